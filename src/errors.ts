@@ -1,0 +1,46 @@
+/**
+ * What can go wrong, as a closed union. Knows nothing of HTTP (`http/problem.ts` maps kinds).
+ *
+ * Invariant: no value of a caller and no stored value enters a message: say the path, what was
+ * expected and, where it helps, a length. Source: contract section 2.
+ * @module
+ */
+
+export type ErrorKind =
+  | 'invalid_request'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'payload_too_large'
+  | 'uri_too_long'
+  | 'unsupported_media_type'
+  | 'storage_full'
+  | 'storage_corrupt'
+  | 'unavailable'
+  | 'internal'
+
+/** Dotted snake_case path (`data.number`, `rules[0].priority`) to what was expected there. */
+export type FieldErrors = Readonly<Record<string, readonly string[]>>
+
+export class ApiError extends Error {
+  readonly kind: ErrorKind
+  readonly fields: FieldErrors | undefined
+
+  constructor(kind: ErrorKind, message: string, fields?: FieldErrors, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'ApiError'
+    this.kind = kind
+    this.fields = fields
+  }
+}
+
+/** A 400 about one place of the request. `path` is ours or an array index, never the caller's text. */
+export const invalid = (path: string, expected: string): ApiError =>
+  new ApiError('invalid_request', expected, { [path]: [expected] })
+
+/** States what must hold if our own code is right; a failure is a bug and answers as `internal`. */
+export function invariant(condition: unknown, mustHold: string): asserts condition {
+  if (!condition) throw new ApiError('internal', `invariant: ${mustHold}`)
+}

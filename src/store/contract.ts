@@ -1,0 +1,100 @@
+/**
+ * The store contract: all that an engine must implement, and all that a feature may know of one.
+ *
+ * The store is blind and untrusted. It holds sealed bytes and keyed digests, never a plaintext, a
+ * name, an id, a metadata value or an API key. One row, all its uniques, terms and its deadline
+ * move together or not at all. Source: design.md, "the store is blind".
+ * @module
+ */
+
+/** A keyed digest. 32 bytes for a unique, 16 for a term. */
+export type Digest = Uint8Array
+
+/** What the engine may see of a row beside its sealed parts. All of it is authenticated by them. */
+export interface RowHeader {
+  /** Held by at most one row at a time. The first one names the row for its whole life. */
+  readonly uniques: readonly Digest[]
+  /** Held by any number of rows; no duplicates within one row. */
+  readonly terms: readonly Digest[]
+  /** Unix milliseconds from which the row counts as gone, even before it is removed. */
+  readonly deadlineMs?: number
+}
+
+export interface NewRow extends RowHeader {
+  /** 1 on insert, the replaced version + 1 on replace. */
+  readonly version: number
+  readonly parts: readonly Uint8Array[]
+}
+
+export interface Row extends NewRow {
+  /** Dense, ever growing, given at insert, never used twice: newest first is descending order. */
+  readonly ordinal: number
+}
+
+/** Boolean algebra over digests. Negation is always relative, so that every query is bounded. */
+export type Query =
+  | { readonly term: Digest }
+  | { readonly unique: Digest }
+  | { readonly all: readonly Query[] }
+  | { readonly any: readonly Query[] }
+  | { readonly from: Query; readonly except: Query }
+
+export interface Window {
+  /** Rows to pass over, newest first. */
+  readonly offset: number
+  readonly limit: number
+  /** Only rows with an ordinal below this one: where a cursor goes on. */
+  readonly before?: number
+  /** Rows whose deadline is at or before this instant are left out, also of the total. */
+  readonly nowMs: number
+}
+
+export interface Page {
+  readonly rows: readonly Row[]
+  /** How many rows match the query in all, whatever the window shows. */
+  readonly total: number
+}
+
+/**
+ * One step of a write. The checks are part of it: optimistic concurrency.
+ * `require` writes nothing and holds only while that row stands at that version;
+ * `bumpGeneration` ends every cache that is kept under the old generation.
+ */
+export type Change =
+  | { readonly insert: NewRow }
+  | { readonly replace: NewRow; readonly ordinal: number; readonly ifVersion: number }
+  | { readonly remove: number; readonly ifVersion?: number }
+  | { readonly require: number; readonly ifVersion: number }
+  | { readonly bumpGeneration: true }
+
+/**
+ * `at` is the index of the refused change. `unique_taken` names the digest and the row that has it;
+ * `version_moved` says that the row was replaced or removed since it was read.
+ */
+export type WriteOutcome =
+  | { readonly ok: true; readonly ordinals: readonly number[] }
+  | {
+      readonly ok: false
+      readonly at: number
+      readonly reason: 'unique_taken'
+      readonly unique: Digest
+      readonly ordinal: number
+    }
+  | { readonly ok: false; readonly at: number; readonly reason: 'version_moved' }
+
+export interface Store {
+  /** @throws ApiError `storage_corrupt` when the row and the unique that led to it disagree. */
+  find(unique: Digest): Promise<Row | undefined>
+  /** Newest first, from one consistent state. @throws ApiError `storage_corrupt`, as `find`. */
+  page(query: Query, window: Window): Promise<Page>
+  /**
+   * All changes or none. Resolves when they are on disk and visible to every later read.
+   * `ordinals` has one entry for each insert and replace, in their order.
+   */
+  write(changes: readonly Change[]): Promise<WriteOutcome>
+  /** Rows whose deadline is at or before `nowMs`, earliest first. */
+  due(nowMs: number, limit: number): Promise<readonly Row[]>
+  /** Moves with every `bumpGeneration`, in every process that shares the store. */
+  generation(): Promise<number>
+  close(): Promise<void>
+}
