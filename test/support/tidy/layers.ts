@@ -1,0 +1,162 @@
+/**
+ * Who may import whom: main → cli → app → features → deps → core → leaves, never upward, never
+ * sideways between features, never in a ring; and which package has its home where.
+ *
+ * Source: design.md, "Code layout".
+ * @module
+ */
+import { isBelow, type Project, type Rule, type Source } from './project.ts'
+
+interface Layer {
+  readonly name: string
+  readonly paths: readonly string[]
+  /** Names of the layers, or paths, that it may import beside itself. */
+  readonly imports: readonly string[]
+}
+
+const core = ['records', 'store', 'crypto', 'domain', 'leaves']
+
+/** Where the version stands. */
+const manifest = 'package.json'
+
+const layers: readonly Layer[] = [
+  {
+    name: 'main',
+    paths: ['src/main.ts'],
+    imports: ['cli', 'app', 'features', 'deps', ...core, manifest],
+  },
+  { name: 'cli', paths: ['src/cli'], imports: ['app', 'features', 'deps', ...core, manifest] },
+  {
+    name: 'app',
+    paths: ['src/app.ts', 'src/vault.ts', 'src/config.ts', 'src/expiry.ts', 'src/http'],
+    imports: ['features', 'deps', ...core, manifest],
+  },
+  // deps.ts holds types alone: what a service is handed. So it stands below the features.
+  { name: 'deps', paths: ['src/deps.ts'], imports: core },
+  {
+    name: 'records',
+    paths: ['src/records'],
+    imports: ['crypto', 'src/store/contract.ts', 'leaves'],
+  },
+  { name: 'store', paths: ['src/store'], imports: ['leaves'] },
+  { name: 'crypto', paths: ['src/crypto'], imports: ['leaves'] },
+  { name: 'domain', paths: ['src/domain'], imports: ['leaves'] },
+  {
+    name: 'leaves',
+    paths: ['src/limits.ts', 'src/errors.ts', 'src/secret.ts', 'src/bytes.ts'],
+    imports: [],
+  },
+]
+
+/** Every other folder of src is a feature. Of the store a feature knows the contract only. */
+const featureImports = ['deps', 'records', 'src/store/contract.ts', 'crypto', 'domain', 'leaves']
+
+function layerOf(path: string): Layer | undefined {
+  const known = layers.find(layer => isBelow(path, layer.paths))
+  if (known !== undefined) return known
+  const [, feature, file] = path.split('/')
+  if (feature === undefined || file === undefined) return undefined
+  const paths = [`src/${feature}`]
+  // Routes and filters are written in the words of the transport; the rest of a feature knows none.
+  const transport = ['routes.ts', 'filters.ts'].includes(file) ? ['src/http'] : []
+  return { name: 'features', paths, imports: [...featureImports, ...transport] }
+}
+
+function mayImport(from: Layer, path: string): boolean {
+  if (isBelow(path, from.paths) || isBelow(path, from.imports)) return true
+  const to = layerOf(path)
+  return to !== undefined && from.imports.includes(to.name)
+}
+
+function checkLayers(source: Source): string[] {
+  const from = layerOf(source.path)
+  if (from === undefined) return [`${source.path}: belongs to no layer`]
+  return source.imports
+    .filter(({ path }) => path !== undefined && !mayImport(from, path))
+    .map(({ path }) => `${source.path}: ${from.name} may not import ${path}`)
+}
+
+interface Home {
+  readonly packages: RegExp
+  readonly paths: readonly string[]
+}
+
+const homes: readonly Home[] = [
+  { packages: /^lmdb$/, paths: ['src/store/lmdb'] },
+  { packages: /^(?:sodium-native|@noble\/.*)$/, paths: ['src/crypto'] },
+  { packages: /^(?:elysia|@elysiajs\/.*)$/, paths: ['src/app.ts', 'src/http'] },
+  { packages: /^swagger-ui-dist$/, paths: ['src/app.ts', 'src/http'] },
+  { packages: /^commander$/, paths: ['src/main.ts', 'src/cli'] },
+  { packages: /^(?:node|bun)(?::.*)?$/, paths: ['src'] },
+  { packages: /^@sinclair\/typebox$/, paths: ['src'] },
+]
+
+/** Hashing is a pure function: the one built-in that the domain may use (its `hmac` filter). */
+const pureBuiltIn = 'node:crypto'
+
+/** `@noble/hashes/sha2.js` is of the package `@noble/hashes`. */
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+
+function checkPackages(source: Source): string[] {
+  return source.imports
+    .filter(({ path }) => path === undefined)
+    .map(({ specifier }) => specifier)
+    .filter(specifier => {
+      if (isBelow(source.path, ['src/domain'])) return specifier !== pureBuiltIn
+      const home = homes.find(({ packages }) => packages.test(packageOf(specifier)))
+      return home === undefined || !isBelow(source.path, home.paths)
+    })
+    .map(specifier => `${source.path}: may not import the package ${specifier}`)
+}
+
+const importsOf = (project: Project): ReadonlyMap<string, readonly string[]> =>
+  new Map(project.sources.map(({ path, imports }) => [path, imports.flatMap(to => to.path ?? [])]))
+
+/** The first ring found from each file that closes one, as `a → b → a`. */
+function findRings(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>()
+  const rings: string[] = []
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path)
+    if (start >= 0) rings.push([...trail.slice(start), path].join(' → '))
+    if (start >= 0 || done.has(path)) return
+    for (const to of graph.get(path) ?? []) visit(to, [...trail, path])
+    done.add(path)
+  }
+  for (const path of graph.keys()) visit(path, [])
+  return rings
+}
+
+function findDead(project: Project): string[] {
+  const graph = importsOf(project)
+  const roots = graph.has('src/main.ts')
+    ? ['src/main.ts']
+    : [...graph.keys()].filter(path => path.endsWith('.test.ts'))
+  const alive = new Set<string>()
+  const visit = (path: string): void => {
+    if (alive.has(path)) return
+    alive.add(path)
+    graph.get(path)?.forEach(visit)
+  }
+  roots.forEach(visit)
+  const isModule = (path: string): boolean => path.startsWith('src/') && !path.endsWith('.d.ts')
+  return [...graph.keys()].filter(path => isModule(path) && !alive.has(path))
+}
+
+const inSource = (check: (source: Source) => readonly string[]): Rule['check'] => {
+  return ({ sources }) => sources.filter(({ path }) => path.startsWith('src/')).flatMap(check)
+}
+
+export const layerRules: readonly Rule[] = [
+  { name: 'imports go down the layers', check: inSource(checkLayers) },
+  { name: 'packages are imported in their home only', check: inSource(checkPackages) },
+  { name: 'no ring of imports', check: project => findRings(importsOf(project)) },
+  {
+    name: 'no dead source file',
+    check: project => findDead(project).map(path => `${path}: nothing that runs imports it`),
+  },
+]

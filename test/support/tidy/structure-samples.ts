@@ -1,0 +1,201 @@
+/**
+ * Small projects that break one tidy rule each, and neighbours that do not.
+ * @module
+ */
+
+export interface Sample {
+  /** The name of the rule that is tried. */
+  readonly rule: string
+  readonly says: string
+  readonly files: Readonly<Record<string, string>>
+  /** Every finding of the rule, in order. */
+  readonly finds: readonly string[]
+}
+
+const layers: readonly Sample[] = [
+  {
+    rule: 'imports go down the layers',
+    says: 'lets each layer import what is below it',
+    files: {
+      'src/main.ts': `import './cli/serve.ts'\nimport '../package.json'`,
+      'src/cli/serve.ts': `import '../app.ts'\nimport '../store/lmdb/open.ts'`,
+      'src/app.ts': `import './tokens/routes.ts'\nimport './http/auth.ts'`,
+      'src/http/auth.ts': `import '../applications/authenticate.ts'\nimport '../app.ts'`,
+      'src/tokens/routes.ts': `import './service.ts'\nimport type {} from '../http/route.ts'`,
+      'src/tokens/service.ts': `import '../domain/json.ts'\nimport type {} from '../deps.ts'`,
+      'src/records/row.ts': `import '../crypto/seal.ts'\nimport '../store/contract.ts'`,
+      'src/store/lmdb/open.ts': `import '../contract.ts'\nimport '../../limits.ts'`,
+    },
+    finds: [],
+  },
+  {
+    rule: 'imports go down the layers',
+    says: 'refuses upward and sideways imports, also of types and by import()',
+    files: {
+      'src/tokens/service.ts': `import { a } from '../applications/service.ts'`,
+      'src/tokens/load.ts': `import type { A } from '../http/route.ts'`,
+      'src/tokens/list.ts': `export * from '../store/lmdb/open.ts'`,
+      'src/domain/json.ts': `import { a } from '../crypto/seal.ts'`,
+      'src/crypto/seal.ts': `const a = await import('../store/contract.ts')`,
+      'src/store/contract.ts': `import { a } from '../deps.ts'`,
+      'src/records/row.ts': `import { a } from '../store/query.ts'`,
+      'src/http/auth.ts': `import { a } from '../cli/serve.ts'`,
+      'src/limits.ts': `import { a } from './errors.ts'\nimport { b } from './main.ts'`,
+    },
+    finds: [
+      'src/tokens/service.ts: features may not import src/applications/service.ts',
+      'src/tokens/load.ts: features may not import src/http/route.ts',
+      'src/tokens/list.ts: features may not import src/store/lmdb/open.ts',
+      'src/domain/json.ts: domain may not import src/crypto/seal.ts',
+      'src/crypto/seal.ts: crypto may not import src/store/contract.ts',
+      'src/store/contract.ts: store may not import src/deps.ts',
+      'src/records/row.ts: records may not import src/store/query.ts',
+      'src/http/auth.ts: app may not import src/cli/serve.ts',
+      'src/limits.ts: leaves may not import src/main.ts',
+    ],
+  },
+  {
+    rule: 'imports go down the layers',
+    says: 'refuses a file that belongs to no layer',
+    files: { 'src/helpers.ts': '', 'src/tokens/service.ts': `import '../helpers.ts'` },
+    finds: [
+      'src/helpers.ts: belongs to no layer',
+      'src/tokens/service.ts: features may not import src/helpers.ts',
+    ],
+  },
+  {
+    rule: 'packages are imported in their home only',
+    says: 'lets a package into its home, and built-ins anywhere but the domain',
+    files: {
+      'src/store/lmdb/open.ts': `import { open } from 'lmdb'\nimport 'node:fs'`,
+      'src/crypto/seal.ts': `import 'sodium-native'\nimport '@noble/hashes/sha2.js'`,
+      'src/http/page.ts': `import 'elysia'\nimport 'swagger-ui-dist/swagger-ui.css'`,
+      'src/tokens/model.ts': `import '@sinclair/typebox/compiler'`,
+      'src/cli/serve.ts': `import 'commander'\nimport 'bun'`,
+    },
+    finds: [],
+  },
+  {
+    rule: 'packages are imported in their home only',
+    says: 'refuses a package abroad, an unknown one, and any in the domain',
+    files: {
+      'src/store/contract.ts': `import { open } from 'lmdb'`,
+      'src/tokens/routes.ts': `import { t } from 'elysia'`,
+      'src/tokens/model.ts': `import { Command } from 'commander'\nimport left from 'left-pad'`,
+      'src/domain/json.ts': `import { inspect } from 'node:util'`,
+      'src/records/row.ts': `import { hkdf } from '@noble/hashes/hkdf.js'`,
+    },
+    finds: [
+      'src/store/contract.ts: may not import the package lmdb',
+      'src/tokens/routes.ts: may not import the package elysia',
+      'src/tokens/model.ts: may not import the package commander',
+      'src/tokens/model.ts: may not import the package left-pad',
+      'src/domain/json.ts: may not import the package node:util',
+      'src/records/row.ts: may not import the package @noble/hashes/hkdf.js',
+    ],
+  },
+  {
+    rule: 'no ring of imports',
+    says: 'lets two files share a third',
+    files: {
+      'src/a.ts': `import './b.ts'\nimport './c.ts'`,
+      'src/b.ts': `import './c.ts'`,
+      'src/c.ts': '',
+    },
+    finds: [],
+  },
+  {
+    rule: 'no ring of imports',
+    says: 'refuses a ring of three and a file that imports itself',
+    files: {
+      'src/a.ts': `import './b.ts'`,
+      'src/b.ts': `import './c.ts'`,
+      'src/c.ts': `import type {} from './a.ts'`,
+      'src/d.ts': `import './d.ts'`,
+    },
+    finds: ['src/a.ts → src/b.ts → src/c.ts → src/a.ts', 'src/d.ts → src/d.ts'],
+  },
+  {
+    rule: 'no dead source file',
+    says: 'lets a file live that main reaches through another',
+    files: {
+      'src/main.ts': `import './a.ts'`,
+      'src/a.ts': `import './b.ts'`,
+      'src/b.ts': '',
+      'src/assets.d.ts': '',
+    },
+    finds: [],
+  },
+  {
+    rule: 'no dead source file',
+    says: 'refuses a file that only a test imports once there is a main',
+    files: {
+      'src/main.ts': '',
+      'src/a.ts': `import './b.ts'`,
+      'src/b.ts': '',
+      'test/a.test.ts': `import '../src/a.ts'`,
+    },
+    finds: ['src/a.ts: nothing that runs imports it', 'src/b.ts: nothing that runs imports it'],
+  },
+]
+
+const lines = (count: number, line = 'step()'): string => `${line}\n`.repeat(count)
+
+const sizes: readonly Sample[] = [
+  {
+    rule: 'functions are short',
+    says: 'lets a function of 70 lines and a suite of any length pass',
+    files: {
+      'src/a.ts': `function a() {\n${lines(68)}}`,
+      'test/a.test.ts': `describe('a', () => {\n${lines(90)}})`,
+      'test/b.test.ts': `describe.each(rows)('b', () => {\n${lines(90)}})`,
+    },
+    finds: [],
+  },
+  {
+    rule: 'functions are short',
+    says: 'refuses 71 lines in a function, an arrow, a method and a test',
+    files: {
+      'src/a.ts': `\nfunction a() {\n${lines(69)}}`,
+      'src/b.ts': `const b = () => {\n${lines(69)}}`,
+      'src/c.ts': `class C {\n  c() {\n${lines(69)}}\n}`,
+      'test/a.test.ts': `test('a', () => {\n${lines(69)}})`,
+    },
+    finds: [
+      'src/a.ts:2: function of 71 lines, at most 70',
+      'src/b.ts:1: function of 71 lines, at most 70',
+      'src/c.ts:2: function of 71 lines, at most 70',
+      'test/a.test.ts:1: function of 71 lines, at most 70',
+    ],
+  },
+  {
+    rule: 'files are short',
+    says: 'lets 400 lines pass, and any length of other texts',
+    files: { 'src/a.ts': lines(400), 'README.md': lines(900), 'package-lock.json': lines(900) },
+    finds: [],
+  },
+  {
+    rule: 'files are short',
+    says: 'refuses 401 lines in a source, a test and a script',
+    files: { 'src/a.ts': lines(401), 'test/a.test.ts': lines(500), 'scripts/setup': lines(402) },
+    finds: [
+      'src/a.ts: 401 lines, at most 400',
+      'test/a.test.ts: 500 lines, at most 400',
+      'scripts/setup: 402 lines, at most 400',
+    ],
+  },
+  {
+    rule: 'lines are short',
+    says: 'lets 100 columns pass, counted in characters',
+    files: { 'src/a.ts': `// ${'→'.repeat(97)}`, 'README.md': 'x'.repeat(200) },
+    finds: [],
+  },
+  {
+    rule: 'lines are short',
+    says: 'refuses 101 columns',
+    files: { 'src/a.ts': `\n// ${'x'.repeat(98)}`, '.ci/run': 'x'.repeat(120) },
+    finds: ['src/a.ts:2: 101 columns, at most 100', '.ci/run:1: 120 columns, at most 100'],
+  },
+]
+
+export const structureSamples: readonly Sample[] = [...layers, ...sizes]
