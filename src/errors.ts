@@ -36,7 +36,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A 400 about one place of the request. `path` is ours or an array index, never the caller's text. */
+/** A 400 about one place of the request. `path` is ours or an index, never the caller's text. */
 export const invalid = (path: string, expected: string): ApiError =>
   new ApiError('invalid_request', expected, { [path]: [expected] })
 

@@ -9,7 +9,7 @@
  */
 
 export interface ExactNumber {
-  /** As it came, a valid JSON number of finite double range: `1.0`, `-0`, `12345678901234567890`. */
+  /** As it came, a JSON number of finite double range: `1.0`, `-0`, `12345678901234567890`. */
   readonly numberText: string
 }
 

@@ -1,0 +1,145 @@
+/**
+ * Instants: what clients may write as `expires_at`, and how every instant is shown.
+ *
+ * Days are those of the proleptic Gregorian calendar, years 1 to 9999, no leap seconds. Fractions
+ * beyond milliseconds are cut, so an instant is never later than it was asked for.
+ * Source: spec, Token expiration; contract sections 1 and 10; RFC 3339.
+ * @module
+ */
+import { invalid } from '../errors.ts'
+import { expiryTextCharsMax, offsetMinutesMax } from '../limits.ts'
+
+export type Instant = {
+  /** Unix milliseconds. */
+  readonly epochMs: number
+  /** ISO 8601 with milliseconds and the offset that the client wrote. */
+  readonly text: string
+}
+
+/** A date and time as written, before it is known to exist. */
+type Civil = {
+  readonly year: number
+  readonly month: number
+  readonly day: number
+  readonly hour: number
+  readonly minute: number
+  readonly second: number
+  readonly ms: number
+  readonly offset: string
+}
+
+const minuteMs = 60_000
+
+/** `Date.UTC` reads years below 100 as of the twentieth century; 400 years repeat exactly. */
+const cycleYears = 400
+const cycleMs = 146_097 * 24 * 60 * minuteMs
+
+const shownFormats =
+  'expected M/D/YYYY, M/D/YYYY h:mm:ss AM|PM with or without ±hh:mm, or an ISO 8601 date-time'
+
+// In both patterns each character can be read in one way only, so neither can backtrack.
+const slashedDate = '(?<month>[0-9]{1,2})/(?<day>[0-9]{1,2})/(?<year>[0-9]{4})'
+const slashedTime = '(?<hour>[0-9]{1,2}):(?<minute>[0-9]{2}):(?<second>[0-9]{2}) (?<half>AM|PM)'
+const offset = '[+-][0-9]{2}:[0-9]{2}'
+const slashed = new RegExp(`^${slashedDate}(?: ${slashedTime}(?: (?<offset>${offset}))?)?$`)
+
+const isoDate = '(?<year>[0-9]{4})-(?<month>[0-9]{2})-(?<day>[0-9]{2})'
+const isoSeconds = '(?<second>[0-9]{2})(?:\\.(?<fraction>[0-9]{1,9}))?'
+const isoTime = `(?<hour>[0-9]{2}):(?<minute>[0-9]{2})(?::${isoSeconds})?`
+const iso = new RegExp(`^${isoDate}(?:T${isoTime}(?<offset>Z|${offset})?)?$`)
+
+type Groups = Readonly<Record<string, string | undefined>>
+
+/** 12 AM is midnight and 12 PM noon; an hour that no clock of twelve shows becomes none at all. */
+const hourOfHalf = (groups: Groups): number => {
+  const hour = Number(groups['hour'])
+  if (hour < 1 || hour > 12) return Number.NaN
+  return (hour % 12) + (groups['half'] === 'PM' ? 12 : 0)
+}
+
+const hourOf = (groups: Groups): number =>
+  groups['half'] === undefined ? Number(groups['hour'] ?? 0) : hourOfHalf(groups)
+
+const readCivil = (text: string): Civil | undefined => {
+  const groups: Groups | undefined = (slashed.exec(text) ?? iso.exec(text))?.groups
+  if (groups === undefined) return undefined
+  return {
+    year: Number(groups['year']),
+    month: Number(groups['month']),
+    day: Number(groups['day']),
+    hour: hourOf(groups),
+    minute: Number(groups['minute'] ?? 0),
+    second: Number(groups['second'] ?? 0),
+    ms: Number((groups['fraction'] ?? '').padEnd(3, '0').slice(0, 3)),
+    offset: groups['offset'] ?? 'Z',
+  }
+}
+
+/** @returns undefined for an offset that no place on earth uses */
+const readOffsetMinutes = (offset: string): number | undefined => {
+  if (offset === 'Z') return 0
+  const hours = Number(offset.slice(1, 3))
+  const minutes = Number(offset.slice(4))
+  const total = hours * 60 + minutes
+  if (minutes > 59 || total > offsetMinutesMax) return undefined
+  return offset.startsWith('-') ? -total : total
+}
+
+/** @returns milliseconds as if the offset were zero; undefined where there is no such time */
+const readLocalMs = (civil: Civil): number | undefined => {
+  const { year, month, day, hour, minute, second, ms } = civil
+  if (year < 1 || minute > 59 || second > 59) return undefined
+  const shifted = Date.UTC(year + cycleYears, month - 1, day, hour, minute, second, ms)
+  const date = new Date(shifted)
+  // A day that its month does not have, or an hour beyond the day, comes out as another day.
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
+  return shifted - cycleMs
+}
+
+const printTwo = (number: number): string => String(number).padStart(2, '0')
+
+const printOffset = (offsetMinutes: number): string => {
+  const distance = Math.abs(offsetMinutes)
+  const sign = offsetMinutes < 0 ? '-' : '+'
+  return `${sign}${printTwo(Math.trunc(distance / 60))}:${printTwo(distance % 60)}`
+}
+
+const printLocal = (localMs: number, offsetMinutes: number): string =>
+  // Without the `Z` that ends it.
+  new Date(localMs).toISOString().slice(0, -1) + printOffset(offsetMinutes)
+
+/**
+ * Reads an instant. No offset means UTC, no time means midnight.
+ * @param at  path under which a fault is reported
+ * @throws ApiError `invalid_request`
+ * decision: `Z` only in ISO 8601; `AM` and `PM` in capitals; leading zeros may be written or not in
+ * the slashed formats; seconds may be left out in ISO 8601.
+ */
+export const parseInstant = (text: string, at: string): Instant => {
+  if (text.length > expiryTextCharsMax) {
+    throw invalid(at, `expected at most ${expiryTextCharsMax} characters, got ${text.length}`)
+  }
+  const civil = readCivil(text)
+  if (civil === undefined) throw invalid(at, shownFormats)
+  const localMs = readLocalMs(civil)
+  if (localMs === undefined) throw invalid(at, 'expected a date and a time that exist')
+  const offsetMinutes = readOffsetMinutes(civil.offset)
+  if (offsetMinutes === undefined) throw invalid(at, 'expected an offset from -14:00 to +14:00')
+  return {
+    epochMs: localMs - offsetMinutes * minuteMs,
+    text: printLocal(localMs, offsetMinutes),
+  }
+}
+
+/**
+ * Reads an instant that must lie ahead; what is due at `nowMs` is already gone.
+ * @throws ApiError `invalid_request`, as `parseInstant` and for an instant that is not ahead
+ */
+export const parseFutureInstant = (text: string, at: string, nowMs: number): Instant => {
+  const instant = parseInstant(text, at)
+  if (instant.epochMs <= nowMs) throw invalid(at, 'expected an instant in the future')
+  return instant
+}
+
+/** @returns ISO 8601 in UTC with milliseconds and offset: `2030-08-26T00:00:00.000+00:00` */
+export const printInstantUtc = (epochMs: number): string => printLocal(epochMs, 0)

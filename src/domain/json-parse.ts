@@ -1,0 +1,249 @@
+/**
+ * Bytes to text to Json, strictly: RFC 3629, RFC 8259 and nothing beside them.
+ *
+ * What cannot be kept byte-faithfully is refused: duplicate names, lone surrogates, numbers beyond
+ * the finite double range, a BOM, deep nesting. Messages give a position and what was expected
+ * there, never the text. Recursion is bounded by `jsonDepthMax`.
+ * Source: RFC 3629; RFC 8259; contract sections 1 and 16.
+ * @module
+ */
+import { invalid } from '../errors.ts'
+import { jsonDepthMax, jsonNumberCharsMax, jsonSharedCharsMax } from '../limits.ts'
+import { isDigitCode } from './digits.ts'
+import type { Json } from './json.ts'
+
+type Cursor = {
+  readonly text: string
+  /** Field path for refusals. */
+  readonly path: string
+  /** Index of the next UTF-16 code unit. */
+  at: number
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
+const minus = 0x2d
+const plus = 0x2b
+const point = 0x2e
+const zero = 0x30
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const lowerE = 0x65
+const lowerU = 0x75
+const caseBit = 0x20
+
+const words = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+] as const
+
+const simpleEscapes = new Set(Array.from('"\\/bfnrt', char => char.charCodeAt(0)))
+
+const refuse = (cursor: Cursor, at: number, expected: string): never => {
+  throw invalid(cursor.path, `expected ${expected} at character ${at} of the JSON text`)
+}
+
+const skipSpace = (cursor: Cursor): void => {
+  const { text } = cursor
+  let at = cursor.at
+  let code = text.charCodeAt(at)
+  while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
+    code = text.charCodeAt(++at)
+  }
+  cursor.at = at
+}
+
+/** Passes one character if it is next after white space. */
+const tryTake = (cursor: Cursor, code: number): boolean => {
+  skipSpace(cursor)
+  if (cursor.text.charCodeAt(cursor.at) !== code) return false
+  cursor.at += 1
+  return true
+}
+
+const isHexDigit = (code: number): boolean =>
+  isDigitCode(code) || ((code | caseBit) >= 0x61 && (code | caseBit) <= 0x66)
+
+/** @returns the index after the escape that starts at `at` */
+const passEscape = (cursor: Cursor, at: number): number => {
+  const { text } = cursor
+  const kind = text.charCodeAt(at + 1)
+  if (simpleEscapes.has(kind)) return at + 2
+  if (kind !== lowerU) refuse(cursor, at, 'a valid escape')
+  for (let digit = at + 2; digit < at + 6; digit += 1) {
+    if (!isHexDigit(text.charCodeAt(digit))) refuse(cursor, at, 'four hexadecimal digits after \\u')
+  }
+  return at + 6
+}
+
+/**
+ * Whether a slice should not share the memory of its text: a cached expression of 20 characters
+ * would keep a body of a megabyte alive.
+ */
+const mustCopy = (text: string, length: number): boolean =>
+  text.length > jsonSharedCharsMax && length < text.length / 2
+
+/** The literal is already checked, so the native parser only decodes and copies it. */
+const decodeLiteral = (cursor: Cursor, start: number, end: number): string => {
+  const value: string = JSON.parse(cursor.text.slice(start, end))
+  if (!value.isWellFormed()) refuse(cursor, start, 'a string without lone surrogates')
+  return value
+}
+
+const readString = (cursor: Cursor): string => {
+  const { text, at: start } = cursor
+  let at = start + 1
+  let hasEscapes = false
+  for (let code = text.charCodeAt(at); code !== quote; code = text.charCodeAt(at)) {
+    if (code === backslash) {
+      at = passEscape(cursor, at)
+      hasEscapes = true
+    } else if (code >= 0x20) at += 1
+    else refuse(cursor, at, 'a closing quote and no raw control character')
+  }
+  cursor.at = at + 1
+  const isPlain = !hasEscapes && !mustCopy(text, at - start)
+  return isPlain ? text.slice(start + 1, at) : decodeLiteral(cursor, start, at + 1)
+}
+
+/** @returns the index after the run of at least one digit */
+const passDigits = (cursor: Cursor, start: number): number => {
+  const { text } = cursor
+  let at = start
+  while (isDigitCode(text.charCodeAt(at))) at += 1
+  if (at === start) refuse(cursor, at, 'a digit')
+  return at
+}
+
+const passExponent = (cursor: Cursor, start: number): number => {
+  const sign = cursor.text.charCodeAt(start)
+  return passDigits(cursor, sign === plus || sign === minus ? start + 1 : start)
+}
+
+const passNumber = (cursor: Cursor): number => {
+  const { text } = cursor
+  let at = cursor.at
+  if (text.charCodeAt(at) === minus) at += 1
+  // A zero ends the integer part, so that 01 fails at its second digit.
+  at = text.charCodeAt(at) === zero ? at + 1 : passDigits(cursor, at)
+  if (text.charCodeAt(at) === point) at = passDigits(cursor, at + 1)
+  if ((text.charCodeAt(at) | caseBit) === lowerE) at = passExponent(cursor, at + 1)
+  return at
+}
+
+const readNumber = (cursor: Cursor): Json => {
+  const start = cursor.at
+  const end = passNumber(cursor)
+  if (end - start > jsonNumberCharsMax) {
+    refuse(cursor, start, `a number of at most ${jsonNumberCharsMax} characters`)
+  }
+  const numberText = cursor.text.slice(start, end)
+  const value = Number(numberText)
+  if (!Number.isFinite(value)) refuse(cursor, start, 'a number within the range of a double')
+  cursor.at = end
+  return String(value) === numberText ? value : { numberText }
+}
+
+const readArray = (cursor: Cursor, depth: number): Json => {
+  const items: Json[] = []
+  cursor.at += 1
+  if (tryTake(cursor, closeBracket)) return items
+  do items.push(readValue(cursor, depth))
+  while (tryTake(cursor, comma))
+  if (!tryTake(cursor, closeBracket)) refuse(cursor, cursor.at, 'a comma or a closing bracket')
+  return items
+}
+
+const readMember = (cursor: Cursor, members: Map<string, Json>, depth: number): void => {
+  skipSpace(cursor)
+  const nameAt = cursor.at
+  if (cursor.text.charCodeAt(nameAt) !== quote) refuse(cursor, nameAt, 'a quoted member name')
+  const name = readString(cursor)
+  if (!tryTake(cursor, colon)) refuse(cursor, cursor.at, 'a colon')
+  const sizeBefore = members.size
+  members.set(name, readValue(cursor, depth))
+  // The size tells a duplicate without a second look-up. Names are compared decoded.
+  if (members.size === sizeBefore)
+    refuse(cursor, nameAt, 'a name that its object does not have yet')
+}
+
+const readObject = (cursor: Cursor, depth: number): Json => {
+  const members = new Map<string, Json>()
+  cursor.at += 1
+  if (tryTake(cursor, closeBrace)) return members
+  do readMember(cursor, members, depth)
+  while (tryTake(cursor, comma))
+  if (!tryTake(cursor, closeBrace)) refuse(cursor, cursor.at, 'a comma or a closing brace')
+  return members
+}
+
+const readWord = (cursor: Cursor): Json => {
+  const word = words.find(([text]) => cursor.text.startsWith(text, cursor.at))
+  if (word === undefined) return refuse(cursor, cursor.at, 'a value')
+  cursor.at += word[0].length
+  return word[1]
+}
+
+/** `depth` counts the arrays and objects around the value. */
+const readValue = (cursor: Cursor, depth: number): Json => {
+  skipSpace(cursor)
+  const code = cursor.text.charCodeAt(cursor.at)
+  if (code === quote) return readString(cursor)
+  if (code === openBrace || code === openBracket) {
+    if (depth >= jsonDepthMax) refuse(cursor, cursor.at, `at most ${jsonDepthMax} levels`)
+    return code === openBrace ? readObject(cursor, depth + 1) : readArray(cursor, depth + 1)
+  }
+  if (code === minus || isDigitCode(code)) return readNumber(cursor)
+  return readWord(cursor)
+}
+
+/** In unicode mode a surrogate matches only where it stands alone. */
+const loneSurrogate = /\p{Surrogate}/u
+
+/**
+ * Parses one JSON text. Positions in refusals count UTF-16 code units from 0.
+ * @param text  decoded text (`decodeUtf8`), white space around the value allowed
+ * @param path  field path under which a refusal is reported
+ * @throws ApiError `invalid_request`; a number of more than `jsonNumberCharsMax` characters too
+ * Source: RFC 8259; contract section 1. decision: 1e-400 is kept as its text, 1e400 is refused.
+ */
+export const parseJson = (text: string, path = 'body'): Json => {
+  const cursor: Cursor = { text, path, at: 0 }
+  // Once for the whole text; after it only escapes can make a lone surrogate.
+  if (!text.isWellFormed()) {
+    refuse(cursor, loneSurrogate.exec(text)?.index ?? 0, 'no lone surrogate')
+  }
+  const value = readValue(cursor, 0)
+  skipSpace(cursor)
+  if (cursor.at < text.length) refuse(cursor, cursor.at, 'the end')
+  return value
+}
+
+// `ignoreBOM` keeps a BOM in the text, so that it can be refused instead of dropped.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+const byteOrderMark = 0xfeff
+
+const decodeOrThrow = (bytes: Uint8Array, path: string): string => {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw invalid(path, `expected valid UTF-8, got ${bytes.length} bytes that are not`)
+  }
+}
+
+/**
+ * @param path  field path under which a refusal is reported
+ * @returns well-formed text, never with U+FFFD in the place of bad bytes
+ * @throws ApiError `invalid_request` for bytes that are not UTF-8 and for a leading BOM
+ */
+export const decodeUtf8 = (bytes: Uint8Array, path = 'body'): string => {
+  const text = decodeOrThrow(bytes, path)
+  if (text.charCodeAt(0) === byteOrderMark) throw invalid(path, 'expected no byte order mark')
+  return text
+}

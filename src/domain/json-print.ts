@@ -1,0 +1,96 @@
+/**
+ * Json to text and to plain values, and plain values back.
+ *
+ * Invariants: `printJson` loses nothing, so `parseJson` of it gives the value again; equal values
+ * have one canonical text; no member name ever reaches a prototype.
+ * Source: RFC 8259; RFC 8785 for the canonical form; contract sections 1 and 6.
+ * @module
+ */
+import { invariant } from '../errors.ts'
+import { canonicalNumberText } from './json-number.ts'
+import { isExactNumber, isJsonArray, isJsonObject, type Json, type JsonObject } from './json.ts'
+
+type Style = {
+  readonly members: (value: JsonObject) => Iterable<readonly [string, Json]>
+  readonly exactNumber: (numberText: string) => string
+}
+
+const faithful: Style = { members: value => value, exactNumber: numberText => numberText }
+
+const canonical: Style = {
+  // RFC 8785 section 3.2.3: by UTF-16 code units, which is the order of `<` on strings.
+  members: value => [...value].sort(([a], [b]) => (a < b ? -1 : 1)),
+  exactNumber: canonicalNumberText,
+}
+
+const printObject = (value: JsonObject, style: Style): string => {
+  let text = ''
+  for (const [name, member] of style.members(value)) {
+    text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${printValue(member, style)}`
+  }
+  return text === '' ? '{}' : `${text}}`
+}
+
+const printArray = (value: readonly Json[], style: Style): string => {
+  let text = ''
+  for (const item of value) text += (text === '' ? '[' : ',') + printValue(item, style)
+  return text === '' ? '[]' : `${text}]`
+}
+
+const printValue = (value: Json, style: Style): string => {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (isJsonObject(value)) return printObject(value, style)
+  if (isJsonArray(value)) return printArray(value, style)
+  if (isExactNumber(value)) return style.exactNumber(value.numberText)
+  invariant(typeof value !== 'number' || Number.isFinite(value), 'a JSON number is finite')
+  return String(value)
+}
+
+/** @returns compact JSON text: members in their order, exact numbers as they came */
+export const printJson = (value: Json): string => printValue(value, faithful)
+
+/**
+ * @returns the one text of all values that are equal as JSON: names sorted, numbers by their exact
+ *   decimal value. Source: RFC 8785, widened to numbers that no double holds.
+ */
+export const printCanonicalJson = (value: Json): string => printValue(value, canonical)
+
+const nothingOpaque: ReadonlySet<string> = new Set()
+
+/**
+ * For envelopes, which a schema then checks.
+ * @param opaque  members of the top-level object that stay Json as they are
+ * @returns null-prototype objects, arrays and primitives; exact numbers become the nearest double
+ */
+export const toPlain = (value: Json, opaque = nothingOpaque): unknown => {
+  if (isJsonArray(value)) return value.map(item => toPlain(item))
+  if (isExactNumber(value)) return Number(value.numberText)
+  if (!isJsonObject(value)) return value
+  // Without a prototype `__proto__` is an ordinary name.
+  const plain: Record<string, unknown> = Object.create(null)
+  for (const [name, member] of value) plain[name] = opaque.has(name) ? member : toPlain(member)
+  return plain
+}
+
+const fromPlainObject = (value: object, opaque: ReadonlySet<string>): Json => {
+  const members = new Map<string, Json>()
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue
+    members.set(name, opaque.has(name) ? member : fromPlain(member))
+  }
+  return members
+}
+
+/**
+ * Plain values of our own making to Json. Members that are `undefined` are left out; a Map is taken
+ * as Json already. A plain object is never taken for an exact number, so a caller's member named
+ * `numberText` cannot smuggle text into an answer.
+ * @param opaque  members of the top-level object that are Json already
+ */
+export const fromPlain = (value: unknown, opaque = nothingOpaque): Json => {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+  if (typeof value === 'number') return value
+  if (Array.isArray(value)) return value.map(item => fromPlain(item))
+  invariant(typeof value === 'object', 'a plain value is what JSON can hold')
+  return value instanceof Map ? value : fromPlainObject(value, opaque)
+}

@@ -1,0 +1,46 @@
+/**
+ * Permissions, application types, and which type may hold what. Source: contract section 11.
+ *
+ * @module
+ */
+
+export const applicationTypes = ['private', 'public', 'management'] as const
+export type ApplicationType = (typeof applicationTypes)[number]
+
+const tokenWrites = ['token:create', 'token:update'] as const
+const tokenReads = ['token:read', 'token:search', 'token:delete', 'token:use'] as const
+const management = [
+  'application:read',
+  'application:create',
+  'application:update',
+  'application:delete',
+  'tenant:read',
+  'tenant:update',
+  'tenant:delete',
+  'log:read',
+  'webhook:read',
+  'webhook:create',
+  'webhook:update',
+  'webhook:delete',
+  'key:read',
+  'key:rotate',
+] as const
+
+export type TokenPermission = (typeof tokenWrites)[number] | (typeof tokenReads)[number]
+export type Permission = TokenPermission | (typeof management)[number]
+
+export const tokenPermissions: readonly TokenPermission[] = [...tokenWrites, ...tokenReads]
+export const permissions: readonly Permission[] = [...tokenPermissions, ...management]
+
+const holdable: Readonly<Record<ApplicationType, ReadonlySet<Permission>>> = {
+  public: new Set<Permission>(tokenWrites),
+  private: new Set<Permission>(tokenPermissions),
+  management: new Set<Permission>(management),
+}
+
+/** Whether an application of that type may be given that permission, plainly or by a rule. */
+export const mayHold = (type: ApplicationType, permission: Permission): boolean =>
+  holdable[type].has(permission)
+
+export const isPermission = (text: string): text is Permission =>
+  (permissions as readonly string[]).includes(text)
