@@ -1,0 +1,50 @@
+/**
+ * Keyed digests: what the blind store is searched by, and fingerprints.
+ *
+ * HMAC-SHA256 (RFC 2104), which PCI DSS 3.5.1.1 names for hashes of card numbers. The input is
+ * injective: a label without NUL, NUL, then each field behind its length.
+ * @module
+ */
+import { base58 } from '../bytes.ts'
+import { termBytes } from '../limits.ts'
+import type { KeyScope } from './scope.ts'
+
+/** What a digest stands for; two labels never give the same digest for the same text. */
+export type DigestLabel =
+  | 'api-key'
+  | 'application-id'
+  | 'application-tenant'
+  | 'application-type'
+  | 'tenant-id'
+  | 'token-id'
+  | 'token'
+  | 'token-type'
+  | 'token-container'
+  | 'token-metadata'
+  | 'token-search'
+  | 'token-fingerprint'
+  | 'token-created-by'
+
+function hmac(key: Uint8Array, label: string, fields: readonly string[]): Buffer {
+  let input = label + '\0'
+  for (const field of fields) input += `${field.length}:${field}`
+  return new Bun.CryptoHasher('sha256', key).update(input).digest()
+}
+
+/** 32 bytes: what at most one live row holds. */
+export const uniqueDigest = (
+  scope: KeyScope,
+  label: DigestLabel,
+  ...fields: readonly string[]
+): Uint8Array => hmac(scope.indexKey, label, fields)
+
+/** 16 bytes: what many rows are found by. */
+export const termDigest = (
+  scope: KeyScope,
+  label: DigestLabel,
+  ...fields: readonly string[]
+): Uint8Array => hmac(scope.indexKey, label, fields).subarray(0, termBytes)
+
+/** Equal content of equal type in one tenant gives equal text, 44 characters (contract section 8). */
+export const fingerprint = (scope: KeyScope, type: string, content: string): string =>
+  base58(hmac(scope.fingerprintKey, 'fingerprint', [type, content]))

@@ -1,0 +1,111 @@
+/**
+ * The two primitives that the vault's cryptography is made of, with two implementations that
+ * compute the same bytes: libsodium (native, the hot path) and noble (portable: the fallback where
+ * no native build loads, and the oracle in tests).
+ *
+ * @module
+ */
+import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
+import { blake2b } from '@noble/hashes/blake2.js'
+
+export const keyBytes = 32
+export const nonceBytes = 24
+export const tagBytes = 16
+
+export interface Primitives {
+  readonly name: 'native' | 'portable'
+  /** BLAKE2b with a 32-byte key (RFC 7693), `outBytes` from 16 to 64. */
+  keyedHash(key: Uint8Array, input: Uint8Array, outBytes: number): Uint8Array
+  /** XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha section 2): ciphertext, then the 16-byte tag. */
+  encrypt(key: Uint8Array, nonce: Uint8Array, aad: Uint8Array, plaintext: Uint8Array): Uint8Array
+  /** `undefined` when the tag does not fit; no plaintext exists before the tag is checked. */
+  decrypt(
+    key: Uint8Array,
+    nonce: Uint8Array,
+    aad: Uint8Array,
+    sealed: Uint8Array,
+  ): Uint8Array | undefined
+  /** A copy of key bytes in memory that is locked and kept out of core dumps where possible. */
+  keep(key: Uint8Array): Uint8Array
+}
+
+/** The functions of sodium-native 5 that we call; it ships no types. */
+interface Sodium {
+  sodium_malloc(size: number): Buffer
+  crypto_generichash(output: Buffer, input: Uint8Array, key: Uint8Array): void
+  crypto_aead_xchacha20poly1305_ietf_encrypt(
+    ciphertext: Buffer,
+    message: Uint8Array,
+    aad: Uint8Array | null,
+    secretNonce: null,
+    nonce: Uint8Array,
+    key: Uint8Array,
+  ): number
+  crypto_aead_xchacha20poly1305_ietf_decrypt(
+    message: Buffer,
+    secretNonce: null,
+    ciphertext: Uint8Array,
+    aad: Uint8Array | null,
+    nonce: Uint8Array,
+    key: Uint8Array,
+  ): number
+}
+
+export const portable: Primitives = {
+  name: 'portable',
+  keyedHash: (key, input, outBytes) => blake2b(input, { key, dkLen: outBytes }),
+  encrypt: (key, nonce, aad, plaintext) => xchacha20poly1305(key, nonce, aad).encrypt(plaintext),
+  decrypt(key, nonce, aad, sealed) {
+    try {
+      return xchacha20poly1305(key, nonce, aad).decrypt(sealed)
+    } catch {
+      // noble throws for a wrong tag, a short input and a wrong nonce length alike: none opens.
+      return undefined
+    }
+  },
+  keep: key => Uint8Array.from(key),
+}
+
+const nativeFrom = (sodium: Sodium): Primitives => ({
+  name: 'native',
+  keyedHash(key, input, outBytes) {
+    const out = Buffer.allocUnsafeSlow(outBytes)
+    sodium.crypto_generichash(out, input, key)
+    return out
+  },
+  encrypt(key, nonce, aad, plaintext) {
+    const sealed = Buffer.allocUnsafeSlow(plaintext.length + tagBytes)
+    sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(sealed, plaintext, aad, null, nonce, key)
+    return sealed
+  },
+  decrypt(key, nonce, aad, sealed) {
+    if (sealed.length < tagBytes || nonce.length !== nonceBytes) return undefined
+    const plaintext = Buffer.allocUnsafeSlow(sealed.length - tagBytes)
+    try {
+      sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(plaintext, null, sealed, aad, nonce, key)
+      return plaintext
+    } catch {
+      // The binding throws when the tag does not fit.
+      return undefined
+    }
+  },
+  keep(key) {
+    const kept = sodium.sodium_malloc(key.length)
+    kept.set(key)
+    return kept
+  },
+})
+
+function loadNative(): Primitives | undefined {
+  try {
+    // A literal require, so that the bundler embeds the addon and a platform without one goes on.
+    return nativeFrom(require('sodium-native') as Sodium)
+  } catch {
+    return undefined
+  }
+}
+
+/** `undefined` on a platform for which sodium-native has no build. */
+export const native: Primitives | undefined = loadNative()
+
+export const primitives: Primitives = native ?? portable

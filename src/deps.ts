@@ -1,0 +1,22 @@
+/**
+ * Everything impure that the application needs, by name. Tests hand in their own.
+ *
+ * @module
+ */
+import type { Keys } from './crypto/scope.ts'
+import type { Store } from './store/contract.ts'
+
+/** A line for the operator: an event and plain facts, never a value of a caller or of the store. */
+export type Log = (
+  event: string,
+  facts?: Readonly<Record<string, string | number | boolean>>,
+) => void
+
+export interface Deps {
+  readonly store: Store
+  readonly keys: Keys
+  /** Unix milliseconds. */
+  readonly now: () => number
+  readonly randomBytes: (count: number) => Uint8Array
+  readonly log: Log
+}

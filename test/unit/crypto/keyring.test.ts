@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'bun:test'
+import { fingerprint, termDigest, uniqueDigest } from '../../../src/crypto/digest.ts'
+import { createKeyring, decodeKeyring, encodeKeyring } from '../../../src/crypto/keyring.ts'
+import { openKeys } from '../../../src/crypto/scope.ts'
+import { seededBytes } from '../../support/seeded.ts'
+
+const keyringOf = (seed: number) => createKeyring(seededBytes(seed))
+
+describe('the keyring', () => {
+  test('is the same after encoding and decoding', () => {
+    const keyring = keyringOf(1)
+    const decoded = decodeKeyring(encodeKeyring(keyring))
+    expect(encodeKeyring(decoded)).toEqual(encodeKeyring(keyring))
+  })
+
+  test('refuses another length, version, state and number of current keys', () => {
+    const encoded = Buffer.from(encodeKeyring(keyringOf(1)))
+    const changed = (at: number, value: number) => {
+      const copy = Buffer.from(encoded)
+      copy[at] = value
+      return copy
+    }
+    const stateAt = 1 + 64 + 1 + 4
+    expect(() => decodeKeyring(encoded.subarray(1))).toThrow('layout')
+    expect(() => decodeKeyring(changed(0, 9))).toThrow('layout')
+    expect(() => decodeKeyring(changed(stateAt, 7))).toThrow('unknown state')
+    expect(() => decodeKeyring(changed(stateAt, 1))).toThrow('exactly one current key')
+  })
+})
+
+describe('key scopes', () => {
+  const keys = openKeys(keyringOf(1))
+
+  test('give each tenant, purpose and installation other keys', () => {
+    const other = openKeys(keyringOf(2))
+    const scopes = [keys.tenant('a'), keys.tenant('b'), keys.installation, other.tenant('a')]
+    const all = scopes.flatMap(scope => [
+      scope.indexKey,
+      scope.fingerprintKey,
+      scope.recordKey(scope.currentKeyNumber),
+    ])
+    expect(new Set(all.map(key => Buffer.from(key).toString('hex'))).size).toBe(all.length)
+  })
+
+  test('give a tenant the same keys again', () => {
+    expect(openKeys(keyringOf(1)).tenant('a').indexKey).toEqual(keys.tenant('a').indexKey)
+  })
+
+  test('refuse a key number that is not there', () => {
+    expect(() => keys.tenant('a').recordKey(2)).toThrow('unknown key')
+  })
+})
+
+describe('digests', () => {
+  const scope = openKeys(keyringOf(1)).tenant('a')
+
+  test('have fixed lengths', () => {
+    expect(uniqueDigest(scope, 'token-id', 'x').length).toBe(32)
+    expect(termDigest(scope, 'token-type', 'x').length).toBe(16)
+  })
+
+  test('differ by label and by where one field ends', () => {
+    const shown = (...fields: string[]) =>
+      Buffer.from(uniqueDigest(scope, 'token-metadata', ...fields)).toString('hex')
+    const label = Buffer.from(uniqueDigest(scope, 'token-id', 'ab')).toString('hex')
+    expect(new Set([shown('ab'), shown('a', 'b'), shown('', 'ab'), label]).size).toBe(4)
+  })
+
+  test('of fingerprints are 44 characters, equal for equal content of one type and tenant', () => {
+    const text = fingerprint(scope, 'card', '4242424242424242')
+    expect(text).toMatch(/^[1-9A-HJ-NP-Za-km-z]{44}$/)
+    expect(fingerprint(scope, 'card', '4242424242424242')).toBe(text)
+    expect(fingerprint(scope, 'token', '4242424242424242')).not.toBe(text)
+    const otherTenant = openKeys(keyringOf(1)).tenant('b')
+    expect(fingerprint(otherTenant, 'card', '4242424242424242')).not.toBe(text)
+  })
+})

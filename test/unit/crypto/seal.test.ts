@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'bun:test'
+import { native, portable, type Primitives } from '../../../src/crypto/primitives.ts'
+import { open, seal, sealOverheadBytes } from '../../../src/crypto/seal.ts'
+import { ApiError } from '../../../src/errors.ts'
+import { seededBytes } from '../../support/seeded.ts'
+
+const random = seededBytes(7)
+const key = random(32)
+const keyOf = () => key
+const aad = random(60)
+const plaintext = Buffer.from('4242424242424242')
+
+const implementations: readonly Primitives[] =
+  native === undefined ? [portable] : [native, portable]
+
+test('the native implementation is what runs here', () => {
+  expect(native?.name).toBe('native')
+})
+
+describe.each(implementations.map(use => [use.name, use] as const))('sealing, %s', (_, use) => {
+  const sealed = () => seal({ number: 3, key }, aad, random(24), plaintext, use)
+
+  test('opens what it sealed', () => {
+    expect(Buffer.from(open(keyOf, aad, sealed(), use))).toEqual(plaintext)
+  })
+
+  test('adds a constant number of bytes and shows no plaintext', () => {
+    expect(sealed().length).toBe(plaintext.length + sealOverheadBytes)
+    expect(Buffer.from(sealed()).includes(plaintext)).toBe(false)
+  })
+
+  test('gives different bytes each time', () => {
+    expect(sealed()).not.toEqual(sealed())
+  })
+
+  test('refuses every value with one flipped bit', () => {
+    const value = sealed()
+    for (let at = 0; at < value.length; at += 1) {
+      const damaged = Uint8Array.from(value)
+      damaged[at] = (damaged[at] ?? 0) ^ 0x10
+      expect(() => open(keyOf, aad, damaged, use)).toThrow(ApiError)
+    }
+  })
+
+  test('refuses every value that is cut short', () => {
+    const value = sealed()
+    for (let length = 0; length < value.length; length += 1) {
+      expect(() => open(keyOf, aad, value.subarray(0, length), use)).toThrow('did not open')
+    }
+  })
+
+  test('refuses another place and another key', () => {
+    expect(() => open(keyOf, random(60), sealed(), use)).toThrow('did not open')
+    expect(() => open(() => random(32), aad, sealed(), use)).toThrow('did not open')
+  })
+
+  test('asks for the key of the number that the value names', () => {
+    const asked: number[] = []
+    open(number => (asked.push(number), key), aad, sealed(), use)
+    expect(asked).toEqual([3])
+  })
+
+  test('refuses a nonce of another length', () => {
+    expect(() => seal({ number: 1, key }, aad, random(12), plaintext, use)).toThrow(RangeError)
+  })
+})
+
+test('both implementations compute the same bytes', () => {
+  for (let length = 0; length < 300; length += 7) {
+    const nonce = random(24)
+    const input = random(length)
+    const [first, second] = implementations.map(use =>
+      seal({ number: 1, key }, aad, nonce, input, use),
+    )
+    expect(Buffer.from(first ?? [])).toEqual(Buffer.from(second ?? []))
+    expect(Buffer.from(open(keyOf, aad, first ?? input, portable))).toEqual(Buffer.from(input))
+  }
+})
