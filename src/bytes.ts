@@ -6,16 +6,17 @@
 
 const encoder = new TextEncoder()
 
+const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
 /** UTF-8 bytes of a text without lone surrogates (the JSON parser refuses those). */
 export const utf8 = (text: string): Uint8Array => encoder.encode(text)
 
 /** Text of bytes that we wrote ourselves as UTF-8 and that were authenticated since. */
-export const textOf = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+export const textOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('utf8')
 
 /** Lower-case hex, for digests as keys of a Map. */
-export const hexOf = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+export const hexOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('hex')
 
 const base58Alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 

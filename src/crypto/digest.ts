@@ -45,6 +45,6 @@ export const termDigest = (
   ...fields: readonly string[]
 ): Uint8Array => hmac(scope.indexKey, label, fields).subarray(0, termBytes)
 
-/** Equal content of equal type in one tenant gives equal text, 44 characters (contract section 8). */
+/** 44 characters, equal for equal content of one type in one tenant (contract section 8). */
 export const fingerprint = (scope: KeyScope, type: string, content: string): string =>
   base58(hmac(scope.fingerprintKey, 'fingerprint', [type, content]))

@@ -81,6 +81,10 @@ export function open(
   return plaintext
 }
 
+/** Read byte by byte: asking pooled bytes for their buffer would cost more than the rest. */
+const readKeyNumber = (sealed: Uint8Array): number =>
+  sealed.subarray(2, headerBytes).reduce((number, byte) => number * 256 + byte, 0)
+
 function tryOpen(
   keyOf: (number: number) => Uint8Array,
   aad: Uint8Array,
@@ -89,7 +93,7 @@ function tryOpen(
 ): Uint8Array | undefined {
   if (sealed.length < sealOverheadBytes) return undefined
   if (sealed[0] !== format || sealed[1] !== xchacha20Poly1305) return undefined
-  const number = new DataView(sealed.buffer, sealed.byteOffset).getUint32(2)
+  const number = readKeyNumber(sealed)
   const derived = deriveMessageKey(use, keyOf(number), sealed.subarray(0, commitmentAt), aad)
   const commitment = sealed.subarray(commitmentAt, bodyAt)
   if (!timingSafeEqual(derived.subarray(keyBytes), commitment)) return undefined

@@ -87,7 +87,7 @@ const visitTexts = (value: Json, visit: (text: string) => void): void => {
 
 /**
  * Whether one text, number or member name in `value` contains these digits in a row, whatever else
- * stands between them. Digits over several values are not put together here: parts that may be shown
+ * stands between them. Digits of several values are not put together here: parts that may be shown
  * would then make up a number of a repeating pattern (4242…) that is nowhere shown.
  * @param digits  separators in it do not count; without a digit nothing is contained
  */

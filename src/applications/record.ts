@@ -1,0 +1,94 @@
+/**
+ * The application record: what is sealed, by what it is found, and how it is shown.
+ *
+ * Applications live in the installation's key scope: a key is looked up before its tenant is known.
+ * @module
+ */
+import { textOf, utf8 } from '../bytes.ts'
+import { termDigest, uniqueDigest } from '../crypto/digest.ts'
+import type { Keys } from '../crypto/scope.ts'
+import type { Deps } from '../deps.ts'
+import type { Grants } from '../domain/access.ts'
+import { printInstantUtc } from '../domain/instants.ts'
+import type { ApplicationType } from '../domain/permissions.ts'
+import { openPart, sealRow, type RowSealer } from '../records/sealed-row.ts'
+import type { NewRow, Row } from '../store/contract.ts'
+
+export interface ApplicationRecord extends Grants {
+  readonly id: string
+  readonly tenantId: string
+  readonly name: string
+  readonly type: ApplicationType
+  readonly createdBy?: string
+  readonly createdAtMs: number
+  readonly modifiedBy?: string
+  readonly modifiedAtMs?: number
+  readonly expiresAt?: { readonly text: string; readonly epochMs: number }
+}
+
+export interface StoredApplication {
+  readonly row: Row
+  readonly record: ApplicationRecord
+}
+
+const sealerOf = (keys: Keys): RowSealer => ({
+  scope: keys.installation,
+  collection: 'application',
+})
+
+/** 32 bytes: the digest under which an API key is found. */
+export const keyDigest = (keys: Keys, key: string): Uint8Array =>
+  uniqueDigest(keys.installation, 'api-key', key)
+
+export const applicationUnique = (keys: Keys, tenantId: string, id: string): Uint8Array =>
+  uniqueDigest(keys.installation, 'application-id', tenantId, id.toLowerCase())
+
+export const tenantTerm = (keys: Keys, tenantId: string): Uint8Array =>
+  termDigest(keys.installation, 'application-tenant', tenantId)
+
+export const typeTerm = (keys: Keys, tenantId: string, type: string): Uint8Array =>
+  termDigest(keys.installation, 'application-type', tenantId, type)
+
+/**
+ * The row of an application.
+ * @param key the digest of its API key
+ */
+export function sealApplication(
+  deps: Pick<Deps, 'keys' | 'randomBytes'>,
+  record: ApplicationRecord,
+  key: Uint8Array,
+  version: number,
+): NewRow {
+  const { keys, randomBytes } = deps
+  const header = {
+    uniques: [applicationUnique(keys, record.tenantId, record.id), key],
+    terms: [tenantTerm(keys, record.tenantId), typeTerm(keys, record.tenantId, record.type)],
+    ...(record.expiresAt === undefined ? {} : { deadlineMs: record.expiresAt.epochMs }),
+  }
+  const part = utf8(JSON.stringify(record))
+  return sealRow(sealerOf(keys), randomBytes, header, version, [part])
+}
+
+/** @throws ApiError `storage_corrupt` when the row is not what was sealed */
+export function openApplication(keys: Keys, row: Row): StoredApplication {
+  const text = textOf(openPart(sealerOf(keys), row, 0))
+  return { row, record: JSON.parse(text) as ApplicationRecord }
+}
+
+/** The JSON text of an application; `key` only right after it was made (spec). */
+export const printApplication = (record: ApplicationRecord, key?: string): string =>
+  JSON.stringify({
+    id: record.id,
+    tenant_id: record.tenantId,
+    name: record.name,
+    key,
+    type: record.type,
+    permissions: record.permissions,
+    rules: record.rules,
+    created_by: record.createdBy,
+    created_at: printInstantUtc(record.createdAtMs),
+    modified_by: record.modifiedBy,
+    modified_at:
+      record.modifiedAtMs === undefined ? undefined : printInstantUtc(record.modifiedAtMs),
+    expires_at: record.expiresAt?.text,
+  })

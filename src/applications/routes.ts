@@ -1,0 +1,160 @@
+/**
+ * Operations on applications as data. Source: spec, "Applications"; contract section 3.
+ *
+ * @module
+ */
+import { Type } from '@sinclair/typebox'
+import type { Deps } from '../deps.ts'
+import { invalid } from '../errors.ts'
+import { printPage, readPageRequest, type QueryParameters } from '../http/query.ts'
+import type { Call, Reply, Route } from '../http/route.ts'
+import { idFilterMax } from '../limits.ts'
+import {
+  applicationSchema,
+  createApplicationSchema,
+  updateApplicationSchema,
+  type CreateApplicationBody,
+  type UpdateApplicationBody,
+} from './model.ts'
+import { printApplication } from './record.ts'
+import {
+  createApplication,
+  deleteApplication,
+  getApplication,
+  listApplications,
+  regenerateKey,
+  updateApplication,
+  type NewApplication,
+} from './service.ts'
+
+const nothingOpaque: ReadonlySet<string> = new Set()
+const json = 'application/json'
+const oneApplication = { status: 200, schema: applicationSchema } as const
+
+const listQuery = Type.Object({
+  id: Type.Optional(Type.Array(Type.String())),
+  type: Type.Optional(Type.Array(Type.String())),
+  page: Type.Optional(Type.Integer()),
+  size: Type.Optional(Type.Integer()),
+})
+
+const idOf = (call: Call): string => call.params['id'] ?? ''
+
+const shown = ({ record, key }: NewApplication): string => printApplication(record, key.reveal())
+
+function idsOf(query: QueryParameters): readonly string[] {
+  const ids = query.get('id') ?? []
+  if (ids.length > idFilterMax) throw invalid('query.id', `expected at most ${idFilterMax} values`)
+  return ids
+}
+
+async function list(deps: Deps, { caller, query }: Call): Promise<Reply> {
+  const request = readPageRequest(query)
+  const { total, records } = await listApplications(deps, caller, {
+    ids: idsOf(query),
+    types: query.get('type') ?? [],
+    offset: (request.page - 1) * request.size,
+    limit: request.size,
+  })
+  const items = records.map(record => printApplication(record))
+  return { status: 200, json: printPage(request, total, items) }
+}
+
+async function create(deps: Deps, { caller, body }: Call): Promise<Reply> {
+  const made = await createApplication(deps, caller, body as CreateApplicationBody)
+  return { status: 201, json: shown(made), location: `/applications/${made.record.id}` }
+}
+
+const one = (record: Parameters<typeof printApplication>[0]): Reply => ({
+  status: 200,
+  json: printApplication(record),
+})
+
+const createRoute = (deps: Deps): Route => ({
+  method: 'POST',
+  path: '/applications',
+  summary: 'Create an application; the answer holds its key, once',
+  permission: 'application:create',
+  body: { contentType: json, schema: createApplicationSchema, opaque: nothingOpaque },
+  success: { status: 201, schema: applicationSchema },
+  failures: [400, 401, 403, 413, 415],
+  handle: call => create(deps, call),
+})
+
+const readRoutes = (deps: Deps): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/applications',
+    summary: 'List applications, newest first',
+    permission: 'application:read',
+    query: listQuery,
+    success: { status: 200 },
+    failures: [400, 401, 403],
+    handle: call => list(deps, call),
+  },
+  {
+    method: 'GET',
+    path: '/applications/key',
+    summary: 'Get the application of the key that is sent',
+    permission: undefined,
+    success: oneApplication,
+    failures: [401],
+    handle: async ({ caller }) => one(await getApplication(deps, caller, caller.applicationId)),
+  },
+  {
+    method: 'GET',
+    path: '/applications/:id',
+    summary: 'Get an application',
+    permission: 'application:read',
+    success: oneApplication,
+    failures: [401, 403, 404],
+    handle: async call => one(await getApplication(deps, call.caller, idOf(call))),
+  },
+]
+
+const changeRoutes = (deps: Deps): readonly Route[] => [
+  {
+    method: 'PUT',
+    path: '/applications/:id',
+    summary: 'Replace name, permissions and rules',
+    permission: 'application:update',
+    body: { contentType: json, schema: updateApplicationSchema, opaque: nothingOpaque },
+    success: oneApplication,
+    failures: [400, 401, 403, 404, 409, 413, 415],
+    handle: async call =>
+      one(
+        await updateApplication(deps, call.caller, idOf(call), call.body as UpdateApplicationBody),
+      ),
+  },
+  {
+    method: 'POST',
+    path: '/applications/:id/regenerate',
+    summary: 'Make a new key; the old one is dead at once',
+    permission: 'application:update',
+    success: oneApplication,
+    failures: [401, 403, 404],
+    handle: async call => ({
+      status: 200,
+      json: shown(await regenerateKey(deps, call.caller, idOf(call))),
+    }),
+  },
+  {
+    method: 'DELETE',
+    path: '/applications/:id',
+    summary: 'Delete an application',
+    permission: 'application:delete',
+    success: { status: 204 },
+    failures: [401, 403, 404, 409],
+    handle: async call => {
+      await deleteApplication(deps, call.caller, idOf(call))
+      return { status: 204 }
+    },
+  },
+]
+
+/** All seven operations of the spec. */
+export const applicationRoutes = (deps: Deps): readonly Route[] => [
+  createRoute(deps),
+  ...readRoutes(deps),
+  ...changeRoutes(deps),
+]

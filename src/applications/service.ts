@@ -1,0 +1,234 @@
+/**
+ * What can be done with applications: read, decide, write once.
+ *
+ * Source: spec, "Applications"; contract sections 11 and 13.
+ * @module
+ */
+import { base58, uuidOf } from '../bytes.ts'
+import type { Deps } from '../deps.ts'
+import type { Caller } from '../domain/caller.ts'
+import { parseFutureInstant } from '../domain/instants.ts'
+import type { ApplicationType, Permission } from '../domain/permissions.ts'
+import { ApiError } from '../errors.ts'
+import { untilWritten, writeAs } from '../records/write.ts'
+import { Secret } from '../secret.ts'
+import type { Change, NewRow, Query } from '../store/contract.ts'
+import { checkGrants } from './grants.ts'
+import type { CreateApplicationBody, UpdateApplicationBody } from './model.ts'
+import {
+  applicationUnique,
+  keyDigest,
+  openApplication,
+  sealApplication,
+  tenantTerm,
+  typeTerm,
+  type ApplicationRecord,
+  type StoredApplication,
+} from './record.ts'
+
+const apiKeyRandomBytes = 16
+
+/** An application and its key, which exists in clear only here. */
+export interface NewApplication {
+  readonly record: ApplicationRecord
+  readonly key: Secret
+}
+
+const newKey = (deps: Pick<Deps, 'randomBytes'>): Secret =>
+  new Secret(`key_${base58(deps.randomBytes(apiKeyRandomBytes))}`)
+
+/**
+ * A management application hands on no power that it lacks: neither by granting it nor by taking
+ * over a stronger application's key (hardening T22, H139, H140).
+ */
+function assertMayGrant(
+  caller: Caller,
+  type: ApplicationType,
+  granted: readonly Permission[],
+): void {
+  if (type !== 'management') return
+  if (granted.every(permission => caller.grants.permissions.includes(permission))) return
+  throw new ApiError('forbidden', 'expected only permissions that the caller holds itself')
+}
+
+const absent = () => new ApiError('not_found', 'There is no such application.')
+
+/** A new application and its row, not yet written. `createdBy` is absent for the first one. */
+export function composeApplication(
+  deps: Pick<Deps, 'keys' | 'randomBytes' | 'now'>,
+  tenantId: string,
+  createdBy: string | undefined,
+  body: CreateApplicationBody,
+): NewApplication & { readonly row: NewRow } {
+  const nowMs = deps.now()
+  const expiresAt =
+    typeof body.expires_at === 'string'
+      ? { expiresAt: parseFutureInstant(body.expires_at, 'expires_at', nowMs) }
+      : {}
+  const record: ApplicationRecord = {
+    id: uuidOf(deps.randomBytes(16)),
+    tenantId,
+    name: body.name,
+    type: body.type,
+    ...checkGrants(body.type, body),
+    ...(createdBy === undefined ? {} : { createdBy }),
+    createdAtMs: nowMs,
+    ...expiresAt,
+  }
+  const key = newKey(deps)
+  return { record, key, row: sealApplication(deps, record, keyDigest(deps.keys, key.reveal()), 1) }
+}
+
+/** @throws ApiError `invalid_request` when the grants or the expiry are not valid */
+export async function createApplication(
+  deps: Deps,
+  caller: Caller,
+  body: CreateApplicationBody,
+): Promise<NewApplication> {
+  const made = composeApplication(deps, caller.tenantId, caller.applicationId, body)
+  assertMayGrant(caller, body.type, made.record.permissions)
+  await writeAs(deps.store, caller.credential, [{ insert: made.row }])
+  return made
+}
+
+async function findApplication(
+  deps: Deps,
+  tenantId: string,
+  id: string,
+): Promise<StoredApplication> {
+  const row = await deps.store.find(applicationUnique(deps.keys, tenantId, id))
+  const live = row !== undefined && (row.deadlineMs === undefined || row.deadlineMs > deps.now())
+  if (!live) throw absent()
+  return openApplication(deps.keys, row)
+}
+
+/** @throws ApiError `not_found`, also for one of another tenant */
+export const getApplication = async (
+  deps: Deps,
+  caller: Caller,
+  id: string,
+): Promise<ApplicationRecord> => (await findApplication(deps, caller.tenantId, id)).record
+
+export interface ApplicationFilter {
+  readonly ids: readonly string[]
+  readonly types: readonly string[]
+  readonly offset: number
+  readonly limit: number
+}
+
+const anyOf = (queries: readonly Query[]): Query[] =>
+  queries.length === 0 ? [] : [{ any: queries }]
+
+/** Newest first; `total` counts every match. */
+export async function listApplications(
+  deps: Deps,
+  caller: Caller,
+  filter: ApplicationFilter,
+): Promise<{ readonly total: number; readonly records: readonly ApplicationRecord[] }> {
+  const { keys } = deps
+  const { tenantId } = caller
+  const query: Query = {
+    all: [
+      { term: tenantTerm(keys, tenantId) },
+      ...anyOf(filter.ids.map(id => ({ unique: applicationUnique(keys, tenantId, id) }))),
+      ...anyOf(filter.types.map(type => ({ term: typeTerm(keys, tenantId, type) }))),
+    ],
+  }
+  const window = { offset: filter.offset, limit: filter.limit, nowMs: deps.now() }
+  const { rows, total } = await deps.store.page(query, window)
+  return { total, records: rows.map(row => openApplication(keys, row).record) }
+}
+
+const canCreateApplications = (record: ApplicationRecord): boolean =>
+  record.type === 'management' && record.permissions.includes('application:create')
+
+/**
+ * A check that another application which can create applications stands when the write lands:
+ * otherwise nobody could get back in (contract section 13).
+ */
+async function anotherManagerStands(deps: Deps, leaving: StoredApplication): Promise<Change[]> {
+  const query = { term: typeTerm(deps.keys, leaving.record.tenantId, 'management') }
+  for (let offset = 0; ; offset += 100) {
+    const { rows } = await deps.store.page(query, { offset, limit: 100, nowMs: deps.now() })
+    if (rows.length === 0) break
+    const other = rows.find(
+      row =>
+        row.ordinal !== leaving.row.ordinal &&
+        canCreateApplications(openApplication(deps.keys, row).record),
+    )
+    if (other !== undefined) return [{ require: other.ordinal, ifVersion: other.version }]
+  }
+  throw new ApiError(
+    'conflict',
+    'This is the last management application that can create applications.',
+  )
+}
+
+/** What `decide` made of the stored application is written, with every cached credential ended. */
+const changeApplication = <T>(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  decide: (stored: StoredApplication) => Promise<{ changes: readonly Change[]; result: T }>,
+): Promise<T> =>
+  untilWritten(async () => {
+    const stored = await findApplication(deps, caller.tenantId, id)
+    const { changes, result } = await decide(stored)
+    const all = [...changes, { bumpGeneration: true } as const]
+    return (await writeAs(deps.store, caller.credential, all)) ? { result } : undefined
+  })
+
+const modified = (deps: Deps, caller: Caller) => ({
+  modifiedBy: caller.applicationId,
+  modifiedAtMs: deps.now(),
+})
+
+const added = (before: readonly Permission[], after: readonly Permission[]) =>
+  after.filter(permission => !before.includes(permission))
+
+/** Replaces name, permissions and rules; the type stays (contract section 13). */
+export const updateApplication = (
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  body: UpdateApplicationBody,
+): Promise<ApplicationRecord> =>
+  changeApplication(deps, caller, id, async stored => {
+    const { row, record } = stored
+    const grants = checkGrants(record.type, body)
+    assertMayGrant(caller, record.type, added(record.permissions, grants.permissions))
+    const result = { ...record, name: body.name, ...grants, ...modified(deps, caller) }
+    const disarms = canCreateApplications(record) && !canCreateApplications(result)
+    const guard = disarms ? await anotherManagerStands(deps, stored) : []
+    return { changes: [...guard, replacement(deps, stored, result, row.uniques[1])], result }
+  })
+
+function replacement(
+  deps: Deps,
+  { row }: StoredApplication,
+  record: ApplicationRecord,
+  key: Uint8Array | undefined,
+): Change {
+  if (key === undefined) throw new ApiError('storage_corrupt', 'an application has no key digest')
+  const next = sealApplication(deps, record, key, row.version + 1)
+  return { replace: next, ordinal: row.ordinal, ifVersion: row.version }
+}
+
+/** The old key is refused from the moment this resolves. */
+export const regenerateKey = (deps: Deps, caller: Caller, id: string): Promise<NewApplication> =>
+  changeApplication(deps, caller, id, async stored => {
+    assertMayGrant(caller, stored.record.type, stored.record.permissions)
+    const key = newKey(deps)
+    const record = { ...stored.record, ...modified(deps, caller) }
+    const change = replacement(deps, stored, record, keyDigest(deps.keys, key.reveal()))
+    return { changes: [change], result: { record, key } }
+  })
+
+export const deleteApplication = (deps: Deps, caller: Caller, id: string): Promise<void> =>
+  changeApplication(deps, caller, id, async stored => {
+    const guard = canCreateApplications(stored.record)
+      ? await anotherManagerStands(deps, stored)
+      : []
+    const { ordinal, version } = stored.row
+    return { changes: [...guard, { remove: ordinal, ifVersion: version }], result: undefined }
+  })

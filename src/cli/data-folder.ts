@@ -1,0 +1,134 @@
+/**
+ * The data folder: `format` (the stamp), `master.key`, `lock`, and `store` with the database.
+ *
+ * The stamp is written last by `init` and read first by everything else, so that no other version's
+ * folder is ever opened. It is the only readable text of the store.
+ * @module
+ */
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Keys } from '../crypto/scope.ts'
+import { ApiError } from '../errors.ts'
+import type { Store } from '../store/contract.ts'
+import { openLmdbStore } from '../store/lmdb/open.ts'
+import { createVault, openVaultKeys, type NewVault } from '../vault.ts'
+import { CommandFailure, systemCodeOf } from './failure.ts'
+import { lockInstance } from './instance-lock.ts'
+import { readMasterKey, writeMasterKey } from './master-key.ts'
+import { monotoneClock, randomBytes } from './system.ts'
+
+const formatVersion = 1
+const stampPattern = /^coffer data folder, format ([1-9][0-9]{0,5})\n$/
+const ownerOnlyFolder = 0o700
+const masterKeyBytes = 32
+
+const pathsOf = (folder: string) => ({
+  stamp: join(folder, 'format'),
+  masterKey: join(folder, 'master.key'),
+  lock: join(folder, 'lock'),
+  store: join(folder, 'store'),
+})
+
+export interface FolderOptions {
+  readonly data: string
+  /** Where the master key is, when not in the folder: a thief of the folder then has no key. */
+  readonly masterKeyFile?: string
+}
+
+/** Turns a failed system call into a line for the person; everything else goes on as it is. */
+function explained(folder: string, error: unknown): unknown {
+  const code = systemCodeOf(error)
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    return new CommandFailure(`cannot write to ${folder}: check its owner and mode`)
+  }
+  if (code === 'ENOTDIR' || code === 'EEXIST') {
+    return new CommandFailure(`${folder} is not a folder: choose another with --data`)
+  }
+  if (code === 'ENOENT') return new CommandFailure(`cannot make ${folder}: its parent is missing`)
+  return error
+}
+
+function makeEmptyFolder(folder: string): void {
+  mkdirSync(folder, { mode: ownerOnlyFolder, recursive: true })
+  if (readdirSync(folder).length > 0) {
+    throw new CommandFailure(`${folder} is not empty: coffer init changes no existing folder`)
+  }
+  chmodSync(folder, ownerOnlyFolder)
+}
+
+/** A key that is already there, in a file outside of the folder, is used as it is. */
+function makeMasterKey(path: string): Uint8Array {
+  if (existsSync(path)) return readMasterKey(path)
+  const masterKey = randomBytes(masterKeyBytes)
+  writeMasterKey(path, masterKey)
+  return masterKey
+}
+
+async function fillFolder(options: FolderOptions): Promise<NewVault> {
+  const paths = pathsOf(options.data)
+  makeEmptyFolder(options.data)
+  const masterKey = makeMasterKey(options.masterKeyFile ?? paths.masterKey)
+  mkdirSync(paths.store, { mode: ownerOnlyFolder })
+  lockInstance(paths.lock)
+  const store = await openLmdbStore({ path: paths.store })
+  const made = await createVault({ store, now: monotoneClock(), randomBytes }, masterKey)
+  await store.close()
+  writeFileSync(paths.stamp, `coffer data folder, format ${formatVersion}\n`, { flush: true })
+  return made
+}
+
+/** Makes a data folder where there is none, or an empty one. @throws CommandFailure */
+export async function createDataFolder(options: FolderOptions): Promise<NewVault> {
+  try {
+    return await fillFolder(options)
+  } catch (error) {
+    throw explained(options.data, error)
+  }
+}
+
+/** @throws CommandFailure when the folder is missing, foreign, damaged, or of another version */
+function checkStamp(folder: string): void {
+  let stamp: string
+  try {
+    stamp = readFileSync(pathsOf(folder).stamp, 'latin1')
+  } catch (error) {
+    if (systemCodeOf(error) === 'EACCES') throw explained(folder, error)
+    throw new CommandFailure(`${folder} is not a data folder: make one with coffer init --data`)
+  }
+  const version = stampPattern.exec(stamp)?.[1]
+  if (version === undefined) {
+    throw new CommandFailure(`the format stamp in ${folder} is damaged: restore it from a backup`)
+  }
+  if (Number(version) > formatVersion) {
+    throw new CommandFailure(`${folder} was written by a newer coffer: use that version`)
+  }
+}
+
+export interface OpenedFolder {
+  readonly store: Store
+  readonly keys: Keys
+}
+
+async function openKeysOf(store: Store, masterKey: Uint8Array, folder: string): Promise<Keys> {
+  try {
+    return await openVaultKeys(store, masterKey)
+  } catch (error) {
+    await store.close()
+    if (!(error instanceof ApiError)) throw error
+    throw new CommandFailure(`the master key is not the one of ${folder}: use the key of its init`)
+  }
+}
+
+/** Locks and opens a data folder. @throws CommandFailure with nothing written */
+export async function openDataFolder(options: FolderOptions): Promise<OpenedFolder> {
+  const paths = pathsOf(options.data)
+  checkStamp(options.data)
+  const masterKey = readMasterKey(options.masterKeyFile ?? paths.masterKey)
+  try {
+    lockInstance(paths.lock)
+    const store = await openLmdbStore({ path: paths.store })
+    return { store, keys: await openKeysOf(store, masterKey, options.data) }
+  } catch (error) {
+    throw explained(options.data, error)
+  }
+}

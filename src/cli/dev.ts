@@ -1,0 +1,113 @@
+/**
+ * `coffer dev`: a throw-away vault to try things on, gone when it ends.
+ *
+ * Its master key is never written, so what a killed process leaves behind opens for nobody.
+ * @module
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { composeApplication } from '../applications/service.ts'
+import type { CreateApplicationBody } from '../applications/model.ts'
+import type { Deps } from '../deps.ts'
+import { mayHold, tokenPermissions } from '../domain/permissions.ts'
+import type { Secret } from '../secret.ts'
+import { openLmdbStore } from '../store/lmdb/open.ts'
+import { createVault, openVaultKeys } from '../vault.ts'
+import { startServer, untilSignalled } from './server.ts'
+import { logToStderr, monotoneClock, randomBytes, say } from './system.ts'
+
+export interface DevOptions {
+  readonly port: number
+  readonly json?: boolean
+}
+
+interface DemoKeys {
+  readonly tenantId: string
+  readonly management: Secret
+  readonly private: Secret
+  readonly public: Secret
+}
+
+const privateApplication: CreateApplicationBody = {
+  name: 'Demo backend',
+  type: 'private',
+  permissions: [...tokenPermissions],
+  rules: [{ priority: 1, container: '/', transform: 'reveal', permissions: [...tokenPermissions] }],
+}
+
+const publicApplication: CreateApplicationBody = {
+  name: 'Demo browser',
+  type: 'public',
+  permissions: tokenPermissions.filter(permission => mayHold('public', permission)),
+}
+
+async function addApplication(
+  deps: Deps,
+  tenantId: string,
+  body: CreateApplicationBody,
+): Promise<Secret> {
+  const { key, row } = composeApplication(deps, tenantId, undefined, body)
+  await deps.store.write([{ insert: row }])
+  return key
+}
+
+async function makeDemoVault(folder: string): Promise<{ deps: Deps; demo: DemoKeys }> {
+  const now = monotoneClock()
+  const masterKey = randomBytes(32)
+  const store = await openLmdbStore({ path: folder })
+  const { tenantId, key } = await createVault({ store, now, randomBytes }, masterKey)
+  const keys = await openVaultKeys(store, masterKey)
+  const deps: Deps = { store, keys, now, randomBytes, log: logToStderr }
+  const demo: DemoKeys = {
+    tenantId,
+    management: key,
+    private: await addApplication(deps, tenantId, privateApplication),
+    public: await addApplication(deps, tenantId, publicApplication),
+  }
+  return { deps, demo }
+}
+
+function printJson(baseUrl: string, demo: DemoKeys): void {
+  const facts = {
+    base_url: baseUrl,
+    tenant_id: demo.tenantId,
+    management_key: demo.management.reveal(),
+    private_key: demo.private.reveal(),
+    public_key: demo.public.reveal(),
+  }
+  say(JSON.stringify(facts))
+}
+
+function printGuide(baseUrl: string, demo: DemoKeys): void {
+  say(`A throw-away vault on ${baseUrl}; Ctrl-C ends it and nothing stays.
+
+  tenant          ${demo.tenantId}
+  management key  ${demo.management.reveal()}
+  private key     ${demo.private.reveal()}   (may read in the clear)
+  public key      ${demo.public.reveal()}   (may only create and update)
+
+Store a card with the public key, then read it with the private one:
+
+  curl -s ${baseUrl}/tokens -H 'SVC-API-KEY: ${demo.public.reveal()}' \\
+    -H 'Content-Type: application/json' \\
+    -d '{"id": "my-card", "type": "card", "data": {"number": "4242424242424242"}}'; echo
+  curl -s ${baseUrl}/tokens/my-card -H 'SVC-API-KEY: ${demo.private.reveal()}'; echo
+
+The interface is documented at ${baseUrl}/swagger`)
+}
+
+export async function dev({ port, json }: DevOptions): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'coffer-dev-'))
+  try {
+    const { deps, demo } = await makeDemoVault(folder)
+    const stopped = untilSignalled()
+    const server = await startServer(deps, { host: '127.0.0.1', port })
+    if (json === true) printJson(server.address, demo)
+    else printGuide(server.address, demo)
+    await stopped
+    await server.stop()
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

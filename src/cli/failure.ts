@@ -1,0 +1,25 @@
+/**
+ * Failures of a command: one line on stderr that says what to do, and an exit code.
+ *
+ * @module
+ */
+
+/** 0 is success. */
+export type ExitCode = 1 | 2
+
+/** 1: it could not be done. 2: the command line is wrong. */
+export class CommandFailure extends Error {
+  readonly exitCode: ExitCode
+
+  constructor(message: string, exitCode: ExitCode = 1) {
+    super(message)
+    this.name = 'CommandFailure'
+    this.exitCode = exitCode
+  }
+}
+
+/** The code of a failed system call: `ENOENT`, `EACCES` …; `undefined` for every other error. */
+export function systemCodeOf(error: unknown): string | undefined {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : undefined
+}

@@ -1,0 +1,42 @@
+/**
+ * The impure world of a running process: clock, randomness, the log on stderr.
+ *
+ * @module
+ */
+import { randomBytes as osRandomBytes } from 'node:crypto'
+import type { Log } from '../deps.ts'
+
+const poolBytes = 4_096
+let pool = Buffer.alloc(0)
+let poolAt = 0
+
+/** Fresh bytes of the operating system's generator, drawn in blocks; each byte is given once. */
+export function randomBytes(count: number): Uint8Array {
+  if (count > poolBytes) return osRandomBytes(count)
+  if (poolAt + count > pool.length) {
+    pool = osRandomBytes(poolBytes)
+    poolAt = 0
+  }
+  const bytes = pool.subarray(poolAt, poolAt + count)
+  poolAt += count
+  return bytes
+}
+
+/** Unix milliseconds that never run backwards, so that a clock step revives nothing expired. */
+export function monotoneClock(read: () => number = Date.now): () => number {
+  let latest = 0
+  return () => {
+    latest = Math.max(latest, read())
+    return latest
+  }
+}
+
+/** One JSON line an event on stderr. Facts are ours, never a value of a caller. */
+export const logToStderr: Log = (event, facts = {}) => {
+  process.stderr.write(JSON.stringify({ time: new Date().toISOString(), event, ...facts }) + '\n')
+}
+
+/** A line for the person who ran the command. */
+export const say = (line: string): void => {
+  process.stdout.write(line + '\n')
+}

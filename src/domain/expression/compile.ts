@@ -1,0 +1,110 @@
+/**
+ * Expressions as closures, made once for each text and kept.
+ *
+ * Masks are evaluated at each read, so evaluating a compiled one looks nothing up: a source closure
+ * and one closure for each filter. The cache is bounded; the entry that was made first goes first.
+ * Source: contract section 6 (parsed once, cached by text).
+ * @module
+ */
+import { expressionCacheEntriesMax } from '../../limits.ts'
+import type { Json } from '../json.ts'
+import type { Step, Value } from './filters/definition.ts'
+import { findFilter } from './filters/table.ts'
+import { parseTemplate } from './parse.ts'
+import { resolve } from './resolve.ts'
+import { spend, type Run } from './run.ts'
+import type { Output, Template, TemplateUse } from './tree.ts'
+import { assertOutputFits, assertTextFits, jsonOf, textOf } from './values.ts'
+
+export interface CompiledTemplate {
+  /** Text without an output: a constant. */
+  readonly isLiteral: boolean
+  /** Another evaluation on the same data may give another value. */
+  readonly isRandom: boolean
+  readonly evaluate: (run: Run) => Json
+}
+
+/** Steps for one output before its filters. */
+const stepsPerOutput = 32
+
+const bindFilters = (output: Output): readonly Step[] =>
+  output.filters.flatMap(call => findFilter(call.name)?.bind(call.operands, call.flags) ?? [])
+
+const compileOutput = (output: Output): ((run: Run) => Json) => {
+  const source = resolve(output.source)
+  const steps = bindFilters(output)
+  return run => {
+    spend(run, stepsPerOutput)
+    let value: Value = source(run)
+    for (const step of steps) value = step(value, run)
+    return jsonOf(value)
+  }
+}
+
+/** Exactly one output keeps the type of its value. */
+const compileWhole = (output: Output): ((run: Run) => Json) => {
+  const evaluate = compileOutput(output)
+  // A part of the data is never larger than the data.
+  if (output.filters.length === 0) return evaluate
+  return run => {
+    const value = evaluate(run)
+    assertOutputFits(value, run)
+    return value
+  }
+}
+
+/** Literal text around outputs makes text of them all. */
+const compileMixed = (template: Template): ((run: Run) => Json) => {
+  const parts = template.map(part => (typeof part === 'string' ? part : compileOutput(part)))
+  return run => {
+    let text = ''
+    for (const part of parts) {
+      text += typeof part === 'string' ? part : textOf(part(run), run)
+      assertTextFits(text.length, run)
+    }
+    assertOutputFits(text, run)
+    return text
+  }
+}
+
+const isRandomOutput = (output: Output): boolean =>
+  output.filters.some(call => findFilter(call.name)?.random === true)
+
+/** Compiles a tree of `parseTemplate`. An empty one is the empty string. */
+export const bindTemplate = (template: Template): CompiledTemplate => {
+  const [part] = template
+  const isWhole = template.length === 1 && part !== undefined && typeof part !== 'string'
+  return {
+    isLiteral: template.every(each => typeof each === 'string'),
+    isRandom: template.some(each => typeof each !== 'string' && isRandomOutput(each)),
+    evaluate: isWhole ? compileWhole(part) : compileMixed(template),
+  }
+}
+
+/** One for each use, because the same text may be allowed in one and refused in another. */
+const caches = {
+  id: new Map<string, CompiledTemplate>(),
+  mask: new Map<string, CompiledTemplate>(),
+  search_index: new Map<string, CompiledTemplate>(),
+  fingerprint: new Map<string, CompiledTemplate>(),
+} satisfies Record<TemplateUse, Map<string, CompiledTemplate>>
+
+/**
+ * The compiled form of an expression, from the cache when its text was seen before.
+ * @param text  the expression
+ * @param at    field path for errors
+ * @param use   what it is for
+ * @throws ApiError `invalid_request` as `parseTemplate`
+ */
+export const compileTemplate = (text: string, at: string, use: TemplateUse): CompiledTemplate => {
+  const cache = caches[use]
+  const cached = cache.get(text)
+  if (cached !== undefined) return cached
+  const compiled = bindTemplate(parseTemplate(text, at, use))
+  if (cache.size >= expressionCacheEntriesMax) {
+    const [oldest] = cache.keys()
+    if (oldest !== undefined) cache.delete(oldest)
+  }
+  cache.set(text, compiled)
+  return compiled
+}

@@ -1,0 +1,34 @@
+/**
+ * The `json` filter: what a JSONPath query picks from the value, by RFC 9535.
+ *
+ * One result comes out, none is null, several are an error. Source: contract section 6.
+ * @module
+ */
+import { ApiError } from '../../../errors.ts'
+import { findValues } from '../json-path/evaluate.ts'
+import { parseJsonPath } from '../json-path/parse.ts'
+import { failed } from '../run.ts'
+import { jsonOf } from '../values.ts'
+import { checkedTextRule, textAt, type FilterDefinition } from './definition.ts'
+
+const queryRule = checkedTextRule(text => {
+  try {
+    parseJsonPath(text)
+    return undefined
+  } catch (error) {
+    if (error instanceof ApiError) return `expected a JSONPath query, at its ${error.message}`
+    throw error
+  }
+})
+
+export const jsonPath: FilterDefinition = {
+  required: [queryRule],
+  bind: operands => {
+    const query = parseJsonPath(textAt(operands, 0, ''))
+    return (input, run) => {
+      const [value = null, ...others] = findValues(query, jsonOf(input), run, 2)
+      if (others.length > 0) throw failed(run, 'expected one result of the JSONPath query')
+      return value
+    }
+  },
+}

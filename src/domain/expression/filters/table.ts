@@ -1,0 +1,104 @@
+/**
+ * The filters that exist, by name. There are no others, and none is added at run time.
+ *
+ * Source: contract section 6, its table.
+ * @module
+ */
+import { aliasCard, aliasPreserveFormat, aliasPreserveLength } from './alias.ts'
+import { cardBin, cardExp, cardMask } from './card.ts'
+import { stringify, toBoolean, toNumber, toText } from './cast.ts'
+import { date } from './date.ts'
+import type { FilterDefinition } from './definition.ts'
+import { hmac, toBase16, toBase64 } from './digest.ts'
+import * as html from './html.ts'
+import { jsonPath } from './json.ts'
+import * as lists from './lists.ts'
+import { last4, reveal, revealLast } from './mask.ts'
+import * as math from './math.ts'
+import { sort, sortNatural } from './order.ts'
+import { padLeft, padRight } from './pad.ts'
+import * as text from './text.ts'
+
+const vaultFilters: Readonly<Record<string, FilterDefinition>> = {
+  alias_card: aliasCard,
+  alias_preserve_format: aliasPreserveFormat,
+  alias_preserve_length: aliasPreserveLength,
+  card_bin: cardBin,
+  card_exp: cardExp,
+  card_mask: cardMask,
+  hmac,
+  json: jsonPath,
+  json_stringify: stringify,
+  last4,
+  pad_left: padLeft,
+  pad_right: padRight,
+  reveal,
+  reveal_last: revealLast,
+  stringify,
+  to_base16: toBase16,
+  to_base64: toBase64,
+  to_boolean: toBoolean,
+  to_number: toNumber,
+  to_string: toText,
+}
+
+const liquidFilters: Readonly<Record<string, FilterDefinition>> = {
+  abs: math.abs,
+  append: text.append,
+  at_least: math.atLeast,
+  at_most: math.atMost,
+  capitalize: text.capitalize,
+  ceil: math.ceil,
+  compact: lists.compact,
+  concat: lists.concat,
+  date,
+  default: lists.defaultTo,
+  divided_by: math.dividedBy,
+  downcase: text.downcase,
+  escape: html.escape,
+  escape_once: html.escapeOnce,
+  first: lists.first,
+  floor: math.floor,
+  join: lists.join,
+  last: lists.last,
+  lstrip: text.lstrip,
+  map: lists.map,
+  minus: math.minus,
+  modulo: math.modulo,
+  newline_to_br: html.newlineToBr,
+  plus: math.plus,
+  prepend: text.prepend,
+  remove: text.remove,
+  remove_first: text.removeFirst,
+  replace: text.replace,
+  replace_first: text.replaceFirst,
+  reverse: lists.reverse,
+  round: math.round,
+  rstrip: text.rstrip,
+  size: lists.size,
+  slice: lists.slice,
+  sort,
+  sort_natural: sortNatural,
+  split: text.split,
+  strip: text.strip,
+  strip_html: html.stripHtml,
+  strip_newlines: html.stripNewlines,
+  times: math.times,
+  truncate: text.truncate,
+  truncatewords: text.truncateWords,
+  uniq: lists.uniq,
+  upcase: text.upcase,
+  url_decode: html.urlDecode,
+  url_encode: html.urlEncode,
+  where: lists.where,
+}
+
+const filters: ReadonlyMap<string, FilterDefinition> = new Map([
+  ...Object.entries(vaultFilters),
+  ...Object.entries(liquidFilters),
+])
+
+/** All names, sorted; for documentation and tests. */
+export const filterNames: readonly string[] = [...filters.keys()].sort()
+
+export const findFilter = (name: string): FilterDefinition | undefined => filters.get(name)

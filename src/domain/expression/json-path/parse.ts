@@ -1,0 +1,213 @@
+/**
+ * JSONPath text to tree. Source: RFC 9535 section 2 and its collected grammar (appendix A).
+ *
+ *     query    = "$" *segment
+ *     segment  = [".."] "[" selector *( "," selector ) "]" / ("." / "..") ( name / "*" )
+ *     selector = string / "*" / integer / slice / "?" test
+ *     test     = and *( "||" and )           and = basic *( "&&" basic )
+ *     basic    = [ "!" ] ( "(" test ")" / query ) / comparable operator comparable
+ *     comparable = constant / singular query / length / count / value
+ *
+ * decision: the functions `match` and `search` are not there, because their patterns would run on
+ * caller data.
+ * @module
+ */
+import { ApiError } from '../../../errors.ts'
+import { demand, sees, take, type Cursor } from '../scan.ts'
+import { skipSpaces, takeInteger, takeNumber, takeShorthand, takeString, takeWord } from './scan.ts'
+import {
+  isSingular,
+  type Comparable,
+  type FilterQuery,
+  type Operator,
+  type Query,
+  type Segment,
+  type Selector,
+  type Test,
+} from './tree.ts'
+
+/** Longer ones first, so that `<=` is not read as `<`. */
+const operators: readonly Operator[] = ['==', '!=', '<=', '>=', '<', '>']
+
+const constants: ReadonlyMap<string, boolean | null> = new Map([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+])
+
+/**
+ * Parses one query.
+ * @throws ApiError `invalid_request` with a position in the query; never echoes it
+ */
+export const parseJsonPath = (text: string): Query => {
+  const refuse: Cursor['refuse'] = (position, expected) =>
+    new ApiError('invalid_request', `position ${position}: ${expected}`)
+  const cursor: Cursor = { text, position: 0, refuse }
+  demand(cursor, '$', 'expected $')
+  const query = readSegments(cursor)
+  if (cursor.position < text.length) throw refuse(cursor.position, 'expected . or [ or the end')
+  return query
+}
+
+/** All segments that are next; blanks behind the last one stay. */
+const readSegments = (cursor: Cursor): Query => {
+  const segments: Segment[] = []
+  for (;;) {
+    const end = cursor.position
+    skipSpaces(cursor)
+    if (!sees(cursor, '.') && !sees(cursor, '[')) {
+      cursor.position = end
+      return segments
+    }
+    segments.push(readSegment(cursor))
+  }
+}
+
+const readSegment = (cursor: Cursor): Segment => {
+  const isDescendant = take(cursor, '..')
+  if (take(cursor, '[')) {
+    return { isDescendant, selectors: readSelectors(cursor) }
+  }
+  if (!isDescendant) take(cursor, '.')
+  if (take(cursor, '*')) return { isDescendant, selectors: [{ kind: 'wildcard' }] }
+  const name = takeShorthand(cursor)
+  if (name === '') throw cursor.refuse(cursor.position, 'expected a member name or *')
+  return { isDescendant, selectors: [{ kind: 'name', name }] }
+}
+
+const readSelectors = (cursor: Cursor): Selector[] => {
+  const selectors: Selector[] = []
+  do {
+    skipSpaces(cursor)
+    selectors.push(readSelector(cursor))
+    skipSpaces(cursor)
+  } while (take(cursor, ','))
+  demand(cursor, ']', 'expected , or ]')
+  return selectors
+}
+
+const readSelector = (cursor: Cursor): Selector => {
+  const name = takeString(cursor)
+  if (name !== undefined) return { kind: 'name', name }
+  if (take(cursor, '*')) return { kind: 'wildcard' }
+  if (take(cursor, '?')) return { kind: 'filter', test: readTest(cursor) }
+  const start = takeInteger(cursor)
+  const end = cursor.position
+  skipSpaces(cursor)
+  if (take(cursor, ':')) return readSlice(cursor, start)
+  cursor.position = end
+  if (start === undefined) throw cursor.refuse(end, 'expected a selector')
+  return { kind: 'index', index: start }
+}
+
+/** The rest of `start:end:step`, behind its first colon. */
+const readSlice = (cursor: Cursor, start: number | undefined): Selector => {
+  skipSpaces(cursor)
+  const end = takeInteger(cursor)
+  skipSpaces(cursor)
+  if (!take(cursor, ':')) return { kind: 'slice', start, end, step: 1 }
+  skipSpaces(cursor)
+  return { kind: 'slice', start, end, step: takeInteger(cursor) ?? 1 }
+}
+
+/** Reads a test and the blanks before it. */
+const readTest = (cursor: Cursor): Test => readJoined(cursor, '||', 'any', readAll)
+
+const readAll = (cursor: Cursor): Test => readJoined(cursor, '&&', 'all', readBasic)
+
+const readJoined = (
+  cursor: Cursor,
+  separator: string,
+  kind: 'any' | 'all',
+  readPart: (cursor: Cursor) => Test,
+): Test => {
+  const first = readPart(cursor)
+  const tests = [first]
+  for (;;) {
+    const end = cursor.position
+    skipSpaces(cursor)
+    if (!take(cursor, separator)) {
+      cursor.position = end
+      return tests.length === 1 ? first : { kind, tests }
+    }
+    tests.push(readPart(cursor))
+  }
+}
+
+const readBasic = (cursor: Cursor): Test => {
+  skipSpaces(cursor)
+  if (take(cursor, '!')) return { kind: 'not', test: readNegated(cursor) }
+  if (take(cursor, '(')) return readParenthesised(cursor)
+  const start = cursor.position
+  const left = readComparable(cursor)
+  const end = cursor.position
+  skipSpaces(cursor)
+  const operator = operators.find(each => take(cursor, each))
+  if (operator !== undefined) {
+    assertComparable(cursor, left, start)
+    skipSpaces(cursor)
+    const rightStart = cursor.position
+    const right = readComparable(cursor)
+    assertComparable(cursor, right, rightStart)
+    return { kind: 'compare', left, operator, right }
+  }
+  cursor.position = end
+  if (left.kind !== 'query') throw cursor.refuse(end, 'expected a comparison')
+  return { kind: 'exists', query: left.query }
+}
+
+const readNegated = (cursor: Cursor): Test => {
+  skipSpaces(cursor)
+  if (take(cursor, '(')) return readParenthesised(cursor)
+  return { kind: 'exists', query: demandQuery(cursor) }
+}
+
+const readParenthesised = (cursor: Cursor): Test => {
+  const test = readTest(cursor)
+  skipSpaces(cursor)
+  demand(cursor, ')', 'expected )')
+  return test
+}
+
+const assertComparable = (cursor: Cursor, comparable: Comparable, start: number): void => {
+  if (comparable.kind === 'query' && !isSingular(comparable.query)) {
+    throw cursor.refuse(start, 'expected a query that yields one node at most')
+  }
+}
+
+const demandQuery = (cursor: Cursor): FilterQuery => {
+  const isRelative = sees(cursor, '@')
+  if (!isRelative && !sees(cursor, '$')) throw cursor.refuse(cursor.position, 'expected @ or $')
+  cursor.position += 1
+  return { isRelative, segments: readSegments(cursor) }
+}
+
+/** A query is not yet known to be singular: it may also stand alone, as a test of existence. */
+const readComparable = (cursor: Cursor): Comparable => {
+  if (sees(cursor, '@') || sees(cursor, '$')) return { kind: 'query', query: demandQuery(cursor) }
+  const value = takeString(cursor) ?? takeNumber(cursor)
+  if (value !== undefined) return { kind: 'constant', value }
+  const start = cursor.position
+  const word = takeWord(cursor)
+  const constant = constants.get(word)
+  if (constant !== undefined) return { kind: 'constant', value: constant }
+  if (word !== 'length' && word !== 'count' && word !== 'value') {
+    throw cursor.refuse(start, 'expected @, $, a constant, length, count or value')
+  }
+  demand(cursor, '(', 'expected (')
+  skipSpaces(cursor)
+  const call: Comparable =
+    word === 'length'
+      ? { kind: word, of: readLengthArgument(cursor) }
+      : { kind: word, query: demandQuery(cursor) }
+  skipSpaces(cursor)
+  demand(cursor, ')', 'expected )')
+  return call
+}
+
+const readLengthArgument = (cursor: Cursor): Comparable => {
+  const start = cursor.position
+  const argument = readComparable(cursor)
+  assertComparable(cursor, argument, start)
+  return argument
+}

@@ -1,0 +1,110 @@
+/**
+ * Request bodies: content type, size, UTF-8, strict JSON, then the route's schema.
+ *
+ * The framework parses nothing for us: its parser takes invalid UTF-8, duplicate keys and numbers
+ * that do not fit, and its error answers repeat the body. Source: contract sections 1 and 2.
+ * @module
+ */
+import type { TSchema } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { ValueErrorType, type ValueError } from '@sinclair/typebox/errors'
+import { addFault, throwFaults, type Faults } from '../domain/faults.ts'
+import { isJsonObject } from '../domain/json.ts'
+import { decodeUtf8, parseJson } from '../domain/json-parse.ts'
+import { toPlain } from '../domain/json-print.ts'
+import { ApiError } from '../errors.ts'
+import { bodyBytesMax } from '../limits.ts'
+import type { BodyRule } from './route.ts'
+
+const tooLarge = () =>
+  new ApiError('payload_too_large', `expected a body of at most ${bodyBytesMax} bytes`)
+
+/** RFC 9110 section 8.3: types are case-insensitive; a charset, if given, must be UTF-8. */
+export function assertContentType(header: string | null, expected: string): void {
+  const [type = '', ...parameters] = (header ?? '').toLowerCase().split(';')
+  const foreignCharset = parameters
+    .map(parameter => parameter.trim())
+    .some(parameter => parameter.startsWith('charset=') && !/^charset="?utf-8"?$/.test(parameter))
+  if (type.trim() !== expected || foreignCharset) {
+    throw new ApiError('unsupported_media_type', `expected the content type ${expected}`)
+  }
+}
+
+async function readStream(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    bytes += chunk.length
+    if (bytes > bodyBytesMax) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** @throws ApiError `payload_too_large` before reading where the length is declared */
+export async function readBody(request: Request): Promise<Uint8Array> {
+  const declared = request.headers.get('content-length')
+  if (declared !== null && Number(declared) > bodyBytesMax) throw tooLarge()
+  if (declared !== null) return new Uint8Array(await request.arrayBuffer())
+  return request.body === null ? new Uint8Array() : readStream(request.body)
+}
+
+const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>()
+
+function checkerOf(schema: TSchema): TypeCheck<TSchema> {
+  let checker = compiled.get(schema)
+  if (checker === undefined) {
+    checker = TypeCompiler.Compile(schema)
+    compiled.set(schema, checker)
+  }
+  return checker
+}
+
+/** `/rules/0/priority` to `rules[0].priority`. */
+const dottedPath = (pointer: string): string =>
+  pointer
+    .slice(1)
+    .split('/')
+    .map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index === 0 ? step : `.${step}`))
+    .join('')
+
+/** The library's messages name the expectation only; a schema may say it better in `expected`. */
+function messageOf(error: ValueError): string {
+  const stated: unknown = error.schema['expected']
+  if (typeof stated === 'string') return stated
+  return error.type === ValueErrorType.ObjectRequiredProperty ? 'is required' : error.message
+}
+
+/** Where a value or null may stand, what is wrong with the value says more than "no union". */
+function* innermost(error: ValueError): Iterable<ValueError> {
+  const [first] = error.errors
+  const isNullable = error.type === ValueErrorType.Union && !('expected' in error.schema)
+  if (!isNullable || first === undefined) yield error
+  else for (const inner of first) yield* innermost(inner)
+}
+
+/** @throws ApiError `invalid_request` with every fault; `errors` holds paths of the schema only */
+export function checkSchema(schema: TSchema, value: unknown): void {
+  const checker = checkerOf(schema)
+  if (checker.Check(value)) return
+  const faults: Faults = new Map()
+  for (const error of checker.Errors(value)) {
+    for (const inner of innermost(error)) {
+      const at = dottedPath(inner.path)
+      if (!faults.has(at)) addFault(faults, at, messageOf(inner))
+    }
+  }
+  throwFaults(faults)
+}
+
+/** @returns the body as the schema describes it; opaque members hold a `Json` */
+export async function readJsonBody(request: Request, rule: BodyRule): Promise<unknown> {
+  assertContentType(request.headers.get('content-type'), rule.contentType)
+  const json = parseJson(decodeUtf8(await readBody(request)))
+  if (!isJsonObject(json)) {
+    throw new ApiError('invalid_request', 'expected a JSON object as the body')
+  }
+  const body = toPlain(json, rule.opaque)
+  checkSchema(rule.schema, body)
+  return body
+}

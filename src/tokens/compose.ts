@@ -1,0 +1,158 @@
+/**
+ * From what a request asks for to a complete token: validation, defaults, evaluated expressions.
+ *
+ * Create and update share it, so that an updated token is validated as a new one
+ * (contract section 9). Pure but for the key scope of the fingerprint.
+ * @module
+ */
+import { fingerprint } from '../crypto/digest.ts'
+import type { KeyScope } from '../crypto/scope.ts'
+import { normaliseContainer } from '../domain/containers.ts'
+import { compileTemplate } from '../domain/expression/compile.ts'
+import { evaluateTemplate } from '../domain/expression/evaluate.ts'
+import type { Scope } from '../domain/expression/run.ts'
+import type { Instant } from '../domain/instants.ts'
+import type { Json } from '../domain/json.ts'
+import { printCanonicalJson, printJson } from '../domain/json-print.ts'
+import { assertMaskHidesNumber, checkMask } from '../domain/mask.ts'
+import { normaliseMetadata } from '../domain/metadata.ts'
+import { assertNoCardNumber } from '../domain/pan-guard.ts'
+import type { TokenType } from '../domain/token-types.ts'
+import { invalid } from '../errors.ts'
+import {
+  containersMax,
+  searchIndexesMax,
+  searchIndexResultCharsMax,
+  tokenDataBytesMax,
+} from '../limits.ts'
+import type { TokenContents, TokenRecord } from './record.ts'
+
+/** What a token is to be, before it is checked. Absent members mean none, or the type's default. */
+export interface Draft {
+  readonly type: TokenType
+  readonly data: Json
+  readonly mask: Json | undefined
+  readonly metadata: Json | undefined
+  readonly containers: readonly string[]
+  readonly searchIndexes: readonly string[]
+  readonly fingerprintExpression: string
+  readonly expiresAt: Instant | undefined
+}
+
+/** The members of a record that follow from a draft. */
+export type ComposedRecord = Pick<
+  TokenRecord,
+  | 'type'
+  | 'containers'
+  | 'fingerprint'
+  | 'fingerprintExpression'
+  | 'searchIndexes'
+  | 'maskText'
+  | 'metadataText'
+  | 'expiresAt'
+>
+
+export interface Composed {
+  readonly record: ComposedRecord
+  readonly contents: TokenContents
+  /** The data as the type stores it, for the id expression of a create. */
+  readonly data: Json
+}
+
+const asText = (value: Json): string | undefined => {
+  if (value === null) return undefined
+  return typeof value === 'string' ? value : printCanonicalJson(value)
+}
+
+/** The text of an expression's value; `undefined` when it evaluates to nothing. */
+const evaluateText = (
+  expression: string,
+  use: 'fingerprint' | 'search_index',
+  scope: Scope,
+): string | undefined => asText(evaluateTemplate(compileTemplate(expression, scope.at, use), scope))
+
+/** Values that a search finds the token by; empty results are left out, equal ones kept once. */
+function evaluateSearchIndexes(expressions: readonly string[], data: Json): string[] {
+  if (expressions.length > searchIndexesMax) {
+    throw invalid('search_indexes', `expected at most ${searchIndexesMax} expressions`)
+  }
+  const values = new Set<string>()
+  expressions.forEach((expression, index) => {
+    const at = `search_indexes[${index}]`
+    const value = evaluateText(expression, 'search_index', { at, data })
+    if (value === undefined || value === '') return
+    if (value.length > searchIndexResultCharsMax) {
+      throw invalid(at, `expected a result of at most ${searchIndexResultCharsMax} characters`)
+    }
+    values.add(value)
+  })
+  return [...values]
+}
+
+function composeContainers(containers: readonly string[]): string[] {
+  if (containers.length !== containersMax) {
+    throw invalid('containers', `expected exactly ${containersMax} container`)
+  }
+  return containers.map((container, index) => {
+    const at = `containers[${index}]`
+    assertNoCardNumber(container, at)
+    return normaliseContainer(container, at)
+  })
+}
+
+function composeData(type: TokenType, given: Json): { data: Json; dataText: string } {
+  const data = type.normalise(given, 'data')
+  const dataText = printJson(data)
+  if (Buffer.byteLength(dataText) > tokenDataBytesMax) {
+    throw invalid('data', `expected at most ${tokenDataBytesMax} bytes`)
+  }
+  return { data, dataText }
+}
+
+function composeMask(type: TokenType, mask: Json | undefined, data: Json): string | undefined {
+  if (mask === undefined) return undefined
+  if (mask !== type.defaultMask) {
+    checkMask(mask, 'mask')
+    assertMaskHidesNumber(type.name, mask, data)
+  }
+  return printJson(mask)
+}
+
+/** Metadata is declared non-sensitive, so a card number in it is refused (contract section 7). */
+function composeMetadata(metadata: Json | undefined): ReadonlyMap<string, string> {
+  const pairs = normaliseMetadata(metadata ?? new Map(), 'metadata')
+  for (const [name, value] of pairs) {
+    assertNoCardNumber(name, 'metadata')
+    assertNoCardNumber(value, 'metadata')
+  }
+  return pairs
+}
+
+/** @throws ApiError `invalid_request` with the path of what is wrong */
+export function composeToken(scope: KeyScope, draft: Draft): Composed {
+  const { type, fingerprintExpression, metadata, searchIndexes, expiresAt } = draft
+  const { data, dataText } = composeData(type, draft.data)
+  const containers = composeContainers(draft.containers)
+  const pairs = composeMetadata(metadata)
+  const maskText = composeMask(type, draft.mask, data)
+  const content = evaluateText(fingerprintExpression, 'fingerprint', {
+    at: 'fingerprint_expression',
+    data,
+    metadata: pairs,
+  })
+  const searchValues = evaluateSearchIndexes(searchIndexes, data)
+  return {
+    record: {
+      type: type.name,
+      containers,
+      fingerprint: fingerprint(scope, type.name, content ?? ''),
+      fingerprintExpression,
+      searchIndexes,
+      ...(maskText === undefined ? {} : { maskText }),
+      ...(pairs.size === 0 ? {} : { metadataText: printJson(pairs) }),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    },
+    contents: { dataText, metadata: pairs, searchValues },
+    data,
+  }
+}

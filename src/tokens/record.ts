@@ -1,0 +1,131 @@
+/**
+ * The token record: what is sealed, by what it is found, and how it is read again.
+ *
+ * Part 0 of a row is the record, part 1 the data: reading, listing or deciding over a token never
+ * opens its data. Texts of JSON (`maskText`, `metadataText`, the data) are kept as printed, so that
+ * they leave exactly as they came in.
+ * @module
+ */
+import { textOf, utf8 } from '../bytes.ts'
+import { termDigest, uniqueDigest } from '../crypto/digest.ts'
+import type { Keys } from '../crypto/scope.ts'
+import type { Deps } from '../deps.ts'
+import { containerAncestors } from '../domain/containers.ts'
+import { foldMetadata } from '../domain/metadata.ts'
+import { openPart, sealRow, type RowSealer } from '../records/sealed-row.ts'
+import type { NewRow, Row } from '../store/contract.ts'
+
+export interface TokenRecord {
+  readonly id: string
+  readonly type: string
+  readonly containers: readonly string[]
+  readonly fingerprint: string
+  readonly fingerprintExpression: string
+  readonly searchIndexes: readonly string[]
+  readonly maskText?: string
+  readonly metadataText?: string
+  readonly createdBy: string
+  readonly createdAtMs: number
+  readonly modifiedBy?: string
+  readonly modifiedAtMs?: number
+  /** `text` keeps the caller's offset. */
+  readonly expiresAt?: { readonly text: string; readonly epochMs: number }
+}
+
+/** What a token is found by beside its record; needed when it is sealed, never read back. */
+export interface TokenContents {
+  readonly dataText: string
+  readonly metadata: ReadonlyMap<string, string>
+  readonly searchValues: readonly string[]
+}
+
+export interface StoredToken {
+  readonly row: Row
+  readonly record: TokenRecord
+}
+
+const recordPart = 0
+const dataPart = 1
+
+const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
+  scope: keys.tenant(tenantId),
+  collection: 'token',
+})
+
+export const tokenUnique = (keys: Keys, tenantId: string, id: string): Uint8Array =>
+  uniqueDigest(keys.tenant(tenantId), 'token-id', id)
+
+/** The digests that lists filter by; the same function writes and reads them. */
+export const tokenTerms = (keys: Keys, tenantId: string) => {
+  const scope = keys.tenant(tenantId)
+  return {
+    every: () => termDigest(scope, 'token'),
+    type: (type: string) => termDigest(scope, 'token-type', type),
+    container: (container: string) => termDigest(scope, 'token-container', container),
+    metadata: (name: string, value: string) =>
+      termDigest(scope, 'token-metadata', foldMetadata(name), foldMetadata(value)),
+    search: (value: string) => termDigest(scope, 'token-search', value.toLowerCase()),
+    fingerprint: (text: string) => termDigest(scope, 'token-fingerprint', text),
+    createdBy: (id: string) => termDigest(scope, 'token-created-by', id),
+  }
+}
+
+/** Every covering container is a term: a rule on any level is one look-up. `/` is `every`. */
+function termsOf(
+  keys: Keys,
+  tenantId: string,
+  record: TokenRecord,
+  contents: TokenContents,
+): Uint8Array[] {
+  const terms = tokenTerms(keys, tenantId)
+  const covering = new Set(record.containers.flatMap(containerAncestors))
+  covering.delete('/')
+  const searchValues = new Set(contents.searchValues.map(value => value.toLowerCase()))
+  const pairs = new Map(
+    [...contents.metadata].map(([name, value]) => {
+      const folded = `${foldMetadata(name)}\0${foldMetadata(value)}`
+      return [folded, [name, value]] as const
+    }),
+  )
+  return [
+    terms.every(),
+    terms.type(record.type),
+    ...[...covering].map(terms.container),
+    ...[...pairs.values()].map(([name, value]) => terms.metadata(name, value)),
+    ...[...searchValues].map(terms.search),
+    terms.fingerprint(record.fingerprint),
+    terms.createdBy(record.createdBy),
+  ]
+}
+
+/** @param version 1 for a new token, the row's version + 1 for a changed one */
+export function sealToken(
+  deps: Pick<Deps, 'keys' | 'randomBytes'>,
+  tenantId: string,
+  record: TokenRecord,
+  contents: TokenContents,
+  version: number,
+): NewRow {
+  const { keys, randomBytes } = deps
+  const header = {
+    uniques: [tokenUnique(keys, tenantId, record.id)],
+    terms: termsOf(keys, tenantId, record, contents),
+    ...(record.expiresAt === undefined ? {} : { deadlineMs: record.expiresAt.epochMs }),
+  }
+  const parts = [utf8(JSON.stringify(record)), utf8(contents.dataText)]
+  return sealRow(sealerOf(keys, tenantId), randomBytes, header, version, parts)
+}
+
+/** @throws ApiError `storage_corrupt` when the row is not what was sealed */
+export function openToken(keys: Keys, tenantId: string, row: Row): StoredToken {
+  const text = textOf(openPart(sealerOf(keys, tenantId), row, recordPart))
+  return { row, record: JSON.parse(text) as TokenRecord }
+}
+
+/** The JSON text of the data, as it was sealed. */
+export const openData = (keys: Keys, tenantId: string, row: Row): string =>
+  textOf(openPart(sealerOf(keys, tenantId), row, dataPart))
+
+/** From the instant of its expiry a token is gone, removed or not (contract section 10). */
+export const isExpired = (row: Pick<Row, 'deadlineMs'>, nowMs: number): boolean =>
+  row.deadlineMs !== undefined && row.deadlineMs <= nowMs

@@ -1,0 +1,117 @@
+/**
+ * Operations on tokens as data. Source: spec, "Tokens"; contract section 3.
+ *
+ * @module
+ */
+import type { Deps } from '../deps.ts'
+import type { Call, Reply, Route } from '../http/route.ts'
+import { printPage, readPageRequest } from '../http/query.ts'
+import { createToken } from './create.ts'
+import { readTokenFilter } from './filters.ts'
+import { listTokens } from './list.ts'
+import { loadToken } from './load.ts'
+import {
+  createTokenSchema,
+  listTokensQuery,
+  opaqueMembers,
+  tokenSchema,
+  updateTokenSchema,
+  type CreateTokenBody,
+  type TokenChanges,
+} from './model.ts'
+import { removeToken } from './remove.ts'
+import { updateToken } from './update.ts'
+import { viewStored } from './view.ts'
+
+const idOf = (call: Call): string => call.params['id'] ?? ''
+
+async function create(deps: Deps, { caller, body }: Call): Promise<Reply> {
+  const { id, json } = await createToken(deps, caller, body as CreateTokenBody)
+  return { status: 201, json, location: `/tokens/${encodeURIComponent(id)}` }
+}
+
+async function list(deps: Deps, { caller, query }: Call): Promise<Reply> {
+  const request = readPageRequest(query)
+  const { total, items } = await listTokens(deps, caller, {
+    ...readTokenFilter(query),
+    offset: (request.page - 1) * request.size,
+    limit: request.size,
+  })
+  return { status: 200, json: printPage(request, total, items) }
+}
+
+async function read(deps: Deps, call: Call): Promise<Reply> {
+  const { caller } = call
+  const token = await loadToken(deps, caller, 'token:read', idOf(call))
+  return { status: 200, json: viewStored(deps.keys, caller.tenantId, token, token.transform) }
+}
+
+const readRoutes = (deps: Deps): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/tokens',
+    summary: 'List tokens, newest first',
+    permission: 'token:read',
+    query: listTokensQuery,
+    success: { status: 200 },
+    failures: [400, 401, 403],
+    handle: call => list(deps, call),
+  },
+  {
+    method: 'GET',
+    path: '/tokens/:id',
+    summary: 'Get a token',
+    permission: 'token:read',
+    success: { status: 200, schema: tokenSchema },
+    failures: [401, 403, 404],
+    handle: call => read(deps, call),
+  },
+]
+
+/** The five operations of the spec. */
+export const tokenRoutes = (deps: Deps): readonly Route[] => [
+  {
+    method: 'POST',
+    path: '/tokens',
+    summary: 'Create a token',
+    permission: 'token:create',
+    body: {
+      contentType: 'application/json',
+      schema: createTokenSchema,
+      opaque: opaqueMembers,
+    },
+    success: { status: 201, schema: tokenSchema },
+    failures: [400, 401, 403, 409, 413, 415],
+    handle: call => create(deps, call),
+  },
+  ...readRoutes(deps),
+  {
+    method: 'PATCH',
+    path: '/tokens/:id',
+    summary: 'Update a token by merge patch',
+    permission: 'token:update',
+    body: {
+      contentType: 'application/merge-patch+json',
+      schema: updateTokenSchema,
+      opaque: opaqueMembers,
+    },
+    success: { status: 200, schema: tokenSchema },
+    failures: [400, 401, 403, 404, 409, 413, 415],
+    handle: async call => ({
+      status: 200,
+      json: await updateToken(deps, call.caller, idOf(call), call.body as TokenChanges),
+    }),
+  },
+  {
+    method: 'DELETE',
+    path: '/tokens/:id',
+    summary: 'Delete a token',
+    permission: 'token:delete',
+    success: { status: 204 },
+    failures: [401, 403, 404],
+    handle: async call => {
+      await removeToken(deps, call.caller, idOf(call))
+      return { status: 204 }
+    },
+  },
+]

@@ -1,0 +1,89 @@
+/**
+ * A vault's beginning and opening: the keyring under its master key, the first tenant and the
+ * first management application.
+ *
+ * The keyring is a row like any other, found by a fixed digest and sealed in a scope that is
+ * derived from the master key. Source: design.md, "Keys".
+ * @module
+ */
+import { createHash } from 'node:crypto'
+import { composeApplication } from './applications/service.ts'
+import { utf8, uuidOf } from './bytes.ts'
+import { deriveKey } from './crypto/derive.ts'
+import { uniqueDigest } from './crypto/digest.ts'
+import { createKeyring, decodeKeyring, encodeKeyring } from './crypto/keyring.ts'
+import { openKeys, type KeyScope, type Keys } from './crypto/scope.ts'
+import type { Deps } from './deps.ts'
+import { mayHold, permissions } from './domain/permissions.ts'
+import { ApiError, invariant } from './errors.ts'
+import { openPart, sealRow, type RowSealer } from './records/sealed-row.ts'
+import { Secret } from './secret.ts'
+import type { NewRow, Store } from './store/contract.ts'
+
+const keyringScopeName = 'keyring'
+const keyringUnique = createHash('sha256').update('coffer/1/keyring').digest()
+
+/** A scope with one key, for the one value that no data key may seal. */
+function masterScope(masterKey: Uint8Array): KeyScope {
+  const wrappingKey = deriveKey(masterKey, 'keyring', keyringScopeName)
+  return {
+    name: keyringScopeName,
+    indexKey: wrappingKey,
+    fingerprintKey: wrappingKey,
+    currentKeyNumber: 0,
+    recordKey(number) {
+      if (number !== 0) throw new ApiError('storage_corrupt', 'the keyring names an unknown key')
+      return wrappingKey
+    },
+  }
+}
+
+const keyringSealer = (masterKey: Uint8Array): RowSealer => ({
+  scope: masterScope(masterKey),
+  collection: 'keyring',
+})
+
+export interface NewVault {
+  readonly tenantId: string
+  readonly applicationId: string
+  readonly key: Secret
+}
+
+type Impure = Pick<Deps, 'store' | 'now' | 'randomBytes'>
+
+function tenantRow(keys: Keys, deps: Impure, tenantId: string): NewRow {
+  const scope = keys.installation
+  const header = { uniques: [uniqueDigest(scope, 'tenant-id', tenantId)], terms: [] }
+  const record = utf8(JSON.stringify({ id: tenantId, createdAtMs: deps.now() }))
+  return sealRow({ scope, collection: 'tenant' }, deps.randomBytes, header, 1, [record])
+}
+
+/** Makes keyring, tenant and management application in one write of an empty store. */
+export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<NewVault> {
+  const { store, randomBytes } = deps
+  const keyring = createKeyring(randomBytes)
+  const keys = openKeys(keyring)
+  const header = { uniques: [keyringUnique], terms: [] }
+  const parts = [encodeKeyring(keyring)]
+  const keyringRow = sealRow(keyringSealer(masterKey), randomBytes, header, 1, parts)
+  const tenantId = uuidOf(randomBytes(16))
+  const { record, key, row } = composeApplication({ ...deps, keys }, tenantId, undefined, {
+    name: 'First management application',
+    type: 'management',
+    permissions: permissions.filter(permission => mayHold('management', permission)),
+  })
+  const inserts = [keyringRow, tenantRow(keys, deps, tenantId), row]
+  const outcome = await store.write(inserts.map(insert => ({ insert })))
+  invariant(outcome.ok, 'a new vault starts on an empty store')
+  return { tenantId, applicationId: record.id, key }
+}
+
+/**
+ * Opens the keyring of a store.
+ * @throws ApiError `storage_corrupt` when there is none, or when the master key does not open it
+ */
+export async function openVaultKeys(store: Store, masterKey: Uint8Array): Promise<Keys> {
+  const row = await store.find(keyringUnique)
+  if (row === undefined) throw new ApiError('storage_corrupt', 'the store has no keyring')
+  return openKeys(decodeKeyring(openPart(keyringSealer(masterKey), row, 0)))
+}

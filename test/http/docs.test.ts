@@ -1,0 +1,54 @@
+/**
+ * The documentation page and the OpenAPI document.
+ * @module
+ */
+import { beforeAll, expect, test } from 'bun:test'
+import { buildApp } from '../../src/app.ts'
+import { openTestVault } from '../support/vault.ts'
+
+let get: (path: string) => Promise<Response>
+beforeAll(async () => {
+  const app = buildApp((await openTestVault()).deps)
+  get = async path => app.handle(new Request(`http://localhost${path}`))
+})
+
+test('the document describes every operation with its success and its failures', async () => {
+  const response = await get('/swagger/json')
+  const document = (await response.json()) as {
+    openapi: string
+    paths: Record<string, Record<string, { responses: Record<string, unknown> }>>
+  }
+  expect(document.openapi).toMatch(/^3\./)
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
+  )
+  expect(operations.toSorted()).toEqual([
+    'DELETE /applications/{id}',
+    'DELETE /tokens/{id}',
+    'GET /applications',
+    'GET /applications/key',
+    'GET /applications/{id}',
+    'GET /tokens',
+    'GET /tokens/{id}',
+    'PATCH /tokens/{id}',
+    'POST /applications',
+    'POST /applications/{id}/regenerate',
+    'POST /tokens',
+    'PUT /applications/{id}',
+  ])
+  const created = document.paths['/tokens']?.['post']?.responses ?? {}
+  expect(Object.keys(created)).toEqual(['201', '400', '401', '403', '409', '413', '415'])
+})
+
+test('the page and all that it loads come from this origin, and nothing else is allowed', async () => {
+  const page = await get('/swagger')
+  const text = await page.text()
+  expect(text).not.toMatch(/https?:|\/\//)
+  const loaded = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '')
+  expect(loaded).toEqual(['/swagger/ui.css', '/swagger/ui.js', '/swagger/start.js'])
+  for (const path of loaded) expect((await get(path)).status).toBe(200)
+  const policy = page.headers.get('content-security-policy') ?? ''
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).not.toMatch(/http|\*|unsafe-eval/)
+  expect((await get('/page')).status).toBe(404)
+})

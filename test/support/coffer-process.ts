@@ -1,0 +1,70 @@
+/**
+ * The command line as a person runs it: a process of its own, from source.
+ * @module
+ */
+import { resolve } from 'node:path'
+
+const mainFile = resolve(import.meta.dir, '../../src/main.ts')
+
+export interface Ended {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** A command put in front, such as one that gives up root. */
+  readonly prefix?: readonly string[]
+}
+
+const spawn = (args: readonly string[], { env = {}, prefix = [] }: RunOptions) =>
+  Bun.spawn([...prefix, process.execPath, mainFile, ...args], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: { PATH: process.env['PATH'], ...env },
+  })
+
+/** Runs a command to its end. */
+export async function runCoffer(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  const child = spawn(args, options)
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { exitCode, stdout, stderr }
+}
+
+export interface Running {
+  readonly pid: number
+  /** What it printed until it was ready: its first lines on stdout. */
+  readonly ready: string
+  /** Sends a signal to this process alone and gives its exit code. */
+  end(signal: NodeJS.Signals): Promise<number>
+  /** All that it wrote to stderr; known once it has ended. */
+  readonly stderr: Promise<string>
+}
+
+/** Starts a command that stays, and waits until it says on stdout that it is ready. */
+export async function startCoffer(
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Running> {
+  const child = spawn(args, options)
+  const stderr = new Response(child.stderr).text()
+  const reader = child.stdout.getReader()
+  const first = await reader.read()
+  if (first.done) throw new Error(`coffer ended before it was ready: ${await stderr}`)
+  reader.releaseLock()
+  return {
+    pid: child.pid,
+    ready: new TextDecoder().decode(first.value),
+    stderr,
+    async end(signal) {
+      child.kill(signal)
+      return child.exited
+    },
+  }
+}

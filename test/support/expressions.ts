@@ -1,0 +1,60 @@
+/**
+ * Expressions under test, on plain values.
+ * @module
+ */
+import { compileTemplate } from '../../src/domain/expression/compile.ts'
+import { evaluateTemplate } from '../../src/domain/expression/evaluate.ts'
+import type { Scope } from '../../src/domain/expression/run.ts'
+import type { TemplateUse } from '../../src/domain/expression/tree.ts'
+import { fromPlain, toPlain } from '../../src/domain/json-print.ts'
+import type { Json } from '../../src/domain/json.ts'
+import { expectRefusal } from './refusal.ts'
+import { seededBytes } from './seeded.ts'
+
+/** Field path of every expression under test. */
+export const at = 'search_indexes[0]'
+
+const scopeOf = (data: Json, more: Partial<Scope> = {}): Scope => ({
+  at,
+  data,
+  randomBytes: seededBytes(1),
+  ...more,
+})
+
+/** As `evaluate`, from Json to Json. */
+export const evaluateJson = (
+  expression: string,
+  data: Json,
+  use: TemplateUse = 'id',
+  more: Partial<Scope> = {},
+): Json => evaluateTemplate(compileTemplate(expression, at, use), scopeOf(data, more))
+
+/** The value of an expression on plain data, again as a plain value. */
+export const evaluate = (
+  expression: string,
+  data: unknown = null,
+  use: TemplateUse = 'id',
+  more: Partial<Scope> = {},
+): unknown => toPlain(evaluateJson(expression, fromPlain(data), use, more))
+
+/** The value of `{{ data | filters }}`. */
+export const filter = (filters: string, data: unknown): unknown =>
+  evaluate(`{{ data | ${filters} }}`, data)
+
+/** Expects that an expression is refused before it meets data, and not repeated. */
+export const expectParseRefusal = (
+  expression: string,
+  use: TemplateUse = 'id',
+  secrets: readonly string[] = [],
+) => expectRefusal(() => compileTemplate(expression, at, use), [at], secrets)
+
+/** Expects that `{{ data | filters }}` is taken, and fails on this data without repeating it. */
+export const expectDataRefusal = (
+  filters: string,
+  data: unknown,
+  secrets: readonly string[] = [],
+) => {
+  const compiled = compileTemplate(`{{ data | ${filters} }}`, at, 'id')
+  const scope = scopeOf(fromPlain(data))
+  return expectRefusal(() => evaluateTemplate(compiled, scope), [at], secrets)
+}

@@ -1,0 +1,50 @@
+/**
+ * Tree to text. Law: parsing what is printed gives the same tree.
+ *
+ * The text is not the one that was written: spacing, quotes and the form of a path step are chosen
+ * here. Stored expressions are returned as they came and never printed.
+ * @module
+ */
+import { numberTextOf } from '../../src/domain/expression/numbers.ts'
+import { isPlainName } from '../../src/domain/expression/operand.ts'
+import type {
+  FilterCall,
+  Operand,
+  Output,
+  PathStep,
+  Scalar,
+  Template,
+} from '../../src/domain/expression/tree.ts'
+
+/** What a string must not hold bare; the rest, line feeds too, may stand in it as it is. */
+const printString = (text: string): string =>
+  `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+
+const printScalar = (value: Scalar): string => {
+  if (value === null) return 'nil'
+  if (typeof value === 'string') return printString(value)
+  return typeof value === 'boolean' ? String(value) : numberTextOf(value)
+}
+
+const printStep = (step: PathStep): string => {
+  if (typeof step === 'number') return `[${step}]`
+  return isPlainName(step) ? `.${step}` : `[${printString(step)}]`
+}
+
+const printOperand = (operand: Operand): string =>
+  operand.kind === 'literal'
+    ? printScalar(operand.value)
+    : operand.root + operand.steps.map(printStep).join('')
+
+const printFilter = ({ name, operands, flags }: FilterCall): string => {
+  const printed = operands.map(printOperand)
+  for (const flag of flags) printed.push(`${flag.name}: ${flag.value}`)
+  return printed.length === 0 ? name : `${name}: ${printed.join(', ')}`
+}
+
+const printOutput = ({ source, filters }: Output): string =>
+  `{{ ${[printOperand(source), ...filters.map(printFilter)].join(' | ')} }}`
+
+/** Prints a tree of `parseTemplate`. */
+export const printTemplate = (template: Template): string =>
+  template.map(part => (typeof part === 'string' ? part : printOutput(part))).join('')

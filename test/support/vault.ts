@@ -1,0 +1,105 @@
+/**
+ * A whole vault inside a test: the real store in a temporary folder, the real application, a fake
+ * clock. Requests go through the application's own handler.
+ * @module
+ */
+import { buildApp } from '../../src/app.ts'
+import { openVaultKeys, createVault } from '../../src/vault.ts'
+import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import type { Deps } from '../../src/deps.ts'
+import { temporaryFolder } from './folders.ts'
+import { fakeClock, seededBytes, type FakeClock } from './seeded.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The parsed body; empty when there is none. */
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+export interface Ask {
+  readonly key?: string
+  readonly body?: unknown
+  /** Sent as it is, instead of `body`. */
+  readonly raw?: string | Uint8Array
+  readonly type?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface TestVault {
+  readonly deps: Deps
+  readonly clock: FakeClock
+  readonly tenantId: string
+  readonly managementKey: string
+  readonly folder: string
+  /** Every line that was logged, as text. */
+  readonly logged: string[]
+  ask(method: string, path: string, ask?: Ask): Promise<Answer>
+  /** Makes an application and gives its key. */
+  application(body: Readonly<Record<string, unknown>>): Promise<string>
+}
+
+export const masterKeyOf = (seed: number): Uint8Array => seededBytes(seed)(32)
+
+async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text === '' ? {} : JSON.parse(text),
+  }
+}
+
+export function requestOf(method: string, path: string, ask: Ask): Request {
+  const headers = new Headers(ask.headers)
+  if (ask.key !== undefined) headers.set('SVC-API-KEY', ask.key)
+  const content = ask.raw ?? (ask.body === undefined ? undefined : JSON.stringify(ask.body))
+  const usual = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+  if (content !== undefined) headers.set('content-type', ask.type ?? usual)
+  else if (ask.type !== undefined) headers.set('content-type', ask.type)
+  return new Request(`http://localhost${path}`, {
+    method,
+    headers,
+    ...(content === undefined ? {} : { body: content }),
+  })
+}
+
+export async function openTestVault(seed = 1): Promise<TestVault> {
+  const folder = temporaryFolder()
+  const clock = fakeClock()
+  const randomBytes = seededBytes(seed)
+  const store = await openLmdbStore({ path: folder })
+  const masterKey = masterKeyOf(seed)
+  const made = await createVault({ store, now: clock.now, randomBytes }, masterKey)
+  const keys = await openVaultKeys(store, masterKey)
+  const logged: string[] = []
+  const log: Deps['log'] = (event, facts) => logged.push(JSON.stringify({ event, ...facts }))
+  const deps: Deps = { store, keys, now: clock.now, randomBytes, log }
+  const app = buildApp(deps)
+  const managementKey = made.key.reveal()
+  const ask: TestVault['ask'] = async (method, path, asked = {}) =>
+    answerOf(await app.handle(requestOf(method, path, asked)))
+  return {
+    deps,
+    clock,
+    tenantId: made.tenantId,
+    managementKey,
+    folder,
+    logged,
+    ask,
+    async application(body) {
+      const {
+        status,
+        body: answered,
+        text,
+      } = await ask('POST', '/applications', {
+        key: managementKey,
+        body: { name: 'under test', ...body },
+      })
+      if (status !== 201) throw new Error(`no application: ${text}`)
+      return String(answered['key'])
+    },
+  }
+}
