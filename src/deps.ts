@@ -4,6 +4,7 @@
  * @module
  */
 import type { Keys } from './crypto/scope.ts'
+import type { Settings } from './settings.ts'
 import type { Store } from './store/contract.ts'
 
 /** A line for the operator: an event and plain facts, never a value of a caller or of the store. */
@@ -19,4 +20,5 @@ export interface Deps {
   readonly now: () => number
   readonly randomBytes: (count: number) => Uint8Array
   readonly log: Log
+  readonly settings: Settings
 }

@@ -45,8 +45,8 @@ export const expressionCharsMax = 400
 export const expressionFiltersMax = 16
 export const expressionCacheEntriesMax = 4_096
 export const evaluationMsMax = 5
-/** decision: one step is about a nanosecond of work, so that `evaluationMsMax` holds. */
-export const evaluationStepsMax = 4_000_000
+/** decision: counted work stands for `evaluationMsMax`; one step was measured as 1 to 2 ns. */
+export const evaluationStepsMax = 3_000_000
 export const padLengthMax = 1_000
 /** decision: a length beyond the data limit can only be a mistake (hardening H93). */
 export const revealCharsMax = tokenDataBytesMax
@@ -96,5 +96,7 @@ export const rowBytesMax = 2 * 1024 * 1024
 export const windowRowsMax = 1_000
 export const queryNodesMax = 10_000
 export const queryDepthMax = 32
+/** Of one walk over the store. */
+export const findingsMax = 10_000
 /** How long a failed commit is asked for its cause. */
 export const commitCauseMsMax = 100

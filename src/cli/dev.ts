@@ -12,6 +12,7 @@ import type { CreateApplicationBody } from '../applications/model.ts'
 import type { Deps } from '../deps.ts'
 import { mayHold, tokenPermissions } from '../domain/permissions.ts'
 import type { Secret } from '../secret.ts'
+import { defaultSettings } from '../settings.ts'
 import { openLmdbStore } from '../store/lmdb/open.ts'
 import { createVault, openVaultKeys } from '../vault.ts'
 import { startServer, untilSignalled } from './server.ts'
@@ -58,7 +59,7 @@ async function makeDemoVault(folder: string): Promise<{ deps: Deps; demo: DemoKe
   const store = await openLmdbStore({ path: folder })
   const { tenantId, key } = await createVault({ store, now, randomBytes }, masterKey)
   const keys = await openVaultKeys(store, masterKey)
-  const deps: Deps = { store, keys, now, randomBytes, log: logToStderr }
+  const deps: Deps = { store, keys, now, randomBytes, log: logToStderr, settings: defaultSettings }
   const demo: DemoKeys = {
     tenantId,
     management: key,

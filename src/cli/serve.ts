@@ -3,6 +3,8 @@
  *
  * @module
  */
+import type { Deps } from '../deps.ts'
+import { defaultSettings } from '../settings.ts'
 import { openDataFolder, type FolderOptions } from './data-folder.ts'
 import { startServer, untilSignalled } from './server.ts'
 import { logToStderr, monotoneClock, randomBytes, say } from './system.ts'
@@ -15,7 +17,14 @@ export interface ServeOptions extends FolderOptions {
 
 export async function serve(options: ServeOptions): Promise<void> {
   const { store, keys } = await openDataFolder(options)
-  const deps = { store, keys, now: monotoneClock(), randomBytes, log: logToStderr }
+  const deps: Deps = {
+    store,
+    keys,
+    now: monotoneClock(),
+    randomBytes,
+    log: logToStderr,
+    settings: defaultSettings,
+  }
   const { host, port, socket } = options
   const stopped = untilSignalled()
   const server = await startServer(deps, socket === undefined ? { host, port } : { socket })

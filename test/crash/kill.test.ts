@@ -7,6 +7,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { buildApp } from '../../src/app.ts'
 import { readMasterKey } from '../../src/cli/master-key.ts'
+import { defaultSettings } from '../../src/settings.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { openVaultKeys } from '../../src/vault.ts'
 import { runCoffer, startCoffer } from '../support/coffer-process.ts'
@@ -51,7 +52,14 @@ async function write(target: Target, ledger: Ledger, prefix: string): Promise<vo
 async function inspect(data: string, key: string, ids: Iterable<string>) {
   const store = await openLmdbStore({ path: join(data, 'store') })
   const keys = await openVaultKeys(store, readMasterKey(join(data, 'master.key')))
-  const deps = { store, keys, now: Date.now, randomBytes: seededBytes(1), log: () => {} }
+  const deps = {
+    store,
+    keys,
+    now: Date.now,
+    randomBytes: seededBytes(1),
+    log: () => {},
+    settings: defaultSettings,
+  }
   const app = buildApp(deps)
   const states = new Map<string, number | undefined>()
   for (const id of ids) {

@@ -76,7 +76,7 @@ describe('updating a token', () => {
       expect(answer.body).not.toHaveProperty(member)
   })
 
-  test('refuses null data, null containers and data that the type refuses, and changes nothing', async () => {
+  test('refuses null data, null containers and bad data, and changes nothing', async () => {
     await create({ id: 'upd-3', type: 'card', data: card })
     const path = '/tokens/upd-3'
     await expectRefusal('PATCH', path, { key: plain, body: { data: null } }, 400, 'data')
@@ -104,7 +104,7 @@ describe('updating a token', () => {
     expect(taken.status).toBe(200)
   })
 
-  test('needs the permission on the container that it leaves and on the one it enters', async () => {
+  test('needs the permission on the container that it leaves and enters', async () => {
     await create({ id: 'upd-4', type: 'token', data: 1, containers: ['/a/'] })
     const rules = [
       { priority: 1, container: '/a/', transform: 'mask', permissions: ['token:update'] },

@@ -175,7 +175,7 @@ describe('reading a token', () => {
     expect(answer.text).not.toContain('canary')
   })
 
-  test('answers 404 for an absent id, a foreign tenant and a token that no rule covers', async () => {
+  test('answers 404 for an absent id and for a token that no rule covers', async () => {
     await create({ id: 'hidden', type: 'token', data: 'canary' })
     const elsewhere = await vault.application({
       type: 'private',

@@ -7,6 +7,7 @@ import { buildApp } from '../../src/app.ts'
 import { openVaultKeys, createVault } from '../../src/vault.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import type { Deps } from '../../src/deps.ts'
+import { defaultSettings, type Settings } from '../../src/settings.ts'
 import { temporaryFolder } from './folders.ts'
 import { fakeClock, seededBytes, type FakeClock } from './seeded.ts'
 
@@ -66,7 +67,10 @@ export function requestOf(method: string, path: string, ask: Ask): Request {
   })
 }
 
-export async function openTestVault(seed = 1): Promise<TestVault> {
+export async function openTestVault(
+  seed = 1,
+  settings: Partial<Settings> = {},
+): Promise<TestVault> {
   const folder = temporaryFolder()
   const clock = fakeClock()
   const randomBytes = seededBytes(seed)
@@ -76,7 +80,14 @@ export async function openTestVault(seed = 1): Promise<TestVault> {
   const keys = await openVaultKeys(store, masterKey)
   const logged: string[] = []
   const log: Deps['log'] = (event, facts) => logged.push(JSON.stringify({ event, ...facts }))
-  const deps: Deps = { store, keys, now: clock.now, randomBytes, log }
+  const deps: Deps = {
+    store,
+    keys,
+    now: clock.now,
+    randomBytes,
+    log,
+    settings: { ...defaultSettings, ...settings },
+  }
   const app = buildApp(deps)
   const managementKey = made.key.reveal()
   const ask: TestVault['ask'] = async (method, path, asked = {}) =>

@@ -43,7 +43,7 @@ const layers: readonly Layer[] = [
   { name: 'domain', paths: ['src/domain'], imports: ['leaves'] },
   {
     name: 'leaves',
-    paths: ['src/limits.ts', 'src/errors.ts', 'src/secret.ts', 'src/bytes.ts'],
+    paths: ['src/limits.ts', 'src/errors.ts', 'src/secret.ts', 'src/bytes.ts', 'src/settings.ts'],
     imports: [],
   },
 ]

@@ -1,0 +1,120 @@
+/**
+ * Group commit: change sets wait while a transaction commits, then all go into the next one.
+ *
+ * Invariants: at most one transaction of ours runs at a time; a set is answered only after the
+ * transaction that holds it is on disk; a set that was queued before another is decided before it.
+ * After a failed commit nothing is written any more: a second try proves nothing about the first
+ * (hardening section 0, item 5).
+ * @module
+ */
+import { setTimeout } from 'node:timers/promises'
+import { ApiError } from '../../errors.ts'
+import { commitCauseMsMax, groupCommitChangesMax } from '../../limits.ts'
+import type { WriteOutcome } from '../contract.ts'
+import type { SetResult } from './apply-changes.ts'
+import type { PreparedChange } from './prepare-changes.ts'
+
+export type ChangeSet = readonly PreparedChange[]
+
+/**
+ * Commits one group. `take` gives its sets, and may be called only once the transaction began: what
+ * came until then goes along.
+ */
+export type CommitGroup = (take: () => readonly ChangeSet[]) => Promise<readonly SetResult[]>
+
+export interface CommitQueue {
+  /** @throws ApiError `unavailable` once the queue is closed or a commit failed */
+  submit(changes: ChangeSet): Promise<WriteOutcome>
+  /** Takes nothing more; resolves when all that was taken is answered. */
+  close(): Promise<void>
+  /** Whether a commit failed. */
+  isHalted(): boolean
+}
+
+interface Waiter {
+  readonly changes: ChangeSet
+  readonly resolve: (outcome: WriteOutcome) => void
+  readonly reject: (fault: ApiError) => void
+}
+
+/**
+ * The engine tells the cause of a failed commit by another promise, which may never settle
+ * (hardening L8).
+ */
+async function causeOf(error: unknown): Promise<unknown> {
+  const told = error instanceof Error && 'commitError' in error ? error.commitError : undefined
+  if (!(told instanceof Promise)) return error
+  const cause = told.then(
+    () => error,
+    (reason: unknown) => reason,
+  )
+  return Promise.race([cause, setTimeout(commitCauseMsMax, error)])
+}
+
+/** As many of the first waiters as one transaction may hold; always at least one. */
+function takeGroup(waiting: Waiter[]): Waiter[] {
+  let sets = 0
+  for (let changes = 0; sets < waiting.length; sets += 1) {
+    changes += waiting[sets]?.changes.length ?? 0
+    if (sets > 0 && changes > groupCommitChangesMax) break
+  }
+  return waiting.splice(0, sets)
+}
+
+function answer(group: readonly Waiter[], results: readonly SetResult[]): void {
+  group.forEach(({ resolve, reject }, i) => {
+    const result = results[i]
+    if (result === undefined) reject(new ApiError('internal', 'a change set was not decided'))
+    else if ('fault' in result) reject(result.fault)
+    else resolve(result.outcome)
+  })
+}
+
+export function openCommitQueue(commitGroup: CommitGroup): CommitQueue {
+  const waiting: Waiter[] = []
+  let running: Promise<void> | undefined
+  let isClosed = false
+  let failure: ApiError | undefined
+
+  // The one place that learns of a failed commit: what ends the process belongs here.
+  const halt = async (group: readonly Waiter[], error: unknown): Promise<void> => {
+    failure = new ApiError('unavailable', 'the store could not commit')
+    failure = new ApiError('unavailable', failure.message, undefined, await causeOf(error))
+    for (const { reject } of [...group, ...waiting.splice(0)]) reject(failure)
+  }
+
+  const commitNext = async (): Promise<void> => {
+    let group: readonly Waiter[] = []
+    const take = (): readonly ChangeSet[] => {
+      group = takeGroup(waiting)
+      return group.map(({ changes }) => changes)
+    }
+    try {
+      const results = await commitGroup(take)
+      answer(group, results)
+    } catch (error) {
+      await halt(group, error)
+    }
+  }
+
+  const drain = async (): Promise<void> => {
+    while (waiting.length > 0) await commitNext()
+    running = undefined
+  }
+
+  return {
+    submit(changes) {
+      if (failure !== undefined) return Promise.reject(failure)
+      if (isClosed) return Promise.reject(new ApiError('unavailable', 'the store is closed'))
+      return new Promise((resolve, reject) => {
+        waiting.push({ changes, resolve, reject })
+        running ??= drain()
+      })
+    },
+    async close() {
+      isClosed = true
+      await running
+    },
+    isHalted: () => failure !== undefined,
+  }
+}

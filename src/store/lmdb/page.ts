@@ -1,0 +1,101 @@
+/**
+ * Pages and due rows: one synchronous pass each, so that it sees one state of the store.
+ *
+ * Only rows of the window are read; everything else is counted on chunks of ordinals. Each row that
+ * comes back is checked against the query by its own header: an index that says more than the rows
+ * never shows one. Source: contract.ts, `page` and `due`.
+ * @module
+ */
+import { chunkOrdinals } from '../../limits.ts'
+import { isMatch } from '../check-query.ts'
+import type { Page, Query, Row, Window } from '../contract.ts'
+import { assertStored } from '../corrupt.ts'
+import { ordinalOf } from './chunk-key.ts'
+import {
+  countBelow,
+  countOf,
+  emptySet,
+  pickNewest,
+  placesOf,
+  subtract,
+  unite,
+  type Container,
+} from './container.ts'
+import { decodeDeadline, dueRange } from './deadline-key.ts'
+import type { Environment } from './environment.ts'
+import { candidateChunks, evaluateChunk, planQuery } from './evaluate-query.ts'
+import { walkChunks } from './postings.ts'
+import { readIndexedRow } from './stored-rows.ts'
+
+/** The ordinals whose deadline has passed, by chunk. Few, while the sweep runs. */
+function readGone(environment: Environment, nowMs: number): Map<number, Container> {
+  const gone = new Map<number, Container>()
+  const range = dueRange(nowMs)
+  if (range === undefined) return gone
+  for (const { chunk, set } of walkChunks(environment.deadlines, range)) {
+    gone.set(chunk, unite(gone.get(chunk) ?? emptySet, set))
+  }
+  return gone
+}
+
+/** The first place of a chunk that lies outside of the window: what `before` means there. */
+function placesBelow(before: number | undefined, chunk: number): number {
+  if (before === undefined) return chunkOrdinals
+  return Math.min(Math.max(before - ordinalOf(chunk, 0), 0), chunkOrdinals)
+}
+
+function selectOrdinals(
+  environment: Environment,
+  query: Query,
+  window: Window,
+): { ordinals: number[]; total: number } {
+  const plan = planQuery(environment, query)
+  const gone = readGone(environment, window.nowMs)
+  const ordinals: number[] = []
+  let total = 0
+  let skip = window.offset
+  for (const chunk of candidateChunks(environment, plan)) {
+    const found = evaluateChunk(environment, plan, chunk)
+    const set = subtract(found, gone.get(chunk) ?? emptySet)
+    const count = countOf(set)
+    total += count
+    if (ordinals.length === window.limit) continue
+    const below = placesBelow(window.before, chunk)
+    const reachable = below === chunkOrdinals ? count : countBelow(set, below)
+    if (skip < reachable) {
+      const picked = pickNewest(set, below, skip, window.limit - ordinals.length)
+      for (const low of picked) ordinals.push(ordinalOf(chunk, low))
+    }
+    skip = Math.max(0, skip - reachable)
+  }
+  return { ordinals, total }
+}
+
+/** @throws ApiError `storage_corrupt` */
+export function readPage(environment: Environment, query: Query, window: Window): Page {
+  const { ordinals, total } = selectOrdinals(environment, query, window)
+  const rows = ordinals.map(ordinal => {
+    const row = readIndexedRow(environment, ordinal)
+    const isGone = row.deadlineMs !== undefined && row.deadlineMs <= window.nowMs
+    assertStored(isMatch(query, row) && !isGone, 'rows that are what the index says of them')
+    return row
+  })
+  return { rows, total }
+}
+
+/** Earliest deadline first, then by ordinal. @throws ApiError `storage_corrupt` */
+export function readDue(environment: Environment, nowMs: number, limit: number): Row[] {
+  const due: Row[] = []
+  const range = dueRange(nowMs)
+  if (range === undefined || limit === 0) return due
+  for (const { prefix, chunk, set } of walkChunks(environment.deadlines, range)) {
+    const deadlineMs = decodeDeadline(prefix)
+    for (const low of placesOf(set)) {
+      const row = readIndexedRow(environment, ordinalOf(chunk, low))
+      assertStored(row.deadlineMs === deadlineMs, 'rows that end when the index says')
+      due.push(row)
+      if (due.length === limit) return due
+    }
+  }
+  return due
+}

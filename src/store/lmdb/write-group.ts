@@ -1,0 +1,94 @@
+/**
+ * One transaction: decide all change sets of a group, then put what is left of them.
+ *
+ * @module
+ */
+import { applySet, type SetResult } from './apply-changes.ts'
+import { openGroupDraft, type GroupDraft } from './draft.ts'
+import type { Environment, Table } from './environment.ts'
+import { faultOf } from './fault.ts'
+import { metaEntries } from './meta.ts'
+import { chunkEntry, type PostingDraft } from './posting-draft.ts'
+import type { PreparedChange } from './prepare-changes.ts'
+import { encodeRowKey } from './row-key.ts'
+import { encodeUniqueEntry } from './unique-entry.ts'
+
+/** One put, or the removal of a key. */
+interface Step {
+  readonly table: Table
+  readonly key: Uint8Array
+  readonly value: Uint8Array | undefined
+}
+
+const rowSteps = ({ rows, environment }: GroupDraft): Step[] =>
+  [...rows].map(([ordinal, row]) => ({
+    table: environment.rows,
+    key: encodeRowKey(ordinal),
+    value: row?.value,
+  }))
+
+/** Uniques of a row that was moved carry its new version; a holder is always a moved row. */
+const uniqueSteps = ({ rows, holdings, environment }: GroupDraft): Step[] =>
+  [...holdings.values()].map(({ unique, ordinal }) => {
+    const version = ordinal === undefined ? undefined : rows.get(ordinal)?.row.version
+    const isHeld = ordinal !== undefined && version !== undefined
+    const value = isHeld ? encodeUniqueEntry({ ordinal, version }) : undefined
+    return { table: environment.uniques, key: unique, value }
+  })
+
+const chunkSteps = ({ table, chunks }: PostingDraft): Step[] =>
+  [...chunks.values()]
+    .filter(({ places }) => places.size > 0)
+    .map(chunk => ({ table, ...chunkEntry(chunk) }))
+
+function metaSteps({ environment, meta, nextOrdinal, generation }: GroupDraft): Step[] {
+  if (nextOrdinal === meta.nextOrdinal && generation === meta.generation) return []
+  const entries = metaEntries({ nextOrdinal, generation })
+  return entries.map(([key, value]) => ({ table: environment.meta, key, value }))
+}
+
+const stepsOf = (draft: GroupDraft): Step[] => [
+  ...rowSteps(draft),
+  ...uniqueSteps(draft),
+  ...chunkSteps(draft.terms),
+  ...chunkSteps(draft.deadlines),
+  ...metaSteps(draft),
+]
+
+interface Decided {
+  readonly results: readonly SetResult[]
+  readonly steps: readonly Step[]
+}
+
+/** A fault that belongs to no single set is the fault of all, and nothing is written. */
+function decideGroup(
+  environment: Environment,
+  sets: readonly (readonly PreparedChange[])[],
+): Decided {
+  try {
+    const draft = openGroupDraft(environment)
+    const results = sets.map(set => applySet(draft, set))
+    return { results, steps: stepsOf(draft) }
+  } catch (error) {
+    const fault = faultOf(error)
+    return { results: sets.map(() => ({ fault })), steps: [] }
+  }
+}
+
+/**
+ * Runs within a transaction of the engine.
+ * @returns one result for each set, in their order
+ * @throws only when the engine refuses a put: it then marks its transaction as broken, so that the
+ *   commit fails as well
+ */
+export function writeGroup(
+  environment: Environment,
+  sets: readonly (readonly PreparedChange[])[],
+): readonly SetResult[] {
+  const { results, steps } = decideGroup(environment, sets)
+  for (const { table, key, value } of steps) {
+    if (value === undefined) table.removeSync(key)
+    else table.putSync(key, value)
+  }
+  return results
+}
