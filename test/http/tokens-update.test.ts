@@ -95,7 +95,8 @@ describe('updating a token', () => {
   })
 
   test('refuses any other content type with 415', async () => {
-    const path = '/tokens/upd-3'
+    await create({ id: 'upd-6', type: 'token', data: 1 })
+    const path = '/tokens/upd-6'
     for (const type of ['application/json', 'application/json-patch+json', 'text/plain']) {
       await expectRefusal('PATCH', path, { key: plain, body: {}, type }, 415)
     }

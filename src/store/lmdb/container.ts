@@ -101,8 +101,8 @@ export function setOf(places: readonly number[]): Container {
   return bitmap
 }
 
-/** The entries of a small set that are, or are not, in another set. */
-function filterPlaces(set: SmallSet, other: Container, wanted: boolean): SmallSet {
+/** The places of a small set that are, or are not, in another set: each is looked up. */
+function lookUpPlaces(set: SmallSet, other: Container, wanted: boolean): SmallSet {
   const kept = new Uint16Array(set.length)
   let count = 0
   for (let i = 0; i < set.length; i += 1) {
@@ -115,20 +115,24 @@ function filterPlaces(set: SmallSet, other: Container, wanted: boolean): SmallSe
   return kept.subarray(0, count)
 }
 
-function intersectSmall(a: SmallSet, b: SmallSet): SmallSet {
-  const kept = new Uint16Array(a.length)
+/** As `lookUpPlaces`, by walking both sets. */
+function mergePlaces(set: SmallSet, other: SmallSet, wanted: boolean): SmallSet {
+  const kept = new Uint16Array(set.length)
   let count = 0
-  for (let i = 0, j = 0; i < a.length && j < b.length;) {
-    const left = a[i] ?? 0
-    const right = b[j] ?? 0
-    if (left === right) {
-      kept[count] = left
+  for (let i = 0, j = 0; i < set.length; i += 1) {
+    const low = set[i] ?? 0
+    while (j < other.length && (other[j] ?? 0) < low) j += 1
+    if ((other[j] === low) === wanted) {
+      kept[count] = low
       count += 1
     }
-    if (left <= right) i += 1
-    if (right <= left) j += 1
   }
   return kept.subarray(0, count)
+}
+
+function filterPlaces(set: SmallSet, other: Container, wanted: boolean): SmallSet {
+  const isLookedUp = isBitmap(other) || set.length * searchRatio < other.length
+  return isLookedUp ? lookUpPlaces(set, other, wanted) : mergePlaces(set, other, wanted)
 }
 
 function intersectBitmaps(a: Bitmap, b: Bitmap): Bitmap {
@@ -139,9 +143,8 @@ function intersectBitmaps(a: Bitmap, b: Bitmap): Bitmap {
 
 export function intersect(a: Container, b: Container): Container {
   if (isBitmap(a)) return isBitmap(b) ? intersectBitmaps(a, b) : filterPlaces(b, a, true)
-  if (isBitmap(b)) return filterPlaces(a, b, true)
-  if (a.length > b.length) return intersect(b, a)
-  return a.length * searchRatio < b.length ? filterPlaces(a, b, true) : intersectSmall(a, b)
+  if (isBitmap(b) || a.length <= b.length) return filterPlaces(a, b, true)
+  return filterPlaces(b, a, true)
 }
 
 function uniteSmall(a: SmallSet, b: SmallSet): SmallSet {

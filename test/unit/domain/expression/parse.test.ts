@@ -230,7 +230,7 @@ describe('refusing text that is no expression', () => {
     `{{ data | reveal_last: '${canary}' }}`,
     `{{ data | json: '${canary}' }}`,
     `{{ data | json: '$[?@.a == "${canary}]' }}`,
-    `{{ data | date: '%E${canary}' }}`,
+    `{{ data | date: '%!${canary}' }}`,
     `{{ data | default: 1, ${canary}: true }}`,
   ])('does not repeat the text of %j', text => {
     if (text === canary) expect(parse(text)).toEqual([canary])
