@@ -8,7 +8,6 @@ import { hexOf } from '../bytes.ts'
 import { invariant } from '../errors.ts'
 import {
   deadlineMsMax,
-  groupCommitChangesMax,
   ordinalMax,
   rowBytesMax,
   rowPartsMax,
@@ -17,6 +16,7 @@ import {
   rowVersionMax,
   termBytes,
   uniqueBytes,
+  writeChangesMax,
 } from '../limits.ts'
 import type { Change, Digest, NewRow } from './contract.ts'
 
@@ -84,6 +84,6 @@ export function checkChange(change: Change): void {
 /** @throws ApiError `internal` when one write brings more than a transaction may hold */
 export const checkCount = (changes: readonly Change[]): void =>
   invariant(
-    changes.length <= groupCommitChangesMax,
+    changes.length <= writeChangesMax,
     'the changes of a write are within their bound',
   )

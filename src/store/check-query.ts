@@ -4,12 +4,32 @@
  * @module
  */
 import { invariant } from '../errors.ts'
-import { queryDepthMax, queryNodesMax, termBytes, uniqueBytes, windowRowsMax } from '../limits.ts'
-import type { Digest, Query, RowHeader, Window } from './contract.ts'
+import {
+  ordinalMax,
+  queryDepthMax,
+  queryNodesMax,
+  queryOrdinalsMax,
+  termBytes,
+  uniqueBytes,
+  windowRowsMax,
+} from '../limits.ts'
+import type { Digest, Query, Row, Window } from './contract.ts'
 
 /** @throws ApiError `internal` */
 export const checkUnique = (unique: Digest): void =>
   invariant(unique.length === uniqueBytes, 'a unique has 32 bytes')
+
+function checkOrdinals(ordinals: readonly number[]): void {
+  invariant(ordinals.length <= queryOrdinalsMax, 'the ordinals of a query are within their bound')
+  let above = ordinalMax + 1
+  for (const ordinal of ordinals) {
+    invariant(
+      Number.isSafeInteger(ordinal) && ordinal >= 0 && ordinal < above,
+      'the ordinals of a query stand newest first, each once',
+    )
+    above = ordinal
+  }
+}
 
 function checkNode(query: Query, depth: number): number {
   invariant(depth <= queryDepthMax, 'the depth of a query is within its bound')
@@ -21,6 +41,10 @@ function checkNode(query: Query, depth: number): number {
     checkUnique(query.unique)
     return 1
   }
+  if ('ordinals' in query) {
+    checkOrdinals(query.ordinals)
+    return 1
+  }
   if ('from' in query) {
     return 1 + checkNode(query.from, depth + 1) + checkNode(query.except, depth + 1)
   }
@@ -29,9 +53,18 @@ function checkNode(query: Query, depth: number): number {
   return parts.reduce((count, part) => count + checkNode(part, depth + 1), 1)
 }
 
+/** Whether digests alone say that nothing but rows can match. */
+function isBounded(query: Query): boolean {
+  if ('ordinals' in query) return false
+  if ('from' in query) return isBounded(query.from)
+  if ('all' in query) return query.all.some(isBounded)
+  return 'any' in query ? query.any.every(isBounded) : true
+}
+
 /** @throws ApiError `internal` for an unbounded query or one beyond its bounds */
 export function checkQuery(query: Query): void {
   invariant(checkNode(query, 1) <= queryNodesMax, 'the size of a query is within its bound')
+  invariant(isBounded(query), 'a query is bounded: ordinals alone are not known to be rows')
 }
 
 /** @throws ApiError `internal` for what is no whole number, negative, or too many rows at once */
@@ -60,10 +93,23 @@ export function equalDigests(a: Digest, b: Digest): boolean {
 const holds = (digests: readonly Digest[], wanted: Digest): boolean =>
   digests.some(digest => equalDigests(digest, wanted))
 
+/** Whether an ordinal is in a list that stands newest first. */
+function isListed(ordinals: readonly number[], wanted: number): boolean {
+  let from = 0
+  let to = ordinals.length
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if ((ordinals[middle] ?? 0) > wanted) from = middle + 1
+    else to = middle
+  }
+  return ordinals[from] === wanted
+}
+
 /** Whether a row answers a query by its own header: the other half of every index entry. */
-export function isMatch(query: Query, row: RowHeader): boolean {
+export function isMatch(query: Query, row: Omit<Row, 'parts'>): boolean {
   if ('term' in query) return holds(row.terms, query.term)
   if ('unique' in query) return holds(row.uniques, query.unique)
+  if ('ordinals' in query) return isListed(query.ordinals, row.ordinal)
   if ('all' in query) return query.all.every(part => isMatch(part, row))
   if ('any' in query) return query.any.some(part => isMatch(part, row))
   return isMatch(query.from, row) && !isMatch(query.except, row)

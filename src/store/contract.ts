@@ -31,10 +31,15 @@ export interface Row extends NewRow {
   readonly ordinal: number
 }
 
-/** Boolean algebra over digests. Negation is always relative, so that every query is bounded. */
+/**
+ * Boolean algebra over digests. Negation is always relative, and `ordinals` only narrow or widen
+ * within what digests bound (an `all` with them, a `from` before them), so that every query is
+ * bounded. `ordinals` are given newest first, each once; those without a row match nothing.
+ */
 export type Query =
   | { readonly term: Digest }
   | { readonly unique: Digest }
+  | { readonly ordinals: readonly number[] }
   | { readonly all: readonly Query[] }
   | { readonly any: readonly Query[] }
   | { readonly from: Query; readonly except: Query }
@@ -47,11 +52,13 @@ export interface Window {
   readonly before?: number
   /** Rows whose deadline is at or before this instant are left out, also of the total. */
   readonly nowMs: number
+  /** Nobody asks for the total: the walk ends with the window. */
+  readonly uncounted?: true
 }
 
 export interface Page {
   readonly rows: readonly Row[]
-  /** How many rows match the query in all, whatever the window shows. */
+  /** How many rows match the query in all, whatever the window shows; 0 when it is uncounted. */
   readonly total: number
 }
 

@@ -17,8 +17,10 @@ import type { Output, Template, TemplateUse } from './tree.ts'
 import { assertOutputFits, assertTextFits, jsonOf, textOf } from './values.ts'
 
 export interface CompiledTemplate {
-  /** Text without an output: a constant. */
-  readonly isLiteral: boolean
+  /** Names neither data nor metadata: has the same value for every token. */
+  readonly isConstant: boolean
+  /** Exactly one output and no text around it: keeps the type of its value. */
+  readonly isWhole: boolean
   /** Another evaluation on the same data may give another value. */
   readonly isRandom: boolean
   readonly evaluate: (run: Run) => Json
@@ -70,12 +72,16 @@ const compileMixed = (template: Template): ((run: Run) => Json) => {
 const isRandomOutput = (output: Output): boolean =>
   output.filters.some(call => findFilter(call.name)?.random === true)
 
+const isConstantOutput = ({ source, filters }: Output): boolean =>
+  [source, ...filters.flatMap(call => call.operands)].every(({ kind }) => kind === 'literal')
+
 /** Compiles a tree of `parseTemplate`. An empty one is the empty string. */
 export const bindTemplate = (template: Template): CompiledTemplate => {
   const [part] = template
   const isWhole = template.length === 1 && part !== undefined && typeof part !== 'string'
   return {
-    isLiteral: template.every(each => typeof each === 'string'),
+    isConstant: template.every(each => typeof each === 'string' || isConstantOutput(each)),
+    isWhole,
     isRandom: template.some(each => typeof each !== 'string' && isRandomOutput(each)),
     evaluate: isWhole ? compileWhole(part) : compileMixed(template),
   }

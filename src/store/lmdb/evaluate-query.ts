@@ -3,31 +3,83 @@
  *
  * @module
  */
+import { keyOf } from '../check-changes.ts'
 import type { Digest, Query } from '../contract.ts'
 import { chunkOf, lowOf } from './chunk-key.ts'
-import { emptySet, intersect, subtract, unite, type Container } from './container.ts'
+import { emptySet, intersect, setOf, subtract, unite, type Container } from './container.ts'
 import type { Environment } from './environment.ts'
 import { listChunks, readChunk } from './postings.ts'
 import { readUnique } from './stored-rows.ts'
 
-/** A query whose uniques are looked up: each is the one ordinal that it leads to, or nothing. */
+/** A term, and what was last read of it: however often a query names it, it is read once. */
+interface TermPlan {
+  readonly term: Digest
+  listedMax: number
+  listed: number[] | undefined
+  chunk: number
+  set: Container
+}
+
+/** A query whose uniques are looked up: what is not a term is a given set, by chunk. */
 export type Plan =
-  | { readonly term: Digest }
-  | { readonly ordinal: number | undefined }
+  | TermPlan
+  | { readonly sets: ReadonlyMap<number, Container> }
   | { readonly all: readonly Plan[] }
   | { readonly any: readonly Plan[] }
   | { readonly from: Plan; readonly except: Plan }
 
-/** @throws ApiError `storage_corrupt` */
-export function planQuery(environment: Environment, query: Query): Plan {
-  if ('term' in query) return query
-  if ('unique' in query) return { ordinal: readUnique(environment, query.unique)?.ordinal }
-  if ('all' in query) return { all: query.all.map(part => planQuery(environment, part)) }
-  if ('any' in query) return { any: query.any.map(part => planQuery(environment, part)) }
-  return {
-    from: planQuery(environment, query.from),
-    except: planQuery(environment, query.except),
+function setsOf(ordinals: readonly number[]): Plan {
+  const places = new Map<number, number[]>()
+  for (const ordinal of ordinals) {
+    const chunk = chunkOf(ordinal)
+    const known = places.get(chunk)
+    if (known === undefined) places.set(chunk, [lowOf(ordinal)])
+    else known.push(lowOf(ordinal))
   }
+  return { sets: new Map([...places].map(([chunk, lows]) => [chunk, setOf(lows)])) }
+}
+
+function planUnique(environment: Environment, unique: Digest): Plan {
+  const ordinal = readUnique(environment, unique)?.ordinal
+  return setsOf(ordinal === undefined ? [] : [ordinal])
+}
+
+function planTerm(plans: Map<string, TermPlan>, term: Digest): TermPlan {
+  const key = keyOf(term)
+  const known = plans.get(key)
+  if (known !== undefined) return known
+  const plan = { term, listedMax: 0, listed: undefined, chunk: -1, set: emptySet }
+  plans.set(key, plan)
+  return plan
+}
+
+function planNode(env: Environment, plans: Map<string, TermPlan>, query: Query): Plan {
+  if ('term' in query) return planTerm(plans, query.term)
+  if ('unique' in query) return planUnique(env, query.unique)
+  if ('ordinals' in query) return setsOf(query.ordinals)
+  if ('all' in query) return { all: query.all.map(part => planNode(env, plans, part)) }
+  if ('any' in query) return { any: query.any.map(part => planNode(env, plans, part)) }
+  return { from: planNode(env, plans, query.from), except: planNode(env, plans, query.except) }
+}
+
+/** @throws ApiError `storage_corrupt` */
+export const planQuery = (environment: Environment, query: Query): Plan =>
+  planNode(environment, new Map(), query)
+
+function listTerm({ terms }: Environment, plan: TermPlan, max: number): number[] | undefined {
+  if (plan.listed === undefined && plan.listedMax < max) {
+    plan.listed = listChunks(terms, plan.term, max)
+    plan.listedMax = max
+  }
+  return plan.listed
+}
+
+function readTerm({ terms }: Environment, plan: TermPlan, chunk: number): Container {
+  if (plan.chunk !== chunk) {
+    plan.set = readChunk(terms, plan.term, chunk)
+    plan.chunk = chunk
+  }
+  return plan.set
 }
 
 /**
@@ -35,8 +87,8 @@ export function planQuery(environment: Environment, query: Query): Plan {
  * `max` of some term would have to be listed. Within `all` the shortest list is enough.
  */
 function listCandidates(env: Environment, plan: Plan, max: number): number[] | undefined {
-  if ('term' in plan) return listChunks(env.terms, plan.term, max)
-  if ('ordinal' in plan) return plan.ordinal === undefined ? [] : [chunkOf(plan.ordinal)]
+  if ('term' in plan) return listTerm(env, plan, max)
+  if ('sets' in plan) return [...plan.sets.keys()].sort((a, b) => a - b)
   if ('from' in plan) return listCandidates(env, plan.from, max)
   if ('all' in plan) {
     const lists = plan.all.flatMap(part => {
@@ -64,18 +116,14 @@ const growth = 16
 export function candidateChunks(environment: Environment, plan: Plan): number[] {
   for (let max = firstMax; ; max *= growth) {
     const chunks = listCandidates(environment, plan, max)
-    if (chunks !== undefined) return chunks.reverse()
+    if (chunks !== undefined) return chunks.toReversed()
   }
 }
 
 /** What matches within one chunk. @throws ApiError `storage_corrupt` */
 export function evaluateChunk(env: Environment, plan: Plan, chunk: number): Container {
-  if ('term' in plan) return readChunk(env.terms, plan.term, chunk)
-  if ('ordinal' in plan) {
-    const { ordinal } = plan
-    if (ordinal === undefined || chunkOf(ordinal) !== chunk) return emptySet
-    return Uint16Array.of(lowOf(ordinal))
-  }
+  if ('term' in plan) return readTerm(env, plan, chunk)
+  if ('sets' in plan) return plan.sets.get(chunk) ?? emptySet
   if ('any' in plan) {
     let found: Container = emptySet
     for (const part of plan.any) found = unite(found, evaluateChunk(env, part, chunk))

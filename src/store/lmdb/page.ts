@@ -55,12 +55,15 @@ function selectOrdinals(
   let total = 0
   let skip = window.offset
   for (const chunk of candidateChunks(environment, plan)) {
+    const isFull = ordinals.length === window.limit
+    const below = placesBelow(window.before, chunk)
+    if (window.uncounted && isFull) break
+    if (window.uncounted && below === 0) continue
     const found = evaluateChunk(environment, plan, chunk)
     const set = subtract(found, gone.get(chunk) ?? emptySet)
     const count = countOf(set)
     total += count
-    if (ordinals.length === window.limit) continue
-    const below = placesBelow(window.before, chunk)
+    if (isFull) continue
     const reachable = below === chunkOrdinals ? count : countBelow(set, below)
     if (skip < reachable) {
       const picked = pickNewest(set, below, skip, window.limit - ordinals.length)
@@ -68,7 +71,7 @@ function selectOrdinals(
     }
     skip = Math.max(0, skip - reachable)
   }
-  return { ordinals, total }
+  return { ordinals, total: window.uncounted ? 0 : total }
 }
 
 /** @throws ApiError `storage_corrupt` */

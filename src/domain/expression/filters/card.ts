@@ -16,7 +16,6 @@ import {
   flagAt,
   flagRule,
   textAt,
-  textRule,
   type FilterDefinition,
 } from './definition.ts'
 import { hide, hideMiddle, maskCharacter, overText } from './mask.ts'
@@ -82,24 +81,20 @@ export const cardMask: FilterDefinition = {
 }
 
 /**
- * The digits of the BIN alone. decision: a separator is never part of it, so the argument, which
- * says what separates the digits, can only take away more.
+ * The digits of the BIN alone. decision: what separates digits is never part of it, so the
+ * argument, with which other implementations are told the separator, changes nothing.
  */
 export const cardBin: FilterDefinition = {
   required: [],
-  optional: [textRule],
-  bind: operands => {
-    const separator = textAt(operands, 0, '')
-    return overText((text, run) => {
-      const kept = text.length > cardCharsMax ? '' : text
-      const joined = separator === '' ? kept : kept.replaceAll(separator, '')
-      const digits = countDigits(joined)
+  optional: [separatorsRule],
+  bind: () =>
+    overText((text, run) => {
+      const digits = text.length > cardCharsMax ? 0 : countDigits(text)
       const bin = binDigitsOf(digits)
       // decision: a text that is all BIN is no card number, and its BIN would be all of it.
       if (digits <= bin) throw failed(run, 'expected a card number, which is longer than its BIN')
-      return joined.slice(0, indexAfterDigits(joined, bin)).replaceAll(/[^0-9]/g, '')
-    })
-  },
+      return text.slice(0, indexAfterDigits(text, bin)).replaceAll(/[^0-9]/g, '')
+    }),
 }
 
 const expiryFormats: ReadonlyMap<string, (month: string, year: string) => string> = new Map([

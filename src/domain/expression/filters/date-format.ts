@@ -64,18 +64,18 @@ const composed =
   date =>
     compileDateFormat(format)?.(date) ?? ''
 
-const shortMonth: Conversion = { padding: ' ', print: date => monthName(date).slice(0, 3) }
+const shortMonth = (date: Date): string => monthName(date).slice(0, 3)
 
 const conversions: Readonly<Record<string, Conversion>> = {
   a: { padding: ' ', print: date => dayName(date).slice(0, 3) },
   A: { padding: ' ', print: dayName },
-  b: shortMonth,
+  b: { padding: ' ', print: shortMonth },
   B: { padding: ' ', print: monthName },
   c: { padding: ' ', print: composed('%a %b %e %H:%M:%S %Y') },
   C: { width: 2, print: date => Math.floor(date.getUTCFullYear() / 100) },
   d: { width: 2, print: date => date.getUTCDate() },
   e: { width: 2, padding: ' ', print: date => date.getUTCDate() },
-  h: shortMonth,
+  h: { print: shortMonth },
   H: { width: 2, print: date => date.getUTCHours() },
   I: { width: 2, print: hourOf12 },
   j: { width: 3, print: dayOfYear },

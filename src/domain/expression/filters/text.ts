@@ -36,6 +36,7 @@ const textsFilter = (
 /** Some characters grow when their case changes, ß to SS. */
 const caseFilter = (change: (text: string) => string): FilterDefinition =>
   textFilter((text, run) => {
+    // Twice, because changing case costs about as much as two walks.
     spendOnWalk(run, text)
     spendOnWalk(run, text)
     const changed = change(text)

@@ -39,7 +39,7 @@ const isEqualObject = (
 ): boolean => {
   if (a.size !== b.size) return false
   for (const [name, member] of a) {
-    if (!b.has(name) || !isEqual(run, member, b.get(name))) return false
+    if (!isEqual(run, member, b.get(name))) return false
   }
   return true
 }

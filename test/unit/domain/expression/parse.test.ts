@@ -31,7 +31,8 @@ describe('parsing text and outputs', () => {
   test.each([
     ['data.a.b', path('a', 'b')],
     ['data.a-b_2', path('a-b_2')],
-    ['data.é.日本.😀', path('é', '日本', '😀')],
+    ['data.é.日本.😀.\u00a1', path('é', '日本', '😀', '\u00a1')],
+    ['data.AZaz09_.Z-A', path('AZaz09_', 'Z-A')],
     ['data.true.data', path('true', 'data')],
     ['data.0', path('0')],
     ['data[0][-1]', path(0, -1)],
@@ -39,6 +40,7 @@ describe('parsing text and outputs', () => {
     [`data["a b"]['it\\'s']`, path('a b', "it's")],
     ["data['}}']", path('}}')],
     ["'a\\n\\\\\\\"\\u0041\\ud83d\\ude00'", literal('a\n\\"A😀')],
+    ["'\\u00aF\\u00Fa\\u0Af0'", literal('\u00af\u00fa\u0af0')],
     ['"a \' b"', literal("a ' b")],
     ['1', literal(1)],
     ['-12.5', literal(-12.5)],
@@ -145,6 +147,9 @@ describe('refusing text that is no expression', () => {
     '{{ data[99999999999999999999] }}',
     '{{ data["a] }}',
     '{{ data\u00a0 }}',
+    '{{ data.\u009f }}',
+    '{{ data.@ }}',
+    '{{ data.a@ }}',
     '{{ (1..9) }}',
     '{{ data == 1 }}',
     '{{ data data }}',
@@ -152,6 +157,9 @@ describe('refusing text that is no expression', () => {
     "{{ 'a\\x' }}",
     "{{ '\\u12' }}",
     "{{ '\\u12g4' }}",
+    "{{ '\\u12G4' }}",
+    "{{ '\\u12@4' }}",
+    "{{ '\\u12`4' }}",
     "{{ '\\ud83d' }}",
     '{{ 01 }}',
     '{{ 1. }}',
@@ -211,6 +219,10 @@ describe('refusing text that is no expression', () => {
   })
 
   test('says where the fault is, and what was expected', () => {
+    expect(expectParseRefusal('{{ x }}', 'mask').message).toStartWith(
+      'position 3: expected data, a',
+    )
+    expect(expectParseRefusal('{{ x }}', 'fingerprint').message).toContain('data, metadata')
     expect(expectParseRefusal('{{ data | upcase, 1 }}').message).toBe(
       'position 16: expected | or }}',
     )

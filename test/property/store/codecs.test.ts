@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { deadlineMsMax, ordinalMax } from '../../../src/limits.ts'
+import type { NewRow } from '../../../src/store/contract.ts'
+import {
+  chunkOf,
+  chunkRange,
+  decodeChunkKey,
+  encodeChunkKey,
+  lowOf,
+  ordinalOf,
+} from '../../../src/store/lmdb/chunk-key.ts'
+import { decodeDeadline, dueRange, encodeDeadline } from '../../../src/store/lmdb/deadline-key.ts'
+import { decodeRow, encodeRow } from '../../../src/store/lmdb/row-codec.ts'
+import { decodeRowKey, encodeRowKey } from '../../../src/store/lmdb/row-key.ts'
+import { decodeUniqueEntry, encodeUniqueEntry } from '../../../src/store/lmdb/unique-entry.ts'
+
+/** Numbers of all sizes, not only great ones. */
+const upTo = (max: number): fc.Arbitrary<number> =>
+  fc.oneof(
+    fc.nat({ max: 300 }),
+    fc.maxSafeInteger().map(n => Math.abs(n) % (max + 1)),
+  )
+
+const ordinals = upTo(ordinalMax)
+const instants = upTo(deadlineMsMax)
+const chunks = upTo(2 ** 32 - 1)
+const bytesOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
+
+/** What a comparison of keys must say of what they stand for. */
+const orderOf = (a: number, b: number): -1 | 0 | 1 => (a < b ? -1 : a > b ? 1 : 0)
+
+describe('keys', () => {
+  test('a row key comes back, and keys sort as their ordinals', () => {
+    const property = fc.property(ordinals, ordinals, (a, b) => {
+      expect(decodeRowKey(encodeRowKey(a))).toBe(a)
+      expect(Buffer.compare(encodeRowKey(a), encodeRowKey(b))).toBe(orderOf(a, b))
+    })
+    fc.assert(property)
+    expect(encodeRowKey(258)).toEqual(Uint8Array.of(0, 0, 0, 0, 1, 2))
+  })
+
+  test('an ordinal is its chunk and its place', () => {
+    const property = fc.property(ordinals, ordinal => {
+      expect(ordinalOf(chunkOf(ordinal), lowOf(ordinal))).toBe(ordinal)
+      expect(lowOf(ordinal)).toBeLessThan(65_536)
+    })
+    fc.assert(property)
+    expect([chunkOf(65_535), lowOf(65_535), chunkOf(65_536), lowOf(65_536)]).toEqual([
+      0, 65_535, 1, 0,
+    ])
+  })
+
+  test('a chunk key comes back, and keys sort by prefix, then number', () => {
+    const property = fc.property(bytesOf(16), bytesOf(16), chunks, chunks, (p, q, a, b) => {
+      expect(decodeChunkKey(encodeChunkKey(p, a))).toEqual({ prefix: p, chunk: a })
+      const order = Buffer.compare(p, q) || orderOf(a, b)
+      expect(Buffer.compare(encodeChunkKey(p, a), encodeChunkKey(q, b))).toBe(order)
+    })
+    fc.assert(property)
+  })
+
+  test('the range of a prefix holds its chunks and no others', () => {
+    const isWithin = (key: Uint8Array, prefix: Uint8Array): boolean => {
+      const { start, end } = chunkRange(prefix)
+      return Buffer.compare(key, start) >= 0 && Buffer.compare(key, end) <= 0
+    }
+    const property = fc.property(bytesOf(16), bytesOf(16), chunks, (p, q, chunk) => {
+      expect(isWithin(encodeChunkKey(p, chunk), p)).toBe(true)
+      expect(isWithin(encodeChunkKey(q, chunk), p)).toBe(Buffer.compare(p, q) === 0)
+    })
+    fc.assert(property)
+  })
+
+  test('a deadline comes back, and what is due is what is not later', () => {
+    const property = fc.property(instants, instants, chunks, (deadlineMs, nowMs, chunk) => {
+      expect(decodeDeadline(encodeDeadline(deadlineMs))).toBe(deadlineMs)
+      const end = dueRange(nowMs)?.end
+      const key = encodeChunkKey(encodeDeadline(deadlineMs), chunk)
+      const isDue = end === undefined || Buffer.compare(key, end) < 0
+      expect(isDue).toBe(deadlineMs <= nowMs)
+    })
+    fc.assert(property)
+    expect(dueRange(-1)).toBeUndefined()
+    expect(dueRange(deadlineMsMax)).toEqual({})
+  })
+})
+
+const rows: fc.Arbitrary<NewRow> = fc.record(
+  {
+    version: upTo(2 ** 32 - 2).map(version => version + 1),
+    deadlineMs: instants,
+    uniques: fc.array(bytesOf(32), { minLength: 1, maxLength: 4 }),
+    terms: fc.array(bytesOf(16), { maxLength: 9 }),
+    parts: fc.array(fc.uint8Array({ maxLength: 70 }), { maxLength: 4 }),
+  },
+  { requiredKeys: ['version', 'uniques', 'terms', 'parts'] },
+)
+
+const decodes = (value: Uint8Array): boolean => {
+  try {
+    return decodeRow(value, 1).ordinal === 1
+  } catch {
+    return false
+  }
+}
+
+describe('values', () => {
+  test('a unique entry comes back', () => {
+    const property = fc.property(ordinals, upTo(2 ** 32 - 1), (ordinal, version) => {
+      const entry = { ordinal, version }
+      expect(decodeUniqueEntry(encodeUniqueEntry(entry))).toEqual(entry)
+    })
+    fc.assert(property)
+  })
+
+  test('a row comes back with its ordinal', () => {
+    const property = fc.property(rows, ordinals, (row, ordinal) => {
+      expect(decodeRow(encodeRow(row), ordinal)).toEqual({ ...row, ordinal })
+    })
+    fc.assert(property)
+  })
+
+  test('a row that lost or gained bytes at its end is none', () => {
+    const property = fc.property(rows, fc.nat(), (row, cut) => {
+      const value = encodeRow(row)
+      expect(decodes(value.subarray(0, cut % value.length))).toBe(false)
+      expect(decodes(Uint8Array.of(...value, 0))).toBe(false)
+    })
+    fc.assert(property)
+  })
+
+  test('bytes that decode are the bytes that the row encodes to', () => {
+    const property = fc.property(rows, fc.nat(), fc.nat({ max: 255 }), (row, at, byte) => {
+      const value = encodeRow(row)
+      value[at % Math.min(value.length, 60)] = byte
+      if (decodes(value)) expect(encodeRow(decodeRow(value, 1))).toEqual(value)
+    })
+    fc.assert(property, { numRuns: 500 })
+  })
+})

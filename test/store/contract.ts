@@ -1,0 +1,40 @@
+/**
+ * The store contract as a suite: every engine runs it, none may differ.
+ *
+ * @module
+ */
+import { afterEach, beforeEach, describe } from 'bun:test'
+import type { Store } from '../../src/store/contract.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { describePages } from './contract-pages.ts'
+import { describeWrites } from './contract-writes.ts'
+import type { Subject } from './subject.ts'
+
+/**
+ * @param open  opens the store at a folder, and makes it there when it is new; an engine without
+ *   files takes the folder's name as a name
+ */
+export function describeStoreContract(
+  name: string,
+  open: (folder: string) => Promise<Store>,
+): void {
+  describe(`${name} keeps the store contract`, () => {
+    let folder: string
+    let store: Store
+    beforeEach(async () => {
+      folder = temporaryFolder()
+      store = await open(folder)
+    })
+    afterEach(() => store.close())
+    const subject: Subject = {
+      store: () => store,
+      reopen: async () => {
+        await store.close()
+        store = await open(folder)
+        return store
+      },
+    }
+    describeWrites(subject)
+    describePages(subject)
+  })
+}

@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'bun:test'
+import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { chunkArrayEntriesMax } from '../../src/limits.ts'
+import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { describeStoreContract } from './contract.ts'
+import {
+  expectFault,
+  inserted,
+  insertOf,
+  ordinalsOf,
+  rowOf,
+  stored,
+  termOf,
+  uniqueOf,
+  written,
+} from './rows.ts'
+
+describeStoreContract('the LMDB engine', folder => openLmdbStore({ path: folder }))
+describeStoreContract('the LMDB engine, between two chunks,', folder =>
+  openLmdbStore({ path: folder, firstOrdinal: 65_536 - 10 }),
+)
+
+describe('the LMDB engine and its folder', () => {
+  test('all files are for their owner only', async () => {
+    const path = temporaryFolder()
+    const store = await openLmdbStore({ path })
+    await inserted(store, { uniques: [1] })
+    const modes = readdirSync(path).map(name => [name, statSync(join(path, name)).mode & 0o777])
+    expect(modes.sort()).toEqual([
+      ['data.mdb', 0o600],
+      ['lock.mdb', 0o600],
+    ])
+    await store.close()
+  })
+
+  test('a missing folder is not made', async () => {
+    const parent = temporaryFolder()
+    const opening = openLmdbStore({ path: join(parent, 'store') })
+    await expect(opening).rejects.toMatchObject({ code: 'ENOENT' })
+    expect(readdirSync(parent)).toEqual([])
+  })
+
+  test('a folder whose name looks like a file is a folder', async () => {
+    const path = join(temporaryFolder(), 'store.d')
+    mkdirSync(path)
+    const store = await openLmdbStore({ path })
+    expect(readdirSync(path).sort()).toEqual(['data.mdb', 'lock.mdb'])
+    await store.close()
+  })
+})
+
+describe('the LMDB engine and its disk', () => {
+  /** What a second process would find if this one ended now. */
+  async function copyOf(path: string) {
+    const copy = temporaryFolder()
+    copyFileSync(join(path, 'data.mdb'), join(copy, 'data.mdb'))
+    return openLmdbStore({ path: copy })
+  }
+
+  test('a write is in the file when it is answered, and not before its commit', async () => {
+    const path = temporaryFolder()
+    const store = await openLmdbStore({ path })
+    const sketch = { uniques: [1], terms: [7] }
+    const writing = inserted(store, sketch)
+    const before = await copyOf(path)
+    const ordinal = await writing
+    const after = await copyOf(path)
+    expect(await before.find(uniqueOf(1))).toBeUndefined()
+    expect(await after.find(uniqueOf(1))).toEqual(stored(ordinal, sketch))
+    expect(await after.integrity()).toEqual([])
+    await Promise.all([store.close(), before.close(), after.close()])
+  })
+
+  test('a read sees what another process wrote before it, within the same turn too', async () => {
+    const path = temporaryFolder()
+    const store = await openLmdbStore({ path })
+    await inserted(store, { uniques: [1] })
+    const other = join(import.meta.dir, '..', 'support', 'write-one-row.ts')
+    const find = (): Promise<unknown> => store.find(uniqueOf(2))
+    const before = find()
+    const run = Bun.spawnSync([process.execPath, other, path, '2'])
+    const after = find()
+    expect(run.stderr.toString()).toBe('')
+    expect(await before).toBeUndefined()
+    expect(await after).toBeDefined()
+    await store.close()
+  })
+})
+
+test('a term of more rows than an array holds works as one of few', async () => {
+  const store = await openLmdbStore({ path: temporaryFolder(), firstOrdinal: 60_000 })
+  const count = chunkArrayEntriesMax + 200
+  const numbers = Array.from({ length: count }, (_, i) => i)
+  const ordinals: number[] = []
+  for (let from = 0; from < count; from += 500) {
+    const rows = numbers
+      .slice(from, from + 500)
+      .map(i => insertOf({ uniques: [i], terms: i % 2 === 0 ? [7, 8] : [7] }))
+    ordinals.push(...(await written(store, ...rows)))
+  }
+  const newest = ordinals.toReversed()
+  const seven = { term: termOf(7) }
+  expect(await ordinalsOf(store, seven, { offset: 4_000, limit: 5 })).toEqual({
+    ordinals: newest.slice(4_000, 4_005),
+    total: count,
+  })
+  const odd = { from: seven, except: { term: termOf(8) } }
+  expect((await ordinalsOf(store, odd)).total).toBe(Math.floor(count / 2))
+  await written(store, ...ordinals.slice(0, 300).map(remove => ({ remove })))
+  expect(await ordinalsOf(store, seven, { offset: count - 302, limit: 5 })).toEqual({
+    ordinals: newest.slice(count - 302, count - 300),
+    total: count - 300,
+  })
+  expect(await store.integrity()).toEqual([])
+  await store.close()
+})
+
+test('the largest ordinals and rows are kept as the small ones are', async () => {
+  const firstOrdinal = 2 ** 48 - 70_000
+  const store = await openLmdbStore({ path: temporaryFolder(), firstOrdinal })
+  const parts = [new Uint8Array(2 * 1024 * 1024).fill(3)]
+  const ordinal = await inserted(store, { uniques: [1], terms: [7], parts })
+  expect(ordinal).toBe(firstOrdinal)
+  expect((await store.find(uniqueOf(1)))?.parts).toEqual(parts)
+  expect(await ordinalsOf(store, { term: termOf(7) })).toEqual({ ordinals: [ordinal], total: 1 })
+  await expectFault(
+    store.write([{ insert: { ...rowOf({ uniques: [2] }), parts: [...parts, ...parts] } }]),
+    'internal',
+  )
+  await store.close()
+})

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'bun:test'
+import type { WriteOutcome } from '../../../../src/store/contract.ts'
+import { ApiError } from '../../../../src/errors.ts'
+import {
+  openCommitQueue,
+  type ChangeSet,
+  type CommitGroup,
+} from '../../../../src/store/lmdb/commit-queue.ts'
+import type { SetResult } from '../../../../src/store/lmdb/apply-changes.ts'
+import { expectFault } from '../../../store/rows.ts'
+
+/** A set of so many changes; the ordinal of a removal stands for its name. */
+const setOf = (name: number, count = 1): ChangeSet =>
+  Array.from({ length: count }, () => ({ kind: 'remove', ordinal: name, ifVersion: undefined }))
+
+const nameOf = (set: ChangeSet): number => {
+  const [first] = set
+  return first?.kind === 'remove' ? first.ordinal : -1
+}
+
+const accepted = (name: number): WriteOutcome => ({ ok: true, ordinals: [name] })
+const resultOf = (set: ChangeSet): SetResult => ({ outcome: accepted(nameOf(set)) })
+
+interface FakeEngine {
+  readonly commitGroup: CommitGroup
+  /** Names of the sets of each transaction so far. */
+  readonly groups: number[][]
+  /** Lets the transaction that runs commit, or fail. */
+  settle(error?: Error): Promise<void>
+}
+
+/** Transactions that begin one turn after they were asked for, and end when the test says. */
+function makeFakeEngine(results: (set: ChangeSet) => SetResult = resultOf): FakeEngine {
+  const groups: number[][] = []
+  let end: (error?: Error) => void = () => {}
+  return {
+    groups,
+    async commitGroup(take) {
+      await Bun.sleep(0)
+      const sets = take()
+      groups.push(sets.map(nameOf))
+      await new Promise<void>((resolve, reject) => {
+        end = error => (error === undefined ? resolve() : reject(error))
+      })
+      return sets.map(results)
+    },
+    async settle(error) {
+      await Bun.sleep(2)
+      end(error)
+      await Bun.sleep(0)
+    },
+  }
+}
+
+describe('the commit queue', () => {
+  test('takes along what comes until its transaction begins, and no more', async () => {
+    const engine = makeFakeEngine()
+    const queue = openCommitQueue(engine.commitGroup)
+    const first = [queue.submit(setOf(1)), queue.submit(setOf(2))]
+    await Bun.sleep(2)
+    const second = [queue.submit(setOf(3)), queue.submit(setOf(4))]
+    await engine.settle()
+    expect(await Promise.all(first)).toEqual([accepted(1), accepted(2)])
+    await engine.settle()
+    expect(await Promise.all(second)).toEqual([accepted(3), accepted(4)])
+    expect(engine.groups).toEqual([
+      [1, 2],
+      [3, 4],
+    ])
+  })
+
+  test('answers nobody before the transaction is committed', async () => {
+    const engine = makeFakeEngine()
+    const queue = openCommitQueue(engine.commitGroup)
+    let isAnswered = false
+    const answer = queue.submit(setOf(1)).then(() => (isAnswered = true))
+    await Bun.sleep(5)
+    expect(engine.groups).toEqual([[1]])
+    expect(isAnswered).toBe(false)
+    await engine.settle()
+    await answer
+  })
+
+  test('holds a transaction to its bound, but takes a set of any size alone', async () => {
+    const engine = makeFakeEngine()
+    const queue = openCommitQueue(engine.commitGroup)
+    const sizes = [600, 400, 1, 1_000, 2_000, 1]
+    const answers = sizes.map((size, name) => queue.submit(setOf(name, size)))
+    for (let i = 0; i < 5; i += 1) await engine.settle()
+    await Promise.all(answers)
+    expect(engine.groups).toEqual([[0, 1], [2], [3], [4], [5]])
+  })
+
+  test('gives a fault to the set that has it, and to no other', async () => {
+    const fault = new ApiError('storage_corrupt', 'damaged')
+    const engine = makeFakeEngine(set => (nameOf(set) === 1 ? { fault } : resultOf(set)))
+    const queue = openCommitQueue(engine.commitGroup)
+    const bad = expectFault(queue.submit(setOf(1)), 'storage_corrupt')
+    const good = queue.submit(setOf(2))
+    await engine.settle()
+    await bad
+    expect(await good).toEqual(accepted(2))
+    expect(queue.isHalted()).toBe(false)
+  })
+
+  test('closes when all that was taken is answered', async () => {
+    const engine = makeFakeEngine()
+    const queue = openCommitQueue(engine.commitGroup)
+    const answer = queue.submit(setOf(1))
+    let isClosed = false
+    const closed = queue.close().then(() => (isClosed = true))
+    await expectFault(queue.submit(setOf(2)), 'unavailable')
+    expect(isClosed).toBe(false)
+    await engine.settle()
+    await closed
+    expect(await answer).toEqual(accepted(1))
+  })
+})
+
+describe('the commit queue after a failed commit', () => {
+  const tellLater = async (): Promise<never> => {
+    await Bun.sleep(10)
+    throw new Error('disk')
+  }
+
+  test('refuses its group, all who wait, and all who come, with the cause', async () => {
+    const engine = makeFakeEngine()
+    const queue = openCommitQueue(engine.commitGroup)
+    const inGroup = expectFault(queue.submit(setOf(1)), 'unavailable')
+    await Bun.sleep(2)
+    const waiting = expectFault(queue.submit(setOf(2)), 'unavailable')
+    const error = new Error('no commit')
+    await engine.settle(error)
+    expect((await inGroup).cause).toBe(error)
+    expect((await waiting).cause).toBe(error)
+    await expectFault(queue.submit(setOf(3)), 'unavailable')
+    expect(queue.isHalted()).toBe(true)
+    expect(engine.groups).toEqual([[1]])
+    await queue.close()
+  })
+
+  test.each([
+    ['tells the cause that the engine tells later', tellLater, 'disk'],
+    ['goes on when the engine never tells the cause', () => new Promise(() => {}), 'no commit'],
+  ])('%s', async (_, tell, message) => {
+    const engine = makeFakeEngine()
+    const queue = openCommitQueue(engine.commitGroup)
+    const answer = expectFault(queue.submit(setOf(1)), 'unavailable')
+    await engine.settle(Object.assign(new Error('no commit'), { commitError: tell() }))
+    expect((await answer).cause).toMatchObject({ message })
+  })
+})

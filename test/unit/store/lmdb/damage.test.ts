@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'bun:test'
+import { ApiError } from '../../../../src/errors.ts'
+import { decodeContainer, isCanonical } from '../../../../src/store/lmdb/container-codec.ts'
+import { copyToBitmap } from '../../../../src/store/lmdb/container.ts'
+import { decodeChunkKey } from '../../../../src/store/lmdb/chunk-key.ts'
+import { decodeDeadline } from '../../../../src/store/lmdb/deadline-key.ts'
+import { decodeRow, encodeRow } from '../../../../src/store/lmdb/row-codec.ts'
+import { decodeRowKey } from '../../../../src/store/lmdb/row-key.ts'
+import { decodeUniqueEntry } from '../../../../src/store/lmdb/unique-entry.ts'
+
+const expectCorrupt = (read: () => unknown): void => {
+  let fault: unknown
+  try {
+    read()
+  } catch (error) {
+    fault = error
+  }
+  if (!(fault instanceof ApiError)) throw new Error('expected a fault', { cause: fault })
+  expect(fault.kind).toBe('storage_corrupt')
+  expect(fault.message).not.toContain('171')
+}
+
+const bytes = (length: number): Uint8Array => new Uint8Array(length).fill(0xab)
+
+describe('bytes that nothing of ours writes are storage_corrupt', () => {
+  test.each<[string, () => unknown]>([
+    ['a row key of 5 bytes', () => decodeRowKey(bytes(5))],
+    ['a row key of 7 bytes', () => decodeRowKey(bytes(7))],
+    ['a unique entry of 9 bytes', () => decodeUniqueEntry(bytes(9))],
+    ['a unique entry of 11 bytes', () => decodeUniqueEntry(bytes(11))],
+    ['a chunk key without prefix', () => decodeChunkKey(bytes(4))],
+    ['a deadline of 5 bytes', () => decodeDeadline(bytes(5))],
+    ['an empty chunk', () => decodeContainer(bytes(0))],
+    ['a chunk of odd length', () => decodeContainer(bytes(3))],
+    ['a chunk longer than a bitmap', () => decodeContainer(bytes(8_194))],
+    ['an empty row', () => decodeRow(bytes(0), 1)],
+    ['a row shorter than its header', () => decodeRow(bytes(17), 1)],
+  ])('%s', (_, read) => expectCorrupt(read))
+
+  const row = { version: 1, uniques: [bytes(32)], terms: [bytes(16)], parts: [bytes(3)] }
+  test.each([
+    ['of another format', 0, 2],
+    ['that says neither yes nor no about its deadline', 1, 2],
+    ['without deadline, with an instant', 11, 1],
+    ['at version 0', 5, 0],
+    ['without uniques', 13, 0],
+    ['with more uniques than it has bytes', 13, 64],
+    ['with too many uniques', 12, 1],
+    ['with more terms than it has bytes', 15, 100],
+    ['with too many terms', 14, 255],
+    ['with more parts than it has bytes', 17, 2],
+    ['with fewer parts than it has bytes', 17, 0],
+    ['with a part longer than itself', 18 + 32 + 16, 255],
+    ['with a part that ends early', 18 + 32 + 16 + 3, 2],
+  ])('a row %s', (_, at, byte) => {
+    const value = encodeRow(row)
+    expect(decodeRow(value, 1).parts).toEqual(row.parts)
+    value[at] = byte
+    expectCorrupt(() => decodeRow(value, 1))
+  })
+})
+
+describe('the one form of a chunk', () => {
+  test.each([
+    ['descending', Uint16Array.of(2, 1)],
+    ['with an entry twice', Uint16Array.of(1, 1)],
+    ['a bitmap with few entries', copyToBitmap(Uint16Array.of(1, 2))],
+  ])('is not one %s', (_, set) => {
+    expect(isCanonical(set)).toBe(false)
+  })
+
+  test('is an ascending array', () => {
+    expect(isCanonical(Uint16Array.of(0, 1, 65_535))).toBe(true)
+  })
+})
