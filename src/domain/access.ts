@@ -43,7 +43,7 @@ export interface Place {
 }
 
 /** Plain permissions mask; only `token:use` reveals. */
-const plainTransform = (permission: Permission): Transform =>
+export const plainTransform = (permission: Permission): Transform =>
   permission === 'token:use' ? 'reveal' : 'mask'
 
 const satisfies = (text: string, { operator, value }: Condition): boolean =>

@@ -4,14 +4,19 @@
  * @module
  */
 import type { Grants } from './access.ts'
-import type { ApplicationType } from './permissions.ts'
+import type { CallerType } from './permissions.ts'
 
 export interface Caller {
   readonly tenantId: string
+  /** Of a session: the public application that created it. */
   readonly applicationId: string
-  readonly type: ApplicationType
+  readonly type: CallerType
   readonly grants: Grants
   readonly expiresAtMs: number | undefined
   /** Where the credential stands in the store: a write holds only while it stands unchanged. */
   readonly credential: { readonly ordinal: number; readonly version: number }
 }
+
+/** From the instant of its expiry on a credential is worth nothing (contract section 10). */
+export const isLive = ({ expiresAtMs }: Pick<Caller, 'expiresAtMs'>, nowMs: number): boolean =>
+  expiresAtMs === undefined || expiresAtMs > nowMs

@@ -8,23 +8,32 @@
  * @module
  */
 import { invalid } from '../errors.ts'
-import { maskDepthMax, maskLeavesMax } from '../limits.ts'
+import { maskDepthMax, maskValuesMax } from '../limits.ts'
 import { compileTemplate } from './expression/compile.ts'
 import { spend, startRun, type Run } from './expression/run.ts'
 import { assertOutputFits, scalarTextOf } from './expression/values.ts'
 import { isJsonArray, isJsonObject, type Json } from './json.ts'
 
-/** Visits all leaves; `at` names array indexes, and members as `*`, for their names are foreign. */
-const checkLeaves = (mask: Json, at: string, depth: number, leaves: number): number => {
-  const children: (readonly [Json, string])[] = []
-  if (isJsonArray(mask)) mask.forEach((item, index) => children.push([item, `${at}[${index}]`]))
-  else if (isJsonObject(mask)) mask.forEach(member => children.push([member, `${at}.*`]))
-  else if (typeof mask === 'string') compileTemplate(mask, at, 'mask')
+/**
+ * Checks a value and all below it; returns `count` and how many they are. `at` names array indexes,
+ * and members as `*`, for their names are the caller's text.
+ */
+const checkValues = (mask: Json, at: string, depth: number, count: number): number => {
   if (depth > maskDepthMax) throw invalid(at, `expected at most ${maskDepthMax} levels`)
-  let count = leaves + 1
-  if (count > maskLeavesMax) throw invalid('mask', `expected at most ${maskLeavesMax} values`)
-  for (const [child, childAt] of children) count = checkLeaves(child, childAt, depth + 1, count)
-  return count
+  if (count >= maskValuesMax) throw invalid('mask', `expected at most ${maskValuesMax} values`)
+  let checked = count + 1
+  if (typeof mask === 'string') compileTemplate(mask, at, 'mask')
+  if (isJsonArray(mask)) {
+    mask.forEach((item, index) => {
+      checked = checkValues(item, `${at}[${index}]`, depth + 1, checked)
+    })
+  }
+  if (isJsonObject(mask)) {
+    mask.forEach(member => {
+      checked = checkValues(member, `${at}.*`, depth + 1, checked)
+    })
+  }
+  return checked
 }
 
 /**
@@ -37,7 +46,7 @@ export const checkMask = (mask: Json, at: string): void => {
   if (typeof mask !== 'string' && !isJsonArray(mask) && !isJsonObject(mask)) {
     throw invalid(at, 'expected a string, an array or an object')
   }
-  checkLeaves(mask, at, 1, 0)
+  checkValues(mask, at, 1, 0)
 }
 
 /** Steps for each value of a mask, whatever it is. */

@@ -1,11 +1,14 @@
 /**
- * Permissions, application types, and which type may hold what. Source: contract section 11.
+ * Permissions, types of callers, and which type may hold what. Source: contract sections 11, 12.
  *
  * @module
  */
 
 export const applicationTypes = ['private', 'public', 'management'] as const
 export type ApplicationType = (typeof applicationTypes)[number]
+
+/** What a credential can be: the key of an application, or of a session. */
+export type CallerType = ApplicationType | 'session'
 
 const tokenWrites = ['token:create', 'token:update'] as const
 const tokenReads = ['token:read', 'token:search', 'token:delete', 'token:use'] as const
@@ -32,14 +35,15 @@ export type Permission = TokenPermission | (typeof management)[number]
 export const tokenPermissions: readonly TokenPermission[] = [...tokenWrites, ...tokenReads]
 export const permissions: readonly Permission[] = [...tokenPermissions, ...management]
 
-const holdable: Readonly<Record<ApplicationType, ReadonlySet<Permission>>> = {
+const holdable: Readonly<Record<CallerType, ReadonlySet<Permission>>> = {
   public: new Set<Permission>(tokenWrites),
   private: new Set<Permission>(tokenPermissions),
   management: new Set<Permission>(management),
+  session: new Set<Permission>(tokenPermissions),
 }
 
-/** Whether an application of that type may be given that permission, plainly or by a rule. */
-export const mayHold = (type: ApplicationType, permission: Permission): boolean =>
+/** Whether a caller of that type may be given that permission, plainly or by a rule. */
+export const mayHold = (type: CallerType, permission: Permission): boolean =>
   holdable[type].has(permission)
 
 export const isPermission = (text: string): text is Permission =>

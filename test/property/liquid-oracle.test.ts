@@ -12,8 +12,8 @@
  *   [] or ''. Rendered they are all empty.
  * - A result that is not finite is an error, since JSON cannot hold it, and -0 is 0. A number that
  *   no double holds is refused by arithmetic; Liquid has no such numbers.
- * - `date` takes what is surely a date and known conversions alone, in UTC and the C locale; else it
- *   is an error, where Liquid gives its input back and looks at the clock for `now`.
+ * - `date` takes what is surely a date and known conversions alone, in UTC and the C locale; else
+ *   it is an error, where Liquid gives its input back and looks at the clock for `now`.
  * - Lengths and positions are integers; Liquid takes 2.5.
  * - `sort` orders lists of mixed types by type; Liquid leaves their order undefined.
  * - `map`, `where` and `sort` pick own members; Liquid's names also mean `size`, `first`, `last`,
