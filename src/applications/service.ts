@@ -142,6 +142,10 @@ export async function listApplications(
 const canCreateApplications = (record: ApplicationRecord): boolean =>
   record.type === 'management' && record.permissions.includes('application:create')
 
+/** One that expires leaves nobody behind when it is gone. */
+const staysManager = (record: ApplicationRecord): boolean =>
+  canCreateApplications(record) && record.expiresAt === undefined
+
 /**
  * A check that another application which can create applications stands when the write lands:
  * otherwise nobody could get back in (contract section 13).
@@ -154,7 +158,7 @@ async function anotherManagerStands(deps: Deps, leaving: StoredApplication): Pro
     const other = rows.find(
       row =>
         row.ordinal !== leaving.row.ordinal &&
-        canCreateApplications(openApplication(deps.keys, row).record),
+        staysManager(openApplication(deps.keys, row).record),
     )
     if (other !== undefined) return [{ require: other.ordinal, ifVersion: other.version }]
   }

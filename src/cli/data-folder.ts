@@ -5,8 +5,20 @@
  * folder is ever opened. It is the only readable text of the store.
  * @module
  */
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import type { Keys } from '../crypto/scope.ts'
 import { ApiError } from '../errors.ts'
 import type { Store } from '../store/contract.ts'
@@ -44,7 +56,7 @@ function explained(folder: string, error: unknown): unknown {
   if (code === 'ENOTDIR' || code === 'EEXIST') {
     return new CommandFailure(`${folder} is not a folder: choose another with --data`)
   }
-  if (code === 'ENOENT') return new CommandFailure(`cannot make ${folder}: its parent is missing`)
+  if (code === 'ENOSPC') return new CommandFailure(`no space is left for ${folder}: make some`)
   return error
 }
 
@@ -66,23 +78,45 @@ function makeMasterKey(path: string): Uint8Array {
 
 async function fillFolder(options: FolderOptions): Promise<NewVault> {
   const paths = pathsOf(options.data)
-  makeEmptyFolder(options.data)
   const masterKey = makeMasterKey(options.masterKeyFile ?? paths.masterKey)
   mkdirSync(paths.store, { mode: ownerOnlyFolder })
   lockInstance(paths.lock)
   const store = await openLmdbStore({ path: paths.store })
   const made = await createVault({ store, now: monotoneClock(), randomBytes }, masterKey)
   await store.close()
-  writeFileSync(paths.stamp, `coffer data folder, format ${formatVersion}\n`, { flush: true })
   return made
 }
 
-/** Makes a data folder where there is none, or an empty one. @throws CommandFailure */
-export async function createDataFolder(options: FolderOptions): Promise<NewVault> {
+/** A file is only there after a power cut when its folder was written too. */
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  fsyncSync(handle)
+  closeSync(handle)
+}
+
+/**
+ * Makes a data folder where there is none, or an empty one; a failure leaves it empty again.
+ * @param announce tells the person the key; when it throws, the vault is not made
+ * @throws CommandFailure
+ */
+export async function createDataFolder(
+  options: FolderOptions,
+  announce: (made: NewVault) => void,
+): Promise<void> {
+  const { data } = options
   try {
-    return await fillFolder(options)
+    makeEmptyFolder(data)
   } catch (error) {
-    throw explained(options.data, error)
+    throw explained(data, error)
+  }
+  try {
+    announce(await fillFolder(options))
+    const stamp = `coffer data folder, format ${formatVersion}\n`
+    writeFileSync(pathsOf(data).stamp, stamp, { flush: true })
+    for (const folder of [pathsOf(data).store, data, dirname(resolve(data))]) syncFolder(folder)
+  } catch (error) {
+    for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true })
+    throw explained(data, error)
   }
 }
 
@@ -119,10 +153,19 @@ async function openKeysOf(store: Store, masterKey: Uint8Array, folder: string): 
   }
 }
 
+/** Opening a missing database would make a new one, and hide that the tokens are gone. */
+function checkDatabase(folder: string): void {
+  const database = join(pathsOf(folder).store, 'data.mdb')
+  if (!existsSync(database) || statSync(database).size === 0) {
+    throw new CommandFailure(`the database in ${folder} is missing: restore it from a backup`)
+  }
+}
+
 /** Locks and opens a data folder. @throws CommandFailure with nothing written */
 export async function openDataFolder(options: FolderOptions): Promise<OpenedFolder> {
   const paths = pathsOf(options.data)
   checkStamp(options.data)
+  checkDatabase(options.data)
   const masterKey = readMasterKey(options.masterKeyFile ?? paths.masterKey)
   try {
     lockInstance(paths.lock)

@@ -1,24 +1,37 @@
 /**
  * `coffer init`: makes a data folder and prints the key of its first management application.
  *
+ * The key exists in clear only in what is printed, so a vault whose key could not be printed is
+ * not made.
  * @module
  */
+import type { NewVault } from '../vault.ts'
 import { createDataFolder, type FolderOptions } from './data-folder.ts'
-import { say } from './system.ts'
+import { CommandFailure } from './failure.ts'
+import { sayNow } from './system.ts'
 
 export interface InitOptions extends FolderOptions {
   readonly json?: boolean
 }
 
-export async function init(options: InitOptions): Promise<void> {
-  const { tenantId, applicationId, key } = await createDataFolder(options)
+function textOf(options: InitOptions, { tenantId, applicationId, key }: NewVault): string {
   if (options.json === true) {
     const facts = { tenant_id: tenantId, application_id: applicationId, key: key.reveal() }
-    say(JSON.stringify(facts))
-    return
+    return JSON.stringify(facts)
   }
-  say(`The vault is in ${options.data}.`)
-  say(`Tenant:                 ${tenantId}`)
-  say(`Management application: ${applicationId}`)
-  say(`Its key, shown once:    ${key.reveal()}`)
+  return [
+    `The vault is in ${options.data}.`,
+    `Tenant:                 ${tenantId}`,
+    `Management application: ${applicationId}`,
+    `Its key, shown once:    ${key.reveal()}`,
+  ].join('\n')
 }
+
+export const init = (options: InitOptions): Promise<void> =>
+  createDataFolder(options, made => {
+    try {
+      sayNow(textOf(options, made))
+    } catch {
+      throw new CommandFailure('the key could not be printed, so no vault was made: mend stdout')
+    }
+  })

@@ -4,11 +4,13 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -81,6 +83,14 @@ describe('coffer init', () => {
     writeFileSync(file, 'x')
     expectFailure(await runCoffer(['init', '--data', file]), 1, /not a folder/)
     expect(readFileSync(file, 'utf8')).toBe('x')
+  })
+
+  test('makes nothing when its key cannot be printed', async () => {
+    const data = join(root, 'unprinted')
+    const prefix = ['sh', '-c', 'exec "$@" >/dev/full', 'sh']
+    expectFailure(await runCoffer(['init', '--data', data], { prefix }), 1, /could not be printed/)
+    expect(readdirSync(data)).toEqual([])
+    expect((await runCoffer(['init', '--data', data])).exitCode).toBe(0)
   })
 
   test('keeps the master key elsewhere when it is told to', async () => {
@@ -182,13 +192,27 @@ describe('a data folder that cannot be served', () => {
     expect(readFileSync(join(data, 'store/data.mdb'))).toEqual(before)
   })
 
+  test('because its database is gone does not get a new one', async () => {
+    const data = copyOfMade('no-database')
+    rmSync(join(data, 'store/data.mdb'))
+    expectFailure(await serve(data), 1, /database .* is missing/)
+    expect(existsSync(join(data, 'store/data.mdb'))).toBe(false)
+  })
+
+  test('because its master key is open to others says so', async () => {
+    const data = copyOfMade('open-key')
+    chmodSync(join(data, 'master.key'), 0o644)
+    expectFailure(await serve(data), 1, /open to others/)
+  })
+
   test('because it may not be written to says so', async () => {
     const data = copyOfMade('read-only')
     // Root may write anywhere, so root's part is played by nobody, who may read everything here.
     const isRoot = process.getuid?.() === 0
     const prefix = isRoot ? ['setpriv', '--reuid=65534', '--clear-groups'] : []
     Bun.spawnSync(['chmod', 'a+rx', root])
-    Bun.spawnSync(['chmod', '-R', 'a+rX,a-w', data])
+    Bun.spawnSync(['chmod', '-R', 'a-w', data])
+    if (isRoot) Bun.spawnSync(['chown', '-R', '65534', data])
     const ended = await runCoffer(['serve', '--data', data, '--port', '0'], { prefix })
     expectFailure(ended, 1, /cannot write/)
   })
