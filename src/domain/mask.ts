@@ -8,10 +8,11 @@
  * @module
  */
 import { invalid } from '../errors.ts'
-import { maskDepthMax, maskValuesMax } from '../limits.ts'
+import { maskDepthMax, maskHiddenDigitsMin, maskValuesMax } from '../limits.ts'
 import { compileTemplate } from './expression/compile.ts'
 import { spend, startRun, type Run } from './expression/run.ts'
 import { assertOutputFits, scalarTextOf } from './expression/values.ts'
+import { printJson } from './json-print.ts'
 import { isJsonArray, isJsonObject, type Json } from './json.ts'
 
 /**
@@ -109,23 +110,28 @@ export const outputContains = (value: Json, digits: string): boolean => {
   return isFound
 }
 
-/** Stands for a card number of any length, without a repeating pattern. */
-const probeDigits = '1357924680172839465'
+/** The data with another card number in its place. */
+const withNumber = (data: Json, number: string): Json =>
+  isJsonObject(data) ? new Map([...data, ['number', number]]) : number
 
-/** Whether the mask shows a number in parts, one value after the other. */
-const showsInParts = (mask: Json, data: Json, number: string): boolean => {
-  const probe = probeDigits.slice(0, number.length)
-  const probeData = isJsonObject(data) ? new Map([...data, ['number', probe]]) : probe
-  let shown = ''
-  visitTexts(applyMask(mask, probeData)?.masked ?? null, text => {
-    shown += digitsIn(text)
-  })
-  return shown.includes(probe)
+const maskedText = (mask: Json, data: Json): string =>
+  printJson(applyMask(mask, data)?.masked ?? null)
+
+/** How many digits of the number could be others without the masked data being another. */
+function countHiddenDigits(mask: Json, data: Json, number: string): number {
+  const shown = maskedText(mask, data)
+  let hidden = 0
+  for (let at = 0; at < number.length; at += 1) {
+    const other = String((Number(number[at]) + 1) % 10)
+    const probe = number.slice(0, at) + other + number.slice(at + 1)
+    if (maskedText(mask, withNumber(data, probe)) === shown) hidden += 1
+  }
+  return hidden
 }
 
 /**
- * The card guard: a mask of a card must hide something of its number. It finds a number that is
- * shown whole, with whatever separators, or in parts in order; not one that is encoded.
+ * The card guard: a mask of a card must hide something of its number. It asks what changes when a
+ * digit does, so it finds a number that is shown reversed, in parts or encoded, too.
  * @param typeName  only `card` and `card_number` are guarded
  * @param data      data of that type, already validated
  * @throws ApiError `invalid_request` at `mask`
@@ -136,7 +142,8 @@ export const assertMaskHidesNumber = (typeName: string, mask: Json, data: Json):
   const number = isJsonObject(data) ? data.get('number') : data
   if (typeof number !== 'string') return
   const masked = applyMask(mask, data)?.masked ?? null
-  if (outputContains(masked, number) || showsInParts(mask, data, number)) {
-    throw invalid('mask', 'expected a mask that hides part of the card number')
+  const isShown = outputContains(masked, number)
+  if (isShown || countHiddenDigits(mask, data, number) < maskHiddenDigitsMin) {
+    throw invalid('mask', `expected a mask that hides ${maskHiddenDigitsMin} digits of the number`)
   }
 }

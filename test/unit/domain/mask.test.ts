@@ -216,6 +216,11 @@ describe('the card guard', () => {
     ['{{ data | stringify }}'],
     [{ 4242424242424242: 'x' }],
     ['4242 4242 4242 4242'],
+    ['{{ data.number | to_base64 }}'],
+    ["{{ data.number | split: '' | reverse | join: 'x' }}"],
+    [{ b: '{{ data.number | slice: 8, 8 }}', a: '{{ data.number | slice: 0, 8 }}' }],
+    ['{{ data.number | slice: 0, 15 }}'],
+    ["{{ data.number | hmac: 'sha-256', 'known' | to_base16 }}"],
   ])('refuses %j on a card', mask => {
     expectRefusal(() => guard('card', mask, card), ['mask'], [card.number])
   })
