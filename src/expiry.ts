@@ -20,7 +20,9 @@ export async function sweep(deps: Pick<Deps, 'store' | 'now'>): Promise<number> 
     const outcomes = await Promise.all(
       due.map(row => deps.store.write([{ remove: row.ordinal, ifVersion: row.version }])),
     )
-    removed += outcomes.filter(outcome => outcome.ok).length
-    if (due.length < sweepBatchRows) return removed
+    const gone = outcomes.filter(outcome => outcome.ok).length
+    removed += gone
+    // Without progress the rest is for the next sweep: rows that moved meanwhile are read again.
+    if (gone === 0 || due.length < sweepBatchRows) return removed
   }
 }

@@ -1,16 +1,15 @@
 /**
- * From an API key to its caller.
+ * From an API key, or an id, to the application that it stands for as a caller.
  *
  * A cached caller counts only while the store's generation stands, so that a regenerated, changed
- * or deleted credential is dead on the next request in every process. Expiry is checked each time.
- * The cache is keyed by the digest, so no key text is kept. Source: contract section 13.
+ * or deleted credential is dead on the next request in every process. Expiry is left to whoever
+ * asks, since it passes without a write. Source: contract section 13.
  * @module
  */
-import { hexOf } from '../bytes.ts'
 import type { Deps } from '../deps.ts'
-import type { Caller } from '../domain/caller.ts'
-import { credentialCacheEntriesMax } from '../limits.ts'
-import { keyDigest, openApplication, type StoredApplication } from './record.ts'
+import { isLive, type Caller } from '../domain/caller.ts'
+import { cacheByGeneration } from '../records/generation-cache.ts'
+import { applicationUnique, keyDigest, openApplication, type StoredApplication } from './record.ts'
 
 const keyPrefix = 'key_'
 
@@ -23,32 +22,30 @@ const callerOf = ({ row, record }: StoredApplication): Caller => ({
   credential: { ordinal: row.ordinal, version: row.version },
 })
 
-/** @returns a function that gives the caller of a live key, and `undefined` for any other text */
-export function authenticator(deps: Deps): (key: string) => Promise<Caller | undefined> {
-  let generation = -1
-  let cached = new Map<string, Caller>()
-
-  async function findCaller(digest: Uint8Array): Promise<Caller | undefined> {
-    const current = await deps.store.generation()
-    if (current !== generation || cached.size >= credentialCacheEntriesMax) {
-      generation = current
-      cached = new Map()
-    }
-    const cacheKey = hexOf(digest)
-    const known = cached.get(cacheKey)
-    if (known !== undefined) return known
-    const into = cached
+/**
+ * @returns a function that gives the caller of a key, who may have expired, and `undefined` for
+ * any other text
+ */
+export function applicationAuthenticator(
+  deps: Pick<Deps, 'store' | 'keys'>,
+): (key: string) => Promise<Caller | undefined> {
+  const findCaller = cacheByGeneration(deps.store, async digest => {
     const row = await deps.store.find(digest)
     if (row === undefined) return undefined
-    const caller = callerOf(openApplication(deps.keys, row))
-    into.set(cacheKey, caller)
-    return caller
-  }
+    return { value: callerOf(openApplication(deps.keys, row)), mayKeep: true }
+  })
+  return async key =>
+    key.startsWith(keyPrefix) ? findCaller(keyDigest(deps.keys, key)) : undefined
+}
 
-  return async key => {
-    if (!key.startsWith(keyPrefix)) return undefined
-    const caller = await findCaller(keyDigest(deps.keys, key))
-    const expired = caller?.expiresAtMs !== undefined && caller.expiresAtMs <= deps.now()
-    return expired ? undefined : caller
-  }
+/** The live application of that id, as the caller that its key makes. */
+export async function findLiveApplication(
+  deps: Pick<Deps, 'store' | 'keys' | 'now'>,
+  tenantId: string,
+  id: string,
+): Promise<Caller | undefined> {
+  const row = await deps.store.find(applicationUnique(deps.keys, tenantId, id))
+  if (row === undefined) return undefined
+  const caller = callerOf(openApplication(deps.keys, row))
+  return isLive(caller, deps.now()) ? caller : undefined
 }

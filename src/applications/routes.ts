@@ -5,6 +5,7 @@
  */
 import { Type } from '@sinclair/typebox'
 import type { Deps } from '../deps.ts'
+import { applicationTypes } from '../domain/permissions.ts'
 import { invalid } from '../errors.ts'
 import { printPage, readPageRequest, type QueryParameters } from '../http/query.ts'
 import type { Call, Reply, Route } from '../http/route.ts'
@@ -97,8 +98,9 @@ const readRoutes = (deps: Deps): readonly Route[] => [
     path: '/applications/key',
     summary: 'Get the application of the key that is sent',
     permission: undefined,
+    callers: applicationTypes,
     success: oneApplication,
-    failures: [401],
+    failures: [401, 403],
     handle: async ({ caller }) => one(await getApplication(deps, caller, caller.applicationId)),
   },
   {

@@ -37,6 +37,17 @@ export const normaliseContainer = (container: string, at: string): string => {
 }
 
 /**
+ * The beginning of a container, which need not end with a segment: `/pci`. The empty one begins all.
+ * @param at  path under which a fault is reported
+ * @returns the beginning in lower case
+ * @throws ApiError `invalid_request` where no container begins so
+ */
+export const normaliseContainerStart = (text: string, at: string): string =>
+  text.endsWith('/')
+    ? normaliseContainer(text, at)
+    : normaliseContainer(text + '/', at).slice(0, -1)
+
+/**
  * Both in normal form, so that the closing `/` makes a prefix end with a segment.
  * @returns whether `inner` is `outer` or lies below it
  */

@@ -17,6 +17,7 @@ import {
   setOf,
   subtract,
   unite,
+  uniteAll,
   type Container,
 } from '../../../src/store/lmdb/container.ts'
 
@@ -68,6 +69,15 @@ describe('sets of places', () => {
       expect(result instanceof Uint16Array ? result.length : 0).toBeLessThanOrEqual(4_095)
       expect(listOf(a.set)).toEqual(ascending(a.places))
       expect(listOf(b.set)).toEqual(ascending(b.places))
+    })
+    fc.assert(property)
+  })
+
+  test('the union of many is that of pairs, one after the other', () => {
+    const property = fc.property(fc.array(drawn, { maxLength: 5 }), many => {
+      const twin = many.reduce((all, { places }) => all.union(places), new Set<number>())
+      expect(listOf(uniteAll(many.map(({ set }) => set)))).toEqual(ascending(twin))
+      for (const { places, set } of many) expect(listOf(set)).toEqual(ascending(places))
     })
     fc.assert(property)
   })

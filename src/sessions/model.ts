@@ -1,0 +1,62 @@
+/**
+ * Wire shapes of sessions: what requests may hold and what responses look like.
+ *
+ * Source: spec, "Create-session response object", "Authorize session", "Access rule"; contract
+ * sections 11 and 12.
+ * @module
+ */
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { conditionAttributes, conditionOperators, transforms } from '../domain/access.ts'
+import { tokenPermissions } from '../domain/permissions.ts'
+import { descriptionCharsMax, permissionsMax, ruleConditionsMax, rulesMax } from '../limits.ts'
+
+const oneOf = <const T extends readonly string[]>(values: T) =>
+  Type.Union(
+    values.map(value => Type.Literal(value as T[number])),
+    { expected: `expected one of ${values.join(', ')}` },
+  )
+
+const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
+
+const permission = oneOf(tokenPermissions)
+
+const conditionSchema = Type.Object({
+  attribute: oneOf(conditionAttributes),
+  operator: oneOf(conditionOperators),
+  value: Type.String({
+    minLength: 1,
+    description: 'Compared exactly; containers are compared in lower case.',
+  }),
+})
+
+export const sessionRuleSchema = Type.Object(
+  {
+    description: nullable(Type.String({ maxLength: descriptionCharsMax })),
+    priority: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    container: nullable(Type.String()),
+    conditions: nullable(Type.Array(conditionSchema, { minItems: 1, maxItems: ruleConditionsMax })),
+    transform: oneOf(transforms),
+    permissions: Type.Array(permission, { minItems: 1, maxItems: permissionsMax }),
+  },
+  { description: 'Either `container` or `conditions`, of which all must hold.' },
+)
+
+export const authorizeSessionSchema = Type.Object({
+  nonce: Type.String({ description: 'From the creation of the session. It is used up.' }),
+  permissions: nullable(Type.Array(permission, { maxItems: permissionsMax })),
+  rules: nullable(Type.Array(sessionRuleSchema, { maxItems: rulesMax })),
+  expires_at: nullable(
+    Type.String({
+      description: 'At most 24 hours ahead. If absent, 3 minutes after the creation.',
+    }),
+  ),
+})
+
+export type SessionRuleBody = Static<typeof sessionRuleSchema>
+export type AuthorizeSessionBody = Static<typeof authorizeSessionSchema>
+
+export const newSessionSchema = Type.Object({
+  session_key: Type.String({ description: 'The key of the session, shown this once.' }),
+  nonce: Type.String({ description: 'Authorizes the session, once.' }),
+  expires_at: Type.String({ format: 'date-time' }),
+})

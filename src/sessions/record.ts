@@ -1,0 +1,67 @@
+/**
+ * The session record: what is sealed, and by what it is found.
+ *
+ * Sessions live in the installation's key scope: a key is looked up before its tenant is known.
+ * The nonce stays a unique of the row after its use, so that a second use is told from an unknown
+ * nonce; its digest holds the tenant, so that no other tenant finds it.
+ * @module
+ */
+import { textOf, utf8 } from '../bytes.ts'
+import { uniqueDigest } from '../crypto/digest.ts'
+import type { Keys } from '../crypto/scope.ts'
+import type { Deps } from '../deps.ts'
+import type { Grants } from '../domain/access.ts'
+import { openPart, sealRow, type RowSealer } from '../records/sealed-row.ts'
+import type { Digest, NewRow, Row } from '../store/contract.ts'
+
+export interface SessionRecord {
+  readonly tenantId: string
+  /** The public application that created it. */
+  readonly applicationId: string
+  readonly createdAtMs: number
+  readonly expiresAtMs: number
+  /** Absent until it is authorized; never changed after. */
+  readonly authorization?: {
+    readonly grants: Grants
+    /** The private application that authorized it. */
+    readonly authorizedBy: string
+    readonly authorizedAtMs: number
+  }
+}
+
+export interface StoredSession {
+  readonly row: Row
+  readonly record: SessionRecord
+}
+
+const sealerOf = (keys: Keys): RowSealer => ({ scope: keys.installation, collection: 'session' })
+
+/** 32 bytes: the digest under which a session key is found. */
+export const sessionKeyDigest = (keys: Keys, key: string): Digest =>
+  uniqueDigest(keys.installation, 'session-key', key)
+
+/** 32 bytes: the digest under which the nonce of a session is found, in its tenant alone. */
+export const nonceDigest = (keys: Keys, tenantId: string, nonce: string): Digest =>
+  uniqueDigest(keys.installation, 'session-nonce', tenantId, nonce)
+
+/**
+ * The row of a session.
+ * @param uniques the digests of its key and of its nonce
+ * @param version 1 for a new session, 2 for an authorized one
+ */
+export function sealSession(
+  deps: Pick<Deps, 'keys' | 'randomBytes'>,
+  record: SessionRecord,
+  uniques: readonly Digest[],
+  version: number,
+): NewRow {
+  const header = { uniques, terms: [], deadlineMs: record.expiresAtMs }
+  const part = utf8(JSON.stringify(record))
+  return sealRow(sealerOf(deps.keys), deps.randomBytes, header, version, [part])
+}
+
+/** @throws ApiError `storage_corrupt` when the row is not what was sealed */
+export function openSession(keys: Keys, row: Row): StoredSession {
+  const text = textOf(openPart(sealerOf(keys), row, 0))
+  return { row, record: JSON.parse(text) as SessionRecord }
+}

@@ -1,0 +1,116 @@
+/**
+ * What can be done with sessions: create one, authorize it once.
+ *
+ * Source: spec, "Sessions"; contract section 12.
+ * @module
+ */
+import { base58 } from '../bytes.ts'
+import type { Deps } from '../deps.ts'
+import { isLive, type Caller } from '../domain/caller.ts'
+import { isWithin } from '../domain/grant-limit.ts'
+import { parseFutureInstant } from '../domain/instants.ts'
+import { ApiError, invalid, invariant } from '../errors.ts'
+import { sessionMsDefault, sessionMsMax } from '../limits.ts'
+import { untilWritten, writeAs } from '../records/write.ts'
+import { Secret } from '../secret.ts'
+import { sessionKeyPrefix } from './authenticate.ts'
+import type { SessionDeps } from './deps.ts'
+import { checkSessionGrants } from './grants.ts'
+import type { AuthorizeSessionBody } from './model.ts'
+import {
+  nonceDigest,
+  openSession,
+  sealSession,
+  sessionKeyDigest,
+  type SessionRecord,
+  type StoredSession,
+} from './record.ts'
+
+const secretRandomBytes = 16
+
+/** The key and the nonce of a session exist in clear only here. */
+export interface NewSession {
+  readonly key: Secret
+  readonly nonce: Secret
+  readonly expiresAtMs: number
+}
+
+const newSecret = (deps: Pick<Deps, 'randomBytes'>, prefix: string): Secret =>
+  new Secret(prefix + base58(deps.randomBytes(secretRandomBytes)))
+
+/** @param caller a public application */
+export async function createSession(deps: Deps, caller: Caller): Promise<NewSession> {
+  const { keys } = deps
+  const { tenantId, applicationId } = caller
+  const key = newSecret(deps, sessionKeyPrefix)
+  const nonce = newSecret(deps, '')
+  const createdAtMs = deps.now()
+  const expiresAtMs = createdAtMs + sessionMsDefault
+  const record: SessionRecord = { tenantId, applicationId, createdAtMs, expiresAtMs }
+  const uniques = [
+    sessionKeyDigest(keys, key.reveal()),
+    nonceDigest(keys, tenantId, nonce.reveal()),
+  ]
+  const insert = sealSession(deps, record, uniques, 1)
+  const landed = await writeAs(deps.store, caller.credential, [{ insert }])
+  invariant(landed, 'no two sessions draw the same key or nonce')
+  return { key, nonce, expiresAtMs }
+}
+
+const unknownNonce = () => new ApiError('not_found', 'There is no session with this nonce.')
+
+/** A session that is expired, or whose application is gone, is gone with its nonce. */
+async function findByNonce(deps: SessionDeps, nonce: Uint8Array): Promise<StoredSession> {
+  const row = await deps.store.find(nonce)
+  if (row === undefined) throw unknownNonce()
+  const session = openSession(deps.keys, row)
+  const { tenantId, applicationId } = session.record
+  const creator = await deps.findApplication(tenantId, applicationId)
+  if (creator === undefined || !isLive(session.record, deps.now())) throw unknownNonce()
+  return session
+}
+
+/** Milliseconds; `undefined` keeps what the creation gave. */
+function readExpiry({ expires_at: text }: AuthorizeSessionBody, nowMs: number): number | undefined {
+  if (text === undefined || text === null) return undefined
+  const { epochMs } = parseFutureInstant(text, 'expires_at', nowMs)
+  if (epochMs <= nowMs + sessionMsMax) return epochMs
+  throw invalid('expires_at', 'expected an instant at most 24 hours ahead')
+}
+
+/**
+ * Gives a session its grants and uses up its nonce, in one write; a refusal leaves the nonce.
+ * @param caller a private application, which holds at least one token permission: it may hold
+ * nothing else, and may not be without any
+ * @throws ApiError `invalid_request`; `not_found` for a nonce that is unknown, expired or of
+ * another tenant; `forbidden` for grants beyond the caller's own where a setting asks for that;
+ * `conflict` for a nonce that was used
+ */
+export function authorizeSession(
+  deps: SessionDeps,
+  caller: Caller,
+  body: AuthorizeSessionBody,
+): Promise<void> {
+  const grants = checkSessionGrants(body)
+  const expiresAtMs = readExpiry(body, deps.now())
+  const nonce = nonceDigest(deps.keys, caller.tenantId, body.nonce)
+  return untilWritten(async () => {
+    const { row, record } = await findByNonce(deps, nonce)
+    if (deps.settings.sessionGrantsWithinAuthorizer && !isWithin(grants, caller.grants)) {
+      throw new ApiError('forbidden', 'expected only grants that the caller holds itself')
+    }
+    if (record.authorization !== undefined) {
+      throw new ApiError('conflict', 'This nonce has been used.')
+    }
+    const authorized: SessionRecord = {
+      ...record,
+      expiresAtMs: expiresAtMs ?? record.expiresAtMs,
+      authorization: { grants, authorizedBy: caller.applicationId, authorizedAtMs: deps.now() },
+    }
+    const replace = sealSession(deps, authorized, row.uniques, row.version + 1)
+    const change = { replace, ordinal: row.ordinal, ifVersion: row.version }
+    return (await writeAs(deps.store, caller.credential, [change]))
+      ? { result: undefined }
+      : undefined
+  })
+}

@@ -1,0 +1,226 @@
+/**
+ * How long a session lives, and what ends it. Source: contract sections 10, 12 and 13.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { buildApp } from '../../src/app.ts'
+import { sweep } from '../../src/expiry.ts'
+import { addApplication, openSessionKit, type SessionKit } from '../support/sessions.ts'
+import { addTenant } from '../support/tenants.ts'
+import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
+
+const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
+const reading = { permissions: ['token:read'] }
+
+async function vaultWithSessions(seed: number) {
+  const vault = await openTestVault(seed)
+  return { vault, kit: await openSessionKit(vault) }
+}
+
+const read = async (vault: TestVault, key: string) =>
+  (await vault.ask('GET', '/tokens', { key })).status
+
+const instantIn = (vault: TestVault, ms: number) => new Date(vault.clock.now() + ms).toISOString()
+
+describe('a session lives', () => {
+  test('3 minutes from its creation where nothing else was asked', async () => {
+    const { vault, kit } = await vaultWithSessions(51)
+    const { key, nonce } = await kit.create()
+    vault.clock.advance(2 * minuteMs)
+    expect((await kit.authorize(nonce, reading)).status).toBe(200)
+    vault.clock.advance(minuteMs - 1)
+    expect(await read(vault, key)).toBe(200)
+    vault.clock.advance(1)
+    expect(await read(vault, key)).toBe(401)
+  })
+
+  test('until the instant that was asked for, also a shorter one', async () => {
+    const { vault, kit } = await vaultWithSessions(52)
+    const keys: string[] = []
+    for (const ms of [minuteMs, dayMs]) {
+      const { key, nonce } = await kit.create()
+      const asked = { ...reading, expires_at: instantIn(vault, ms) }
+      expect((await kit.authorize(nonce, asked)).status).toBe(200)
+      keys.push(key)
+    }
+    const [short = '', long = ''] = keys
+    vault.clock.advance(minuteMs - 1)
+    expect([await read(vault, short), await read(vault, long)]).toEqual([200, 200])
+    vault.clock.advance(1)
+    expect([await read(vault, short), await read(vault, long)]).toEqual([401, 200])
+    await sweep(vault.deps)
+    vault.clock.advance(dayMs - minuteMs - 1)
+    expect(await read(vault, long)).toBe(200)
+    vault.clock.advance(1)
+    expect(await read(vault, long)).toBe(401)
+  })
+
+  test('at most 24 hours: the instant after is refused, as the present one is', async () => {
+    const { vault, kit } = await vaultWithSessions(53)
+    const { key, nonce } = await kit.create()
+    for (const ms of [dayMs + 1, 365 * dayMs, 0, -1]) {
+      const asked = { ...reading, expires_at: instantIn(vault, ms) }
+      const answer = await kit.authorize(nonce, asked)
+      expect([answer.status, Object.keys(answer.body['errors'] ?? {})]).toEqual([
+        400,
+        ['expires_at'],
+      ])
+    }
+    expect(await read(vault, key)).toBe(403)
+    expect(
+      (await kit.authorize(nonce, { ...reading, expires_at: '1/1/2030 5:01:00 AM +05:00' })).status,
+    ).toBe(200)
+    vault.clock.advance(minuteMs)
+    expect(await read(vault, key)).toBe(401)
+  })
+})
+
+describe('a session that nobody authorized', () => {
+  test('is known until 3 minutes are over, and may do nothing', async () => {
+    const { vault, kit } = await vaultWithSessions(54)
+    const { key } = await kit.create()
+    vault.clock.advance(3 * minuteMs - 1)
+    expect(await read(vault, key)).toBe(403)
+    vault.clock.advance(1)
+    expect(await read(vault, key)).toBe(401)
+  })
+
+  test('cannot be authorized from then on, before or after the sweep', async () => {
+    const { vault, kit } = await vaultWithSessions(55)
+    const { nonce } = await kit.create()
+    const late = await kit.create()
+    vault.clock.advance(3 * minuteMs - 1)
+    expect((await kit.authorize(nonce, reading)).status).toBe(200)
+    vault.clock.advance(1)
+    expect((await kit.authorize(late.nonce, reading)).status).toBe(404)
+    expect((await kit.authorize(nonce, reading)).status).toBe(404)
+    expect(await sweep(vault.deps)).toBe(2)
+    expect((await kit.authorize(late.nonce, reading)).status).toBe(404)
+    expect(await sweep(vault.deps)).toBe(0)
+  })
+})
+
+describe('the public application of a session', () => {
+  const deleteCreator = (vault: TestVault, kit: SessionKit) =>
+    vault.ask('DELETE', `/applications/${kit.creator.id}`, { key: vault.managementKey })
+
+  test('ends its sessions when it is deleted, at once and in every process', async () => {
+    const { vault, kit } = await vaultWithSessions(56)
+    const key = await kit.open(reading)
+    const waiting = await kit.create()
+    const elsewhere = buildApp(vault.deps)
+    const readElsewhere = async () =>
+      (await elsewhere.handle(requestOf('GET', '/tokens', { key }))).status
+    expect([await read(vault, key), await readElsewhere()]).toEqual([200, 200])
+    expect((await deleteCreator(vault, kit)).status).toBe(204)
+    expect([await read(vault, key), await readElsewhere()]).toEqual([401, 401])
+    expect(await read(vault, waiting.key)).toBe(401)
+    expect((await kit.authorize(waiting.nonce, reading)).status).toBe(404)
+  })
+
+  test('leaves the sessions of other applications alone when it is deleted', async () => {
+    const { vault, kit } = await vaultWithSessions(57)
+    const other = await addApplication(vault, { type: 'public', permissions: ['token:create'] })
+    const { key, nonce } = await kit.create(other.key)
+    await kit.authorize(nonce, reading)
+    await deleteCreator(vault, kit)
+    expect(await read(vault, key)).toBe(200)
+  })
+
+  test('ends its sessions when it expires', async () => {
+    const { vault, kit } = await vaultWithSessions(58)
+    const brief = await addApplication(vault, {
+      type: 'public',
+      permissions: ['token:create'],
+      expires_at: instantIn(vault, minuteMs),
+    })
+    const { key, nonce } = await kit.create(brief.key)
+    const waiting = await kit.create(brief.key)
+    await kit.authorize(nonce, reading)
+    vault.clock.advance(minuteMs - 1)
+    expect([await read(vault, key), await read(vault, waiting.key)]).toEqual([200, 403])
+    vault.clock.advance(1)
+    expect([await read(vault, key), await read(vault, waiting.key)]).toEqual([401, 401])
+    expect((await kit.authorize(waiting.nonce, reading)).status).toBe(404)
+  })
+
+  test('keeps its sessions when its key is regenerated or its grants change', async () => {
+    const { vault, kit } = await vaultWithSessions(59)
+    const key = await kit.open(reading)
+    const path = `/applications/${kit.creator.id}`
+    const managed = { key: vault.managementKey }
+    expect((await vault.ask('POST', `${path}/regenerate`, managed)).status).toBe(200)
+    const body = { name: 'renamed', permissions: ['token:update'] }
+    expect((await vault.ask('PUT', path, { ...managed, body })).status).toBe(200)
+    expect(await read(vault, key)).toBe(200)
+    expect((await vault.ask('POST', '/sessions', { key: kit.creator.key })).status).toBe(401)
+  })
+})
+
+test('an authorization is seen at once by a process that knew the session before', async () => {
+  const { vault, kit } = await vaultWithSessions(60)
+  const elsewhere = buildApp(vault.deps)
+  const { key, nonce } = await kit.create()
+  const readElsewhere = async () =>
+    (await elsewhere.handle(requestOf('GET', '/tokens', { key }))).status
+  expect(await readElsewhere()).toBe(403)
+  const generation = await vault.deps.store.generation()
+  await kit.authorize(nonce, reading)
+  expect(await readElsewhere()).toBe(200)
+  expect(await vault.deps.store.generation()).toBe(generation)
+})
+
+test('a write of a session lands only while the session stands in the store', async () => {
+  const { vault, kit } = await vaultWithSessions(64)
+  const key = await kit.open({ permissions: ['token:create'] })
+  const create = async () => {
+    const body = { type: 'token', data: 1 }
+    return (await vault.ask('POST', '/tokens', { key, body })).status
+  }
+  expect(await create()).toBe(201)
+  const { store } = vault.deps
+  for (const { ordinal } of await store.due(vault.clock.now() + dayMs, 10)) {
+    await store.write([{ remove: ordinal }])
+  }
+  expect(await create()).toBe(401)
+})
+
+test('the authorizing application may go: its session stays', async () => {
+  const { vault, kit } = await vaultWithSessions(61)
+  const key = await kit.open(reading)
+  const asked = { key: vault.managementKey }
+  await vault.ask('DELETE', `/applications/${kit.authorizer.id}`, asked)
+  expect(await read(vault, key)).toBe(200)
+})
+
+describe('sessions of two tenants in one store', () => {
+  test('are authorized by their own tenant; a foreign nonce is as an unknown one', async () => {
+    const { vault, kit } = await vaultWithSessions(62)
+    const foreign = await addTenant(vault)
+    const foreignKit = await openSessionKit(foreign)
+    const { key, nonce } = await kit.create()
+    const unknown = await foreignKit.authorize('1'.repeat(22), reading)
+    const refused = await foreignKit.authorize(nonce, reading)
+    expect(refused.status).toBe(404)
+    expect({ ...refused.body, instance: '' }).toEqual({ ...unknown.body, instance: '' })
+    expect(await read(vault, key)).toBe(403)
+    expect((await kit.authorize(nonce, reading)).status).toBe(200)
+    expect((await foreignKit.authorize(nonce, reading)).status).toBe(404)
+    expect((await kit.authorize(nonce, reading)).status).toBe(409)
+  })
+
+  test('see the tokens of their own tenant alone', async () => {
+    const { vault, kit } = await vaultWithSessions(63)
+    const foreignKit = await openSessionKit(await addTenant(vault))
+    const granted = { permissions: ['token:create', 'token:read'] }
+    const own = await kit.open(granted)
+    const other = await foreignKit.open(granted)
+    const body = { id: 'shared-name', type: 'token', data: 1 }
+    expect((await vault.ask('POST', '/tokens', { key: own, body })).status).toBe(201)
+    const seen = (key: string) => vault.ask('GET', '/tokens/shared-name', { key })
+    expect([(await seen(own)).status, (await seen(other)).status]).toEqual([200, 404])
+    expect((await vault.ask('GET', '/tokens', { key: other })).text).toContain('"total_items":0')
+    expect((await vault.ask('POST', '/tokens', { key: other, body })).status).toBe(201)
+  })
+})

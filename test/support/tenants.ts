@@ -1,0 +1,36 @@
+/**
+ * A second tenant in the store of a vault. No route makes one, so it is written with its first
+ * application as those of a new vault are.
+ * @module
+ */
+import { uuidOf } from '../../src/bytes.ts'
+import { composeApplication } from '../../src/applications/service.ts'
+import { mayHold, permissions } from '../../src/domain/permissions.ts'
+import { sealTenant } from '../../src/tenants/record.ts'
+import type { TestVault } from './vault.ts'
+
+/** @returns the same vault as the new tenant sees it */
+export async function addTenant(vault: TestVault): Promise<TestVault> {
+  const { deps, ask } = vault
+  const tenantId = uuidOf(deps.randomBytes(16))
+  const { key, row } = composeApplication(deps, tenantId, undefined, {
+    name: 'of another tenant',
+    type: 'management',
+    permissions: permissions.filter(permission => mayHold('management', permission)),
+  })
+  const tenant = sealTenant(deps, { id: tenantId, createdAtMs: deps.now() })
+  const outcome = await deps.store.write([{ insert: tenant }, { insert: row }])
+  if (!outcome.ok) throw new Error('the tenant was not written')
+  const managementKey = key.reveal()
+  return {
+    ...vault,
+    tenantId,
+    managementKey,
+    async application(body) {
+      const named = { name: 'under test', ...body }
+      const made = await ask('POST', '/applications', { key: managementKey, body: named })
+      if (made.status !== 201) throw new Error(`no application: ${made.text}`)
+      return String(made.body['key'])
+    },
+  }
+}

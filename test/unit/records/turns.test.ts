@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'bun:test'
+import { setImmediate } from 'node:timers/promises'
+import { inTurn } from '../../../src/records/turns.ts'
+
+const digest = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
+
+/** A task that notes its beginning and its end. */
+const noting = (events: string[], name: string) => async () => {
+  events.push(`${name} begins`)
+  await setImmediate()
+  events.push(`${name} ends`)
+  return name
+}
+
+describe('inTurn', () => {
+  test('runs the tasks of one row one after the other, in their order', async () => {
+    const events: string[] = []
+    const results = await Promise.all(
+      ['a', 'b', 'c'].map(name => inTurn(digest(1), noting(events, name))),
+    )
+    expect(results).toEqual(['a', 'b', 'c'])
+    const expected = ['a', 'b', 'c'].flatMap(name => [`${name} begins`, `${name} ends`])
+    expect(events).toEqual(expected)
+  })
+
+  test('lets the tasks of other rows run meanwhile', async () => {
+    const events: string[] = []
+    await Promise.all([
+      inTurn(digest(2), noting(events, 'a')),
+      inTurn(digest(3), noting(events, 'b')),
+    ])
+    expect(events.slice(0, 2)).toEqual(['a begins', 'b begins'])
+  })
+
+  test('gives a failure to its own caller, and the turn to the next', async () => {
+    const fails = inTurn(digest(4), () => Promise.reject(new Error('own')))
+    const next = inTurn(digest(4), () => Promise.resolve('next'))
+    await expect(fails).rejects.toThrow('own')
+    expect(await next).toBe('next')
+    expect(await inTurn(digest(4), () => Promise.resolve('later'))).toBe('later')
+  })
+})
