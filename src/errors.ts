@@ -16,6 +16,7 @@ export type ErrorKind =
   | 'payload_too_large'
   | 'uri_too_long'
   | 'unsupported_media_type'
+  | 'too_many_requests'
   | 'storage_full'
   | 'storage_corrupt'
   | 'unavailable'

@@ -8,10 +8,37 @@
 // Transport
 export const bodyBytesMax = 1024 * 1024
 export const urlBytesMax = 8 * 1024
+/** The server's own bound, which nothing here can move; more is 431. */
 export const headerBlockBytesMax = 16 * 1024
-export const headerTokenCharsMax = 200
 export const traceIdCharsMax = 100
 export const drainMsMax = 10_000
+/** decision: the server ends a connection that is idle, or sends no whole request, for so long. */
+export const idleSecondsMax = 10
+/** decision: of 503 and 429; a bucket that is refilled each second has a token by then. */
+export const retryAfterSeconds = 1
+/** decision: credentials that are counted at a time; the least recent one is forgotten. */
+export const rateBucketsMax = 10_000
+/** decision: how long a browser may keep the answer to a preflight. */
+export const preflightSecondsMax = 600
+/** decision: `*-client-user-agent` headers that one preflight is allowed. */
+export const agentHeadersMax = 4
+
+// Idempotency keys (contract section 1)
+export const idempotencyKeyCharsMax = 200
+export const idempotencyReplyMs = 24 * 60 * 60 * 1_000
+/** decision: a crash in between keeps the key for so long. */
+export const idempotencyClaimMs = 60_000
+/** decision: a longer answer is not kept, and its key answers 409. Within `rowBytesMax`. */
+export const idempotencyReplyBytesMax = 1_500_000
+
+// Settings: what an operator may choose
+export const bodyBytesSettingMin = 1_024
+export const bodyBytesSettingMax = 16 * 1024 * 1024
+export const requestsPerSecondSettingMax = 1_000_000
+export const keyHeadersMax = 8
+export const corsOriginsMax = 100
+export const settingCharsMax = 1_000
+export const configFileBytesMax = 64 * 1024
 
 // JSON
 export const jsonDepthMax = 64
@@ -33,6 +60,15 @@ export const containerCharsMax = 400
 export const containerSegmentsMax = 10
 export const containersMax = 1
 export const idFilterMax = 100
+/** Random aliases that are drawn once more because a token has them (contract section 7). */
+export const aliasRedrawsMax = 10
+
+// Bulk (contract section 15)
+export const bulkLeavesMax = 1_000
+/** decision: a small request may ask for much data many times; its answer is bounded too. */
+export const bulkAnswerCharsMax = 16 * 1024 * 1024
+/** decision: so long may a bulk request work before others have their turn. */
+export const bulkTurnMsMax = 5
 
 // Token data (contract section 5)
 export const cardNumberDigitsMin = 13
@@ -52,9 +88,13 @@ export const padLengthMax = 1_000
 export const revealCharsMax = tokenDataBytesMax
 /** decision: draws of one alias until one is allowed; one in five is, so none needs so many. */
 export const aliasAttemptsMax = 100
+/** One hidden digit would follow from the others by the Luhn check. */
+export const maskHiddenDigitsMin = 2
+/** Of a mask as printed: it is in every answer about its token. */
+export const maskCharsMax = 16 * 1024
 export const maskDepthMax = jsonDepthMax
 /** decision: masks are evaluated at each read, so their size is bounded. */
-export const maskLeavesMax = 1_000
+export const maskValuesMax = 1_000
 
 // Applications
 export const nameCharsMax = 200
@@ -62,10 +102,30 @@ export const descriptionCharsMax = 200
 export const permissionsMax = 50
 export const rulesMax = 100
 
+// Sessions (contract section 12)
+export const sessionMsDefault = 3 * 60 * 1_000
+export const sessionMsMax = 24 * 60 * 60 * 1_000
+/** decision: an id and a container are all that conditions can speak of. */
+export const ruleConditionsMax = 10
+
 // Paging (contract section 4)
 export const pageSizeDefault = 20
 export const pageSizeMax = 100
 export const pageNumberMax = 1_000_000_000
+
+// Search (contract section 14)
+export const searchQueryCharsMax = 2_000
+export const searchClausesMax = 100
+/** Of parentheses and negations within each other. */
+export const searchDepthMax = 16
+/** Of one compiled search, before the caller's rules join it. */
+export const searchNodesMax = 4_000
+/** decision: rows that one answer may read to test what no term says; beyond, it is refused. */
+export const walkedRowsMax = 1_000_000
+/** Rows that are tested before other requests have their turn. */
+export const testStepRows = 100
+/** Lengths, in characters, at which ids that callers chose are found by their beginning. */
+export const idPrefixChars: readonly number[] = [0, 4, 8, 12, 16, 24, 32]
 
 // Time
 export const expiryTextCharsMax = 64
@@ -86,6 +146,8 @@ export const chunkArrayEntriesMax = 4_095
 export const mapBytes = 64 * 1024 ** 3
 export const readersMax = 1_024
 export const groupCommitChangesMax = 1_000
+/** The credential that must stand, and of each token its row and two expired holders. */
+export const writeChangesMax = 1 + 3 * bulkLeavesMax
 export const ordinalMax = 2 ** 48 - 1
 export const deadlineMsMax = 2 ** 48 - 1
 export const rowVersionMax = 2 ** 32 - 1
@@ -94,9 +156,15 @@ export const rowTermsMax = 512
 export const rowPartsMax = 16
 export const rowBytesMax = 2 * 1024 * 1024
 export const windowRowsMax = 1_000
-export const queryNodesMax = 10_000
-export const queryDepthMax = 32
+/** decision: the widest is a search, `searchNodesMax` twice, under `rulesMax` rules three times. */
+export const queryNodesMax = 100_000
+/** decision: two levels for each of `rulesMax` rules, and what a search may nest. */
+export const queryDepthMax = 300
+export const queryOrdinalsMax = walkedRowsMax
 /** Of one walk over the store. */
 export const findingsMax = 10_000
+/** decision: what writes leave free on the disk, so that removing goes on (hardening L11). */
+export const freeSpaceBytesMin = 64 * 1024 * 1024
+export const freeSpaceProbeMs = 1_000
 /** How long a failed commit is asked for its cause. */
 export const commitCauseMsMax = 100

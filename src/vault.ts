@@ -8,9 +8,8 @@
  */
 import { createHash } from 'node:crypto'
 import { composeApplication } from './applications/service.ts'
-import { utf8, uuidOf } from './bytes.ts'
+import { uuidOf } from './bytes.ts'
 import { deriveKey } from './crypto/derive.ts'
-import { uniqueDigest } from './crypto/digest.ts'
 import { createKeyring, decodeKeyring, encodeKeyring } from './crypto/keyring.ts'
 import { openKeys, type KeyScope, type Keys } from './crypto/scope.ts'
 import type { Deps } from './deps.ts'
@@ -18,7 +17,8 @@ import { mayHold, permissions } from './domain/permissions.ts'
 import { ApiError, invariant } from './errors.ts'
 import { openPart, sealRow, type RowSealer } from './records/sealed-row.ts'
 import { Secret } from './secret.ts'
-import type { NewRow, Store } from './store/contract.ts'
+import type { Store } from './store/contract.ts'
+import { sealTenant } from './tenants/record.ts'
 
 const keyringScopeName = 'keyring'
 const keyringUnique = createHash('sha256').update('coffer/1/keyring').digest()
@@ -30,6 +30,7 @@ function masterScope(masterKey: Uint8Array): KeyScope {
     name: keyringScopeName,
     indexKey: wrappingKey,
     fingerprintKey: wrappingKey,
+    cursorKey: wrappingKey,
     currentKeyNumber: 0,
     recordKey(number) {
       if (number !== 0) throw new ApiError('storage_corrupt', 'the keyring names an unknown key')
@@ -51,13 +52,6 @@ export interface NewVault {
 
 type Impure = Pick<Deps, 'store' | 'now' | 'randomBytes'>
 
-function tenantRow(keys: Keys, deps: Impure, tenantId: string): NewRow {
-  const scope = keys.installation
-  const header = { uniques: [uniqueDigest(scope, 'tenant-id', tenantId)], terms: [] }
-  const record = utf8(JSON.stringify({ id: tenantId, createdAtMs: deps.now() }))
-  return sealRow({ scope, collection: 'tenant' }, deps.randomBytes, header, 1, [record])
-}
-
 /** Makes keyring, tenant and management application in one write of an empty store. */
 export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<NewVault> {
   const { store, randomBytes } = deps
@@ -72,7 +66,8 @@ export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<
     type: 'management',
     permissions: permissions.filter(permission => mayHold('management', permission)),
   })
-  const inserts = [keyringRow, tenantRow(keys, deps, tenantId), row]
+  const tenant = sealTenant({ keys, randomBytes }, { id: tenantId, createdAtMs: deps.now() })
+  const inserts = [keyringRow, tenant, row]
   const outcome = await store.write(inserts.map(insert => ({ insert })))
   invariant(outcome.ok, 'a new vault starts on an empty store')
   return { tenantId, applicationId: record.id, key }

@@ -9,7 +9,7 @@ import { utf8 } from '../bytes.ts'
 import { keyBytes } from './primitives.ts'
 
 /** What a derived key is for. A new purpose is a new label, never a reuse. */
-export type Purpose = 'keyring' | 'record' | 'index' | 'fingerprint'
+export type Purpose = 'keyring' | 'record' | 'index' | 'fingerprint' | 'cursor'
 
 /**
  * @param key 32 bytes of high entropy

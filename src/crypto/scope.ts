@@ -6,7 +6,7 @@
  * @module
  */
 import { ApiError } from '../errors.ts'
-import { deriveKey } from './derive.ts'
+import { deriveKey, type Purpose } from './derive.ts'
 import type { Keyring } from './keyring.ts'
 import { primitives } from './primitives.ts'
 
@@ -15,6 +15,8 @@ export interface KeyScope {
   readonly name: string
   readonly indexKey: Uint8Array
   readonly fingerprintKey: Uint8Array
+  /** Seals the cursors of lists; never what is stored. */
+  readonly cursorKey: Uint8Array
   readonly currentKeyNumber: number
   /** The record key of that number. @throws ApiError `storage_corrupt` when there is none */
   recordKey(number: number): Uint8Array
@@ -28,7 +30,7 @@ export interface Keys {
 const installationName = 'installation'
 
 function openScope(keyring: Keyring, name: string): KeyScope {
-  const derive = (key: Uint8Array, purpose: 'record' | 'index' | 'fingerprint') =>
+  const derive = (key: Uint8Array, purpose: Purpose) =>
     primitives.keep(deriveKey(key, purpose, name))
   const usable = keyring.dataKeys.filter(entry => entry.state !== 'retired')
   const recordKeys = new Map(usable.map(entry => [entry.number, derive(entry.key, 'record')]))
@@ -38,6 +40,7 @@ function openScope(keyring: Keyring, name: string): KeyScope {
     name,
     indexKey: derive(keyring.indexKey, 'index'),
     fingerprintKey: derive(keyring.fingerprintKey, 'fingerprint'),
+    cursorKey: derive(keyring.indexKey, 'cursor'),
     currentKeyNumber: current.number,
     recordKey(number) {
       const key = recordKeys.get(number)

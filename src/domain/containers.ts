@@ -37,7 +37,8 @@ export const normaliseContainer = (container: string, at: string): string => {
 }
 
 /**
- * The beginning of a container, which need not end with a segment: `/pci`. The empty one begins all.
+ * The beginning of a container, which need not end with a segment: `/pci`. The empty one begins
+ * all containers.
  * @param at  path under which a fault is reported
  * @returns the beginning in lower case
  * @throws ApiError `invalid_request` where no container begins so

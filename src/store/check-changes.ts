@@ -83,7 +83,4 @@ export function checkChange(change: Change): void {
 
 /** @throws ApiError `internal` when one write brings more than a transaction may hold */
 export const checkCount = (changes: readonly Change[]): void =>
-  invariant(
-    changes.length <= writeChangesMax,
-    'the changes of a write are within their bound',
-  )
+  invariant(changes.length <= writeChangesMax, 'the changes of a write are within their bound')

@@ -97,6 +97,7 @@ export interface Store {
   /**
    * All changes or none. Resolves when they are on disk and visible to every later read.
    * `ordinals` has one entry for each insert and replace, in their order.
+   * @throws ApiError `storage_full` for inserts and replaces while room is short
    */
   write(changes: readonly Change[]): Promise<WriteOutcome>
   /** Rows whose deadline is at or before `nowMs`, earliest first. */

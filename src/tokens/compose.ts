@@ -21,10 +21,12 @@ import type { TokenType } from '../domain/token-types.ts'
 import { invalid } from '../errors.ts'
 import {
   containersMax,
+  maskCharsMax,
   searchIndexesMax,
   searchIndexResultCharsMax,
   tokenDataBytesMax,
 } from '../limits.ts'
+import type { Settings } from '../settings.ts'
 import type { TokenContents, TokenRecord } from './record.ts'
 
 /** What a token is to be, before it is checked. Absent members mean none, or the type's default. */
@@ -37,7 +39,11 @@ export interface Draft {
   readonly searchIndexes: readonly string[]
   readonly fingerprintExpression: string
   readonly expiresAt: Instant | undefined
+  readonly deduplicates: boolean
 }
+
+/** What an operator may turn off (contract sections 6 and 7). */
+export type Guards = Pick<Settings, 'cardNumberGuard' | 'maskGuard'>
 
 /** The members of a record that follow from a draft. */
 export type ComposedRecord = Pick<
@@ -50,6 +56,7 @@ export type ComposedRecord = Pick<
   | 'maskText'
   | 'metadataText'
   | 'expiresAt'
+  | 'deduplicates'
 >
 
 export interface Composed {
@@ -64,13 +71,6 @@ const asText = (value: Json): string | undefined => {
   return typeof value === 'string' ? value : printCanonicalJson(value)
 }
 
-/** The text of an expression's value; `undefined` when it evaluates to nothing. */
-const evaluateText = (
-  expression: string,
-  use: 'fingerprint' | 'search_index',
-  scope: Scope,
-): string | undefined => asText(evaluateTemplate(compileTemplate(expression, scope.at, use), scope))
-
 /** Values that a search finds the token by; empty results are left out, equal ones kept once. */
 function evaluateSearchIndexes(expressions: readonly string[], data: Json): string[] {
   if (expressions.length > searchIndexesMax) {
@@ -79,7 +79,8 @@ function evaluateSearchIndexes(expressions: readonly string[], data: Json): stri
   const values = new Set<string>()
   expressions.forEach((expression, index) => {
     const at = `search_indexes[${index}]`
-    const value = evaluateText(expression, 'search_index', { at, data })
+    const template = compileTemplate(expression, at, 'search_index')
+    const value = asText(evaluateTemplate(template, { at, data }))
     if (value === undefined || value === '') return
     if (value.length > searchIndexResultCharsMax) {
       throw invalid(at, `expected a result of at most ${searchIndexResultCharsMax} characters`)
@@ -89,13 +90,24 @@ function evaluateSearchIndexes(expressions: readonly string[], data: Json): stri
   return [...values]
 }
 
-function composeContainers(containers: readonly string[]): string[] {
+/** What the fingerprint is taken of. Tokens are equal by it, so a constant would equal them all. */
+function evaluateFingerprint(draft: Draft, scope: Omit<Scope, 'at'>): string {
+  const at = 'fingerprint_expression'
+  const template = compileTemplate(draft.fingerprintExpression, at, 'fingerprint')
+  const text = asText(evaluateTemplate(template, { ...scope, at })) ?? ''
+  if (draft.deduplicates && (text === '' || template.isConstant)) {
+    throw invalid(at, 'expected a value of the token to deduplicate by')
+  }
+  return text
+}
+
+function composeContainers(guards: Guards, containers: readonly string[]): string[] {
   if (containers.length !== containersMax) {
     throw invalid('containers', `expected exactly ${containersMax} container`)
   }
   return containers.map((container, index) => {
     const at = `containers[${index}]`
-    assertNoCardNumber(container, at)
+    if (guards.cardNumberGuard) assertNoCardNumber(container, at)
     return normaliseContainer(container, at)
   })
 }
@@ -109,18 +121,23 @@ function composeData(type: TokenType, given: Json): { data: Json; dataText: stri
   return { data, dataText }
 }
 
-function composeMask(type: TokenType, mask: Json | undefined, data: Json): string | undefined {
+function composeMask(guards: Guards, draft: Draft, data: Json): string | undefined {
+  const { type, mask } = draft
   if (mask === undefined) return undefined
-  if (mask !== type.defaultMask) {
-    checkMask(mask, 'mask')
-    assertMaskHidesNumber(type.name, mask, data)
-  }
-  return printJson(mask)
+  const text = printJson(mask)
+  if (text.length > maskCharsMax)
+    throw invalid('mask', `expected at most ${maskCharsMax} characters`)
+  // The default needs no check, and on an update it comes back as text.
+  if (type.defaultMask !== undefined && text === printJson(type.defaultMask)) return text
+  checkMask(mask, 'mask')
+  if (guards.maskGuard) assertMaskHidesNumber(type.name, mask, data)
+  return text
 }
 
 /** Metadata is declared non-sensitive, so a card number in it is refused (contract section 7). */
-function composeMetadata(metadata: Json | undefined): ReadonlyMap<string, string> {
-  const pairs = normaliseMetadata(metadata ?? new Map(), 'metadata')
+function composeMetadata(guards: Guards, given: Json | undefined): ReadonlyMap<string, string> {
+  const pairs = normaliseMetadata(given ?? new Map(), 'metadata')
+  if (!guards.cardNumberGuard) return pairs
   for (const [name, value] of pairs) {
     assertNoCardNumber(name, 'metadata')
     assertNoCardNumber(value, 'metadata')
@@ -129,30 +146,27 @@ function composeMetadata(metadata: Json | undefined): ReadonlyMap<string, string
 }
 
 /** @throws ApiError `invalid_request` with the path of what is wrong */
-export function composeToken(scope: KeyScope, draft: Draft): Composed {
-  const { type, fingerprintExpression, metadata, searchIndexes, expiresAt } = draft
+export function composeToken(scope: KeyScope, guards: Guards, draft: Draft): Composed {
+  const { type, fingerprintExpression, searchIndexes, expiresAt } = draft
   const { data, dataText } = composeData(type, draft.data)
-  const containers = composeContainers(draft.containers)
-  const pairs = composeMetadata(metadata)
-  const maskText = composeMask(type, draft.mask, data)
-  const content = evaluateText(fingerprintExpression, 'fingerprint', {
-    at: 'fingerprint_expression',
-    data,
-    metadata: pairs,
-  })
+  const containers = composeContainers(guards, draft.containers)
+  const metadata = composeMetadata(guards, draft.metadata)
+  const maskText = composeMask(guards, draft, data)
+  const content = evaluateFingerprint(draft, { data, metadata })
   const searchValues = evaluateSearchIndexes(searchIndexes, data)
   return {
     record: {
       type: type.name,
       containers,
-      fingerprint: fingerprint(scope, type.name, content ?? ''),
+      fingerprint: fingerprint(scope, type.name, content),
       fingerprintExpression,
       searchIndexes,
       ...(maskText === undefined ? {} : { maskText }),
-      ...(pairs.size === 0 ? {} : { metadataText: printJson(pairs) }),
+      ...(metadata.size === 0 ? {} : { metadataText: printJson(metadata) }),
       ...(expiresAt === undefined ? {} : { expiresAt }),
+      ...(draft.deduplicates ? { deduplicates: true } : {}),
     },
-    contents: { dataText, metadata: pairs, searchValues },
+    contents: { dataText, metadata, searchValues },
     data,
   }
 }

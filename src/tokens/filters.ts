@@ -54,7 +54,7 @@ function readMetadata(query: QueryParameters): Map<string, string> {
 }
 
 /** @throws ApiError `invalid_request` for too many ids or a filter that cannot match by its form */
-export function readTokenFilter(query: QueryParameters): Omit<TokenFilter, 'offset' | 'limit'> {
+export function readTokenFilter(query: QueryParameters): TokenFilter {
   const ids = query.get('id') ?? []
   if (ids.length > idFilterMax) throw invalid('query.id', `expected at most ${idFilterMax} values`)
   return {

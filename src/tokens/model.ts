@@ -6,9 +6,10 @@
  * Source: spec, "Token object", "Token create request fields", "Update token".
  * @module
  */
-import { Type, type TSchema } from '@sinclair/typebox'
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import type { Json } from '../domain/json.ts'
 import { tokenTypeNames } from '../domain/token-types.ts'
+import { pageNumberMax, pageSizeMax, searchQueryCharsMax } from '../limits.ts'
 
 export const opaqueMembers: ReadonlySet<string> = new Set(['data', 'mask', 'metadata'])
 
@@ -27,12 +28,16 @@ const changeable = {
   containers: textList(),
   search_indexes: textList(),
   fingerprint_expression: text(),
-  deduplicate_token: nullable(Type.Boolean()),
+  deduplicate_token: nullable(
+    Type.Boolean({ description: 'Whether a live token of equal type and fingerprint serves.' }),
+  ),
   expires_at: text(),
 }
 
 export const createTokenSchema = Type.Object({
-  id: text(),
+  id: nullable(
+    Type.String({ description: 'A text, or an expression on `data`; a UUID where it is absent.' }),
+  ),
   type: Type.String({ description: `One of ${tokenTypeNames.join(', ')}.` }),
   ...changeable,
 })
@@ -47,6 +52,7 @@ export interface TokenChanges {
   readonly containers?: readonly string[] | null
   readonly search_indexes?: readonly string[] | null
   readonly fingerprint_expression?: string | null
+  readonly deduplicate_token?: boolean | null
   readonly expires_at?: string | null
 }
 
@@ -54,6 +60,9 @@ export interface CreateTokenBody extends TokenChanges {
   readonly id?: string | null
   readonly type: string
 }
+
+/** Of an equal token that the caller may not read little is said (contract sections 8 and 9). */
+const unlessDuplicate = <T extends TSchema>(schema: T) => Type.Optional(schema)
 
 export const tokenSchema = Type.Object({
   id: Type.String(),
@@ -66,13 +75,19 @@ export const tokenSchema = Type.Object({
   fingerprint: Type.String(),
   containers: Type.Array(Type.String()),
   metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
-  created_by: Type.String({ format: 'uuid' }),
-  created_at: Type.String({ format: 'date-time' }),
+  created_by: unlessDuplicate(Type.String({ format: 'uuid' })),
+  created_at: unlessDuplicate(Type.String({ format: 'date-time' })),
   modified_by: Type.Optional(Type.String({ format: 'uuid' })),
   modified_at: Type.Optional(Type.String({ format: 'date-time' })),
-  search_indexes: Type.Array(Type.String()),
-  fingerprint_expression: Type.String(),
+  search_indexes: unlessDuplicate(Type.Array(Type.String())),
+  fingerprint_expression: unlessDuplicate(Type.String()),
   expires_at: Type.Optional(Type.String({ format: 'date-time' })),
+  _extras: Type.Optional(
+    Type.Object(
+      { deduplicated: Type.Boolean() },
+      { description: 'In the answer of create and update, where deduplication is on.' },
+    ),
+  ),
 })
 
 export const listTokensQuery = Type.Object({
@@ -83,4 +98,39 @@ export const listTokensQuery = Type.Object({
   metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
   page: Type.Optional(Type.Integer()),
   size: Type.Optional(Type.Integer()),
+  start: Type.Optional(
+    Type.String({ description: 'Asks for a walk: empty at first, then the `next` that came.' }),
+  ),
+})
+
+export const searchTokensSchema = Type.Object({
+  query: nullable(
+    Type.String({
+      maxLength: searchQueryCharsMax,
+      description: 'What to find; all tokens where it is absent or blank.',
+    }),
+  ),
+  page: nullable(Type.Integer({ minimum: 1, maximum: pageNumberMax })),
+  size: nullable(Type.Integer({ minimum: 1, maximum: pageSizeMax })),
+  start: nullable(
+    Type.String({ description: 'Asks for a walk: empty at first, then the `next` that came.' }),
+  ),
+})
+
+export type SearchTokensBody = Static<typeof searchTokensSchema>
+
+export const tokenListSchema = Type.Object({
+  pagination: Type.Union([
+    Type.Object({
+      total_items: Type.Integer(),
+      page_number: Type.Integer(),
+      page_size: Type.Integer(),
+      total_pages: Type.Integer(),
+    }),
+    Type.Object({
+      next: Type.Optional(Type.String({ description: 'Absent on the last stretch of a walk.' })),
+      page_size: Type.Integer(),
+    }),
+  ]),
+  data: Type.Array(tokenSchema),
 })

@@ -11,12 +11,16 @@ import { termDigest, uniqueDigest } from '../crypto/digest.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
 import { containerAncestors } from '../domain/containers.ts'
+import { dayOf, spanOf } from '../domain/day-spans.ts'
+import { idPrefixes } from '../domain/id-prefixes.ts'
 import { foldMetadata } from '../domain/metadata.ts'
 import { openPart, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { NewRow, Row } from '../store/contract.ts'
 
 export interface TokenRecord {
   readonly id: string
+  /** Nobody chose it: a random UUID, whose beginning means nothing. */
+  readonly idIsRandom?: true
   readonly type: string
   readonly containers: readonly string[]
   readonly fingerprint: string
@@ -30,6 +34,8 @@ export interface TokenRecord {
   readonly modifiedAtMs?: number
   /** `text` keeps the caller's offset. */
   readonly expiresAt?: { readonly text: string; readonly epochMs: number }
+  /** Deduplication was asked for; see `dedup.ts`. */
+  readonly deduplicates?: true
 }
 
 /** What a token is found by beside its record; needed when it is sealed, never read back. */
@@ -55,31 +61,56 @@ const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
 export const tokenUnique = (keys: Keys, tenantId: string, id: string): Uint8Array =>
   uniqueDigest(keys.tenant(tenantId), 'token-id', id)
 
-/** The digests that lists filter by; the same function writes and reads them. */
+/** The digests that tokens are found by; the same function writes and reads them. */
 export const tokenTerms = (keys: Keys, tenantId: string) => {
   const scope = keys.tenant(tenantId)
   return {
     every: () => termDigest(scope, 'token'),
     type: (type: string) => termDigest(scope, 'token-type', type),
+    /** In exactly that container. */
     container: (container: string) => termDigest(scope, 'token-container', container),
+    /** In some container below that one. */
+    belowContainer: (container: string) => termDigest(scope, 'token-below-container', container),
+    /** Ids that somebody chose; the empty prefix is of all of them. */
+    idPrefix: (prefix: string) => termDigest(scope, 'token-id-prefix', prefix),
     metadata: (name: string, value: string) =>
       termDigest(scope, 'token-metadata', foldMetadata(name), foldMetadata(value)),
     search: (value: string) => termDigest(scope, 'token-search', value.toLowerCase()),
     fingerprint: (text: string) => termDigest(scope, 'token-fingerprint', text),
     createdBy: (id: string) => termDigest(scope, 'token-created-by', id),
+    createdDay: (day: number) => termDigest(scope, 'token-created-day', String(day)),
+    createdSpan: (span: number) => termDigest(scope, 'token-created-span', String(span)),
+    modifiedBy: (id: string) => termDigest(scope, 'token-modified-by', id),
+    modifiedDay: (day: number) => termDigest(scope, 'token-modified-day', String(day)),
+    modifiedSpan: (span: number) => termDigest(scope, 'token-modified-span', String(span)),
   }
 }
 
-/** Every covering container is a term: a rule on any level is one look-up. `/` is `every`. */
-function termsOf(
-  keys: Keys,
-  tenantId: string,
-  record: TokenRecord,
-  contents: TokenContents,
-): Uint8Array[] {
-  const terms = tokenTerms(keys, tenantId)
-  const covering = new Set(record.containers.flatMap(containerAncestors))
-  covering.delete('/')
+type TokenTerms = ReturnType<typeof tokenTerms>
+
+/** Its own container, and each one above: a rule on any level is two look-ups. `/` is `every`. */
+function placeTerms(terms: TokenTerms, { containers }: TokenRecord): Uint8Array[] {
+  const above = new Set(containers.flatMap(inner => containerAncestors(inner).slice(1, -1)))
+  return [...containers.map(terms.container), ...[...above].map(terms.belowContainer)]
+}
+
+function changeTerms(terms: TokenTerms, record: TokenRecord): Uint8Array[] {
+  const { createdBy, createdAtMs, modifiedBy, modifiedAtMs } = record
+  const createdOn = dayOf(createdAtMs)
+  const found = [
+    terms.createdBy(createdBy),
+    terms.createdDay(createdOn),
+    terms.createdSpan(spanOf(createdOn)),
+  ]
+  if (modifiedBy !== undefined) found.push(terms.modifiedBy(modifiedBy))
+  if (modifiedAtMs !== undefined) {
+    const modifiedOn = dayOf(modifiedAtMs)
+    found.push(terms.modifiedDay(modifiedOn), terms.modifiedSpan(spanOf(modifiedOn)))
+  }
+  return found
+}
+
+function contentTerms(terms: TokenTerms, contents: TokenContents): Uint8Array[] {
   const searchValues = new Set(contents.searchValues.map(value => value.toLowerCase()))
   const pairs = new Map(
     [...contents.metadata].map(([name, value]) => {
@@ -88,27 +119,44 @@ function termsOf(
     }),
   )
   return [
-    terms.every(),
-    terms.type(record.type),
-    ...[...covering].map(terms.container),
     ...[...pairs.values()].map(([name, value]) => terms.metadata(name, value)),
     ...[...searchValues].map(terms.search),
-    terms.fingerprint(record.fingerprint),
-    terms.createdBy(record.createdBy),
   ]
 }
 
-/** @param version 1 for a new token, the row's version + 1 for a changed one */
+function termsOf(
+  keys: Keys,
+  tenantId: string,
+  record: TokenRecord,
+  contents: TokenContents,
+): Uint8Array[] {
+  const terms = tokenTerms(keys, tenantId)
+  return [
+    terms.every(),
+    terms.type(record.type),
+    ...placeTerms(terms, record),
+    ...(record.idIsRandom === true ? [] : idPrefixes(record.id).map(terms.idPrefix)),
+    ...contentTerms(terms, contents),
+    terms.fingerprint(record.fingerprint),
+    ...changeTerms(terms, record),
+  ]
+}
+
+/**
+ * @param version 1 for a new token, the row's version + 1 for a changed one
+ * @param moreUniques beside the one of the id
+ */
 export function sealToken(
   deps: Pick<Deps, 'keys' | 'randomBytes'>,
   tenantId: string,
   record: TokenRecord,
   contents: TokenContents,
   version: number,
+  moreUniques: readonly Uint8Array[] = [],
 ): NewRow {
   const { keys, randomBytes } = deps
   const header = {
-    uniques: [tokenUnique(keys, tenantId, record.id)],
+    uniques: [tokenUnique(keys, tenantId, record.id), ...moreUniques],
     terms: termsOf(keys, tenantId, record, contents),
     ...(record.expiresAt === undefined ? {} : { deadlineMs: record.expiresAt.epochMs }),
   }

@@ -5,14 +5,18 @@
  */
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
+import { inTurn } from '../records/turns.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
 import { loadToken } from './load.ts'
+import { tokenUnique } from './record.ts'
 
 /** @throws ApiError `not_found`, also for the second of two racing deletes */
 export const removeToken = (deps: Deps, caller: Caller, id: string): Promise<void> =>
-  untilWritten(async () => {
-    const { row } = await loadToken(deps, caller, 'token:delete', id)
-    const change = { remove: row.ordinal, ifVersion: row.version }
-    const landed = await writeAs(deps.store, caller.credential, [change])
-    return landed ? { result: undefined } : undefined
-  })
+  inTurn(tokenUnique(deps.keys, caller.tenantId, id), () =>
+    untilWritten(async () => {
+      const { row } = await loadToken(deps, caller, 'token:delete', id)
+      const change = { remove: row.ordinal, ifVersion: row.version }
+      const landed = await writeAs(deps.store, caller.credential, [change])
+      return landed ? { result: undefined } : undefined
+    }),
+  )

@@ -5,14 +5,11 @@
  */
 import type { Deps } from '../deps.ts'
 import type { Call, Reply, Route } from '../http/route.ts'
-import { printPage, readPageRequest } from '../http/query.ts'
 import { createToken } from './create.ts'
-import { readTokenFilter } from './filters.ts'
-import { listTokens } from './list.ts'
+import { listRoutes } from './list-routes.ts'
 import { loadToken } from './load.ts'
 import {
   createTokenSchema,
-  listTokensQuery,
   opaqueMembers,
   tokenSchema,
   updateTokenSchema,
@@ -30,16 +27,6 @@ async function create(deps: Deps, { caller, body }: Call): Promise<Reply> {
   return { status: 201, json, location: `/tokens/${encodeURIComponent(id)}` }
 }
 
-async function list(deps: Deps, { caller, query }: Call): Promise<Reply> {
-  const request = readPageRequest(query)
-  const { total, items } = await listTokens(deps, caller, {
-    ...readTokenFilter(query),
-    offset: (request.page - 1) * request.size,
-    limit: request.size,
-  })
-  return { status: 200, json: printPage(request, total, items) }
-}
-
 async function read(deps: Deps, call: Call): Promise<Reply> {
   const { caller } = call
   const token = await loadToken(deps, caller, 'token:read', idOf(call))
@@ -47,16 +34,7 @@ async function read(deps: Deps, call: Call): Promise<Reply> {
 }
 
 const readRoutes = (deps: Deps): readonly Route[] => [
-  {
-    method: 'GET',
-    path: '/tokens',
-    summary: 'List tokens, newest first',
-    permission: 'token:read',
-    query: listTokensQuery,
-    success: { status: 200 },
-    failures: [400, 401, 403],
-    handle: call => list(deps, call),
-  },
+  ...listRoutes(deps),
   {
     method: 'GET',
     path: '/tokens/:id',

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
-import { atMostMask, decideTransform } from '../domain/access.ts'
+import { atMostMask, decideTransform, type Transform } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
 import { parseFutureInstant } from '../domain/instants.ts'
 import type { Json } from '../domain/json.ts'
@@ -14,12 +14,14 @@ import { parseJson } from '../domain/json-parse.ts'
 import { mergePatch } from '../domain/merge-patch.ts'
 import { tokenTypeOf } from '../domain/token-types.ts'
 import { ApiError, invalid, invariant } from '../errors.ts'
+import { inTurn } from '../records/turns.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
-import { composeToken, type Draft } from './compose.ts'
+import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
+import { decideHolding, findEqual } from './dedup.ts'
 import { loadToken, type LoadedToken } from './load.ts'
 import type { TokenChanges } from './model.ts'
-import { openData, sealToken, type TokenRecord } from './record.ts'
-import { viewWritten } from './view.ts'
+import { openData, sealToken, tokenUnique, type TokenRecord } from './record.ts'
+import { viewWritten, type Frame } from './view.ts'
 
 /** `null` clears, absent keeps, anything else is merged into what stands. */
 function mergeOptional(standing: string | undefined, patch: Json | undefined): Json | undefined {
@@ -42,6 +44,7 @@ function draftOf(deps: Deps, caller: Caller, token: LoadedToken, body: TokenChan
   if (body.containers === null) throw invalid('containers', 'expected a list with one container')
   const data = parseJson(openData(deps.keys, caller.tenantId, row))
   const { search_indexes: indexes, fingerprint_expression: expression } = body
+  const { deduplicate_token: deduplicates } = body
   return {
     type,
     data: body.data === undefined ? data : mergePatch(data, body.data),
@@ -54,22 +57,39 @@ function draftOf(deps: Deps, caller: Caller, token: LoadedToken, body: TokenChan
         ? record.fingerprintExpression
         : (expression ?? type.defaultFingerprintExpression),
     expiresAt: expiryOf(deps, record, body),
+    deduplicates: deduplicates === undefined ? record.deduplicates === true : deduplicates === true,
   }
 }
 
-interface Decided {
-  readonly record: TokenRecord
-  readonly replacement: ReturnType<typeof sealToken>
-  readonly dataText: string
+/**
+ * Such a change would show data to whoever may only mask it (hardening finding 9).
+ * decision: whoever sees nothing may never make it, since fingerprints of chosen parts tell all.
+ */
+function assertMayRemask(deps: Deps, token: LoadedToken, next: ComposedRecord): void {
+  const { transform } = token
+  if (transform === 'reveal' || (transform === 'mask' && !deps.settings.strictMasks)) return
+  const { maskText, fingerprintExpression, searchIndexes } = token.record
+  const isKept =
+    maskText === next.maskText &&
+    fingerprintExpression === next.fingerprintExpression &&
+    JSON.stringify(searchIndexes) === JSON.stringify(next.searchIndexes)
+  if (isKept) return
+  throw new ApiError('forbidden', 'expected a rule that reveals, to change how data is shown')
 }
 
-function decide(deps: Deps, caller: Caller, token: LoadedToken, body: TokenChanges): Decided {
-  const { tenantId } = caller
-  const composed = composeToken(deps.keys.tenant(tenantId), draftOf(deps, caller, token, body))
-  const { id, createdBy, createdAtMs } = token.record
+/** Of the place that a token leaves and the one that it enters, the one that shows less decides. */
+function shownAs(caller: Caller, token: LoadedToken, next: TokenRecord): Transform {
+  const entered = decideTransform(caller.grants, 'token:update', next)
+  return entered === 'redact' ? 'redact' : atMostMask(token.transform)
+}
+
+/** decision: an accepted update says who and when, also when it changed nothing else. */
+function changedRecord(deps: Deps, caller: Caller, token: LoadedToken, next: ComposedRecord) {
+  const { id, idIsRandom, createdBy, createdAtMs } = token.record
   const record: TokenRecord = {
     id,
-    ...composed.record,
+    ...(idIsRandom === undefined ? {} : { idIsRandom }),
+    ...next,
     createdBy,
     createdAtMs,
     modifiedBy: caller.applicationId,
@@ -78,9 +98,39 @@ function decide(deps: Deps, caller: Caller, token: LoadedToken, body: TokenChang
   if (decideTransform(caller.grants, 'token:update', record) === undefined) {
     throw new ApiError('forbidden', 'expected a container that a rule with token:update covers')
   }
-  const version = token.row.version + 1
-  const replacement = sealToken(deps, tenantId, record, composed.contents, version)
-  return { record, replacement, dataText: composed.contents.dataText }
+  return record
+}
+
+/** An equal token is told of; if the caller may not read it, contents are not (section 9). */
+async function frameOf(deps: Deps, caller: Caller, record: TokenRecord): Promise<Frame> {
+  if (record.deduplicates !== true) return {}
+  const equal = await findEqual(deps, caller.tenantId, record, record.id)
+  if (equal === undefined) return { deduplicated: false }
+  const mayRead = decideTransform(caller.grants, 'token:read', equal.record) !== undefined
+  return { deduplicated: true, hidesContents: !mayRead }
+}
+
+/** @returns the JSON text of the changed token; `undefined` when it was changed meanwhile */
+async function tryUpdate(
+  deps: Deps,
+  caller: Caller,
+  token: LoadedToken,
+  body: TokenChanges,
+): Promise<string | undefined> {
+  const { tenantId } = caller
+  const { ordinal, version } = token.row
+  const scope = deps.keys.tenant(tenantId)
+  const composed = composeToken(scope, deps.settings, draftOf(deps, caller, token, body))
+  const { contents } = composed
+  assertMayRemask(deps, token, composed.record)
+  const record = changedRecord(deps, caller, token, composed.record)
+  const { uniques, changes } = await decideHolding(deps, tenantId, record, ordinal)
+  // After the holding: a token that holds the unique by now is seen, or the write does not land.
+  const frame = await frameOf(deps, caller, record)
+  const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
+  const all = [...changes, { replace, ordinal, ifVersion: version }]
+  if (!(await writeAs(deps.store, caller.credential, all))) return undefined
+  return viewWritten(record, tenantId, shownAs(caller, token, record), contents.dataText, frame)
 }
 
 /** @returns the JSON text of the changed token */
@@ -90,11 +140,10 @@ export const updateToken = (
   id: string,
   body: TokenChanges,
 ): Promise<string> =>
-  untilWritten(async () => {
-    const token = await loadToken(deps, caller, 'token:update', id)
-    const { record, replacement, dataText } = decide(deps, caller, token, body)
-    const { ordinal, version } = token.row
-    const change = { replace: replacement, ordinal, ifVersion: version }
-    if (!(await writeAs(deps.store, caller.credential, [change]))) return undefined
-    return { result: viewWritten(record, caller.tenantId, atMostMask(token.transform), dataText) }
-  })
+  inTurn(tokenUnique(deps.keys, caller.tenantId, id), () =>
+    untilWritten(async () => {
+      const token = await loadToken(deps, caller, 'token:update', id)
+      const result = await tryUpdate(deps, caller, token, body)
+      return result === undefined ? undefined : { result }
+    }),
+  )

@@ -13,7 +13,7 @@ import { applyMask } from '../domain/mask.ts'
 import { openData, type StoredToken, type TokenRecord } from './record.ts'
 
 /** The text of `data` under a transform; `undefined` is redacted. Revealing never parses. */
-function shownData(
+export function shownData(
   transform: Transform,
   maskText: string | undefined,
   dataText: () => string,
@@ -27,22 +27,41 @@ function shownData(
 
 const quote = (text: string): string => JSON.stringify(text)
 
-function printToken(record: TokenRecord, tenantId: string, data: string | undefined): string {
+/** What an answer adds or leaves out beside the transform of `data`. */
+export interface Frame {
+  /** Present where deduplication was asked for. */
+  readonly deduplicated?: boolean
+  /** Leaves out all that tells of the content (contract section 9). */
+  readonly hidesContents?: boolean
+}
+
+const extrasOf = ({ deduplicated }: Frame): string =>
+  deduplicated === undefined ? '' : `,"_extras":{"deduplicated":${deduplicated}}`
+
+function printToken(
+  record: TokenRecord,
+  tenantId: string,
+  data: string | undefined,
+  frame: Frame,
+): string {
+  const hides = frame.hidesContents === true
   let text = `{"id":${quote(record.id)},"tenant_id":"${tenantId}","type":"${record.type}"`
-  if (data !== undefined) text += `,"data":${data}`
-  if (record.maskText !== undefined) text += `,"mask":${record.maskText}`
+  if (data !== undefined && !hides) text += `,"data":${data}`
+  if (record.maskText !== undefined && !hides) text += `,"mask":${record.maskText}`
   text += `,"fingerprint":"${record.fingerprint}","containers":${JSON.stringify(record.containers)}`
-  if (record.metadataText !== undefined) text += `,"metadata":${record.metadataText}`
+  if (record.metadataText !== undefined && !hides) text += `,"metadata":${record.metadataText}`
   text += `,"created_by":"${record.createdBy}"`
   text += `,"created_at":"${printInstantUtc(record.createdAtMs)}"`
   if (record.modifiedBy !== undefined) text += `,"modified_by":"${record.modifiedBy}"`
   if (record.modifiedAtMs !== undefined) {
     text += `,"modified_at":"${printInstantUtc(record.modifiedAtMs)}"`
   }
-  text += `,"search_indexes":${JSON.stringify(record.searchIndexes)}`
-  text += `,"fingerprint_expression":${quote(record.fingerprintExpression)}`
+  if (!hides) {
+    text += `,"search_indexes":${JSON.stringify(record.searchIndexes)}`
+    text += `,"fingerprint_expression":${quote(record.fingerprintExpression)}`
+  }
   if (record.expiresAt !== undefined) text += `,"expires_at":"${record.expiresAt.text}"`
-  return text + '}'
+  return `${text}${extrasOf(frame)}}`
 }
 
 /** JSON text of a token that was just made or changed; its data is still at hand. */
@@ -51,11 +70,13 @@ export const viewWritten = (
   tenantId: string,
   transform: Transform,
   dataText: string,
+  frame: Frame = {},
 ): string =>
   printToken(
     record,
     tenantId,
     shownData(transform, record.maskText, () => dataText),
+    frame,
   )
 
 /** JSON text of a stored token. Its data is opened only when the transform shows some of it. */
@@ -64,9 +85,21 @@ export const viewStored = (
   tenantId: string,
   { row, record }: StoredToken,
   transform: Transform,
+  frame: Frame = {},
 ): string =>
   printToken(
     record,
     tenantId,
     shownData(transform, record.maskText, () => openData(keys, tenantId, row)),
+    frame,
   )
+
+/** All that a caller learns of an equal token which it may not read (contract section 8). */
+export const viewUnreadable = (record: TokenRecord, tenantId: string, frame: Frame): string =>
+  JSON.stringify({
+    id: record.id,
+    tenant_id: tenantId,
+    type: record.type,
+    fingerprint: record.fingerprint,
+    containers: record.containers,
+  }).slice(0, -1) + `${extrasOf(frame)}}`

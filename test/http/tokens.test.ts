@@ -233,7 +233,7 @@ describe('addresses', () => {
     await expectRefusal('GET', '/nothing', { key: plain }, 404)
     await expectRefusal('GET', '/tokens/a/b', { key: plain }, 404)
     const answer = await expectRefusal('PUT', '/tokens/upd-1', { key: plain, body: {} }, 405)
-    expect(answer.headers.get('allow')).toBe('GET, PATCH, DELETE')
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, PATCH, DELETE, OPTIONS')
   })
 
   test('answer with the trace id that was sent, or with one of their own', async () => {

@@ -45,7 +45,10 @@ const pieces = fc.constantFrom(
 )
 
 test('any text is read or refused with a position, and nothing else happens', () => {
-  const texts = fc.oneof(fc.string(), fc.array(pieces).map(parts => parts.join('')))
+  const texts = fc.oneof(
+    fc.string(),
+    fc.array(pieces).map(parts => parts.join('')),
+  )
   fc.assert(
     fc.property(texts, text => {
       try {

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { chunkArrayEntriesMax } from '../../src/limits.ts'
+import type { Query } from '../../src/store/contract.ts'
+import { encodeChunkKey } from '../../src/store/lmdb/chunk-key.ts'
+import { openEnvironment } from '../../src/store/lmdb/environment.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { describeStoreContract } from './contract.ts'
@@ -52,6 +55,34 @@ describe('the LMDB engine and its folder', () => {
 })
 
 describe('the LMDB engine and its disk', () => {
+  /** Files below a folder that this process has open. */
+  const openFiles = (path: string): string[] =>
+    readdirSync('/proc/self/fd').flatMap(descriptor => {
+      try {
+        const file = readlinkSync(join('/proc/self/fd', descriptor))
+        return file.startsWith(path) ? [file] : []
+      } catch {
+        return []
+      }
+    })
+
+  test.skipIf(process.platform !== 'linux')('closing lets go of all files', async () => {
+    const path = temporaryFolder()
+    const store = await openLmdbStore({ path })
+    await inserted(store, { uniques: [1] })
+    expect(openFiles(path)).not.toEqual([])
+    await store.close()
+    expect(openFiles(path)).toEqual([])
+  })
+
+  test('the engine neither answers nor shows a write before its flush', async () => {
+    const { root } = openEnvironment(temporaryFolder())
+    expect(root).toMatchObject({ overlappingSync: false, safeRestore: true })
+    expect(root).not.toMatchObject({ noSync: true })
+    expect(root).not.toMatchObject({ noMetaSync: true })
+    await root.close()
+  })
+
   /** What a second process would find if this one ended now. */
   async function copyOf(path: string) {
     const copy = temporaryFolder()
@@ -114,6 +145,29 @@ test('a term of more rows than an array holds works as one of few', async () => 
     total: count - 300,
   })
   expect(await store.integrity()).toEqual([])
+  await store.close()
+})
+
+test('a term of more chunks than one listing is counted whole', async () => {
+  const path = temporaryFolder()
+  const chunks = 1_100
+  const environment = openEnvironment(path)
+  environment.root.transactionSync(() => {
+    for (let chunk = 0; chunk < chunks; chunk += 1) {
+      environment.terms.putSync(encodeChunkKey(termOf(7), chunk), Uint8Array.of(chunk, 0, 0, 9))
+    }
+    environment.terms.putSync(encodeChunkKey(termOf(8), 70), Uint8Array.of(70, 0))
+  })
+  await environment.root.close()
+  const store = await openLmdbStore({ path })
+  const total = async (query: Query): Promise<number> =>
+    (await ordinalsOf(store, query, { limit: 0 })).total
+  const [seven, eight] = [{ term: termOf(7) }, { term: termOf(8) }]
+  expect(await total(seven)).toBe(2 * chunks)
+  expect(await total({ all: [seven, eight] })).toBe(1)
+  expect(await total({ any: [seven, eight] })).toBe(2 * chunks)
+  expect(await total({ from: seven, except: eight })).toBe(2 * chunks - 1)
+  expect(await total({ from: eight, except: seven })).toBe(0)
   await store.close()
 })
 

@@ -92,6 +92,11 @@ function addPlaces(bitmap: Bitmap, places: ArrayLike<number>): void {
   }
 }
 
+function addSet(bitmap: Bitmap, set: Container): void {
+  if (!isBitmap(set)) addPlaces(bitmap, set)
+  else for (let i = 0; i < bitmapWords; i += 1) bitmap[i] = (bitmap[i] ?? 0) | (set[i] ?? 0)
+}
+
 /** @param places  any order, each once */
 export function setOf(places: readonly number[]): Container {
   if (places.length === 0) return emptySet
@@ -167,8 +172,17 @@ export function unite(a: Container, b: Container): Container {
   const isSmall = !isBitmap(a) && a.length + b.length <= chunkArrayEntriesMax
   if (isSmall && !isBitmap(b)) return uniteSmall(a, b)
   const all = copyToBitmap(a)
-  if (!isBitmap(b)) addPlaces(all, b)
-  else for (let i = 0; i < bitmapWords; i += 1) all[i] = (all[i] ?? 0) | (b[i] ?? 0)
+  addSet(all, b)
+  return all
+}
+
+/** As `unite`, for many: without a new set at each step. */
+export function uniteAll(sets: readonly Container[]): Container {
+  const filled = sets.filter(({ length }) => length > 0)
+  const [first = emptySet, second = emptySet] = filled
+  if (filled.length <= 2) return unite(first, second)
+  const all = copyToBitmap(first)
+  for (let i = 1; i < filled.length; i += 1) addSet(all, filled[i] ?? emptySet)
   return all
 }
 

@@ -6,7 +6,7 @@
 import { keyOf } from '../check-changes.ts'
 import type { Digest, Query } from '../contract.ts'
 import { chunkOf, lowOf } from './chunk-key.ts'
-import { emptySet, intersect, setOf, subtract, unite, type Container } from './container.ts'
+import { emptySet, intersect, setOf, subtract, uniteAll, type Container } from './container.ts'
 import type { Environment } from './environment.ts'
 import { listChunks, readChunk } from './postings.ts'
 import { readUnique } from './stored-rows.ts'
@@ -124,11 +124,7 @@ export function candidateChunks(environment: Environment, plan: Plan): number[] 
 export function evaluateChunk(env: Environment, plan: Plan, chunk: number): Container {
   if ('term' in plan) return readTerm(env, plan, chunk)
   if ('sets' in plan) return plan.sets.get(chunk) ?? emptySet
-  if ('any' in plan) {
-    let found: Container = emptySet
-    for (const part of plan.any) found = unite(found, evaluateChunk(env, part, chunk))
-    return found
-  }
+  if ('any' in plan) return uniteAll(plan.any.map(part => evaluateChunk(env, part, chunk)))
   if ('from' in plan) {
     const from = evaluateChunk(env, plan.from, chunk)
     return from.length === 0 ? from : subtract(from, evaluateChunk(env, plan.except, chunk))

@@ -11,6 +11,7 @@ import type { Store } from '../contract.ts'
 import { openCommitQueue } from './commit-queue.ts'
 import { openEnvironment } from './environment.ts'
 import { faultOf } from './fault.ts'
+import { freeBytesAt, openSpaceGuard, type FreeBytes } from './free-space.ts'
 import { checkIntegrity, type Finding } from './integrity.ts'
 import { openMeta, readGeneration } from './meta.ts'
 import { readDue, readPage } from './page.ts'
@@ -23,6 +24,8 @@ export interface LmdbOptions {
   readonly path: string
   /** Of the first row of a new store, so that a test may begin just before the end of a chunk. */
   readonly firstOrdinal?: number
+  /** Asked in place of the file system, so that a test may fill it. */
+  readonly freeBytes?: FreeBytes
 }
 
 export interface LmdbStore extends Store {
@@ -35,7 +38,11 @@ export interface LmdbStore extends Store {
  * @throws ApiError `storage_corrupt` when the store is of another format or was damaged; the
  *   system's own error when the folder cannot be used
  */
-export async function openLmdbStore({ path, firstOrdinal = 1 }: LmdbOptions): Promise<LmdbStore> {
+export async function openLmdbStore({
+  path,
+  firstOrdinal = 1,
+  freeBytes = freeBytesAt(path),
+}: LmdbOptions): Promise<LmdbStore> {
   const environment = openEnvironment(path)
   const { root } = environment
   try {
@@ -45,6 +52,7 @@ export async function openLmdbStore({ path, firstOrdinal = 1 }: LmdbOptions): Pr
     throw error
   }
   const queue = openCommitQueue(take => root.transaction(() => writeGroup(environment, take())))
+  const assertSpace = openSpaceGuard(freeBytes)
   let closing: Promise<void> | undefined
 
   const read = <T>(look: () => T): T => {
@@ -75,7 +83,10 @@ export async function openLmdbStore({ path, firstOrdinal = 1 }: LmdbOptions): Pr
       checkWindow(window)
       return read(() => readPage(environment, query, window))
     },
-    write: async changes => queue.submit(prepareChanges(changes)),
+    write: async changes => {
+      assertSpace(changes)
+      return queue.submit(prepareChanges(changes))
+    },
     due: async (nowMs, limit) => {
       checkDue(nowMs, limit)
       return read(() => readDue(environment, nowMs, limit))

@@ -18,7 +18,7 @@ import {
   pickNewest,
   placesOf,
   subtract,
-  unite,
+  uniteAll,
   type Container,
 } from './container.ts'
 import { decodeDeadline, dueRange } from './deadline-key.ts'
@@ -29,13 +29,15 @@ import { readIndexedRow } from './stored-rows.ts'
 
 /** The ordinals whose deadline has passed, by chunk. Few, while the sweep runs. */
 function readGone(environment: Environment, nowMs: number): Map<number, Container> {
-  const gone = new Map<number, Container>()
+  const sets = new Map<number, Container[]>()
   const range = dueRange(nowMs)
-  if (range === undefined) return gone
+  if (range === undefined) return new Map()
   for (const { chunk, set } of walkChunks(environment.deadlines, range)) {
-    gone.set(chunk, unite(gone.get(chunk) ?? emptySet, set))
+    const known = sets.get(chunk)
+    if (known === undefined) sets.set(chunk, [set])
+    else known.push(set)
   }
-  return gone
+  return new Map([...sets].map(([chunk, all]) => [chunk, uniteAll(all)]))
 }
 
 /** The first place of a chunk that lies outside of the window: what `before` means there. */

@@ -27,7 +27,11 @@ describe('the days of a range', () => {
     const noon = at('2026-01-01T12:00Z')
     const cover = { days: [], spans: [], borderDays: [day('2026-01-01')] }
     expect(coverDays(noon, noon + 1)).toEqual(cover)
-    for (const [from, before] of [[noon, noon], [noon, noon - 1], [Infinity, -Infinity]] as const) {
+    for (const [from, before] of [
+      [noon, noon],
+      [noon, noon - 1],
+      [Infinity, -Infinity],
+    ] as const) {
       expect(coverDays(from, before)).toEqual({ days: [], spans: [], borderDays: [] })
     }
   })

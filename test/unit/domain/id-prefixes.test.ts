@@ -3,12 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import {
-  idPrefixes,
-  isUuid,
-  longestPrefix,
-  mayBeginUuid,
-} from '../../../src/domain/id-prefixes.ts'
+import { idPrefixes, isUuid, longestPrefix, mayBeginUuid } from '../../../src/domain/id-prefixes.ts'
 import { uuidOf } from '../../../src/bytes.ts'
 import { seededBytes } from '../../support/seeded.ts'
 

@@ -1,0 +1,61 @@
+/**
+ * The permissions that can be granted, as any application may read. Source: contract section 15.
+ *
+ * decision: no permission is needed, since the list is the same for all and says nothing of them.
+ * @module
+ */
+import { Type } from '@sinclair/typebox'
+import { applicationTypes, mayHold, permissions, type Permission } from '../domain/permissions.ts'
+import type { Route } from '../http/route.ts'
+
+const descriptions: Readonly<Record<Permission, string>> = {
+  'token:create': 'Create tokens',
+  'token:update': 'Update tokens',
+  'token:read': 'Read and list tokens',
+  'token:search': 'Search tokens',
+  'token:delete': 'Delete tokens',
+  'token:use': 'Use the data of tokens in detokenizing',
+  'application:read': 'Read and list applications',
+  'application:create': 'Create applications',
+  'application:update': 'Update applications and regenerate their keys',
+  'application:delete': 'Delete applications',
+  'tenant:read': 'Read the tenant',
+  'tenant:update': 'Update the tenant',
+  'tenant:delete': 'Delete the tenant',
+  'log:read': 'Read the log',
+  'webhook:read': 'Read and list webhooks',
+  'webhook:create': 'Create webhooks',
+  'webhook:update': 'Update webhooks',
+  'webhook:delete': 'Delete webhooks',
+  'key:read': 'Read and list application keys',
+  'key:rotate': 'Create and revoke application keys',
+}
+
+const permissionSchema = Type.Object({
+  type: Type.String(),
+  description: Type.String(),
+  application_types: Type.Array(Type.String(), {
+    description: 'The types of application that may be given it.',
+  }),
+})
+
+const listed = JSON.stringify(
+  permissions.map(permission => ({
+    type: permission,
+    description: descriptions[permission],
+    application_types: applicationTypes.filter(type => mayHold(type, permission)),
+  })),
+)
+
+export const permissionRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/permissions',
+    summary: 'List the permissions',
+    permission: undefined,
+    callers: applicationTypes,
+    success: { status: 200, schema: Type.Array(permissionSchema) },
+    failures: [401, 403],
+    handle: async () => ({ status: 200, json: listed }),
+  },
+]

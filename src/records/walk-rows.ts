@@ -1,0 +1,41 @@
+/**
+ * Walking over rows in steps, so that a long walk keeps no other request waiting.
+ *
+ * Each step sees the store as it then is: a row that comes during the walk is not met, since it
+ * stands above; one that leaves is met or not.
+ * @module
+ */
+import { setImmediate } from 'node:timers/promises'
+import { invalid } from '../errors.ts'
+import { walkedRowsMax } from '../limits.ts'
+import type { Query, Row, Store } from '../store/contract.ts'
+
+export interface Walk {
+  /** Only rows with an ordinal below this one; all where it is absent. */
+  readonly before?: number | undefined
+  /** Rows whose deadline is at or before this instant are left out. */
+  readonly nowMs: number
+  /** Rows that are read at once; who needs only a few of them asks for no more. */
+  readonly stepRows: number
+}
+
+/**
+ * The rows of a query, newest first.
+ * @throws ApiError `invalid_request` instead of a walk that is longer than any answer is worth
+ */
+export async function* walkRows(
+  store: Pick<Store, 'page'>,
+  query: Query,
+  { before: below, nowMs, stepRows }: Walk,
+): AsyncGenerator<Row> {
+  let before = below
+  for (let walked = 0; walked < walkedRowsMax; walked += stepRows) {
+    const window = { offset: 0, limit: stepRows, nowMs, uncounted: true } as const
+    const { rows } = await store.page(query, before === undefined ? window : { ...window, before })
+    yield* rows
+    before = rows.at(-1)?.ordinal
+    if (before === undefined || rows.length < stepRows) return
+    await setImmediate()
+  }
+  throw invalid('query', `expected a question for which at most ${walkedRowsMax} rows are read`)
+}

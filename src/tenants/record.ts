@@ -1,0 +1,34 @@
+/**
+ * The tenant record: what is sealed of a tenant, and how it is found.
+ *
+ * Tenants live in the installation's key scope, since a tenant's own keys are derived from its id.
+ * @module
+ */
+import { textOf, utf8 } from '../bytes.ts'
+import { uniqueDigest } from '../crypto/digest.ts'
+import type { Keys } from '../crypto/scope.ts'
+import type { Deps } from '../deps.ts'
+import { openPart, sealRow, type RowSealer } from '../records/sealed-row.ts'
+import type { NewRow, Row } from '../store/contract.ts'
+
+export interface TenantRecord {
+  readonly id: string
+  readonly name?: string
+  readonly createdAtMs: number
+}
+
+const sealerOf = (keys: Keys): RowSealer => ({ scope: keys.installation, collection: 'tenant' })
+
+export const tenantUnique = (keys: Keys, id: string): Uint8Array =>
+  uniqueDigest(keys.installation, 'tenant-id', id)
+
+/** The row of a new tenant. */
+export function sealTenant(deps: Pick<Deps, 'keys' | 'randomBytes'>, record: TenantRecord): NewRow {
+  const { keys, randomBytes } = deps
+  const header = { uniques: [tenantUnique(keys, record.id)], terms: [] }
+  return sealRow(sealerOf(keys), randomBytes, header, 1, [utf8(JSON.stringify(record))])
+}
+
+/** @throws ApiError `storage_corrupt` when the row is not what was sealed */
+export const openTenant = (keys: Keys, row: Row): TenantRecord =>
+  JSON.parse(textOf(openPart(sealerOf(keys), row, 0)))

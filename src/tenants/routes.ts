@@ -1,0 +1,38 @@
+/**
+ * Operations on tenants as data. Source: contract section 15.
+ *
+ * @module
+ */
+import { Type } from '@sinclair/typebox'
+import type { Deps } from '../deps.ts'
+import type { Caller } from '../domain/caller.ts'
+import { printInstantUtc } from '../domain/instants.ts'
+import { ApiError } from '../errors.ts'
+import type { Route } from '../http/route.ts'
+import { openTenant, tenantUnique } from './record.ts'
+
+const tenantSchema = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.Optional(Type.String()),
+  created_at: Type.String({ format: 'date-time' }),
+})
+
+/** The JSON text of the tenant to which the credential belongs. */
+async function printOwnTenant({ keys, store }: Deps, { tenantId }: Caller): Promise<string> {
+  const row = await store.find(tenantUnique(keys, tenantId))
+  if (row === undefined) throw new ApiError('storage_corrupt', 'a credential has no tenant')
+  const { id, name, createdAtMs } = openTenant(keys, row)
+  return JSON.stringify({ id, name, created_at: printInstantUtc(createdAtMs) })
+}
+
+export const tenantRoutes = (deps: Deps): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/tenants/self',
+    summary: 'Get the tenant of the key that is sent',
+    permission: 'tenant:read',
+    success: { status: 200, schema: tenantSchema },
+    failures: [401, 403],
+    handle: async ({ caller }) => ({ status: 200, json: await printOwnTenant(deps, caller) }),
+  },
+]

@@ -1,0 +1,123 @@
+/**
+ * Operations on many tokens at once, as data. Source: contract sections 3 and 15.
+ *
+ * @module
+ */
+import { Type } from '@sinclair/typebox'
+import type { Deps } from '../deps.ts'
+import type { Json } from '../domain/json.ts'
+import { printJson, toPlain } from '../domain/json-print.ts'
+import { ApiError, invalid } from '../errors.ts'
+import { checkSchema } from '../http/bodies.ts'
+import { describeError } from '../http/problem.ts'
+import type { QueryParameters } from '../http/query.ts'
+import type { Call, Reply, Route } from '../http/route.ts'
+import { bulkLeavesMax } from '../limits.ts'
+import { detokenize } from './detokenize.ts'
+import { createTokenSchema, opaqueMembers, tokenSchema, type CreateTokenBody } from './model.ts'
+import { tokenizePartly, tokenizeWhole, type ItemResult, type ReadRequest } from './tokenize.ts'
+
+const anyJson = Type.Any({ description: 'Any JSON.' })
+
+const bulkQuery = Type.Object({
+  mode: Type.Optional(
+    Type.Union([Type.Literal('whole'), Type.Literal('partial')], {
+      description: '`whole`, the default: all or nothing. `partial`: each item for itself.',
+    }),
+  ),
+})
+
+const partialSchema = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      index: Type.Integer({ description: 'Counts the items of the body from 0.' }),
+      path: Type.String({ description: 'Where the item stands, by positions.' }),
+      status: Type.Integer({ description: '201, or what is wrong with the item.' }),
+      token: Type.Optional(Type.Union([tokenSchema, Type.String()])),
+      error: Type.Optional(Type.Any({ description: 'Title, status, detail and errors.' })),
+    }),
+  ),
+  retry: Type.Optional(
+    Type.Array(anyJson, { description: 'The items that failed, as they came, in their order.' }),
+  ),
+})
+
+const readRequest: ReadRequest = request => {
+  const body = toPlain(request, opaqueMembers)
+  checkSchema(createTokenSchema, body)
+  return body as CreateTokenBody
+}
+
+function isPartial(query: QueryParameters): boolean {
+  const mode = query.get('mode')?.[0] ?? 'whole'
+  if (mode !== 'whole' && mode !== 'partial') {
+    throw invalid('query.mode', 'expected whole or partial')
+  }
+  return mode === 'partial'
+}
+
+function printResult({ item, outcome }: ItemResult, index: number): string {
+  const place = `"index":${index},"path":${JSON.stringify(item.at || 'body')}`
+  if (!(outcome instanceof ApiError)) return `{${place},"status":201,"token":${outcome.json}}`
+  const error = describeError(outcome)
+  return `{${place},"status":${error.status},"error":${JSON.stringify(error)}}`
+}
+
+function printResults(results: readonly ItemResult[]): string {
+  const failed = results.filter(({ outcome }) => outcome instanceof ApiError)
+  const bodies = failed.map(({ item }) => printJson(item.value))
+  const retry = failed.length === 0 ? '' : `,"retry":[${bodies.join(',')}]`
+  return `{"results":[${results.map(printResult).join(',')}]${retry}}`
+}
+
+async function tokenize(deps: Deps, { caller, query, body }: Call): Promise<Reply> {
+  const json = isPartial(query)
+    ? printResults(await tokenizePartly(deps, caller, body as Json, readRequest))
+    : await tokenizeWhole(deps, caller, body as Json, readRequest)
+  return { status: 200, json }
+}
+
+const tokenizeDescription = `
+Any JSON of at most ${bulkLeavesMax} values. An object with \`data\` and a token type as its
+\`type\` is a request as for creating a token, and is answered by the token. Every other text,
+number or boolean becomes a token of type \`token\`, and is answered by its id. All else stays as
+it is.
+
+With \`mode=partial\` the answer has a result for each item instead, and \`retry\`: the failed
+items, which are the only values of a request that an answer repeats. Sent again as it is, its first
+item is the first that failed.`.trim()
+
+const detokenizeDescription = `
+Any JSON of at most ${bulkLeavesMax} values. A text that is exactly \`{{ <token id> }}\` or
+\`{{ <token id> | <filters> }}\` is replaced by the data of that token, or by what the filters
+make of it. Under a rule that masks it is the masked data. A text that holds \`{{\` otherwise is
+refused, and so is a token that the caller may not use.`.trim()
+
+export const bulkRoutes = (deps: Deps): readonly Route[] => [
+  {
+    method: 'POST',
+    path: '/tokenize',
+    summary: 'Create many tokens at once, in the shape of the body',
+    description: tokenizeDescription,
+    permission: 'token:create',
+    query: bulkQuery,
+    body: { contentType: 'application/json', schema: anyJson, opaque: 'all' },
+    success: { status: 200, schema: Type.Union([anyJson, partialSchema]) },
+    failures: [400, 401, 403, 409, 413, 415],
+    handle: call => tokenize(deps, call),
+  },
+  {
+    method: 'POST',
+    path: '/detokenize',
+    summary: 'Replace references to tokens by their data',
+    description: detokenizeDescription,
+    permission: 'token:use',
+    body: { contentType: 'application/json', schema: anyJson, opaque: 'all' },
+    success: { status: 200, schema: anyJson },
+    failures: [400, 401, 403, 413, 415],
+    handle: async ({ caller, body }) => ({
+      status: 200,
+      json: await detokenize(deps, caller, body as Json),
+    }),
+  },
+]

@@ -1,0 +1,58 @@
+/**
+ * Cursors: where a walk through a list goes on, for whoever walks the same list.
+ *
+ * A cursor is the ordinal of the last token that was shown, sealed in the scope of the tenant with
+ * the question as associated data: it tells nothing, fits no other tenant and no other question,
+ * and stays valid while tokens come and go. Text: base64url of the sealed 6 bytes.
+ * decision: it is not bound to the size of a page, nor to the credential, whose rules hold anew at
+ * each step. Source: contract section 4.
+ * @module
+ */
+import { utf8 } from '../bytes.ts'
+import type { KeyScope } from '../crypto/scope.ts'
+import { open, seal } from '../crypto/seal.ts'
+import { ApiError, invalid } from '../errors.ts'
+
+const nonceBytes = 24
+const ordinalBytes = 6
+/** Cursors are sealed under one key, which is not of the keyring. */
+const keyNumber = 0
+
+/** @param question canonical text of what is listed; equal texts list the same */
+export function sealCursor(
+  scope: KeyScope,
+  randomBytes: (count: number) => Uint8Array,
+  question: string,
+  ordinal: number,
+): string {
+  const plaintext = Buffer.alloc(ordinalBytes)
+  plaintext.writeUIntBE(ordinal, 0, ordinalBytes)
+  const key = { number: keyNumber, key: scope.cursorKey }
+  const sealed = seal(key, utf8(question), randomBytes(nonceBytes), plaintext)
+  return Buffer.from(sealed).toString('base64url')
+}
+
+function tryOpen(scope: KeyScope, question: string, text: string): Buffer | undefined {
+  const sealed = Buffer.from(text, 'base64url')
+  // The decoder is lax: only the text that was given counts.
+  if (sealed.toString('base64url') !== text) return undefined
+  try {
+    return Buffer.from(open(() => scope.cursorKey, utf8(question), sealed))
+  } catch (thrown) {
+    if (thrown instanceof ApiError && thrown.kind === 'storage_corrupt') return undefined
+    throw thrown
+  }
+}
+
+/**
+ * @param at where the cursor stands in the request
+ * @returns the ordinal that was sealed
+ * @throws ApiError `invalid_request` for a text that is no cursor of this tenant and question
+ */
+export function openCursor(scope: KeyScope, question: string, text: string, at: string): number {
+  const plaintext = tryOpen(scope, question, text)
+  if (plaintext?.length !== ordinalBytes) {
+    throw invalid(at, 'expected a cursor that this same list gave as next')
+  }
+  return plaintext.readUIntBE(0, ordinalBytes)
+}

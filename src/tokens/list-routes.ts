@@ -1,0 +1,80 @@
+/**
+ * Listing and searching tokens as data. Source: spec, "List tokens"; contract sections 4 and 14.
+ *
+ * @module
+ */
+import type { Deps } from '../deps.ts'
+import { invalid } from '../errors.ts'
+import { printPage, printStretch, readPartRequest, type PartRequest } from '../http/query.ts'
+import type { Call, Reply, Route } from '../http/route.ts'
+import { pageSizeDefault } from '../limits.ts'
+import { readTokenFilter } from './filters.ts'
+import { listTokens } from './list.ts'
+import type { Listed } from './listing.ts'
+import {
+  listTokensQuery,
+  searchTokensSchema,
+  tokenListSchema,
+  type SearchTokensBody,
+} from './model.ts'
+import { searchTokens } from './search.ts'
+
+const replyOf = (request: PartRequest, listed: Listed): Reply => ({
+  status: 200,
+  json:
+    'page' in request && 'total' in listed
+      ? printPage(request, listed.total, listed.items)
+      : printStretch(request.size, 'next' in listed ? listed.next : undefined, listed.items),
+})
+
+async function list(deps: Deps, { caller, query }: Call): Promise<Reply> {
+  const request = readPartRequest(query)
+  return replyOf(request, await listTokens(deps, caller, readTokenFilter(query), request))
+}
+
+function readPart({ page, size, start }: SearchTokensBody): PartRequest {
+  if (typeof start !== 'string') return { page: page ?? 1, size: size ?? pageSizeDefault }
+  if (typeof page === 'number') throw invalid('page', 'expected either page or start')
+  return { start, at: 'start', size: size ?? pageSizeDefault }
+}
+
+async function search(deps: Deps, { caller, body }: Call): Promise<Reply> {
+  const asked = body as SearchTokensBody
+  const request = readPart(asked)
+  return replyOf(request, await searchTokens(deps, caller, asked.query ?? '', request))
+}
+
+const searchDescription = `
+A query has clauses \`field:value\`, joined by \`AND\`, \`OR\`, \`NOT\` (or \`!\`, \`-\`) and
+parentheses; \`NOT\` binds most, \`OR\` least. A value with blanks or special characters stands in
+double quotes.
+
+Fields: \`id\`, \`type\`, \`fingerprint\`, \`created_by\`, \`modified_by\`; \`data\`, which matches
+the values of the search indexes whatever their case; \`metadata.<key>\`, whatever the case;
+\`container\`, exact or a beginning as \`/pci/*\`; \`created_at\` and \`modified_at\`, an instant,
+a day in UTC, or a range: \`[A TO B]\` with its ends, \`{A TO B}\` without them, \`*\` for an open
+one.`.trim()
+
+export const listRoutes = (deps: Deps): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/tokens',
+    summary: 'List tokens, newest first',
+    permission: 'token:read',
+    query: listTokensQuery,
+    success: { status: 200, schema: tokenListSchema },
+    failures: [400, 401, 403],
+    handle: call => list(deps, call),
+  },
+  {
+    method: 'POST',
+    path: '/tokens/search',
+    summary: 'Search tokens, newest first',
+    description: searchDescription,
+    permission: 'token:search',
+    body: { contentType: 'application/json', schema: searchTokensSchema, opaque: new Set() },
+    success: { status: 200, schema: tokenListSchema },
+    failures: [400, 401, 403, 413, 415],
+    handle: call => search(deps, call),
+  },
+]

@@ -1,0 +1,87 @@
+/**
+ * What a list answers: a page with its total, or a stretch of a walk with its cursor.
+ *
+ * Source: contract section 4.
+ * @module
+ */
+import type { Deps } from '../deps.ts'
+import { decideTransform } from '../domain/access.ts'
+import type { Caller } from '../domain/caller.ts'
+import type { TokenPermission } from '../domain/permissions.ts'
+import { invariant } from '../errors.ts'
+import type { Bounds } from './bounds.ts'
+import { openCursor, sealCursor } from './cursor.ts'
+import { readTokenPage, readTokensBelow } from './pages.ts'
+import type { StoredToken } from './record.ts'
+import { viewStored } from './view.ts'
+
+/** Which part of a list is asked for. */
+export type ListPart =
+  | { readonly page: number; readonly size: number }
+  /** `start` is the cursor of the stretch before, empty at first; it stands at `at`. */
+  | { readonly start: string; readonly at: string; readonly size: number }
+
+/** JSON texts of tokens, newest first. */
+export type Listed =
+  | { readonly items: readonly string[]; readonly total: number }
+  /** `next` is the cursor of the stretch after this one, when there is one. */
+  | { readonly items: readonly string[]; readonly next: string | undefined }
+
+export interface ListQuestion {
+  readonly permission: TokenPermission
+  readonly bounds: Bounds
+  /** Canonical text of what is asked; cursors are bound to it. */
+  readonly text: string
+}
+
+const show = (
+  { keys }: Deps,
+  { tenantId, grants }: Caller,
+  permission: TokenPermission,
+  tokens: readonly StoredToken[],
+): string[] =>
+  tokens.map(token => {
+    const transform = decideTransform(grants, permission, token.record)
+    invariant(transform !== undefined, 'a listed token is covered by the grants')
+    return viewStored(keys, tenantId, token, transform)
+  })
+
+async function listPage(
+  deps: Deps,
+  caller: Caller,
+  { permission, bounds }: ListQuestion,
+  { page, size }: { readonly page: number; readonly size: number },
+): Promise<Listed> {
+  const window = { offset: (page - 1) * size, limit: size, nowMs: deps.now() }
+  const { total, tokens } = await readTokenPage(deps, caller.tenantId, bounds, window)
+  return { total, items: show(deps, caller, permission, tokens) }
+}
+
+async function listStretch(
+  deps: Deps,
+  caller: Caller,
+  { permission, bounds, text }: ListQuestion,
+  { start, at, size }: { readonly start: string; readonly at: string; readonly size: number },
+): Promise<Listed> {
+  const { tenantId } = caller
+  const scope = deps.keys.tenant(tenantId)
+  const before = start === '' ? undefined : openCursor(scope, text, start, at)
+  // One more than is shown tells whether there is a next stretch.
+  const window = { before, limit: size + 1, nowMs: deps.now() }
+  const found = await readTokensBelow(deps, tenantId, bounds, window)
+  const tokens = found.slice(0, size)
+  const last = found.length > size ? tokens.at(-1) : undefined
+  const next = last && sealCursor(scope, deps.randomBytes, text, last.row.ordinal)
+  return { next, items: show(deps, caller, permission, tokens) }
+}
+
+/** Only what the bounds cover is counted, opened or shown. */
+export const listPart = (
+  deps: Deps,
+  caller: Caller,
+  question: ListQuestion,
+  part: ListPart,
+): Promise<Listed> =>
+  'page' in part
+    ? listPage(deps, caller, question, part)
+    : listStretch(deps, caller, question, part)

@@ -1,0 +1,159 @@
+/**
+ * Tokenizing any JSON: token requests in it become tokens, and so does every bare value.
+ *
+ * An object with `data` and the name of a token type as its `type` is a token request; any other
+ * object and every array is a frame that is kept. A text, number or boolean becomes a token of type
+ * `token`; null stays null, since there is nothing in it to protect. A request is answered by its
+ * token as create would answer, a bare value by the id of its token. Items are dealt with in order,
+ * so that a later one can be the duplicate of an earlier one. Source: contract section 15.
+ * @module
+ */
+import type { Deps } from '../deps.ts'
+import type { Caller } from '../domain/caller.ts'
+import { isJsonObject, type Json, type JsonObject } from '../domain/json.ts'
+import { listLeaves, pathBelow, printFrame, type IsLeaf, type Leaf } from '../domain/leaves.ts'
+import { tokenTypeOf } from '../domain/token-types.ts'
+import { ApiError } from '../errors.ts'
+import { bulkLeavesMax } from '../limits.ts'
+import { insertTokens, type Answer, type Refuse } from './insert.ts'
+import type { CreateTokenBody } from './model.ts'
+import { pauses } from './pause.ts'
+import { planToken, type Plan } from './plan.ts'
+
+/** Checks the shape of a create request. @throws ApiError `invalid_request` with every fault */
+export type ReadRequest = (request: JsonObject) => CreateTokenBody
+
+/** What becomes of a leaf; of null nothing does. */
+type Fate<Success> = Success | ApiError | undefined
+
+const isRequest: IsLeaf = value => {
+  const type = value.get('type')
+  return typeof type === 'string' && value.has('data') && tokenTypeOf(type) !== undefined
+}
+
+const leavesOf = (body: Json): readonly Leaf[] => listLeaves(body, isRequest, bulkLeavesMax)
+
+function planLeaf(
+  deps: Deps,
+  { tenantId }: Caller,
+  { value }: Leaf,
+  readRequest: ReadRequest,
+): Fate<Plan> {
+  if (value === null) return undefined
+  try {
+    return isJsonObject(value)
+      ? planToken(deps, tenantId, readRequest(value))
+      : planToken(deps, tenantId, { type: 'token', data: value }, true)
+  } catch (thrown) {
+    if (thrown instanceof ApiError && thrown.kind === 'invalid_request') return thrown
+    throw thrown
+  }
+}
+
+async function planAll(
+  deps: Deps,
+  caller: Caller,
+  leaves: readonly Leaf[],
+  readRequest: ReadRequest,
+): Promise<readonly Fate<Plan>[]> {
+  const plans: Fate<Plan>[] = []
+  const pause = pauses(deps.now)
+  for (const leaf of leaves) {
+    plans.push(planLeaf(deps, caller, leaf, readRequest))
+    await pause()
+  }
+  return plans
+}
+
+/** Inserts what is planned. @param refuse is told of leaves by their index */
+async function insertAll(
+  deps: Deps,
+  caller: Caller,
+  planned: readonly Fate<Plan>[],
+  refuse: Refuse,
+): Promise<readonly Fate<Answer>[]> {
+  const plans: Plan[] = []
+  const places: number[] = []
+  const fates = planned.map((fate, index): Fate<Answer> => {
+    if (fate === undefined || fate instanceof ApiError) return fate
+    plans.push(fate)
+    places.push(index)
+    return undefined
+  })
+  const answers = await insertTokens(deps, caller, plans, (index, error) => {
+    const place = places[index] ?? index
+    refuse(place, error)
+    fates[place] = error
+  })
+  answers.forEach((answer, index) => {
+    if (answer !== undefined) fates[places[index] ?? index] = answer
+  })
+  return fates
+}
+
+/** The paths of a leaf's faults in the whole body. The path of a bare value is its place alone. */
+function fieldsAt(leaf: Leaf | undefined, error: ApiError): [string, readonly string[]][] {
+  const fields = error.fields ?? { '': [error.message] }
+  return Object.entries(fields).map(([path, expected]) => {
+    const inner = path === 'data' && !isJsonObject(leaf?.value) ? '' : path
+    return [pathBelow(leaf?.at ?? '', inner) || 'body', expected]
+  })
+}
+
+/** One error for all that failed, with the kind of the first. */
+function joinErrors(failed: readonly (readonly [Leaf | undefined, ApiError])[]): ApiError {
+  const kind = failed[0]?.[1].kind ?? 'invalid_request'
+  const fields = failed.flatMap(([leaf, error]) => fieldsAt(leaf, error))
+  const message = 'Nothing was stored, because not all of it could be.'
+  return new ApiError(kind, message, Object.fromEntries(fields))
+}
+
+/**
+ * All or nothing, in one write.
+ * @returns the JSON text of the body with each leaf replaced by its answer
+ * @throws ApiError `invalid_request` with all faults, `forbidden`, `conflict`
+ */
+export async function tokenizeWhole(
+  deps: Deps,
+  caller: Caller,
+  body: Json,
+  readRequest: ReadRequest,
+): Promise<string> {
+  const leaves = leavesOf(body)
+  const planned = await planAll(deps, caller, leaves, readRequest)
+  const failed = planned.flatMap((fate, index) =>
+    fate instanceof ApiError ? [[leaves[index], fate] as const] : [],
+  )
+  if (failed.length > 0) throw joinErrors(failed)
+  const answers = await insertAll(deps, caller, planned, (index, error) => {
+    throw joinErrors([[leaves[index], error]])
+  })
+  const texts = answers.map(answer =>
+    answer === undefined || answer instanceof ApiError ? 'null' : answer.json,
+  )
+  return printFrame(body, isRequest, texts)
+}
+
+export interface ItemResult {
+  readonly item: Leaf
+  readonly outcome: Answer | ApiError
+}
+
+/**
+ * Each item for itself: those that can be stored are, in one write.
+ * @returns one result for each item, in order; null is no item
+ */
+export async function tokenizePartly(
+  deps: Deps,
+  caller: Caller,
+  body: Json,
+  readRequest: ReadRequest,
+): Promise<readonly ItemResult[]> {
+  const leaves = leavesOf(body)
+  const planned = await planAll(deps, caller, leaves, readRequest)
+  const fates = await insertAll(deps, caller, planned, () => undefined)
+  return leaves.flatMap((item, index) => {
+    const outcome = fates[index]
+    return outcome === undefined ? [] : [{ item, outcome }]
+  })
+}

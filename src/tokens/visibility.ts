@@ -1,0 +1,93 @@
+/**
+ * What a caller may see: from grants to bounds.
+ *
+ * The queries say which tokens the rules can cover; the test on an opened token is
+ * `decideTransform`, the one that decides every single read. Source: contract sections 11 and 14.
+ * @module
+ */
+import { decideTransform, plainTransform, type Condition, type Grants } from '../domain/access.ts'
+import type { Rule, Transform } from '../domain/access.ts'
+import type { TokenPermission } from '../domain/permissions.ts'
+import { allOf, anyOf, nothing, without, type Bounds } from './bounds.ts'
+import type { Criteria } from './criteria.ts'
+
+function ofCondition(criteria: Criteria, { attribute, operator, value }: Condition): Bounds {
+  if (attribute === 'id') {
+    return operator === 'equals' ? criteria.id(value) : criteria.idStart(value)
+  }
+  return operator === 'equals' ? criteria.container(value) : criteria.containerStart(value)
+}
+
+/** As `covers` in access.ts: no scope covers nothing, no conditions cover everything. */
+function ofRule(criteria: Criteria, { container, conditions }: Rule): Bounds {
+  if (container !== undefined) return criteria.covering(container)
+  if (conditions === undefined) return nothing
+  if (conditions.length === 0) return criteria.every
+  return allOf(conditions.map(condition => ofCondition(criteria, condition)))
+}
+
+interface Step {
+  readonly transform: Transform
+  readonly covered: Bounds
+}
+
+/** What decides, in order: the rules with that permission, then the plain permission. */
+function stepsOf(criteria: Criteria, grants: Grants, permission: TokenPermission): Step[] {
+  const steps = grants.rules
+    .filter(rule => rule.permissions.includes(permission))
+    .map(rule => ({ transform: rule.transform, covered: ofRule(criteria, rule) }))
+  if (!grants.permissions.includes(permission)) return steps
+  return [...steps, { transform: plainTransform(permission), covered: criteria.every }]
+}
+
+/** The tokens that the grants cover for that permission, whatever their transform. */
+export function visibleTokens(
+  criteria: Criteria,
+  grants: Grants,
+  permission: TokenPermission,
+): Bounds {
+  if (grants.permissions.includes(permission)) return criteria.every
+  const covered = stepsOf(criteria, grants, permission).map(step => step.covered)
+  if (covered.includes(criteria.every)) return criteria.every
+  const matches: Bounds['matches'] = ({ record }) =>
+    decideTransform(grants, permission, record) !== undefined
+  return { ...anyOf(covered), matches }
+}
+
+/** The tokens for which the first step that covers them is one of the wanted. */
+function decidedBy(steps: readonly Step[], isWanted: (step: Step) => boolean): Bounds {
+  let decided = nothing
+  for (const step of steps.toReversed()) {
+    const { covered } = step
+    decided = isWanted(step) ? anyOf([covered, decided]) : without(decided, covered)
+  }
+  return decided
+}
+
+/** The visible tokens, by whether their data is shown at all. */
+export interface DataVisibility {
+  readonly shown: Bounds
+  readonly redacted: Bounds
+}
+
+/** `undefined` when no rule redacts: then the data of every visible token is shown. */
+export function dataVisibility(
+  criteria: Criteria,
+  grants: Grants,
+  permission: TokenPermission,
+): DataVisibility | undefined {
+  const steps = stepsOf(criteria, grants, permission)
+  const isRedacting = ({ transform }: Step) => transform === 'redact'
+  if (!steps.some(isRedacting)) return undefined
+  const decide = (isWanted: (transform: Transform) => boolean): Bounds => ({
+    ...decidedBy(steps, ({ transform }) => isWanted(transform)),
+    matches: ({ record }) => {
+      const transform = decideTransform(grants, permission, record)
+      return transform !== undefined && isWanted(transform)
+    },
+  })
+  return {
+    shown: decide(transform => transform !== 'redact'),
+    redacted: decide(transform => transform === 'redact'),
+  }
+}

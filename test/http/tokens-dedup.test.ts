@@ -1,0 +1,227 @@
+/**
+ * Deduplication on create. Source: contract section 8; hardening H101, H144, H160.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { sweep } from '../../src/expiry.ts'
+import { expectProblem } from '../support/problem.ts'
+import { openTestVault, type Answer, type TestVault } from '../support/vault.ts'
+
+const permissions = ['token:create', 'token:read', 'token:update', 'token:delete']
+
+let vault: TestVault
+let plain: string
+let revealing: string
+/** May create, and nothing else. */
+let creating: string
+
+beforeAll(async () => {
+  vault = await openTestVault(41)
+  plain = await vault.application({ type: 'private', permissions })
+  const rules = [{ priority: 1, container: '/', transform: 'reveal', permissions }]
+  revealing = await vault.application({ type: 'private', rules })
+  creating = await vault.application({ type: 'public', permissions: ['token:create'] })
+})
+
+const create = (body: object, key = plain) =>
+  vault.ask('POST', '/tokens', { key, body: { type: 'token', ...body } })
+const createOnce = (body: object, key = plain) => create({ deduplicate_token: true, ...body }, key)
+const idOf = ({ status, body }: Answer): string => {
+  expect(status).toBe(201)
+  return String(body['id'])
+}
+const totalOf = async (fingerprint: unknown): Promise<unknown> => {
+  const path = `/tokens?fingerprint=${String(fingerprint)}`
+  const { body } = await vault.ask('GET', path, { key: plain })
+  return (body['pagination'] as { total_items: number }).total_items
+}
+
+describe('a create that deduplicates', () => {
+  test('makes a token when there is no equal one, and says so', async () => {
+    const answer = await createOnce({ data: 'new one' })
+    expect(answer.status).toBe(201)
+    expect(answer.body['_extras']).toEqual({ deduplicated: false })
+    expect((await create({ data: 'unasked' })).body).not.toHaveProperty('_extras')
+    const declined = await createOnce({ data: 'declined', deduplicate_token: false })
+    expect(declined.body).not.toHaveProperty('_extras')
+  })
+
+  test('gives the equal token unchanged, and makes nothing', async () => {
+    const first = await create({
+      data: 'same',
+      mask: '{{ data | reveal_last: 1 }}',
+      metadata: { a: '1' },
+      id: 'the first',
+    })
+    const second = await createOnce({ data: 'same', metadata: { b: '2' }, id: 'the second' })
+    expect(second.status).toBe(201)
+    expect(second.body).toEqual({ ...first.body, _extras: { deduplicated: true } })
+    expect(second.headers.get('location')).toBe('/tokens/the%20first')
+    expect((await vault.ask('GET', '/tokens/the%20second', { key: plain })).status).toBe(404)
+    expect(await totalOf(first.body['fingerprint'])).toBe(1)
+  })
+
+  test('goes by the fingerprint: by its expression, and by the type', async () => {
+    const expression = '{{ data.email | downcase }}'
+    const person = { data: { email: 'A@B.C', n: 1 }, fingerprint_expression: expression }
+    const id = idOf(await createOnce(person))
+    expect(idOf(await createOnce({ ...person, data: { email: 'a@b.c', n: 2 } }))).toBe(id)
+    expect(idOf(await createOnce({ ...person, data: { email: 'a@b.d', n: 1 } }))).not.toBe(id)
+    const digits = '4242424242424242'
+    const asCard = await createOnce({ type: 'card_number', data: digits })
+    expect((await createOnce({ data: digits })).body['id']).not.toBe(idOf(asCard))
+  })
+
+  test('leaves alone tokens that are created without it', async () => {
+    const id = idOf(await createOnce({ data: 'twice' }))
+    const second = await create({ data: 'twice' })
+    expect(idOf(second)).not.toBe(id)
+    expect(await totalOf(second.body['fingerprint'])).toBe(2)
+  })
+
+  test('gives the oldest of several equal tokens, whatever came later', async () => {
+    const ids = [idOf(await create({ data: 'several' })), idOf(await create({ data: 'several' }))]
+    expect(idOf(await createOnce({ data: 'several' }))).toBe(String(ids[0]))
+    await vault.ask('DELETE', `/tokens/${ids[0]}`, { key: plain })
+    expect(idOf(await createOnce({ data: 'several' }))).toBe(String(ids[1]))
+    await vault.ask('DELETE', `/tokens/${ids[1]}`, { key: plain })
+    expect(ids).not.toContain(idOf(await createOnce({ data: 'several' })))
+  })
+
+  test('does not go beyond its tenant', async () => {
+    const id = idOf(await createOnce({ data: 'per tenant' }))
+    const other = await openTestVault(42)
+    const key = await other.application({ type: 'private', permissions })
+    const body = { type: 'token', data: 'per tenant', deduplicate_token: true }
+    const answer = await other.ask('POST', '/tokens', { key, body })
+    expect(answer.body['_extras']).toEqual({ deduplicated: false })
+    expect(answer.body['id']).not.toBe(id)
+  })
+
+  test('takes a new token when the equal one has expired, swept or not', async () => {
+    const brief = { data: 'brief', expires_at: '2030-01-01T00:01:00Z' }
+    const own = await openTestVault(43)
+    const key = await own.application({ type: 'private', permissions })
+    const ask = (body: object) =>
+      own.ask('POST', '/tokens', { key, body: { type: 'token', deduplicate_token: true, ...body } })
+    const id = idOf(await ask(brief))
+    own.clock.advance(59_999)
+    expect(idOf(await ask(brief))).toBe(id)
+    own.clock.advance(1)
+    const next = await ask({ data: 'brief' })
+    expect(next.body['_extras']).toEqual({ deduplicated: false })
+    expect(next.body['id']).not.toBe(id)
+    // The expired holder left in the same write.
+    expect(await sweep(own.deps)).toBe(0)
+    expect(idOf(await ask({ data: 'brief' }))).toBe(String(next.body['id']))
+  })
+
+  const nothing: readonly (readonly [string, object])[] = [
+    ['null', { data: { a: 1 }, fingerprint_expression: '{{ data.canary }}' }],
+    ['an empty text', { data: '' }],
+    ['no text at all', { data: 'a', fingerprint_expression: '' }],
+    ['a constant', { data: 'a', fingerprint_expression: 'canary' }],
+    ['a constant in braces', { data: 'a', fingerprint_expression: "{{ 'canary' | upcase }}" }],
+  ]
+
+  test.each(nothing)('is refused when the fingerprint is of %s', async (_, body) => {
+    expectProblem(await createOnce(body), 400, ['fingerprint_expression'], ['CANARY'])
+    expect((await create(body)).status).toBe(201)
+  })
+
+  test('is refused for any other fault, equal token or not', async () => {
+    await create({ data: 'faulty' })
+    expectProblem(await createOnce({ data: 'faulty', id: 'canary/' }), 400, ['id'])
+    const path = 'deduplicate_token'
+    expectProblem(await create({ data: 'faulty', deduplicate_token: 'canary' }), 400, [path])
+  })
+
+  test('gives one token to 50 creates at the same time', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => createOnce({ data: 'raced' })),
+    )
+    expect(new Set(answers.map(idOf)).size).toBe(1)
+    const fresh = answers.filter(({ text }) => text.includes('"deduplicated":false'))
+    expect(fresh).toHaveLength(1)
+    expect(await totalOf(answers[0]?.body['fingerprint'])).toBe(1)
+  })
+
+  test('decides right when the value is deleted and made again all the time', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, async (_, count) => {
+        if (count % 3 > 0) return createOnce({ data: 'churned' })
+        const { body } = await createOnce({ data: 'churned' })
+        return vault.ask('DELETE', `/tokens/${String(body['id'])}`, { key: plain })
+      }),
+    )
+    for (const { status } of answers) expect([201, 204, 404]).toContain(status)
+    const last = await createOnce({ data: 'churned' })
+    expect(await totalOf(last.body['fingerprint'])).toBe(1)
+  })
+})
+
+describe('a duplicate shows', () => {
+  const secret = 'ssn canary 77'
+  let original: Answer
+
+  beforeAll(async () => {
+    original = await create({
+      data: secret,
+      mask: '{{ data | reveal_last: 2 }}',
+      metadata: { owner: 'canary-owner' },
+      search_indexes: ['{{ data }}'],
+      expires_at: '1/1/2031',
+    })
+  })
+
+  const five = () => {
+    const { id, type, tenant_id, fingerprint, containers } = original.body
+    return { id, type, tenant_id, fingerprint, containers, _extras: { deduplicated: true } }
+  }
+
+  test('what the caller may read: the mask, or the data under a rule that reveals', async () => {
+    expect((await createOnce({ data: secret })).body).toMatchObject({ data: 'XXXXXXXXXXX77' })
+    const revealed = await createOnce({ data: secret }, revealing)
+    expect(revealed.body).toMatchObject({ data: secret, metadata: { owner: 'canary-owner' } })
+  })
+
+  test('only five fields to a caller who may not read', async () => {
+    const answer = await createOnce({ data: secret, metadata: { mine: 'x' } }, creating)
+    expect(answer.status).toBe(201)
+    expect(answer.body).toEqual(five())
+  })
+
+  test('only five fields where a rule lets the caller read elsewhere alone', async () => {
+    const rules = [
+      { priority: 1, container: '/general/', transform: 'reveal', permissions: ['token:create'] },
+      { priority: 2, container: '/other/', transform: 'reveal', permissions: ['token:read'] },
+    ]
+    const key = await vault.application({ type: 'private', rules })
+    expect((await createOnce({ data: secret }, key)).body).toEqual(five())
+  })
+
+  test('no data where the rule redacts', async () => {
+    const rules = [
+      {
+        priority: 1,
+        container: '/',
+        transform: 'redact',
+        permissions: ['token:create', 'token:read'],
+      },
+    ]
+    const key = await vault.application({ type: 'private', rules })
+    const answer = await createOnce({ data: secret }, key)
+    expect(answer.body).not.toHaveProperty('data')
+    expect(answer.body['id']).toBe(String(original.body['id']))
+  })
+
+  test('nothing to a caller who may not create there', async () => {
+    const rules = [
+      { priority: 1, container: '/a/', transform: 'mask', permissions: ['token:create'] },
+    ]
+    const key = await vault.application({ type: 'private', rules })
+    const answer = await createOnce({ data: secret, containers: ['/b/'] }, key)
+    expectProblem(answer, 403, undefined, [String(original.body['id'])])
+    expect((await createOnce({ data: secret, containers: ['/a/'] }, key)).body).toEqual(five())
+  })
+})
