@@ -2,19 +2,28 @@
  * The application: features mounted on one Elysia instance, with one exit for every error.
  *
  * The framework routes and nothing more: it parses no body and validates nothing, since its own
- * answers would repeat the request (design.md, "Facts about the framework"). Tests start here.
+ * answers would repeat the request (design.md, "Facts about the framework"). A listening server
+ * routes by the target as it was sent, because the framework sees addresses from which the server
+ * has removed `..` already (hardening H28). Tests start here.
  * @module
  */
 import { Elysia } from 'elysia'
 import { applicationRoutes } from './applications/routes.ts'
-import { authenticator } from './applications/authenticate.ts'
+import { applicationAuthenticator, findLiveApplication } from './applications/authenticate.ts'
 import { hexOf } from './bytes.ts'
 import type { Deps } from './deps.ts'
-import { ApiError } from './errors.ts'
-import { docsPlugin } from './http/docs.ts'
-import { handlerOf, traceIdOf, type Pipeline } from './http/pipeline.ts'
-import { problemResponse, toApiError } from './http/problem.ts'
-import type { Route } from './http/route.ts'
+import { isLive } from './domain/caller.ts'
+import { openAnswers } from './http/answers.ts'
+import { docsOperations } from './http/docs.ts'
+import { openEndpoints, operationOf, type Endpoint, type Endpoints } from './http/endpoints.ts'
+import type { Pipeline } from './http/pipeline.ts'
+import { openRateLimit } from './http/rate.ts'
+import { permissionRoutes } from './permissions/routes.ts'
+import { sessionAuthenticator, sessionKeyPrefix } from './sessions/authenticate.ts'
+import type { SessionDeps } from './sessions/deps.ts'
+import { sessionRoutes } from './sessions/routes.ts'
+import { tenantRoutes } from './tenants/routes.ts'
+import { bulkRoutes } from './tokens/bulk-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 
 /** Unique for this process and every other: a random prefix and a count. */
@@ -24,49 +33,86 @@ function traceIds(deps: Deps): () => string {
   return () => `${prefix}-${(count += 1).toString(36)}`
 }
 
-/** The segments of a route match those of a path; `:name` matches any one. */
-function matches(route: Route, path: string): boolean {
-  const expected = route.path.split('/')
-  const given = path.replace(/\/$/, '').split('/')
-  return (
-    expected.length === given.length &&
-    expected.every((segment, index) => segment.startsWith(':') || segment === given[index])
+/** The prefix of a key tells which feature knows it; expiry is checked each time. */
+function authenticatorOf(deps: SessionDeps): Pipeline['authenticate'] {
+  const findApplication = applicationAuthenticator(deps)
+  const findSession = sessionAuthenticator(deps)
+  return async key => {
+    const find = key.startsWith(sessionKeyPrefix) ? findSession : findApplication
+    const caller = await find(key)
+    return caller !== undefined && isLive(caller, deps.now()) ? caller : undefined
+  }
+}
+
+/** What `Bun.serve` is given. */
+export interface Listener {
+  readonly routes: Readonly<Record<string, (request: Bun.BunRequest) => Promise<Response>>>
+  readonly fetch: (request: Request) => Promise<Response>
+}
+
+export interface App {
+  /** Answers one request within this process; never throws. */
+  readonly handle: (request: Request) => Promise<Response>
+  /** The same, by the framework's own name. */
+  readonly fetch: (request: Request) => Response | Promise<Response>
+  readonly listener: Listener
+  /** Answers 503 from now on; resolves when all that was under way has its answer. */
+  readonly drain: () => Promise<void>
+}
+
+/** The server matches what was sent, and decodes parameters in its own way: both must agree. */
+function listenerOf({ at, nowhere }: Endpoints): Listener {
+  const entries = [...at].flatMap(([path, endpoint]) => {
+    const answer = path.includes(':')
+      ? (request: Bun.BunRequest) => endpoint(request, request.params)
+      : (request: Bun.BunRequest) => endpoint(request)
+    return [
+      [path, answer],
+      [`${path}/`, answer],
+    ] as const
+  })
+  return { routes: Object.fromEntries(entries), fetch: request => nowhere(request) }
+}
+
+function mount({ at, nowhere }: Endpoints) {
+  // Without it the framework looks for the path behind the eleventh character only.
+  const handler = { standardHostname: false }
+  const framework = new Elysia({ normalize: false, handler }).onError(({ request }) =>
+    nowhere(request),
   )
+  const all = (path: string, endpoint: Endpoint) =>
+    framework.all(path, ({ request }) => endpoint(request), { parse: 'none' })
+  at.forEach((endpoint, path) => all(path, endpoint))
+  return framework
 }
 
-/** 405 with `Allow` where other methods have a route, else 404. */
-function unrouted(pipeline: Pipeline, routes: readonly Route[], request: Request): Response {
-  const path = new URL(request.url).pathname
-  const allowed = routes.filter(route => matches(route, path)).map(route => route.method)
-  const traceId = traceIdOf(pipeline, request)
-  if (allowed.length === 0) {
-    const error = new ApiError('not_found', 'There is nothing at this address.')
-    return problemResponse(error, traceId, pipeline.log)
+export function buildApp(deps: Deps): App {
+  const { settings } = deps
+  const sessionDeps: SessionDeps = {
+    ...deps,
+    findApplication: (tenantId, id) => findLiveApplication(deps, tenantId, id),
   }
-  const allow = [...new Set(allowed)].join(', ')
-  const error = new ApiError('method_not_allowed', `expected one of the methods ${allow}`)
-  return problemResponse(error, traceId, pipeline.log, { allow })
-}
-
-export function buildApp(deps: Deps) {
+  const answers = openAnswers(settings, deps.log)
   const pipeline: Pipeline = {
-    authenticate: authenticator(deps),
+    deps,
+    answers,
+    authenticate: authenticatorOf(sessionDeps),
+    isWithinRate: openRateLimit(settings.requestsPerSecondMax, deps.now),
     nextTraceId: traceIds(deps),
-    log: deps.log,
   }
-  const routes = [...tokenRoutes(deps), ...applicationRoutes(deps)]
-  const app = new Elysia({ normalize: false })
-    .use(docsPlugin(routes))
-    .onError(({ code, error, request }) =>
-      code === 'NOT_FOUND'
-        ? unrouted(pipeline, routes, request)
-        : problemResponse(toApiError(error), traceIdOf(pipeline, request), deps.log),
-    )
-  for (const route of routes) {
-    const handle = handlerOf(pipeline, route)
-    app.route(route.method, route.path, ({ request, params }) => handle(request, params), {
-      parse: 'none',
-    })
-  }
-  return app
+  const routes = [
+    ...tokenRoutes(deps),
+    ...bulkRoutes(deps),
+    ...sessionRoutes(sessionDeps),
+    ...applicationRoutes(deps),
+    ...tenantRoutes(deps),
+    ...permissionRoutes,
+  ]
+  const operations = [
+    ...routes.map(route => operationOf(pipeline, route)),
+    ...docsOperations(answers, routes, settings.basePath),
+  ]
+  const endpoints = openEndpoints(pipeline, settings.basePath, operations)
+  const { handle, fetch } = mount(endpoints)
+  return { handle, fetch, listener: listenerOf(endpoints), drain: endpoints.drain }
 }

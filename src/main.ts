@@ -4,21 +4,16 @@
  * 0 is success, 1 a failure, 2 a wrong command line. Every failure is one line on stderr.
  * @module
  */
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { version } from '../package.json' with { type: 'json' }
 import { dev, type DevOptions } from './cli/dev.ts'
 import { CommandFailure } from './cli/failure.ts'
 import { init, type InitOptions } from './cli/init.ts'
+import { assertKnownVariables, servingOptions, tryingOptions } from './cli/options.ts'
 import { serve, type ServeOptions } from './cli/serve.ts'
 import { say } from './cli/system.ts'
 
 const usageExitCode = 2
-
-function parsePort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : -1
-  if (port < 0 || port > 65_535) throw new InvalidArgumentError('expected 0 to 65535')
-  return port
-}
 
 const dataOption = () =>
   new Option('--data <dir>', 'the data folder').env('COFFER_DATA').default('coffer-data')
@@ -28,11 +23,10 @@ const masterKeyOption = () =>
     'COFFER_MASTER_KEY_FILE',
   )
 
-const portOption = () =>
-  new Option('--port <number>', 'the port to listen on, 0 for any free one')
-    .env('COFFER_PORT')
-    .default(3333)
-    .argParser(parsePort)
+function addOptions(command: Command, options: readonly Option[]): Command {
+  for (const option of options) command.addOption(option)
+  return command
+}
 
 function buildCommands(): Command {
   const program = new Command('coffer')
@@ -50,38 +44,34 @@ function buildCommands(): Command {
     .addOption(masterKeyOption())
     .option('--json', 'print one line of JSON')
     .action((options: InitOptions) => init(options))
-  program
+  const serving = program
     .command('serve')
     .description('serve a data folder')
     .addOption(dataOption())
     .addOption(masterKeyOption())
-    .addOption(
-      new Option('--host <host>', 'the address to listen on')
-        .env('COFFER_HOST')
-        .default('127.0.0.1'),
-    )
-    .addOption(portOption())
-    .addOption(
-      new Option('--socket <path>', 'a Unix socket to listen on instead').env('COFFER_SOCKET'),
-    )
     .action((options: ServeOptions) => serve(options))
-  program
+  addOptions(serving, servingOptions())
+  const trying = program
     .command('dev')
     .description('start a throw-away vault with three keys')
-    .addOption(portOption())
     .option('--json', 'print one line of JSON when it is ready')
     .action((options: DevOptions) => dev(options))
+  addOptions(trying, tryingOptions())
   program
     .command('version')
     .description('print the version')
     .action(() => say(version))
+  for (const command of [serving, trying]) {
+    command.hook('preAction', () => assertKnownVariables(program, process.env))
+  }
   return program
 }
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCode
   if (error instanceof CommandFailure) {
-    process.stderr.write(`coffer: ${error.message}\n`)
+    const hint = error.exitCode === usageExitCode ? '; see --help' : ''
+    process.stderr.write(`coffer: ${error.message}${hint}\n`)
     return error.exitCode
   }
   const name = error instanceof Error ? error.name : 'an unknown error'

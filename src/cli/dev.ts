@@ -12,14 +12,14 @@ import type { CreateApplicationBody } from '../applications/model.ts'
 import type { Deps } from '../deps.ts'
 import { mayHold, tokenPermissions } from '../domain/permissions.ts'
 import type { Secret } from '../secret.ts'
-import { defaultSettings } from '../settings.ts'
+import type { Settings } from '../settings.ts'
 import { openLmdbStore } from '../store/lmdb/open.ts'
 import { createVault, openVaultKeys } from '../vault.ts'
+import { loadConfig, type ConfigOptions } from './options.ts'
 import { startServer, untilSignalled } from './server.ts'
 import { logToStderr, monotoneClock, randomBytes, say } from './system.ts'
 
-export interface DevOptions {
-  readonly port: number
+export interface DevOptions extends ConfigOptions {
   readonly json?: boolean
 }
 
@@ -53,13 +53,16 @@ async function addApplication(
   return key
 }
 
-async function makeDemoVault(folder: string): Promise<{ deps: Deps; demo: DemoKeys }> {
+async function makeDemoVault(
+  folder: string,
+  settings: Settings,
+): Promise<{ deps: Deps; demo: DemoKeys }> {
   const now = monotoneClock()
   const masterKey = randomBytes(32)
   const store = await openLmdbStore({ path: folder })
   const { tenantId, key } = await createVault({ store, now, randomBytes }, masterKey)
   const keys = await openVaultKeys(store, masterKey)
-  const deps: Deps = { store, keys, now, randomBytes, log: logToStderr, settings: defaultSettings }
+  const deps: Deps = { store, keys, now, randomBytes, log: logToStderr, settings }
   const demo: DemoKeys = {
     tenantId,
     management: key,
@@ -98,14 +101,18 @@ Store a card with the public key, then read it with the private one:
 The interface is documented at ${baseUrl}/swagger`)
 }
 
-export async function dev({ port, json }: DevOptions): Promise<void> {
+/** Listens on loopback alone: its keys are printed. */
+export async function dev({ json, ...options }: DevOptions): Promise<void> {
+  const { address, settings } = loadConfig(options)
+  const port = 'port' in address ? address.port : 0
   const folder = mkdtempSync(join(tmpdir(), 'coffer-dev-'))
   try {
-    const { deps, demo } = await makeDemoVault(folder)
-    const stopped = untilSignalled()
+    const { deps, demo } = await makeDemoVault(folder, settings)
+    const stopped = untilSignalled(['SIGTERM', 'SIGINT', 'SIGHUP'])
     const server = await startServer(deps, { host: '127.0.0.1', port })
-    if (json === true) printJson(server.address, demo)
-    else printGuide(server.address, demo)
+    const baseUrl = server.address + settings.basePath
+    if (json === true) printJson(baseUrl, demo)
+    else printGuide(baseUrl, demo)
     await stopped
     await server.stop()
   } finally {

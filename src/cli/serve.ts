@@ -4,18 +4,16 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
-import { defaultSettings } from '../settings.ts'
 import { openDataFolder, type FolderOptions } from './data-folder.ts'
+import { loadConfig, type ConfigOptions } from './options.ts'
 import { startServer, untilSignalled } from './server.ts'
-import { logToStderr, monotoneClock, randomBytes, say } from './system.ts'
+import { logToStderr, monotoneClock, outliveReaders, randomBytes, say } from './system.ts'
 
-export interface ServeOptions extends FolderOptions {
-  readonly host: string
-  readonly port: number
-  readonly socket?: string
-}
+export type ServeOptions = FolderOptions & ConfigOptions
 
 export async function serve(options: ServeOptions): Promise<void> {
+  const { address, settings } = loadConfig(options)
+  outliveReaders()
   const { store, keys } = await openDataFolder(options)
   const deps: Deps = {
     store,
@@ -23,11 +21,12 @@ export async function serve(options: ServeOptions): Promise<void> {
     now: monotoneClock(),
     randomBytes,
     log: logToStderr,
-    settings: defaultSettings,
+    settings,
   }
-  const { host, port, socket } = options
-  const stopped = untilSignalled()
-  const server = await startServer(deps, socket === undefined ? { host, port } : { socket })
+  // The end of a terminal ends no server.
+  process.on('SIGHUP', () => {})
+  const stopped = untilSignalled(['SIGTERM', 'SIGINT'])
+  const server = await startServer(deps, address)
   say(`Coffer listens on ${server.address}`)
   await stopped
   await server.stop()

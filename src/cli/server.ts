@@ -5,13 +5,12 @@
  */
 import { chmodSync, existsSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
-import { buildApp } from '../app.ts'
+import { buildApp, type App } from '../app.ts'
+import type { Address } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { sweep } from '../expiry.ts'
-import { drainMsMax, sweepIntervalMs } from '../limits.ts'
+import { drainMsMax, idleSecondsMax, sweepIntervalMs } from '../limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
-
-export type Address = { readonly socket: string } | { readonly host: string; readonly port: number }
 
 export interface RunningServer {
   /** `http://127.0.0.1:3333`, or the path of the socket. */
@@ -52,16 +51,23 @@ function listenFailure(error: unknown): unknown {
   return error
 }
 
-function listen(deps: Deps, address: Address) {
-  const app = buildApp(deps)
-  const common = { fetch: app.fetch, maxRequestBodySize: Number.MAX_SAFE_INTEGER }
+function listen({ listener }: App, address: Address) {
+  const common = {
+    ...listener,
+    development: false,
+    // The server's own 413 has no body; ours stands before the first byte is read.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+  }
   try {
     if ('socket' in address) {
       const server = Bun.serve({ ...common, unix: address.socket })
       chmodSync(address.socket, ownerOnly)
       return server
     }
-    return Bun.serve({ ...common, hostname: address.host, port: address.port })
+    const { host: hostname, port } = address
+    // Else the server would share a port that another process has, in silence.
+    const tcp = { reusePort: false, idleTimeout: idleSecondsMax }
+    return Bun.serve({ ...common, ...tcp, hostname, port })
   } catch (error) {
     throw listenFailure(error)
   }
@@ -89,22 +95,23 @@ function startSweeping(deps: Deps): () => void {
 /** @throws CommandFailure when the address cannot be had */
 export async function startServer(deps: Deps, address: Address): Promise<RunningServer> {
   if ('socket' in address) await clearSocket(address.socket)
-  const server = listen(deps, address)
+  const app = buildApp(deps)
+  const server = listen(app, address)
   const stopSweeping = startSweeping(deps)
   return {
     address: 'socket' in address ? address.socket : `http://${server.hostname}:${server.port}`,
     async stop() {
       stopSweeping()
-      await Promise.race([server.stop(), Bun.sleep(drainMsMax)])
+      const stopped = app.drain().then(() => server.stop())
+      await Promise.race([stopped, Bun.sleep(drainMsMax)])
       if ('socket' in address && existsSync(address.socket)) unlinkSync(address.socket)
       await deps.store.close()
     },
   }
 }
 
-/** Resolves on the first SIGTERM or SIGINT. */
-export const untilSignalled = (): Promise<void> =>
+/** Resolves on the first of them. A second one changes nothing: the end is under way, bounded. */
+export const untilSignalled = (signals: readonly NodeJS.Signals[]): Promise<void> =>
   new Promise(resolve => {
-    process.once('SIGTERM', () => resolve())
-    process.once('SIGINT', () => resolve())
+    for (const signal of signals) process.on(signal, () => resolve())
   })

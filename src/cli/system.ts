@@ -4,6 +4,7 @@
  * @module
  */
 import { randomBytes as osRandomBytes } from 'node:crypto'
+import { writeSync } from 'node:fs'
 import type { Log } from '../deps.ts'
 
 const poolBytes = 4_096
@@ -39,4 +40,17 @@ export const logToStderr: Log = (event, facts = {}) => {
 /** A line for the person who ran the command. */
 export const say = (line: string): void => {
   process.stdout.write(line + '\n')
+}
+
+/**
+ * For commands that stay: whoever reads their lines may go away, and that ends no service.
+ * A command that prints something once must fail instead.
+ */
+export function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+}
+
+/** As `say`, but done when it returns. @throws when stdout is closed or full */
+export const sayNow = (line: string): void => {
+  writeSync(1, line + '\n')
 }

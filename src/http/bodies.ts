@@ -13,11 +13,10 @@ import { isJsonObject } from '../domain/json.ts'
 import { decodeUtf8, parseJson } from '../domain/json-parse.ts'
 import { toPlain } from '../domain/json-print.ts'
 import { ApiError } from '../errors.ts'
-import { bodyBytesMax } from '../limits.ts'
 import type { BodyRule } from './route.ts'
 
-const tooLarge = () =>
-  new ApiError('payload_too_large', `expected a body of at most ${bodyBytesMax} bytes`)
+const tooLarge = (bytesMax: number) =>
+  new ApiError('payload_too_large', `expected a body of at most ${bytesMax} bytes`)
 
 /** RFC 9110 section 8.3: types are case-insensitive; a charset, if given, must be UTF-8. */
 export function assertContentType(header: string | null, expected: string): void {
@@ -30,23 +29,42 @@ export function assertContentType(header: string | null, expected: string): void
   }
 }
 
-async function readStream(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+async function readStream(
+  stream: ReadableStream<Uint8Array>,
+  bytesMax: number,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of stream) {
     bytes += chunk.length
-    if (bytes > bodyBytesMax) throw tooLarge()
+    if (bytes > bytesMax) throw tooLarge(bytesMax)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
 }
 
-/** @throws ApiError `payload_too_large` before reading where the length is declared */
-export async function readBody(request: Request): Promise<Uint8Array> {
+async function readWhole(request: Request, bytesMax: number): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
-  if (declared !== null && Number(declared) > bodyBytesMax) throw tooLarge()
-  if (declared !== null) return new Uint8Array(await request.arrayBuffer())
-  return request.body === null ? new Uint8Array() : readStream(request.body)
+  if (declared === null) {
+    return request.body === null ? new Uint8Array() : readStream(request.body, bytesMax)
+  }
+  // Sent twice, the lengths come joined by a comma, and are no number (RFC 9110 section 8.6).
+  if (!/^\d+$/.test(declared)) throw new ApiError('invalid_request', 'expected one Content-Length')
+  if (Number(declared) > bytesMax) throw tooLarge(bytesMax)
+  return new Uint8Array(await request.arrayBuffer())
+}
+
+/**
+ * @throws ApiError `payload_too_large` before reading where the length is declared,
+ * `invalid_request` when the sender went away before the end
+ */
+export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
+  try {
+    return await readWhole(request, bytesMax)
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    throw new ApiError('invalid_request', 'expected a whole body', undefined, error)
+  }
 }
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>()
@@ -97,10 +115,18 @@ export function checkSchema(schema: TSchema, value: unknown): void {
   throwFaults(faults)
 }
 
-/** @returns the body as the schema describes it; opaque members hold a `Json` */
-export async function readJsonBody(request: Request, rule: BodyRule): Promise<unknown> {
+/**
+ * @param bytesMax of the body as it is sent
+ * @returns the body as the schema describes it; opaque members hold a `Json`
+ */
+export async function readJsonBody(
+  request: Request,
+  rule: BodyRule,
+  bytesMax: number,
+): Promise<unknown> {
   assertContentType(request.headers.get('content-type'), rule.contentType)
-  const json = parseJson(decodeUtf8(await readBody(request)))
+  const json = parseJson(decodeUtf8(await readBody(request, bytesMax)))
+  if (rule.opaque === 'all') return json
   if (!isJsonObject(json)) {
     throw new ApiError('invalid_request', 'expected a JSON object as the body')
   }

@@ -10,37 +10,45 @@ import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
 import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
+import type { Answers } from './answers.ts'
+import type { Operation } from './endpoints.ts'
 import { describeRoute } from './openapi.ts'
 import type { Route } from './route.ts'
 
-const documentation = {
+const documentationAt = (basePath: string) => ({
   info: {
     title: 'Coffer',
     version: '1',
     description: 'A tokenization vault: tokens, applications and who may see what.',
   },
+  ...(basePath === '' ? {} : { servers: [{ url: basePath }] }),
   components: {
-    securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'SVC-API-KEY' } },
+    securitySchemes: { key: { type: 'apiKey' as const, in: 'header', name: 'SVC-API-KEY' } },
   },
-} as const
+})
 
-const page = `<!doctype html>
+const pageAt = (basePath: string) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Coffer</title>
-<link rel="stylesheet" href="/swagger/ui.css">
+<link rel="stylesheet" href="${basePath}/swagger/ui.css">
 </head>
 <body>
 <div id="ui"></div>
-<script src="/swagger/ui.js"></script>
-<script src="/swagger/start.js"></script>
+<script src="${basePath}/swagger/ui.js"></script>
+<script src="${basePath}/swagger/start.js"></script>
 </body>
 </html>
 `
 
-const startScript = `SwaggerUIBundle({ url: '/swagger/json', dom_id: '#ui', validatorUrl: null })\n`
+const startScriptAt = (basePath: string) => `SwaggerUIBundle({
+  url: '${basePath}/swagger/json',
+  dom_id: '#ui',
+  validatorUrl: null,
+})
+`
 
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
@@ -55,8 +63,9 @@ const asset = (body: string | Blob, type: string) =>
     },
   })
 
-async function writeDocument(routes: readonly Route[]): Promise<string> {
+async function writeDocument(routes: readonly Route[], basePath: string): Promise<string> {
   const specPath = '/json'
+  const documentation = documentationAt(basePath)
   const described = new Elysia().use(swagger({ path: '/page', specPath, documentation }))
   for (const route of routes) {
     described.route(route.method, route.path, () => '', { detail: describeRoute(route) })
@@ -66,15 +75,23 @@ async function writeDocument(routes: readonly Route[]): Promise<string> {
 }
 
 /** `GET /swagger` and what its page loads, all from this origin. */
-export function docsPlugin(routes: readonly Route[]) {
+export function docsOperations(
+  answers: Answers,
+  routes: readonly Route[],
+  basePath: string,
+): readonly Operation[] {
   let document: Promise<string> | undefined
-  return new Elysia()
-    .get('/swagger', () => asset(page, 'text/html'))
-    .get('/swagger/start.js', () => asset(startScript, 'text/javascript'))
-    .get('/swagger/ui.js', () => asset(Bun.file(bundlePath), 'text/javascript'))
-    .get('/swagger/ui.css', () => asset(Bun.file(stylePath), 'text/css'))
-    .get('/swagger/json', async () => {
-      document ??= writeDocument(routes)
-      return asset(await document, 'application/json')
-    })
+  const page = (path: string, type: string, read: () => string | Blob | Promise<string>) =>
+    ({
+      method: 'GET',
+      path: `/swagger${path}`,
+      answer: async exchange => answers.page(exchange, asset(await read(), type)),
+    }) satisfies Operation
+  return [
+    page('', 'text/html', () => pageAt(basePath)),
+    page('/start.js', 'text/javascript', () => startScriptAt(basePath)),
+    page('/ui.js', 'text/javascript', () => Bun.file(bundlePath)),
+    page('/ui.css', 'text/css', () => Bun.file(stylePath)),
+    page('/json', 'application/json', () => (document ??= writeDocument(routes, basePath))),
+  ]
 }

@@ -5,6 +5,8 @@
  */
 import { Type, type TSchema } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
+import { idempotencyKeyCharsMax } from '../limits.ts'
+import { idempotentMethods } from './idempotency.ts'
 import type { Route } from './route.ts'
 
 export const problemSchema = Type.Object({
@@ -65,13 +67,33 @@ const queryParameters = (schema: TSchema | undefined) =>
     schema: type,
   }))
 
+const descriptionOf = ({ description = '', callers }: Route): string =>
+  callers === undefined ? description : `${description} Callers: ${callers.join(', ')}.`.trim()
+
+const idempotencyParameter = {
+  name: 'SVC-IDEMPOTENCY-KEY',
+  in: 'header',
+  required: false,
+  description: 'The first success of a key is kept for 24 hours and answers every repetition.',
+  schema: Type.String({ minLength: 1, maxLength: idempotencyKeyCharsMax }),
+}
+
+const headerParameters = ({ method }: Route) =>
+  idempotentMethods.has(method) ? [idempotencyParameter] : []
+
 /** An OpenAPI 3 operation object. */
 export function describeRoute(route: Route): DocumentDecoration {
   const { body } = route
+  const description = descriptionOf(route)
   return {
     summary: route.summary,
+    ...(description === '' ? {} : { description }),
     security: [{ key: [] }],
-    parameters: [...pathParameters(route.path), ...queryParameters(route.query)],
+    parameters: [
+      ...pathParameters(route.path),
+      ...queryParameters(route.query),
+      ...headerParameters(route),
+    ],
     responses: responsesOf(route),
     ...(body === undefined
       ? {}

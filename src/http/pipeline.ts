@@ -1,29 +1,34 @@
 /**
  * What happens around every operation, in the order of contract section 2:
- * authenticate (401), permission held at all (403), content type and body (415, 413, 400), handle.
+ * authenticate (401), rate (429), kind of caller and permission held at all (403), a kept reply,
+ * content type and body (415, 413, 400), handle.
  *
  * @module
  */
+import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { holdsAnywhere } from '../domain/access.ts'
-import type { Log } from '../deps.ts'
 import { ApiError } from '../errors.ts'
-import { traceIdCharsMax, urlBytesMax } from '../limits.ts'
+import { traceIdCharsMax } from '../limits.ts'
+import type { Answers, Exchange } from './answers.ts'
 import { readJsonBody } from './bodies.ts'
-import { problemResponse, toApiError } from './problem.ts'
+import { findReply, runOnce, slotOf } from './idempotency.ts'
+import type { Params } from './paths.ts'
 import { parseQuery } from './query.ts'
 import type { Reply, Route } from './route.ts'
 
 export interface Pipeline {
+  readonly deps: Deps
+  readonly answers: Answers
   /** The caller of a live key; `undefined` for every other text. */
   readonly authenticate: (key: string) => Promise<Caller | undefined>
+  /** Whether the credential at that ordinal may call once more; one that may is counted. */
+  readonly isWithinRate: (ordinal: number) => boolean
   readonly nextTraceId: () => string
-  readonly log: Log
 }
 
 const keyHeader = 'svc-api-key'
 const traceHeader = 'svc-trace-id'
-const jsonType = 'application/json; charset=utf-8'
 const visibleAscii = /^[\x21-\x7e]+$/
 
 /** Taken from the request when it is short visible ASCII, else made (contract section 1). */
@@ -33,57 +38,65 @@ export function traceIdOf(pipeline: Pipeline, request: Request): string {
   return usable ? given : pipeline.nextTraceId()
 }
 
-/** One body for no key, an unknown, an expired and a deleted one. */
-const unauthenticated = () =>
-  new ApiError('unauthenticated', 'expected a live API key in the header SVC-API-KEY')
+/** The key that every header agrees on: which one of two counts is nobody's guess. */
+function keyOf(request: Request, aliases: readonly string[]): string | undefined {
+  let key = request.headers.get(keyHeader) ?? undefined
+  for (const alias of aliases) {
+    const other = request.headers.get(alias)
+    if (other === null) continue
+    if (key !== undefined && key !== other) return undefined
+    key = other
+  }
+  return key
+}
 
-async function findCaller(pipeline: Pipeline, request: Request): Promise<Caller> {
-  const key = request.headers.get(keyHeader)
-  const caller = key === null ? undefined : await pipeline.authenticate(key)
-  if (caller === undefined) throw unauthenticated()
-  return caller
+/** One body for no key, an unknown, an expired and a deleted one. */
+async function findCaller({ deps, authenticate }: Pipeline, request: Request): Promise<Caller> {
+  const key = keyOf(request, deps.settings.keyHeaders)
+  const caller = key === undefined ? undefined : await authenticate(key)
+  if (caller !== undefined) return caller
+  throw new ApiError('unauthenticated', 'expected a live API key in the header SVC-API-KEY')
 }
 
 function assertPermitted(route: Route, caller: Caller): void {
-  const { permission } = route
+  const { permission, callers } = route
+  if (callers !== undefined && !callers.includes(caller.type)) {
+    throw new ApiError('forbidden', `expected a credential of type ${callers.join(' or ')}`)
+  }
   if (permission === undefined || holdsAnywhere(caller.grants, permission)) return
   throw new ApiError('forbidden', `expected a credential with the permission ${permission}`)
 }
 
-function respond(reply: Reply, traceId: string): Response {
-  const headers: Record<string, string> = { 'cache-control': 'no-store', [traceHeader]: traceId }
-  if (reply.location !== undefined) headers['location'] = reply.location
-  if (reply.json === undefined) return new Response(null, { status: reply.status, headers })
-  headers['content-type'] = jsonType
-  return new Response(reply.json, { status: reply.status, headers })
-}
-
-type Params = Readonly<Record<string, string>>
-
-async function answer(
-  pipeline: Pipeline,
+async function run(
+  { deps }: Pipeline,
   route: Route,
   request: Request,
+  caller: Caller,
   params: Params,
 ): Promise<Reply> {
-  if (request.url.length > urlBytesMax) {
-    throw new ApiError('uri_too_long', `expected an address of at most ${urlBytesMax} bytes`)
-  }
-  const caller = await findCaller(pipeline, request)
-  assertPermitted(route, caller)
+  const slot = slotOf(deps, caller, request, route.path, params)
+  const kept = slot === undefined ? undefined : await findReply(deps, slot)
+  if (kept !== undefined) return kept
   const query = parseQuery(route.query === undefined ? '' : request.url)
-  const body = route.body === undefined ? undefined : await readJsonBody(request, route.body)
-  return route.handle({ caller, params, query, body })
+  const { bodyBytesMax } = deps.settings
+  const body =
+    route.body === undefined ? undefined : await readJsonBody(request, route.body, bodyBytesMax)
+  const call = { caller, params, query, body }
+  return slot === undefined ? route.handle(call) : runOnce(deps, slot, () => route.handle(call))
 }
 
-/** The handler of one route: never throws, never echoes. */
-export const handlerOf =
-  (pipeline: Pipeline, route: Route) =>
-  async (request: Request, params: Params): Promise<Response> => {
-    const traceId = traceIdOf(pipeline, request)
-    try {
-      return respond(await answer(pipeline, route, request, params), traceId)
-    } catch (thrown) {
-      return problemResponse(toApiError(thrown), traceId, pipeline.log)
-    }
+/** @returns the answer to one request of a route; what goes wrong is thrown */
+export async function answerRoute(
+  pipeline: Pipeline,
+  route: Route,
+  exchange: Exchange,
+  params: Params,
+): Promise<Response> {
+  const { request } = exchange
+  const caller = await findCaller(pipeline, request)
+  if (!pipeline.isWithinRate(caller.credential.ordinal)) {
+    throw new ApiError('too_many_requests', 'This credential has made too many requests.')
   }
+  assertPermitted(route, caller)
+  return pipeline.answers.reply(exchange, await run(pipeline, route, request, caller, params))
+}

@@ -7,6 +7,7 @@
  */
 import type { Log } from '../deps.ts'
 import { ApiError, type ErrorKind } from '../errors.ts'
+import { retryAfterSeconds } from '../limits.ts'
 
 interface Presentation {
   readonly status: number
@@ -23,6 +24,7 @@ const presentations = {
   payload_too_large: { status: 413, title: 'Content Too Large' },
   uri_too_long: { status: 414, title: 'URI Too Long' },
   unsupported_media_type: { status: 415, title: 'Unsupported Media Type' },
+  too_many_requests: { status: 429, title: 'Too Many Requests' },
   storage_full: { status: 507, title: 'Insufficient Storage' },
   storage_corrupt: { status: 500, title: 'Internal Server Error' },
   unavailable: { status: 503, title: 'Service Unavailable' },
@@ -30,7 +32,13 @@ const presentations = {
 } as const satisfies Record<ErrorKind, Presentation>
 
 const internalDetail = 'The request could not be completed. The log has a line with this trace id.'
-const retryAfterSeconds = '1'
+
+/** What the kind says beside its body. A connection whose body is left unread is of no more use. */
+const kindHeaders: Partial<Record<ErrorKind, readonly [name: string, value: string]>> = {
+  unavailable: ['retry-after', String(retryAfterSeconds)],
+  too_many_requests: ['retry-after', String(retryAfterSeconds)],
+  payload_too_large: ['connection', 'close'],
+}
 
 /** Turns anything thrown into a known kind. The framework's own errors come in as plain objects. */
 export function toApiError(thrown: unknown): ApiError {
@@ -46,37 +54,32 @@ function describeCause(error: ApiError): string {
   return [cause.name, ...frames.slice(0, 6).map(line => line.trim())].join(' | ')
 }
 
-function bodyOf(error: ApiError, traceId: string): string {
+/** What an error says wherever it is told: as a problem, or of one item of a bulk answer. */
+export function describeError(error: ApiError) {
   const { status, title } = presentations[error.kind]
-  return JSON.stringify({
-    type: 'about:blank',
-    title,
-    status,
-    detail: status === 500 ? internalDetail : error.message,
-    instance: `urn:trace:${traceId}`,
-    ...(error.fields === undefined ? {} : { errors: error.fields }),
-  })
+  const detail = status === 500 ? internalDetail : error.message
+  return { title, status, detail, ...(error.fields === undefined ? {} : { errors: error.fields }) }
 }
 
-/** @param extra headers that belong to the kind: `Allow` on 405 */
+function bodyOf(error: ApiError, traceId: string): string {
+  const { title, status, detail, errors } = describeError(error)
+  const instance = `urn:trace:${traceId}`
+  return JSON.stringify({ type: 'about:blank', title, status, detail, instance, errors })
+}
+
+/** @param headers of every problem; the kind's own are added */
 export function problemResponse(
   error: ApiError,
   traceId: string,
   log: Log,
-  extra: Readonly<Record<string, string>> = {},
+  headers: Headers,
 ): Response {
   const { status } = presentations[error.kind]
   if (status === 500) {
     log('request_failed', { trace_id: traceId, kind: error.kind, cause: describeCause(error) })
   }
-  return new Response(bodyOf(error, traceId), {
-    status,
-    headers: {
-      'content-type': 'application/problem+json; charset=utf-8',
-      'cache-control': 'no-store',
-      'svc-trace-id': traceId,
-      ...(error.kind === 'unavailable' ? { 'retry-after': retryAfterSeconds } : {}),
-      ...extra,
-    },
-  })
+  const response = new Response(bodyOf(error, traceId), { status, headers })
+  const own = kindHeaders[error.kind]
+  if (own !== undefined) response.headers.set(...own)
+  return response
 }

@@ -69,3 +69,33 @@ export function printPage(request: PageRequest, total: number, items: readonly s
   })
   return `{"pagination":${pagination},"data":[${items.join(',')}]}`
 }
+
+/** A page by its number, or a stretch of a walk by the cursor of the one before it. */
+export type PartRequest =
+  | PageRequest
+  | {
+      /** Empty for the first stretch. */
+      readonly start: string
+      /** Where the cursor stands in the request. */
+      readonly at: string
+      readonly size: number
+    }
+
+/** A `start`, also an empty one, asks for a walk; it has no pages (contract section 4). */
+export function readPartRequest(query: QueryParameters): PartRequest {
+  const start = query.get('start')?.[0]
+  const { page, size } = readPageRequest(query)
+  if (start === undefined) return { page, size }
+  if (query.has('page')) throw invalid('query.page', 'expected either page or start')
+  return { start, at: 'query.start', size }
+}
+
+/** The text of a stretch; without `next` it is the last one. */
+export function printStretch(
+  size: number,
+  next: string | undefined,
+  items: readonly string[],
+): string {
+  const pagination = JSON.stringify({ next, page_size: size })
+  return `{"pagination":${pagination},"data":[${items.join(',')}]}`
+}

@@ -5,7 +5,7 @@
  */
 import type { TSchema } from '@sinclair/typebox'
 import type { Caller } from '../domain/caller.ts'
-import type { Permission } from '../domain/permissions.ts'
+import type { CallerType, Permission } from '../domain/permissions.ts'
 import type { QueryParameters } from './query.ts'
 
 /** One request, authenticated, permitted, parsed and checked against the route's schema. */
@@ -16,26 +16,36 @@ export interface Call {
   readonly body: unknown
 }
 
-/** `json` is the text of the body, already printed; absent on 204. */
+/** `json` is the text of the body, already printed; without it the body is empty. */
 export interface Reply {
   readonly status: 200 | 201 | 204
   readonly json?: string
+  /** Below the base path. */
   readonly location?: string
+  /** Kept from an earlier request with the same idempotency key. */
+  readonly isReplay?: true
 }
 
 export interface BodyRule {
   readonly contentType: 'application/json' | 'application/merge-patch+json'
   readonly schema: TSchema
-  /** Top-level members that the schema leaves alone: they hold a `Json` and keep every detail. */
-  readonly opaque: ReadonlySet<string>
+  /**
+   * Top-level members that the schema leaves alone: they hold a `Json` and keep every detail.
+   * `all`: the body is any JSON and arrives as a `Json`, unchecked.
+   */
+  readonly opaque: ReadonlySet<string> | 'all'
 }
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   readonly path: string
   readonly summary: string
+  /** What the summary cannot say, for the documentation. */
+  readonly description?: string
   /** `undefined`: any live credential may call. */
   readonly permission: Permission | undefined
+  /** What the credential must be, where that matters; absent: of any kind. */
+  readonly callers?: readonly CallerType[]
   readonly body?: BodyRule
   readonly query?: TSchema
   /** The schema of each success; the failures are the ones of contract section 3. */

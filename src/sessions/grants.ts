@@ -5,7 +5,7 @@
  * @module
  */
 import type { Condition, Grants } from '../domain/access.ts'
-import { normaliseContainer } from '../domain/containers.ts'
+import { normaliseContainer, normaliseContainerStart } from '../domain/containers.ts'
 import { addFault, type Faults } from '../domain/faults.ts'
 import {
   checkRuleContainer,
@@ -18,16 +18,12 @@ import { invalid } from '../errors.ts'
 import { tokenIdCharsMax } from '../limits.ts'
 import type { SessionRuleBody } from './model.ts'
 
-/** The beginning of a container, which need not end with a segment: `/pci`. */
-const normaliseBeginning = (value: string, at: string): string =>
-  value.endsWith('/')
-    ? normaliseContainer(value, at)
-    : normaliseContainer(value + '/', at).slice(0, -1)
-
 /** @returns the value as tokens are compared with it */
 function normaliseValue({ attribute, operator, value }: Condition, at: string): string {
   if (attribute === 'container') {
-    return operator === 'equals' ? normaliseContainer(value, at) : normaliseBeginning(value, at)
+    return operator === 'equals'
+      ? normaliseContainer(value, at)
+      : normaliseContainerStart(value, at)
   }
   if (value.length <= tokenIdCharsMax) return value
   throw invalid(at, `expected at most ${tokenIdCharsMax} characters, got ${value.length}`)

@@ -5,6 +5,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openSessionKit } from '../support/sessions.ts'
 import { openTestVault } from '../support/vault.ts'
 
 const tokens = 1_000
@@ -64,6 +65,17 @@ test('a folder with 1,000 tokens holds none of their contents, names or keys', a
   for (let from = 0; from < tokens; from += 100) {
     await Promise.all(Array.from({ length: 100 }, (_, index) => addToken(from + index)))
   }
+  const kit = await openSessionKit(vault)
+  const [waiting, authorized] = [await kit.create(), await kit.create()]
+  const value = 'canary-condition'
+  const conditions = [{ attribute: 'id', operator: 'starts_with', value }]
+  const permissions = ['token:read']
+  const rules = [
+    { priority: 1, conditions, transform: 'mask', permissions, description: 'canary-rule' },
+  ]
+  expect((await kit.authorize(authorized.nonce, { rules })).status).toBe(200)
+  for (const { key, nonce } of [waiting, authorized]) sentinels.push(key, key.slice(9), nonce)
+  sentinels.push(value, 'canary-rule', kit.creator.id, kit.authorizer.id)
   await vault.deps.store.close()
   const files = filesOf(vault.folder)
   expect(files.reduce((bytes, file) => bytes + file.length, 0)).toBeGreaterThan(tokens * 500)

@@ -67,6 +67,33 @@ export function requestOf(method: string, path: string, ask: Ask): Request {
   })
 }
 
+/** The application over these parts, with its clock and what was made with the store. */
+function serve(
+  deps: Deps,
+  rest: Pick<TestVault, 'clock' | 'folder' | 'logged' | 'tenantId' | 'managementKey'>,
+): TestVault {
+  const app = buildApp(deps)
+  const ask: TestVault['ask'] = async (method, path, asked = {}) =>
+    answerOf(await app.handle(requestOf(method, path, asked)))
+  return {
+    ...rest,
+    deps,
+    ask,
+    async application(body) {
+      const {
+        status,
+        body: answered,
+        text,
+      } = await ask('POST', '/applications', {
+        key: rest.managementKey,
+        body: { name: 'under test', ...body },
+      })
+      if (status !== 201) throw new Error(`no application: ${text}`)
+      return String(answered['key'])
+    },
+  }
+}
+
 export async function openTestVault(
   seed = 1,
   settings: Partial<Settings> = {},
@@ -88,29 +115,18 @@ export async function openTestVault(
     log,
     settings: { ...defaultSettings, ...settings },
   }
-  const app = buildApp(deps)
-  const managementKey = made.key.reveal()
-  const ask: TestVault['ask'] = async (method, path, asked = {}) =>
-    answerOf(await app.handle(requestOf(method, path, asked)))
-  return {
-    deps,
-    clock,
-    tenantId: made.tenantId,
-    managementKey,
-    folder,
-    logged,
-    ask,
-    async application(body) {
-      const {
-        status,
-        body: answered,
-        text,
-      } = await ask('POST', '/applications', {
-        key: managementKey,
-        body: { name: 'under test', ...body },
-      })
-      if (status !== 201) throw new Error(`no application: ${text}`)
-      return String(answered['key'])
-    },
-  }
+  const { tenantId } = made
+  return serve(deps, { clock, folder, logged, tenantId, managementKey: made.key.reveal() })
+}
+
+/**
+ * Ends the vault and opens its folder again, as a process that starts does: all that stood in
+ * memory is gone.
+ * @param seed of the vault that is opened again
+ */
+export async function reopenTestVault(vault: TestVault, seed = 1): Promise<TestVault> {
+  await vault.deps.store.close()
+  const store = await openLmdbStore({ path: vault.folder })
+  const keys = await openVaultKeys(store, masterKeyOf(seed))
+  return serve({ ...vault.deps, store, keys }, vault)
 }

@@ -58,7 +58,7 @@ function layerOf(path: string): Layer | undefined {
   if (feature === undefined || file === undefined) return undefined
   const paths = [`src/${feature}`]
   // Routes and filters are written in the words of the transport; the rest of a feature knows none.
-  const transport = ['routes.ts', 'filters.ts'].includes(file) ? ['src/http'] : []
+  const transport = /^(?:.+-)?routes\.ts$|^filters\.ts$/.test(file) ? ['src/http'] : []
   return { name: 'features', paths, imports: [...featureImports, ...transport] }
 }
 

@@ -1,0 +1,81 @@
+/**
+ * Settings on the command line: their options, the file that they may stand in, and the refusal of
+ * variables that nobody knows.
+ *
+ * @module
+ */
+import { readFileSync, statSync } from 'node:fs'
+import { Option, type Command } from 'commander'
+import {
+  addressOptions,
+  decodeConfig,
+  settingOptions,
+  showName,
+  type Config,
+  type OptionText,
+  type Texts,
+} from '../config.ts'
+import { ApiError } from '../errors.ts'
+import { configFileBytesMax } from '../limits.ts'
+import { CommandFailure } from './failure.ts'
+
+const usageExitCode = 2
+const prefix = 'COFFER_'
+
+/** What the parser has read, before it is decoded. */
+export interface ConfigOptions extends Texts {
+  readonly config?: string
+}
+
+const optionOf = ({ flag, variable, describes }: OptionText): Option =>
+  new Option(`${flag} <value>`, describes).env(variable)
+
+const configOption = () =>
+  new Option('--config <file>', 'a JSON file with settings').env(`${prefix}CONFIG`)
+
+/** Where to listen, the file, and every setting. */
+export const servingOptions = (): readonly Option[] => [
+  ...addressOptions.map(optionOf),
+  configOption(),
+  ...settingOptions.map(optionOf),
+]
+
+/** Of a vault that is not meant to stay: it listens on loopback, and no file speaks of it. */
+export const tryingOptions = (): readonly Option[] =>
+  [...addressOptions.filter(({ flag }) => flag === '--port'), ...settingOptions].map(optionOf)
+
+/**
+ * A mistyped name must not leave a guard as it was.
+ * @throws CommandFailure for a variable of ours that no command knows
+ */
+export function assertKnownVariables(
+  program: Command,
+  environment: Readonly<Record<string, string | undefined>>,
+): void {
+  const options = program.commands.flatMap(command => command.options)
+  const known = new Set(options.map(option => option.envVar))
+  const unknown = Object.keys(environment).find(name => name.startsWith(prefix) && !known.has(name))
+  if (unknown === undefined) return
+  throw new CommandFailure(`environment: ${showName(unknown)} is no setting`, usageExitCode)
+}
+
+function readConfigFile(path: string): Uint8Array {
+  try {
+    if (statSync(path).size <= configFileBytesMax) return readFileSync(path)
+  } catch {
+    throw new CommandFailure(`the config file at ${path} cannot be read`, usageExitCode)
+  }
+  const expected = `expected at most ${configFileBytesMax} bytes`
+  throw new CommandFailure(`the config file at ${path}: ${expected}`, usageExitCode)
+}
+
+/** @throws CommandFailure with one line that repeats no value */
+export function loadConfig({ config, ...texts }: ConfigOptions): Config {
+  const file = config === undefined ? undefined : readConfigFile(config)
+  try {
+    return decodeConfig(texts, file)
+  } catch (error) {
+    if (error instanceof ApiError) throw new CommandFailure(error.message, usageExitCode)
+    throw error
+  }
+}

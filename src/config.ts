@@ -1,0 +1,272 @@
+/**
+ * What an operator decides, decoded once: flags, then environment, then file, then default.
+ *
+ * Pure: the texts and the file are handed in. A name that is not known and a value that cannot be
+ * are refused, and no value is repeated. A setting without a choice here does not compile.
+ * Source: field.md section 5.2.
+ * @module
+ */
+import { isJsonObject, type JsonObject } from './domain/json.ts'
+import { decodeUtf8, parseJson } from './domain/json-parse.ts'
+import { toPlain } from './domain/json-print.ts'
+import { ApiError } from './errors.ts'
+import {
+  bodyBytesSettingMax,
+  bodyBytesSettingMin,
+  corsOriginsMax,
+  keyHeadersMax,
+  requestsPerSecondSettingMax,
+  settingCharsMax,
+} from './limits.ts'
+import { defaultSettings, type Settings } from './settings.ts'
+
+export type Address = { readonly socket: string } | { readonly host: string; readonly port: number }
+
+export interface Config {
+  readonly address: Address
+  readonly settings: Settings
+}
+
+/** One thing to decide. Its camelCase name gives the flag, the variable and the file's member. */
+interface Choice<T> {
+  readonly describes: string
+  readonly expected: string
+  readonly fallback: T
+  /** What a flag or a variable means, in the shape that the file has. */
+  readonly fromText: (text: string) => unknown
+  /** `undefined` for what cannot be. */
+  readonly decode: (value: unknown) => T | undefined
+}
+
+const textOf = (text: string): unknown => text
+const integerOf = (text: string): unknown => (/^\d{1,10}$/.test(text) ? Number(text) : undefined)
+const booleanOf = (text: string): unknown =>
+  text === 'true' ? true : text === 'false' ? false : undefined
+const listOf = (text: string): unknown =>
+  text
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item !== '')
+
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= settingCharsMax
+
+const integer = (min: number, max: number) => ({
+  expected: `an integer from ${min} to ${max}`,
+  fromText: integerOf,
+  decode: (value: unknown) =>
+    Number.isInteger(value) && Number(value) >= min && Number(value) <= max
+      ? Number(value)
+      : undefined,
+})
+
+const boolean = {
+  expected: 'true or false',
+  fromText: booleanOf,
+  decode: (value: unknown) => (typeof value === 'boolean' ? value : undefined),
+}
+
+const text = (what: string) => ({
+  expected: what,
+  fromText: textOf,
+  decode: (value: unknown) => (isText(value) ? value : undefined),
+})
+
+/** @param itemOf gives `undefined` for an item that cannot be */
+const list = (what: string, max: number, itemOf: (item: unknown) => string | undefined) => ({
+  expected: `at most ${max} ${what}`,
+  fromText: listOf,
+  decode(value: unknown): readonly string[] | undefined {
+    if (!Array.isArray(value) || value.length > max) return undefined
+    const items = value.map(itemOf)
+    return items.every(item => item !== undefined) ? [...new Set(items)] : undefined
+  },
+})
+
+/** Names that are ours have one meaning already. */
+function headerNameOf(value: unknown): string | undefined {
+  const name = isText(value) ? value.toLowerCase() : ''
+  return /^[a-z][a-z0-9-]{0,63}$/.test(name) && !name.startsWith('svc-') ? name : undefined
+}
+
+/** An origin as browsers send it (RFC 6454 section 6.2), or `*`. */
+function originOf(value: unknown): string | undefined {
+  if (value === '*') return '*'
+  return isText(value) && URL.canParse(value) && new URL(value).origin === value ? value : undefined
+}
+
+/** No segment is empty or begins with a dot: none can be removed on the way. */
+function basePathOf(value: unknown): string | undefined {
+  const path = typeof value === 'string' ? value.replace(/\/$/, '') : undefined
+  if (path === undefined || path.length > settingCharsMax) return undefined
+  return /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$/.test(path) ? path : undefined
+}
+
+/** Where the vault listens. */
+const addressChoices = {
+  host: {
+    describes: 'the address to listen on',
+    fallback: '127.0.0.1',
+    ...text('a host name or an IP address'),
+  },
+  port: {
+    describes: 'the port to listen on, 0 for any free one',
+    fallback: 3_333,
+    ...integer(0, 65_535),
+  },
+  socket: {
+    describes: 'a Unix socket to listen on instead',
+    fallback: undefined,
+    ...text('a path'),
+  },
+} satisfies Record<string, Choice<string | number | undefined>>
+
+const settingChoices: { readonly [K in keyof Settings]: Choice<Settings[K]> } = {
+  keyHeaders: {
+    describes: 'more names of the header that carries the API key, comma-separated',
+    fallback: defaultSettings.keyHeaders,
+    ...list('header names, none of them svc-*', keyHeadersMax, headerNameOf),
+  },
+  basePath: {
+    describes: 'what all addresses are below',
+    expected: 'a path such as /vault, of letters, digits and . _ ~ -',
+    fallback: defaultSettings.basePath,
+    fromText: textOf,
+    decode: basePathOf,
+  },
+  corsOrigins: {
+    describes: 'origins that browsers may call from, comma-separated; * is any',
+    fallback: defaultSettings.corsOrigins,
+    ...list('origins such as https://shop.example, or *', corsOriginsMax, originOf),
+  },
+  bodyBytesMax: {
+    describes: 'the longest body of a request, in bytes',
+    fallback: defaultSettings.bodyBytesMax,
+    ...integer(bodyBytesSettingMin, bodyBytesSettingMax),
+  },
+  requestsPerSecondMax: {
+    describes: 'requests of one credential in a second; any number where it is not set',
+    fallback: defaultSettings.requestsPerSecondMax,
+    ...integer(1, requestsPerSecondSettingMax),
+  },
+  cardNumberGuard: {
+    describes: 'refuse card numbers in metadata and container names',
+    fallback: defaultSettings.cardNumberGuard,
+    ...boolean,
+  },
+  maskGuard: {
+    describes: 'refuse masks that show a whole card number',
+    fallback: defaultSettings.maskGuard,
+    ...boolean,
+  },
+  strictMasks: {
+    describes: 'only who may reveal a token may change how it is masked',
+    fallback: defaultSettings.strictMasks,
+    ...boolean,
+  },
+  sessionGrantsWithinAuthorizer: {
+    describes: 'refuse a session more than its authorizer has',
+    fallback: defaultSettings.sessionGrantsWithinAuthorizer,
+    ...boolean,
+  },
+}
+
+const choices = { ...addressChoices, ...settingChoices }
+type Name = keyof typeof choices
+
+/** What flags and variables say, by camelCase name; a flag stands before its variable. */
+export type Texts = { readonly [K in Name]?: string }
+
+const snakeOf = (name: string): string =>
+  name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+
+/** How a choice is named on the command line and in the environment, and what it is for. */
+export interface OptionText {
+  readonly flag: string
+  readonly variable: string
+  readonly describes: string
+}
+
+const optionOf = (name: string, { describes, fallback }: Choice<unknown>): OptionText => {
+  const snake = snakeOf(name)
+  const shown = Array.isArray(fallback) ? fallback.join(',') : String(fallback ?? '')
+  return {
+    flag: `--${snake.replaceAll('_', '-')}`,
+    variable: `COFFER_${snake.toUpperCase()}`,
+    describes: shown === '' ? describes : `${describes} (default: ${shown})`,
+  }
+}
+
+const optionsOf = (some: Readonly<Record<string, Choice<unknown>>>): readonly OptionText[] =>
+  Object.entries(some).map(([name, choice]) => optionOf(name, choice))
+
+export const addressOptions: readonly OptionText[] = optionsOf(addressChoices)
+export const settingOptions: readonly OptionText[] = optionsOf(settingChoices)
+
+const refuse = (message: string): ApiError => new ApiError('invalid_request', message)
+
+/** A name is shown only where it cannot be a key or a value that went astray. */
+export const showName = (name: string): string =>
+  /^[A-Za-z_]{1,60}$/.test(name) ? name : 'a name that is not shown'
+
+function readFile(bytes: Uint8Array | undefined): Readonly<Record<string, unknown>> {
+  if (bytes === undefined) return {}
+  const json = parseJson(decodeUtf8(bytes, 'config file'), 'config file')
+  if (!isJsonObject(json)) throw refuse('config file: expected a JSON object')
+  assertKnownMembers(json)
+  return toPlain(json) as Record<string, unknown>
+}
+
+function assertKnownMembers(json: JsonObject): void {
+  const known = new Set(Object.keys(choices).map(snakeOf))
+  for (const name of json.keys()) {
+    if (!known.has(name)) throw refuse(`config file: ${showName(name)} is no setting`)
+  }
+}
+
+function decodeChoice<T>(
+  name: string,
+  choice: Choice<T>,
+  given: string | undefined,
+  file: Readonly<Record<string, unknown>>,
+): T {
+  const snake = snakeOf(name)
+  if (given === undefined && file[snake] === undefined) return choice.fallback
+  const decoded = choice.decode(given === undefined ? file[snake] : choice.fromText(given))
+  if (decoded !== undefined) return decoded
+  const { flag, variable } = optionOf(name, choice)
+  const where = given === undefined ? `config file: ${snake}` : `${flag} or ${variable}`
+  throw refuse(`${where}: expected ${choice.expected}`)
+}
+
+type Values = { readonly [K in Name]: (typeof choices)[K] extends Choice<infer T> ? T : never }
+
+/** What is nearer to the command counts: a port by flag stands before a socket of the file. */
+function addressOf(values: Values, texts: Texts): Address {
+  const { socket, host, port } = values
+  const isOverruled = texts.socket === undefined && (texts.host ?? texts.port) !== undefined
+  return socket === undefined || isOverruled ? { host, port } : { socket }
+}
+
+function freezeSettings({ host: _host, port: _port, socket: _socket, ...rest }: Values): Settings {
+  const settings: Settings = rest
+  return Object.freeze({
+    ...settings,
+    keyHeaders: Object.freeze(settings.keyHeaders),
+    corsOrigins: Object.freeze(settings.corsOrigins),
+  })
+}
+
+/**
+ * @param file the bytes of a JSON object with snake_case members, where there is one
+ * @throws ApiError `invalid_request` with one line that names what is wrong, and no value
+ */
+export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
+  const members = readFile(file)
+  const decoded = Object.entries(choices).map(([name, choice]) => [
+    name,
+    decodeChoice<unknown>(name, choice, texts[name as Name], members),
+  ])
+  const values = Object.fromEntries(decoded) as Values
+  return { address: addressOf(values, texts), settings: freezeSettings(values) }
+}

@@ -1,0 +1,73 @@
+/**
+ * How answers look, whatever they say: one set of headers for each kind of answer, made once.
+ *
+ * Invariant: every answer carries the trace id and what CORS asks for; answers of the interface
+ * are never stored by anybody on the way, and never taken for another type than they say.
+ * Source: contract section 1.
+ * @module
+ */
+import type { Log } from '../deps.ts'
+import type { ApiError } from '../errors.ts'
+import { corsOf } from './cors.ts'
+import { problemResponse } from './problem.ts'
+import type { Reply } from './route.ts'
+import type { Settings } from '../settings.ts'
+
+/** One request under way. */
+export interface Exchange {
+  readonly request: Request
+  readonly traceId: string
+}
+
+export interface Answers {
+  readonly reply: (exchange: Exchange, reply: Reply) => Response
+  /** @param allow the value of `Allow` on a 405 */
+  readonly problem: (exchange: Exchange, error: ApiError, allow?: string) => Response
+  /** 204 for OPTIONS: to a preflight what a browser may send, to others what is allowed here. */
+  readonly options: (exchange: Exchange, allow: string) => Response
+  /** A page of the documentation as it is, with the trace id. */
+  readonly page: (exchange: Exchange, page: Response) => Response
+}
+
+const traceHeader = 'svc-trace-id'
+const untouched = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
+
+export function openAnswers(settings: Settings, log: Log): Answers {
+  const cors = corsOf(settings)
+  const bare = new Headers({ ...untouched, ...cors.always })
+  const json = new Headers(bare)
+  json.set('content-type', 'application/json; charset=utf-8')
+  const problem = new Headers(bare)
+  problem.set('content-type', 'application/problem+json; charset=utf-8')
+
+  function finish({ request, traceId }: Exchange, response: Response): Response {
+    response.headers.set(traceHeader, traceId)
+    cors.decorate(response.headers, request)
+    return response
+  }
+
+  return {
+    reply(exchange, { status, json: text, location, isReplay }) {
+      const headers = text === undefined ? bare : json
+      const response = new Response(text ?? null, { status, headers })
+      if (location !== undefined) response.headers.set('location', settings.basePath + location)
+      if (isReplay === true) response.headers.set('svc-idempotent-replay', 'true')
+      return finish(exchange, response)
+    },
+    problem(exchange, error, allow) {
+      const response = problemResponse(error, exchange.traceId, log, problem)
+      if (allow !== undefined) response.headers.set('allow', allow)
+      return finish(exchange, response)
+    },
+    options(exchange, allow) {
+      const fields = cors.preflight(exchange.request) ?? { allow }
+      const response = new Response(null, { status: 204, headers: bare })
+      for (const [name, value] of Object.entries(fields)) response.headers.set(name, value)
+      return finish(exchange, response)
+    },
+    page({ traceId }, page) {
+      page.headers.set(traceHeader, traceId)
+      return page
+    },
+  }
+}

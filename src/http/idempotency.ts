@@ -1,0 +1,163 @@
+/**
+ * Idempotency keys: the first success of a key is kept, and answers every repetition.
+ *
+ * A key counts for one credential, method and path. It is a sealed row of the tenant like any
+ * other record, so it holds over restarts and for every process: first a claim, with a short
+ * deadline against crashes, then the reply in its place. A failure leaves nothing.
+ * Known window: a crash after the operation and before its reply is kept makes a repetition run
+ * again once the claim is over. Source: contract section 1.
+ * @module
+ */
+import { textOf, utf8 } from '../bytes.ts'
+import { uniqueDigest } from '../crypto/digest.ts'
+import type { Deps } from '../deps.ts'
+import type { Caller } from '../domain/caller.ts'
+import { ApiError, invalid } from '../errors.ts'
+import {
+  idempotencyClaimMs,
+  idempotencyKeyCharsMax,
+  idempotencyReplyBytesMax,
+  idempotencyReplyMs,
+} from '../limits.ts'
+import { openPart, sealRow, type RowSealer } from '../records/sealed-row.ts'
+import type { Change, NewRow, Row } from '../store/contract.ts'
+import type { Params } from './paths.ts'
+import type { Reply } from './route.ts'
+
+/** The place where the reply to one key is kept. */
+export interface Slot {
+  readonly sealer: RowSealer
+  readonly unique: Uint8Array
+}
+
+const header = 'svc-idempotency-key'
+const visibleAscii = /^[\x21-\x7e]+$/
+
+/** The others change nothing, or the same thing once more. */
+export const idempotentMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
+/**
+ * The slot that a request names; `undefined` without a key, and for methods that need none.
+ * @param path the pattern that was matched, and `params` what it holds: a trailing slash is nothing
+ * @throws ApiError `invalid_request` for a key that is too long or not visible ASCII
+ */
+export function slotOf(
+  deps: Deps,
+  caller: Caller,
+  request: Request,
+  path: string,
+  params: Params,
+): Slot | undefined {
+  const key = request.headers.get(header)
+  if (key === null || !idempotentMethods.has(request.method)) return undefined
+  if (key.length > idempotencyKeyCharsMax || !visibleAscii.test(key)) {
+    const expected = `expected 1 to ${idempotencyKeyCharsMax} visible ASCII characters`
+    throw invalid('SVC-IDEMPOTENCY-KEY', expected)
+  }
+  const scope = deps.keys.tenant(caller.tenantId)
+  const credential = String(caller.credential.ordinal)
+  const fields = [credential, request.method, key, path, ...Object.values(params)]
+  return {
+    sealer: { scope, collection: 'idempotency' },
+    unique: uniqueDigest(scope, 'idempotency', ...fields),
+  }
+}
+
+/** Part 0 of a row; part 1 is the body of a reply that has one. A claim has neither member. */
+interface Kept {
+  readonly reply?: Omit<Reply, 'json'>
+  /** The operation was done, and its answer is longer than what is kept. */
+  readonly isTooLong?: true
+}
+
+function rowOf(
+  deps: Deps,
+  slot: Slot,
+  lifetimeMs: number,
+  version: number,
+  kept: Kept,
+  json?: string,
+): NewRow {
+  const deadlineMs = deps.now() + lifetimeMs
+  const rowHeader = { uniques: [slot.unique], terms: [], deadlineMs }
+  const parts = [JSON.stringify(kept), ...(json === undefined ? [] : [json])]
+  return sealRow(slot.sealer, deps.randomBytes, rowHeader, version, parts.map(utf8))
+}
+
+const underWay = () => new ApiError('conflict', 'A request with this idempotency key is under way.')
+
+function replyOf(slot: Slot, row: Row): Reply {
+  const { reply, isTooLong } = JSON.parse(textOf(openPart(slot.sealer, row, 0))) as Kept
+  if (isTooLong === true) {
+    const message = 'This was done before, and its answer was too long to be kept.'
+    throw new ApiError('conflict', message)
+  }
+  if (reply === undefined) throw underWay()
+  const json = row.parts.length > 1 ? textOf(openPart(slot.sealer, row, 1)) : undefined
+  return { ...reply, ...(json === undefined ? {} : { json }), isReplay: true }
+}
+
+const isOver = (row: Row, nowMs: number): boolean =>
+  row.deadlineMs !== undefined && row.deadlineMs <= nowMs
+
+/**
+ * The reply that is kept, if there is one.
+ * @throws ApiError `conflict` while the first request is under way
+ */
+export async function findReply(deps: Deps, slot: Slot): Promise<Reply | undefined> {
+  const row = await deps.store.find(slot.unique)
+  return row === undefined || isOver(row, deps.now()) ? undefined : replyOf(slot, row)
+}
+
+/** @returns the ordinal of the claim, or the row of another request that was faster */
+async function claim(deps: Deps, slot: Slot): Promise<number | Row> {
+  const insert: Change = { insert: rowOf(deps, slot, idempotencyClaimMs, 1, {}) }
+  const holder = await deps.store.find(slot.unique)
+  if (holder !== undefined && !isOver(holder, deps.now())) return holder
+  const leaving: Change[] =
+    holder === undefined ? [] : [{ remove: holder.ordinal, ifVersion: holder.version }]
+  const outcome = await deps.store.write([...leaving, insert])
+  const [ordinal] = outcome.ok ? outcome.ordinals : []
+  if (ordinal === undefined) throw underWay()
+  return ordinal
+}
+
+/** The operation is done whatever becomes of this: what is not kept is only logged. */
+async function keep(deps: Deps, slot: Slot, ordinal: number, reply: Reply): Promise<void> {
+  const { json, ...rest } = reply
+  const isTooLong = Buffer.byteLength(json ?? '') > idempotencyReplyBytesMax
+  const replace = isTooLong
+    ? rowOf(deps, slot, idempotencyReplyMs, 2, { isTooLong })
+    : rowOf(deps, slot, idempotencyReplyMs, 2, { reply: rest }, json)
+  const outcome = await deps.store
+    .write([{ replace, ordinal, ifVersion: 1 }])
+    .catch(() => undefined)
+  if (outcome?.ok !== true) deps.log('idempotent_reply_not_kept')
+}
+
+/** Left behind, a claim ends by itself. */
+async function release(deps: Deps, ordinal: number): Promise<void> {
+  await deps.store.write([{ remove: ordinal, ifVersion: 1 }]).catch(() => undefined)
+}
+
+/**
+ * Runs an operation for its key once, and keeps its reply.
+ * @throws what the operation throws; ApiError `conflict` while another request runs it
+ */
+export async function runOnce(
+  deps: Deps,
+  slot: Slot,
+  operation: () => Promise<Reply>,
+): Promise<Reply> {
+  const claimed = await claim(deps, slot)
+  if (typeof claimed !== 'number') return replyOf(slot, claimed)
+  let reply: Reply
+  try {
+    reply = await operation()
+  } catch (error) {
+    await release(deps, claimed)
+    throw error
+  }
+  await keep(deps, slot, claimed, reply)
+  return reply
+}

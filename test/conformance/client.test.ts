@@ -1,0 +1,199 @@
+/**
+ * A published client of this interface family, unchanged, against a listening server: its own
+ * parsing of answers, pages and problems is the check. Its key header is a setting of ours.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { BasisTheory, BasisTheoryClient } from '@basis-theory/node-sdk'
+import { buildApp } from '../../src/app.ts'
+import { openTestVault, type TestVault } from '../support/vault.ts'
+
+let vault: TestVault
+let server: ReturnType<typeof Bun.serve>
+let management: BasisTheoryClient
+let backend: BasisTheoryClient
+
+const clientOf = (apiKey: string) =>
+  new BasisTheoryClient({ apiKey, baseUrl: server.url.href, maxRetries: 0 })
+
+/** The client's promises are its own kind: what one throws is taken by hand. */
+async function thrownBy(answer: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await answer
+    return undefined
+  } catch (thrown) {
+    return thrown
+  }
+}
+
+const permissions = ['token:create', 'token:read', 'token:update', 'token:delete', 'token:search']
+const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 }
+
+beforeAll(async () => {
+  vault = await openTestVault(31, { keyHeaders: ['bt-api-key'] })
+  const app = buildApp(vault.deps)
+  server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: app.fetch })
+  management = clientOf(vault.managementKey)
+  const rules = [{ priority: 1, container: '/', transform: 'reveal', permissions }]
+  const made = await management.applications.create({ name: 'backend', type: 'private', rules })
+  backend = clientOf(made.key ?? '')
+})
+
+afterAll(async () => {
+  await server.stop(true)
+})
+
+describe('tokens', () => {
+  test('are created, read, changed and deleted', async () => {
+    const made = await backend.tokens.create({
+      type: 'card',
+      data: card,
+      metadata: { order: '17' },
+      expiresAt: '1/1/2031',
+    })
+    expect(made).toMatchObject({
+      type: 'card',
+      data: { number: 'XXXXXXXXXXXX4242' },
+      metadata: { order: '17' },
+      containers: ['/pci/high/'],
+      expiresAt: new Date('2031-01-01T00:00:00Z'),
+    })
+    const id = made.id ?? ''
+    expect((await backend.tokens.get(id)).data).toEqual(card)
+    const changed = await backend.tokens.update(id, { metadata: { order: '18' } })
+    expect(changed.metadata).toEqual({ order: '18' })
+    expect(changed.modifiedAt).toBeDefined()
+    await backend.tokens.delete(id)
+    expect(await thrownBy(backend.tokens.get(id))).toBeInstanceOf(BasisTheory.NotFoundError)
+  })
+
+  test('are refused with problems that the client understands', async () => {
+    const refusal = backend.tokens.create({ type: 'card', data: { number: '4242424242424241' } })
+    const error = await thrownBy(refusal)
+    expect(error).toBeInstanceOf(BasisTheory.BadRequestError)
+    const { body } = error as { body: BasisTheory.ValidationProblemDetails }
+    expect(Object.keys(body.errors ?? {})).toEqual(['data.number'])
+    const nobody = clientOf('key_nobody').tokens.get('some-id')
+    expect(await thrownBy(nobody)).toBeInstanceOf(BasisTheory.UnauthorizedError)
+    expect(await thrownBy(management.tokens.get('some-id'))).toBeInstanceOf(
+      BasisTheory.ForbiddenError,
+    )
+    await backend.tokens.create({ id: 'twice', type: 'token', data: 1 })
+    const again = backend.tokens.create({ id: 'twice', type: 'token', data: 2 })
+    expect(await thrownBy(again)).toBeInstanceOf(BasisTheory.ConflictError)
+  })
+
+  test('are listed and searched page by page, each exactly once', async () => {
+    const ids = Array.from({ length: 25 }, (_, index) => `listed-${index}`)
+    for (const id of ids) {
+      await backend.tokens.create({ id, type: 'token', data: id, metadata: { Kind: 'listed' } })
+    }
+    const listed: string[] = []
+    for await (const token of await backend.tokens.listV2({
+      metadata: { kind: 'LISTED' },
+      size: 10,
+    })) {
+      listed.push(token.id ?? '')
+    }
+    expect(listed).toEqual(ids.toReversed())
+    const found: string[] = []
+    for await (const token of await backend.tokens.searchV2({
+      query: 'metadata.kind:listed',
+      size: 7,
+    })) {
+      found.push(token.id ?? '')
+    }
+    expect(found).toEqual(ids.toReversed())
+    const none = await backend.tokens.searchV2({ query: 'metadata.kind:absent' })
+    expect(none.data).toEqual([])
+  })
+
+  test('are made and resolved in bulk', async () => {
+    const made = (await backend.tokens.tokenize({
+      first: { type: 'token', data: 'one' },
+      second: 'two',
+    })) as Record<string, unknown>
+    expect(Object.keys(made)).toEqual(['first', 'second'])
+    expect(JSON.stringify(made)).not.toContain('two')
+  })
+
+  test('are the same one when deduplicated', async () => {
+    const make = () =>
+      backend.tokens.create({ type: 'token', data: 'same', deduplicateToken: true })
+    const [first, second] = [await make(), await make()]
+    expect(second.id).toBe(first.id ?? '')
+    expect(second.extras?.deduplicated).toBe(true)
+  })
+
+  test('are created once under an idempotency key', async () => {
+    const make = () =>
+      backend.tokens.create(
+        { type: 'token', data: 'idempotent' },
+        { headers: { 'SVC-IDEMPOTENCY-KEY': 'client-1' } },
+      )
+    expect((await make()).id).toBe((await make()).id ?? '')
+  })
+})
+
+describe('applications', () => {
+  test('are created, listed, read, changed and deleted', async () => {
+    const made = await management.applications.create({
+      name: 'reader',
+      type: 'private',
+      permissions: ['token:read'],
+    })
+    const id = made.id ?? ''
+    expect((await management.applications.get(id)).key).toBeUndefined()
+    const own = await clientOf(made.key ?? '').applications.getByKey()
+    expect(own.id).toBe(id)
+    const listed: string[] = []
+    for await (const application of await management.applications.list({ size: 1 })) {
+      listed.push(application.id ?? '')
+    }
+    expect(listed).toContain(id)
+    expect(new Set(listed).size).toBe(listed.length)
+    const changed = await management.applications.update(id, {
+      name: 'renamed',
+      permissions: ['token:read'],
+    })
+    expect(changed.name).toBe('renamed')
+    await management.applications.delete(id)
+    expect(await thrownBy(management.applications.get(id))).toBeInstanceOf(
+      BasisTheory.NotFoundError,
+    )
+  })
+
+  test('of any tenant learn of its permissions', async () => {
+    const known = await management.permissions.list()
+    expect(known.map(({ type }) => type)).toContain('token:create')
+    expect((await management.tenants.self.get()).id).toBe(vault.tenantId)
+  })
+})
+
+describe('a session', () => {
+  test('reads what its authorizer allowed, and nothing before', async () => {
+    const rules = [
+      { priority: 1, container: '/', transform: 'mask', permissions: ['token:create'] },
+    ]
+    const made = await management.applications.create({ name: 'browser', type: 'public', rules })
+    const session = await clientOf(made.key ?? '').sessions.create()
+    const visitor = clientOf(session.sessionKey ?? '')
+    await backend.tokens.create({ id: 'seen', type: 'token', data: 'shown' })
+    await backend.tokens.create({ id: 'unseen', type: 'token', data: 'hidden' })
+    expect(await thrownBy(visitor.tokens.get('seen'))).toBeInstanceOf(BasisTheory.ForbiddenError)
+    await backend.sessions.authorize({
+      nonce: session.nonce ?? '',
+      rules: [
+        {
+          description: 'one token',
+          priority: 1,
+          transform: 'reveal',
+          permissions: ['token:read'],
+          conditions: [{ attribute: 'id', operator: 'equals', value: 'seen' }],
+        },
+      ],
+    })
+    expect((await visitor.tokens.get('seen')).data).toBe('shown')
+    expect(await thrownBy(visitor.tokens.get('unseen'))).toBeInstanceOf(BasisTheory.NotFoundError)
+  })
+})

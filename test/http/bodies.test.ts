@@ -1,0 +1,206 @@
+/**
+ * Bodies over the wire: JSON that is none, text that is none, types that do not fit. What is taken
+ * comes back as it went in. Group B of hardening section 5.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { decodeUtf8, parseJson } from '../../src/domain/json-parse.ts'
+import { printJson } from '../../src/domain/json-print.ts'
+import { jsonDepthMax } from '../../src/limits.ts'
+import { canary } from '../support/refusal.ts'
+import { describeVectors, readVectors } from '../support/vectors.ts'
+import { expectUnharmed, jsonOf, openWire, type RawAnswer, type Wire } from '../support/wire.ts'
+
+let wire: Wire
+beforeAll(async () => {
+  wire = await openWire(104)
+})
+afterAll(() => wire.close())
+
+const post = (body: string | Uint8Array) => wire.ask('POST', '/tokens', body)
+const token = (id: string, data: string) => `{"id":"${id}","type":"token","data":${data}}`
+const read = async (id: string) => {
+  const { body } = await wire.ask('GET', `/tokens/${id}`)
+  return Buffer.from(body, 'latin1').toString('utf8')
+}
+
+async function expectRefused(answer: RawAnswer, status = 400): Promise<void> {
+  expect(answer.status).toBe(status)
+  expect(answer.headers.get('content-type')).toStartWith('application/problem+json')
+  await expectUnharmed(wire, answer)
+}
+
+async function expectKept(id: string, data: string): Promise<void> {
+  expect((await post(token(id, data))).status).toBe(201)
+  expect(await read(id)).toContain(`"data":${data},`)
+}
+
+describe('a body is refused', () => {
+  test.each([
+    ['H29: nothing', ' '],
+    ['H29: null', 'null'],
+    ['H29: an array', '[]'],
+    ['H29: a text', `"${canary}"`],
+    ['H29: a number', '1'],
+    ['H46: with more after it', `${token('more', '1')} ${canary}`],
+    ['H46: with a comment', `${token('comment', '1')}/* ${canary} */`],
+    ['H46: with NaN', token('nan', 'NaN')],
+    ['H46: with single quotes', `{'type':'token','data':'${canary}'}`],
+    ['H32: with a byte order mark', `\ufeff${token('bom', '1')}`],
+    ['H37: with a name twice', `{"type":"token","data":1,"data":"${canary}"}`],
+    ['H37: with a name twice in data', token('twice', `{"${canary}":1,"${canary}":2}`)],
+    ['H37: with a name twice, once escaped', token('twice', '{"a":1,"\\u0061":2}')],
+    ['H37: with a name twice in metadata', `{"type":"token","data":1,"metadata":{"a":"","a":""}}`],
+    ['H39: with a number beyond doubles', token('beyond', '1e400')],
+    ['H39: with one below them', token('beyond', '-1e400')],
+    ['H41: of depth 65', token('deep', '['.repeat(jsonDepthMax) + ']'.repeat(jsonDepthMax))],
+    ['H41: of depth 65, mixed', token('deep', '{"a":['.repeat(32) + ']}'.repeat(32))],
+  ])('%s', async (_name, body) => {
+    await expectRefused(await post(body))
+  })
+
+  test.each([
+    ['H33: in UTF-16', Buffer.from(token('utf-16', '1'), 'utf16le')],
+    ['H34: with bytes ff fe', [0xff, 0xfe]],
+    ['H34: with an overlong slash', [0xc0, 0xaf]],
+    ['H34: with a truncated letter', [0xe2, 0x82]],
+    ['H34: with an encoded surrogate', [0xed, 0xa0, 0x80]],
+    ['H34: with a letter beyond Unicode', [0xf4, 0x90, 0x80, 0x80]],
+  ])('%s', async (_name, bytes) => {
+    const [before, after] = token('bytes', `"${canary}|"`).split('|')
+    const framed = Array.isArray(bytes)
+      ? Buffer.concat([Buffer.from(before ?? ''), Buffer.from(bytes), Buffer.from(after ?? '')])
+      : bytes
+    await expectRefused(await post(framed))
+  })
+
+  test('H35: with a lone surrogate, wherever it stands', async () => {
+    const lone = `"${canary}\\ud800"`
+    for (const body of [
+      token('lone', lone),
+      token('lone', `{${lone}:1}`),
+      `{"id":${lone},"type":"token","data":1}`,
+      `{"type":"token","data":1,"metadata":{"a":${lone}}}`,
+    ]) {
+      await expectRefused(await post(body))
+    }
+  })
+
+  test('H36: with a NUL where a name stands', async () => {
+    for (const body of [
+      '{"id":"a\\u0000bc","type":"token","data":1}',
+      '{"type":"token","data":1,"containers":["/a\\u0000/"]}',
+      '{"type":"token","data":1,"metadata":{"a\\u0000":"b"}}',
+    ]) {
+      await expectRefused(await post(body))
+    }
+  })
+
+  test('H43, H44: with so many names or such long texts, by its size', async () => {
+    const many = Array.from({ length: 300_000 }, (_, index) => `"${index}":1`).join(',')
+    await expectRefused(await post(token('many', `{${many}}`)), 413)
+    await expectRefused(await post(token('long', `"${'a'.repeat(600_000)}"`)))
+    await expectRefused(await post(token('long', `"${'€'.repeat(200_000)}"`)))
+  })
+
+  test('H50: without a digit of the number that stands in the wrong type', async () => {
+    for (const number of [4111111111111111, [4111111111111111], { pan: '4111111111111111' }]) {
+      const answer = await post(JSON.stringify({ type: 'card', data: { number } }))
+      await expectRefused(answer)
+      expect(answer.body).not.toContain('4111')
+    }
+  })
+})
+
+describe('what is taken comes back as it went in', () => {
+  test.each([
+    ['H36: a NUL', '"a\\u0000b"'],
+    ['H38: a long integer', '12345678901234567890'],
+    ['H40: minus zero', '-0'],
+    ['H40: 1.0', '1.0'],
+    ['H40: 1E2', '1E2'],
+    ['H40: a long decimal', '0.1000000000000000055'],
+    ['H41: depth 64', '['.repeat(jsonDepthMax - 1) + ']'.repeat(jsonDepthMax - 1)],
+    ['H44: a long text', `"${'a'.repeat(200_000)}"`],
+    ['H49: text that turns around', '"\u202eabc\u200d"'],
+    ['names of prototypes', '{"__proto__":{"polluted":1},"constructor":2}'],
+    ['expressions', '"{{ 1 }}"'],
+  ])('%s', async (name, data) => {
+    await expectKept(name.replace(/[^A-Za-z0-9]/g, '-').toLowerCase(), data)
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  test.each([
+    ['an SQL quote', "'; DROP TABLE tokens; --"],
+    ['markup', '<script>alert(1)</script>'],
+    ['a path', '../../../../etc/passwd'],
+    ['line ends', 'a\r\nSet-Cookie: b=c\r\n\r\n'],
+    ['line separators', 'a\u2028b\u2029c'],
+    ['escapes of a terminal', '\u001b[31mred\u001b[0m'],
+    ['letters with many marks', `Z${'\u0341'.repeat(50)}`],
+    ['emoji in sequence', '👩‍👩‍👧‍👦🏳️‍🌈'],
+    ['the replacement character', '\ufffd'],
+    ['noncharacters', '\ufffe\uffff\u{1fffe}'],
+    ['spaces of every kind', '\u00a0\u1680\u2003\u3000\ufeff '],
+  ])('H48, H49: %s, in data and in metadata', async (name, text) => {
+    const id = name.replaceAll(' ', '-')
+    const body = JSON.stringify({ id, type: 'token', data: text, metadata: { text } })
+    expect((await post(body)).status).toBe(201)
+    expect(JSON.parse(await read(id))).toMatchObject({ data: text, metadata: { text } })
+    expect(wire.vault.logged).toEqual([])
+  })
+})
+
+/** Strict texts that our own rule refuses: contract section 1, duplicate keys. */
+const refusedByRule = ['y_object_duplicated_key.json', 'y_object_duplicated_key_and_value.json']
+
+describeVectors('the JSON test suite over the wire', () => {
+  const files = readVectors('json-test-suite')
+
+  test('is whole', () => {
+    expect(files.length).toBe(318)
+  })
+
+  test('as a body none of it is a token', async () => {
+    for (const [name, bytes] of files) {
+      const { status } = await post(bytes.length === 0 ? ' ' : bytes)
+      expect([name, status]).toEqual([name, 400])
+    }
+    await expectUnharmed(wire)
+  })
+
+  const ask = async (name: string, bytes: Uint8Array) => {
+    const id = name.replace(/[^A-Za-z0-9]/g, '-')
+    const [before = '', after = ''] = token(id, '|').split('|')
+    const answer = await post(Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)]))
+    return { id, answer }
+  }
+
+  test('as data what is not JSON is refused', async () => {
+    for (const [name, bytes] of files.filter(([name]) => name.startsWith('n_'))) {
+      const { answer } = await ask(name, bytes)
+      expect([name, answer.status]).toEqual([name, 400])
+    }
+    await expectUnharmed(wire)
+  })
+
+  test('as data what is JSON comes back exactly, but for duplicate names and null', async () => {
+    for (const [name, bytes] of files.filter(([name]) => name.startsWith('y_'))) {
+      const { id, answer } = await ask(name, bytes)
+      const isRefused = refusedByRule.includes(name) || name === 'y_structure_lonely_null.json'
+      expect([name, answer.status]).toEqual([name, isRefused ? 400 : 201])
+      if (isRefused) continue
+      expect(await read(id)).toContain(`"data":${printJson(parseJson(decodeUtf8(bytes)))},`)
+    }
+    await expectUnharmed(wire)
+  })
+
+  test('as data what is left open is kept or refused, and never breaks anything', async () => {
+    for (const [name, bytes] of files.filter(([name]) => name.startsWith('i_'))) {
+      const { answer } = await ask(name, bytes)
+      expect([name, [201, 400].includes(answer.status)]).toEqual([name, true])
+      expect(jsonOf(answer)).toBeDefined()
+    }
+    await expectUnharmed(wire)
+  })
+})

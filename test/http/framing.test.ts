@@ -1,0 +1,232 @@
+/**
+ * How requests are framed: lengths, chunks, lines, header blocks. Group A of hardening section 5.
+ *
+ * What is wrong in the frame is refused by the server before the application sees it, with an
+ * empty body: it cannot be given one. It is safe, because the connection ends with it.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { bodyBytesMax, headerBlockBytesMax, urlBytesMax } from '../../src/limits.ts'
+import { canary } from '../support/refusal.ts'
+import { exchange, expectUnharmed, openWire, requestText, type Wire } from '../support/wire.ts'
+
+let wire: Wire
+let json: Record<string, string>
+beforeAll(async () => {
+  wire = await openWire(101)
+  json = { 'SVC-API-KEY': wire.key, 'Content-Type': 'application/json' }
+})
+afterAll(() => wire.close())
+
+const kept = '/tokens/kept'
+beforeAll(() =>
+  wire.send(requestText('POST', '/tokens', json, '{"id":"kept","type":"token","data":1}')),
+)
+
+const token = (id: string) => JSON.stringify({ id, type: 'token', data: canary })
+
+/** A POST /tokens whose headers are given line by line. */
+const post = (lines: readonly string[], body: string) =>
+  [
+    'POST /tokens HTTP/1.1',
+    'Host: vault',
+    `SVC-API-KEY: ${wire.key}`,
+    'Content-Type: application/json',
+    ...lines,
+    '',
+    body,
+  ].join('\r\n')
+
+const chunked = (...chunks: readonly string[]) =>
+  chunks.map(chunk => `${Buffer.byteLength(chunk).toString(16)}\r\n${chunk}\r\n`).join('')
+
+const totalItems = async () => {
+  const { answers } = await wire.send(requestText('GET', '/tokens', json))
+  return (JSON.parse(answers[0]?.body ?? '') as { pagination: { total_items: number } }).pagination
+    .total_items
+}
+
+/** No token was made: that is the state which a create could change. */
+async function expectNothingMade(made: number): Promise<void> {
+  expect(await totalItems()).toBe(made)
+}
+
+describe('a body over the limit', () => {
+  test('H1, H3: is refused by its declared length, before it is sent', async () => {
+    for (const length of [bodyBytesMax + 1, 140_000_000]) {
+      const received = await wire.send(post([`Content-Length: ${length}`], ''))
+      expect(received.answers.map(({ status }) => status)).toEqual([413])
+      expect(received.isClosed).toBe(true)
+      expect(JSON.parse(received.answers[0]?.body ?? '')).toMatchObject({ status: 413 })
+      expect(received.answers[0]?.headers.get('svc-trace-id')).toBeDefined()
+      await expectUnharmed(wire, received)
+    }
+  })
+
+  test('H1: is taken at the limit, and refused one byte above', async () => {
+    const room = bodyBytesMax - token('').length
+    const spaced = (more: number) => token('at-limit') + ' '.repeat(room - 8 + more)
+    expect((await wire.send(requestText('POST', '/tokens', json, spaced(1)))).answers[0]).toEqual(
+      expect.objectContaining({ status: 413 }),
+    )
+    expect((await wire.send(requestText('POST', '/tokens', json, spaced(0)))).answers[0]).toEqual(
+      expect.objectContaining({ status: 201 }),
+    )
+  })
+
+  test('H2: is refused while it comes in chunks, and the connection ends', async () => {
+    const pieces = Array.from({ length: 17 }, () => chunked(' '.repeat(65_536)))
+    const received = await wire.send([post(['Transfer-Encoding: chunked'], ''), ...pieces])
+    expect(received.answers[0]?.status).toBe(413)
+    expect(received.isClosed).toBe(true)
+    await expectUnharmed(wire, received)
+  })
+
+  test('H22: is refused although it was announced by Expect', async () => {
+    const lines = ['Expect: 100-continue', `Content-Length: ${bodyBytesMax + 1}`]
+    // The server says 100 by itself first; the answer is 413 all the same.
+    const received = await wire.send(post(lines, ''))
+    expect(received.answers.map(({ status }) => status)).toEqual([413])
+    await expectUnharmed(wire, received)
+  })
+})
+
+describe('a body that is cut off', () => {
+  test('H4: changes nothing, and is no failure of ours', async () => {
+    const made = await totalItems()
+    const cut = post(['Content-Length: 100'], token('cut-off').slice(0, 5))
+    await new Promise<void>(resolve => {
+      const socket = connect(wire.port, '127.0.0.1', () => socket.end(cut))
+      socket.on('close', () => resolve())
+      socket.resume()
+    })
+    await expectNothingMade(made)
+    expect(wire.vault.logged).toEqual([])
+    await expectUnharmed(wire)
+  })
+})
+
+/** Whatever the server makes of it, it is refused or left waiting; nothing is made. */
+const refused: readonly (readonly [string, readonly string[], string, number])[] = [
+  ['H5: with a length and chunks', ['Content-Length: 5', 'Transfer-Encoding: chunked'], '', 400],
+  ['H6: with two lengths', ['Content-Length: 5', 'Content-Length: 6'], 'abcde', 400],
+  ['H6: with one length twice', ['Content-Length: 2', 'Content-Length: 2'], '{}', 400],
+  ['H7: in an unknown coding', ['Transfer-Encoding: xchunked'], '0\r\n\r\n', 400],
+  ['H7: compressed', ['Transfer-Encoding: gzip, chunked'], '0\r\n\r\n', 400],
+  ['H7: in chunks twice', Array(2).fill('Transfer-Encoding: chunked'), '0\r\n\r\n', 400],
+  ['H8: of negative length', ['Content-Length: -1'], '', 400],
+  ['H8: of hexadecimal length', ['Content-Length: 0x5'], 'abcde', 400],
+  ['H8: of length with a plus', ['Content-Length: +5'], 'abcde', 400],
+  ['H8: of empty length', ['Content-Length: '], 'abcde', 400],
+  ['H8: of listed lengths', ['Content-Length: 5, 5'], 'abcde', 400],
+  ['H8: of huge length', ['Content-Length: 99999999999999999999999'], '', 400],
+  // decision: the server's own bound, 2^53, where its answer is 413 without a body.
+  ['H8: of length 2^53 + 1', ['Content-Length: 9007199254740993'], '', 413],
+  ['H9: in a chunk of 2^68', ['Transfer-Encoding: chunked'], 'FFFFFFFFFFFFFFFFF\r\nabc', 400],
+  ['H9: in a chunk that is no number', ['Transfer-Encoding: chunked'], 'zz\r\nabc', 400],
+]
+
+describe('a body is refused, and nothing made,', () => {
+  test.each(refused)('%s', async (_name, lines, body, status) => {
+    const made = await totalItems()
+    const received = await wire.send(post(lines, body))
+    expect(received.answers.map(answer => answer.status)).toEqual([status])
+    await expectNothingMade(made)
+    await expectUnharmed(wire, received)
+  })
+
+  test('H9: in a chunk of 4 GB, which is waited for and never cut to its last digit', async () => {
+    const made = await totalItems()
+    const body = `100000005\r\n${token('short').slice(0, 5)}\r\n0\r\n\r\n`
+    const received = await wire.send(post(['Transfer-Encoding: chunked'], body), 0)
+    // The server ends the connection when it idles for `idleSecondsMax`.
+    expect(received.answers).toEqual([])
+    await expectNothingMade(made)
+    await expectUnharmed(wire, received)
+  })
+})
+
+describe('what follows a request on its connection', () => {
+  test('H10: is no request when it stands in the last chunk', async () => {
+    const hidden = requestText('DELETE', kept, json)
+    const body = `${chunked('{}')}0\r\nXX${hidden}\r\n`
+    const received = await wire.send(post(['Transfer-Encoding: chunked'], body), 2)
+    // The server refuses what follows at once, so the answer before it may be lost.
+    expect(received.answers.at(-1)?.status).toBe(400)
+    expect(received.isClosed).toBe(true)
+    const after = await wire.send(requestText('GET', kept, json))
+    expect(after.answers[0]?.status).toBe(200)
+  })
+
+  test('is no request when it is the body of one that takes none', async () => {
+    const outer = requestText('GET', kept, json, requestText('DELETE', kept, json))
+    const received = await wire.send(outer + requestText('GET', kept, json), 2)
+    expect(received.answers.map(({ status }) => status)).toEqual([200, 200])
+  })
+
+  test('H23: is answered in order, 1,000 requests in one write', async () => {
+    const asked = Array.from({ length: 1_000 }, (_, index) => `trace-${index}`)
+    const write = asked.map(trace =>
+      requestText('GET', '/applications/key', { ...json, 'SVC-TRACE-ID': trace }),
+    )
+    const { answers } = await wire.send(write.join(''), 1_000)
+    expect(answers.every(({ status }) => status === 200)).toBe(true)
+    expect(answers.map(({ headers }) => headers.get('svc-trace-id') ?? '')).toEqual(asked)
+  })
+})
+
+/** All of these the server refuses before the application; what it says is its own. */
+const malformed: readonly (readonly [string, string | Uint8Array, number])[] = [
+  // decision: the server takes a bare LF for a part of the version.
+  ['H11: bare line feeds', 'GET /tokens HTTP/1.1\nHost: vault\n\n', 505],
+  ['H11: a folded header', 'GET /tokens HTTP/1.1\r\nHost: vault\r\nX: a\r\n b\r\n\r\n', 400],
+  ['H11: a space before the colon', 'GET /tokens HTTP/1.1\r\nHost: vault\r\nX : a\r\n\r\n', 400],
+  ['H11: a NUL in a header', 'GET /tokens HTTP/1.1\r\nHost: vault\r\nX: a\0b\r\n\r\n', 400],
+  ['H12: no Host', 'GET /tokens HTTP/1.1\r\n\r\n', 400],
+  ['H14: a TLS greeting', Buffer.from('16030100c8010000c40303', 'hex'), 400],
+  ['H14: noise', Uint8Array.from({ length: 300 }, (_, i) => (i * 97 + 13) & 255), 400],
+  ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+  ['HTTP/3.0', 'GET /tokens HTTP/3.0\r\nHost: vault\r\n\r\n', 505],
+  ['a target without a path', 'GET tokens HTTP/1.1\r\nHost: vault\r\n\r\n', 400],
+  ['a space in the target', 'GET /tokens x HTTP/1.1\r\nHost: vault\r\n\r\n', 505],
+]
+
+describe('a request is refused and the connection ended', () => {
+  test.each(malformed)('for %s', async (_name, bytes, status) => {
+    const received = await wire.send(bytes)
+    expect([received.answers.map(answer => answer.status), received.isClosed]).toEqual([
+      [status],
+      true,
+    ])
+    await expectUnharmed(wire, received)
+  })
+
+  const headers = (count: number, chars: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, canary.repeat(chars)]))
+
+  test.each([
+    ['200 headers', requestText('GET', '/tokens', headers(200, 1))],
+    ['a header of 20 KB', requestText('GET', '/tokens', { X: 'a'.repeat(headerBlockBytesMax) })],
+    ['an address of 100 KB', requestText('GET', `/${'a'.repeat(100_000)}`)],
+  ])('H13: for %s', async (_name, text) => {
+    const received = await wire.send(text)
+    expect(received.answers[0]?.status).toBe(431)
+    await expectUnharmed(wire, received)
+  })
+
+  test('H13: but an address over our own limit gets a whole problem', async () => {
+    for (const target of [`/tokens/${'a'.repeat(urlBytesMax)}`, `/${canary.repeat(800)}`]) {
+      const received = await wire.send(requestText('GET', target, json))
+      expect(received.answers[0]?.status).toBe(414)
+      expect(JSON.parse(received.answers[0]?.body ?? '')).toMatchObject({ title: 'URI Too Long' })
+      await expectUnharmed(wire, received)
+    }
+  })
+})
+
+test('H25: many connections are served side by side', async () => {
+  const text = requestText('GET', '/applications/key', json)
+  const all = await Promise.all(Array.from({ length: 200 }, () => exchange(wire.port, text)))
+  expect(all.every(({ answers }) => answers[0]?.status === 200)).toBe(true)
+})

@@ -1,0 +1,200 @@
+/**
+ * Every operation with a request that succeeds, on a target of its own.
+ * @module
+ */
+import { tokenPermissions } from '../sessions.ts'
+import type { Ask } from '../vault.ts'
+import type { AccessKit } from './credentials.ts'
+
+export const places = ['in', 'out', 'move'] as const
+
+/** Of the target: covered by the rules, not covered, or covered and to be moved out. */
+export type Place = (typeof places)[number]
+
+/** Told from each other: `shown` is the plaintext, `masked` what the mask makes of it. */
+export const plaintext = '4242424242424242'
+export const masked = 'XXXXXXXXXXXX4242'
+
+const containers = { in: '/pci/high/', out: '/general/high/', move: '/pci/high/' } as const
+
+export interface Asked extends Ask {
+  readonly method: string
+  readonly path: string
+}
+
+/** A request and the id of the token that it is about, if any. */
+export interface Prepared {
+  readonly request: Asked
+  readonly id?: string
+}
+
+export interface Operation {
+  readonly route: string
+  readonly success: number
+  /** Whether the request has a body. */
+  readonly hasBody: boolean
+  readonly prepare: (kit: AccessKit, place: Place) => Promise<Prepared>
+}
+
+let count = 0
+
+const nextId = (place: Place): string => `${place === 'out' ? 'out' : 'in'}-${(count += 1)}`
+
+const token = (place: Place) => ({
+  id: nextId(place),
+  type: 'card_number',
+  data: plaintext,
+  containers: [containers[place]],
+})
+
+/** Stores a token as its tenant's own application, by a key that sees all. */
+async function storeToken({ vault, sessions }: AccessKit, place: Place): Promise<string> {
+  const body = token(place)
+  const { status, text } = await vault.ask('POST', '/tokens', {
+    key: sessions.authorizer.key,
+    body,
+  })
+  if (status !== 201) throw new Error(`no token: ${text}`)
+  return body.id
+}
+
+async function storeApplication({ vault }: AccessKit): Promise<string> {
+  const key = await vault.application({ type: 'private', permissions: ['token:read'] })
+  const { body } = await vault.ask('GET', '/applications/key', { key })
+  return String(body['id'])
+}
+
+const onToken =
+  (
+    method: string,
+    pathOf: (id: string) => string,
+    bodyOf?: (place: Place, id: string) => unknown,
+  ) =>
+  async (kit: AccessKit, place: Place): Promise<Prepared> => {
+    const id = await storeToken(kit, place)
+    const body = bodyOf === undefined ? {} : { body: bodyOf(place, id) }
+    return { id, request: { method, path: pathOf(id), ...body } }
+  }
+
+const onApplication =
+  (method: string, rest = '', body?: unknown) =>
+  async (kit: AccessKit): Promise<Prepared> => {
+    const path = `/applications/${await storeApplication(kit)}${rest}`
+    return { request: { method, path, ...(body === undefined ? {} : { body }) } }
+  }
+
+const plainly = (method: string, path: string, body?: unknown) => (): Promise<Prepared> =>
+  Promise.resolve({ request: { method, path, ...(body === undefined ? {} : { body }) } })
+
+const creating = (path: string) => (_: AccessKit, place: Place) => {
+  const body = token(place)
+  return Promise.resolve({ id: body.id, request: { method: 'POST', path, body } })
+}
+
+async function authorizing({ sessions }: AccessKit): Promise<Prepared> {
+  const { nonce } = await sessions.create()
+  const body = { nonce, permissions: tokenPermissions }
+  return { request: { method: 'POST', path: '/sessions/authorize', body } }
+}
+
+const backend = { name: 'made', type: 'private', permissions: ['token:read'] }
+const change = { name: 'changed', permissions: ['token:read'] }
+const tokenAt = (id: string): string => `/tokens/${id}`
+
+const patchOf = (place: Place) =>
+  place === 'move' ? { containers: [containers.out] } : { metadata: { seen: 'yes' } }
+
+export const operations: readonly Operation[] = [
+  { route: 'POST /tokens', success: 201, hasBody: true, prepare: creating('/tokens') },
+  {
+    route: 'GET /tokens',
+    success: 200,
+    hasBody: false,
+    prepare: onToken('GET', id => `/tokens?id=${id}`),
+  },
+  { route: 'GET /tokens/{id}', success: 200, hasBody: false, prepare: onToken('GET', tokenAt) },
+  {
+    route: 'PATCH /tokens/{id}',
+    success: 200,
+    hasBody: true,
+    prepare: onToken('PATCH', tokenAt, patchOf),
+  },
+  {
+    route: 'DELETE /tokens/{id}',
+    success: 204,
+    hasBody: false,
+    prepare: onToken('DELETE', tokenAt),
+  },
+  { route: 'POST /tokenize', success: 200, hasBody: true, prepare: creating('/tokenize') },
+  {
+    route: 'POST /detokenize',
+    success: 200,
+    hasBody: true,
+    prepare: onToken(
+      'POST',
+      () => '/detokenize',
+      (_, id) => ({ id, data: `{{ ${id} }}` }),
+    ),
+  },
+  {
+    route: 'POST /tokens/search',
+    success: 200,
+    hasBody: true,
+    prepare: onToken(
+      'POST',
+      () => '/tokens/search',
+      (_, id) => ({ query: `id:"${id}"` }),
+    ),
+  },
+  { route: 'POST /sessions', success: 201, hasBody: false, prepare: plainly('POST', '/sessions') },
+  { route: 'POST /sessions/authorize', success: 200, hasBody: true, prepare: authorizing },
+  {
+    route: 'POST /applications',
+    success: 201,
+    hasBody: true,
+    prepare: plainly('POST', '/applications', backend),
+  },
+  {
+    route: 'GET /applications',
+    success: 200,
+    hasBody: false,
+    prepare: plainly('GET', '/applications'),
+  },
+  {
+    route: 'GET /applications/key',
+    success: 200,
+    hasBody: false,
+    prepare: plainly('GET', '/applications/key'),
+  },
+  { route: 'GET /applications/{id}', success: 200, hasBody: false, prepare: onApplication('GET') },
+  {
+    route: 'PUT /applications/{id}',
+    success: 200,
+    hasBody: true,
+    prepare: onApplication('PUT', '', change),
+  },
+  {
+    route: 'POST /applications/{id}/regenerate',
+    success: 200,
+    hasBody: false,
+    prepare: onApplication('POST', '/regenerate'),
+  },
+  {
+    route: 'DELETE /applications/{id}',
+    success: 204,
+    hasBody: false,
+    prepare: onApplication('DELETE'),
+  },
+  {
+    route: 'GET /permissions',
+    success: 200,
+    hasBody: false,
+    prepare: plainly('GET', '/permissions'),
+  },
+  {
+    route: 'GET /tenants/self',
+    success: 200,
+    hasBody: false,
+    prepare: plainly('GET', '/tenants/self'),
+  },
+]

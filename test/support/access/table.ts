@@ -1,0 +1,107 @@
+/**
+ * Who may do what, as a table: one row an operation and a place, one column a live credential.
+ *
+ * A cell is a refused status, or what is shown: `m` masked data, `x` a token without data, `r` the
+ * plaintext, `ok` a success that shows no token, `-` a success that leaves the token out.
+ * Written from contract sections 2, 3, 11, 12 and 13; no dead credential may do anything.
+ * @module
+ */
+import { liveCredentials, type LiveCredential } from './credentials.ts'
+import { places, type Place } from './operations.ts'
+
+const text = `
+plain redact mask reveal public pub-rule manage reader s-new s-plain s-cont s-cond s-id o-priv o-man
+
+POST /tokens
+in    m   x   m   m    m   m    403 403   403 m   m   m   m      m   403
+out   m   403 403 403  m   403  403 403   403 m   403 403 403    m   403
+
+GET /tokens
+in    m   x   m   r    403 403  403 403   403 m   r   m   r      -   403
+out   m   -   -   -    403 403  403 403   403 m   -   -   -      -   403
+
+GET /tokens/{id}
+in    m   x   m   r    403 403  403 403   403 m   r   m   r      404 403
+out   m   404 404 404  403 403  403 403   403 m   404 404 404    404 403
+
+PATCH /tokens/{id}
+in    m   x   m   m    m   m    403 403   403 m   m   m   m      404 403
+out   m   404 404 404  m   404  403 403   403 m   404 404 404    404 403
+move  m   403 403 403  m   403  403 403   403 m   403 403 m      404 403
+
+DELETE /tokens/{id}
+in    ok  ok  ok  ok   403 403  403 403   403 ok  ok  ok  ok     404 403
+out   ok  404 404 404  403 403  403 403   403 ok  404 404 404    404 403
+
+POST /tokens/search
+in    m   x   m   r    403 403  403 403   403 m   r   m   r      -   403
+out   m   -   -   -    403 403  403 403   403 m   -   -   -      -   403
+
+POST /tokenize
+in    m   x   m   m    m   m    403 403   403 m   m   m   m      m   403
+out   m   403 403 403  m   403  403 403   403 m   403 403 403    m   403
+
+POST /detokenize
+in    r   400 m   r    403 403  403 403   403 r   r   m   r      400 403
+out   r   400 400 400  403 403  403 403   403 r   400 400 400    400 403
+
+POST /sessions
+in    403 403 403 403  ok  ok   403 403   403 403 403 403 403    403 403
+
+POST /sessions/authorize
+in    ok  ok  ok  ok   403 403  403 403   403 403 403 403 403    404 403
+
+POST /applications
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
+
+GET /applications
+in    403 403 403 403  403 403  ok  ok    403 403 403 403 403    403 ok
+
+GET /applications/key
+in    ok  ok  ok  ok   ok  ok   ok  ok    403 403 403 403 403    ok  ok
+
+GET /applications/{id}
+in    403 403 403 403  403 403  ok  ok    403 403 403 403 403    403 404
+
+PUT /applications/{id}
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
+POST /applications/{id}/regenerate
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
+DELETE /applications/{id}
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
+GET /permissions
+in    ok  ok  ok  ok   ok  ok   ok  ok    403 403 403 403 403    ok  ok
+
+GET /tenants/self
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
+`
+
+export interface Row {
+  readonly route: string
+  readonly place: Place
+  readonly cells: Readonly<Record<LiveCredential, string>>
+}
+
+function rowOf(route: string, line: string): Row {
+  const [place, ...cells] = line.split(/ +/)
+  const known = places.find(each => each === place)
+  if (known === undefined || cells.length !== liveCredentials.length) {
+    throw new Error(`${route}: not a row of ${liveCredentials.length} cells`)
+  }
+  const entries = liveCredentials.map((name, index) => [name, cells[index] ?? ''] as const)
+  return { route, place: known, cells: Object.fromEntries(entries) as Row['cells'] }
+}
+
+function readTable(): Row[] {
+  const [header = '', ...blocks] = text.trim().split('\n\n')
+  if (header !== liveCredentials.join(' ')) throw new Error('the header names other columns')
+  return blocks.flatMap(block => {
+    const [route = '', ...lines] = block.split('\n')
+    return lines.map(line => rowOf(route, line))
+  })
+}
+
+export const rows: readonly Row[] = readTable()
