@@ -27,6 +27,17 @@ const replyOf = (request: PartRequest, listed: Listed): Reply => ({
       : printStretch(request.size, 'next' in listed ? listed.next : undefined, listed.items),
 })
 
+/** A member that is null counts as absent (contract section 1). */
+const withoutNulls = (body: unknown) =>
+  Object.fromEntries(Object.entries(body ?? {}).filter(([, value]) => value !== null))
+
+/** A call of an address that knows walks alone: without `start` it is the first stretch. */
+const asWalk = (call: Call): Call => ({
+  ...call,
+  query: call.query.has('start') ? call.query : new Map([...call.query, ['start', ['']]]),
+  body: { start: '', ...withoutNulls(call.body) },
+})
+
 async function list(deps: Deps, { caller, query }: Call): Promise<Reply> {
   const request = readPartRequest(query)
   return replyOf(request, await listTokens(deps, caller, readTokenFilter(query), request))
@@ -55,7 +66,13 @@ the values of the search indexes whatever their case; \`metadata.<key>\`, whatev
 a day in UTC, or a range: \`[A TO B]\` with its ends, \`{A TO B}\` without them, \`*\` for an open
 one.`.trim()
 
-export const listRoutes = (deps: Deps): readonly Route[] => [
+const searchBody = {
+  contentType: 'application/json',
+  schema: searchTokensSchema,
+  opaque: new Set<string>(),
+} as const
+
+const pageRoutes = (deps: Deps): readonly Route[] => [
   {
     method: 'GET',
     path: '/tokens',
@@ -72,9 +89,24 @@ export const listRoutes = (deps: Deps): readonly Route[] => [
     summary: 'Search tokens, newest first',
     description: searchDescription,
     permission: 'token:search',
-    body: { contentType: 'application/json', schema: searchTokensSchema, opaque: new Set() },
+    body: searchBody,
     success: { status: 200, schema: tokenListSchema },
     failures: [400, 401, 403, 413, 415],
     handle: call => search(deps, call),
   },
+]
+
+/** decision: published clients of this family ask for walks at addresses of their own. */
+const walkRoutes = (deps: Deps): readonly Route[] =>
+  pageRoutes(deps).map(route => ({
+    ...route,
+    path: `/v2${route.path}`,
+    summary: `${route.summary}, as a walk`,
+    handle: call => route.handle(asWalk(call)),
+  }))
+
+/** Each as pages and as a walk. */
+export const listRoutes = (deps: Deps): readonly Route[] => [
+  ...pageRoutes(deps),
+  ...walkRoutes(deps),
 ]
