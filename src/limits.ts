@@ -12,6 +12,11 @@ export const urlBytesMax = 8 * 1024
 export const headerBlockBytesMax = 16 * 1024
 export const traceIdCharsMax = 100
 export const drainMsMax = 10_000
+/** From a failed commit to the end of the process: time for the answers under way to leave. */
+export const haltMs = 100
+export const storeCloseMsMax = 5_000
+/** A body with more of them says no more by listing them all. */
+export const bodyFaultsMax = 20
 /** decision: the server ends a connection that is idle, or sends no whole request, for so long. */
 export const idleSecondsMax = 10
 /** decision: of 503 and 429; a bucket that is refilled each second has a token by then. */
@@ -166,5 +171,7 @@ export const findingsMax = 10_000
 /** decision: what writes leave free on the disk, so that removing goes on (hardening L11). */
 export const freeSpaceBytesMin = 64 * 1024 * 1024
 export const freeSpaceProbeMs = 1_000
+/** A commit that takes longer will never end: the engine's writer is stuck (hardening L9). */
+export const commitMsMax = 5_000
 /** How long a failed commit is asked for its cause. */
 export const commitCauseMsMax = 100

@@ -161,15 +161,22 @@ function checkDatabase(folder: string): void {
   }
 }
 
-/** Locks and opens a data folder. @throws CommandFailure with nothing written */
-export async function openDataFolder(options: FolderOptions): Promise<OpenedFolder> {
+/**
+ * Locks and opens a data folder.
+ * @param onFailure is told when the store can no longer write
+ * @throws CommandFailure with nothing written
+ */
+export async function openDataFolder(
+  options: FolderOptions,
+  onFailure: (cause: unknown) => void,
+): Promise<OpenedFolder> {
   const paths = pathsOf(options.data)
   checkStamp(options.data)
   checkDatabase(options.data)
   const masterKey = readMasterKey(options.masterKeyFile ?? paths.masterKey)
   try {
     lockInstance(paths.lock)
-    const store = await openLmdbStore({ path: paths.store })
+    const store = await openLmdbStore({ path: paths.store, onFailure })
     return { store, keys: await openKeysOf(store, masterKey, options.data) }
   } catch (error) {
     throw explained(options.data, error)

@@ -7,14 +7,21 @@ import type { Deps } from '../deps.ts'
 import { openDataFolder, type FolderOptions } from './data-folder.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { startServer, untilSignalled } from './server.ts'
-import { logToStderr, monotoneClock, outliveReaders, randomBytes, say } from './system.ts'
+import {
+  endAfterFailure,
+  logToStderr,
+  monotoneClock,
+  outliveReaders,
+  randomBytes,
+  say,
+} from './system.ts'
 
 export type ServeOptions = FolderOptions & ConfigOptions
 
 export async function serve(options: ServeOptions): Promise<void> {
   const { address, settings } = loadConfig(options)
   outliveReaders()
-  const { store, keys } = await openDataFolder(options)
+  const { store, keys } = await openDataFolder(options, endAfterFailure)
   const deps: Deps = {
     store,
     keys,

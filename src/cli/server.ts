@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { chmodSync, existsSync, unlinkSync } from 'node:fs'
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { buildApp, type App } from '../app.ts'
 import type { Address } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { sweep } from '../expiry.ts'
-import { drainMsMax, idleSecondsMax, sweepIntervalMs } from '../limits.ts'
+import { drainMsMax, idleSecondsMax, storeCloseMsMax, sweepIntervalMs } from '../limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 
 export interface RunningServer {
@@ -20,6 +20,9 @@ export interface RunningServer {
 }
 
 const ownerOnly = 0o600
+
+const isSocket = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true
 
 const answersAt = (socket: string): Promise<boolean> =>
   new Promise(resolve => {
@@ -33,7 +36,10 @@ const answersAt = (socket: string): Promise<boolean> =>
 
 /** A socket file outlives a killed process (bun#29166); one that answers is in use. */
 async function clearSocket(socket: string): Promise<void> {
-  if (!existsSync(socket)) return
+  if (lstatSync(socket, { throwIfNoEntry: false }) === undefined) return
+  if (!isSocket(socket)) {
+    throw new CommandFailure('a file that is no socket is at that path: choose another --socket')
+  }
   if (await answersAt(socket)) {
     throw new CommandFailure('the socket is in use: stop that process or choose another --socket')
   }
@@ -45,10 +51,10 @@ function listenFailure(error: unknown): unknown {
   if (code === 'EADDRINUSE') {
     return new CommandFailure('the port is in use: stop that process or choose another --port')
   }
-  if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new CommandFailure('cannot listen there: choose another --host, --port or --socket')
-  }
-  return error
+  // Whatever else the system says of an address, another one is the way out.
+  return code === undefined
+    ? error
+    : new CommandFailure('cannot listen there: choose another --host, --port or --socket')
 }
 
 function listen({ listener }: App, address: Address) {
@@ -104,8 +110,9 @@ export async function startServer(deps: Deps, address: Address): Promise<Running
       stopSweeping()
       const stopped = app.drain().then(() => server.stop())
       await Promise.race([stopped, Bun.sleep(drainMsMax)])
-      if ('socket' in address && existsSync(address.socket)) unlinkSync(address.socket)
-      await deps.store.close()
+      if ('socket' in address && isSocket(address.socket)) unlinkSync(address.socket)
+      // A store that cannot commit does not close either: what it answered is on disk all the same.
+      await Promise.race([deps.store.close(), Bun.sleep(storeCloseMsMax)])
     },
   }
 }

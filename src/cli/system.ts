@@ -6,6 +6,8 @@
 import { randomBytes as osRandomBytes } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import type { Log } from '../deps.ts'
+import { haltMs } from '../limits.ts'
+import { systemCodeOf } from './failure.ts'
 
 const poolBytes = 4_096
 let pool = Buffer.alloc(0)
@@ -53,4 +55,14 @@ export function outliveReaders(): void {
 /** As `say`, but done when it returns. @throws when stdout is closed or full */
 export const sayNow = (line: string): void => {
   writeSync(1, line + '\n')
+}
+
+/**
+ * Ends a process whose store can no longer write, so that whoever watches over it starts it anew.
+ * By SIGKILL: after a failed commit the engine may hang on any orderly end (hardening L10), and an
+ * abort could leave a core with plaintext in it.
+ */
+export function endAfterFailure(cause: unknown): void {
+  logToStderr('store_failed', { cause: systemCodeOf(cause) ?? 'unknown' })
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), haltMs)
 }

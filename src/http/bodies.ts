@@ -13,6 +13,7 @@ import { isJsonObject } from '../domain/json.ts'
 import { decodeUtf8, parseJson } from '../domain/json-parse.ts'
 import { toPlain } from '../domain/json-print.ts'
 import { ApiError } from '../errors.ts'
+import { bodyFaultsMax } from '../limits.ts'
 import type { BodyRule } from './route.ts'
 
 const tooLarge = (bytesMax: number) =>
@@ -101,7 +102,7 @@ function* innermost(error: ValueError): Iterable<ValueError> {
   else for (const inner of first) yield* innermost(inner)
 }
 
-/** @throws ApiError `invalid_request` with every fault; `errors` holds paths of the schema only */
+/** @throws ApiError `invalid_request` with the first faults; `errors` holds our own paths only */
 export function checkSchema(schema: TSchema, value: unknown): void {
   const checker = checkerOf(schema)
   if (checker.Check(value)) return
@@ -110,6 +111,7 @@ export function checkSchema(schema: TSchema, value: unknown): void {
     for (const inner of innermost(error)) {
       const at = dottedPath(inner.path)
       if (!faults.has(at)) addFault(faults, at, messageOf(inner))
+      if (faults.size >= bodyFaultsMax) throwFaults(faults)
     }
   }
   throwFaults(faults)

@@ -67,20 +67,29 @@ function assertPermitted(route: Route, caller: Caller): void {
   throw new ApiError('forbidden', `expected a credential with the permission ${permission}`)
 }
 
+/** A body may take its time: what its caller may do is asked again once it is here. */
+async function callerAfterBody(pipeline: Pipeline, route: Route, request: Request) {
+  const caller = await findCaller(pipeline, request)
+  assertPermitted(route, caller)
+  return caller
+}
+
 async function run(
-  { deps }: Pipeline,
+  pipeline: Pipeline,
   route: Route,
   request: Request,
-  caller: Caller,
+  first: Caller,
   params: Params,
 ): Promise<Reply> {
-  const slot = slotOf(deps, caller, request, route.path, params)
+  const { deps } = pipeline
+  const slot = slotOf(deps, first, request, route.path, params)
   const kept = slot === undefined ? undefined : await findReply(deps, slot)
   if (kept !== undefined) return kept
   const query = parseQuery(route.query === undefined ? '' : request.url)
   const { bodyBytesMax } = deps.settings
   const body =
     route.body === undefined ? undefined : await readJsonBody(request, route.body, bodyBytesMax)
+  const caller = body === undefined ? first : await callerAfterBody(pipeline, route, request)
   const call = { caller, params, query, body }
   return slot === undefined ? route.handle(call) : runOnce(deps, slot, () => route.handle(call))
 }

@@ -134,6 +134,20 @@ describe('coffer serve', () => {
     expect(existsSync(join(root, 'vault.sock'))).toBe(false)
   })
 
+  test('refuses a file in place of a socket, and leaves it alone', async () => {
+    const file = join(root, 'no-socket')
+    writeFileSync(file, 'precious')
+    const ended = await runCoffer(['serve', '--data', copyOfMade('unsocketed'), '--socket', file])
+    expectFailure(ended, 1, /no socket/)
+    expect(readFileSync(file, 'utf8')).toBe('precious')
+  })
+
+  test('says what to do where it cannot listen', async () => {
+    const data = copyOfMade('unlistened')
+    const socket = ['--socket', join(root, 'absent-folder', 'vault.sock')]
+    expectFailure(await runCoffer(['serve', '--data', data, ...socket]), 1, /cannot listen there/)
+  })
+
   test('refuses a second instance on one folder, and leaves the first alone', async () => {
     const data = copyOfMade('shared')
     const first = await startCoffer(['serve', '--data', data, '--port', '0'])

@@ -43,6 +43,8 @@ export interface Running {
   readonly ready: string
   /** Sends a signal to this process alone and gives its exit code. */
   end(signal: NodeJS.Signals): Promise<number>
+  /** The exit code, once it has ended by itself or by a signal. */
+  readonly exited: Promise<number>
   /** All that it wrote to stderr; known once it has ended. */
   readonly stderr: Promise<string>
 }
@@ -62,6 +64,7 @@ export async function startCoffer(
     pid: child.pid,
     ready: new TextDecoder().decode(first.value),
     stderr,
+    exited: child.exited,
     async end(signal) {
       child.kill(signal)
       return child.exited

@@ -9,7 +9,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import { ApiError } from '../../errors.ts'
-import { commitCauseMsMax, groupCommitChangesMax } from '../../limits.ts'
+import { commitCauseMsMax, commitMsMax, groupCommitChangesMax } from '../../limits.ts'
 import type { WriteOutcome } from '../contract.ts'
 import type { SetResult } from './apply-changes.ts'
 import type { PreparedChange } from './prepare-changes.ts'
@@ -70,17 +70,27 @@ function answer(group: readonly Waiter[], results: readonly SetResult[]): void {
   })
 }
 
-export function openCommitQueue(commitGroup: CommitGroup): CommitQueue {
+/** Rejects when a commit is overdue; `ended` stops the clock. */
+async function overdue(ended: AbortSignal): Promise<never> {
+  await setTimeout(commitMsMax, undefined, { signal: ended })
+  throw new Error('the commit did not end')
+}
+
+/** @param onFailure is told once, with the cause, after the first commit that failed */
+export function openCommitQueue(
+  commitGroup: CommitGroup,
+  onFailure: (cause: unknown) => void = () => {},
+): CommitQueue {
   const waiting: Waiter[] = []
   let running: Promise<void> | undefined
   let isClosed = false
   let failure: ApiError | undefined
 
-  // The one place that learns of a failed commit: what ends the process belongs here.
   const halt = async (group: readonly Waiter[], error: unknown): Promise<void> => {
     failure = new ApiError('unavailable', 'the store could not commit')
     failure = new ApiError('unavailable', failure.message, undefined, await causeOf(error))
     for (const { reject } of [...group, ...waiting.splice(0)]) reject(failure)
+    onFailure(failure.cause)
   }
 
   const commitNext = async (): Promise<void> => {
@@ -89,11 +99,14 @@ export function openCommitQueue(commitGroup: CommitGroup): CommitQueue {
       group = takeGroup(waiting)
       return group.map(({ changes }) => changes)
     }
+    const ended = new AbortController()
     try {
-      const results = await commitGroup(take)
+      const results = await Promise.race([commitGroup(take), overdue(ended.signal)])
       answer(group, results)
     } catch (error) {
       await halt(group, error)
+    } finally {
+      ended.abort()
     }
   }
 

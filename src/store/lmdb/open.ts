@@ -8,7 +8,7 @@
 import { ApiError } from '../../errors.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../check-query.ts'
 import type { Store } from '../contract.ts'
-import { openCommitQueue } from './commit-queue.ts'
+import { openCommitQueue, type CommitGroup } from './commit-queue.ts'
 import { openEnvironment } from './environment.ts'
 import { faultOf } from './fault.ts'
 import { freeBytesAt, openSpaceGuard, type FreeBytes } from './free-space.ts'
@@ -26,6 +26,8 @@ export interface LmdbOptions {
   readonly firstOrdinal?: number
   /** Asked in place of the file system, so that a test may fill it. */
   readonly freeBytes?: FreeBytes
+  /** Told once when a commit failed: the store writes nothing more, and the process should end. */
+  readonly onFailure?: (cause: unknown) => void
 }
 
 export interface LmdbStore extends Store {
@@ -42,6 +44,7 @@ export async function openLmdbStore({
   path,
   firstOrdinal = 1,
   freeBytes = freeBytesAt(path),
+  onFailure,
 }: LmdbOptions): Promise<LmdbStore> {
   const environment = openEnvironment(path)
   const { root } = environment
@@ -51,7 +54,8 @@ export async function openLmdbStore({
     await root.close()
     throw error
   }
-  const queue = openCommitQueue(take => root.transaction(() => writeGroup(environment, take())))
+  const commitGroup: CommitGroup = take => root.transaction(() => writeGroup(environment, take()))
+  const queue = openCommitQueue(commitGroup, onFailure)
   const assertSpace = openSpaceGuard(freeBytes)
   let closing: Promise<void> | undefined
 

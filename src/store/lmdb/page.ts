@@ -6,6 +6,7 @@
  * never shows one. Source: contract.ts, `page` and `due`.
  * @module
  */
+import { ApiError } from '../../errors.ts'
 import { chunkOrdinals } from '../../limits.ts'
 import { isMatch } from '../check-query.ts'
 import type { Page, Query, Row, Window } from '../contract.ts'
@@ -88,7 +89,25 @@ export function readPage(environment: Environment, query: Query, window: Window)
   return { rows, total }
 }
 
-/** Earliest deadline first, then by ordinal. @throws ApiError `storage_corrupt` */
+/** `undefined` for a row that is damaged, or that the index is wrong about. */
+function readDueRow(
+  environment: Environment,
+  ordinal: number,
+  deadlineMs: number,
+): Row | undefined {
+  try {
+    const row = readIndexedRow(environment, ordinal)
+    return row.deadlineMs === deadlineMs ? row : undefined
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === 'storage_corrupt') return undefined
+    throw error
+  }
+}
+
+/**
+ * Earliest deadline first, then by ordinal. Damaged rows are stepped over, so that one of them does
+ * not keep all others from ending; `integrity` reports them.
+ */
 export function readDue(environment: Environment, nowMs: number, limit: number): Row[] {
   const due: Row[] = []
   const range = dueRange(nowMs)
@@ -96,9 +115,8 @@ export function readDue(environment: Environment, nowMs: number, limit: number):
   for (const { prefix, chunk, set } of walkChunks(environment.deadlines, range)) {
     const deadlineMs = decodeDeadline(prefix)
     for (const low of placesOf(set)) {
-      const row = readIndexedRow(environment, ordinalOf(chunk, low))
-      assertStored(row.deadlineMs === deadlineMs, 'rows that end when the index says')
-      due.push(row)
+      const row = readDueRow(environment, ordinalOf(chunk, low), deadlineMs)
+      if (row !== undefined) due.push(row)
       if (due.length === limit) return due
     }
   }

@@ -149,4 +149,16 @@ describe('the commit queue after a failed commit', () => {
     await engine.settle(Object.assign(new Error('no commit'), { commitError: tell() }))
     expect((await answer).cause).toMatchObject({ message })
   })
+
+  test('tells of its first failed commit once, with the cause', async () => {
+    const engine = makeFakeEngine()
+    const told: unknown[] = []
+    const queue = openCommitQueue(engine.commitGroup, cause => told.push(cause))
+    const failure = new Error('the disk said no')
+    const writes = [1, 2].map(name => expectFault(queue.submit(setOf(name)), 'unavailable'))
+    await engine.settle(failure)
+    await Promise.all(writes)
+    await expectFault(queue.submit(setOf(3)), 'unavailable')
+    expect(told).toEqual([failure])
+  })
 })

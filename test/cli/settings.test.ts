@@ -1,0 +1,97 @@
+/**
+ * Settings on the command line: flags, variables and the file, and what is refused before anything
+ * starts.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { configFileBytesMax } from '../../src/limits.ts'
+import { runCoffer, startCoffer, type RunOptions } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { canary } from '../support/refusal.ts'
+
+let root: string
+let data: string
+beforeAll(async () => {
+  root = temporaryFolder()
+  data = join(root, 'data')
+  await runCoffer(['init', '--data', data])
+})
+
+const fileOf = (name: string, text: string): string => {
+  const path = join(root, name)
+  writeFileSync(path, text)
+  return path
+}
+
+async function expectUsage(
+  args: readonly string[],
+  says: string,
+  options: RunOptions = {},
+): Promise<void> {
+  const { exitCode, stdout, stderr } = await runCoffer(['serve', '--data', data, ...args], options)
+  expect([exitCode, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(/^coffer: [^\n]+; see --help\n$/)
+  expect(stderr).toContain(says)
+  expect(stderr).not.toContain(canary)
+}
+
+test('a flag stands before its variable, that before the file, and that before the default', async () => {
+  const file = fileOf(
+    'settings.json',
+    JSON.stringify({ port: 0, base_path: '/file', cors_origins: ['https://file.example'] }),
+  )
+  const env = {
+    COFFER_BASE_PATH: '/variable',
+    COFFER_KEY_HEADERS: 'x-variable',
+    COFFER_CONFIG: file,
+  }
+  const args = ['serve', '--data', data, '--base-path', '/flag']
+  const server = await startCoffer(args, { env })
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(server.ready)?.[0] ?? ''
+  const ask = (path: string) => fetch(url + path, { method: 'OPTIONS', headers: asked })
+  const asked = { Origin: 'https://file.example', 'Access-Control-Request-Method': 'GET' }
+  const answer = await ask('/flag/tokens')
+  expect(answer.status).toBe(204)
+  expect(answer.headers.get('access-control-allow-origin')).toBe('https://file.example')
+  expect(answer.headers.get('access-control-allow-headers')).toContain('x-variable')
+  expect((await ask('/variable/tokens')).status).toBe(404)
+  expect((await ask('/file/tokens')).status).toBe(404)
+  expect(await server.end('SIGTERM')).toBe(0)
+})
+
+describe('wrong usage starts nothing', () => {
+  test('because of a value of a flag, a variable or the file', async () => {
+    await expectUsage(['--strict-masks', canary], '--strict-masks or COFFER_STRICT_MASKS: expected')
+    const env = { COFFER_BODY_BYTES_MAX: canary }
+    await expectUsage([], '--body-bytes-max or COFFER_BODY_BYTES_MAX: expected', { env })
+    const file = fileOf('wrong.json', JSON.stringify({ mask_guard: canary }))
+    await expectUsage(['--config', file], 'config file: mask_guard: expected true or false')
+  })
+
+  test('because of a name that nobody knows', async () => {
+    const env = { COFFER_MASK_GAURD: canary }
+    await expectUsage([], 'environment: COFFER_MASK_GAURD is no setting', { env })
+    const file = fileOf('unknown.json', JSON.stringify({ mask_gaurd: canary }))
+    await expectUsage(['--config', file], 'config file: mask_gaurd is no setting')
+  })
+
+  test('because of a file that is missing, too long, or no JSON', async () => {
+    await expectUsage(['--config', join(root, 'missing.json')], 'cannot be read')
+    const long = fileOf('long.json', `{}${' '.repeat(configFileBytesMax)}`)
+    await expectUsage(['--config', long], `expected at most ${configFileBytesMax} bytes`)
+    await expectUsage(
+      ['--config', fileOf('broken.json', `{"a":${canary}`)],
+      'config file: expected',
+    )
+  })
+
+  test('in a throw-away vault neither', async () => {
+    const { exitCode, stderr } = await runCoffer(['dev', '--port', 'x'])
+    expect([exitCode, stderr]).toEqual([
+      2,
+      'coffer: --port or COFFER_PORT: expected an integer from 0 to 65535; see --help\n',
+    ])
+  })
+})

@@ -1,0 +1,116 @@
+/**
+ * A serving process and the world around it: signals, and readers of its lines that go away.
+ * Hardening H164, H165.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { runCoffer, startCoffer } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { parseAnswers, requestText } from '../support/wire.ts'
+
+let root: string
+let key: string
+beforeAll(async () => {
+  root = temporaryFolder()
+  const { stdout } = await runCoffer(['init', '--data', join(root, 'made'), '--json'])
+  key = (JSON.parse(stdout) as { key: string }).key
+})
+
+const copyOfMade = (name: string): string => {
+  cpSync(join(root, 'made'), join(root, name), { recursive: true })
+  return join(root, name)
+}
+
+const portOf = (line: string): number => Number(/:(\d+)\s*$/.exec(line)?.[1])
+
+const own = () => requestText('GET', '/applications/key', { 'SVC-API-KEY': key })
+
+interface Connection {
+  readonly socket: Socket
+  /** All statuses that have come, once there are so many or the connection has ended. */
+  statuses(count: number): Promise<number[]>
+}
+
+function open(port: number): Promise<Connection> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    let isClosed = false
+    const socket = connect(port, '127.0.0.1')
+    socket.on('data', data => (text += data.toString('latin1')))
+    socket.on('close', () => (isClosed = true))
+    socket.on('error', reject)
+    const statuses = async (count: number) => {
+      while (parseAnswers(text).length < count && !isClosed) await Bun.sleep(5)
+      return parseAnswers(text).map(({ status }) => status)
+    }
+    socket.on('connect', () => resolve({ socket, statuses }))
+  })
+}
+
+describe('SIGTERM', () => {
+  test('sent twice lets what is under way end, answers the rest 503, and exits with 0', async () => {
+    const server = await startCoffer(['serve', '--data', copyOfMade('drained'), '--port', '0'])
+    const port = portOf(server.ready)
+    const [early, idle] = [await open(port), await open(port)]
+    idle.socket.write(own())
+    expect(await idle.statuses(1)).toEqual([200])
+    const body = JSON.stringify({ name: 'late', type: 'public', permissions: ['token:create'] })
+    const headers = { 'SVC-API-KEY': key, 'Content-Type': 'application/json' }
+    const text = requestText('POST', '/applications', headers, body)
+    early.socket.write(text.slice(0, -10))
+    await Bun.sleep(100)
+    process.kill(server.pid, 'SIGTERM')
+    await Bun.sleep(100)
+    process.kill(server.pid, 'SIGTERM')
+    idle.socket.write(own())
+    expect(await idle.statuses(2)).toEqual([200, 503])
+    const late = await open(port)
+    late.socket.write(own())
+    expect(await late.statuses(1)).toEqual([503])
+    early.socket.write(text.slice(-10))
+    expect(await early.statuses(1)).toEqual([201])
+    expect(await server.exited).toBe(0)
+    expect(await server.stderr).toBe('')
+  })
+})
+
+test('SIGHUP, when the terminal goes away, ends nothing', async () => {
+  const server = await startCoffer(['serve', '--data', copyOfMade('hung-up'), '--port', '0'])
+  process.kill(server.pid, 'SIGHUP')
+  await Bun.sleep(50)
+  const { socket, statuses } = await open(portOf(server.ready))
+  socket.write(own())
+  expect(await statuses(1)).toEqual([200])
+  socket.destroy()
+  expect(await server.end('SIGTERM')).toBe(0)
+})
+
+test.each([
+  ['closed', '>&- 2>&-'],
+  ['a pipe that nobody reads', '2>&1'],
+  ['a full device', '>/dev/full 2>/dev/full'],
+])('stdout and stderr that are %s end nothing', async (name, redirection) => {
+  const data = copyOfMade(name.replaceAll(' ', '-'))
+  const unix = join(root, 'mute.sock')
+  const main = join(import.meta.dir, '../../src/main.ts')
+  const args = [process.execPath, main, 'serve', '--data', data, '--socket', unix]
+  const child = Bun.spawn(['sh', '-c', `exec "$0" "$@" ${redirection}`, ...args], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    env: { PATH: process.env['PATH'] },
+  })
+  await child.stdout.cancel()
+  const headers = { 'SVC-API-KEY': key }
+  const ask = () =>
+    fetch('http://localhost/applications/key', { unix, headers }).then(
+      answer => answer.status,
+      () => 0,
+    )
+  for (let tries = 0; tries < 200 && (await ask()) === 0; tries += 1) await Bun.sleep(20)
+  expect([await ask(), await ask()]).toEqual([200, 200])
+  child.kill('SIGTERM')
+  expect(await child.exited).toBe(0)
+})

@@ -1,0 +1,61 @@
+/**
+ * A commit that the disk refuses: no answer claims it, the process ends by itself, and what was
+ * answered before is there after the next start.
+ * @module
+ */
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { runCoffer, startCoffer } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { requestOf } from '../support/vault.ts'
+
+/** In blocks of 512 bytes: larger than the folder that `init` makes, and soon full. */
+const fileBlocksMax = 2_048
+
+interface Vault {
+  readonly data: string
+  readonly socket: string
+}
+
+const send = async (vault: Vault, method: string, path: string, key: string, body?: unknown) => {
+  const request = requestOf(method, path, { key, ...(body === undefined ? {} : { body }) })
+  const response = await fetch(request, { unix: vault.socket })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+/** Creates tokens until one is not answered with 201; gives the ids of those that were. */
+async function fill(vault: Vault, key: string): Promise<{ ids: string[]; last: number }> {
+  const ids: string[] = []
+  for (;;) {
+    const id = `token-${ids.length}`
+    const body = { id, type: 'token', data: 'x'.repeat(50_000) }
+    const { status } = await send(vault, 'POST', '/tokens', key, body)
+    if (status !== 201) return { ids, last: status }
+    ids.push(id)
+  }
+}
+
+test('a failed commit is answered 503 and ends the process; nothing answered is lost', async () => {
+  const folder = temporaryFolder()
+  const vault = { data: join(folder, 'data'), socket: join(folder, 'vault.sock') }
+  const made = await runCoffer(['init', '--data', vault.data, '--json'])
+  const manager = String((JSON.parse(made.stdout) as { key: string }).key)
+  const args = ['serve', '--data', vault.data, '--socket', vault.socket]
+  const limit = `ulimit -f ${fileBlocksMax}; trap '' XFSZ; exec "$@"`
+  const failing = await startCoffer(args, { prefix: ['sh', '-c', limit, 'sh'] })
+  const permissions = ['token:create', 'token:read']
+  const application = { name: 'writer', type: 'private', permissions }
+  const key = String((await send(vault, 'POST', '/applications', manager, application)).body['key'])
+  const { ids, last } = await fill(vault, key)
+  expect(ids.length).toBeGreaterThan(2)
+  expect(last).toBe(503)
+  expect(await failing.exited).not.toBe(0)
+  expect(await failing.stderr).toContain('"event":"store_failed"')
+
+  const again = await startCoffer(args)
+  for (const id of ids) {
+    expect([id, (await send(vault, 'GET', `/tokens/${id}`, key)).status]).toEqual([id, 200])
+  }
+  expect((await send(vault, 'POST', '/tokens', key, { type: 'token', data: 1 })).status).toBe(201)
+  expect(await again.end('SIGTERM')).toBe(0)
+}, 60_000)
