@@ -14,6 +14,12 @@ import type { QueryParameters } from '../http/query.ts'
 import type { Call, Reply, Route } from '../http/route.ts'
 import { bulkLeavesMax } from '../limits.ts'
 import { detokenize } from './detokenize.ts'
+import {
+  detokenizedExamples,
+  detokenizeExamples,
+  tokenizedExamples,
+  tokenizeExamples,
+} from './examples.ts'
 import { createTokenSchema, opaqueMembers, tokenSchema, type CreateTokenBody } from './model.ts'
 import { tokenizePartly, tokenizeWhole, type ItemResult, type ReadRequest } from './tokenize.ts'
 
@@ -23,24 +29,29 @@ const bulkQuery = Type.Object({
   mode: Type.Optional(
     Type.Union([Type.Literal('whole'), Type.Literal('partial')], {
       description: '`whole`, the default: all or nothing. `partial`: each item for itself.',
+      default: 'whole',
+      examples: ['partial'],
     }),
   ),
 })
 
-const partialSchema = Type.Object({
-  results: Type.Array(
-    Type.Object({
-      index: Type.Integer({ description: 'Counts the items of the body from 0.' }),
-      path: Type.String({ description: 'Where the item stands, by positions.' }),
-      status: Type.Integer({ description: '201, or what is wrong with the item.' }),
-      token: Type.Optional(Type.Union([tokenSchema, Type.String()])),
-      error: Type.Optional(Type.Any({ description: 'Title, status, detail and errors.' })),
-    }),
-  ),
-  retry: Type.Optional(
-    Type.Array(anyJson, { description: 'The items that failed, as they came, in their order.' }),
-  ),
-})
+const partialSchema = Type.Object(
+  {
+    results: Type.Array(
+      Type.Object({
+        index: Type.Integer({ description: 'Counts the items of the body from 0.' }),
+        path: Type.String({ description: 'Where the item stands, by positions.' }),
+        status: Type.Integer({ description: '201, or what is wrong with the item.' }),
+        token: Type.Optional(Type.Union([tokenSchema, Type.String()])),
+        error: Type.Optional(Type.Any({ description: 'Title, status, detail and errors.' })),
+      }),
+    ),
+    retry: Type.Optional(
+      Type.Array(anyJson, { description: 'The items that failed, as they came, in their order.' }),
+    ),
+  },
+  { title: 'TokenizedInPart' },
+)
 
 const readRequest: ReadRequest = request => {
   const body = toPlain(request, opaqueMembers)
@@ -95,26 +106,42 @@ refused, and so is a token that the caller may not use.`.trim()
 
 export const bulkRoutes = (deps: Deps): readonly Route[] => [
   {
+    name: 'tokenize',
     method: 'POST',
     path: '/tokenize',
     summary: 'Create many tokens at once, in the shape of the body',
     description: tokenizeDescription,
     permission: 'token:create',
     query: bulkQuery,
-    body: { contentType: 'application/json', schema: anyJson, opaque: 'all' },
-    success: { status: 200, schema: Type.Union([anyJson, partialSchema]) },
+    body: {
+      contentType: 'application/json',
+      schema: anyJson,
+      examples: tokenizeExamples,
+      opaque: 'all',
+    },
+    success: {
+      status: 200,
+      schema: Type.Union([anyJson, partialSchema]),
+      examples: tokenizedExamples,
+    },
     failures: [400, 401, 403, 409, 413, 415],
     handle: call => tokenize(deps, call),
   },
   {
+    name: 'detokenize',
     method: 'POST',
     path: '/detokenize',
     summary: 'Replace references to tokens by their data',
     description: detokenizeDescription,
     permission: 'token:use',
-    body: { contentType: 'application/json', schema: anyJson, opaque: 'all' },
-    success: { status: 200, schema: anyJson },
-    failures: [400, 401, 403, 413, 415],
+    body: {
+      contentType: 'application/json',
+      schema: anyJson,
+      examples: detokenizeExamples,
+      opaque: 'all',
+    },
+    success: { status: 200, schema: anyJson, examples: detokenizedExamples },
+    failures: [400, 401, 403, 409, 413, 415],
     handle: async ({ caller, body }) => ({
       status: 200,
       json: await detokenize(deps, caller, body as Json),

@@ -8,6 +8,7 @@ import { invalid } from '../errors.ts'
 import { printPage, printStretch, readPartRequest, type PartRequest } from '../http/query.ts'
 import type { Call, Reply, Route } from '../http/route.ts'
 import { pageSizeDefault } from '../limits.ts'
+import { searchExamples, tokenListExamples } from './examples.ts'
 import { readTokenFilter } from './filters.ts'
 import { listTokens } from './list.ts'
 import type { Listed } from './listing.ts'
@@ -15,6 +16,8 @@ import {
   listTokensQuery,
   searchTokensSchema,
   tokenListSchema,
+  tokenWalkSchema,
+  walkTokensQuery,
   type SearchTokensBody,
 } from './model.ts'
 import { searchTokens } from './search.ts'
@@ -69,28 +72,33 @@ one.`.trim()
 const searchBody = {
   contentType: 'application/json',
   schema: searchTokensSchema,
+  examples: searchExamples,
   opaque: new Set<string>(),
 } as const
 
+const walkBody = { ...searchBody, examples: { walk: searchExamples.walk } }
+
 const pageRoutes = (deps: Deps): readonly Route[] => [
   {
+    name: 'listTokens',
     method: 'GET',
     path: '/tokens',
     summary: 'List tokens, newest first',
     permission: 'token:read',
     query: listTokensQuery,
-    success: { status: 200, schema: tokenListSchema },
+    success: { status: 200, schema: tokenListSchema, examples: tokenListExamples },
     failures: [400, 401, 403],
     handle: call => list(deps, call),
   },
   {
+    name: 'searchTokens',
     method: 'POST',
     path: '/tokens/search',
     summary: 'Search tokens, newest first',
     description: searchDescription,
     permission: 'token:search',
     body: searchBody,
-    success: { status: 200, schema: tokenListSchema },
+    success: { status: 200, schema: tokenListSchema, examples: tokenListExamples },
     failures: [400, 401, 403, 413, 415],
     handle: call => search(deps, call),
   },
@@ -100,8 +108,15 @@ const pageRoutes = (deps: Deps): readonly Route[] => [
 const walkRoutes = (deps: Deps): readonly Route[] =>
   pageRoutes(deps).map(route => ({
     ...route,
+    name: `${route.name}ByCursor`,
     path: `/v2${route.path}`,
     summary: `${route.summary}, as a walk`,
+    ...(route.query === undefined ? { body: walkBody } : { query: walkTokensQuery }),
+    success: {
+      status: 200,
+      schema: tokenWalkSchema,
+      examples: { walk: tokenListExamples.walk },
+    },
     handle: call => route.handle(asWalk(call)),
   }))
 

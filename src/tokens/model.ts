@@ -9,7 +9,13 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import type { Json } from '../domain/json.ts'
 import { tokenTypeNames } from '../domain/token-types.ts'
-import { pageNumberMax, pageSizeMax, searchQueryCharsMax } from '../limits.ts'
+import {
+  idFilterMax,
+  pageNumberMax,
+  pageSizeDefault,
+  pageSizeMax,
+  searchQueryCharsMax,
+} from '../limits.ts'
 
 export const opaqueMembers: ReadonlySet<string> = new Set(['data', 'mask', 'metadata'])
 
@@ -17,32 +23,42 @@ const opaque = (description: string) => Type.Optional(Type.Unsafe<Json>(Type.Any
 
 const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
 
-const text = () => nullable(Type.String())
+const text = (description: string) => nullable(Type.String({ description }))
 
-const textList = () => nullable(Type.Array(Type.String()))
+const textList = (description: string) => nullable(Type.Array(Type.String(), { description }))
+
+const shapeOfData = 'Any JSON; its shape depends on the type.'
 
 const changeable = {
-  data: opaque('Any JSON; its shape depends on the type.'),
+  data: opaque(shapeOfData),
   mask: opaque('An expression, or an array or object whose leaves are expressions.'),
   metadata: opaque('Texts by name. Not sensitive.'),
-  containers: textList(),
-  search_indexes: textList(),
-  fingerprint_expression: text(),
+  containers: textList('One path such as `/pci/high/`; the default depends on the type.'),
+  search_indexes: textList('Expressions on `data`; a search for `data` finds their values.'),
+  fingerprint_expression: text('What the fingerprint is of; the default depends on the type.'),
   deduplicate_token: nullable(
     Type.Boolean({ description: 'Whether a live token of equal type and fingerprint serves.' }),
   ),
-  expires_at: text(),
+  expires_at: text(
+    'ISO 8601, `M/D/YYYY h:mm:ss AM ±hh:mm` or `M/D/YYYY`; without offset in UTC. ' +
+      'From then on the token is gone.',
+  ),
 }
 
-export const createTokenSchema = Type.Object({
-  id: nullable(
-    Type.String({ description: 'A text, or an expression on `data`; a UUID where it is absent.' }),
-  ),
-  type: Type.String({ description: `One of ${tokenTypeNames.join(', ')}.` }),
-  ...changeable,
-})
+export const createTokenSchema = Type.Object(
+  {
+    id: text('A text, or an expression on `data`; a UUID where it is absent.'),
+    type: Type.String({ description: `One of ${tokenTypeNames.join(', ')}.` }),
+    ...changeable,
+    data: Type.Unsafe<Json>(Type.Any({ description: shapeOfData })),
+  },
+  { title: 'NewToken' },
+)
 
-export const updateTokenSchema = Type.Object(changeable)
+export const updateTokenSchema = Type.Object(changeable, {
+  title: 'TokenChanges',
+  description: 'RFC 7386: `data`, `mask` and `metadata` are merged, all else is replaced.',
+})
 
 /** The members that create and update share. Absent and `null` differ on update. */
 export interface TokenChanges {
@@ -64,73 +80,118 @@ export interface CreateTokenBody extends TokenChanges {
 /** Of an equal token that the caller may not read little is said (contract sections 8 and 9). */
 const unlessDuplicate = <T extends TSchema>(schema: T) => Type.Optional(schema)
 
-export const tokenSchema = Type.Object({
-  id: Type.String(),
-  tenant_id: Type.String({ format: 'uuid' }),
-  type: Type.String(),
-  data: Type.Optional(
-    Type.Any({ description: 'Redacted, masked or revealed; absent if redacted.' }),
-  ),
-  mask: Type.Optional(Type.Any()),
-  fingerprint: Type.String(),
-  containers: Type.Array(Type.String()),
-  metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
-  created_by: unlessDuplicate(Type.String({ format: 'uuid' })),
-  created_at: unlessDuplicate(Type.String({ format: 'date-time' })),
-  modified_by: Type.Optional(Type.String({ format: 'uuid' })),
-  modified_at: Type.Optional(Type.String({ format: 'date-time' })),
-  search_indexes: unlessDuplicate(Type.Array(Type.String())),
-  fingerprint_expression: unlessDuplicate(Type.String()),
-  expires_at: Type.Optional(Type.String({ format: 'date-time' })),
-  _extras: Type.Optional(
-    Type.Object(
-      { deduplicated: Type.Boolean() },
-      { description: 'In the answer of create and update, where deduplication is on.' },
+export const tokenSchema = Type.Object(
+  {
+    id: Type.String(),
+    tenant_id: Type.String({ format: 'uuid' }),
+    type: Type.String(),
+    data: Type.Optional(
+      Type.Any({ description: 'Redacted, masked or revealed; absent if redacted.' }),
     ),
-  ),
-})
+    mask: Type.Optional(Type.Any({ description: 'As it was written.' })),
+    fingerprint: Type.String({ description: 'Equal for equal content of one type.' }),
+    containers: Type.Array(Type.String()),
+    metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
+    created_by: unlessDuplicate(Type.String({ format: 'uuid' })),
+    created_at: unlessDuplicate(Type.String({ format: 'date-time' })),
+    modified_by: Type.Optional(Type.String({ format: 'uuid' })),
+    modified_at: Type.Optional(Type.String({ format: 'date-time' })),
+    search_indexes: unlessDuplicate(Type.Array(Type.String())),
+    fingerprint_expression: unlessDuplicate(Type.String()),
+    expires_at: Type.Optional(Type.String({ format: 'date-time' })),
+    _extras: Type.Optional(
+      Type.Object(
+        { deduplicated: Type.Boolean() },
+        { description: 'In the answer of create and update, where deduplication is on.' },
+      ),
+    ),
+  },
+  { title: 'Token' },
+)
 
+const walkStart = 'Asks for a walk: empty at first, then the `next` that came.'
+const pageNumber = { minimum: 1, maximum: pageNumberMax }
+const pageSize = { minimum: 1, maximum: pageSizeMax }
+
+/** A filter that may be repeated: any of its values will do. */
+const anyOf = (description: string, example: string, bounds: { maxItems?: number } = {}) =>
+  Type.Optional(Type.Array(Type.String(), { description, examples: [[example]], ...bounds }))
+
+/** For the documentation; `filters.ts` reads these parameters. */
 export const listTokensQuery = Type.Object({
-  id: Type.Optional(Type.Array(Type.String())),
-  type: Type.Optional(Type.Array(Type.String())),
-  container: Type.Optional(Type.Array(Type.String())),
-  fingerprint: Type.Optional(Type.Array(Type.String())),
-  metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
-  page: Type.Optional(Type.Integer()),
-  size: Type.Optional(Type.Integer()),
-  start: Type.Optional(
-    Type.String({ description: 'Asks for a walk: empty at first, then the `next` that came.' }),
-  ),
-})
-
-export const searchTokensSchema = Type.Object({
-  query: nullable(
-    Type.String({
-      maxLength: searchQueryCharsMax,
-      description: 'What to find; all tokens where it is absent or blank.',
+  id: anyOf('Ids of tokens.', 'c06d0789-0a38-40be-b7cc-c28a718f76f1', { maxItems: idFilterMax }),
+  type: anyOf('Types of tokens.', 'card'),
+  container: anyOf('Containers, with all that is below them.', '/pci/high/'),
+  fingerprint: anyOf('Fingerprints.', '4NkXZGhpQk5wUi2fmSHsWPnKVzLJqC9BdTr8vYeAt63M'),
+  metadata: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description:
+        'All of these pairs, whatever the case; the first of a repeated key counts. Written ' +
+        '`metadata[key]=value`, `metadata.key=value` or `metadata={"key":"value"}`.',
+      examples: [{ order: 'A-1027' }],
     }),
   ),
-  page: nullable(Type.Integer({ minimum: 1, maximum: pageNumberMax })),
-  size: nullable(Type.Integer({ minimum: 1, maximum: pageSizeMax })),
-  start: nullable(
-    Type.String({ description: 'Asks for a walk: empty at first, then the `next` that came.' }),
+  page: Type.Optional(
+    Type.Integer({ ...pageNumber, default: 1, description: 'Which page.', examples: [1] }),
   ),
+  size: Type.Optional(
+    Type.Integer({
+      ...pageSize,
+      default: pageSizeDefault,
+      description: 'How many tokens are in a page or a stretch.',
+      examples: [20],
+    }),
+  ),
+  start: Type.Optional(Type.String({ description: walkStart, examples: [''] })),
 })
+
+/** Where walks alone are known. */
+export const walkTokensQuery = Type.Omit(listTokensQuery, ['page'])
+
+export const searchTokensSchema = Type.Object(
+  {
+    query: nullable(
+      Type.String({
+        maxLength: searchQueryCharsMax,
+        description: 'What to find; all tokens where it is absent or blank.',
+      }),
+    ),
+    page: nullable(Type.Integer(pageNumber)),
+    size: nullable(Type.Integer(pageSize)),
+    start: text(walkStart),
+  },
+  { title: 'TokenSearch' },
+)
 
 export type SearchTokensBody = Static<typeof searchTokensSchema>
 
-export const tokenListSchema = Type.Object({
-  pagination: Type.Union([
-    Type.Object({
-      total_items: Type.Integer(),
-      page_number: Type.Integer(),
-      page_size: Type.Integer(),
-      total_pages: Type.Integer(),
-    }),
-    Type.Object({
-      next: Type.Optional(Type.String({ description: 'Absent on the last stretch of a walk.' })),
-      page_size: Type.Integer(),
-    }),
-  ]),
-  data: Type.Array(tokenSchema),
-})
+const paginationSchema = Type.Object(
+  {
+    total_items: Type.Integer({ description: 'Exactly what the caller may see.' }),
+    page_number: Type.Integer(),
+    page_size: Type.Integer(),
+    total_pages: Type.Integer(),
+  },
+  { title: 'TokenPage' },
+)
+
+const stretchSchema = Type.Object(
+  {
+    next: Type.Optional(Type.String({ description: 'Absent on the last stretch of a walk.' })),
+    page_size: Type.Integer(),
+  },
+  { title: 'TokenStretch' },
+)
+
+export const tokenListSchema = Type.Object(
+  {
+    pagination: Type.Union([paginationSchema, stretchSchema]),
+    data: Type.Array(tokenSchema),
+  },
+  { title: 'TokenList' },
+)
+
+export const tokenWalkSchema = Type.Object(
+  { pagination: stretchSchema, data: Type.Array(tokenSchema) },
+  { title: 'TokenWalk' },
+)

@@ -6,6 +6,13 @@
 import type { Deps } from '../deps.ts'
 import type { Call, Reply, Route } from '../http/route.ts'
 import { createToken } from './create.ts'
+import {
+  changedTokenExamples,
+  createTokenExamples,
+  newTokenExamples,
+  tokenExamples,
+  updateTokenExamples,
+} from './examples.ts'
 import { listRoutes } from './list-routes.ts'
 import { loadToken } from './load.ts'
 import {
@@ -36,11 +43,12 @@ async function read(deps: Deps, call: Call): Promise<Reply> {
 const readRoutes = (deps: Deps): readonly Route[] => [
   ...listRoutes(deps),
   {
+    name: 'getToken',
     method: 'GET',
     path: '/tokens/:id',
     summary: 'Get a token',
     permission: 'token:read',
-    success: { status: 200, schema: tokenSchema },
+    success: { status: 200, schema: tokenSchema, examples: tokenExamples },
     failures: [401, 403, 404],
     handle: call => read(deps, call),
   },
@@ -49,6 +57,7 @@ const readRoutes = (deps: Deps): readonly Route[] => [
 /** The five operations of the spec. */
 export const tokenRoutes = (deps: Deps): readonly Route[] => [
   {
+    name: 'createToken',
     method: 'POST',
     path: '/tokens',
     summary: 'Create a token',
@@ -56,14 +65,16 @@ export const tokenRoutes = (deps: Deps): readonly Route[] => [
     body: {
       contentType: 'application/json',
       schema: createTokenSchema,
+      examples: createTokenExamples,
       opaque: opaqueMembers,
     },
-    success: { status: 201, schema: tokenSchema },
+    success: { status: 201, schema: tokenSchema, examples: newTokenExamples, hasLocation: true },
     failures: [400, 401, 403, 409, 413, 415],
     handle: call => create(deps, call),
   },
   ...readRoutes(deps),
   {
+    name: 'updateToken',
     method: 'PATCH',
     path: '/tokens/:id',
     summary: 'Update a token by merge patch',
@@ -71,9 +82,10 @@ export const tokenRoutes = (deps: Deps): readonly Route[] => [
     body: {
       contentType: 'application/merge-patch+json',
       schema: updateTokenSchema,
+      examples: updateTokenExamples,
       opaque: opaqueMembers,
     },
-    success: { status: 200, schema: tokenSchema },
+    success: { status: 200, schema: tokenSchema, examples: changedTokenExamples },
     failures: [400, 401, 403, 404, 409, 413, 415],
     handle: async call => ({
       status: 200,
@@ -81,6 +93,7 @@ export const tokenRoutes = (deps: Deps): readonly Route[] => [
     }),
   },
   {
+    name: 'deleteToken',
     method: 'DELETE',
     path: '/tokens/:id',
     summary: 'Delete a token',

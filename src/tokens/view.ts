@@ -12,7 +12,10 @@ import { printJson } from '../domain/json-print.ts'
 import { applyMask } from '../domain/mask.ts'
 import { openData, type StoredToken, type TokenRecord } from './record.ts'
 
-/** The text of `data` under a transform; `undefined` is redacted. Revealing never parses. */
+/**
+ * The text of `data` under a transform; `undefined` is redacted. Revealing never parses.
+ * A mask that yields null shows nothing: no null member is in a response (contract section 1).
+ */
 export function shownData(
   transform: Transform,
   maskText: string | undefined,
@@ -21,8 +24,8 @@ export function shownData(
   if (transform === 'redact') return undefined
   if (transform === 'reveal') return dataText()
   if (maskText === undefined) return undefined
-  const result = applyMask(parseJson(maskText), parseJson(dataText()))
-  return result === undefined ? undefined : printJson(result.masked)
+  const masked = applyMask(parseJson(maskText), parseJson(dataText()))?.masked ?? null
+  return masked === null ? undefined : printJson(masked)
 }
 
 const quote = (text: string): string => JSON.stringify(text)

@@ -1,0 +1,197 @@
+/**
+ * Settings: where they come from, which of two counts, and what is refused. Source: field.md
+ * section 5.2.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { addressOptions, decodeConfig, settingOptions, type Texts } from '../../src/config.ts'
+import { defaultSettings, type Settings } from '../../src/settings.ts'
+import { canary, expectRefusal } from '../support/refusal.ts'
+
+const fileOf = (members: unknown) => Buffer.from(JSON.stringify(members))
+
+const decodedBy = (texts: Texts, members?: unknown): Settings =>
+  decodeConfig(texts, members === undefined ? undefined : fileOf(members)).settings
+
+/** One line that names the place, and repeats nothing. */
+function expectOneLine(run: () => unknown, says: string): void {
+  const error = expectRefusal(run, [])
+  expect(error.message).toStartWith(says)
+  expect(error.message).not.toContain('\n')
+}
+
+/** Every setting, as texts, as members of the file, and what both mean. */
+const samples: {
+  readonly [K in keyof Settings]: readonly [text: string, member: unknown, meaning: Settings[K]]
+} = {
+  keyHeaders: ['BT-API-KEY, x-key', ['BT-API-KEY', 'x-key'], ['bt-api-key', 'x-key']],
+  basePath: ['/vault/v1.0/', '/vault/v1.0/', '/vault/v1.0'],
+  corsOrigins: [
+    'https://a.example,http://b:81',
+    ['https://a.example', 'http://b:81'],
+    ['https://a.example', 'http://b:81'],
+  ],
+  bodyBytesMax: ['2048', 2048, 2048],
+  requestsPerSecondMax: ['100', 100, 100],
+  cardNumberGuard: ['false', false, false],
+  maskGuard: ['false', false, false],
+  strictMasks: ['true', true, true],
+  sessionGrantsWithinAuthorizer: ['true', true, true],
+}
+
+const snakeOf = (name: string) => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+
+describe('every setting', () => {
+  test.each(Object.entries(samples))('%s is read from a text and from the file', (name, sample) => {
+    const [text, member, meaning] = sample
+    const expected = { ...defaultSettings, [name]: meaning }
+    expect(decodedBy({ [name]: text })).toEqual(expected)
+    expect(decodedBy({}, { [snakeOf(name)]: member })).toEqual(expected)
+  })
+
+  test.each(Object.entries(samples))('%s of a text stands before the file', (name, [text]) => {
+    const members = { [snakeOf(name)]: samplesOfFile[name as keyof Settings] }
+    expect(decodedBy({}, members)).not.toEqual(decodedBy({ [name]: text }))
+    expect(decodedBy({ [name]: text }, members)).toEqual(decodedBy({ [name]: text }))
+  })
+
+  test('has its default where nobody says anything', () => {
+    expect(decodedBy({})).toEqual(defaultSettings)
+    expect(decodedBy({}, {})).toEqual(defaultSettings)
+  })
+
+  test('has an option and a variable of its own name', () => {
+    const options = [...addressOptions, ...settingOptions]
+    expect(settingOptions.length).toBe(Object.keys(defaultSettings).length)
+    for (const { flag, variable } of options) {
+      expect(flag).toMatch(/^--[a-z-]+$/)
+      expect(variable).toBe(`COFFER_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`)
+    }
+  })
+
+  test('is frozen', () => {
+    const { settings } = decodeConfig({ keyHeaders: 'x-key' })
+    expect(Object.isFrozen(settings)).toBe(true)
+    expect(Object.isFrozen(settings.keyHeaders) && Object.isFrozen(settings.corsOrigins)).toBe(true)
+  })
+})
+
+/** Other values than the ones of `samples`. */
+const samplesOfFile: { readonly [K in keyof Settings]: unknown } = {
+  keyHeaders: ['x-other'],
+  basePath: '/other',
+  corsOrigins: ['https://other.example'],
+  bodyBytesMax: 4096,
+  requestsPerSecondMax: 7,
+  cardNumberGuard: true,
+  maskGuard: true,
+  strictMasks: false,
+  sessionGrantsWithinAuthorizer: false,
+}
+
+describe('a value that cannot be is refused', () => {
+  test.each([
+    ['keyHeaders', 'two words'],
+    ['keyHeaders', `${canary}:`],
+    ['keyHeaders', 'svc-trace-id'],
+    ['keyHeaders', 'SVC-API-KEY'],
+    ['keyHeaders', 'a,b,c,d,e,f,g,h,i'],
+    ['basePath', 'vault'],
+    ['basePath', '//vault'],
+    ['basePath', '/vault//'],
+    ['basePath', '/../vault'],
+    ['basePath', '/:id'],
+    ['basePath', '/*'],
+    ['basePath', '/va ult'],
+    ['basePath', `/${'a'.repeat(1_001)}`],
+    ['corsOrigins', 'shop.example'],
+    ['corsOrigins', 'https://shop.example/'],
+    ['corsOrigins', 'https://*.shop.example/path'],
+    ['corsOrigins', 'HTTPS://SHOP.example'],
+    ['corsOrigins', 'null'],
+    ['bodyBytesMax', '0'],
+    ['bodyBytesMax', '1e6'],
+    ['bodyBytesMax', '99999999999'],
+    ['bodyBytesMax', canary],
+    ['requestsPerSecondMax', '0'],
+    ['requestsPerSecondMax', '1.5'],
+    ['cardNumberGuard', 'yes'],
+    ['strictMasks', ''],
+    ['maskGuard', 'TRUE'],
+    ['host', ''],
+    ['socket', ''],
+    ['port', '65536'],
+    ['port', '-1'],
+    ['port', 'tcp://10.0.0.1:3333'],
+  ])('%s as the text %p', (name, text) => {
+    expectOneLine(() => decodeConfig({ [name]: text }), '--')
+  })
+
+  test.each([
+    ['port', '3333'],
+    ['port', 1.5],
+    ['body_bytes_max', '2048'],
+    ['body_bytes_max', null],
+    ['cors_origins', 'https://a.example'],
+    ['cors_origins', [canary]],
+    ['cors_origins', [1]],
+    ['key_headers', { a: canary }],
+    ['base_path', 7],
+    ['mask_guard', 'false'],
+    ['strict_masks', 1],
+    ['socket', null],
+  ])('%s in the file as %p', (name, member) => {
+    expectOneLine(() => decodeConfig({}, fileOf({ [name]: member })), `config file: ${name}:`)
+  })
+})
+
+describe('a name that is not known is refused', () => {
+  test('and named where it can be nothing else', () => {
+    const decode = (name: string) => () => decodeConfig({}, fileOf({ [name]: canary }))
+    expectOneLine(decode('mask_gaurd'), 'config file: mask_gaurd is no setting')
+    expectOneLine(decode('maskGuard'), 'config file: maskGuard is no setting')
+    expectOneLine(decode('__proto__'), 'config file: __proto__ is no setting')
+    expectOneLine(decode(canary), 'config file: a name that is not shown')
+  })
+})
+
+describe('a file that is no JSON object is refused', () => {
+  test.each([
+    [''],
+    ['[]'],
+    ['null'],
+    [`"${canary}"`],
+    [`{"port":1,"port":"${canary}"}`],
+    [`{"port":1} ${canary}`],
+    ['{"port":1,}'],
+    ['\ufeff{}'],
+  ])('%p', text => {
+    const run = () => decodeConfig({}, Buffer.from(text))
+    expect(run).toThrow(expect.objectContaining({ kind: 'invalid_request' }))
+    try {
+      run()
+    } catch (error) {
+      expect(String(error)).toContain('config file')
+      expect(String(error)).not.toContain(canary)
+    }
+  })
+})
+
+describe('the address', () => {
+  const addressBy = (texts: Texts, members: unknown = {}) =>
+    decodeConfig(texts, fileOf(members)).address
+
+  test('is loopback unless it is said', () => {
+    expect(addressBy({})).toEqual({ host: '127.0.0.1', port: 3_333 })
+    expect(addressBy({ host: '::', port: '0' })).toEqual({ host: '::', port: 0 })
+    expect(addressBy({ port: '1' }, { host: 'a', port: 2 })).toEqual({ host: 'a', port: 1 })
+  })
+
+  test('is a socket where one is named, unless a port is named nearer to the command', () => {
+    expect(addressBy({ socket: '/run/a' })).toEqual({ socket: '/run/a' })
+    expect(addressBy({ socket: '/run/a', port: '1' })).toEqual({ socket: '/run/a' })
+    expect(addressBy({}, { socket: '/run/a', port: 1 })).toEqual({ socket: '/run/a' })
+    const overruled = addressBy({ port: '1' }, { socket: '/run/a' })
+    expect(overruled).toEqual({ host: '127.0.0.1', port: 1 })
+  })
+})

@@ -1,0 +1,61 @@
+/**
+ * Token buckets, by a clock that is handed in.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { openRateLimit } from '../../../src/http/rate.ts'
+import { rateBucketsMax } from '../../../src/limits.ts'
+import { fakeClock } from '../../support/seeded.ts'
+
+const many = (isFree: (ordinal: number) => boolean, count: number, ordinal = 1) =>
+  Array.from({ length: count }, () => isFree(ordinal)).filter(Boolean).length
+
+describe('a rate limit', () => {
+  test('lets as many through at once as in a second, and no more', () => {
+    const clock = fakeClock()
+    const isFree = openRateLimit(10, clock.now)
+    expect(many(isFree, 100)).toBe(10)
+    clock.advance(99)
+    expect(many(isFree, 100)).toBe(0)
+    clock.advance(1)
+    expect(many(isFree, 100)).toBe(1)
+    clock.advance(3_600_000)
+    expect(many(isFree, 100)).toBe(10)
+  })
+
+  test('is for each credential', () => {
+    const isFree = openRateLimit(1, fakeClock().now)
+    expect([isFree(1), isFree(1), isFree(2), isFree(2)]).toEqual([true, false, true, false])
+  })
+
+  test('never lets more through than a full bucket and the time allow', () => {
+    const steps = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 200 })
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 50 }), steps, (perSecond, waits) => {
+        const clock = fakeClock()
+        const isFree = openRateLimit(perSecond, clock.now)
+        const passed = waits.filter(waitMs => {
+          clock.advance(waitMs)
+          return isFree(1)
+        })
+        const seconds = waits.reduce((sum, waitMs) => sum + waitMs, 0) / 1_000
+        expect(passed.length).toBeLessThanOrEqual(perSecond + seconds * perSecond)
+      }),
+    )
+  })
+
+  test('forgets the least recent credential when there are too many', () => {
+    const isFree = openRateLimit(1, fakeClock().now)
+    for (let ordinal = 0; ordinal < rateBucketsMax; ordinal += 1) isFree(ordinal)
+    expect([isFree(0), isFree(1)]).toEqual([false, false])
+    expect(isFree(rateBucketsMax)).toBe(true)
+    // Number 2 had not called since, so it left for the new one.
+    expect([isFree(0), isFree(1)]).toEqual([false, false])
+    expect(isFree(2)).toBe(true)
+  })
+
+  test('is none where none is set', () => {
+    expect(many(openRateLimit(undefined, fakeClock().now), 1_000)).toBe(1_000)
+  })
+})
