@@ -41,6 +41,10 @@ export class ApiError extends Error {
 export const invalid = (path: string, expected: string): ApiError =>
   new ApiError('invalid_request', expected, { [path]: [expected] })
 
+/** One body for no, unknown, expired, deleted and meanwhile changed keys (contract section 2). */
+export const unauthenticated = (): ApiError =>
+  new ApiError('unauthenticated', 'expected a live API key in the header SVC-API-KEY')
+
 /** States what must hold if our own code is right; a failure is a bug and answers as `internal`. */
 export function invariant(condition: unknown, mustHold: string): asserts condition {
   if (!condition) throw new ApiError('internal', `invariant: ${mustHold}`)

@@ -8,7 +8,7 @@
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { holdsAnywhere } from '../domain/access.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, unauthenticated } from '../errors.ts'
 import { traceIdCharsMax } from '../limits.ts'
 import type { Answers, Exchange } from './answers.ts'
 import { readJsonBody } from './bodies.ts'
@@ -50,12 +50,11 @@ function keyOf(request: Request, aliases: readonly string[]): string | undefined
   return key
 }
 
-/** One body for no key, an unknown, an expired and a deleted one. */
 async function findCaller({ deps, authenticate }: Pipeline, request: Request): Promise<Caller> {
   const key = keyOf(request, deps.settings.keyHeaders)
   const caller = key === undefined ? undefined : await authenticate(key)
   if (caller !== undefined) return caller
-  throw new ApiError('unauthenticated', 'expected a live API key in the header SVC-API-KEY')
+  throw unauthenticated()
 }
 
 function assertPermitted(route: Route, caller: Caller): void {

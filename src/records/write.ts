@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ApiError } from '../errors.ts'
+import { ApiError, unauthenticated } from '../errors.ts'
 import { writeAttemptsMax } from '../limits.ts'
 import type { Change, Store } from '../store/contract.ts'
 
@@ -26,7 +26,7 @@ export async function writeAs(
   const stands: Change = { require: credential.ordinal, ifVersion: credential.version }
   const outcome = await store.write([stands, ...changes])
   if (!outcome.ok && outcome.at === 0) {
-    throw new ApiError('unauthenticated', 'expected a live API key in the header SVC-API-KEY')
+    throw unauthenticated()
   }
   return outcome.ok
 }

@@ -14,6 +14,7 @@ import {
   type GrantsDraft,
   type RuleScope,
 } from '../domain/grants.ts'
+import { hasCharacters } from '../domain/text.ts'
 import { invalid } from '../errors.ts'
 import { tokenIdCharsMax } from '../limits.ts'
 import type { SessionRuleBody } from './model.ts'
@@ -25,8 +26,8 @@ function normaliseValue({ attribute, operator, value }: Condition, at: string): 
       ? normaliseContainer(value, at)
       : normaliseContainerStart(value, at)
   }
-  if (value.length <= tokenIdCharsMax) return value
-  throw invalid(at, `expected at most ${tokenIdCharsMax} characters, got ${value.length}`)
+  if (hasCharacters(value, 0, tokenIdCharsMax)) return value
+  throw invalid(at, `expected at most ${tokenIdCharsMax} characters`)
 }
 
 function checkConditions(

@@ -1,5 +1,5 @@
 /**
- * Reading text from left to right, for the two grammars of this folder (expressions, JSONPath).
+ * Reading text from left to right, for every grammar here: expressions, JSONPath, searches.
  *
  * A fault is an ApiError that names a position and an expectation, never the text.
  * @module
