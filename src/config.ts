@@ -6,7 +6,7 @@
  * Source: field.md section 5.2.
  * @module
  */
-import { isJsonObject, type JsonObject } from './domain/json.ts'
+import { isJsonObject, type Json, type JsonObject } from './domain/json.ts'
 import { decodeUtf8, parseJson } from './domain/json-parse.ts'
 import { toPlain } from './domain/json-print.ts'
 import { ApiError } from './errors.ts'
@@ -209,9 +209,17 @@ const refuse = (message: string): ApiError => new ApiError('invalid_request', me
 export const showName = (name: string): string =>
   /^[A-Za-z_]{1,60}$/.test(name) ? name : 'a name that is not shown'
 
+function parseFile(bytes: Uint8Array): Json {
+  try {
+    return parseJson(decodeUtf8(bytes))
+  } catch (error) {
+    throw error instanceof ApiError ? refuse(`config file: ${error.message}`) : error
+  }
+}
+
 function readFile(bytes: Uint8Array | undefined): Readonly<Record<string, unknown>> {
   if (bytes === undefined) return {}
-  const json = parseJson(decodeUtf8(bytes, 'config file'), 'config file')
+  const json = parseFile(bytes)
   if (!isJsonObject(json)) throw refuse('config file: expected a JSON object')
   assertKnownMembers(json)
   return toPlain(json) as Record<string, unknown>

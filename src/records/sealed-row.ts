@@ -12,13 +12,7 @@ import { open, seal } from '../crypto/seal.ts'
 import { invariant } from '../errors.ts'
 import type { NewRow, RowHeader } from '../store/contract.ts'
 
-export type Collection =
-  | 'keyring'
-  | 'tenant'
-  | 'application'
-  | 'session'
-  | 'token'
-  | 'idempotency'
+export type Collection = 'keyring' | 'tenant' | 'application' | 'session' | 'token' | 'idempotency'
 
 /** What sealing needs beside the key scope: `randomBytes` gives each value its nonce. */
 export interface RowSealer {

@@ -37,7 +37,7 @@ async function expectUsage(
   expect(stderr).not.toContain(canary)
 }
 
-test('a flag stands before its variable, that before the file, and that before the default', async () => {
+test('a flag stands before its variable, and that before the file', async () => {
   const file = fileOf(
     'settings.json',
     JSON.stringify({ port: 0, base_path: '/file', cors_origins: ['https://file.example'] }),

@@ -4,7 +4,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { runCoffer, startCoffer } from '../support/coffer-process.ts'
@@ -51,7 +51,7 @@ function open(port: number): Promise<Connection> {
 }
 
 describe('SIGTERM', () => {
-  test('sent twice lets what is under way end, answers the rest 503, and exits with 0', async () => {
+  test('sent twice lets what is under way end, answers the rest 503, exits with 0', async () => {
     const server = await startCoffer(['serve', '--data', copyOfMade('drained'), '--port', '0'])
     const port = portOf(server.ready)
     const [early, idle] = [await open(port), await open(port)]
@@ -88,21 +88,23 @@ test('SIGHUP, when the terminal goes away, ends nothing', async () => {
   expect(await server.end('SIGTERM')).toBe(0)
 })
 
+/** The inner shell becomes the server; the outer one knows how it ended. */
+const shellOf = (redirection: string, after: string) =>
+  `(sh -c 'echo $$ >"$0"; exec "$@" ${redirection}' "$0" "$@"; echo $? >"$0.exit") ${after}`
+
 test.each([
-  ['closed', '>&- 2>&-'],
-  ['a pipe that nobody reads', '2>&1'],
-  ['a full device', '>/dev/full 2>/dev/full'],
-])('stdout and stderr that are %s end nothing', async (name, redirection) => {
+  ['closed', '>&- 2>&-', ''],
+  ['a pipe that nobody reads', '2>"$0.err"', '| true'],
+  ['a full device', '>/dev/full 2>/dev/full', ''],
+])('stdout and stderr that are %s end nothing', async (name, redirection, after) => {
   const data = copyOfMade(name.replaceAll(' ', '-'))
-  const unix = join(root, 'mute.sock')
+  const [unix, pidFile] = [`${data}.sock`, `${data}.pid`]
   const main = join(import.meta.dir, '../../src/main.ts')
   const args = [process.execPath, main, 'serve', '--data', data, '--socket', unix]
-  const child = Bun.spawn(['sh', '-c', `exec "$0" "$@" ${redirection}`, ...args], {
+  const child = Bun.spawn(['sh', '-c', shellOf(redirection, after), pidFile, ...args], {
     stdin: 'ignore',
-    stdout: 'pipe',
     env: { PATH: process.env['PATH'] },
   })
-  await child.stdout.cancel()
   const headers = { 'SVC-API-KEY': key }
   const ask = () =>
     fetch('http://localhost/applications/key', { unix, headers }).then(
@@ -110,7 +112,11 @@ test.each([
       () => 0,
     )
   for (let tries = 0; tries < 200 && (await ask()) === 0; tries += 1) await Bun.sleep(20)
+  await Bun.sleep(100)
   expect([await ask(), await ask()]).toEqual([200, 200])
-  child.kill('SIGTERM')
-  expect(await child.exited).toBe(0)
+  process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGTERM')
+  while (!existsSync(`${pidFile}.exit`)) await Bun.sleep(5)
+  await child.exited
+  expect(readFileSync(`${pidFile}.exit`, 'utf8')).toBe('0\n')
+  if (existsSync(`${pidFile}.err`)) expect(readFileSync(`${pidFile}.err`, 'utf8')).toBe('')
 })

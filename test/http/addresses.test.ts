@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { buildApp } from '../../src/app.ts'
 import { canary } from '../support/refusal.ts'
 import { expectUnharmed, openWire, requestText, type Wire } from '../support/wire.ts'
 
@@ -128,6 +129,16 @@ describe('an address is what it is', () => {
     }
     const old = `GET /tokens/one HTTP/1.0\r\nSVC-API-KEY: ${wire.key}\r\n\r\n`
     expect((await wire.send(old)).answers[0]?.status).toBe(200)
+  })
+
+  test('H27: the host does not matter within this process either', async () => {
+    const { handle } = buildApp(wire.vault.deps)
+    for (const host of ['h', 'localhost:1', `${'x'.repeat(60)}.example`]) {
+      const get = (path: string) =>
+        handle(new Request(`http://${host}${path}`, { headers: { 'SVC-API-KEY': wire.key } }))
+      expect([host, (await get('/tokens/one')).status]).toEqual([host, 200])
+      expect([host, (await get('/tokens/%zz')).status]).toEqual([host, 404])
+    }
   })
 
   test('H27: links never name a host', async () => {

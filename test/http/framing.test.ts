@@ -107,11 +107,36 @@ describe('a body that is cut off', () => {
   })
 })
 
+const whole = token('length-twice')
+
+describe('a client that goes away', () => {
+  test('H26: while its write commits leaves it whole or absent', async () => {
+    const ids = Array.from({ length: 30 }, (_, index) => `gone-${index}`)
+    for (const [index, id] of ids.entries()) {
+      await new Promise<void>(resolve => {
+        const socket = connect(wire.port, '127.0.0.1', () => {
+          socket.write(requestText('POST', '/tokens', json, token(id)))
+          setTimeout(() => socket.destroy(), index % 5)
+        })
+        socket.on('close', () => resolve())
+      })
+    }
+    // Answered only after all that was queued before it.
+    expect((await wire.ask('POST', '/tokens', token('gone-last'))).status).toBe(201)
+    const found = await Promise.all(ids.map(id => wire.ask('GET', `/tokens/${id}`)))
+    for (const { status, body } of found) {
+      expect([200, 404]).toContain(status)
+      if (status === 200) expect(body).toContain(`"data":"${canary}"`)
+    }
+    expect(wire.vault.logged).toEqual([])
+  })
+})
+
 /** Whatever the server makes of it, it is refused or left waiting; nothing is made. */
 const refused: readonly (readonly [string, readonly string[], string, number])[] = [
   ['H5: with a length and chunks', ['Content-Length: 5', 'Transfer-Encoding: chunked'], '', 400],
   ['H6: with two lengths', ['Content-Length: 5', 'Content-Length: 6'], 'abcde', 400],
-  ['H6: with one length twice', ['Content-Length: 2', 'Content-Length: 2'], '{}', 400],
+  ['H6: with one length twice', Array(2).fill(`Content-Length: ${whole.length}`), whole, 400],
   ['H7: in an unknown coding', ['Transfer-Encoding: xchunked'], '0\r\n\r\n', 400],
   ['H7: compressed', ['Transfer-Encoding: gzip, chunked'], '0\r\n\r\n', 400],
   ['H7: in chunks twice', Array(2).fill('Transfer-Encoding: chunked'), '0\r\n\r\n', 400],

@@ -1,0 +1,352 @@
+/**
+ * Idempotency keys: one operation for one key, over restarts and for every process. Contract
+ * section 1.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildApp } from '../../src/app.ts'
+import type { Caller } from '../../src/domain/caller.ts'
+import { sweep } from '../../src/expiry.ts'
+import { findReply, runOnce, slotOf, type Slot } from '../../src/http/idempotency.ts'
+import type { Reply } from '../../src/http/route.ts'
+import {
+  idempotencyClaimMs,
+  idempotencyReplyBytesMax,
+  idempotencyReplyMs,
+} from '../../src/limits.ts'
+import { canary } from '../support/refusal.ts'
+import {
+  openTestVault,
+  reopenTestVault,
+  requestOf,
+  type Ask,
+  type TestVault,
+} from '../support/vault.ts'
+
+async function openWithKey(seed: number) {
+  const vault = await openTestVault(seed)
+  const permissions = ['token:create', 'token:read', 'token:update']
+  const key = await vault.application({ type: 'private', permissions })
+  const ask = (method: string, path: string, idempotencyKey: string | undefined, asked: Ask = {}) =>
+    vault.ask(method, path, {
+      key,
+      ...asked,
+      ...(idempotencyKey === undefined
+        ? {}
+        : { headers: { 'SVC-IDEMPOTENCY-KEY': idempotencyKey } }),
+    })
+  const create = (idempotencyKey: string | undefined, data: unknown = 1, asked: Ask = {}) =>
+    ask('POST', '/tokens', idempotencyKey, { body: { type: 'token', data }, ...asked })
+  return { vault, key, ask, create }
+}
+
+const count = async (vault: TestVault, key: string) => {
+  const { body } = await vault.ask('GET', '/tokens', { key })
+  return (body['pagination'] as { total_items: number }).total_items
+}
+
+describe('the first success of a key answers every repetition', () => {
+  test('with the same status, body and location, whatever the body is', async () => {
+    const { vault, key, ask, create } = await openWithKey(120)
+    const first = await create('once', canary)
+    expect(first.status).toBe(201)
+    expect(first.headers.has('svc-idempotent-replay')).toBe(false)
+    for (const again of [
+      await create('once', canary),
+      await create('once', 'another'),
+      await ask('POST', '/tokens/', 'once', { raw: '[', type: 'text/plain' }),
+    ]) {
+      expect([again.status, again.text]).toEqual([201, first.text])
+      expect(again.headers.get('location')).toBe(first.headers.get('location') ?? '')
+      expect(again.headers.get('svc-idempotent-replay')).toBe('true')
+      expect(again.headers.get('content-type')).toBe('application/json; charset=utf-8')
+      expect(again.headers.get('svc-trace-id')).not.toBe(first.headers.get('svc-trace-id'))
+    }
+    expect(await count(vault, key)).toBe(1)
+  })
+
+  test('for PATCH and PUT too', async () => {
+    const { vault, ask, create } = await openWithKey(121)
+    const { body } = await create(undefined)
+    const path = `/tokens/${String(body['id'])}`
+    const patch = (metadata: unknown) => ask('PATCH', path, 'patched', { body: { metadata } })
+    const first = await patch({ a: '1' })
+    expect([first.status, (await patch({ a: '2' })).text]).toEqual([200, first.text])
+    expect((await ask('GET', path, undefined)).body['metadata']).toEqual({ a: '1' })
+    const managed = await vault.ask('POST', '/applications', {
+      key: vault.managementKey,
+      body: { name: 'before', type: 'public', permissions: ['token:create'] },
+    })
+    const put = (name: string) =>
+      vault.ask('PUT', `/applications/${String(managed.body['id'])}`, {
+        key: vault.managementKey,
+        headers: { 'SVC-IDEMPOTENCY-KEY': 'put' },
+        body: { name, permissions: ['token:create'] },
+      })
+    expect((await put('first')).body['name']).toBe('first')
+    expect((await put('second')).body['name']).toBe('first')
+  })
+
+  test('for an answer without a body', async () => {
+    const { vault } = await openWithKey(122)
+    const publicKey = await vault.application({ type: 'public', permissions: ['token:create'] })
+    const key = await vault.application({ type: 'private', permissions: ['token:create'] })
+    const { body } = await vault.ask('POST', '/sessions', { key: publicKey })
+    const sent = { nonce: body['nonce'], permissions: ['token:create'] }
+    const authorize = (headers: Readonly<Record<string, string>>) =>
+      vault.ask('POST', '/sessions/authorize', { key, headers, body: sent })
+    expect((await authorize({ 'SVC-IDEMPOTENCY-KEY': 'nonce' })).status).toBe(200)
+    const again = await authorize({ 'SVC-IDEMPOTENCY-KEY': 'nonce' })
+    expect([again.status, again.text]).toEqual([200, ''])
+    expect((await authorize({})).status).toBe(409)
+  })
+
+  test('also after a restart, and in another process over the same store', async () => {
+    const { vault, key, create } = await openWithKey(123)
+    const first = await create('kept')
+    const headers = { 'SVC-IDEMPOTENCY-KEY': 'kept' }
+    const body = { type: 'token', data: 2 }
+    const other = buildApp({ ...vault.deps })
+    const elsewhere = await other.handle(requestOf('POST', '/tokens', { key, headers, body }))
+    expect(await elsewhere.text()).toBe(first.text)
+    const restarted = await reopenTestVault(vault, 123)
+    const again = await restarted.ask('POST', '/tokens', { key, headers, body })
+    expect([again.status, again.text]).toEqual([201, first.text])
+    expect(await count(restarted, key)).toBe(1)
+  })
+
+  test('for a day, and then the key is free', async () => {
+    const { vault, key, create } = await openWithKey(124)
+    await create('daily')
+    vault.clock.advance(idempotencyReplyMs - 1)
+    await create('daily')
+    expect(await count(vault, key)).toBe(1)
+    vault.clock.advance(1)
+    await create('daily')
+    expect(await count(vault, key)).toBe(2)
+    vault.clock.advance(idempotencyReplyMs)
+    expect(await sweep(vault.deps)).toBe(1)
+    await create('daily')
+    expect(await count(vault, key)).toBe(3)
+  })
+})
+
+describe('a key counts', () => {
+  test('for one credential, one method and one path', async () => {
+    const { vault, key, ask, create } = await openWithKey(125)
+    const first = await create('shared')
+    const other = await vault.application({ type: 'private', permissions: ['token:create'] })
+    const foreign = await create('shared', 2, { key: other })
+    expect([foreign.status, foreign.body['id'] === first.body['id']]).toEqual([201, false])
+    expect(foreign.headers.has('svc-idempotent-replay')).toBe(false)
+    const path = `/tokens/${String(first.body['id'])}`
+    const patched = await ask('PATCH', path, 'shared', { body: { metadata: { a: 'b' } } })
+    expect(patched.status).toBe(200)
+    expect(patched.headers.has('svc-idempotent-replay')).toBe(false)
+    const second = await create(undefined)
+    const elsewhere = `/tokens/${String(second.body['id'])}`
+    const moved = await ask('PATCH', elsewhere, 'shared', { body: { metadata: { a: 'b' } } })
+    expect(moved.headers.has('svc-idempotent-replay')).toBe(false)
+    expect(await count(vault, key)).toBe(3)
+  })
+
+  test('not for reading and deleting', async () => {
+    const { ask, create } = await openWithKey(126)
+    const { body } = await create('read')
+    const path = `/tokens/${String(body['id'])}`
+    for (let times = 0; times < 2; times += 1) {
+      const { status, headers } = await ask('GET', path, 'read')
+      expect([status, headers.has('svc-idempotent-replay')]).toEqual([200, false])
+    }
+    expect((await ask('GET', path, ' '.repeat(300))).status).toBe(200)
+  })
+
+  test('still for the key that was regenerated', async () => {
+    const { vault } = await openWithKey(127)
+    const own = await vault.ask('POST', '/applications', {
+      key: vault.managementKey,
+      body: { name: 'x', type: 'private', permissions: ['token:create'] },
+    })
+    const create = async (key: unknown) =>
+      (
+        await vault.ask('POST', '/tokens', {
+          key: String(key),
+          headers: { 'SVC-IDEMPOTENCY-KEY': 'moved' },
+          body: { type: 'token', data: 1 },
+        })
+      ).body['id']
+    const id = await create(own.body['key'])
+    const path = `/applications/${String(own.body['id'])}/regenerate`
+    const regenerated = await vault.ask('POST', path, { key: vault.managementKey })
+    expect(await create(regenerated.body['key'])).toBe(id)
+  })
+
+  test('never for a caller who may not do it any more', async () => {
+    const { vault } = await openWithKey(128)
+    const made = await vault.ask('POST', '/applications', {
+      key: vault.managementKey,
+      body: { name: 'x', type: 'private', permissions: ['token:create'] },
+    })
+    const create = async () =>
+      vault.ask('POST', '/tokens', {
+        key: String(made.body['key']),
+        headers: { 'SVC-IDEMPOTENCY-KEY': 'mine' },
+        body: { type: 'token', data: canary },
+      })
+    expect((await create()).status).toBe(201)
+    const path = `/applications/${String(made.body['id'])}`
+    const body = { name: 'x', permissions: ['token:read'] }
+    await vault.ask('PUT', path, { key: vault.managementKey, body })
+    const forbidden = await create()
+    expect(forbidden.status).toBe(403)
+    expect(forbidden.text).not.toContain(canary)
+    await vault.ask('DELETE', path, { key: vault.managementKey })
+    expect((await create()).status).toBe(401)
+  })
+})
+
+test('keys of two tenants, methods, paths or parameters never meet', async () => {
+  const { deps, tenantId } = await openTestVault(137)
+  const slotBy = (tenant: string, ordinal: number, method: string, path: string, id: string) => {
+    const caller = { ...anyCaller(tenant), credential: { ordinal, version: 1 } }
+    const headers = { 'SVC-IDEMPOTENCY-KEY': 'same' }
+    const request = new Request('http://localhost/', { method, headers })
+    return Buffer.from(slotOf(deps, caller, request, path, { id })?.unique ?? []).toString('hex')
+  }
+  const uniques = [
+    slotBy(tenantId, 7, 'POST', '/a/:id', '1'),
+    slotBy('another', 7, 'POST', '/a/:id', '1'),
+    slotBy(tenantId, 8, 'POST', '/a/:id', '1'),
+    slotBy(tenantId, 7, 'PATCH', '/a/:id', '1'),
+    slotBy(tenantId, 7, 'POST', '/b/:id', '1'),
+    slotBy(tenantId, 7, 'POST', '/a/:id', '2'),
+  ]
+  expect(new Set(uniques).size).toBe(uniques.length)
+  expect(slotBy(tenantId, 7, 'DELETE', '/a/:id', '1')).toBe('')
+})
+
+describe('a failure is not kept', () => {
+  test('and leaves the key to the next request', async () => {
+    const { vault, key, create } = await openWithKey(129)
+    expect((await create('again', null)).status).toBe(400)
+    expect((await create('again', 1, { raw: '[' })).status).toBe(400)
+    const taken = { body: { id: 'taken', type: 'token', data: 1 } }
+    expect((await create(undefined, 1, taken)).status).toBe(201)
+    expect((await create('again', 1, taken)).status).toBe(409)
+    expect((await create('again')).status).toBe(201)
+    expect(await count(vault, key)).toBe(2)
+  })
+
+  test('and a key that is no key is refused, after the permission', async () => {
+    const { vault, create } = await openWithKey(130)
+    for (const text of ['', 'two words', 'a'.repeat(201), 'caf\u00e9', `${canary} `.repeat(20)]) {
+      const { status, body, text: shown } = await create(text)
+      expect([text, status]).toEqual([text, 400])
+      expect(Object.keys(body['errors'] ?? {})).toEqual(['SVC-IDEMPOTENCY-KEY'])
+      expect(shown).not.toContain(canary)
+      const refused = await create(text, 1, { key: vault.managementKey })
+      expect(refused.status).toBe(403)
+    }
+    expect((await create('!'.repeat(200))).status).toBe(201)
+  })
+})
+
+describe('of two requests at the same time', () => {
+  test('one runs, and the others are told so or get its answer', async () => {
+    const { vault, key, create } = await openWithKey(131)
+    const all = await Promise.all(Array.from({ length: 20 }, () => create('race')))
+    const statuses = new Set(all.map(({ status }) => status))
+    expect([...statuses].every(status => status === 201 || status === 409)).toBe(true)
+    expect(statuses.has(201)).toBe(true)
+    expect(await count(vault, key)).toBe(1)
+    expect((await create('race')).headers.get('svc-idempotent-replay')).toBe('true')
+  })
+})
+
+const anyCaller = (tenantId: string): Caller => ({
+  tenantId,
+  applicationId: 'any',
+  type: 'private',
+  grants: { permissions: [], rules: [] },
+  expiresAtMs: undefined,
+  credential: { ordinal: 7, version: 1 },
+})
+
+/** The mechanism by itself, with an operation that a test holds open. */
+async function openSlot(seed: number) {
+  const { deps, clock, tenantId, logged } = await openTestVault(seed)
+  const caller = anyCaller(tenantId)
+  const headers = { 'SVC-IDEMPOTENCY-KEY': 'held' }
+  const request = new Request('http://localhost/tokens', { method: 'POST', headers })
+  const slot = slotOf(deps, caller, request, '/tokens', {}) as Slot
+  return { deps, clock, slot, logged }
+}
+
+const reply: Reply = { status: 201, json: '{"a":1}', location: '/tokens/a' }
+
+describe('a claim', () => {
+  test('refuses others while it stands, and ends by itself after a crash', async () => {
+    const { deps, clock, slot } = await openSlot(132)
+    const ended = Promise.withResolvers<Reply>()
+    const crashed = runOnce(deps, slot, () => ended.promise)
+    const again = () => runOnce(deps, slot, async () => reply)
+    await Bun.sleep(20)
+    await expect(findReply(deps, slot)).rejects.toMatchObject({ kind: 'conflict' })
+    await expect(again()).rejects.toMatchObject({ kind: 'conflict' })
+    clock.advance(idempotencyClaimMs - 1)
+    await expect(again()).rejects.toMatchObject({ kind: 'conflict' })
+    clock.advance(1)
+    expect(await findReply(deps, slot)).toBeUndefined()
+    expect(await again()).toEqual(reply)
+    // What comes late is answered, but does not take the place of what is kept.
+    ended.resolve({ status: 201, json: '{"late":true}' })
+    expect(await crashed).toEqual({ status: 201, json: '{"late":true}' })
+    expect(await findReply(deps, slot)).toEqual({ ...reply, isReplay: true })
+  })
+
+  test('is given back when the operation fails, whatever it fails by', async () => {
+    const { deps, slot } = await openSlot(133)
+    const fail = () => Promise.reject(new TypeError('any'))
+    await expect(runOnce(deps, slot, fail)).rejects.toThrow(TypeError)
+    await Bun.sleep(20)
+    expect(await runOnce(deps, slot, async () => reply)).toEqual(reply)
+  })
+})
+
+describe('a reply', () => {
+  test('that is too long to be kept is not run again, but told of', async () => {
+    const { deps, slot } = await openSlot(134)
+    const long: Reply = { status: 200, json: '"'.repeat(idempotencyReplyBytesMax + 1) }
+    expect(await runOnce(deps, slot, async () => long)).toEqual(long)
+    const refused = findReply(deps, slot)
+    await expect(refused).rejects.toMatchObject({
+      kind: 'conflict',
+      message: expect.stringMatching('too long'),
+    })
+  })
+
+  test('of the greatest length is kept', async () => {
+    const { deps, slot, logged } = await openSlot(135)
+    const long: Reply = { status: 200, json: '"'.repeat(idempotencyReplyBytesMax) }
+    await runOnce(deps, slot, async () => long)
+    expect(await findReply(deps, slot)).toEqual({ ...long, isReplay: true })
+    expect(logged).toEqual([])
+  })
+
+  test('is sealed: neither key nor body is on disk', async () => {
+    const { vault } = await openWithKey(136)
+    const made = await vault.ask('POST', '/applications', {
+      key: vault.managementKey,
+      headers: { 'SVC-IDEMPOTENCY-KEY': canary },
+      body: { name: 'with a key', type: 'private', permissions: ['token:read'] },
+    })
+    const secret = String(made.body['key'])
+    expect(secret).toStartWith('key_')
+    const files = readdirSync(vault.folder).map(name => readFileSync(join(vault.folder, name)))
+    for (const text of [canary, secret, 'with a key']) {
+      expect(files.some(bytes => bytes.includes(text))).toBe(false)
+    }
+  })
+})
