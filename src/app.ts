@@ -97,7 +97,7 @@ export function buildApp(deps: Deps): App {
     deps,
     answers,
     authenticate: authenticatorOf(sessionDeps),
-    isWithinRate: openRateLimit(settings.requestsPerSecondMax, deps.now),
+    isWithinRate: openRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
     nextTraceId: traceIds(deps),
   }
   const routes = [

@@ -83,10 +83,13 @@ const list = (what: string, max: number, itemOf: (item: unknown) => string | und
   },
 })
 
-/** Names that are ours have one meaning already. */
+/** Names that have one meaning already, or that a browser sets by itself. */
+const takenHeaderNames =
+  /^(?:svc-|sec-|proxy-|access-control-|content-|accept|host$|cookie|connection$|date$|origin$|te$|trailer$|transfer-encoding$|upgrade$|via$|expect$|referer$|keep-alive$)/
+
 function headerNameOf(value: unknown): string | undefined {
   const name = isText(value) ? value.toLowerCase() : ''
-  return /^[a-z][a-z0-9-]{0,63}$/.test(name) && !name.startsWith('svc-') ? name : undefined
+  return /^[a-z][a-z0-9-]{0,63}$/.test(name) && !takenHeaderNames.test(name) ? name : undefined
 }
 
 /** An origin as browsers send it (RFC 6454 section 6.2), or `*`. */

@@ -16,8 +16,10 @@ export type Log = (
 export interface Deps {
   readonly store: Store
   readonly keys: Keys
-  /** Unix milliseconds. */
+  /** Unix milliseconds, for what has a date: expiry above all. May stand still for long. */
   readonly now: () => number
+  /** Milliseconds since some moment, always going on: for rates and turns. */
+  readonly elapsedMs: () => number
   readonly randomBytes: (count: number) => Uint8Array
   readonly log: Log
   readonly settings: Settings

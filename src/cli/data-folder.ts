@@ -80,7 +80,6 @@ async function fillFolder(options: FolderOptions): Promise<NewVault> {
   const paths = pathsOf(options.data)
   const masterKey = makeMasterKey(options.masterKeyFile ?? paths.masterKey)
   mkdirSync(paths.store, { mode: ownerOnlyFolder })
-  lockInstance(paths.lock)
   const store = await openLmdbStore({ path: paths.store })
   const made = await createVault({ store, now: monotoneClock(), randomBytes }, masterKey)
   await store.close()
@@ -106,6 +105,8 @@ export async function createDataFolder(
   const { data } = options
   try {
     makeEmptyFolder(data)
+    // From here on what is in the folder is of this call: another one does not get the lock.
+    lockInstance(pathsOf(data).lock)
   } catch (error) {
     throw explained(data, error)
   }

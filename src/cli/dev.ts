@@ -17,7 +17,7 @@ import { openLmdbStore } from '../store/lmdb/open.ts'
 import { createVault, openVaultKeys } from '../vault.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { startServer, untilSignalled } from './server.ts'
-import { logToStderr, monotoneClock, randomBytes, say } from './system.ts'
+import { elapsedMs, logToStderr, monotoneClock, randomBytes, say } from './system.ts'
 
 export interface DevOptions extends ConfigOptions {
   readonly json?: boolean
@@ -62,7 +62,7 @@ async function makeDemoVault(
   const store = await openLmdbStore({ path: folder })
   const { tenantId, key } = await createVault({ store, now, randomBytes }, masterKey)
   const keys = await openVaultKeys(store, masterKey)
-  const deps: Deps = { store, keys, now, randomBytes, log: logToStderr, settings }
+  const deps: Deps = { store, keys, now, randomBytes, elapsedMs, log: logToStderr, settings }
   const demo: DemoKeys = {
     tenantId,
     management: key,

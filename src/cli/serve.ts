@@ -8,6 +8,7 @@ import { openDataFolder, type FolderOptions } from './data-folder.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { startServer, untilSignalled } from './server.ts'
 import {
+  elapsedMs,
   endAfterFailure,
   logToStderr,
   monotoneClock,
@@ -26,6 +27,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     store,
     keys,
     now: monotoneClock(),
+    elapsedMs,
     randomBytes,
     log: logToStderr,
     settings,

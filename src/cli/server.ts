@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
+import { lstatSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { buildApp, type App } from '../app.ts'
 import type { Address } from '../config.ts'
@@ -18,8 +18,6 @@ export interface RunningServer {
   /** Takes no more requests, lets the ones under way end within a bound, closes the store. */
   stop(): Promise<void>
 }
-
-const ownerOnly = 0o600
 
 const isSocket = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true
@@ -66,9 +64,8 @@ function listen({ listener }: App, address: Address) {
   }
   try {
     if ('socket' in address) {
-      const server = Bun.serve({ ...common, unix: address.socket })
-      chmodSync(address.socket, ownerOnly)
-      return server
+      // The process's umask makes the socket its owner's alone from the first moment.
+      return Bun.serve({ ...common, unix: address.socket })
     }
     const { host: hostname, port } = address
     // Else the server would share a port that another process has, in silence.

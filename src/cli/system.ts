@@ -34,6 +34,9 @@ export function monotoneClock(read: () => number = Date.now): () => number {
   }
 }
 
+/** Milliseconds since the process began, whatever is done to the clock on the wall. */
+export const elapsedMs = (): number => performance.now()
+
 /** One JSON line an event on stderr. Facts are ours, never a value of a caller. */
 export const logToStderr: Log = (event, facts = {}) => {
   process.stderr.write(JSON.stringify({ time: new Date().toISOString(), event, ...facts }) + '\n')

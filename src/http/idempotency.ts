@@ -1,7 +1,7 @@
 /**
  * Idempotency keys: the first success of a key is kept, and answers every repetition.
  *
- * A key counts for one credential, method and path. It is a sealed row of the tenant like any
+ * A key counts for one credential, method and path, and while that credential stands unchanged. It is a sealed row of the tenant like any
  * other record, so it holds over restarts and for every process: first a claim, with a short
  * deadline against crashes, then the reply in its place. A failure leaves nothing.
  * Known window: a crash after the operation and before its reply is kept makes a repetition run
@@ -21,53 +21,86 @@ import {
 } from '../limits.ts'
 import { openPart, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { Change, NewRow, Row } from '../store/contract.ts'
+import { readBody } from './bodies.ts'
 import type { Params } from './paths.ts'
-import type { Reply } from './route.ts'
+import type { Reply, Route } from './route.ts'
 
 /** The place where the reply to one key is kept. */
 export interface Slot {
   readonly sealer: RowSealer
   readonly unique: Uint8Array
+  /** Of the caller's credential: another one may do other things. */
+  readonly credentialVersion: number
 }
 
 const header = 'svc-idempotency-key'
 const visibleAscii = /^[\x21-\x7e]+$/
 
 /** The others change nothing, or the same thing once more. */
-export const idempotentMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+const idempotentMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
+/**
+ * decision: what only reads is asked anew, since what may be read can change; a second session
+ * harms nobody, but a repeated one would be the session of somebody else.
+ */
+const unkeptPermissions: ReadonlySet<string> = new Set(['token:read', 'token:search', 'token:use'])
+const unkeptPaths: ReadonlySet<string> = new Set(['/sessions'])
+
+/** What of a route decides whether and where its replies are kept. */
+type KeptRoute = Pick<Route, 'method' | 'path' | 'permission'>
+
+/** Whether the replies of a route are kept for repetitions. */
+export const isKept = ({ method, path, permission }: KeptRoute): boolean =>
+  idempotentMethods.has(method) &&
+  !unkeptPaths.has(path) &&
+  (permission === undefined || !unkeptPermissions.has(permission))
+
+/**
+ * decision: the key of a public application is in many browsers, so that a guessed idempotency key
+ * of another one must not answer: there the body counts too.
+ */
+async function sharedBody(deps: Deps, caller: Caller, request: Request): Promise<string> {
+  if (caller.type !== 'public') return ''
+  const body = await readBody(request.clone() as Request, deps.settings.bodyBytesMax)
+  return new Bun.CryptoHasher('sha256').update(body).digest('hex')
+}
 
 /**
  * The slot that a request names; `undefined` without a key, and for methods that need none.
- * @param path the pattern that was matched, and `params` what it holds: a trailing slash is nothing
+ * @param params what the pattern of the route holds: a trailing slash is nothing
  * @throws ApiError `invalid_request` for a key that is too long or not visible ASCII
  */
-export function slotOf(
+export async function findSlot(
   deps: Deps,
   caller: Caller,
+  route: KeptRoute,
   request: Request,
-  path: string,
   params: Params,
-): Slot | undefined {
+): Promise<Slot | undefined> {
   const key = request.headers.get(header)
-  if (key === null || !idempotentMethods.has(request.method)) return undefined
+  if (key === null || !isKept(route)) return undefined
   if (key.length > idempotencyKeyCharsMax || !visibleAscii.test(key)) {
     const expected = `expected 1 to ${idempotencyKeyCharsMax} visible ASCII characters`
     throw invalid('SVC-IDEMPOTENCY-KEY', expected)
   }
   const scope = deps.keys.tenant(caller.tenantId)
-  const credential = String(caller.credential.ordinal)
-  const fields = [credential, request.method, key, path, ...Object.values(params)]
+  const { ordinal, version } = caller.credential
+  const holder = [String(ordinal), await sharedBody(deps, caller, request)]
+  const fields = [...holder, request.method, key, route.path, ...Object.values(params)]
   return {
     sealer: { scope, collection: 'idempotency' },
     unique: uniqueDigest(scope, 'idempotency', ...fields),
+    credentialVersion: version,
   }
 }
 
 /** Part 0 of a row; part 1 is the body of a reply that has one. A claim has neither member. */
 interface Kept {
   readonly reply?: Omit<Reply, 'json'>
-  /** The operation was done, and its answer is longer than what is kept. */
-  readonly isTooLong?: true
+  /** The operation was done, and its answer is too long, or holds what must not be stored. */
+  readonly isNotKept?: true
+  /** The version of the credential that it was done for. */
+  readonly credentialVersion?: number
 }
 
 function rowOf(
@@ -87,12 +120,15 @@ function rowOf(
 const underWay = () => new ApiError('conflict', 'A request with this idempotency key is under way.')
 
 function replyOf(slot: Slot, row: Row): Reply {
-  const { reply, isTooLong } = JSON.parse(textOf(openPart(slot.sealer, row, 0))) as Kept
-  if (isTooLong === true) {
-    const message = 'This was done before, and its answer was too long to be kept.'
-    throw new ApiError('conflict', message)
+  const kept = JSON.parse(textOf(openPart(slot.sealer, row, 0))) as Kept
+  const { reply, credentialVersion } = kept
+  if (kept.isNotKept === true) {
+    throw new ApiError('conflict', 'This was done before, and its answer could not be kept.')
   }
   if (reply === undefined) throw underWay()
+  if (credentialVersion !== slot.credentialVersion) {
+    throw new ApiError('conflict', 'This was done before, and the credential was changed since.')
+  }
   const json = row.parts.length > 1 ? textOf(openPart(slot.sealer, row, 1)) : undefined
   return { ...reply, ...(json === undefined ? {} : { json }), isReplay: true }
 }
@@ -124,11 +160,12 @@ async function claim(deps: Deps, slot: Slot): Promise<number | Row> {
 
 /** The operation is done whatever becomes of this: what is not kept is only logged. */
 async function keep(deps: Deps, slot: Slot, ordinal: number, reply: Reply): Promise<void> {
-  const { json, ...rest } = reply
-  const isTooLong = Buffer.byteLength(json ?? '') > idempotencyReplyBytesMax
-  const replace = isTooLong
-    ? rowOf(deps, slot, idempotencyReplyMs, 2, { isTooLong })
-    : rowOf(deps, slot, idempotencyReplyMs, 2, { reply: rest }, json)
+  const { json, holdsInput, ...rest } = reply
+  const isNotKept = holdsInput === true || Buffer.byteLength(json ?? '') > idempotencyReplyBytesMax
+  const { credentialVersion } = slot
+  const replace = isNotKept
+    ? rowOf(deps, slot, idempotencyReplyMs, 2, { isNotKept })
+    : rowOf(deps, slot, idempotencyReplyMs, 2, { reply: rest, credentialVersion }, json)
   const outcome = await deps.store
     .write([{ replace, ordinal, ifVersion: 1 }])
     .catch(() => undefined)

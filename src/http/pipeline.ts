@@ -12,7 +12,7 @@ import { ApiError, unauthenticated } from '../errors.ts'
 import { traceIdCharsMax } from '../limits.ts'
 import type { Answers, Exchange } from './answers.ts'
 import { readJsonBody } from './bodies.ts'
-import { findReply, runOnce, slotOf } from './idempotency.ts'
+import { findReply, findSlot, runOnce } from './idempotency.ts'
 import type { Params } from './paths.ts'
 import { parseQuery } from './query.ts'
 import type { Reply, Route } from './route.ts'
@@ -81,7 +81,7 @@ async function run(
   params: Params,
 ): Promise<Reply> {
   const { deps } = pipeline
-  const slot = slotOf(deps, first, request, route.path, params)
+  const slot = await findSlot(deps, first, route, request, params)
   const kept = slot === undefined ? undefined : await findReply(deps, slot)
   if (kept !== undefined) return kept
   const query = parseQuery(route.query === undefined ? '' : request.url)

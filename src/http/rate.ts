@@ -1,5 +1,5 @@
 /**
- * How often one credential may call: a token bucket each, by the clock that is handed in.
+ * How often one credential may call: a token bucket each, by a clock that always goes on.
  *
  * Counted in this process alone; what is counted is bounded, and the least recent credential is
  * forgotten first. Source: contract section 2.
@@ -23,12 +23,12 @@ function forgetOldest(buckets: Map<number, Bucket>): void {
  */
 export function openRateLimit(
   perSecond: number | undefined,
-  now: () => number,
+  elapsedMs: () => number,
 ): (ordinal: number) => boolean {
   if (perSecond === undefined) return () => true
   const buckets = new Map<number, Bucket>()
   return ordinal => {
-    const atMs = now()
+    const atMs = elapsedMs()
     const known = buckets.get(ordinal)
     const gained = known === undefined ? 0 : ((atMs - known.atMs) / 1_000) * perSecond
     const tokens = known === undefined ? perSecond : Math.min(perSecond, known.tokens + gained)

@@ -95,7 +95,7 @@ export async function detokenize(deps: Deps, caller: Caller, body: Json): Promis
   const leaves = listLeaves(body, nothingIsLeaf, bulkLeavesMax)
   const faults: Faults = new Map()
   const texts = leaves.map(({ value }) => printJson(value))
-  const pause = pauses(deps.now)
+  const pause = pauses(deps.elapsedMs)
   let chars = 0
   for (const [id, uses] of groupUses(leaves, faults)) {
     const usable = await findUsable(deps, caller, id)

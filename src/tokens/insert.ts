@@ -167,7 +167,7 @@ async function decideAll(
 ): Promise<{ readonly batch: Batch; readonly answers: readonly (Answer | undefined)[] }> {
   const batch: Batch = { entries: [], ids: new Set(), equals: new Map() }
   const answers: (Answer | undefined)[] = []
-  const pause = pauses(deps.now)
+  const pause = pauses(deps.elapsedMs)
   let chars = 0
   for (const [index, entry] of entries.entries()) {
     const answer = await decideOrRefuse(

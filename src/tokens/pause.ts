@@ -7,12 +7,11 @@ import { setImmediate } from 'node:timers/promises'
 import { bulkTurnMsMax } from '../limits.ts'
 
 /** @returns a function to await between two pieces of work; it lets others in when it is time */
-export function pauses(now: () => number): () => Promise<void> {
-  let sinceMs = now()
+export function pauses(elapsedMs: () => number): () => Promise<void> {
+  let sinceMs = elapsedMs()
   return async () => {
-    // The clock may be set back meanwhile.
-    if (Math.abs(now() - sinceMs) < bulkTurnMsMax) return
+    if (elapsedMs() - sinceMs < bulkTurnMsMax) return
     await setImmediate()
-    sinceMs = now()
+    sinceMs = elapsedMs()
   }
 }

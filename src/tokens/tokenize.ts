@@ -57,7 +57,7 @@ async function planAll(
   readRequest: ReadRequest,
 ): Promise<readonly Fate<Plan>[]> {
   const plans: Fate<Plan>[] = []
-  const pause = pauses(deps.now)
+  const pause = pauses(deps.elapsedMs)
   for (const leaf of leaves) {
     plans.push(planLeaf(deps, caller, leaf, readRequest))
     await pause()

@@ -127,7 +127,7 @@ describe('coffer serve', () => {
     await killed.end('SIGKILL')
     expect(existsSync(join(root, 'vault.sock'))).toBe(true)
     const server = await startCoffer(args)
-    expect(modeOf(join(root, 'vault.sock'))).toBe('600')
+    expect(modeOf(join(root, 'vault.sock'))).toBe('700')
     const answer = await fetch('http://localhost/tokens', { unix: join(root, 'vault.sock') })
     expect(answer.status).toBe(401)
     expect(await server.end('SIGTERM')).toBe(0)

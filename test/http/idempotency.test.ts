@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { buildApp } from '../../src/app.ts'
 import type { Caller } from '../../src/domain/caller.ts'
 import { sweep } from '../../src/expiry.ts'
-import { findReply, runOnce, slotOf, type Slot } from '../../src/http/idempotency.ts'
+import { findReply, findSlot, runOnce, type Slot } from '../../src/http/idempotency.ts'
 import type { Reply } from '../../src/http/route.ts'
 import {
   idempotencyClaimMs,
@@ -163,24 +163,21 @@ describe('a key counts', () => {
     expect((await ask('GET', path, ' '.repeat(300))).status).toBe(200)
   })
 
-  test('still for the key that was regenerated', async () => {
+  test('no longer for a key that was regenerated, and runs nothing twice', async () => {
     const { vault } = await openWithKey(127)
     const own = await vault.ask('POST', '/applications', {
       key: vault.managementKey,
       body: { name: 'x', type: 'private', permissions: ['token:create'] },
     })
-    const create = async (key: unknown) =>
-      (
-        await vault.ask('POST', '/tokens', {
-          key: String(key),
-          headers: { 'SVC-IDEMPOTENCY-KEY': 'moved' },
-          body: { type: 'token', data: 1 },
-        })
-      ).body['id']
-    const id = await create(own.body['key'])
+    const create = async (key: unknown) => {
+      const headers = { 'SVC-IDEMPOTENCY-KEY': 'moved' }
+      const body = { type: 'token', data: 1 }
+      return (await vault.ask('POST', '/tokens', { key: String(key), headers, body })).status
+    }
+    expect(await create(own.body['key'])).toBe(201)
     const path = `/applications/${String(own.body['id'])}/regenerate`
     const regenerated = await vault.ask('POST', path, { key: vault.managementKey })
-    expect(await create(regenerated.body['key'])).toBe(id)
+    expect(await create(regenerated.body['key'])).toBe(409)
   })
 
   test('never for a caller who may not do it any more', async () => {
@@ -209,22 +206,30 @@ describe('a key counts', () => {
 
 test('keys of two tenants, methods, paths or parameters never meet', async () => {
   const { deps, tenantId } = await openTestVault(137)
-  const slotBy = (tenant: string, ordinal: number, method: string, path: string, id: string) => {
+  const slotBy = async (
+    tenant: string,
+    ordinal: number,
+    method: 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    id: string,
+  ) => {
     const caller = { ...anyCaller(tenant), credential: { ordinal, version: 1 } }
     const headers = { 'SVC-IDEMPOTENCY-KEY': 'same' }
     const request = new Request('http://localhost/', { method, headers })
-    return Buffer.from(slotOf(deps, caller, request, path, { id })?.unique ?? []).toString('hex')
+    const route = { method, path, permission: undefined }
+    const slot = await findSlot(deps, caller, route, request, { id })
+    return Buffer.from(slot?.unique ?? []).toString('hex')
   }
-  const uniques = [
+  const uniques = await Promise.all([
     slotBy(tenantId, 7, 'POST', '/a/:id', '1'),
     slotBy('another', 7, 'POST', '/a/:id', '1'),
     slotBy(tenantId, 8, 'POST', '/a/:id', '1'),
     slotBy(tenantId, 7, 'PATCH', '/a/:id', '1'),
     slotBy(tenantId, 7, 'POST', '/b/:id', '1'),
     slotBy(tenantId, 7, 'POST', '/a/:id', '2'),
-  ]
+  ])
   expect(new Set(uniques).size).toBe(uniques.length)
-  expect(slotBy(tenantId, 7, 'DELETE', '/a/:id', '1')).toBe('')
+  expect(await slotBy(tenantId, 7, 'DELETE', '/a/:id', '1')).toBe('')
 })
 
 describe('a failure is not kept', () => {
@@ -280,7 +285,8 @@ async function openSlot(seed: number) {
   const caller = anyCaller(tenantId)
   const headers = { 'SVC-IDEMPOTENCY-KEY': 'held' }
   const request = new Request('http://localhost/tokens', { method: 'POST', headers })
-  const slot = slotOf(deps, caller, request, '/tokens', {}) as Slot
+  const route = { method: 'POST', path: '/tokens', permission: undefined } as const
+  const slot = (await findSlot(deps, caller, route, request, {})) as Slot
   return { deps, clock, slot, logged }
 }
 
@@ -323,7 +329,7 @@ describe('a reply', () => {
     const refused = findReply(deps, slot)
     await expect(refused).rejects.toMatchObject({
       kind: 'conflict',
-      message: expect.stringMatching('too long'),
+      message: expect.stringMatching('could not be kept'),
     })
   })
 
@@ -348,5 +354,70 @@ describe('a reply', () => {
     for (const text of [canary, secret, 'with a key']) {
       expect(files.some(bytes => bytes.includes(text))).toBe(false)
     }
+  })
+})
+
+const withKey = (key: string) => ({ 'SVC-IDEMPOTENCY-KEY': key })
+
+describe('a reply is not given again', () => {
+  test('where reading is what was asked for', async () => {
+    const vault = await openTestVault(139)
+    const permissions = ['token:create', 'token:use', 'token:search']
+    const rules = (transform: string) => [{ priority: 1, container: '/', transform, permissions }]
+    const key = await vault.application({ type: 'private', rules: rules('reveal') })
+    await vault.ask('POST', '/tokens', { key, body: { id: 'seen', type: 'token', data: canary } })
+    const ask = { key, body: { a: '{{ seen }}' }, headers: withKey('reads') }
+    expect((await vault.ask('POST', '/detokenize', ask)).text).toContain(canary)
+    const { body } = await vault.ask('GET', '/applications/key', { key })
+    const narrowed = { name: 'narrowed', rules: rules('redact') }
+    const path = `/applications/${String(body['id'])}`
+    await vault.ask('PUT', path, { key: vault.managementKey, body: narrowed })
+    const again = await vault.ask('POST', '/detokenize', ask)
+    expect([again.status, again.text.includes(canary)]).toEqual([400, false])
+  })
+
+  test('to a credential that was changed since', async () => {
+    const { vault, key, create } = await openWithKey(140)
+    const first = await create('changed')
+    expect(first.status).toBe(201)
+    const { body } = await vault.ask('GET', '/applications/key', { key })
+    const path = `/applications/${String(body['id'])}`
+    const narrowed = { name: 'narrowed', permissions: ['token:create'] }
+    await vault.ask('PUT', path, { key: vault.managementKey, body: narrowed })
+    const again = await create('changed')
+    expect(again.status).toBe(409)
+    expect(again.text).not.toContain(String(first.body['id']))
+  })
+
+  test('to another browser that has the same public key', async () => {
+    const vault = await openTestVault(141)
+    const key = await vault.application({ type: 'public', permissions: ['token:create'] })
+    const headers = withKey('order-7')
+    const session = () => vault.ask('POST', '/sessions', { key, headers })
+    const [one, other] = [await session(), await session()]
+    expect([one.status, other.status]).toEqual([201, 201])
+    expect(other.body['nonce']).not.toBe(one.body['nonce'])
+    const create = (data: string) =>
+      vault.ask('POST', '/tokens', {
+        key,
+        headers,
+        body: { type: 'token', data, mask: '{{ data }}' },
+      })
+    const mine = await create('mine')
+    expect((await create('mine')).body['id']).toBe(mine.body['id'])
+    const theirs = await create('theirs')
+    expect(theirs.body['id']).not.toBe(mine.body['id'])
+    expect(theirs.text).not.toContain('mine')
+  })
+
+  test('when it repeats what was sent', async () => {
+    const vault = await openTestVault(142)
+    const key = await vault.application({ type: 'private', permissions: ['token:create'] })
+    const body = [{ type: 'card', data: { number: '4242424242424241', cvc: '123' } }]
+    const ask = { key, body, headers: withKey('partial') }
+    const first = await vault.ask('POST', '/tokenize?mode=partial', ask)
+    expect(first.text).toContain('"retry"')
+    const again = await vault.ask('POST', '/tokenize?mode=partial', ask)
+    expect([again.status, again.text.includes('4242424242424241')]).toEqual([409, false])
   })
 })

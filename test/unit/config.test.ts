@@ -94,6 +94,8 @@ describe('a value that cannot be is refused', () => {
     ['keyHeaders', 'two words'],
     ['keyHeaders', `${canary}:`],
     ['keyHeaders', 'svc-trace-id'],
+    ['keyHeaders', 'cookie'],
+    ['keyHeaders', 'host'],
     ['keyHeaders', 'SVC-API-KEY'],
     ['keyHeaders', 'a,b,c,d,e,f,g,h,i'],
     ['basePath', 'vault'],
