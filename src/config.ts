@@ -83,13 +83,27 @@ const list = (what: string, max: number, itemOf: (item: unknown) => string | und
   },
 })
 
-/** Names that have one meaning already, or that a browser sets by itself. */
-const takenHeaderNames =
-  /^(?:svc-|sec-|proxy-|access-control-|content-|accept|host$|cookie|connection$|date$|origin$|te$|trailer$|transfer-encoding$|upgrade$|via$|expect$|referer$|keep-alive$)/
+/** Beginnings and whole names of what has a meaning already, or is set by the browser itself. */
+const takenPrefixes = ['svc-', 'sec-', 'proxy-', 'access-control-', 'content-', 'accept', 'cookie']
+const takenNames: ReadonlySet<string> = new Set([
+  'connection',
+  'date',
+  'expect',
+  'host',
+  'keep-alive',
+  'origin',
+  'referer',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'via',
+])
 
 function headerNameOf(value: unknown): string | undefined {
   const name = isText(value) ? value.toLowerCase() : ''
-  return /^[a-z][a-z0-9-]{0,63}$/.test(name) && !takenHeaderNames.test(name) ? name : undefined
+  const isTaken = takenNames.has(name) || takenPrefixes.some(prefix => name.startsWith(prefix))
+  return /^[a-z][a-z0-9-]{0,63}$/.test(name) && !isTaken ? name : undefined
 }
 
 /** An origin as browsers send it (RFC 6454 section 6.2), or `*`. */

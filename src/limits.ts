@@ -70,9 +70,11 @@ export const aliasRedrawsMax = 10
 
 // Bulk (contract section 15)
 export const bulkLeavesMax = 1_000
+/** decision: arrays and objects around the values, which are walked and printed like them. */
+export const bulkFramesMax = 10_000
 /** decision: a small request may ask for much data many times; its answer is bounded too. */
 export const bulkAnswerCharsMax = 16 * 1024 * 1024
-/** decision: so long may a bulk request work before others have their turn. */
+/** decision: so long may one request work before others have their turn. */
 export const bulkTurnMsMax = 5
 
 // Token data (contract section 5)
@@ -95,6 +97,8 @@ export const revealCharsMax = tokenDataBytesMax
 export const aliasAttemptsMax = 100
 /** One hidden digit would follow from the others by the Luhn check. */
 export const maskHiddenDigitsMin = 2
+/** decision: of all probes of one id together; there may be one for each digit. */
+export const idProbeStepsMax = 4 * evaluationStepsMax
 /** Of a mask as printed: it is in every answer about its token. */
 export const maskCharsMax = 16 * 1024
 export const maskDepthMax = jsonDepthMax
@@ -117,6 +121,8 @@ export const ruleConditionsMax = 10
 export const pageSizeDefault = 20
 export const pageSizeMax = 100
 export const pageNumberMax = 1_000_000_000
+/** decision: of all tokens of one answer; `pageSizeDefault` of the largest always fit. */
+export const listAnswerCharsMax = 16 * 1024 * 1024
 
 // Search (contract section 14)
 export const searchQueryCharsMax = 2_000
@@ -126,8 +132,10 @@ export const searchDepthMax = 16
 /** Of one compiled search, before the caller's rules join it. */
 export const searchNodesMax = 4_000
 /** decision: rows that one answer may read to test what no term says; beyond, it is refused. */
-export const walkedRowsMax = 1_000_000
-/** Rows that are tested before other requests have their turn. */
+export const walkedRowsMax = 200_000
+/** decision: answers of one credential that test rows at a time; one more is 429. */
+export const walksPerCredentialMax = 2
+/** Rows that are read at once to be tested. */
 export const testStepRows = 100
 /** Lengths, in characters, at which ids that callers chose are found by their beginning. */
 export const idPrefixChars: readonly number[] = [0, 4, 8, 12, 16, 24, 32]

@@ -3,16 +3,24 @@
  *
  * @module
  */
-import { Type } from '@sinclair/typebox'
 import type { Deps } from '../deps.ts'
 import { applicationTypes } from '../domain/permissions.ts'
 import { invalid } from '../errors.ts'
 import { printPage, readPageRequest, type QueryParameters } from '../http/query.ts'
-import type { Call, Reply, Route } from '../http/route.ts'
+import type { BodyRule, Call, Reply, Route } from '../http/route.ts'
 import { idFilterMax } from '../limits.ts'
 import {
+  applicationExamples,
+  applicationListExamples,
+  createApplicationExamples,
+  newApplicationExamples,
+  updateApplicationExamples,
+} from './examples.ts'
+import {
+  applicationListSchema,
   applicationSchema,
   createApplicationSchema,
+  listApplicationsQuery,
   updateApplicationSchema,
   type CreateApplicationBody,
   type UpdateApplicationBody,
@@ -28,16 +36,28 @@ import {
   type NewApplication,
 } from './service.ts'
 
-const nothingOpaque: ReadonlySet<string> = new Set()
-const json = 'application/json'
-const oneApplication = { status: 200, schema: applicationSchema } as const
+const contentType = 'application/json'
+const opaque: ReadonlySet<string> = new Set()
 
-const listQuery = Type.Object({
-  id: Type.Optional(Type.Array(Type.String())),
-  type: Type.Optional(Type.Array(Type.String())),
-  page: Type.Optional(Type.Integer()),
-  size: Type.Optional(Type.Integer()),
-})
+const newApplication: BodyRule = {
+  contentType,
+  schema: createApplicationSchema,
+  examples: createApplicationExamples,
+  opaque,
+}
+
+const changes: BodyRule = {
+  contentType,
+  schema: updateApplicationSchema,
+  examples: updateApplicationExamples,
+  opaque,
+}
+
+const oneApplication = {
+  status: 200,
+  schema: applicationSchema,
+  examples: applicationExamples,
+} as const
 
 const idOf = (call: Call): string => call.params['id'] ?? ''
 
@@ -72,38 +92,51 @@ const one = (record: Parameters<typeof printApplication>[0]): Reply => ({
 })
 
 const createRoute = (deps: Deps): Route => ({
+  name: 'createApplication',
   method: 'POST',
   path: '/applications',
   summary: 'Create an application; the answer holds its key, once',
   permission: 'application:create',
-  body: { contentType: json, schema: createApplicationSchema, opaque: nothingOpaque },
-  success: { status: 201, schema: applicationSchema },
+  body: newApplication,
+  success: {
+    status: 201,
+    schema: applicationSchema,
+    examples: newApplicationExamples,
+    hasLocation: true,
+  },
   failures: [400, 401, 403, 413, 415],
   handle: call => create(deps, call),
 })
 
 const readRoutes = (deps: Deps): readonly Route[] => [
   {
+    name: 'listApplications',
     method: 'GET',
     path: '/applications',
     summary: 'List applications, newest first',
     permission: 'application:read',
-    query: listQuery,
-    success: { status: 200 },
-    failures: [400, 401, 403],
+    query: listApplicationsQuery,
+    success: {
+      status: 200,
+      schema: applicationListSchema,
+      examples: applicationListExamples,
+    },
+    failures: [400, 401, 403, 404],
     handle: call => list(deps, call),
   },
   {
+    name: 'getOwnApplication',
     method: 'GET',
     path: '/applications/key',
     summary: 'Get the application of the key that is sent',
     permission: undefined,
     callers: applicationTypes,
     success: oneApplication,
-    failures: [401, 403],
+    failures: [401, 403, 404],
     handle: async ({ caller }) => one(await getApplication(deps, caller, caller.applicationId)),
   },
   {
+    name: 'getApplication',
     method: 'GET',
     path: '/applications/:id',
     summary: 'Get an application',
@@ -116,11 +149,12 @@ const readRoutes = (deps: Deps): readonly Route[] => [
 
 const changeRoutes = (deps: Deps): readonly Route[] => [
   {
+    name: 'updateApplication',
     method: 'PUT',
     path: '/applications/:id',
     summary: 'Replace name, permissions and rules',
     permission: 'application:update',
-    body: { contentType: json, schema: updateApplicationSchema, opaque: nothingOpaque },
+    body: changes,
     success: oneApplication,
     failures: [400, 401, 403, 404, 409, 413, 415],
     handle: async call =>
@@ -129,11 +163,12 @@ const changeRoutes = (deps: Deps): readonly Route[] => [
       ),
   },
   {
+    name: 'regenerateKey',
     method: 'POST',
     path: '/applications/:id/regenerate',
     summary: 'Make a new key; the old one is dead at once',
     permission: 'application:update',
-    success: oneApplication,
+    success: { status: 200, schema: applicationSchema, examples: newApplicationExamples },
     failures: [401, 403, 404],
     handle: async call => ({
       status: 200,
@@ -141,6 +176,7 @@ const changeRoutes = (deps: Deps): readonly Route[] => [
     }),
   },
   {
+    name: 'deleteApplication',
     method: 'DELETE',
     path: '/applications/:id',
     summary: 'Delete an application',

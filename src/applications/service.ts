@@ -9,7 +9,8 @@ import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { parseFutureInstant } from '../domain/instants.ts'
 import type { ApplicationType, Permission } from '../domain/permissions.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, invariant } from '../errors.ts'
+import { inTurn } from '../records/turns.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
 import { Secret } from '../secret.ts'
 import type { Change, NewRow, Query } from '../store/contract.ts'
@@ -87,7 +88,8 @@ export async function createApplication(
 ): Promise<NewApplication> {
   const made = composeApplication(deps, caller.tenantId, caller.applicationId, body)
   assertMayGrant(caller, body.type, made.record.permissions)
-  await writeAs(deps.store, caller.credential, [{ insert: made.row }])
+  const landed = await writeAs(deps.store, caller.credential, [{ insert: made.row }])
+  invariant(landed, 'no two applications draw the same id or key')
   return made
 }
 
@@ -157,8 +159,7 @@ async function anotherManagerStands(deps: Deps, leaving: StoredApplication): Pro
     if (rows.length === 0) break
     const other = rows.find(
       row =>
-        row.ordinal !== leaving.row.ordinal &&
-        staysManager(openApplication(deps.keys, row).record),
+        row.ordinal !== leaving.row.ordinal && staysManager(openApplication(deps.keys, row).record),
     )
     if (other !== undefined) return [{ require: other.ordinal, ifVersion: other.version }]
   }
@@ -175,12 +176,14 @@ const changeApplication = <T>(
   id: string,
   decide: (stored: StoredApplication) => Promise<{ changes: readonly Change[]; result: T }>,
 ): Promise<T> =>
-  untilWritten(async () => {
-    const stored = await findApplication(deps, caller.tenantId, id)
-    const { changes, result } = await decide(stored)
-    const all = [...changes, { bumpGeneration: true } as const]
-    return (await writeAs(deps.store, caller.credential, all)) ? { result } : undefined
-  })
+  inTurn(applicationUnique(deps.keys, caller.tenantId, id), () =>
+    untilWritten(async () => {
+      const stored = await findApplication(deps, caller.tenantId, id)
+      const { changes, result } = await decide(stored)
+      const all = [...changes, { bumpGeneration: true } as const]
+      return (await writeAs(deps.store, caller.credential, all)) ? { result } : undefined
+    }),
+  )
 
 const modified = (deps: Deps, caller: Caller) => ({
   modifiedBy: caller.applicationId,

@@ -66,6 +66,24 @@ export const portable: Primitives = {
   keep: key => Uint8Array.from(key),
 }
 
+const slabBytes = 4_096
+
+/** Many keys to one guarded allocation: each one costs memory maps, and those are few. */
+function openKeyStore(sodium: Sodium): Primitives['keep'] {
+  let slab: Buffer = Buffer.alloc(0)
+  let used = 0
+  return key => {
+    if (used + key.length > slab.length) {
+      slab = sodium.sodium_malloc(slabBytes)
+      used = 0
+    }
+    const kept = slab.subarray(used, used + key.length)
+    used += key.length
+    kept.set(key)
+    return kept
+  }
+}
+
 const nativeFrom = (sodium: Sodium): Primitives => ({
   name: 'native',
   keyedHash(key, input, outBytes) {
@@ -89,11 +107,7 @@ const nativeFrom = (sodium: Sodium): Primitives => ({
       return undefined
     }
   },
-  keep(key) {
-    const kept = sodium.sodium_malloc(key.length)
-    kept.set(key)
-    return kept
-  },
+  keep: openKeyStore(sodium),
 })
 
 function loadNative(): Primitives | undefined {

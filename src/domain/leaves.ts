@@ -6,6 +6,7 @@
  * @module
  */
 import { invalid } from '../errors.ts'
+import { bulkFramesMax } from '../limits.ts'
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from './json.ts'
 
 /** Whether an object is a leaf as a whole. */
@@ -20,11 +21,20 @@ export interface Leaf {
 const isFrame = (value: Json, isLeaf: IsLeaf): value is readonly Json[] | JsonObject =>
   isJsonArray(value) || (isJsonObject(value) && !isLeaf(value))
 
-const collect = (value: Json, at: string, isLeaf: IsLeaf, most: number, into: Leaf[]): void => {
+interface Collection {
+  readonly leaves: Leaf[]
+  frames: number
+}
+
+const collect = (value: Json, at: string, isLeaf: IsLeaf, most: number, into: Collection): void => {
   if (!isFrame(value, isLeaf)) {
-    if (into.length === most) throw invalid('body', `expected at most ${most} values`)
-    into.push({ at, value })
+    if (into.leaves.length === most) throw invalid('body', `expected at most ${most} values`)
+    into.leaves.push({ at, value })
     return
+  }
+  into.frames += 1
+  if (into.frames > bulkFramesMax) {
+    throw invalid('body', `expected at most ${bulkFramesMax} arrays and objects around values`)
   }
   let index = 0
   for (const child of value.values()) {
@@ -35,12 +45,13 @@ const collect = (value: Json, at: string, isLeaf: IsLeaf, most: number, into: Le
 
 /**
  * @returns the leaves in their order
- * @throws ApiError `invalid_request` at `body` when there are more than `most`
+ * @throws ApiError `invalid_request` at `body` when there are more than `most`, or too many frames,
+ * which would be work without being values
  */
 export const listLeaves = (value: Json, isLeaf: IsLeaf, most: number): readonly Leaf[] => {
-  const leaves: Leaf[] = []
-  collect(value, '', isLeaf, most, leaves)
-  return leaves
+  const into: Collection = { leaves: [], frames: 0 }
+  collect(value, '', isLeaf, most, into)
+  return into.leaves
 }
 
 /**

@@ -8,7 +8,7 @@
 import { metadataKeyCharsMax, metadataPairsMax, metadataValueCharsMax } from '../limits.ts'
 import { invalid } from '../errors.ts'
 import { addFault, type Faults, throwFaults } from './faults.ts'
-import { isJsonObject, type Json } from './json.ts'
+import { isJsonObject, type Json, type JsonObject } from './json.ts'
 import { hasCharacters } from './text.ts'
 
 const keyExpected = `expected a key of 1 to ${metadataKeyCharsMax} characters without NUL`
@@ -32,6 +32,15 @@ const addPair = (
   else addFault(faults, at, valueExpected)
 }
 
+/** Ends at the first pair too many, so that no number of them makes more work. */
+const assertFewPairs = (members: JsonObject, at: string): void => {
+  let count = 0
+  for (const member of members.values()) {
+    if (member !== null) count += 1
+    if (count > metadataPairsMax) throw invalid(at, `expected at most ${metadataPairsMax} pairs`)
+  }
+}
+
 /**
  * @param at  path of the value, `metadata`; a pair is named by its place, as its key is not ours
  * @returns the pairs in their order, those with the value null left out
@@ -39,10 +48,7 @@ const addPair = (
  */
 export const normaliseMetadata = (value: Json, at: string): ReadonlyMap<string, string> => {
   if (!isJsonObject(value)) throw invalid(at, 'expected an object of strings')
-  const count = [...value.values()].filter(member => member !== null).length
-  if (count > metadataPairsMax) {
-    throw invalid(at, `expected at most ${metadataPairsMax} pairs, got ${count}`)
-  }
+  assertFewPairs(value, at)
   const pairs = new Map<string, string>()
   const faults: Faults = new Map()
   let index = 0

@@ -10,7 +10,8 @@ import {
   normaliseUsBankRoutingNumber,
 } from './bank.ts'
 import { normaliseCard, normaliseCardNumber } from './card.ts'
-import { isJsonObject, type Json } from './json.ts'
+import type { DigitsPlace } from './hidden-digits.ts'
+import type { Json } from './json.ts'
 import { normaliseEmployerIdNumber, normaliseSocialSecurityNumber } from './national-ids.ts'
 
 export type TokenType = {
@@ -26,16 +27,11 @@ export type TokenType = {
   /** Undefined: no mask, so the mask transform redacts. */
   readonly defaultMask: Json | undefined
   readonly defaultSearchIndexes: readonly string[]
-  /** The number in data of that type that no id expression may give away (contract section 7). */
-  readonly protectedNumber?: (data: Json) => Json | undefined
+  /** The number that no id expression may give away (contract section 7). */
+  readonly protectedNumber?: DigitsPlace
+  /** The code that no id expression may use at all. */
+  readonly protectedCode?: DigitsPlace
 }
-
-const whole = (data: Json): Json => data
-
-const member =
-  (name: string) =>
-  (data: Json): Json | undefined =>
-    isJsonObject(data) ? data.get(name) : undefined
 
 const lastFourMask = '{{ data | reveal_last: 4 }}'
 
@@ -44,7 +40,7 @@ const nationalIdDefaults = {
   defaultFingerprintExpression: "{{ data | remove: '-' }}",
   defaultMask: lastFourMask,
   defaultSearchIndexes: ['{{ data }}', "{{ data | remove: '-' }}", '{{ data | last4 }}'],
-  protectedNumber: whole,
+  protectedNumber: 'whole' as const,
 }
 
 const bareNumberDefaults = {
@@ -73,7 +69,8 @@ const tokenTypes: readonly TokenType[] = [
       ['expiration_year', '{{ data.expiration_year }}'],
     ]),
     defaultSearchIndexes: [],
-    protectedNumber: member('number'),
+    protectedNumber: { member: 'number' },
+    protectedCode: { member: 'cvc' },
   },
   {
     name: 'bank',
@@ -85,21 +82,21 @@ const tokenTypes: readonly TokenType[] = [
       ['account_number', '{{ data.account_number | reveal_last: 4 }}'],
     ]),
     defaultSearchIndexes: [],
-    protectedNumber: member('account_number'),
+    protectedNumber: { member: 'account_number' },
   },
   {
     ...bareNumberDefaults,
     name: 'card_number',
     normalise: normaliseCardNumber,
     defaultContainer: '/pci/high/',
-    protectedNumber: whole,
+    protectedNumber: 'whole',
   },
   {
     ...bareNumberDefaults,
     name: 'us_bank_account_number',
     normalise: normaliseUsBankAccountNumber,
     defaultContainer: '/bank/high/',
-    protectedNumber: whole,
+    protectedNumber: 'whole',
   },
   {
     ...bareNumberDefaults,

@@ -6,24 +6,40 @@
  * page are in the binary, and its content security policy allows nothing else.
  * @module
  */
-import { swagger } from '@elysiajs/swagger'
+import { swagger, type ElysiaSwaggerConfig } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
 import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import type { Answers } from './answers.ts'
 import type { Operation } from './endpoints.ts'
-import { describeRoute } from './openapi.ts'
+import type { Components } from './components.ts'
+import { failureResponses } from './failures.ts'
+import { answerHeaders, describeRoute, tags } from './openapi.ts'
 import type { Route } from './route.ts'
 
-const documentationAt = (basePath: string) => ({
+type Documentation = NonNullable<ElysiaSwaggerConfig['documentation']>
+
+const documentationOf = (basePath: string, components: Components) => ({
+  // The plugin writes 3.0.3, of which our schemas are none; what else it writes is in both.
+  openapi: '3.1.0',
   info: {
     title: 'Coffer',
     version: '1',
     description: 'A tokenization vault: tokens, applications and who may see what.',
   },
-  ...(basePath === '' ? {} : { servers: [{ url: basePath }] }),
+  servers: [{ url: basePath === '' ? '/' : basePath }],
+  tags,
   components: {
-    securitySchemes: { key: { type: 'apiKey' as const, in: 'header', name: 'SVC-API-KEY' } },
+    securitySchemes: {
+      key: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'SVC-API-KEY',
+        description: 'The key of an application (`key_…`) or of a session (`key_sess_…`).',
+      },
+    },
+    responses: failureResponses(answerHeaders, components),
+    schemas: Object.fromEntries(components),
   },
 })
 
@@ -65,10 +81,13 @@ const asset = (body: string | Blob, type: string) =>
 
 async function writeDocument(routes: readonly Route[], basePath: string): Promise<string> {
   const specPath = '/json'
-  const documentation = documentationAt(basePath)
+  const components: Components = new Map()
+  const operations = routes.map(route => ({ route, detail: describeRoute(route, components) }))
+  // Its types are those of 3.0.3 too.
+  const documentation = documentationOf(basePath, components) as Documentation
   const described = new Elysia().use(swagger({ path: '/page', specPath, documentation }))
-  for (const route of routes) {
-    described.route(route.method, route.path, () => '', { detail: describeRoute(route) })
+  for (const { route, detail } of operations) {
+    described.route(route.method, route.path, () => '', { detail })
   }
   const response = await described.handle(new Request(`http://localhost${specPath}`))
   return response.text()

@@ -3,52 +3,33 @@
  *
  * @module
  */
-import { Type, type TSchema } from '@sinclair/typebox'
-import type { DocumentDecoration } from 'elysia'
-import { idempotencyKeyCharsMax } from '../limits.ts'
-import { idempotentMethods } from './idempotency.ts'
-import type { Route } from './route.ts'
+import type { TSchema } from '@sinclair/typebox'
+import { idempotencyKeyCharsMax, traceIdCharsMax } from '../limits.ts'
+import { describeSchema, type Components, type Plain } from './components.ts'
+import { describeFailures } from './failures.ts'
+import { isKept } from './idempotency.ts'
+import type { Content, Route } from './route.ts'
 
-export const problemSchema = Type.Object({
-  type: Type.String(),
-  title: Type.String(),
-  status: Type.Integer(),
-  detail: Type.String(),
-  instance: Type.String({ description: 'The trace id as a urn.' }),
-  errors: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
-})
+/** By the beginning of the path, the first that fits; without the version before it. */
+const groups: readonly (readonly [path: RegExp, name: string, description: string])[] = [
+  [/^\/sessions/, 'Sessions', 'Short-lived access for browsers and mobile applications.'],
+  [/^\/applications/, 'Applications', 'Holders of API keys, and who may see what.'],
+  [/^\/(?:tenants|permissions)/, 'Tenant', 'The own tenant, and what can be granted.'],
+  [/^\/(?:de)?tokenize/, 'Bulk', 'Many tokens at once.'],
+  [/^/, 'Tokens', 'Sensitive data and what may be shown of it.'],
+]
 
-const meanings: Readonly<Record<number, string>> = {
-  400: 'The request is not valid; `errors` says where.',
-  401: 'No live API key.',
-  403: 'The credential does not hold the permission.',
-  404: 'Absent, or not covered by the rules of the credential.',
-  409: 'In conflict with what is stored.',
-  413: 'The body is too large.',
-  415: 'The content type is not the expected one.',
+/** The tag objects of the document. */
+export const tags = groups.map(([, name, description]) => ({ name, description })).toReversed()
+
+function tagOf(path: string): string {
+  const bare = path.replace(/^\/v\d+/, '')
+  return groups.find(([pattern]) => pattern.test(bare))?.[1] ?? ''
 }
 
-type Responses = NonNullable<DocumentDecoration['responses']>
+const exampleId = 'c06d0789-0a38-40be-b7cc-c28a718f76f1'
 
-const content = (type: string, schema: TSchema) => ({ [type]: { schema } })
-
-function responsesOf(route: Route): Responses {
-  const { status, schema } = route.success
-  const success =
-    schema === undefined
-      ? { description: 'Done.' }
-      : { description: 'Done.', content: content('application/json', schema) }
-  const failures = route.failures.map(failure => [
-    String(failure),
-    {
-      description: meanings[failure] ?? 'Failed.',
-      content: content('application/problem+json', problemSchema),
-    },
-  ])
-  return { [String(status)]: success, ...Object.fromEntries(failures) }
-}
-
-const pathParameters = (path: string) =>
+const pathParameters = (path: string): readonly Plain[] =>
   path
     .split('/')
     .filter(segment => segment.startsWith(':'))
@@ -56,47 +37,116 @@ const pathParameters = (path: string) =>
       name: segment.slice(1),
       in: 'path',
       required: true,
-      schema: Type.String(),
+      description: 'As it was answered, percent-encoded.',
+      schema: { type: 'string' },
+      example: exampleId,
     }))
 
-const queryParameters = (schema: TSchema | undefined) =>
-  Object.entries((schema?.['properties'] ?? {}) as Record<string, TSchema>).map(([name, type]) => ({
+/** A list is repeated, `?id=a&id=b`; names to texts are `?metadata[key]=value`. */
+const styleOf = ({ type }: TSchema): Plain =>
+  type === 'object' ? { style: 'deepObject', explode: true } : {}
+
+function queryParameters(query: TSchema | undefined, components: Components): readonly Plain[] {
+  const properties = (query?.['properties'] ?? {}) as Readonly<Record<string, TSchema>>
+  return Object.entries(properties).map(([name, { description, examples, ...schema }]) => ({
     name,
     in: 'query',
     required: false,
-    schema: type,
+    description,
+    ...styleOf(schema as TSchema),
+    schema: describeSchema(schema, components),
+    example: (examples as readonly unknown[] | undefined)?.[0],
   }))
+}
 
-const descriptionOf = ({ description = '', callers }: Route): string =>
-  callers === undefined ? description : `${description} Callers: ${callers.join(', ')}.`.trim()
+const traceParameter = {
+  name: 'SVC-TRACE-ID',
+  in: 'header',
+  required: false,
+  description: 'Visible ASCII. Comes back, and stands in the log; one is made where it is absent.',
+  schema: { type: 'string', minLength: 1, maxLength: traceIdCharsMax },
+  example: 'checkout-4711',
+}
 
 const idempotencyParameter = {
   name: 'SVC-IDEMPOTENCY-KEY',
   in: 'header',
   required: false,
-  description: 'The first success of a key is kept for 24 hours and answers every repetition.',
-  schema: Type.String({ minLength: 1, maxLength: idempotencyKeyCharsMax }),
+  description: `Visible ASCII. The first success of a key is kept for 24 hours and answers every
+repetition; while it is under way, 409. A key that is too long is 400.`,
+  schema: { type: 'string', minLength: 1, maxLength: idempotencyKeyCharsMax },
+  example: 'order-A-1027',
 }
 
-const headerParameters = ({ method }: Route) =>
-  idempotentMethods.has(method) ? [idempotencyParameter] : []
+const headerParameters = (route: Route): readonly Plain[] =>
+  isKept(route) ? [traceParameter, idempotencyParameter] : [traceParameter]
 
-/** An OpenAPI 3 operation object. */
-export function describeRoute(route: Route): DocumentDecoration {
-  const { body } = route
-  const description = descriptionOf(route)
+/** Of every answer. */
+export const answerHeaders = {
+  'SVC-TRACE-ID': { description: 'Of this request.', schema: { type: 'string' } },
+}
+
+const locationHeader = {
+  Location: { description: 'Where the new thing is.', schema: { type: 'string' } },
+}
+
+function contentOf(type: string, { schema, examples }: Content, components: Components): Plain {
+  const values = Object.entries(examples).map(([name, value]) => [name, { value }])
   return {
+    [type]: {
+      schema: describeSchema(schema, components),
+      examples: Object.fromEntries(values),
+    },
+  }
+}
+
+function describeSuccess({ success }: Route, components: Components): Plain {
+  const { status, hasLocation } = success
+  return {
+    [String(status)]: {
+      description: success.schema === undefined ? 'Done; the answer is empty.' : 'Done.',
+      headers: { ...answerHeaders, ...(hasLocation === true ? locationHeader : {}) },
+      ...(success.schema === undefined
+        ? {}
+        : { content: contentOf('application/json', success, components) }),
+    },
+  }
+}
+
+const descriptionOf = ({ description, permission, callers }: Route): string =>
+  [
+    description ?? '',
+    permission === undefined ? '' : `Permission: \`${permission}\`.`,
+    callers === undefined ? '' : `Callers: ${callers.join(', ')}.`,
+  ]
+    .filter(text => text !== '')
+    .join('\n\n')
+
+/**
+ * An OpenAPI 3.1 operation object.
+ * @param components that it needs are added
+ */
+export function describeRoute(route: Route, components: Components): Plain {
+  const { body } = route
+  return {
+    operationId: route.name,
+    tags: [tagOf(route.path)],
     summary: route.summary,
-    ...(description === '' ? {} : { description }),
+    description: descriptionOf(route),
     security: [{ key: [] }],
     parameters: [
       ...pathParameters(route.path),
-      ...queryParameters(route.query),
+      ...queryParameters(route.query, components),
       ...headerParameters(route),
     ],
-    responses: responsesOf(route),
+    responses: {
+      ...describeSuccess(route, components),
+      ...describeFailures(route.failures),
+    },
     ...(body === undefined
       ? {}
-      : { requestBody: { required: true, content: content(body.contentType, body.schema) } }),
+      : {
+          requestBody: { required: true, content: contentOf(body.contentType, body, components) },
+        }),
   }
 }

@@ -61,10 +61,10 @@ export function describeError(error: ApiError) {
   return { title, status, detail, ...(error.fields === undefined ? {} : { errors: error.fields }) }
 }
 
-function bodyOf(error: ApiError, traceId: string): string {
-  const { title, status, detail, errors } = describeError(error)
-  const instance = `urn:trace:${traceId}`
-  return JSON.stringify({ type: 'about:blank', title, status, detail, instance, errors })
+/** The problem document of an error; `errors` is there for a 400 that names places. */
+export function describeProblem(error: ApiError, traceId: string) {
+  const { title, status, detail, ...rest } = describeError(error)
+  return { type: 'about:blank', title, status, detail, instance: `urn:trace:${traceId}`, ...rest }
 }
 
 /** @param headers of every problem; the kind's own are added */
@@ -78,7 +78,10 @@ export function problemResponse(
   if (status === 500) {
     log('request_failed', { trace_id: traceId, kind: error.kind, cause: describeCause(error) })
   }
-  const response = new Response(bodyOf(error, traceId), { status, headers })
+  const response = new Response(JSON.stringify(describeProblem(error, traceId)), {
+    status,
+    headers,
+  })
   const own = kindHeaders[error.kind]
   if (own !== undefined) response.headers.set(...own)
   return response

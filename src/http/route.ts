@@ -24,11 +24,19 @@ export interface Reply {
   readonly location?: string
   /** Kept from an earlier request with the same idempotency key. */
   readonly isReplay?: true
+  /** It repeats what was sent, which may hold what must never be stored. */
+  readonly holdsInput?: true
 }
 
-export interface BodyRule {
-  readonly contentType: 'application/json' | 'application/merge-patch+json'
+/** What a body looks like. */
+export interface Content {
   readonly schema: TSchema
+  /** Whole bodies by a name, for the documentation. */
+  readonly examples: Readonly<Record<string, unknown>>
+}
+
+export interface BodyRule extends Content {
+  readonly contentType: 'application/json' | 'application/merge-patch+json'
   /**
    * Top-level members that the schema leaves alone: they hold a `Json` and keep every detail.
    * `all`: the body is any JSON and arrives as a `Json`, unchecked.
@@ -36,7 +44,15 @@ export interface BodyRule {
   readonly opaque: ReadonlySet<string> | 'all'
 }
 
+/** `hasLocation`: the answer says where the new thing is. */
+export type Success = {
+  readonly status: 200 | 201 | 204
+  readonly hasLocation?: true
+} & (Content | { readonly schema?: undefined })
+
 export interface Route {
+  /** Of the operation, as generated clients call it: a verb and what it is about. */
+  readonly name: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   readonly path: string
   readonly summary: string
@@ -48,8 +64,8 @@ export interface Route {
   readonly callers?: readonly CallerType[]
   readonly body?: BodyRule
   readonly query?: TSchema
-  /** The schema of each success; the failures are the ones of contract section 3. */
-  readonly success: { readonly status: 200 | 201 | 204; readonly schema?: TSchema }
+  readonly success: Success
+  /** Statuses that are told with this operation; any may answer those of every operation too. */
   readonly failures: readonly number[]
   readonly handle: (call: Call) => Promise<Reply>
 }

@@ -31,31 +31,39 @@ const descriptions: Readonly<Record<Permission, string>> = {
   'key:rotate': 'Create and revoke application keys',
 }
 
-const permissionSchema = Type.Object({
-  type: Type.String(),
-  description: Type.String(),
-  application_types: Type.Array(Type.String(), {
-    description: 'The types of application that may be given it.',
-  }),
-})
-
-const listed = JSON.stringify(
-  permissions.map(permission => ({
-    type: permission,
-    description: descriptions[permission],
-    application_types: applicationTypes.filter(type => mayHold(type, permission)),
-  })),
+const permissionSchema = Type.Object(
+  {
+    type: Type.String(),
+    description: Type.String(),
+    application_types: Type.Array(Type.String(), {
+      description: 'The types of application that may be given it.',
+    }),
+  },
+  { title: 'Permission' },
 )
+
+const listed = permissions.map(permission => ({
+  type: permission,
+  description: descriptions[permission],
+  application_types: applicationTypes.filter(type => mayHold(type, permission)),
+}))
+
+const json = JSON.stringify(listed)
 
 export const permissionRoutes: readonly Route[] = [
   {
+    name: 'listPermissions',
     method: 'GET',
     path: '/permissions',
     summary: 'List the permissions',
     permission: undefined,
     callers: applicationTypes,
-    success: { status: 200, schema: Type.Array(permissionSchema) },
+    success: {
+      status: 200,
+      schema: Type.Array(permissionSchema),
+      examples: { some: listed.slice(0, 2) },
+    },
     failures: [401, 403],
-    handle: async () => ({ status: 200, json: listed }),
+    handle: async () => ({ status: 200, json }),
   },
 ]

@@ -5,7 +5,6 @@
  * stands above; one that leaves is met or not.
  * @module
  */
-import { setImmediate } from 'node:timers/promises'
 import { invalid } from '../errors.ts'
 import { walkedRowsMax } from '../limits.ts'
 import type { Query, Row, Store } from '../store/contract.ts'
@@ -17,6 +16,8 @@ export interface Walk {
   readonly nowMs: number
   /** Rows that are read at once; who needs only a few of them asks for no more. */
   readonly stepRows: number
+  /** Awaited after each row, when its reader has dealt with it: others may have their turn. */
+  readonly pause: () => Promise<void>
 }
 
 /**
@@ -26,16 +27,18 @@ export interface Walk {
 export async function* walkRows(
   store: Pick<Store, 'page'>,
   query: Query,
-  { before: below, nowMs, stepRows }: Walk,
+  { before: below, nowMs, stepRows, pause }: Walk,
 ): AsyncGenerator<Row> {
   let before = below
   for (let walked = 0; walked < walkedRowsMax; walked += stepRows) {
     const window = { offset: 0, limit: stepRows, nowMs, uncounted: true } as const
     const { rows } = await store.page(query, before === undefined ? window : { ...window, before })
-    yield* rows
+    for (const row of rows) {
+      yield row
+      await pause()
+    }
     before = rows.at(-1)?.ordinal
     if (before === undefined || rows.length < stepRows) return
-    await setImmediate()
   }
   throw invalid('query', `expected a question for which at most ${walkedRowsMax} rows are read`)
 }

@@ -20,14 +20,17 @@ const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([sch
 
 const permission = oneOf(tokenPermissions)
 
-const conditionSchema = Type.Object({
-  attribute: oneOf(conditionAttributes),
-  operator: oneOf(conditionOperators),
-  value: Type.String({
-    minLength: 1,
-    description: 'Compared exactly; containers are compared in lower case.',
-  }),
-})
+const conditionSchema = Type.Object(
+  {
+    attribute: oneOf(conditionAttributes),
+    operator: oneOf(conditionOperators),
+    value: Type.String({
+      minLength: 1,
+      description: 'Compared exactly; containers are compared in lower case.',
+    }),
+  },
+  { title: 'Condition' },
+)
 
 export const sessionRuleSchema = Type.Object(
   {
@@ -38,25 +41,34 @@ export const sessionRuleSchema = Type.Object(
     transform: oneOf(transforms),
     permissions: Type.Array(permission, { minItems: 1, maxItems: permissionsMax }),
   },
-  { description: 'Either `container` or `conditions`, of which all must hold.' },
+  {
+    title: 'SessionRule',
+    description: 'Either `container` or `conditions`, of which all must hold.',
+  },
 )
 
-export const authorizeSessionSchema = Type.Object({
-  nonce: Type.String({ description: 'From the creation of the session. It is used up.' }),
-  permissions: nullable(Type.Array(permission, { maxItems: permissionsMax })),
-  rules: nullable(Type.Array(sessionRuleSchema, { maxItems: rulesMax })),
-  expires_at: nullable(
-    Type.String({
-      description: 'At most 24 hours ahead. If absent, 3 minutes after the creation.',
-    }),
-  ),
-})
+export const authorizeSessionSchema = Type.Object(
+  {
+    nonce: Type.String({ description: 'From the creation of the session. It is used up.' }),
+    permissions: nullable(Type.Array(permission, { maxItems: permissionsMax })),
+    rules: nullable(Type.Array(sessionRuleSchema, { maxItems: rulesMax })),
+    expires_at: nullable(
+      Type.String({
+        description: 'At most 24 hours ahead. If absent, 3 minutes after the creation.',
+      }),
+    ),
+  },
+  { title: 'SessionGrants' },
+)
 
 export type SessionRuleBody = Static<typeof sessionRuleSchema>
 export type AuthorizeSessionBody = Static<typeof authorizeSessionSchema>
 
-export const newSessionSchema = Type.Object({
-  session_key: Type.String({ description: 'The key of the session, shown this once.' }),
-  nonce: Type.String({ description: 'Authorizes the session, once.' }),
-  expires_at: Type.String({ format: 'date-time' }),
-})
+export const newSessionSchema = Type.Object(
+  {
+    session_key: Type.String({ description: 'The key of the session, shown this once.' }),
+    nonce: Type.String({ description: 'Authorizes the session, once.' }),
+    expires_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'NewSession' },
+)

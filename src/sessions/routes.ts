@@ -6,6 +6,7 @@
 import { printInstantUtc } from '../domain/instants.ts'
 import type { Call, Reply, Route } from '../http/route.ts'
 import type { SessionDeps } from './deps.ts'
+import { authorizeSessionExamples, newSessionExamples } from './examples.ts'
 import { authorizeSessionSchema, newSessionSchema, type AuthorizeSessionBody } from './model.ts'
 import { authorizeSession, createSession } from './service.ts'
 
@@ -22,16 +23,18 @@ async function create(deps: SessionDeps, { caller }: Call): Promise<Reply> {
 /** Both operations of the spec. Creating reads no body, whatever comes (contract section 1). */
 export const sessionRoutes = (deps: SessionDeps): readonly Route[] => [
   {
+    name: 'createSession',
     method: 'POST',
     path: '/sessions',
     summary: 'Create a session; the answer holds its key and its nonce, once',
     permission: undefined,
     callers: ['public'],
-    success: { status: 201, schema: newSessionSchema },
+    success: { status: 201, schema: newSessionSchema, examples: newSessionExamples },
     failures: [401, 403],
     handle: call => create(deps, call),
   },
   {
+    name: 'authorizeSession',
     method: 'POST',
     path: '/sessions/authorize',
     summary: 'Give a session its permissions and rules',
@@ -40,6 +43,7 @@ export const sessionRoutes = (deps: SessionDeps): readonly Route[] => [
     body: {
       contentType: 'application/json',
       schema: authorizeSessionSchema,
+      examples: authorizeSessionExamples,
       opaque: new Set(),
     },
     success: { status: 200 },

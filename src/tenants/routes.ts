@@ -11,11 +11,21 @@ import { ApiError } from '../errors.ts'
 import type { Route } from '../http/route.ts'
 import { openTenant, tenantUnique } from './record.ts'
 
-const tenantSchema = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  name: Type.Optional(Type.String()),
-  created_at: Type.String({ format: 'date-time' }),
-})
+const tenantSchema = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    name: Type.Optional(Type.String()),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Tenant' },
+)
+
+const tenantExamples = {
+  tenant: {
+    id: '77cb0024-123e-41a8-8ff8-a3d5a0fa8a08',
+    created_at: '2026-03-01T08:00:00.000+00:00',
+  },
+}
 
 /** The JSON text of the tenant to which the credential belongs. */
 async function printOwnTenant({ keys, store }: Deps, { tenantId }: Caller): Promise<string> {
@@ -27,11 +37,12 @@ async function printOwnTenant({ keys, store }: Deps, { tenantId }: Caller): Prom
 
 export const tenantRoutes = (deps: Deps): readonly Route[] => [
   {
+    name: 'getOwnTenant',
     method: 'GET',
     path: '/tenants/self',
     summary: 'Get the tenant of the key that is sent',
     permission: 'tenant:read',
-    success: { status: 200, schema: tenantSchema },
+    success: { status: 200, schema: tenantSchema, examples: tenantExamples },
     failures: [401, 403],
     handle: async ({ caller }) => ({ status: 200, json: await printOwnTenant(deps, caller) }),
   },

@@ -11,7 +11,7 @@ import { ApiError, invalid } from '../errors.ts'
 import { checkSchema } from '../http/bodies.ts'
 import { describeError } from '../http/problem.ts'
 import type { QueryParameters } from '../http/query.ts'
-import type { Call, Reply, Route } from '../http/route.ts'
+import type { BodyRule, Call, Content, Reply, Route } from '../http/route.ts'
 import { bulkLeavesMax } from '../limits.ts'
 import { detokenize } from './detokenize.ts'
 import {
@@ -53,6 +53,15 @@ const partialSchema = Type.Object(
   { title: 'TokenizedInPart' },
 )
 
+const tokenizedSchema = Type.Union([anyJson, partialSchema])
+
+const bodyLike = (examples: Content['examples']): BodyRule => ({
+  contentType: 'application/json',
+  schema: anyJson,
+  examples,
+  opaque: 'all',
+})
+
 const readRequest: ReadRequest = request => {
   const body = toPlain(request, opaqueMembers)
   checkSchema(createTokenSchema, body)
@@ -82,10 +91,11 @@ function printResults(results: readonly ItemResult[]): string {
 }
 
 async function tokenize(deps: Deps, { caller, query, body }: Call): Promise<Reply> {
-  const json = isPartial(query)
-    ? printResults(await tokenizePartly(deps, caller, body as Json, readRequest))
-    : await tokenizeWhole(deps, caller, body as Json, readRequest)
-  return { status: 200, json }
+  if (isPartial(query)) {
+    const results = await tokenizePartly(deps, caller, body as Json, readRequest)
+    return { status: 200, json: printResults(results), holdsInput: true }
+  }
+  return { status: 200, json: await tokenizeWhole(deps, caller, body as Json, readRequest) }
 }
 
 const tokenizeDescription = `
@@ -113,17 +123,8 @@ export const bulkRoutes = (deps: Deps): readonly Route[] => [
     description: tokenizeDescription,
     permission: 'token:create',
     query: bulkQuery,
-    body: {
-      contentType: 'application/json',
-      schema: anyJson,
-      examples: tokenizeExamples,
-      opaque: 'all',
-    },
-    success: {
-      status: 200,
-      schema: Type.Union([anyJson, partialSchema]),
-      examples: tokenizedExamples,
-    },
+    body: bodyLike(tokenizeExamples),
+    success: { status: 200, schema: tokenizedSchema, examples: tokenizedExamples },
     failures: [400, 401, 403, 409, 413, 415],
     handle: call => tokenize(deps, call),
   },
@@ -134,12 +135,7 @@ export const bulkRoutes = (deps: Deps): readonly Route[] => [
     summary: 'Replace references to tokens by their data',
     description: detokenizeDescription,
     permission: 'token:use',
-    body: {
-      contentType: 'application/json',
-      schema: anyJson,
-      examples: detokenizeExamples,
-      opaque: 'all',
-    },
+    body: bodyLike(detokenizeExamples),
     success: { status: 200, schema: anyJson, examples: detokenizedExamples },
     failures: [400, 401, 403, 409, 413, 415],
     handle: async ({ caller, body }) => ({

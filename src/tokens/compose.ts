@@ -107,8 +107,10 @@ function composeContainers(guards: Guards, containers: readonly string[]): strin
   }
   return containers.map((container, index) => {
     const at = `containers[${index}]`
-    if (guards.cardNumberGuard) assertNoCardNumber(container, at)
-    return normaliseContainer(container, at)
+    // The shape first: it bounds the text that is searched for numbers.
+    const normal = normaliseContainer(container, at)
+    if (guards.cardNumberGuard) assertNoCardNumber(normal, at)
+    return normal
   })
 }
 

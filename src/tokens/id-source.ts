@@ -7,16 +7,15 @@
  */
 import { uuidOf } from '../bytes.ts'
 import type { Deps } from '../deps.ts'
-import { compileTemplate } from '../domain/expression/compile.ts'
-import { evaluateTemplate } from '../domain/expression/evaluate.ts'
+import { compileTemplate, type CompiledTemplate } from '../domain/expression/compile.ts'
+import { startRun } from '../domain/expression/run.ts'
 import { scalarTextOf } from '../domain/expression/values.ts'
 import type { Json } from '../domain/json.ts'
-import { outputContains } from '../domain/mask.ts'
-import { containsCardNumber } from '../domain/pan-guard.ts'
 import { assertTokenId } from '../domain/token-ids.ts'
 import type { TokenType } from '../domain/token-types.ts'
-import { invalid } from '../errors.ts'
-import { aliasRedrawsMax } from '../limits.ts'
+import { ApiError, invalid } from '../errors.ts'
+import { aliasRedrawsMax, idProbeStepsMax } from '../limits.ts'
+import { givesAway, type GivenId } from './id-guard.ts'
 
 export interface DrawnId {
   readonly id: string
@@ -51,11 +50,52 @@ function textOf(value: Json): string {
   return text
 }
 
-/** The number by its type; any card number too, since data of type `token` may hold one. */
-function givesAway(deps: Impure, type: TokenType, data: Json, id: string): boolean {
-  const number = type.protectedNumber?.(data)
-  if (typeof number === 'string' && outputContains(id, number)) return true
-  return deps.settings.cardNumberGuard && containsCardNumber(id)
+type RandomBytes = Deps['randomBytes']
+
+/** Keeps what is drawn, so that a probe can be drawn alike. */
+function recording(randomBytes: RandomBytes): {
+  readonly draw: RandomBytes
+  readonly drawAgain: () => RandomBytes
+} {
+  const drawn: Uint8Array[] = []
+  return {
+    draw: count => {
+      // A copy: the source may use its memory again.
+      const bytes = Uint8Array.from(randomBytes(count))
+      drawn.push(bytes)
+      return bytes
+    },
+    drawAgain: () => {
+      let next = 0
+      return count => drawn[next++] ?? randomBytes(count)
+    },
+  }
+}
+
+/** @param probes counts the steps that are left for all probes of the id together */
+function drawId(
+  template: CompiledTemplate,
+  data: Json,
+  randomBytes: RandomBytes,
+  probes: { stepsLeft: number },
+): GivenId {
+  const chance = recording(randomBytes)
+  const id = textOf(template.evaluate(startRun({ at: path, data, randomBytes: chance.draw })))
+  const idOf = (other: Json): string | undefined => {
+    const run = startRun({ at: path, data: other, randomBytes: chance.drawAgain() })
+    run.stepsLeft = Math.min(run.stepsLeft, probes.stepsLeft)
+    const stepsBefore = run.stepsLeft
+    try {
+      return scalarTextOf(template.evaluate(run))
+    } catch (thrown) {
+      // What cannot be told apart counts as given away: a failure is no id.
+      if (thrown instanceof ApiError) return undefined
+      throw thrown
+    } finally {
+      probes.stepsLeft -= stepsBefore - run.stepsLeft
+    }
+  }
+  return { id, idOf }
 }
 
 /**
@@ -79,9 +119,10 @@ export function idSourceOf(
   const { randomBytes } = deps
   const draw = (): string => {
     // An alias may hold the number by chance: then another one is drawn.
+    const probes = { stepsLeft: idProbeStepsMax }
     for (let draws = template.isRandom ? aliasRedrawsMax : 0; draws >= 0; draws -= 1) {
-      const id = textOf(evaluateTemplate(template, { at: path, data, randomBytes }))
-      if (!givesAway(deps, type, data, id)) return id
+      const given = drawId(template, data, randomBytes, probes)
+      if (!givesAway(deps.settings, type, data, given)) return given.id
     }
     throw invalid(path, 'expected an id that does not hold the number which is to be protected')
   }

@@ -47,5 +47,10 @@ export function listTokens(
   const visible = visibleTokens(criteria, caller.grants, permission)
   // Filters first: where they match nothing, the rules are not looked at.
   const bounds = allOf([...filterBounds(criteria, filter), visible])
-  return listPart(deps, caller, { permission, bounds, text: textOf(filter) }, part)
+  return listPart(
+    deps,
+    caller,
+    { permission, bounds, text: textOf(filter), sizeAt: 'query.size' },
+    part,
+  )
 }

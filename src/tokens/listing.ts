@@ -8,10 +8,12 @@ import type { Deps } from '../deps.ts'
 import { decideTransform } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { TokenPermission } from '../domain/permissions.ts'
-import { invariant } from '../errors.ts'
+import { invalid, invariant } from '../errors.ts'
+import { listAnswerCharsMax } from '../limits.ts'
 import type { Bounds } from './bounds.ts'
 import { openCursor, sealCursor } from './cursor.ts'
 import { readTokenPage, readTokensBelow } from './pages.ts'
+import { pauses } from './pause.ts'
 import type { StoredToken } from './record.ts'
 import { viewStored } from './view.ts'
 
@@ -32,47 +34,59 @@ export interface ListQuestion {
   readonly bounds: Bounds
   /** Canonical text of what is asked; cursors are bound to it. */
   readonly text: string
+  /** The path of the size, which is refused where so many tokens are too much for one answer. */
+  readonly sizeAt: string
 }
 
-const show = (
-  { keys }: Deps,
+/** In turns: what masks do may take its time, and so may large data. */
+async function show(
+  { keys, elapsedMs }: Deps,
   { tenantId, grants }: Caller,
-  permission: TokenPermission,
+  { permission, sizeAt }: ListQuestion,
   tokens: readonly StoredToken[],
-): string[] =>
-  tokens.map(token => {
+): Promise<readonly string[]> {
+  const pause = pauses(elapsedMs)
+  const texts: string[] = []
+  let chars = 0
+  for (const token of tokens) {
     const transform = decideTransform(grants, permission, token.record)
     invariant(transform !== undefined, 'a listed token is covered by the grants')
-    return viewStored(keys, tenantId, token, transform)
-  })
+    const text = viewStored(keys, tenantId, token, transform)
+    chars += text.length
+    if (chars > listAnswerCharsMax) throw invalid(sizeAt, 'expected a smaller size')
+    texts.push(text)
+    await pause()
+  }
+  return texts
+}
 
 async function listPage(
   deps: Deps,
   caller: Caller,
-  { permission, bounds }: ListQuestion,
+  question: ListQuestion,
   { page, size }: { readonly page: number; readonly size: number },
 ): Promise<Listed> {
   const window = { offset: (page - 1) * size, limit: size, nowMs: deps.now() }
-  const { total, tokens } = await readTokenPage(deps, caller.tenantId, bounds, window)
-  return { total, items: show(deps, caller, permission, tokens) }
+  const { total, tokens } = await readTokenPage(deps, caller, question.bounds, window)
+  return { total, items: await show(deps, caller, question, tokens) }
 }
 
 async function listStretch(
   deps: Deps,
   caller: Caller,
-  { permission, bounds, text }: ListQuestion,
+  question: ListQuestion,
   { start, at, size }: { readonly start: string; readonly at: string; readonly size: number },
 ): Promise<Listed> {
-  const { tenantId } = caller
-  const scope = deps.keys.tenant(tenantId)
+  const { bounds, text } = question
+  const scope = deps.keys.tenant(caller.tenantId)
   const before = start === '' ? undefined : openCursor(scope, text, start, at)
   // One more than is shown tells whether there is a next stretch.
   const window = { before, limit: size + 1, nowMs: deps.now() }
-  const found = await readTokensBelow(deps, tenantId, bounds, window)
+  const found = await readTokensBelow(deps, caller, bounds, window)
   const tokens = found.slice(0, size)
   const last = found.length > size ? tokens.at(-1) : undefined
   const next = last && sealCursor(scope, deps.randomBytes, text, last.row.ordinal)
-  return { next, items: show(deps, caller, permission, tokens) }
+  return { next, items: await show(deps, caller, question, tokens) }
 }
 
 /** Only what the bounds cover is counted, opened or shown. */

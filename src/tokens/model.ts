@@ -10,10 +10,12 @@ import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import type { Json } from '../domain/json.ts'
 import { tokenTypeNames } from '../domain/token-types.ts'
 import {
+  containersMax,
   idFilterMax,
   pageNumberMax,
   pageSizeDefault,
   pageSizeMax,
+  searchIndexesMax,
   searchQueryCharsMax,
 } from '../limits.ts'
 
@@ -25,7 +27,8 @@ const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([sch
 
 const text = (description: string) => nullable(Type.String({ description }))
 
-const textList = (description: string) => nullable(Type.Array(Type.String(), { description }))
+const textList = (description: string, maxItems: number) =>
+  nullable(Type.Array(Type.String(), { description, maxItems }))
 
 const shapeOfData = 'Any JSON; its shape depends on the type.'
 
@@ -33,8 +36,14 @@ const changeable = {
   data: opaque(shapeOfData),
   mask: opaque('An expression, or an array or object whose leaves are expressions.'),
   metadata: opaque('Texts by name. Not sensitive.'),
-  containers: textList('One path such as `/pci/high/`; the default depends on the type.'),
-  search_indexes: textList('Expressions on `data`; a search for `data` finds their values.'),
+  containers: textList(
+    'One path such as `/pci/high/`; the default depends on the type.',
+    containersMax,
+  ),
+  search_indexes: textList(
+    'Expressions on `data`; a search for `data` finds their values.',
+    searchIndexesMax,
+  ),
   fingerprint_expression: text('What the fingerprint is of; the default depends on the type.'),
   deduplicate_token: nullable(
     Type.Boolean({ description: 'Whether a live token of equal type and fingerprint serves.' }),

@@ -8,27 +8,54 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
+import type { Caller } from '../domain/caller.ts'
 import { testStepRows } from '../limits.ts'
-import { walkRows } from '../records/walk-rows.ts'
+import { walkRows, type Walk } from '../records/walk-rows.ts'
 import type { Query } from '../store/contract.ts'
 import { isExact, type Bounds } from './bounds.ts'
+import { pauses } from './pause.ts'
 import { openToken, type StoredToken } from './record.ts'
+import { enterWalk } from './walks.ts'
 
-type Reader = Pick<Deps, 'store' | 'keys'>
+type Reader = Pick<Deps, 'store' | 'keys' | 'elapsedMs'>
+type Walker = Pick<Caller, 'tenantId' | 'credential'>
+
+/** The tokens among the rows of a query that match. A walk of one step is no long one. */
+async function* walkTokens(
+  { store, keys, elapsedMs }: Reader,
+  { tenantId, credential }: Walker,
+  query: Query,
+  bounds: Bounds,
+  walk: Omit<Walk, 'pause'>,
+): AsyncGenerator<StoredToken> {
+  let walked = 0
+  let leave: (() => void) | undefined
+  try {
+    for await (const row of walkRows(store, query, { ...walk, pause: pauses(elapsedMs) })) {
+      walked += 1
+      if (walked === walk.stepRows + 1) leave = enterWalk(store, credential.ordinal)
+      const token = openToken(keys, tenantId, row)
+      if (isExact(bounds) || bounds.matches(token)) yield token
+    }
+  } finally {
+    leave?.()
+  }
+}
 
 /** The query whose rows match, as tested now: for exact bounds there is nothing to test. */
 async function settle(
   reader: Reader,
-  tenantId: string,
+  walker: Walker,
   bounds: Bounds,
   nowMs: number,
 ): Promise<Query> {
-  const { upper, lower, matches } = bounds
+  const { upper, lower } = bounds
   if (isExact(bounds)) return upper
   const ordinals: number[] = []
   const between = { from: upper, except: lower }
-  for await (const row of walkRows(reader.store, between, { nowMs, stepRows: testStepRows })) {
-    if (matches(openToken(reader.keys, tenantId, row))) ordinals.push(row.ordinal)
+  const walk = { nowMs, stepRows: testStepRows }
+  for await (const { row } of walkTokens(reader, walker, between, bounds, walk)) {
+    ordinals.push(row.ordinal)
   }
   return { all: [upper, { any: [lower, { ordinals }] }] }
 }
@@ -38,35 +65,37 @@ export interface TokenPage {
   readonly tokens: readonly StoredToken[]
 }
 
-/** @throws ApiError `invalid_request` when more tokens than allowed would have to be tested */
+/**
+ * @throws ApiError `invalid_request` when more tokens than allowed would have to be tested,
+ * `too_many_requests` when the caller has too many long walks under way
+ */
 export async function readTokenPage(
   reader: Reader,
-  tenantId: string,
+  walker: Walker,
   bounds: Bounds,
   window: { readonly offset: number; readonly limit: number; readonly nowMs: number },
 ): Promise<TokenPage> {
-  const query = await settle(reader, tenantId, bounds, window.nowMs)
+  const query = await settle(reader, walker, bounds, window.nowMs)
   const { rows, total } = await reader.store.page(query, window)
-  const tokens = rows.map(row => openToken(reader.keys, tenantId, row))
+  const tokens = rows.map(row => openToken(reader.keys, walker.tenantId, row))
   return { total, tokens: isExact(bounds) ? tokens : tokens.filter(bounds.matches) }
 }
 
 /**
  * The newest tokens below an ordinal, or of all.
- * @throws ApiError `invalid_request`, as `readTokenPage`
+ * @throws ApiError as `readTokenPage`
  */
 export async function readTokensBelow(
   reader: Reader,
-  tenantId: string,
+  walker: Walker,
   bounds: Bounds,
   window: { readonly before?: number | undefined; readonly limit: number; readonly nowMs: number },
 ): Promise<readonly StoredToken[]> {
   const { before, limit, nowMs } = window
   const tokens: StoredToken[] = []
   const walk = { before, nowMs, stepRows: isExact(bounds) ? limit : testStepRows }
-  for await (const row of walkRows(reader.store, bounds.upper, walk)) {
-    const token = openToken(reader.keys, tenantId, row)
-    if (isExact(bounds) || bounds.matches(token)) tokens.push(token)
+  for await (const token of walkTokens(reader, walker, bounds.upper, bounds, walk)) {
+    tokens.push(token)
     if (tokens.length === limit) break
   }
   return tokens

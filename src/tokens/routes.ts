@@ -4,7 +4,7 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
-import type { Call, Reply, Route } from '../http/route.ts'
+import type { BodyRule, Call, Reply, Route } from '../http/route.ts'
 import { createToken } from './create.ts'
 import {
   changedTokenExamples,
@@ -26,6 +26,20 @@ import {
 import { removeToken } from './remove.ts'
 import { updateToken } from './update.ts'
 import { viewStored } from './view.ts'
+
+const newToken: BodyRule = {
+  contentType: 'application/json',
+  schema: createTokenSchema,
+  examples: createTokenExamples,
+  opaque: opaqueMembers,
+}
+
+const tokenPatch: BodyRule = {
+  contentType: 'application/merge-patch+json',
+  schema: updateTokenSchema,
+  examples: updateTokenExamples,
+  opaque: opaqueMembers,
+}
 
 const idOf = (call: Call): string => call.params['id'] ?? ''
 
@@ -62,12 +76,7 @@ export const tokenRoutes = (deps: Deps): readonly Route[] => [
     path: '/tokens',
     summary: 'Create a token',
     permission: 'token:create',
-    body: {
-      contentType: 'application/json',
-      schema: createTokenSchema,
-      examples: createTokenExamples,
-      opaque: opaqueMembers,
-    },
+    body: newToken,
     success: { status: 201, schema: tokenSchema, examples: newTokenExamples, hasLocation: true },
     failures: [400, 401, 403, 409, 413, 415],
     handle: call => create(deps, call),
@@ -79,12 +88,7 @@ export const tokenRoutes = (deps: Deps): readonly Route[] => [
     path: '/tokens/:id',
     summary: 'Update a token by merge patch',
     permission: 'token:update',
-    body: {
-      contentType: 'application/merge-patch+json',
-      schema: updateTokenSchema,
-      examples: updateTokenExamples,
-      opaque: opaqueMembers,
-    },
+    body: tokenPatch,
     success: { status: 200, schema: tokenSchema, examples: changedTokenExamples },
     failures: [400, 401, 403, 404, 409, 413, 415],
     handle: async call => ({

@@ -104,7 +104,7 @@ export async function searchTokens(
   return listPart(
     deps,
     caller,
-    { permission, bounds, text: JSON.stringify(['search', query]) },
+    { permission, bounds, text: JSON.stringify(['search', query]), sizeAt: 'size' },
     part,
   )
 }

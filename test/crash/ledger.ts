@@ -15,7 +15,11 @@ export interface Entry {
   pending: { readonly state: State } | undefined
 }
 
-export type Ledger = Map<string, Entry>
+export interface Ledger {
+  readonly entries: Map<string, Entry>
+  /** Operations that were acknowledged so far. */
+  acknowledged: number
+}
 
 /** Sends one operation. Throws when no answer came, and leaves it pending. */
 export async function record(
@@ -25,12 +29,14 @@ export async function record(
   send: () => Promise<number>,
   expected: number,
 ): Promise<void> {
-  const entry: Entry = ledger.get(id) ?? { acknowledged: undefined, pending: undefined }
-  ledger.set(id, entry)
+  const { entries } = ledger
+  const entry: Entry = entries.get(id) ?? { acknowledged: undefined, pending: undefined }
+  entries.set(id, entry)
   entry.pending = { state }
   const status = await send()
   if (status !== expected) throw new Error(`expected ${expected}, got ${status}`)
   entry.acknowledged = state
+  ledger.acknowledged += 1
   entry.pending = undefined
 }
 

@@ -90,6 +90,16 @@ describe('an id expression that gives a protected number away is refused', () =>
     ["{{ data | remove: '-' }}", 'social_security_number', '123-45-6789'],
     ['ein{{ data }}', 'employer_id_number', '12-3456789'],
     ['{{ data.card.pan }}', 'token', { card: { pan: cardNumber } }],
+    ["{{ data.number | split: '' | reverse | join: '' }}", 'card', card],
+    ["{{ data.number | split: '' | join: 'x' }}", 'card', card],
+    ['{{ data.number | to_base64 }}', 'card', card],
+    ["{{ data.number | hmac: 'sha-256', 'known' | to_base16 }}", 'card', card],
+    ['{{ data.number | times: 3 }}', 'card', card],
+    ['x{{ data.number | slice: 0, 15 }}', 'card', card],
+    ["{{ data | replace: '4', 'd' }}", 'card_number', cardNumber],
+    ["{{ data.account_number | replace: '1', 'one' }}", 'bank', bank],
+    ["{{ data | split: '-' | reverse | join: '-' }}", 'social_security_number', '123-45-6789'],
+    ['{{ data.number | alias_card: true, true }}{{ data.number | slice: 4, 9 }}', 'card', card],
   ]
 
   test.each(refused)('%s on a %s', async (id, type, data) => {
@@ -104,6 +114,33 @@ describe('an id expression that gives a protected number away is refused', () =>
       await create({ type: 'us_bank_routing_number', data: '021000021', id: '{{ data }}' }),
     ]
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
+  })
+
+  const withCode = { ...card, cvc: '123' }
+
+  test.each([
+    'code {{ data.cvc }}',
+    'code {{ data.cvc | slice: 0, 1 }}',
+    "code {{ data.cvc | replace: '3', 'three' }}",
+    'code {{ data.cvc | times: 7 }}',
+    '{{ data.number | alias_card }}-{{ data.cvc | alias_preserve_format: 1 }}',
+  ])('%s, for no part of the code of a card belongs there', async id => {
+    expectProblem(await create({ type: 'card', data: withCode, id }), 400, ['id'], ['"123"'])
+  })
+
+  test('while what hides enough of it is taken', async () => {
+    const taken = [
+      { type: 'card', data: withCode, id: 'code-{{ data.number | last4 }}' },
+      { type: 'card', data: withCode, id: 'bin-{{ data.number | card_bin }}' },
+      { type: 'card', data: withCode, id: '{{ data.number | alias_card: true, true }}' },
+      { type: 'card', data: withCode, id: '{{ data.number | alias_preserve_length: 4, 4 }}' },
+      { type: 'card', data: withCode, id: 'sizes {{ data.number | size }} {{ data.cvc | size }}' },
+      { type: 'social_security_number', data: '123-45-6789', id: 'ssn-{{ data | last4 }}' },
+      { type: 'us_bank_account_number', data: '12345', id: '{{ data | alias_preserve_format }}' },
+      // Of one digit there are no two to hide.
+      { type: 'bank', data: { ...bank, account_number: '7' }, id: 'r-{{ data.routing_number }}' },
+    ]
+    for (const body of taken) expect([body.id, (await create(body)).status]).toEqual([body.id, 201])
   })
 
   test('and what a text holds that is no expression is the choice of the caller', async () => {

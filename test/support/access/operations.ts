@@ -104,14 +104,28 @@ const tokenAt = (id: string): string => `/tokens/${id}`
 const patchOf = (place: Place) =>
   place === 'move' ? { containers: [containers.out] } : { metadata: { seen: 'yes' } }
 
+const listing = (base: string): Operation => ({
+  route: `GET ${base}/tokens`,
+  success: 200,
+  hasBody: false,
+  prepare: onToken('GET', id => `${base}/tokens?id=${id}`),
+})
+
+const searching = (base: string): Operation => ({
+  route: `POST ${base}/tokens/search`,
+  success: 200,
+  hasBody: true,
+  prepare: onToken(
+    'POST',
+    () => `${base}/tokens/search`,
+    (_, id) => ({ query: `id:"${id}"` }),
+  ),
+})
+
 export const operations: readonly Operation[] = [
   { route: 'POST /tokens', success: 201, hasBody: true, prepare: creating('/tokens') },
-  {
-    route: 'GET /tokens',
-    success: 200,
-    hasBody: false,
-    prepare: onToken('GET', id => `/tokens?id=${id}`),
-  },
+  ...['', '/v2'].map(listing),
+  ...['', '/v2'].map(searching),
   { route: 'GET /tokens/{id}', success: 200, hasBody: false, prepare: onToken('GET', tokenAt) },
   {
     route: 'PATCH /tokens/{id}',
@@ -134,16 +148,6 @@ export const operations: readonly Operation[] = [
       'POST',
       () => '/detokenize',
       (_, id) => ({ id, data: `{{ ${id} }}` }),
-    ),
-  },
-  {
-    route: 'POST /tokens/search',
-    success: 200,
-    hasBody: true,
-    prepare: onToken(
-      'POST',
-      () => '/tokens/search',
-      (_, id) => ({ query: `id:"${id}"` }),
     ),
   },
   { route: 'POST /sessions', success: 201, hasBody: false, prepare: plainly('POST', '/sessions') },

@@ -37,6 +37,14 @@ POST /tokens/search
 in    m   x   m   r    403 403  403 403   403 m   r   m   r      -   403
 out   m   -   -   -    403 403  403 403   403 m   -   -   -      -   403
 
+GET /v2/tokens
+in    m   x   m   r    403 403  403 403   403 m   r   m   r      -   403
+out   m   -   -   -    403 403  403 403   403 m   -   -   -      -   403
+
+POST /v2/tokens/search
+in    m   x   m   r    403 403  403 403   403 m   r   m   r      -   403
+out   m   -   -   -    403 403  403 403   403 m   -   -   -      -   403
+
 POST /tokenize
 in    m   x   m   m    m   m    403 403   403 m   m   m   m      m   403
 out   m   403 403 403  m   403  403 403   403 m   403 403 403    m   403

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { fingerprint, termDigest, uniqueDigest } from '../../../src/crypto/digest.ts'
 import { createKeyring, decodeKeyring, encodeKeyring } from '../../../src/crypto/keyring.ts'
 import { openKeys } from '../../../src/crypto/scope.ts'
@@ -49,6 +50,16 @@ describe('key scopes', () => {
   test('refuse a key number that is not there', () => {
     expect(() => keys.tenant('a').recordKey(2)).toThrow('unknown key')
   })
+})
+
+test('many key scopes need few memory maps', () => {
+  const countMaps = () => readFileSync('/proc/self/maps', 'latin1').split('\n').length
+  const before = countMaps()
+  const keys = openKeys(keyringOf(3))
+  const scopes = Array.from({ length: 500 }, (_, index) => keys.tenant(`tenant-${index}`))
+  expect(countMaps() - before).toBeLessThan(scopes.length / 4)
+  const shown = scopes.map(({ indexKey }) => Buffer.from(indexKey).toString('hex'))
+  expect(new Set(shown).size).toBe(scopes.length)
 })
 
 describe('digests', () => {

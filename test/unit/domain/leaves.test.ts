@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { parseJson } from '../../../src/domain/json-parse.ts'
 import type { JsonObject } from '../../../src/domain/json.ts'
 import { listLeaves, pathBelow, printFrame } from '../../../src/domain/leaves.ts'
+import { bulkFramesMax } from '../../../src/limits.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
 const none = (): boolean => false
@@ -34,6 +35,17 @@ describe('listLeaves', () => {
   test('takes as many as it may, and refuses one more', () => {
     expect(listLeaves([1, [2], 3], none, 3)).toHaveLength(3)
     expectRefusal(() => listLeaves([1, [canary], 3], none, 2), ['body'])
+  })
+
+  test(`takes ${bulkFramesMax} arrays and objects, and refuses one more`, () => {
+    const frames = (count: number) => Array.from({ length: count }, () => [])
+    expect(listLeaves(frames(bulkFramesMax - 1), none, 0)).toEqual([])
+    expectRefusal(() => listLeaves(frames(bulkFramesMax), none, 0), ['body'])
+    const objects = Array.from({ length: bulkFramesMax }, () => new Map())
+    expectRefusal(() => listLeaves(objects, none, 0), ['body'])
+    // What is a leaf as a whole is counted as one alone.
+    const leaf = new Map([['data', frames(bulkFramesMax)]])
+    expect(listLeaves(leaf, withData, 1)).toHaveLength(1)
   })
 })
 

@@ -52,6 +52,21 @@ describe('normaliseMetadata', () => {
     refuse(pairs(metadataPairsMax + 1, `"${canary}"`), ['metadata'])
   })
 
+  test('looks no further than at the first pair too many', () => {
+    let seen = 0
+    const members = new Map(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, 'x']))
+    const looking = Object.assign(members, {
+      *values() {
+        for (let at = 0; at < members.size; at += 1) {
+          seen += 1
+          yield 'x'
+        }
+      },
+    })
+    expectRefusal(() => normaliseMetadata(looking as typeof members, 'metadata'), ['metadata'])
+    expect(seen).toBe(metadataPairsMax + 1)
+  })
+
   test('counts characters of keys as code points', () => {
     const longest = `{"${'\u{1F600}'.repeat(metadataKeyCharsMax)}":"x"}`
     expect(normalise(longest)).toBe(longest)

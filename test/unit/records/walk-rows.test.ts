@@ -7,6 +7,8 @@ import { walkedRowsMax } from '../../../src/limits.ts'
 import { walkRows } from '../../../src/records/walk-rows.ts'
 import type { Row, Store, Window } from '../../../src/store/contract.ts'
 
+const pause = async () => undefined
+
 const query = { term: new Uint8Array(16) }
 
 /** Rows with the ordinals from `count` down to 1, and every window that was asked for. */
@@ -31,7 +33,7 @@ async function ordinalsOf(rows: AsyncIterable<Row>): Promise<number[]> {
 describe('a walk over rows', () => {
   test('meets each once, newest first, and asks for no totals', async () => {
     const { store, asked } = storeOf(5)
-    const walk = { nowMs: 7, stepRows: 2 }
+    const walk = { nowMs: 7, stepRows: 2, pause }
     expect(await ordinalsOf(walkRows(store, query, walk))).toEqual([5, 4, 3, 2, 1])
     const window = { offset: 0, limit: 2, nowMs: 7, uncounted: true } as const
     expect(asked).toEqual([window, { ...window, before: 4 }, { ...window, before: 2 }])
@@ -40,7 +42,12 @@ describe('a walk over rows', () => {
   test('begins below an ordinal, and reads no further than is asked', async () => {
     const { store, asked } = storeOf(100)
     const seen: number[] = []
-    for await (const { ordinal } of walkRows(store, query, { before: 50, nowMs: 7, stepRows: 2 })) {
+    for await (const { ordinal } of walkRows(store, query, {
+      before: 50,
+      nowMs: 7,
+      stepRows: 2,
+      pause,
+    })) {
       seen.push(ordinal)
       if (seen.length === 3) break
     }
@@ -48,19 +55,17 @@ describe('a walk over rows', () => {
     expect(asked.length).toBe(2)
   })
 
-  test('lets others have their turn between its steps', async () => {
-    let turns = 0
-    let next = setImmediate(function again() {
-      turns += 1
-      next = setImmediate(again)
-    })
-    await ordinalsOf(walkRows(storeOf(40).store, query, { nowMs: 7, stepRows: 2 }))
-    clearImmediate(next)
-    expect(turns).toBeGreaterThanOrEqual(19)
+  test('asks after each row, not after each step, whether others have their turn', async () => {
+    let met = 0
+    const pauses: number[] = []
+    const counting = async () => void pauses.push(met)
+    const walk = { nowMs: 7, stepRows: 100, pause: counting }
+    for await (const _ of walkRows(storeOf(5).store, query, walk)) met += 1
+    expect(pauses).toEqual([1, 2, 3, 4, 5])
   })
 
   test('is refused when it would be too long, and not one row before', async () => {
-    const walk = { nowMs: 7, stepRows: 1_000 }
+    const walk = { nowMs: 7, stepRows: 1_000, pause }
     const length = async (count: number) =>
       (await ordinalsOf(walkRows(storeOf(count).store, query, walk))).length
     expect(await length(walkedRowsMax - 1)).toBe(walkedRowsMax - 1)

@@ -1,0 +1,45 @@
+/**
+ * Whether digits stay hidden in what is made of them, in whatever form it shows them.
+ *
+ * It asks what changes when one digit does, so it finds digits that are shown reversed, in parts or
+ * encoded, too. Source: PCI DSS 3.4.1; contract sections 6 and 7.
+ * @module
+ */
+import { isDigitCode } from './digits.ts'
+import { isJsonObject, type Json } from './json.ts'
+
+/** Where digits stand: in the member of that name, or in the data itself. */
+export type DigitsPlace = 'whole' | { readonly member: string }
+
+/** @returns the text there; `undefined` where there is none */
+export const digitsAt = (data: Json, place: DigitsPlace): string | undefined => {
+  if (place === 'whole') return typeof data === 'string' ? data : undefined
+  const value = isJsonObject(data) ? data.get(place.member) : undefined
+  return typeof value === 'string' ? value : undefined
+}
+
+/** @returns the data with other digits in their place */
+export const withDigits = (data: Json, place: DigitsPlace, digits: string): Json =>
+  place !== 'whole' && isJsonObject(data) ? new Map([...data, [place.member, digits]]) : digits
+
+export const countDigits = (text: string): number => text.replaceAll(/[^0-9]/g, '').length
+
+/**
+ * Whether at least `least` of the digits could be others without the output being another.
+ * @param digits    characters between them do not count
+ * @param outputOf  the output for other digits in their place; `undefined` when there is none
+ */
+export const hidesDigits = (
+  digits: string,
+  least: number,
+  outputOf: (digits: string) => string | undefined,
+): boolean => {
+  const shown = outputOf(digits)
+  let hidden = 0
+  for (let at = 0; at < digits.length && hidden < least; at += 1) {
+    if (!isDigitCode(digits.charCodeAt(at))) continue
+    const other = String((Number(digits[at]) + 1) % 10)
+    if (outputOf(digits.slice(0, at) + other + digits.slice(at + 1)) === shown) hidden += 1
+  }
+  return hidden >= least
+}

@@ -1,0 +1,250 @@
+/**
+ * Tokens as the specification shows them: every field, every type with its defaults and its rules
+ * for data. Source: spec, "Token object", "Token create request fields", "Token data validations";
+ * contract section 5.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { expectProblem } from '../support/problem.ts'
+import { openTestVault, type TestVault } from '../support/vault.ts'
+
+const permissions = ['token:create', 'token:read', 'token:update', 'token:search']
+const cardNumber = '4242424242424242'
+
+let vault: TestVault
+/** A rule on `/` that reveals. */
+let key: string
+let applicationId: string
+
+beforeAll(async () => {
+  vault = await openTestVault(121)
+  const rules = [{ priority: 1, container: '/', transform: 'reveal', permissions }]
+  key = await vault.application({ type: 'private', rules })
+  applicationId = String((await vault.ask('GET', '/applications/key', { key })).body['id'])
+})
+
+const create = (body: object) => vault.ask('POST', '/tokens', { key, body })
+const read = async (id: unknown) =>
+  (await vault.ask('GET', `/tokens/${encodeURIComponent(String(id))}`, { key })).body
+
+describe('a token', () => {
+  test('comes back with every field that was sent, masked at first', async () => {
+    const sent = {
+      id: 'whole',
+      type: 'token',
+      mask: { name: '{{ data.name | reveal_last: 2 }}' },
+      containers: ['/people/'],
+      metadata: { order: 'A-1', 'Second Key': '' },
+      search_indexes: ['{{ data.name }}', '{{ data.name | last4 }}'],
+      fingerprint_expression: '{{ data.name | downcase }}',
+    }
+    const data = { name: 'Ada Lovelace', born: 1815 }
+    const expires = { expires_at: '8/26/2036 7:23:57 PM -07:00' }
+    const made = await create({ ...sent, ...expires, data })
+    const shown = {
+      ...sent,
+      tenant_id: vault.tenantId,
+      fingerprint: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{40,44}$/),
+      created_by: applicationId,
+      created_at: '2030-01-01T00:00:00.000+00:00',
+      expires_at: '2036-08-26T19:23:57.000-07:00',
+    }
+    expect(made.status).toBe(201)
+    expect(made.body).toEqual({ ...shown, data: { name: 'XXXXXXXXXXce' } })
+    expect(await read('whole')).toEqual({ ...shown, data })
+  })
+
+  test('has no member for what it does not have', async () => {
+    const made = await create({ type: 'token', data: 'bare' })
+    const members = 'containers created_at created_by fingerprint fingerprint_expression id'
+    const others = 'search_indexes tenant_id type'
+    expect(Object.keys(made.body).toSorted().join(' ')).toBe(`${members} ${others}`)
+    expect(made.text).not.toContain('null')
+  })
+
+  test.each([['{"a":[1]}'], ['[1,{"b":2}]'], ['"text"'], ['12.50'], ['0'], ['true'], ['false']])(
+    'may hold %s',
+    async data => {
+      const raw = `{"type":"token","data":${data}}`
+      const made = await vault.ask('POST', '/tokens', { key, raw })
+      expect(made.status).toBe(201)
+      const path = `/tokens/${String(made.body['id'])}`
+      expect((await vault.ask('GET', path, { key })).text).toContain(`"data":${data},`)
+    },
+  )
+
+  test('holds something: null and nothing are refused, and so is a type that is none', async () => {
+    expectProblem(await create({ type: 'token', data: null }), 400, ['data'])
+    expectProblem(await create({ type: 'token' }), 400, ['data'])
+    expectProblem(await create({ type: null, data: 1 }), 400, ['type'])
+    for (const type of ['Token', 'canary', '', '__proto__']) {
+      expectProblem(await create({ type, data: 1 }), 400, ['type'])
+    }
+  })
+
+  test('without a mask hides its data where it is masked; no mask is the default', async () => {
+    const card = { type: 'card_number', data: cardNumber }
+    const masked = await create(card)
+    expect(masked.body).toMatchObject({ data: 'XXXXXXXXXXXX4242', mask: expect.any(String) })
+    const maskless = await create({ ...card, mask: null })
+    expect(maskless.status).toBe(201)
+    for (const member of ['mask', 'data']) expect(maskless.body).not.toHaveProperty(member)
+    expect(await read(maskless.body['id'])).toMatchObject({ data: cardNumber })
+  })
+})
+
+const last4 = '{{ data | reveal_last: 4 }}'
+const undashed = "{{ data | remove: '-' }}"
+const national = ['{{ data }}', undashed, '{{ data | last4 }}']
+
+/** Contract section 5: type, data, what is shown of it, container, fingerprint, mask, indexes. */
+const types: readonly (readonly [
+  string,
+  unknown,
+  unknown,
+  string,
+  string,
+  unknown,
+  readonly string[],
+])[] = [
+  ['token', 'any', undefined, '/general/high/', '{{ data | stringify }}', undefined, []],
+  [
+    'card',
+    { number: cardNumber, expiration_month: 12, expiration_year: 2030, cvc: '123' },
+    { number: 'XXXXXXXXXXXX4242', expiration_month: 12, expiration_year: 2030 },
+    '/pci/high/',
+    '{{ data.number }}',
+    {
+      number: '{{ data.number | reveal_last: 4 }}',
+      expiration_month: '{{ data.expiration_month }}',
+      expiration_year: '{{ data.expiration_year }}',
+    },
+    [],
+  ],
+  [
+    'bank',
+    { routing_number: '021000021', account_number: '000123456' },
+    { routing_number: '021000021', account_number: 'XXXXX3456' },
+    '/bank/high/',
+    '{{ data.account_number }}|{{ data.routing_number }}',
+    {
+      routing_number: '{{ data.routing_number }}',
+      account_number: '{{ data.account_number | reveal_last: 4 }}',
+    },
+    [],
+  ],
+  ['card_number', cardNumber, 'XXXXXXXXXXXX4242', '/pci/high/', '{{ data }}', last4, []],
+  ['us_bank_account_number', '00123', 'X0123', '/bank/high/', '{{ data }}', last4, []],
+  ['us_bank_routing_number', '110000000', 'XXXXX0000', '/bank/low/', '{{ data }}', last4, []],
+  ['social_security_number', '123-45-6789', 'XXX-XX-6789', '/pii/high/', undashed, last4, national],
+  ['employer_id_number', '12-3456789', 'XX-XXX6789', '/pii/high/', undashed, last4, national],
+]
+
+describe('a type', () => {
+  test.each(types)(
+    '%s has its own container, fingerprint, mask and search indexes',
+    async (type, data, shown, container, fingerprint, mask, indexes) => {
+      const made = await create({ type, data })
+      expect(made.status).toBe(201)
+      const { body } = made
+      expect([body['data'], body['mask']]).toEqual([shown, mask])
+      expect(body['containers']).toEqual([container])
+      expect(body['fingerprint_expression']).toBe(fingerprint)
+      expect(body['search_indexes']).toEqual(indexes)
+      expect((await read(body['id']))['data']).toEqual(data)
+    },
+  )
+
+  const others = types.filter(([type]) => type !== 'token').map(([type]) => type)
+
+  test.each(others)('%s takes no data of another kind', async type => {
+    for (const data of [true, 4242424242424242, [], 'canary', { canary: 1 }]) {
+      const answer = await create({ type, data })
+      expectProblem(answer, 400, undefined, ['4242'])
+      const paths = Object.keys(answer.body['errors'] ?? {})
+      expect(paths.length).toBeGreaterThan(0)
+      for (const path of paths) expect(path).toStartWith('data')
+    }
+  })
+
+  test('with two spellings is found by both, and is one by its fingerprint', async () => {
+    const plain = await create({ type: 'social_security_number', data: '987-65-4321' })
+    const bare = await create({ type: 'social_security_number', data: '987654321' })
+    expect(bare.body['fingerprint']).toBe(String(plain.body['fingerprint']))
+    const search = async (query: string) => {
+      const found = await vault.ask('POST', '/tokens/search', { key, body: { query } })
+      return (found.body['data'] as { id: string }[]).map(({ id }) => id)
+    }
+    const both = [String(bare.body['id']), String(plain.body['id'])]
+    expect(await search('data:987654321')).toEqual(both)
+    expect(await search('data:987-65-4321')).toEqual(both.slice(1))
+    expect(await search('data:4321')).toEqual(both)
+  })
+})
+
+const card = { number: cardNumber }
+const bank = { routing_number: '021000021', account_number: '1' }
+
+/** Type, data, and the data as it is kept. */
+const taken: readonly (readonly [string, unknown, unknown?])[] = [
+  ['card', card],
+  ['card', { ...card, expiration_month: '07', expiration_year: '2001' }, { ...card, ...old() }],
+  ['card', { ...card, cvc: 123 }, { ...card, cvc: '123' }],
+  ['card', { ...card, cvc: '0123' }],
+  ['card', { ...card, holder: { name: 'Ada' }, tags: [1] }],
+  ['bank', bank],
+  ['bank', { ...bank, account_number: '00000000000000001' }],
+  ['bank', { routing_number: '110000000', account_number: '007' }],
+  ['us_bank_account_number', '001'],
+  ['us_bank_account_number', '12345678901234567'],
+  ['social_security_number', '123456789'],
+  ['employer_id_number', '123456789'],
+  ...[cardNumber, '5555555555554444', '378282246310005', '36227206271667'].map(
+    number => ['card_number', number] as const,
+  ),
+  ...['3566002020360505', '620000000000000', '5589092000000000006'].map(
+    number => ['card_number', number] as const,
+  ),
+]
+
+function old() {
+  return { expiration_month: 7, expiration_year: 2001 }
+}
+
+/** Type, data, and where the fault is. */
+const refused: readonly (readonly [string, unknown, readonly string[]])[] = [
+  ['card', { number: '4242-4242-4242-4242' }, ['data.number']],
+  ['card', { number: '4242424242424241' }, ['data.number']],
+  ['card', { ...card, expiration_month: 13 }, ['data.expiration_month']],
+  ['card', { ...card, expiration_month: 'canary' }, ['data.expiration_month']],
+  ['card', { ...card, expiration_year: 30 }, ['data.expiration_year']],
+  ['card', { ...card, cvc: '12' }, ['data.cvc']],
+  ['card', { ...card, cvc: '12345' }, ['data.cvc']],
+  ['card', { cvc: '123', expiration_month: 0 }, ['data.expiration_month', 'data.number']],
+  ['bank', { account_number: '1' }, ['data.routing_number']],
+  ['bank', { routing_number: '021000021' }, ['data.account_number']],
+  ['bank', { ...bank, routing_number: '021000020' }, ['data.routing_number']],
+  ['bank', { ...bank, routing_number: '02100002' }, ['data.routing_number']],
+  ['bank', { ...bank, account_number: '123456789012345678' }, ['data.account_number']],
+  ['bank', { ...bank, account_number: '' }, ['data.account_number']],
+  ['bank', { ...bank, account_number: 123 }, ['data.account_number']],
+  ['card_number', '3622720627165567', ['data']],
+  ['card_number', '4242424242424241', ['data']],
+  ['card_number', '424242424242', ['data']],
+  ['us_bank_account_number', '12', ['data']],
+  ['us_bank_routing_number', '021000020', ['data']],
+  ['social_security_number', '12-345-6789', ['data']],
+  ['employer_id_number', '123-456789', ['data']],
+]
+
+describe('data', () => {
+  test.each(taken)('of a %s: %j is taken', async (type, data, kept = data) => {
+    const made = await create({ type, data })
+    expect(made.status).toBe(201)
+    expect((await read(made.body['id']))['data']).toEqual(kept)
+  })
+
+  test.each(refused)('of a %s: %j is refused', async (type, data, paths) => {
+    expectProblem(await create({ type, data }), 400, paths, [cardNumber, '4242424242424241'])
+  })
+})

@@ -1,0 +1,160 @@
+/**
+ * What the model knows of one tenant: plain Maps that the predictions change.
+ *
+ * Nothing is ever taken out for its age: what has expired is looked over, as the contract says.
+ * @module
+ */
+import type { Expiry, Instants } from './instants.ts'
+import type { Json } from './json.ts'
+
+export const transforms = ['redact', 'mask', 'reveal'] as const
+export type Transform = (typeof transforms)[number]
+
+export interface Condition {
+  readonly attribute: 'id' | 'container'
+  readonly operator: 'equals' | 'starts_with'
+  readonly value: string
+}
+
+export interface Rule {
+  readonly description?: string
+  readonly priority: number
+  readonly container?: string
+  readonly conditions?: readonly Condition[]
+  readonly transform: Transform
+  readonly permissions: readonly string[]
+}
+
+export interface Grants {
+  readonly permissions: readonly string[]
+  readonly rules: readonly Rule[]
+}
+
+/** Who made a thing and who changed it last. */
+export interface Marks {
+  readonly createdBy: string | undefined
+  readonly createdAtMs: number
+  readonly modifiedBy?: string
+  readonly modifiedAtMs?: number
+}
+
+export interface ModelToken extends Marks {
+  readonly id: string
+  readonly type: string
+  readonly data: Json
+  readonly mask: Json | undefined
+  readonly metadata: Readonly<Record<string, string>>
+  readonly container: string
+  readonly indexes: readonly string[]
+  readonly fingerprintExpression: string
+  readonly expiry: Expiry | undefined
+  /** Whether deduplication is on; a create or an update turns it on and off. */
+  readonly deduplicates: boolean
+  /** Grows with every creation: lists are by it, newest first. */
+  readonly order: number
+}
+
+export type ApplicationType = 'private' | 'public' | 'management'
+
+export interface ModelApplication extends Marks, Grants {
+  readonly id: string
+  readonly key: string
+  readonly name: string
+  readonly type: ApplicationType
+  readonly expiry: Expiry | undefined
+  readonly order: number
+}
+
+export interface ModelSession {
+  readonly key: string
+  readonly nonce: string
+  readonly applicationId: string
+  readonly expiresAtMs: number
+  /** `undefined` until it is authorized. */
+  readonly grants: Grants | undefined
+}
+
+export interface Walk {
+  readonly cursor: string
+  /** Of lists and searches, each with its whole text. */
+  readonly question: string
+  readonly below: number
+}
+
+export interface Model {
+  nowMs: number
+  readonly tenantId: string
+  readonly tokens: Map<string, ModelToken>
+  readonly applications: Map<string, ModelApplication>
+  /** By nonce. */
+  readonly sessions: Map<string, ModelSession>
+  /** Every key that was ever shown, live or dead, in order; no key is shown twice. */
+  readonly keys: string[]
+  /** What was fingerprinted, to the fingerprint that the server gave it. */
+  readonly fingerprints: Map<string, string>
+  readonly instants: Instants
+  /** Every cursor that was given: for which question, and what it comes after. */
+  readonly cursors: Walk[]
+  nextOrder: number
+}
+
+export const emptyModel = (tenantId: string, nowMs: number): Model => ({
+  nowMs,
+  tenantId,
+  tokens: new Map(),
+  applications: new Map(),
+  sessions: new Map(),
+  keys: [],
+  fingerprints: new Map(),
+  instants: new Map(),
+  cursors: [],
+  nextOrder: 0,
+})
+
+export const takeOrder = (model: Model): number => (model.nextOrder += 1)
+
+interface Expiring {
+  readonly expiry: Expiry | undefined
+}
+
+/** From the very instant on it is gone (contract section 10). */
+export const isLive = (model: Model, { expiry }: Expiring): boolean =>
+  expiry === undefined || expiry.ms > model.nowMs
+
+const findLive = <T extends Expiring>(
+  model: Model,
+  things: ReadonlyMap<string, T>,
+  id: string,
+): T | undefined => {
+  const thing = things.get(id)
+  return thing !== undefined && isLive(model, thing) ? thing : undefined
+}
+
+export const findToken = (model: Model, id: string) => findLive(model, model.tokens, id)
+
+/** Application ids are UUIDs, whose letters may come in either case. */
+export const findApplication = (model: Model, id: string) =>
+  findLive(model, model.applications, id.toLowerCase())
+
+const newestFirst = <T extends { readonly order: number }>(things: readonly T[]): T[] =>
+  things.toSorted((a, b) => b.order - a.order)
+
+export const liveTokens = (model: Model): ModelToken[] =>
+  newestFirst([...model.tokens.values()].filter(token => isLive(model, token)))
+
+export const liveApplications = (model: Model): ModelApplication[] =>
+  newestFirst([...model.applications.values()].filter(one => isLive(model, one)))
+
+/** A session ends with its own time and with the application that created it. */
+export const isStanding = (model: Model, session: ModelSession): boolean =>
+  session.expiresAtMs > model.nowMs && findApplication(model, session.applicationId) !== undefined
+
+export const showMarks = (
+  { createdBy, createdAtMs, modifiedBy, modifiedAtMs }: Marks,
+  show: (ms: number) => string,
+) => ({
+  created_by: createdBy,
+  created_at: show(createdAtMs),
+  modified_by: modifiedBy,
+  modified_at: modifiedAtMs === undefined ? undefined : show(modifiedAtMs),
+})

@@ -1,0 +1,63 @@
+/**
+ * How a token must look to whoever asks. Source: spec, "Token object"; contract section 1.
+ * @module
+ */
+import { fingerprinted } from './compose-token.ts'
+import { applyMask } from './expressions.ts'
+import { showUtc } from './instants.ts'
+import type { Json } from './json.ts'
+import { showMarks, type Model, type ModelToken, type Transform } from './state.ts'
+
+/** `undefined` where nothing is shown. */
+export function shownData({ data, mask }: ModelToken, transform: Transform): Json | undefined {
+  if (transform === 'reveal') return data
+  const masked = transform === 'mask' && mask !== undefined ? applyMask(mask, data) : undefined
+  // Null members are left out of responses (contract section 1).
+  return masked ?? undefined
+}
+
+/** Tokens are equal by type and by what is fingerprinted. */
+export const contentOf = (token: Pick<ModelToken, 'type'> & Parameters<typeof fingerprinted>[0]) =>
+  JSON.stringify([token.type, fingerprinted(token)])
+
+/** The fingerprint that the server gave to this content. */
+export const fingerprintOf = (model: Model, token: ModelToken): string | undefined =>
+  model.fingerprints.get(contentOf(token))
+
+export interface Extras {
+  readonly deduplicated: boolean
+}
+
+/** All that a caller learns who may not read it (contract section 8). */
+export const viewBare = (model: Model, token: ModelToken) => ({
+  id: token.id,
+  tenant_id: model.tenantId,
+  type: token.type,
+  fingerprint: fingerprintOf(model, token),
+  containers: [token.container],
+})
+
+/** @param hides whether all that tells of the content is left out (contract section 9) */
+export function viewToken(
+  model: Model,
+  token: ModelToken,
+  transform: Transform,
+  extras?: Extras,
+  hides = false,
+) {
+  const { metadata } = token
+  const content = {
+    data: shownData(token, transform),
+    mask: token.mask,
+    metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
+    search_indexes: token.indexes,
+    fingerprint_expression: token.fingerprintExpression,
+  }
+  return {
+    ...viewBare(model, token),
+    ...(hides ? {} : content),
+    ...showMarks(token, showUtc),
+    expires_at: token.expiry?.shown,
+    _extras: extras,
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Clients that hold a connection and send little or nothing: the server ends it. Group A of
+ * hardening section 5, H24.
+ * @module
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { idleSecondsMax } from '../../src/limits.ts'
+import { expectUnharmed, openWire, type Wire } from '../support/wire.ts'
+
+let wire: Wire
+beforeAll(async () => {
+  wire = await openWire(150)
+})
+afterAll(() => wire.close())
+
+/** Writes the beginning, then a byte every three seconds. @returns seconds until it was ended */
+function drip(beginning: string, byte: string): Promise<number> {
+  const startedMs = Date.now()
+  return new Promise(resolve => {
+    const socket = connect(wire.port, '127.0.0.1', () => socket.write(beginning))
+    const timer = byte === '' ? undefined : setInterval(() => socket.write(byte), 3_000)
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      clearInterval(timer)
+      resolve((Date.now() - startedMs) / 1_000)
+    })
+    socket.resume()
+  })
+}
+
+test(
+  'H24: headers and bodies in drips, and idle connections, are ended in time',
+  async () => {
+    const post = `POST /tokens HTTP/1.1\r\nHost: vault\r\nSVC-API-KEY: ${wire.key}\r\n`
+    const body = `${post}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`
+    const idle = Array.from({ length: 500 }, () => drip('', ''))
+    const seconds = await Promise.all([
+      drip('GET /tok', 'a'),
+      drip(`${post}X: `, 'a'),
+      drip(body, ' '),
+      drip(body, ''),
+      ...idle,
+    ])
+    // The server looks at its connections every few seconds.
+    expect(Math.max(...seconds)).toBeLessThan(idleSecondsMax + 5)
+    expect(wire.vault.logged).toEqual([])
+    await expectUnharmed(wire)
+  },
+  { timeout: 30_000 },
+)
