@@ -86,6 +86,10 @@ async function create(deps: Deps, { caller, body }: Call): Promise<Reply> {
   return { status: 201, json: shown(made), location: `/applications/${made.record.id}` }
 }
 
+async function regenerate(deps: Deps, call: Call): Promise<Reply> {
+  return { status: 200, json: shown(await regenerateKey(deps, call.caller, idOf(call))) }
+}
+
 const one = (record: Parameters<typeof printApplication>[0]): Reply => ({
   status: 200,
   json: printApplication(record),
@@ -170,10 +174,7 @@ const changeRoutes = (deps: Deps): readonly Route[] => [
     permission: 'application:update',
     success: { status: 200, schema: applicationSchema, examples: newApplicationExamples },
     failures: [401, 403, 404],
-    handle: async call => ({
-      status: 200,
-      json: shown(await regenerateKey(deps, call.caller, idOf(call))),
-    }),
+    handle: call => regenerate(deps, call),
   },
   {
     name: 'deleteApplication',

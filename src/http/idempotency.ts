@@ -2,8 +2,9 @@
  * Idempotency keys: the first success of a key is kept, and answers every repetition.
  *
  * A key counts for one credential, method and path, and while that credential stands unchanged.
- * It is a sealed row of the tenant, so it holds over restarts and for every process: first a claim, with a short
- * deadline against crashes, then the reply in its place. A failure leaves nothing.
+ * It is a sealed row of the tenant, so it holds over restarts and for every process: first a
+ * claim, with a short deadline against crashes, then the reply in its place. A failure leaves
+ * nothing.
  * Known window: a crash after the operation and before its reply is kept makes a repetition run
  * again once the claim is over. Source: contract section 1.
  * @module

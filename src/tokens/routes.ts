@@ -54,6 +54,11 @@ async function read(deps: Deps, call: Call): Promise<Reply> {
   return { status: 200, json: viewStored(deps.keys, caller.tenantId, token, token.transform) }
 }
 
+async function update(deps: Deps, call: Call): Promise<Reply> {
+  const json = await updateToken(deps, call.caller, idOf(call), call.body as TokenChanges)
+  return { status: 200, json }
+}
+
 const readRoutes = (deps: Deps): readonly Route[] => [
   ...listRoutes(deps),
   {
@@ -91,10 +96,7 @@ export const tokenRoutes = (deps: Deps): readonly Route[] => [
     body: tokenPatch,
     success: { status: 200, schema: tokenSchema, examples: changedTokenExamples },
     failures: [400, 401, 403, 404, 409, 413, 415],
-    handle: async call => ({
-      status: 200,
-      json: await updateToken(deps, call.caller, idOf(call), call.body as TokenChanges),
-    }),
+    handle: call => update(deps, call),
   },
   {
     name: 'deleteToken',

@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { uuidOf } from '../../src/bytes.ts'
 import type { Deps } from '../../src/deps.ts'
 import type { Caller } from '../../src/domain/caller.ts'
+import { ApiError } from '../../src/errors.ts'
 import { listTokens } from '../../src/tokens/list.ts'
 import type { Listed, ListPart } from '../../src/tokens/listing.ts'
 import { sealToken, tokenUnique } from '../../src/tokens/record.ts'
@@ -79,8 +80,15 @@ const list =
     listTokens(deps, caller, noFilter, part)
 const search =
   (caller: Caller, query: string): Ask =>
-  part =>
-    searchTokens(deps, caller, query, part)
+  async part => {
+    try {
+      return await searchTokens(deps, caller, query, part)
+    } catch (error) {
+      // A tree of many long ranges of time is refused by its bound: no question to ask here.
+      if (error instanceof ApiError && error.message.includes('ranges of time')) fc.pre(false)
+      throw error
+    }
+  }
 
 test('a list shows and counts exactly what the grants cover', async () => {
   const property = fc.asyncProperty(tokenSets, grantsOfAnyKind, async (tokens, grants) => {
