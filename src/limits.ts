@@ -87,8 +87,7 @@ export const usBankAccountDigitsMin = 3
 export const expressionCharsMax = 400
 export const expressionFiltersMax = 16
 export const expressionCacheEntriesMax = 4_096
-export const evaluationMsMax = 5
-/** decision: counted work stands for `evaluationMsMax`; one step was measured as 1 to 2 ns. */
+/** decision: counted work stands for 5 ms of an expression; one step was measured as 1 to 2 ns. */
 export const evaluationStepsMax = 3_000_000
 export const padLengthMax = 1_000
 /** decision: a length beyond the data limit can only be a mistake (hardening H93). */

@@ -45,6 +45,3 @@ const holdable: Readonly<Record<CallerType, ReadonlySet<Permission>>> = {
 /** Whether a caller of that type may be given that permission, plainly or by a rule. */
 export const mayHold = (type: CallerType, permission: Permission): boolean =>
   holdable[type].has(permission)
-
-export const isPermission = (text: string): text is Permission =>
-  (permissions as readonly string[]).includes(text)

@@ -7,6 +7,7 @@
  * @module
  */
 import { utf8 } from '../bytes.ts'
+import { nonceBytes } from '../crypto/primitives.ts'
 import type { KeyScope } from '../crypto/scope.ts'
 import { open, seal } from '../crypto/seal.ts'
 import { invariant } from '../errors.ts'
@@ -20,7 +21,6 @@ export interface RowSealer {
   readonly collection: Collection
 }
 
-const nonceBytes = 24
 const fixedBytes = 1 + 4 + 9 + 2 + 2
 
 /**

@@ -9,11 +9,11 @@
  * @module
  */
 import { utf8 } from '../bytes.ts'
+import { nonceBytes } from '../crypto/primitives.ts'
 import type { KeyScope } from '../crypto/scope.ts'
 import { open, seal } from '../crypto/seal.ts'
 import { ApiError, invalid } from '../errors.ts'
 
-const nonceBytes = 24
 const ordinalBytes = 6
 /** Cursors are sealed under one key, which is not of the keyring. */
 const keyNumber = 0
