@@ -1,0 +1,153 @@
+/**
+ * Values that are hostile by their name, shape or number, and by no rule of JSON. Groups C to G of
+ * hardening section 5, as far as they stand in no test of their own.
+ * @module
+ */
+import { beforeAll, expect, test } from 'bun:test'
+import { searchIndexesMax } from '../../src/limits.ts'
+import { canary } from '../support/refusal.ts'
+import { openTestVault, type Answer, type TestVault } from '../support/vault.ts'
+
+const permissions = ['token:create', 'token:read', 'token:update', 'token:search']
+
+let vault: TestVault
+/** Each caller by its name in the rows. */
+const keys: Record<string, string> = {}
+
+beforeAll(async () => {
+  vault = await openTestVault(151)
+  const rules = (container: string) => [
+    { priority: 1, container, transform: 'reveal', permissions },
+  ]
+  keys['all'] = await vault.application({ type: 'private', rules: rules('/') })
+  keys['nothing'] = await vault.application({ type: 'private', rules: rules('/nowhere/') })
+  keys['management'] = vault.managementKey
+  const metadata = { '.': '1', 'a.b': '2', 'a=b': '3', A: '4', a: '5' }
+  await seed({ id: 'base', type: 'token', data: { a: 1 } })
+  await seed({ id: 'odd', type: 'token', data: 1, metadata })
+})
+
+async function seed(body: object): Promise<void> {
+  expect((await vault.ask('POST', '/tokens', { key: keys['all'] ?? '', body })).status).toBe(201)
+}
+
+/** What holds after every row (hardening section 5, I1 and I3). */
+async function expectUnharmed({ text, headers }: Answer): Promise<void> {
+  const good = await vault.ask('GET', '/tokens/base', { key: keys['all'] ?? '' })
+  expect([good.status, good.body['id'], good.body['data']]).toEqual([200, 'base', { a: 1 }])
+  expect(`${[...headers].join('\n')}\n${text}`).not.toContain(canary)
+  expect(vault.logged.join('\n')).not.toContain(canary)
+  expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+}
+
+/** @param members JSON text that is added to a token */
+const token = (members: string) => `{"type":"token","data":"${canary}",${members}}`
+const indexes = (...texts: readonly string[]) =>
+  token(`"search_indexes":${JSON.stringify(texts)},"mask":"hidden"`)
+const expiry = (value: string) => token(`"expires_at":${value}`)
+
+/** Name, body, status, and a text that the answer has. */
+type Row = readonly [string, string, number, string]
+
+const creates: readonly Row[] = [
+  ['H51: __proto__ beside the members', token('"__proto__":{"polluted":1}'), 201, '"id"'],
+  ['H51: __proto__ around them', `{"__proto__":${token('"id":"inner"')}}`, 400, '"type"'],
+  ['H51: constructor', token('"constructor":{"prototype":{"polluted":1}}'), 201, '"id"'],
+  ['H51: an object', token('"metadata":{"__proto__":{"polluted":1}}'), 400, '"metadata[0]"'],
+  ['H60: null', token('"metadata":{"a":null}'), 201, '"id"'],
+  ['H62: no name', token(`"metadata":{"":"${canary}"}`), 400, '"metadata[0]"'],
+  ['H91: doubled 20 times', token(`"mask":"{{ data${'|append:data'.repeat(20)} }}"`), 400, 'mask'],
+  ['H102: 1,000', indexes(...Array<string>(1_000).fill(canary)), 400, '"search_indexes"'],
+  ['H102: one of 600 kB', indexes(canary.repeat(60_000)), 400, '"search_indexes[0]"'],
+  ['H102: equal ones', indexes(...Array<string>(searchIndexesMax).fill('{{ data }}')), 201, '"id"'],
+  ['H102: ones without a result', indexes('{{ data.none }}', ''), 201, '"id"'],
+  ['H108: an offset of 15 hours', expiry('"8/26/2030 7:00:00 PM +15:00"'), 400, '"expires_at"'],
+  ['H108: an offset of 99:99', expiry('"8/26/2030 7:00:00 PM +99:99"'), 400, '"expires_at"'],
+  ['H109: wide digits', expiry('"\uff18/26/2030"'), 400, '"expires_at"'],
+  ['H109: text after it', expiry(`"8/26/2030 ${canary}"`), 400, '"expires_at"'],
+  ['H115: null', expiry('null'), 201, '"id"'],
+  ['H115: nothing', expiry('""'), 400, '"expires_at"'],
+  ['H115: a number', expiry('1893456000000'), 400, '"expires_at"'],
+  ['H115: an array', expiry(`["${canary}"]`), 400, '"expires_at"'],
+  ['H115: an object', expiry(`{"${canary}":1}`), 400, '"expires_at"'],
+  ['H117: 50,000 digits', expiry(`"${'1'.repeat(50_000)}/1/2030"`), 400, '"expires_at"'],
+  ['H117: spaces without end', expiry(`"8/26/2030${' '.repeat(50_000)}!"`), 400, '"expires_at"'],
+]
+
+test.each(creates)('%s, at create', async (_name, raw, status, shown) => {
+  const answer = await vault.ask('POST', '/tokens', { key: keys['all'] ?? '', raw })
+  expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(shown)])
+  await expectUnharmed(answer)
+})
+
+test('H102: equal search indexes find their token once, empty ones find none', async () => {
+  const key = keys['all'] ?? ''
+  const search = async (query: string) =>
+    (await vault.ask('POST', '/tokens/search', { key, body: { query } })).body['pagination']
+  const raw = (text: string) =>
+    `{"type":"token","data":"once","search_indexes":${JSON.stringify([text, text])}}`
+  for (const text of ['{{ data }}', '{{ data.none }}']) {
+    expect((await vault.ask('POST', '/tokens', { key, raw: raw(text) })).status).toBe(201)
+  }
+  expect(await search('data:once')).toMatchObject({ total_items: 1 })
+})
+
+const patches: readonly Row[] = [
+  ['H52: __proto__ beside the members', '{"__proto__":{"polluted":1}}', 200, '"id":"base"'],
+  ['H52: constructor', '{"constructor":{"prototype":{"polluted":1}}}', 200, '"id":"base"'],
+  ['H52: in metadata', '{"metadata":{"__proto__":{"polluted":1}}}', 400, '"metadata[0]"'],
+  ['H57: an id', `{"id":"${canary}"}`, 200, '"id":"base"'],
+  ['H57: a type', `{"type":"card","tenant_id":"${canary}"}`, 200, '"type":"token"'],
+  ['H115: a number as expiry', '{"expires_at":1}', 400, '"expires_at"'],
+  ['H115: an array as expiry', `{"expires_at":["${canary}"]}`, 400, '"expires_at"'],
+]
+
+test.each(patches)('%s, at update', async (_name, raw, status, shown) => {
+  const answer = await vault.ask('PATCH', '/tokens/base', { key: keys['all'] ?? '', raw })
+  expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(shown)])
+  await expectUnharmed(answer)
+})
+
+test('H64: versions are not offered, and a condition on one is passed over', async () => {
+  const ask = { key: keys['all'] ?? '', raw: '{}', headers: { 'If-Match': `"${canary}"` } }
+  const answer = await vault.ask('PATCH', '/tokens/base', ask)
+  expect([answer.status, answer.headers.get('etag')]).toEqual([200, null])
+  await expectUnharmed(answer)
+})
+
+const absent = 'There is no such'
+const braced = '%7B00000000-0000-4000-8000-000000000000%7D'
+
+/** Name, caller, address, status, and a text that the answer has. */
+const reads: readonly (readonly [string, string, string, number, string])[] = [
+  ['H62: a dot', 'all', '/tokens?metadata..=1', 200, '"total_items":1,'],
+  ['H62: a dot within', 'all', '/tokens?metadata.a.b=2', 200, '"total_items":1,'],
+  ['H62: an equals sign', 'all', '/tokens?metadata.a%3Db=3', 200, '"total_items":1,'],
+  ['H62: A for A', 'all', '/tokens?metadata.A=4', 200, '"total_items":1,'],
+  ['H62: a for A', 'all', '/tokens?metadata.a=4', 200, '"total_items":1,'],
+  ['H62: the value of another', 'all', '/tokens?metadata.a.b=1', 200, '"total_items":0,'],
+  ['H67: no name', 'all', `/tokens?metadata=${canary}`, 400, '"query.metadata"'],
+  ['H72: beyond the address', 'all', `/tokens?${'id=base&'.repeat(1_100)}`, 414, '8192'],
+  ['H79: by one who sees nothing', 'nothing', '/tokens', 200, '"total_items":0,'],
+  ['H79: one token, by the same', 'nothing', '/tokens/base', 404, absent],
+  ...[...'#/\\+?[]|&=%<>{}^\u0000\n\u007f'].map(
+    char =>
+      [
+        `H82: ${encodeURIComponent(char)}`,
+        'all',
+        `/tokens/base${encodeURIComponent(char)}`,
+        404,
+        absent,
+      ] as const,
+  ),
+  ['H88: no UUID', 'management', `/applications/${canary}`, 404, absent],
+  ['H88: in braces', 'management', `/applications/${braced}`, 404, absent],
+  ['H88: with a NUL', 'management', '/applications/a%00b', 404, absent],
+  ['H88: of 5,000 letters', 'management', `/applications/${'x'.repeat(5_000)}`, 404, absent],
+]
+
+test.each(reads)('%s, read by %s', async (_name, caller, path, status, shown) => {
+  const answer = await vault.ask('GET', path, { key: keys[caller] ?? '' })
+  expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(shown)])
+  await expectUnharmed(answer)
+})
