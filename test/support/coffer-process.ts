@@ -1,10 +1,16 @@
 /**
- * The command line as a person runs it: a process of its own, from source.
+ * The command line as a person runs it: a process of its own, from source, or the compiled binary
+ * that `COFFER_BINARY` names.
  * @module
  */
 import { resolve } from 'node:path'
 
 const mainFile = resolve(import.meta.dir, '../../src/main.ts')
+const compiled = process.env['COFFER_BINARY']
+
+/** What stands in front of the arguments of every command. */
+export const cofferCommand: readonly string[] =
+  compiled === undefined ? [process.execPath, mainFile] : [resolve(compiled)]
 
 export interface Ended {
   readonly exitCode: number
@@ -19,7 +25,7 @@ export interface RunOptions {
 }
 
 const spawn = (args: readonly string[], { env = {}, prefix = [] }: RunOptions) =>
-  Bun.spawn([...prefix, process.execPath, mainFile, ...args], {
+  Bun.spawn([...prefix, ...cofferCommand, ...args], {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

@@ -1,0 +1,67 @@
+/**
+ * The crash campaign: `bun run test:crash [--short] [--seed N] [part …]`.
+ *
+ * Runs its parts one after the other, prints a table of figures for `docs/reliability.md` and the
+ * counts that CI adds up. The same seed draws the same kills, faults and damages; what the
+ * operating system then makes of them differs from run to run.
+ * @module
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Part, PartResult, Size } from './part.ts'
+import { parts } from './parts/index.ts'
+
+const seedLimit = 2 ** 31
+
+async function runPart(name: string, part: Part, seed: number, size: Size): Promise<PartResult> {
+  const folder = mkdtempSync(join(tmpdir(), `coffer-crash-${name}-`))
+  const started = performance.now()
+  try {
+    const result = await part({ seed, size, folder, say: line => console.info(`${name}: ${line}`) })
+    const seconds = Math.round((performance.now() - started) / 1_000)
+    return { ...result, figures: { ...result.figures, seconds } }
+  } catch (error) {
+    const failure = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    return { figures: {}, failures: [failure] }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function printResult(name: string, { figures, failures, skipped }: PartResult): void {
+  const rows = Object.entries(figures).map(([what, count]) => `| ${name} | ${what} | ${count} |`)
+  for (const row of rows) console.info(row)
+  if (skipped !== undefined) console.info(`(skip) ${name}: ${skipped}`)
+  else console.info(failures.length === 0 ? `(pass) ${name}` : `(fail) ${name}`)
+  for (const failure of failures.slice(0, 20)) console.info(`  ${failure}`)
+}
+
+function readArguments() {
+  const { values, positionals } = parseArgs({
+    options: { short: { type: 'boolean' }, seed: { type: 'string' } },
+    allowPositionals: true,
+  })
+  const seed = Number(values.seed ?? Math.floor(Math.random() * seedLimit))
+  const unknown = positionals.find(name => !(name in parts))
+  if (unknown !== undefined || !Number.isInteger(seed)) {
+    console.error(`usage: test:crash [--short] [--seed N] [${Object.keys(parts).join(' | ')}] …`)
+    process.exit(2)
+  }
+  const size: Size = values.short === true ? 'short' : 'full'
+  return { seed, size, names: positionals.length > 0 ? positionals : Object.keys(parts) }
+}
+
+const { seed, size, names } = readArguments()
+console.info(`crash campaign: ${size}, seed ${seed}`)
+const results = new Map<string, PartResult>()
+for (const [name, part] of Object.entries(parts)) {
+  if (names.includes(name)) results.set(name, await runPart(name, part, seed, size))
+}
+console.info(`\n| part | figure (${size}, seed ${seed}) | count |\n|---|---|---|`)
+for (const [name, result] of results) printResult(name, result)
+const failed = [...results.values()].filter(({ failures }) => failures.length > 0).length
+const skipped = [...results.values()].filter(result => result.skipped !== undefined).length
+console.info(` ${results.size - failed - skipped} pass\n ${failed} fail`)
+process.exit(failed === 0 ? 0 : 1)
