@@ -6,7 +6,9 @@
  */
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../package.json' with { type: 'json' }
+import { createApp, type AppCreateOptions } from './cli/app-create.ts'
 import { dev, type DevOptions } from './cli/dev.ts'
+import { doctor, type DoctorOptions } from './cli/doctor.ts'
 import { CommandFailure } from './cli/failure.ts'
 import { init, type InitOptions } from './cli/init.ts'
 import { assertKnownVariables, servingOptions, tryingOptions } from './cli/options.ts'
@@ -26,6 +28,22 @@ const masterKeyOption = () =>
 function addOptions(command: Command, options: readonly Option[]): Command {
   for (const option of options) command.addOption(option)
   return command
+}
+
+function addAppCommands(program: Command): void {
+  program
+    .command('app')
+    .description('manage applications without a key')
+    .command('create')
+    .description(
+      'make a management application, and print its key once; the server must be stopped',
+    )
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .option('--name <name>', 'what to call it', 'Made on the command line')
+    .option('--tenant <id>', 'whose it is, where there are several tenants')
+    .option('--json', 'print one line of JSON')
+    .action((options: AppCreateOptions) => createApp(options))
 }
 
 function buildCommands(): Command {
@@ -57,11 +75,20 @@ function buildCommands(): Command {
     .option('--json', 'print one line of JSON when it is ready')
     .action((options: DevOptions) => dev(options))
   addOptions(trying, tryingOptions())
+  addAppCommands(program)
+  const examining = program
+    .command('doctor')
+    .description('look for faults and weak choices in a data folder and its settings')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .option('--json', 'print one line of JSON')
+    .action((options: DoctorOptions) => doctor(options))
+  addOptions(examining, servingOptions())
   program
     .command('version')
     .description('print the version')
     .action(() => say(version))
-  for (const command of [serving, trying]) {
+  for (const command of [serving, trying, examining]) {
     command.hook('preAction', () => assertKnownVariables(program, process.env))
   }
   return program

@@ -21,7 +21,8 @@ import type { Store } from './store/contract.ts'
 import { sealTenant } from './tenants/record.ts'
 
 const keyringScopeName = 'keyring'
-const keyringUnique = createHash('sha256').update('coffer/1/keyring').digest()
+/** Where the keyring is found, in every store. */
+export const keyringUnique = createHash('sha256').update('coffer/1/keyring').digest()
 
 /** A scope with one key, for the one value that no data key may seal. */
 function masterScope(masterKey: Uint8Array): KeyScope {
@@ -39,7 +40,8 @@ function masterScope(masterKey: Uint8Array): KeyScope {
   }
 }
 
-const keyringSealer = (masterKey: Uint8Array): RowSealer => ({
+/** What seals the keyring. */
+export const keyringSealer = (masterKey: Uint8Array): RowSealer => ({
   scope: masterScope(masterKey),
   collection: 'keyring',
 })
@@ -52,6 +54,18 @@ export interface NewVault {
 
 type Impure = Pick<Deps, 'store' | 'now' | 'randomBytes'>
 
+/** A management application that may do all that one may, and its row, not yet written. */
+export const composeManager = (
+  deps: Pick<Deps, 'keys' | 'now' | 'randomBytes'>,
+  tenantId: string,
+  name: string,
+) =>
+  composeApplication(deps, tenantId, undefined, {
+    name,
+    type: 'management',
+    permissions: permissions.filter(permission => mayHold('management', permission)),
+  })
+
 /** Makes keyring, tenant and management application in one write of an empty store. */
 export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<NewVault> {
   const { store, randomBytes } = deps
@@ -61,11 +75,8 @@ export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<
   const parts = [encodeKeyring(keyring)]
   const keyringRow = sealRow(keyringSealer(masterKey), randomBytes, header, 1, parts)
   const tenantId = uuidOf(randomBytes(16))
-  const { record, key, row } = composeApplication({ ...deps, keys }, tenantId, undefined, {
-    name: 'First management application',
-    type: 'management',
-    permissions: permissions.filter(permission => mayHold('management', permission)),
-  })
+  const name = 'First management application'
+  const { record, key, row } = composeManager({ ...deps, keys }, tenantId, name)
   const tenant = sealTenant({ keys, randomBytes }, { id: tenantId, createdAtMs: deps.now() })
   const inserts = [keyringRow, tenant, row]
   const outcome = await store.write(inserts.map(insert => ({ insert })))

@@ -163,6 +163,17 @@ function checkDatabase(folder: string): void {
 }
 
 /**
+ * Looks at a data folder without opening it, so a process that serves it is not disturbed.
+ * @returns the master key
+ * @throws CommandFailure when stamp, database or master key are missing or not what they must be
+ */
+export function checkFolder({ data, masterKeyFile }: FolderOptions): Uint8Array {
+  checkStamp(data)
+  checkDatabase(data)
+  return readMasterKey(masterKeyFile ?? pathsOf(data).masterKey)
+}
+
+/**
  * Locks and opens a data folder.
  * @param onFailure is told when the store can no longer write
  * @throws CommandFailure with nothing written
@@ -172,9 +183,7 @@ export async function openDataFolder(
   onFailure: (cause: unknown) => void,
 ): Promise<OpenedFolder> {
   const paths = pathsOf(options.data)
-  checkStamp(options.data)
-  checkDatabase(options.data)
-  const masterKey = readMasterKey(options.masterKeyFile ?? paths.masterKey)
+  const masterKey = checkFolder(options)
   try {
     lockInstance(paths.lock)
     const store = await openLmdbStore({ path: paths.store, onFailure })

@@ -18,6 +18,7 @@ export type DigestLabel =
   | 'idempotency'
   | 'session-key'
   | 'session-nonce'
+  | 'tenant'
   | 'tenant-id'
   | 'token-id'
   | 'token-dedup'

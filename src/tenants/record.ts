@@ -5,11 +5,11 @@
  * @module
  */
 import { textOf, utf8 } from '../bytes.ts'
-import { uniqueDigest } from '../crypto/digest.ts'
+import { termDigest, uniqueDigest } from '../crypto/digest.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
 import { openPart, sealRow, type RowSealer } from '../records/sealed-row.ts'
-import type { NewRow, Row } from '../store/contract.ts'
+import type { NewRow, Row, Store } from '../store/contract.ts'
 
 export interface TenantRecord {
   readonly id: string
@@ -22,13 +22,27 @@ const sealerOf = (keys: Keys): RowSealer => ({ scope: keys.installation, collect
 export const tenantUnique = (keys: Keys, id: string): Uint8Array =>
   uniqueDigest(keys.installation, 'tenant-id', id)
 
+/** What the rows of all tenants have in common. */
+const anyTenantTerm = (keys: Keys): Uint8Array => termDigest(keys.installation, 'tenant')
+
 /** The row of a new tenant. */
 export function sealTenant(deps: Pick<Deps, 'keys' | 'randomBytes'>, record: TenantRecord): NewRow {
   const { keys, randomBytes } = deps
-  const header = { uniques: [tenantUnique(keys, record.id)], terms: [] }
+  const header = { uniques: [tenantUnique(keys, record.id)], terms: [anyTenantTerm(keys)] }
   return sealRow(sealerOf(keys), randomBytes, header, 1, [utf8(JSON.stringify(record))])
 }
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
 export const openTenant = (keys: Keys, row: Row): TenantRecord =>
   JSON.parse(textOf(openPart(sealerOf(keys), row, 0)))
+
+/** The newest tenants of an installation, at most `limit`. @throws ApiError as `openTenant` */
+export async function listTenants(
+  store: Pick<Store, 'page'>,
+  keys: Keys,
+  limit: number,
+): Promise<readonly TenantRecord[]> {
+  const window = { offset: 0, limit, nowMs: 0, uncounted: true } as const
+  const { rows } = await store.page({ term: anyTenantTerm(keys) }, window)
+  return rows.map(row => openTenant(keys, row))
+}

@@ -1,0 +1,91 @@
+/**
+ * `coffer doctor`: what an operator should know before others find out.
+ *
+ * Looks at a data folder and at the settings as `serve` would take them, and changes nothing; a
+ * running server is not disturbed. A fault keeps `serve` from starting or from writing; a warning
+ * is a choice that weakens the vault. Source: contract section 1, hardening finding 9.
+ * @module
+ */
+import { existsSync, statSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import type { Address } from '../config.ts'
+import { freeSpaceBytesMin } from '../limits.ts'
+import type { Settings } from '../settings.ts'
+import { freeBytesAt } from '../store/lmdb/free-space.ts'
+import { checkFolder, type FolderOptions } from './data-folder.ts'
+import { CommandFailure } from './failure.ts'
+import { loadConfig, type ConfigOptions } from './options.ts'
+import { sayNow } from './system.ts'
+
+export type DoctorOptions = FolderOptions & ConfigOptions & { readonly json?: boolean }
+
+export interface Finding {
+  readonly level: 'fault' | 'warning'
+  readonly text: string
+}
+
+const fault = (text: string): Finding => ({ level: 'fault', text })
+const warning = (text: string): Finding => ({ level: 'warning', text })
+
+const othersMayUse = (path: string): boolean => (statSync(path).mode & 0o077) !== 0
+
+function findInFolder({ data, masterKeyFile }: FolderOptions): Finding[] {
+  try {
+    checkFolder({ data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) })
+  } catch (error) {
+    if (error instanceof CommandFailure) return [fault(error.message)]
+    throw error
+  }
+  const inFolder = join(data, 'master.key')
+  const findings = [data, inFolder, join(data, 'store', 'data.mdb')]
+    .filter(path => existsSync(path) && othersMayUse(path))
+    .map(path => warning(`${path} can be used by others than its owner: take that mode away`))
+  if (masterKeyFile === undefined && existsSync(inFolder)) {
+    findings.push(
+      warning(
+        'the master key lies beside the data, so a copy of the folder opens: see --master-key-file',
+      ),
+    )
+  }
+  if (freeBytesAt(data)() < freeSpaceBytesMin) {
+    findings.push(fault('too little space is free: writes are refused with 507'))
+  }
+  return findings
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+
+/** What settings say that weakens the vault. */
+export function findInSettings(settings: Settings, address: Address): Finding[] {
+  const checks: readonly [boolean, string][] = [
+    [
+      settings.corsOrigins.includes('*'),
+      'pages of any origin may call with any key that they have, private ones too: see --cors-origins',
+    ],
+    [!settings.cardNumberGuard, 'card numbers are taken in metadata and containers, in the clear'],
+    [!settings.maskGuard, 'a mask may show a whole card number'],
+    [
+      !settings.strictMasks,
+      'who may update a token may change its mask to show it all: see --strict-masks',
+    ],
+    [settings.requestsPerSecondMax === undefined, 'no credential is limited in its requests'],
+    [
+      'host' in address && !isLoopback(address.host),
+      'keys and data cross the network in the clear: put a proxy with TLS in front',
+    ],
+  ]
+  return checks.filter(([isSo]) => isSo).map(([, text]) => warning(text))
+}
+
+/** @throws CommandFailure when there is a fault */
+export function doctor(options: DoctorOptions): void {
+  const { address, settings } = loadConfig(options)
+  const findings = [...findInFolder(options), ...findInSettings(settings, address)]
+  const faults = findings.filter(({ level }) => level === 'fault').length
+  if (options.json === true) sayNow(JSON.stringify({ findings }))
+  else for (const { level, text } of findings) sayNow(`${level}: ${text}`)
+  if (faults > 0) throw new CommandFailure(`${faults} of ${findings.length} findings are faults`)
+  if (options.json !== true) sayNow(`no faults, ${findings.length} warnings`)
+}
