@@ -1,0 +1,86 @@
+/**
+ * Other programs: run to their end, or kept running until they are ended.
+ *
+ * Whatever is still running when this process ends is ended with it.
+ * @module
+ */
+import type { Subprocess } from 'bun'
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  /** Where stderr goes; it is kept for the message of a failure otherwise. */
+  readonly stderr?: 'inherit'
+}
+
+export interface Running {
+  readonly pid: number
+  /** What it printed first. */
+  readonly ready: string
+  /** Ends it by a signal and waits for that. */
+  readonly stop: (signal?: NodeJS.Signals) => Promise<void>
+}
+
+const running = new Set<Subprocess>()
+
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
+
+function spawn(command: readonly string[], { env, cwd, stderr }: RunOptions) {
+  const child = Bun.spawn([...command], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: stderr ?? 'pipe',
+    env: { ...process.env, ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+  })
+  running.add(child)
+  void child.exited.then(() => running.delete(child))
+  return child
+}
+
+const textOf = async (stream: ReadableStream<Uint8Array> | undefined): Promise<string> =>
+  stream === undefined ? '' : (await new Response(stream).text()).trim()
+
+/** @returns stdout. @throws with stderr when it fails */
+export async function runToEnd(
+  command: readonly string[],
+  options: RunOptions = {},
+): Promise<string> {
+  const child = spawn(command, options)
+  const [output, errors, code] = await Promise.all([
+    textOf(child.stdout),
+    textOf(child.stderr),
+    child.exited,
+  ])
+  if (code !== 0) throw new Error(`${command.slice(0, 3).join(' ')}: exit code ${code}: ${errors}`)
+  return output
+}
+
+/** Starts a program that stays, and waits until it prints something. @throws when it ends first */
+export async function startChild(
+  command: readonly string[],
+  options: RunOptions = {},
+): Promise<Running> {
+  const child = spawn(command, options)
+  const errors = textOf(child.stderr)
+  const reader = child.stdout.getReader()
+  const { done, value } = await reader.read()
+  if (done) throw new Error(`${command.slice(0, 3).join(' ')}: not ready: ${await errors}`)
+  void drain(() => reader.read())
+  return {
+    pid: child.pid,
+    ready: new TextDecoder().decode(value).trim(),
+    async stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      await child.exited
+    },
+  }
+}
+
+/** So that the child never waits for somebody to read. */
+async function drain(read: () => Promise<{ readonly done: boolean }>): Promise<void> {
+  for (;;) if ((await read()).done) return
+}

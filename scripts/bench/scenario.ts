@@ -1,0 +1,116 @@
+/**
+ * What a scenario is: it measures, and says what it found as checks against targets.
+ * @module
+ */
+import { ratiosOf } from './statistics.ts'
+import type { DataSet } from './data-sets.ts'
+import type { LoadGenerator, LoadResult } from './load.ts'
+
+export interface Bench {
+  /** 10,000 tokens and short rounds in place of a million and long ones. */
+  readonly isQuick: boolean
+  readonly rounds: number
+  readonly seconds: number
+  readonly tokens: { readonly small: number; readonly large: number }
+  /** For what is thrown away at the end, on the disk that is measured. */
+  readonly folder: string
+  /** The command that is measured, before its arguments. */
+  readonly coffer: readonly string[]
+  readonly loads: LoadGenerator
+  /** A vault with so many tokens that nobody changes; made when it is first asked for. */
+  readonly vault: (tokens: number) => Promise<DataSet>
+  readonly say: (line: string) => void
+}
+
+export interface Target {
+  readonly is: 'at least' | 'at most'
+  readonly value: number
+}
+
+export type Unit = '×' | 'ms' | 'MB' | 'bytes' | 's' | 'tokens'
+
+export interface Check {
+  /** Stable, to be found in the figures of other runs. */
+  readonly key: string
+  readonly what: string
+  readonly unit: Unit
+  readonly target: Target
+  /** One of each round. */
+  readonly values: readonly number[]
+  /** Whether short rounds are enough for it, so that CI may compare it with what is committed. */
+  readonly isSteady: boolean
+}
+
+/** The results of each side of a comparison, one a round. */
+export type Sides = Readonly<Record<string, readonly LoadResult[]>>
+
+/** One point of the graph. */
+export interface Point {
+  readonly series: string
+  readonly tokens: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+export interface Outcome {
+  readonly checks: readonly Check[]
+  readonly sides?: Sides
+  readonly points?: readonly Point[]
+  /** What else a reader should know. */
+  readonly notes?: readonly string[]
+  /** Why it could not run here. */
+  readonly skipped?: string
+}
+
+export interface Scenario {
+  readonly name: string
+  /** Needs the long rounds, the million tokens, or more time than a quick run has. */
+  readonly isFullOnly?: true
+  readonly run: (bench: Bench) => Promise<Outcome>
+}
+
+export type Side = (round: number) => Promise<LoadResult>
+
+/** Each side once to get warm, then A B A B … @returns the results of each side, one a round */
+export async function alternate<S extends Readonly<Record<string, Side>>>(
+  { rounds, say }: Bench,
+  sides: S,
+): Promise<{ [Name in keyof S]: LoadResult[] }> {
+  const results: Record<string, LoadResult[]> = {}
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, side] of Object.entries(sides)) {
+      const result = await side(round)
+      if (round === 0) continue
+      results[name] = [...(results[name] ?? []), result]
+      const { perSecond, p50Ms, p99Ms } = result
+      const latency = `p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms`
+      say(`  ${round}: ${name}: ${Math.round(perSecond)} a second, ${latency}`)
+    }
+  }
+  return results as { [Name in keyof S]: LoadResult[] }
+}
+
+export const pick = (
+  results: readonly LoadResult[],
+  member: 'perSecond' | 'p50Ms' | 'p99Ms',
+): readonly number[] => results.map(result => result[member])
+
+/** A ratio of two sides, round by round, as a check. */
+export const ratioCheck = (
+  check: Omit<Check, 'unit' | 'values'>,
+  member: 'perSecond' | 'p50Ms' | 'p99Ms',
+  above: readonly LoadResult[],
+  below: readonly LoadResult[],
+): Check => ({ ...check, unit: '×', values: ratiosOf(pick(above, member), pick(below, member)) })
+
+export const atLeast = (value: number): Target => ({ is: 'at least', value })
+export const atMost = (value: number): Target => ({ is: 'at most', value })
+
+export const meets = ({ is, value }: Target, measured: number): boolean =>
+  is === 'at least' ? measured >= value : measured <= value
+
+/** 1,000,000 as `1 M`. */
+export const countText = (tokens: number): string => {
+  if (tokens >= 1e6) return `${tokens / 1e6} M`
+  return tokens >= 1e3 ? `${tokens / 1e3} k` : String(tokens)
+}

@@ -1,0 +1,96 @@
+/**
+ * Creating cards, one by one against plain puts of the same bytes, and a thousand at once.
+ * @module
+ */
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { runToEnd } from '../child.ts'
+import { freshFolder, makeDataSet } from '../data-sets.ts'
+import type { LoadResult } from '../load.ts'
+import { createCards, tokenizeCards } from '../requests.ts'
+import {
+  alternate,
+  atLeast,
+  ratioCheck,
+  type Bench,
+  type Outcome,
+  type Scenario,
+  type Side,
+} from '../scenario.ts'
+import { withCoffer } from '../servers.ts'
+
+export const createConnections = 64
+const floorProgram = resolve(import.meta.dir, '../floors/lmdb.ts')
+
+/** Creates cards by one request each. @param connections  in flight at a time */
+export const creating =
+  (
+    { loads, seconds }: Bench,
+    address: string,
+    key: string,
+    connections = createConnections,
+  ): Side =>
+  round =>
+    loads.run({ address, requests: createCards(key, round, seconds), connections, seconds })
+
+/** Floor (b): puts of rows as large, with as many uniques and terms, in a folder of their own. */
+async function openFloor(bench: Bench): Promise<Side> {
+  const { cardRow } = (await bench.vault(bench.tokens.small)).facts
+  const folder = join(bench.folder, 'lmdb-floor')
+  mkdirSync(folder)
+  const { bytes, uniques, terms } = cardRow
+  const words = [folder, bench.seconds, createConnections, bytes, uniques, terms].map(String)
+  bench.say(`  the row of a card: ${bytes} bytes, ${uniques} unique, ${terms} terms`)
+  return async () =>
+    JSON.parse(await runToEnd([process.execPath, floorProgram, ...words])) as LoadResult
+}
+
+/** Both begin with nothing and grow as they go. */
+async function measureCreates(bench: Bench): Promise<Outcome> {
+  const vault = await makeDataSet(freshFolder(bench.folder), 0, 'mixed')
+  const floor = await openFloor(bench)
+  const sides = await withCoffer(bench, vault.folder, ({ address }) =>
+    alternate(bench, { coffer: creating(bench, address, vault.facts.keys.create), lmdb: floor }),
+  )
+  const what = 'POST /tokens, durable, a card with 8 terms, against plain LMDB puts: rate'
+  const target = atLeast(0.7)
+  const check = { key: 'create.rate', what, target, isSteady: true }
+  return { sides, checks: [ratioCheck(check, 'perSecond', sides.coffer, sides.lmdb)] }
+}
+
+/** Few and long: what is under way at the end of a round is not counted. */
+const bulk = { bodies: 20, items: 1_000, connections: 2 } as const
+
+const tokenizing =
+  ({ loads, seconds, isQuick }: Bench, address: string, key: string): Side =>
+  async round => {
+    const requests = tokenizeCards(key, round, bulk)
+    const load = {
+      address,
+      requests,
+      connections: bulk.connections,
+      seconds: (isQuick ? 2 : 3) * seconds,
+    }
+    const result = await loads.run(load)
+    return { ...result, perSecond: result.perSecond * bulk.items }
+  }
+
+/** Rates are of tokens, latencies of requests. */
+async function measureTokenize(bench: Bench): Promise<Outcome> {
+  const { folder, facts } = await makeDataSet(freshFolder(bench.folder), 0, 'mixed')
+  const key = facts.keys.create
+  const sides = await withCoffer(bench, folder, ({ address }) =>
+    alternate(bench, {
+      tokenize: tokenizing(bench, address, key),
+      singles: creating(bench, address, key),
+    }),
+  )
+  const what = 'POST /tokenize of 1,000 cards, against single creates: tokens a second'
+  const check = { key: 'tokenize.rate', what, target: atLeast(5), isSteady: true }
+  return { sides, checks: [ratioCheck(check, 'perSecond', sides.tokenize, sides.singles)] }
+}
+
+export const createScenarios: readonly Scenario[] = [
+  { name: 'create', run: measureCreates },
+  { name: 'tokenize', run: measureTokenize },
+]

@@ -1,0 +1,115 @@
+/**
+ * Reads and durable writes against a vault as a small team would write it, with as many tokens.
+ * @module
+ */
+import { rmSync } from 'node:fs'
+import { copyDataSet, freshFolder } from '../data-sets.ts'
+import { askJson } from '../load.ts'
+import { findPostgres, withPostgres, type Cluster } from '../postgres.ts'
+import { createCards, readTokens } from '../requests.ts'
+import {
+  alternate,
+  atLeast,
+  countText,
+  ratioCheck,
+  type Bench,
+  type Outcome,
+  type Scenario,
+  type Side,
+} from '../scenario.ts'
+import { withCoffer, withHandRolled, type Server } from '../servers.ts'
+import { createConnections, creating } from './creates.ts'
+
+const readConnections = 32
+const readIds = 1_000
+const key = 'the-key-of-the-hand-rolled-vault'
+
+/** Rows like those that the vault writes, which nobody reads: the table has its full size. */
+const fillSql = (rows: number): string => `
+insert into tokens (id, tenant, type, container, fingerprint, metadata, mask, data, created_by)
+select gen_random_uuid(), t.tenant, t.type, t.container, sha256(n::text::bytea),
+  case when n % 2 = 0 then '{"region":"europe"}'::jsonb else '{}'::jsonb end,
+  t.mask, sha256(n::text::bytea) || sha256((-n)::text::bytea) || sha256((n * 7)::text::bytea),
+  t.created_by
+from generate_series(1, ${rows}) as n, (select * from tokens limit 1) as t;`
+
+/** @returns ids of tokens that can be read */
+async function fill(server: Server, { query }: Cluster, tokens: number): Promise<string[]> {
+  const ids: string[] = []
+  for (const request of createCards(key, 0, 1).slice(0, readIds)) {
+    ids.push((await askJson<{ id: string }>(server.address, request)).id)
+  }
+  await query(fillSql(tokens - ids.length))
+  await query('vacuum analyze tokens')
+  return ids
+}
+
+const reading =
+  ({ loads, seconds }: Bench, address: string, readKey: string, ids: readonly string[]): Side =>
+  () =>
+    loads.run({
+      address,
+      requests: readTokens(readKey, ids),
+      connections: readConnections,
+      seconds,
+    })
+
+async function compare(bench: Bench, cluster: Cluster, coffer: Server, tokens: number) {
+  const { facts } = await bench.vault(tokens)
+  return withHandRolled(cluster.host, key, async other => {
+    const ids = await fill(other, cluster, tokens)
+    const reads = await alternate(bench, {
+      coffer: reading(bench, coffer.address, facts.keys.reveal, facts.cardIds),
+      'hand-rolled': reading(bench, other.address, key, ids),
+    })
+    const writes = await alternate(bench, {
+      coffer: creating(bench, coffer.address, facts.keys.create),
+      'hand-rolled': creating(bench, other.address, key),
+    })
+    return { reads, writes }
+  })
+}
+
+type Compared = Awaited<ReturnType<typeof compare>>
+
+function outcomeOf({ reads, writes }: Compared, tokens: number, version: string): Outcome {
+  const than = `${countText(tokens)} tokens, against Fastify and PostgreSQL: rate`
+  const checkOf = (key: string, what: string, times: number, sides: Compared['reads']) =>
+    ratioCheck(
+      { key, what: `${what}, ${than}`, target: atLeast(times), isSteady: true },
+      'perSecond',
+      sides.coffer,
+      sides['hand-rolled'],
+    )
+  return {
+    notes: [`PostgreSQL ${version}; ${createConnections} connections for creates`],
+    sides: {
+      'coffer, reads': reads.coffer,
+      'hand-rolled, reads': reads['hand-rolled'],
+      'coffer, writes': writes.coffer,
+      'hand-rolled, writes': writes['hand-rolled'],
+    },
+    checks: [
+      checkOf('hand-rolled.reads', 'GET /tokens/{id}, revealed', 5, reads),
+      checkOf('hand-rolled.writes', 'POST /tokens, durable', 3, writes),
+    ],
+  }
+}
+
+async function measure(bench: Bench): Promise<Outcome> {
+  const programs = findPostgres()
+  if (programs === undefined) return { checks: [], skipped: 'PostgreSQL is not installed' }
+  const tokens = bench.tokens.large
+  const vault = copyDataSet(await bench.vault(tokens), freshFolder(bench.folder))
+  const outcome = await withPostgres(programs, cluster =>
+    withCoffer(bench, vault.folder, async coffer =>
+      outcomeOf(await compare(bench, cluster, coffer, tokens), tokens, cluster.version),
+    ),
+  )
+  rmSync(vault.folder, { recursive: true })
+  return outcome
+}
+
+export const handRolledScenarios: readonly Scenario[] = [
+  { name: 'hand-rolled', isFullOnly: true, run: measure },
+]

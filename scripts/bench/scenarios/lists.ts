@@ -1,0 +1,137 @@
+/**
+ * Lists, searches and totals: whether they stay flat as the vault grows, and as rules narrow it.
+ * @module
+ */
+import { askJson, type LoadRequest, type LoadResult } from '../load.ts'
+import { countTokens, listCards, searchBoth, type ListAnswer } from '../requests.ts'
+import {
+  alternate,
+  atMost,
+  countText,
+  pick,
+  ratioCheck,
+  type Bench,
+  type Check,
+  type Outcome,
+  type Scenario,
+  type Side,
+} from '../scenario.ts'
+import { withCoffer, type Server } from '../servers.ts'
+
+const connections = 32
+
+const asking =
+  ({ loads, seconds }: Bench, { address }: Server, request: LoadRequest): Side =>
+  () =>
+    loads.run({ address, requests: [request], connections, seconds })
+
+/** @throws when a total is not what the data set was made with: then nothing was measured */
+async function assertTotal({ address }: Server, request: LoadRequest, total: number) {
+  const { pagination } = await askJson<ListAnswer>(address, request)
+  if (pagination.total_items === total) return
+  throw new Error(`${request.path.split('?')[0]}: total ${pagination.total_items}, not ${total}`)
+}
+
+/** Serves the large vault and the small one; in a quick run there is but one. */
+async function withBothSizes<T>(
+  bench: Bench,
+  use: (large: Server, small: Server | undefined) => Promise<T>,
+): Promise<T> {
+  const small = await bench.vault(bench.tokens.small)
+  const large = await bench.vault(bench.tokens.large)
+  return withCoffer(bench, large.folder, largeServer =>
+    small.folder === large.folder
+      ? use(largeServer, undefined)
+      : withCoffer(bench, small.folder, smallServer => use(largeServer, smallServer)),
+  )
+}
+
+type Sized = Readonly<Partial<Record<'small', LoadResult[]>> & Record<'large', LoadResult[]>>
+
+/** A ratio of p99 between the sizes; none where there is but one. */
+function growth(
+  { tokens: { small, large } }: Bench,
+  name: string,
+  limit: number,
+  sides: Sized,
+): Check[] {
+  if (sides.small === undefined) return []
+  const what = `${name}: p99 at ${countText(large)} tokens, against ${countText(small)}`
+  const check = { key: `${name}.growth`, what, target: atMost(limit), isSteady: false }
+  return [ratioCheck(check, 'p99Ms', sides.large, sides.small)]
+}
+
+async function measureList(bench: Bench): Promise<Outcome> {
+  const { small, large } = bench.tokens
+  const smallKey = (await bench.vault(small)).facts.keys.mask
+  const { halfCards, keys } = (await bench.vault(large)).facts
+  const largeKey = keys.mask
+  const deepPage = large / 100
+  return withBothSizes(bench, async (largeServer, smallServer) => {
+    await assertTotal(largeServer, listCards(largeKey, deepPage), halfCards)
+    const sides = await alternate(bench, {
+      ...(smallServer && { small: asking(bench, smallServer, listCards(smallKey)) }),
+      large: asking(bench, largeServer, listCards(largeKey)),
+      deep: asking(bench, largeServer, listCards(largeKey, deepPage)),
+    })
+    const deep = {
+      key: 'list.deep',
+      what: `list: page ${deepPage} against page 1, p99, ${countText(large)} tokens`,
+      target: atMost(2),
+      isSteady: false,
+    }
+    const checks = [
+      ...growth(bench, 'list', 1.5, sides),
+      ratioCheck(deep, 'p99Ms', sides.deep, sides.large),
+    ]
+    return { sides, checks }
+  })
+}
+
+async function measureSearch(bench: Bench): Promise<Outcome> {
+  const { small, large } = bench.tokens
+  const [smallFacts, { facts }] = [(await bench.vault(small)).facts, await bench.vault(large)]
+  return withBothSizes(bench, async (largeServer, smallServer) => {
+    await assertTotal(largeServer, searchBoth(facts.keys.mask), facts.both)
+    const sides = await alternate(bench, {
+      ...(smallServer && { small: asking(bench, smallServer, searchBoth(smallFacts.keys.mask)) }),
+      large: asking(bench, largeServer, searchBoth(facts.keys.mask)),
+    })
+    const matches = `${countText(facts.half.tokens)} × ${countText(facts.tenth.tokens)}`
+    const tail = {
+      key: 'search.p99',
+      what: `search a AND b with its exact total, ${matches} matches: p99`,
+      unit: 'ms' as const,
+      target: atMost(10),
+      isSteady: false,
+      values: pick(sides.large, 'p99Ms'),
+    }
+    return { sides, checks: [tail, ...growth(bench, 'search', 3, sides)] }
+  })
+}
+
+async function measureLimited(bench: Bench): Promise<Outcome> {
+  const { folder, facts } = await bench.vault(bench.tokens.large)
+  const { keys, container } = facts
+  return withCoffer(bench, folder, async server => {
+    await assertTotal(server, countTokens(keys.limited), container.tokens)
+    await assertTotal(server, countTokens(keys.mask), facts.tokens)
+    const sides = await alternate(bench, {
+      limited: asking(bench, server, countTokens(keys.limited)),
+      unlimited: asking(bench, server, countTokens(keys.mask)),
+    })
+    const check = {
+      key: 'limited.p50',
+      what: `total for a caller of one container of ${container.tokens}, against all: p50`,
+      target: atMost(2),
+      isSteady: true,
+    }
+    return { sides, checks: [ratioCheck(check, 'p50Ms', sides.limited, sides.unlimited)] }
+  })
+}
+
+export const listScenarios: readonly Scenario[] = [
+  { name: 'list', run: measureList },
+  { name: 'search', run: measureSearch },
+  { name: 'limited', run: measureLimited },
+]

@@ -1,0 +1,74 @@
+/**
+ * The servers that are measured, started for one measurement and ended after it.
+ * @module
+ */
+import { join, resolve } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { startChild } from './child.ts'
+import { ask, type LoadRequest } from './load.ts'
+import type { Bench } from './scenario.ts'
+
+export interface Server {
+  /** `http://127.0.0.1:3333` */
+  readonly address: string
+  readonly pid: number
+}
+
+/** The last word that a server prints when it is ready is its address. */
+async function withServer<T>(
+  command: readonly string[],
+  use: (server: Server) => Promise<T>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<T> {
+  const child = await startChild(command, { env })
+  try {
+    return await use({ address: child.ready.split(/\s/).at(-1) ?? '', pid: child.pid })
+  } finally {
+    await child.stop()
+  }
+}
+
+/** Serves a data folder. */
+export const withCoffer = <T>(
+  { coffer }: Bench,
+  folder: string,
+  use: (server: Server) => Promise<T>,
+): Promise<T> => withServer([...coffer, 'serve', '--data', folder, '--port', '0'], use)
+
+const elysiaFloor = resolve(import.meta.dir, 'floors/elysia.ts')
+/** Made anew for each answer by the server itself. */
+const serverHeaders = ['connection', 'content-length', 'date']
+
+/**
+ * Floor (a): a bare route of the framework that gives the same bytes under the same headers.
+ * @param like  whose answer is given, whatever is asked
+ */
+export async function withElysiaFloor<T>(
+  bench: Bench,
+  coffer: Server,
+  like: LoadRequest,
+  use: (server: Server) => Promise<T>,
+): Promise<T> {
+  const answer = await ask(coffer.address, like)
+  const headers = Object.fromEntries(answer.headers)
+  for (const name of serverHeaders) delete headers[name]
+  const file = join(bench.folder, 'elysia-floor.json')
+  writeFileSync(file, JSON.stringify({ body: await answer.text(), headers }))
+  return withServer([process.execPath, elysiaFloor, file], use, { NODE_ENV: 'production' })
+}
+
+const handRolled = resolve(import.meta.dir, 'floors/fastify-vault.mjs')
+
+/** Floor (c), on Node.js, as a small team would run it. @param database  folder of its socket */
+export const withHandRolled = <T>(
+  database: string,
+  key: string,
+  use: (server: Server) => Promise<T>,
+): Promise<T> =>
+  withServer(['node', handRolled], use, {
+    NODE_ENV: 'production',
+    PGHOST: database,
+    PGUSER: 'postgres',
+    PGDATABASE: 'postgres',
+    VAULT_API_KEY: key,
+  })
