@@ -16,8 +16,10 @@ export type Log = (
 export interface Deps {
   readonly store: Store
   readonly keys: Keys
-  /** Unix milliseconds, for what has a date: expiry above all. May stand still for long. */
+  /** Unix milliseconds that never decrease, for what has a date: expiry above all. */
   readonly now: () => number
+  /** As `now`, but late where the clock may be wrong: only by this is anything destroyed. */
+  readonly settled: () => number
   /** Milliseconds since some moment, always going on: for rates and turns. */
   readonly elapsedMs: () => number
   readonly randomBytes: (count: number) => Uint8Array

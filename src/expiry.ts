@@ -13,10 +13,10 @@ import { sweepBatchRows } from './limits.ts'
  * Removes what is due now, in bounded batches.
  * @returns how many rows were removed
  */
-export async function sweep(deps: Pick<Deps, 'store' | 'now'>): Promise<number> {
+export async function sweep(deps: Pick<Deps, 'store' | 'settled'>): Promise<number> {
   let removed = 0
   for (;;) {
-    const due = await deps.store.due(deps.now(), sweepBatchRows)
+    const due = await deps.store.due(deps.settled(), sweepBatchRows)
     const outcomes = await Promise.all(
       due.map(row => deps.store.write([{ remove: row.ordinal, ifVersion: row.version }])),
     )

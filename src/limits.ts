@@ -144,6 +144,16 @@ export const expiryTextCharsMax = 64
 /** The widest offset in use; hardening H108. */
 export const offsetMinutesMax = 14 * 60
 export const sweepIntervalMs = 1_000
+/** decision: a clock that is corrected moves by less, one that is wrong by more (cli/clock.ts). */
+export const clockStepMsMax = 60_000
+/** decision: how long a clock that jumped ahead must stand before anything is destroyed by it. */
+export const clockHoldMs = 60 * 60 * 1_000
+/** decision: the same of a start after downtime. What is due leaves within 60 s of it. */
+export const clockStartHoldMs = 20_000
+/** decision: how far ahead the clock is written, so that it is written about as rarely. */
+export const clockLeaseMs = 2_000
+/** decision: of the file of the clock; more than any instant takes, so that more is damage. */
+export const clockFileBytesMax = 64
 export const sweepBatchRows = 200
 export const credentialCacheEntriesMax = 10_000
 
@@ -156,8 +166,12 @@ export const termBytes = 16
 export const chunkOrdinals = 65_536
 export const chunkArrayEntriesMax = 4_095
 export const mapBytes = 64 * 1024 ** 3
+/** decision: what a process needs beside that map, once it has started. */
+export const addressSpaceSpareBytes = 1024 ** 3
 export const readersMax = 1_024
 export const groupCommitChangesMax = 1_000
+/** decision: of the rows of one transaction, so that the reserve below is enough for it. */
+export const groupCommitBytesMax = 2 * 1024 * 1024
 /** The credential that must stand, and of each token its row and two expired holders. */
 export const writeChangesMax = 1 + 3 * bulkLeavesMax
 export const ordinalMax = 2 ** 48 - 1
@@ -175,9 +189,18 @@ export const queryDepthMax = 300
 export const queryOrdinalsMax = walkedRowsMax
 /** Of one walk over the store. */
 export const findingsMax = 10_000
+/** decision: of one walk, as told to a person; more of them say no more. */
+export const findingsShownMax = 100
 /** decision: what writes leave free on the disk, so that removing goes on (hardening L11). */
 export const freeSpaceBytesMin = 64 * 1024 * 1024
 export const freeSpaceProbeMs = 1_000
+/**
+ * decision: what the store's file may grow by, taken from the disk before it is needed; when no more
+ * can be had, so much must be left to add, and so much to remove.
+ */
+export const reserveBytesWanted = 16 * 1024 * 1024
+export const reserveBytesToAddMin = 12 * 1024 * 1024
+export const reserveBytesToRemoveMin = 4 * 1024 * 1024
 /** A commit that takes longer will never end: the engine's writer is stuck (hardening L9). */
 export const commitMsMax = 5_000
 /** How long a failed commit is asked for its cause. */

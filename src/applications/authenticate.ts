@@ -2,16 +2,15 @@
  * From an API key, or an id, to the application that it stands for as a caller.
  *
  * A cached caller counts only while the store's generation stands, so that a regenerated, changed
- * or deleted credential is dead on the next request in every process. Expiry is left to whoever
- * asks, since it passes without a write. Source: contract section 13.
+ * or deleted credential is dead on the next request in every process. Source: contract section 13.
  * @module
  */
 import type { Deps } from '../deps.ts'
-import { isLive, type Caller } from '../domain/caller.ts'
+import type { Caller } from '../domain/caller.ts'
+import { isExpired } from '../records/deadline.ts'
 import { cacheByGeneration } from '../records/generation-cache.ts'
+import type { Digest } from '../store/contract.ts'
 import { applicationUnique, keyDigest, openApplication, type StoredApplication } from './record.ts'
-
-const keyPrefix = 'key_'
 
 const callerOf = ({ row, record }: StoredApplication): Caller => ({
   tenantId: record.tenantId,
@@ -22,30 +21,34 @@ const callerOf = ({ row, record }: StoredApplication): Caller => ({
   credential: { ordinal: row.ordinal, version: row.version },
 })
 
+type Reading = Pick<Deps, 'store' | 'keys' | 'now'>
+
+/** An expired row is refused unopened: that costs what an absent one does (contract section 2). */
+async function findLive({ store, keys }: Reading, unique: Digest, nowMs: number) {
+  const row = await store.find(unique)
+  if (row === undefined || isExpired(row, nowMs)) return undefined
+  return callerOf(openApplication(keys, row))
+}
+
 /**
- * @returns a function that gives the caller of a key, who may have expired, and `undefined` for
- * any other text
+ * @returns a function that gives the live caller of a key, and `undefined` for any other text;
+ * whatever that text is, it is looked up
  */
 export function applicationAuthenticator(
-  deps: Pick<Deps, 'store' | 'keys'>,
+  deps: Reading,
 ): (key: string) => Promise<Caller | undefined> {
-  const findCaller = cacheByGeneration(deps.store, async digest => {
-    const row = await deps.store.find(digest)
-    if (row === undefined) return undefined
-    return { value: callerOf(openApplication(deps.keys, row)), mayKeep: true }
+  const findCaller = cacheByGeneration(deps, async (digest, nowMs) => {
+    const value = await findLive(deps, digest, nowMs)
+    if (value === undefined) return undefined
+    return { value, keepUntilMs: value.expiresAtMs }
   })
-  return async key =>
-    key.startsWith(keyPrefix) ? findCaller(keyDigest(deps.keys, key)) : undefined
+  return key => findCaller(keyDigest(deps.keys, key))
 }
 
 /** The live application of that id, as the caller that its key makes. */
-export async function findLiveApplication(
-  deps: Pick<Deps, 'store' | 'keys' | 'now'>,
+export const findLiveApplication = (
+  deps: Reading,
   tenantId: string,
   id: string,
-): Promise<Caller | undefined> {
-  const row = await deps.store.find(applicationUnique(deps.keys, tenantId, id))
-  if (row === undefined) return undefined
-  const caller = callerOf(openApplication(deps.keys, row))
-  return isLive(caller, deps.now()) ? caller : undefined
-}
+): Promise<Caller | undefined> =>
+  findLive(deps, applicationUnique(deps.keys, tenantId, id), deps.now())

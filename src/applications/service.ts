@@ -10,6 +10,7 @@ import type { Caller } from '../domain/caller.ts'
 import { parseFutureInstant } from '../domain/instants.ts'
 import type { ApplicationType, Permission } from '../domain/permissions.ts'
 import { ApiError, invariant } from '../errors.ts'
+import { isExpired } from '../records/deadline.ts'
 import { inTurn } from '../records/turns.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
 import { Secret } from '../secret.ts'
@@ -99,8 +100,7 @@ async function findApplication(
   id: string,
 ): Promise<StoredApplication> {
   const row = await deps.store.find(applicationUnique(deps.keys, tenantId, id))
-  const live = row !== undefined && (row.deadlineMs === undefined || row.deadlineMs > deps.now())
-  if (!live) throw absent()
+  if (row === undefined || isExpired(row, deps.now())) throw absent()
   return openApplication(deps.keys, row)
 }
 

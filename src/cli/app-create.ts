@@ -12,7 +12,7 @@ import type { Store } from '../store/contract.ts'
 import { composeManager } from '../vault.ts'
 import { openDataFolder, type FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
-import { endAfterFailure, randomBytes, sayNow } from './system.ts'
+import { endAfterFailure, randomBytes, sayNow, wallMs } from './system.ts'
 
 export interface AppCreateOptions extends FolderOptions {
   readonly name: string
@@ -40,7 +40,7 @@ export async function createApp(options: AppCreateOptions): Promise<void> {
   const { store, keys } = await openDataFolder(options, endAfterFailure)
   try {
     const tenantId = await tenantOf(store, keys, options.tenant)
-    const deps = { keys, now: Date.now, randomBytes }
+    const deps = { keys, now: wallMs, randomBytes }
     const { record, key, row } = composeManager(deps, tenantId, name)
     await store.write([{ insert: row }])
     const facts = { tenant_id: tenantId, application_id: record.id, key: key.reveal() }

@@ -15,9 +15,10 @@ import type { Secret } from '../secret.ts'
 import type { Settings } from '../settings.ts'
 import { openLmdbStore } from '../store/lmdb/open.ts'
 import { createVault, openVaultKeys } from '../vault.ts'
+import { noMark, openClock, type Clock } from './clock.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { startServer, untilSignalled } from './server.ts'
-import { elapsedMs, logToStderr, monotoneClock, randomBytes, say } from './system.ts'
+import { elapsedMs, logToStderr, randomBytes, say, wallMs } from './system.ts'
 
 export interface DevOptions extends ConfigOptions {
   readonly json?: boolean
@@ -56,13 +57,14 @@ async function addApplication(
 async function makeDemoVault(
   folder: string,
   settings: Settings,
+  { now, settled }: Clock,
 ): Promise<{ deps: Deps; demo: DemoKeys }> {
-  const now = monotoneClock()
   const masterKey = randomBytes(32)
   const store = await openLmdbStore({ path: folder })
   const { tenantId, key } = await createVault({ store, now, randomBytes }, masterKey)
   const keys = await openVaultKeys(store, masterKey)
-  const deps: Deps = { store, keys, now, randomBytes, elapsedMs, log: logToStderr, settings }
+  const log = logToStderr
+  const deps: Deps = { store, keys, now, settled, randomBytes, elapsedMs, log, settings }
   const demo: DemoKeys = {
     tenantId,
     management: key,
@@ -107,7 +109,8 @@ export async function dev({ json, ...options }: DevOptions): Promise<void> {
   const port = 'port' in address ? address.port : 0
   const folder = mkdtempSync(join(tmpdir(), 'coffer-dev-'))
   try {
-    const { deps, demo } = await makeDemoVault(folder, settings)
+    const clock = openClock({ wall: wallMs, elapsedMs, mark: noMark, log: logToStderr })
+    const { deps, demo } = await makeDemoVault(folder, settings, clock)
     const stopped = untilSignalled(['SIGTERM', 'SIGINT', 'SIGHUP'])
     const server = await startServer(deps, { host: '127.0.0.1', port })
     const baseUrl = server.address + settings.basePath

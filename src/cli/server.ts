@@ -77,7 +77,7 @@ function listen({ listener }: App, address: Address) {
 }
 
 /** Sweeps now and then once an interval; a failed sweep is logged and tried again. */
-function startSweeping(deps: Deps): () => void {
+function startSweeping(deps: Pick<Deps, 'store' | 'settled' | 'log'>): () => void {
   let running = false
   async function run(): Promise<void> {
     if (running) return

@@ -25,14 +25,8 @@ export function randomBytes(count: number): Uint8Array {
   return bytes
 }
 
-/** Unix milliseconds that never run backwards, so that a clock step revives nothing expired. */
-export function monotoneClock(read: () => number = Date.now): () => number {
-  let latest = 0
-  return () => {
-    latest = Math.max(latest, read())
-    return latest
-  }
-}
+/** Unix milliseconds as the machine believes them, which may step in either direction. */
+export const wallMs = (): number => Date.now()
 
 /** Milliseconds since the process began, whatever is done to the clock on the wall. */
 export const elapsedMs = (): number => performance.now()

@@ -2,7 +2,8 @@
  * What was made of rows that are found by a digest, kept while the store's generation stands.
  *
  * So a change that bumps the generation is seen by the next look-up, in every process that shares
- * the store. The cache is keyed by digests: no text of a caller is kept.
+ * the store. The cache is keyed by digests: no text of a caller is kept. What has expired is looked
+ * up like what was never there, so that refusing both costs the same (contract section 2).
  * @module
  */
 import { hexOf } from '../bytes.ts'
@@ -11,17 +12,23 @@ import type { Digest, Store } from '../store/contract.ts'
 
 export interface Loaded<T> {
   readonly value: T
-  /** Whether it holds until the generation moves; else it is loaded each time. */
-  readonly mayKeep: boolean
+  /** Unix milliseconds from which it is loaded anew; 0: each time; `undefined`: never. */
+  readonly keepUntilMs: number | undefined
 }
 
-/** @param load reads the store; gives `undefined` where there is nothing, which is not kept */
+const holds = ({ keepUntilMs }: Loaded<unknown>, nowMs: number): boolean =>
+  keepUntilMs === undefined || nowMs < keepUntilMs
+
+/**
+ * @param load reads the store, for the instant of the look-up; gives `undefined` where there is
+ * nothing, which is not kept
+ */
 export function cacheByGeneration<T>(
-  store: Pick<Store, 'generation'>,
-  load: (digest: Digest) => Promise<Loaded<T> | undefined>,
+  { store, now }: { readonly store: Pick<Store, 'generation'>; readonly now: () => number },
+  load: (digest: Digest, nowMs: number) => Promise<Loaded<T> | undefined>,
 ): (digest: Digest) => Promise<T | undefined> {
   let generation = -1
-  let cached = new Map<string, T>()
+  let cached = new Map<string, Loaded<T>>()
 
   return async digest => {
     const current = await store.generation()
@@ -29,13 +36,14 @@ export function cacheByGeneration<T>(
       generation = current
       cached = new Map()
     }
+    const nowMs = now()
     const cacheKey = hexOf(digest)
     const known = cached.get(cacheKey)
-    if (known !== undefined) return known
+    if (known !== undefined && holds(known, nowMs)) return known.value
     // What is read under this generation must not land in the map of a later one.
     const into = cached
-    const loaded = await load(digest)
-    if (loaded?.mayKeep === true) into.set(cacheKey, loaded.value)
+    const loaded = await load(digest, nowMs)
+    if (loaded !== undefined && loaded.keepUntilMs !== 0) into.set(cacheKey, loaded)
     return loaded?.value
   }
 }

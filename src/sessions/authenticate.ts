@@ -6,14 +6,27 @@
  * stands: deleting an application moves that. One that is not authorized is never kept, so that
  * its authorization is seen at once and need not move the generation for everybody.
  * Source: contract sections 12 and 13.
+ *
+ * What is refused costs the same whatever the reason (contract section 2): where no session stands,
+ * one is opened all the same, whose application is nowhere. decision: where sessions are bound to
+ * their authorizer, the session of one that is gone costs an opening and a look-up more.
  * @module
  */
 import type { Grants } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
 import { isWithin } from '../domain/grant-limit.ts'
+import { isExpired } from '../records/deadline.ts'
 import { cacheByGeneration } from '../records/generation-cache.ts'
+import type { Row } from '../store/contract.ts'
 import type { SessionDeps } from './deps.ts'
-import { openSession, sessionKeyDigest, type StoredSession } from './record.ts'
+import {
+  isUsable,
+  openSession,
+  sealSession,
+  sessionKeyDigest,
+  type SessionRecord,
+  type StoredSession,
+} from './record.ts'
 
 /** No application key starts so: an underscore is not of base58. */
 export const sessionKeyPrefix = 'key_sess_'
@@ -52,20 +65,44 @@ async function callerOf(
   }
 }
 
+/** Versions of random ids are 4, so no application has this one. */
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+/** A session in no store, of nobody, as long as one is that may read. */
+function sealStandIn(deps: SessionDeps): Row {
+  const nowMs = deps.now()
+  const record: SessionRecord = {
+    tenantId: nobody,
+    applicationId: nobody,
+    createdAtMs: nowMs,
+    expiresAtMs: nowMs,
+    authorization: {
+      grants: { permissions: ['token:read'], rules: [] },
+      authorizedBy: nobody,
+      authorizedAtMs: nowMs,
+    },
+  }
+  const uniques = ['', ''].map(text => sessionKeyDigest(deps.keys, text))
+  return { ...sealSession(deps, record, uniques, 1), ordinal: 0 }
+}
+
 /**
- * @returns a function that gives the caller of a session key, who may have expired, and
- * `undefined` for any other text
+ * @returns a function that gives the live caller of a session key, and `undefined` for any other
+ * text
  */
 export function sessionAuthenticator(
   deps: SessionDeps,
 ): (key: string) => Promise<Caller | undefined> {
-  const findCaller = cacheByGeneration(deps.store, async digest => {
-    const row = await deps.store.find(digest)
-    if (row === undefined) return undefined
-    const session = openSession(deps.keys, row)
+  const standIn = sealStandIn(deps)
+  const findCaller = cacheByGeneration(deps, async (digest, nowMs) => {
+    const found = await deps.store.find(digest)
+    const stands = found !== undefined && !isExpired(found, nowMs)
+    const session = openSession(deps.keys, stands ? found : standIn)
     const value = await callerOf(deps, session)
-    if (value === undefined) return undefined
-    return { value, mayKeep: session.record.authorization !== undefined }
+    const isStanding = stands && isUsable(session.record, nowMs)
+    if (!isStanding || value === undefined) return undefined
+    const isFinal = session.record.authorization !== undefined
+    return { value, keepUntilMs: isFinal ? value.expiresAtMs : 0 }
   })
   return key => findCaller(sessionKeyDigest(deps.keys, key))
 }

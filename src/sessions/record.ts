@@ -11,6 +11,7 @@ import { uniqueDigest } from '../crypto/digest.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
 import type { Grants } from '../domain/access.ts'
+import { clockStepMsMax, sessionMsMax } from '../limits.ts'
 import { openPart, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { Digest, NewRow, Row } from '../store/contract.ts'
 
@@ -59,6 +60,13 @@ export function sealSession(
   const part = utf8(JSON.stringify(record))
   return sealRow(sealerOf(deps.keys), deps.randomBytes, header, version, [part])
 }
+
+/**
+ * Whether a session may be used at this time. One that ends later than any session can was made
+ * under a clock that was ahead, and would outlive its time by that.
+ */
+export const isUsable = ({ expiresAtMs }: SessionRecord, nowMs: number): boolean =>
+  expiresAtMs > nowMs && expiresAtMs <= nowMs + sessionMsMax + clockStepMsMax
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
 export function openSession(keys: Keys, row: Row): StoredSession {

@@ -6,7 +6,7 @@
  */
 import { base58 } from '../bytes.ts'
 import type { Deps } from '../deps.ts'
-import { isLive, type Caller } from '../domain/caller.ts'
+import type { Caller } from '../domain/caller.ts'
 import { isWithin } from '../domain/grant-limit.ts'
 import { parseFutureInstant } from '../domain/instants.ts'
 import { ApiError, invalid, invariant } from '../errors.ts'
@@ -18,6 +18,7 @@ import type { SessionDeps } from './deps.ts'
 import { checkSessionGrants } from './grants.ts'
 import type { AuthorizeSessionBody } from './model.ts'
 import {
+  isUsable,
   nonceDigest,
   openSession,
   sealSession,
@@ -66,7 +67,7 @@ async function findByNonce(deps: SessionDeps, nonce: Uint8Array): Promise<Stored
   const session = openSession(deps.keys, row)
   const { tenantId, applicationId } = session.record
   const creator = await deps.findApplication(tenantId, applicationId)
-  if (creator === undefined || !isLive(session.record, deps.now())) throw unknownNonce()
+  if (creator === undefined || !isUsable(session.record, deps.now())) throw unknownNonce()
   return session
 }
 

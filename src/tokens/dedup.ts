@@ -11,15 +11,9 @@
 import { uniqueDigest } from '../crypto/digest.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
+import { isExpired } from '../records/deadline.ts'
 import type { Change, Query } from '../store/contract.ts'
-import {
-  isExpired,
-  openToken,
-  tokenTerms,
-  tokenUnique,
-  type StoredToken,
-  type TokenRecord,
-} from './record.ts'
+import { openToken, tokenTerms, tokenUnique, type StoredToken, type TokenRecord } from './record.ts'
 
 type Contents = Pick<TokenRecord, 'type' | 'fingerprint'>
 
@@ -68,7 +62,7 @@ export async function decideHolding(
   const holder = await deps.store.find(unique)
   if (holder === undefined || holder.ordinal === ordinal) return { uniques: [unique], changes: [] }
   const { version: ifVersion } = holder
-  return isExpired(holder, deps.now())
+  return isExpired(holder, deps.settled())
     ? { uniques: [unique], changes: [{ remove: holder.ordinal, ifVersion }] }
     : { uniques: [], changes: [{ require: holder.ordinal, ifVersion }] }
 }

@@ -11,12 +11,13 @@ import { atMostMask, decideTransform, type Transform } from '../domain/access.ts
 import type { Caller } from '../domain/caller.ts'
 import { ApiError, invalid, type ErrorKind } from '../errors.ts'
 import { bulkAnswerCharsMax } from '../limits.ts'
+import { isExpired } from '../records/deadline.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
 import type { Change, NewRow } from '../store/contract.ts'
 import { dedupUnique, findEqual } from './dedup.ts'
 import { pauses } from './pause.ts'
 import type { Plan } from './plan.ts'
-import { isExpired, sealToken, type TokenRecord } from './record.ts'
+import { sealToken, type TokenRecord } from './record.ts'
 import { viewStored, viewUnreadable, viewWritten, type Frame } from './view.ts'
 
 export interface Answer {
@@ -192,7 +193,7 @@ async function clearWay(deps: Deps, entries: readonly Entry[]): Promise<readonly
     for (const [index, unique] of (entry.made?.row.uniques ?? []).entries()) {
       const holder = await deps.store.find(unique)
       if (holder === undefined) continue
-      if (isExpired(holder, deps.now())) {
+      if (isExpired(holder, deps.settled())) {
         leaving.set(holder.ordinal, { remove: holder.ordinal, ifVersion: holder.version })
       } else if (index === 0) {
         entry.collisions += 1

@@ -111,6 +111,7 @@ export async function openTestVault(
     store,
     keys,
     now: clock.now,
+    settled: clock.now,
     elapsedMs: clock.now,
     randomBytes,
     log,

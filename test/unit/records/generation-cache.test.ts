@@ -10,10 +10,11 @@ const digestOf = (count: number): Uint8Array => {
 
 const [one, two] = [digestOf(1), digestOf(2)]
 
-/** A store with a generation that the test moves, and a loader that counts its calls. */
+/** A store and a clock that the test moves, and a loader that counts its calls. */
 function setUp(loaded: Loaded<string> | undefined) {
-  const state = { generation: 1, loads: 0, loaded }
-  const find = cacheByGeneration({ generation: async () => state.generation }, async () => {
+  const state = { generation: 1, nowMs: 10, loads: 0, loaded }
+  const deps = { store: { generation: async () => state.generation }, now: () => state.nowMs }
+  const find = cacheByGeneration(deps, async () => {
     state.loads += 1
     return state.loaded
   })
@@ -22,49 +23,61 @@ function setUp(loaded: Loaded<string> | undefined) {
 
 describe('a cache by generation', () => {
   test('loads what may be kept once for each digest', async () => {
-    const { state, find } = setUp({ value: 'a', mayKeep: true })
+    const { state, find } = setUp({ value: 'a', keepUntilMs: undefined })
     expect([await find(one), await find(one), await find(two)]).toEqual(['a', 'a', 'a'])
     expect(state.loads).toBe(2)
   })
 
   test('loads again once the generation moved', async () => {
-    const { state, find } = setUp({ value: 'a', mayKeep: true })
+    const { state, find } = setUp({ value: 'a', keepUntilMs: undefined })
     await find(one)
-    state.loaded = { value: 'b', mayKeep: true }
+    state.loaded = { value: 'b', keepUntilMs: undefined }
     expect(await find(one)).toBe('a')
     state.generation = 2
     expect(await find(one)).toBe('b')
   })
 
   test('loads each time what may not be kept, and what is not there', async () => {
-    for (const loaded of [{ value: 'a', mayKeep: false }, undefined]) {
+    for (const loaded of [{ value: 'a', keepUntilMs: 0 }, undefined]) {
       const { state, find } = setUp(loaded)
       expect([await find(one), await find(one)]).toEqual([loaded?.value, loaded?.value])
       expect(state.loads).toBe(2)
-      state.loaded = { value: 'b', mayKeep: true }
+      state.loaded = { value: 'b', keepUntilMs: undefined }
       expect(await find(one)).toBe('b')
     }
+  })
+
+  test('loads again from the instant on until which it may be kept', async () => {
+    const { state, find } = setUp({ value: 'a', keepUntilMs: 12 })
+    await find(one)
+    state.loaded = undefined
+    state.nowMs = 11
+    expect(await find(one)).toBe('a')
+    state.nowMs = 12
+    expect(await find(one)).toBeUndefined()
+    expect(state.loads).toBe(2)
   })
 
   test('does not carry what was read under one generation into the next', async () => {
     const read = Promise.withResolvers<Loaded<string>>()
     let generation = 1
     let loads = 0
-    const find = cacheByGeneration({ generation: async () => generation }, async () => {
+    const deps = { store: { generation: async () => generation }, now: () => 0 }
+    const find = cacheByGeneration(deps, async () => {
       loads += 1
-      return loads === 1 ? read.promise : { value: 'new', mayKeep: true }
+      return loads === 1 ? read.promise : { value: 'new', keepUntilMs: undefined }
     })
     const slow = find(one)
     await Promise.resolve()
     generation = 2
     expect(await find(two)).toBe('new')
-    read.resolve({ value: 'old', mayKeep: true })
+    read.resolve({ value: 'old', keepUntilMs: undefined })
     expect(await slow).toBe('old')
     expect(await find(one)).toBe('new')
   })
 
   test('starts anew when it is full', async () => {
-    const { state, find } = setUp({ value: 'a', mayKeep: true })
+    const { state, find } = setUp({ value: 'a', keepUntilMs: undefined })
     for (let count = 0; count < credentialCacheEntriesMax; count += 1) await find(digestOf(count))
     expect(state.loads).toBe(credentialCacheEntriesMax)
     await find(digestOf(credentialCacheEntriesMax))

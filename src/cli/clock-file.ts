@@ -1,0 +1,35 @@
+/**
+ * The file `clock` of a data folder: the mark of the clock, as decimal Unix milliseconds and a
+ * newline, readable by its owner only.
+ *
+ * Written in place and never synced, which keeps it over the death of the process and takes a few
+ * microseconds. Only who holds the lock of the folder may open it. Source: cli/clock.ts.
+ * @module
+ */
+import { constants, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import { clockFileBytesMax } from '../limits.ts'
+import type { ClockMark } from './clock.ts'
+
+const ownerOnly = 0o600
+const { O_CREAT, O_NOFOLLOW, O_RDWR } = constants
+
+/** The file is made where it is missing. Whatever fails then fails at each use, as an error. */
+export function openClockFile(path: string): ClockMark {
+  let file: number | undefined
+  let length: number | undefined
+  const open = () => (file ??= openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, ownerOnly))
+  return {
+    read() {
+      const bytes = Buffer.alloc(clockFileBytesMax)
+      length = readSync(open(), bytes, 0, clockFileBytesMax, 0)
+      return bytes.toString('latin1', 0, length)
+    },
+    write(text) {
+      writeSync(open(), text, 0, 'latin1')
+      if (text.length === length) return
+      // What was longer must not stay behind it.
+      ftruncateSync(open(), text.length)
+      length = text.length
+    },
+  }
+}

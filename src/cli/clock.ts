@@ -1,0 +1,216 @@
+/**
+ * The clock of a running vault: what time it is, by a wall clock that may be wrong.
+ *
+ * It gives two answers. `now` serves requests and errs to the late side: what the wall has once
+ * called expired stays hidden. `settled` is for the sweep and errs to the early side: what it calls
+ * expired may be destroyed. Neither ever decreases, nor stands still for longer than a few times
+ * `clockStepMsMax`: both go on at the rate of a monotonic clock where the wall does not.
+ *
+ * - A wall within `clockStepMsMax` of where it should be is followed. One that is a little behind
+ *   is waited for; one that is far behind is not listened to.
+ * - One that jumped ahead moves `now` at once, and `settled` only after it has stood there for
+ *   `clockHoldMs`. So a jump that is taken back in time has destroyed nothing. The same holds for
+ *   each sleep of the machine that the monotonic clock does not count.
+ * - The mark is the latest instant that was told and was not held. It outlives the process: a
+ *   start with an earlier wall goes on from the mark, and destroys only what is expired by both. A
+ *   start with a wall far beyond the mark, as after downtime, waits for `clockStartHoldMs` before
+ *   it destroys what that wall calls expired.
+ *
+ * The mark is written ahead by `clockLeaseMs` and is not synced: a killed process loses nothing of
+ * it, a power cut may lose the last half minute or so. A clock that was ahead for longer than the
+ * hold leaves a mark that hides what is not expired: whoever has set that clock right stops the
+ * vault, removes the file `clock` in the data folder, and starts it again.
+ * Source: contract section 10; hardening T6, F17, D6.
+ * @module
+ */
+import type { Log } from '../deps.ts'
+import {
+  clockHoldMs,
+  clockLeaseMs,
+  clockStartHoldMs,
+  clockStepMsMax,
+  deadlineMsMax,
+} from '../limits.ts'
+
+/** Where the mark is kept. Both may throw: the clock goes on without it. */
+export interface ClockMark {
+  /** What was written last, by an earlier process too; empty when there is nothing. */
+  read(): string
+  write(text: string): void
+}
+
+/** Of a vault that is gone with its process. */
+export const noMark: ClockMark = { read: () => '', write: () => {} }
+
+export interface ClockParts {
+  /** Unix milliseconds, as the machine believes; whole, and of any value. */
+  readonly wall: () => number
+  /** Milliseconds since some moment, at a steady rate and never back. */
+  readonly elapsedMs: () => number
+  readonly mark: ClockMark
+  readonly log: Log
+}
+
+/** All in whole Unix milliseconds. */
+export interface Clock {
+  /** From when on something counts as expired. Not before the wall, nor before `settled`. */
+  now(): number
+  /** By when something has expired beyond doubt, and may be destroyed. */
+  settled(): number
+  /** Writes the mark without its lease: for a clean stop. */
+  keep(): void
+}
+
+interface State {
+  /** When the clock was read last, by the monotonic clock, as are `base`, `offset`, `sinceMs`. */
+  elapsedMs: number
+  now: number
+  settled: number
+  /** What must not be told as earlier by the next process. */
+  trusted: number
+  /** Where the wall should be, less the monotonic clock. */
+  base: number
+  /** Where the wall is, less the monotonic clock, and since when it has been about there. */
+  offset: number
+  sinceMs: number
+  holdMs: number
+}
+
+const markPattern = /^([0-9]{1,15})\n$/
+
+function readMark({ mark, log }: ClockParts): number | undefined {
+  try {
+    const text = mark.read()
+    if (text === '') return undefined
+    const markMs = Number(markPattern.exec(text)?.[1] ?? Number.NaN)
+    if (markMs <= deadlineMsMax) return markMs
+  } catch {
+    // Ignored like a damaged one: a vault with a right clock does not need it.
+  }
+  log('clock_mark_ignored')
+  return undefined
+}
+
+function startState(wall: number, elapsedMs: number, markMs: number): State {
+  const isLate = wall - markMs > clockStepMsMax
+  // A mark was written ahead of its time, after kills by several leases.
+  const settled = isLate ? Math.max(0, markMs - clockStepMsMax) : wall
+  const latest = Math.max(wall, markMs)
+  return {
+    elapsedMs,
+    now: latest,
+    settled,
+    trusted: isLate ? markMs : latest,
+    base: (isLate ? markMs : wall) - elapsedMs,
+    offset: wall - elapsedMs,
+    sinceMs: elapsedMs,
+    holdMs: isLate ? clockStartHoldMs : clockHoldMs,
+  }
+}
+
+/**
+ * Moves `base` to a wall that has stood for long enough, if not far behind; and at once to one
+ * that comes up to where an earlier process was.
+ */
+function acceptWall(state: State, wall: number): void {
+  const offset = wall - state.elapsedMs
+  const isElsewhere = Math.abs(offset - state.offset) > clockStepMsMax
+  const leadMs = offset - state.base
+  const isKnown =
+    leadMs > clockStepMsMax &&
+    state.trusted - state.settled > clockStepMsMax &&
+    wall - state.trusted <= clockStepMsMax
+  const hasStood = !isElsewhere && state.elapsedMs - state.sinceMs >= state.holdMs
+  const isAccepted = isKnown || (hasStood && leadMs >= -clockStepMsMax)
+  if (isAccepted) state.base = offset
+  if (isAccepted || isElsewhere) {
+    state.offset = offset
+    state.sinceMs = state.elapsedMs
+    state.holdMs = clockHoldMs
+  }
+}
+
+/** Far ahead of what is settled it goes on by itself; else what is settled comes up to it. */
+function runOn(ms: number, settled: number, passedMs: number): number {
+  const onMs = ms + passedMs
+  return onMs - settled > clockStepMsMax ? onMs : Math.max(ms, settled)
+}
+
+/** @returns how far the wall is ahead of where it should be, in milliseconds */
+function advance(state: State, wall: number, elapsedMs: number): number {
+  const passedMs = Math.max(0, elapsedMs - state.elapsedMs)
+  state.elapsedMs += passedMs
+  acceptWall(state, wall)
+  const leadMs = wall - state.elapsedMs - state.base
+  const isFollowed = Math.abs(leadMs) <= clockStepMsMax && state.settled - wall <= clockStepMsMax
+  state.settled = isFollowed ? Math.max(state.settled, wall) : state.settled + passedMs
+  state.trusted = runOn(state.trusted, state.settled, passedMs)
+  state.now = Math.max(wall, runOn(state.now, state.settled, passedMs))
+  return leadMs
+}
+
+type Position = 'ahead' | 'behind' | 'in step'
+
+function positionOf(leadMs: number): Position {
+  if (leadMs > clockStepMsMax) return 'ahead'
+  return leadMs < -clockStepMsMax ? 'behind' : 'in step'
+}
+
+/**
+ * Tells the operator each time that the wall leaves its place.
+ * @param startLeadMs how far it was ahead of the mark. Downtime is no jump, so that is not told
+ */
+function jumpReporter(log: Log, startLeadMs: number): (leadMs: number) => void {
+  let last = positionOf(startLeadMs)
+  if (last === 'behind') log('clock_behind', { behindMs: -startLeadMs })
+  return leadMs => {
+    const position = positionOf(leadMs)
+    if (position === last) return
+    last = position
+    if (position === 'ahead') log('clock_jumped', { aheadMs: leadMs })
+    if (position === 'behind') log('clock_behind', { behindMs: -leadMs })
+  }
+}
+
+/** @returns a function that writes an instant, and tells the operator when it begins to fail */
+function markWriter({ mark, log }: ClockParts): (ms: number) => void {
+  let isKept = true
+  return ms => {
+    try {
+      mark.write(`${ms}\n`)
+      isKept = true
+    } catch {
+      if (isKept) log('clock_not_kept')
+      isKept = false
+    }
+  }
+}
+
+/** Reads the mark and starts the clock. It never throws for a mark that cannot be kept. */
+export function openClock(parts: ClockParts): Clock {
+  const readWall = () => Math.max(0, parts.wall())
+  const readElapsed = () => Math.trunc(parts.elapsedMs())
+  const writeMark = markWriter(parts)
+  const markMs = readMark(parts)
+  const wall = readWall()
+  const state = startState(wall, readElapsed(), markMs ?? wall)
+  const report = jumpReporter(parts.log, wall - (markMs ?? wall))
+  let writtenMs = markMs ?? -1
+  function look(): State {
+    report(advance(state, readWall(), readElapsed()))
+    if (state.trusted > writtenMs) {
+      // A write that fails is tried again at the end of the lease, not at every request.
+      writtenMs = state.trusted + clockLeaseMs
+      writeMark(writtenMs)
+    }
+    return state
+  }
+  return {
+    now: () => look().now,
+    settled: () => look().settled,
+    keep() {
+      writtenMs = look().trusted
+      writeMark(writtenMs)
+    },
+  }
+}

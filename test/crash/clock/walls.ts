@@ -1,0 +1,38 @@
+/**
+ * The wrong clocks of the clock part. Source: hardening.md section 6, D6.
+ * @module
+ */
+
+/** Of the processes, so that there are days with 23 and with 25 hours. */
+export const zone = 'Europe/Berlin'
+
+const hourMs = 60 * 60 * 1_000
+const yearMs = 365.25 * 24 * hourMs
+
+export interface Wall {
+  readonly name: string
+  /** How far such a wall is ahead of the right one, in milliseconds, at that right instant. */
+  aheadMs(rightMs: number): number
+}
+
+const shifted = (name: string, aheadMs: number): Wall => ({ name, aheadMs: () => aheadMs })
+
+/** The instant comes within two seconds. In whole seconds, so that the wall is so to the digit. */
+const shortlyBefore = (name: string, atMs: number): Wall => ({
+  name,
+  aheadMs: rightMs => Math.floor((atMs - 1_000 - rightMs) / 1_000) * 1_000,
+})
+
+export const walls: readonly Wall[] = [
+  shifted('an hour ahead', hourMs),
+  shifted('an hour behind', -hourMs),
+  shifted('two minutes ahead', 2 * 60_000),
+  shifted('two minutes behind', -2 * 60_000),
+  shifted('ten years ahead', 10 * yearMs),
+  shifted('ten years behind', -10 * yearMs),
+  shortlyBefore('1970', 4_000),
+  shortlyBefore('the end of 32 bits', 2 ** 31 * 1_000),
+  shortlyBefore('the start of summer time', Date.UTC(2040, 2, 25, 1)),
+  shortlyBefore('the end of summer time', Date.UTC(2040, 9, 28, 1)),
+  shortlyBefore('a past end of summer time', Date.UTC(2020, 9, 25, 1)),
+]

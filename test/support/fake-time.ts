@@ -1,0 +1,44 @@
+/**
+ * Processes whose wall clock a test moves while they run, by libfaketime (hardening D6). What they
+ * measure time spans with stays true.
+ * @module
+ */
+import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const librariesFolder = '/usr/lib'
+const libraryName = 'faketime/libfaketimeMT.so.1'
+
+/** `undefined` where it is not installed; the Debian package is `faketime`. */
+export const fakeTimeLibrary: string | undefined = (
+  existsSync(librariesFolder) ? readdirSync(librariesFolder) : []
+)
+  .map(name => join(librariesFolder, name, libraryName))
+  .find(path => existsSync(path))
+
+export const fakeTimeMissing = 'libfaketime is not installed: see the package faketime'
+
+export interface FakeTime {
+  /** For each process that is to have this wall. */
+  readonly env: Readonly<Record<string, string>>
+  /** Moves the wall, also of running processes, to so far ahead of the right one. */
+  set(aheadMs: number): void
+}
+
+/** @param folder of its own, for the file that says what the wall shows */
+export function fakeTime(folder: string): FakeTime {
+  const file = join(folder, 'wall')
+  const set = (aheadMs: number) => {
+    // Renamed into place: no process may read half of it.
+    writeFileSync(`${file}.new`, `${aheadMs < 0 ? '' : '+'}${aheadMs / 1_000}\n`)
+    renameSync(`${file}.new`, file)
+  }
+  set(0)
+  const env = {
+    LD_PRELOAD: fakeTimeLibrary ?? '',
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+  }
+  return { env, set }
+}

@@ -1,0 +1,88 @@
+/**
+ * A machine whose wall clock is wrong whenever a test says so, and the clock of a vault on it.
+ * @module
+ */
+import { openClock, type Clock } from '../../src/cli/clock.ts'
+
+export interface FakeMachine {
+  /** What is in the file of the mark. */
+  text: string
+  /** How often it was written. */
+  writes: number
+  /** When set, neither reading nor writing the mark works. */
+  isBroken: boolean
+  readonly logged: [event: string, facts?: unknown][]
+  /** What the wall shows. */
+  readonly wall: () => number
+  /** What it would show had it never been moved. */
+  readonly right: () => number
+  readonly elapsedMs: () => number
+  /** Lets time go by. */
+  pass(ms: number): void
+  /** Moves the wall: forward, or back with a negative number. */
+  step(ms: number): void
+  /** Sets the wall right. */
+  correct(): void
+  /** From then on the wall stands still, until it is set right. */
+  freeze(): void
+  /** A process that starts here: its clock. */
+  start(): Clock
+}
+
+export const fakeStartMs = Date.UTC(2030, 0, 1)
+
+export function fakeMachine(): FakeMachine {
+  // Not from 0 on and not in whole milliseconds, as a process finds them.
+  let elapsedMs = 123.25
+  let wallAheadMs = 0
+  let frozenMs: number | undefined
+  const right = () => fakeStartMs + Math.trunc(elapsedMs)
+  const wall = () => frozenMs ?? right() + wallAheadMs
+  const failWhenBroken = () => {
+    if (machine.isBroken) throw new Error('no such disk')
+  }
+  const mark = {
+    read() {
+      failWhenBroken()
+      return machine.text
+    },
+    write(text: string) {
+      failWhenBroken()
+      machine.text = text
+      machine.writes += 1
+    },
+  }
+  const machine: FakeMachine = {
+    text: '',
+    writes: 0,
+    isBroken: false,
+    logged: [],
+    wall,
+    right,
+    elapsedMs: () => elapsedMs,
+    pass: ms => {
+      elapsedMs += ms
+    },
+    step: ms => {
+      if (frozenMs === undefined) wallAheadMs += ms
+      else frozenMs += ms
+    },
+    correct() {
+      wallAheadMs = 0
+      frozenMs = undefined
+    },
+    freeze() {
+      frozenMs = wall()
+    },
+    start: () =>
+      openClock({
+        wall,
+        elapsedMs: () => elapsedMs,
+        mark,
+        log: (event, facts) => {
+          machine.logged.push(facts === undefined ? [event] : [event, facts])
+        },
+      }),
+  }
+  return machine
+}

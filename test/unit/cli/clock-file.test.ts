@@ -1,0 +1,49 @@
+/**
+ * The file of the clock, on a real disk. Source: src/cli/clock-file.ts.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openClockFile } from '../../../src/cli/clock-file.ts'
+import { clockFileBytesMax } from '../../../src/limits.ts'
+import { temporaryFolder } from '../../support/folders.ts'
+
+const newPath = () => join(temporaryFolder(), 'clock')
+
+describe('the file of the clock', () => {
+  test('is made where it is missing, for its owner alone', () => {
+    const path = newPath()
+    const file = openClockFile(path)
+    expect(file.read()).toBe('')
+    file.write('1893456000000\n')
+    expect(readFileSync(path, 'latin1')).toBe('1893456000000\n')
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  test('holds what was written last, and nothing of what stood there', () => {
+    const path = newPath()
+    writeFileSync(path, 'canary '.repeat(1_000))
+    const file = openClockFile(path)
+    expect(file.read()).toHaveLength(clockFileBytesMax)
+    for (const text of ['1893456000000\n', '1893456002000\n', '5\n', '1893456002000\n']) {
+      file.write(text)
+      expect(readFileSync(path, 'latin1')).toBe(text)
+      expect(openClockFile(path).read()).toBe(text)
+    }
+  })
+
+  test('that is a folder or a link can be neither read nor written, and stays', () => {
+    const folder = newPath()
+    mkdirSync(folder)
+    const [link, target] = [newPath(), newPath()]
+    writeFileSync(target, 'canary')
+    symlinkSync(target, link)
+    for (const path of [folder, link]) {
+      const file = openClockFile(path)
+      expect(() => file.read()).toThrow()
+      expect(() => file.write('1\n')).toThrow()
+    }
+    expect(readFileSync(target, 'latin1')).toBe('canary')
+  })
+})
