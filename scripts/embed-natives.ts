@@ -20,12 +20,25 @@ const addons = {
 
 const requireOf = (path: string): string => `require(${JSON.stringify(path)})`
 
+/**
+ * The runtime unpacks an addon before it loads it, and says only that it found no file where that
+ * fails (hardening L29, T35).
+ */
+const loadOrStop = (path: string): string => `
+  try {
+    return ${requireOf(path)}
+  } catch {
+    process.stderr.write('coffer: cannot unpack its storage engine: ' +
+      'name a folder in BUN_TMPDIR that can be written to and executed from\\n')
+    process.exit(1)
+  }`
+
 /** File in a package to the code that stands in for it. */
 const standIns = (modules: string): ReadonlyMap<string, string> =>
   new Map([
     [
       'node-gyp-build-optional-packages/index.js',
-      `module.exports = () => ${requireOf(join(modules, addons.lmdb))}`,
+      `module.exports = () => {${loadOrStop(join(modules, addons.lmdb))}}`,
     ],
     ['sodium-native/binding.js', `module.exports = ${requireOf(join(modules, addons.sodium))}`],
     ['msgpackr-extract/index.js', 'module.exports = undefined'],

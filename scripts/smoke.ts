@@ -16,13 +16,14 @@ interface Run {
   readonly root: string
   readonly folder: string
   readonly key: string
+  /** Where the binary unpacks its addons: found in no earlier run. */
+  readonly temporary: string
 }
 
 const start = (run: Run, args: readonly string[]) =>
   Bun.spawn([run.binary, ...args], {
     cwd: join(run.folder, 'empty'),
-    // A folder of its own for the addons that the binary unpacks: found in no earlier run.
-    env: { PATH: '/usr/bin:/bin', HOME: run.folder, BUN_TMPDIR: join(run.folder, 'tmp') },
+    env: { PATH: '/usr/bin:/bin', HOME: run.folder, BUN_TMPDIR: run.temporary },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
@@ -50,6 +51,18 @@ async function checkVersion(run: Run): Promise<void> {
 async function checkPaths(run: Run): Promise<void> {
   const bytes = Buffer.from(await Bun.file(run.binary).arrayBuffer())
   expectEqual('the path of this checkout in the binary', bytes.indexOf(run.root), -1)
+}
+
+/** Where it cannot unpack what it needs, it says so in one line. */
+async function checkTemporaryFolder(run: Run): Promise<void> {
+  const child = start({ ...run, temporary: join(run.folder, 'absent') }, ['version'])
+  const [errors, exitCode] = await Promise.all([child.stderr.text(), child.exited])
+  expectEqual('exit code', exitCode, 1)
+  expectEqual(
+    'one line that says what to do',
+    /^coffer: [^\n]*BUN_TMPDIR[^\n]*\n$/.test(errors),
+    true,
+  )
 }
 
 async function initVault(run: Run): Promise<string> {
@@ -100,6 +113,7 @@ async function runSteps(run: Run): Promise<boolean[]> {
   return [
     await step('holds no path of this checkout', () => checkPaths(run)),
     await step('prints its version', () => checkVersion(run)),
+    await step('says where it cannot unpack its addons', () => checkTemporaryFolder(run)),
     await step('makes a vault', async () => {
       key = await initVault(run)
     }),
@@ -114,9 +128,10 @@ async function runSteps(run: Run): Promise<boolean[]> {
 export async function smokeRun(binary: string, root: string): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'coffer-smoke-'))
   mkdirSync(join(folder, 'empty'))
-  mkdirSync(join(folder, 'tmp'), { mode: 0o700 })
+  const temporary = join(folder, 'tmp')
+  mkdirSync(temporary, { mode: 0o700 })
   try {
-    const results = await runSteps({ binary, root, folder, key: '' })
+    const results = await runSteps({ binary, root, folder, key: '', temporary })
     const passed = results.filter(Boolean).length
     console.log(` ${passed} pass\n ${results.length - passed} fail`)
     return passed === results.length

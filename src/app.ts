@@ -12,7 +12,6 @@ import { applicationRoutes } from './applications/routes.ts'
 import { applicationAuthenticator, findLiveApplication } from './applications/authenticate.ts'
 import { hexOf } from './bytes.ts'
 import type { Deps } from './deps.ts'
-import { isLive } from './domain/caller.ts'
 import { openAnswers } from './http/answers.ts'
 import { docsOperations } from './http/docs.ts'
 import { openEndpoints, operationOf, type Endpoint, type Endpoints } from './http/endpoints.ts'
@@ -33,21 +32,19 @@ function traceIds(deps: Deps): () => string {
   return () => `${prefix}-${(count += 1).toString(36)}`
 }
 
-/** The prefix of a key tells which feature knows it; expiry is checked each time. */
+/** The prefix of a key tells which feature knows it. */
 function authenticatorOf(deps: SessionDeps): Pipeline['authenticate'] {
   const findApplication = applicationAuthenticator(deps)
   const findSession = sessionAuthenticator(deps)
-  return async key => {
-    const find = key.startsWith(sessionKeyPrefix) ? findSession : findApplication
-    const caller = await find(key)
-    return caller !== undefined && isLive(caller, deps.now()) ? caller : undefined
-  }
+  return key => (key.startsWith(sessionKeyPrefix) ? findSession : findApplication)(key)
 }
 
 /** What `Bun.serve` is given. */
 export interface Listener {
   readonly routes: Readonly<Record<string, (request: Bun.BunRequest) => Promise<Response>>>
   readonly fetch: (request: Request) => Promise<Response>
+  /** What answers when even that failed: the server's own answer would print the error. */
+  readonly error: (thrown: unknown) => Response
 }
 
 export interface App {
@@ -61,7 +58,7 @@ export interface App {
 }
 
 /** The server matches what was sent, and decodes parameters in its own way: both must agree. */
-function listenerOf({ at, nowhere }: Endpoints): Listener {
+function listenerOf({ at, nowhere }: Endpoints, { answers, nextTraceId }: Pipeline): Listener {
   const entries = [...at].flatMap(([path, endpoint]) => {
     const answer = path.includes(':')
       ? (request: Bun.BunRequest) => endpoint(request, request.params)
@@ -71,7 +68,11 @@ function listenerOf({ at, nowhere }: Endpoints): Listener {
       [`${path}/`, answer],
     ] as const
   })
-  return { routes: Object.fromEntries(entries), fetch: request => nowhere(request) }
+  return {
+    routes: Object.fromEntries(entries),
+    fetch: request => nowhere(request),
+    error: thrown => answers.fault(nextTraceId(), thrown),
+  }
 }
 
 function mount({ at, nowhere }: Endpoints) {
@@ -114,5 +115,5 @@ export function buildApp(deps: Deps): App {
   ]
   const endpoints = openEndpoints(pipeline, settings.basePath, operations)
   const { handle, fetch } = mount(endpoints)
-  return { handle, fetch, listener: listenerOf(endpoints), drain: endpoints.drain }
+  return { handle, fetch, listener: listenerOf(endpoints, pipeline), drain: endpoints.drain }
 }

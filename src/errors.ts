@@ -49,3 +49,32 @@ export const unauthenticated = (): ApiError =>
 export function invariant(condition: unknown, mustHold: string): asserts condition {
   if (!condition) throw new ApiError('internal', `invariant: ${mustHold}`)
 }
+
+/** As `invariant`, for a value that cannot be missing. */
+export function present<T>(value: T | undefined, mustHold: string): T {
+  invariant(value !== undefined, mustHold)
+  return value
+}
+
+const framesMax = 6
+const framePattern = /^\s*at /
+const plainName = /^[A-Za-z]{1,40}$/
+
+/** Lines of the stack below the name and the message, where the message is the one it began with. */
+function framesOf({ message, stack = '' }: Error): readonly string[] {
+  const unnamed = stack.slice(stack.search(/[:\n]/))
+  const head = message === '' ? '' : `: ${message}`
+  if (!unnamed.startsWith(`${head}\n`)) return []
+  const lines = unnamed.slice(head.length).split('\n')
+  return lines.filter(line => framePattern.test(line)).slice(0, framesMax)
+}
+
+/**
+ * Name and places of anything thrown, on one line. Its message may hold a value, in several lines
+ * even, so nothing of it is told (hardening T16).
+ */
+export function placesOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return 'an unknown error'
+  const name = plainName.test(thrown.name) ? thrown.name : 'an unknown error'
+  return [name, ...framesOf(thrown).map(line => line.trim())].join(' | ')
+}

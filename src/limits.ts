@@ -195,8 +195,8 @@ export const findingsShownMax = 100
 export const freeSpaceBytesMin = 64 * 1024 * 1024
 export const freeSpaceProbeMs = 1_000
 /**
- * decision: what the store's file may grow by, taken from the disk before it is needed; when no more
- * can be had, so much must be left to add, and so much to remove.
+ * decision: what the store's file may grow by, taken from the disk before it is needed; when no
+ * more can be had, so much must be left to add, and so much to remove.
  */
 export const reserveBytesWanted = 16 * 1024 * 1024
 export const reserveBytesToAddMin = 12 * 1024 * 1024

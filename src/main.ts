@@ -10,10 +10,13 @@ import { createApp, type AppCreateOptions } from './cli/app-create.ts'
 import { dev, type DevOptions } from './cli/dev.ts'
 import { doctor, type DoctorOptions } from './cli/doctor.ts'
 import { CommandFailure } from './cli/failure.ts'
+import { endOnFault, tellFault } from './cli/fault.ts'
 import { init, type InitOptions } from './cli/init.ts'
+import { assertMachine } from './cli/machine.ts'
 import { assertKnownVariables, servingOptions, tryingOptions } from './cli/options.ts'
 import { serve, type ServeOptions } from './cli/serve.ts'
 import { say } from './cli/system.ts'
+import { verify, type VerifyOptions } from './cli/verify.ts'
 
 const usageExitCode = 2
 
@@ -51,6 +54,9 @@ function buildCommands(): Command {
     .description('A tokenization vault in one binary.')
     .exitOverride()
     .showSuggestionAfterError(false)
+    .hook('preAction', (_, command) => {
+      if (command.name() !== 'version') assertMachine()
+    })
     .configureOutput({
       outputError: (text, write) =>
         write(`coffer: ${text.replace(/^error: /, '').trim()}; see --help\n`),
@@ -85,6 +91,13 @@ function buildCommands(): Command {
     .action((options: DoctorOptions) => doctor(options))
   addOptions(examining, servingOptions())
   program
+    .command('verify')
+    .description('look at all that is in a data folder: exit 1 for any damage')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .option('--json', 'print one line of JSON')
+    .action((options: VerifyOptions) => verify(options))
+  program
     .command('version')
     .description('print the version')
     .action(() => say(version))
@@ -101,13 +114,13 @@ function exitCodeOf(error: unknown): number {
     process.stderr.write(`coffer: ${error.message}${hint}\n`)
     return error.exitCode
   }
-  const name = error instanceof Error ? error.name : 'an unknown error'
-  process.stderr.write(`coffer: stopped by ${name}: this is a fault of coffer, please report it\n`)
+  tellFault(error)
   return 1
 }
 
 async function run(): Promise<number> {
   process.umask(0o077)
+  endOnFault()
   try {
     await buildCommands().parseAsync()
     return 0

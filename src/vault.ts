@@ -17,7 +17,7 @@ import { mayHold, permissions } from './domain/permissions.ts'
 import { ApiError, invariant } from './errors.ts'
 import { openPart, sealRow, type RowSealer } from './records/sealed-row.ts'
 import { Secret } from './secret.ts'
-import type { Store } from './store/contract.ts'
+import type { Row, Store } from './store/contract.ts'
 import { sealTenant } from './tenants/record.ts'
 
 const keyringScopeName = 'keyring'
@@ -83,6 +83,10 @@ export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<
   invariant(outcome.ok, 'a new vault starts on an empty store')
   return { tenantId, applicationId: record.id, key }
 }
+
+/** Whether it is the row that the keys are opened from. */
+export const isKeyringRow = ({ uniques: [unique] }: Row): boolean =>
+  unique !== undefined && keyringUnique.equals(unique)
 
 /**
  * Opens the keyring of a store.

@@ -1,5 +1,6 @@
 /**
- * The data folder: `format` (the stamp), `master.key`, `lock`, and `store` with the database.
+ * The data folder: `format` (the stamp), `master.key`, `lock`, `store` with the database, and
+ * `clock` from the first serving on.
  *
  * The stamp is written last by `init` and read first by everything else, so that no other version's
  * folder is ever opened. It is the only readable text of the store.
@@ -22,12 +23,12 @@ import { dirname, join, resolve } from 'node:path'
 import type { Keys } from '../crypto/scope.ts'
 import { ApiError } from '../errors.ts'
 import type { Store } from '../store/contract.ts'
-import { openLmdbStore } from '../store/lmdb/open.ts'
+import { openLmdbStore, type LmdbStore } from '../store/lmdb/open.ts'
 import { createVault, openVaultKeys, type NewVault } from '../vault.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { lockInstance } from './instance-lock.ts'
 import { readMasterKey, writeMasterKey } from './master-key.ts'
-import { monotoneClock, randomBytes } from './system.ts'
+import { randomBytes, wallMs } from './system.ts'
 
 const formatVersion = 1
 const stampPattern = /^coffer data folder, format ([1-9][0-9]{0,5})\n$/
@@ -39,6 +40,7 @@ const pathsOf = (folder: string) => ({
   masterKey: join(folder, 'master.key'),
   lock: join(folder, 'lock'),
   store: join(folder, 'store'),
+  clock: join(folder, 'clock'),
 })
 
 export interface FolderOptions {
@@ -81,7 +83,7 @@ async function fillFolder(options: FolderOptions): Promise<NewVault> {
   const masterKey = makeMasterKey(options.masterKeyFile ?? paths.masterKey)
   mkdirSync(paths.store, { mode: ownerOnlyFolder })
   const store = await openLmdbStore({ path: paths.store })
-  const made = await createVault({ store, now: monotoneClock(), randomBytes }, masterKey)
+  const made = await createVault({ store, now: wallMs, randomBytes }, masterKey)
   await store.close()
   return made
 }
@@ -139,21 +141,6 @@ function checkStamp(folder: string): void {
   }
 }
 
-export interface OpenedFolder {
-  readonly store: Store
-  readonly keys: Keys
-}
-
-async function openKeysOf(store: Store, masterKey: Uint8Array, folder: string): Promise<Keys> {
-  try {
-    return await openVaultKeys(store, masterKey)
-  } catch (error) {
-    await store.close()
-    if (!(error instanceof ApiError)) throw error
-    throw new CommandFailure(`the master key is not the one of ${folder}: use the key of its init`)
-  }
-}
-
 /** Opening a missing database would make a new one, and hide that the tokens are gone. */
 function checkDatabase(folder: string): void {
   const database = join(pathsOf(folder).store, 'data.mdb')
@@ -173,6 +160,64 @@ export function checkFolder({ data, masterKeyFile }: FolderOptions): Uint8Array 
   return readMasterKey(masterKeyFile ?? pathsOf(data).masterKey)
 }
 
+/** A data folder that is this process's alone until it ends. */
+export interface LockedFolder {
+  readonly data: string
+  readonly masterKey: Uint8Array
+  /** The folder of the database. */
+  readonly store: string
+  /** Where the clock of a serving process keeps its mark; there may be nothing yet. */
+  readonly clock: string
+}
+
+/** @throws CommandFailure as `checkFolder`, and when another process has the folder */
+export function lockDataFolder(options: FolderOptions): LockedFolder {
+  const { data } = options
+  const masterKey = checkFolder(options)
+  const { lock, store, clock } = pathsOf(data)
+  try {
+    lockInstance(lock)
+  } catch (error) {
+    throw explained(data, error)
+  }
+  return { data, masterKey, store, clock }
+}
+
+/**
+ * @param onFailure is told when the store can no longer write
+ * @throws CommandFailure with nothing written
+ */
+export async function openStoreOf(
+  { data, store: path }: LockedFolder,
+  onFailure: (cause: unknown) => void,
+): Promise<LmdbStore> {
+  try {
+    return await openLmdbStore({ path, onFailure })
+  } catch (error) {
+    if (!(error instanceof ApiError && error.kind === 'storage_corrupt'))
+      throw explained(data, error)
+    throw new CommandFailure(`the database in ${data} is damaged: restore it from a backup`)
+  }
+}
+
+/** @throws CommandFailure, with the store closed */
+export async function openKeysOf(store: Store, { data, masterKey }: LockedFolder): Promise<Keys> {
+  try {
+    return await openVaultKeys(store, masterKey)
+  } catch (error) {
+    await store.close()
+    if (!(error instanceof ApiError)) throw error
+    const reason = `the master key is not the one of ${data}, or the keyring there is damaged`
+    throw new CommandFailure(`${reason}: use the key of its init`)
+  }
+}
+
+export interface OpenedFolder {
+  readonly store: Store
+  readonly keys: Keys
+  readonly clockFile: string
+}
+
 /**
  * Locks and opens a data folder.
  * @param onFailure is told when the store can no longer write
@@ -182,13 +227,7 @@ export async function openDataFolder(
   options: FolderOptions,
   onFailure: (cause: unknown) => void,
 ): Promise<OpenedFolder> {
-  const paths = pathsOf(options.data)
-  const masterKey = checkFolder(options)
-  try {
-    lockInstance(paths.lock)
-    const store = await openLmdbStore({ path: paths.store, onFailure })
-    return { store, keys: await openKeysOf(store, masterKey, options.data) }
-  } catch (error) {
-    throw explained(options.data, error)
-  }
+  const folder = lockDataFolder(options)
+  const store = await openStoreOf(folder, onFailure)
+  return { store, keys: await openKeysOf(store, folder), clockFile: folder.clock }
 }

@@ -5,33 +5,25 @@
  * Bun has no call for it, so libc's own is used. Source: flock(2).
  * @module
  */
-import { dlopen, FFIType } from 'bun:ffi'
+import { FFIType } from 'bun:ffi'
 import { openSync } from 'node:fs'
+import { findInLibc } from '../libc.ts'
 import { CommandFailure } from './failure.ts'
 
 const lockExclusive = 2
 const lockNonBlocking = 4
-const libraries = ['libc.so.6', 'libc.so', 'libSystem.B.dylib']
 const ownerOnly = 0o600
 
-function loadFlock(): (file: number, operation: number) => number {
-  for (const library of libraries) {
-    try {
-      const { symbols } = dlopen(library, {
-        flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
-      })
-      return symbols.flock
-    } catch {
-      // Not this platform's name of it: the next one may be.
-    }
-  }
-  throw new CommandFailure('cannot lock the data folder on this platform: no libc was found')
-}
+const flock = { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 } as const
 
 /** Holds the lock until the process ends. @throws CommandFailure when another process has it */
 export function lockInstance(lockFile: string): void {
+  const libc = findInLibc({ flock })
+  if (libc === undefined) {
+    throw new CommandFailure('cannot lock the data folder on this platform: no libc was found')
+  }
   const file = openSync(lockFile, 'a', ownerOnly)
-  if (loadFlock()(file, lockExclusive | lockNonBlocking) !== 0) {
+  if (libc.flock(file, lockExclusive | lockNonBlocking) !== 0) {
     throw new CommandFailure('another coffer runs on this data folder: stop it first')
   }
 }

@@ -45,7 +45,7 @@ function hmac(key: Uint8Array, label: string, fields: readonly string[]): Buffer
 
 /** 32 bytes: what at most one live row holds. */
 export const uniqueDigest = (
-  scope: KeyScope,
+  scope: Pick<KeyScope, 'indexKey'>,
   label: DigestLabel,
   ...fields: readonly string[]
 ): Uint8Array => hmac(scope.indexKey, label, fields)

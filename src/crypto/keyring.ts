@@ -59,8 +59,9 @@ export function encodeKeyring(keyring: Keyring): Uint8Array {
 /** @throws ApiError `storage_corrupt` when the layout, a state or the one current key is wrong */
 export function decodeKeyring(encoded: Uint8Array): Keyring {
   const bytes = Buffer.from(encoded)
-  const count = bytes[headBytes - 1] ?? 0
-  if (bytes[0] !== encodingVersion || bytes.length !== headBytes + count * entryBytes) {
+  // No count that fits the length is a fraction, or below zero.
+  const count = (bytes.length - headBytes) / entryBytes
+  if (bytes[0] !== encodingVersion || bytes[headBytes - 1] !== count) {
     throw new ApiError('storage_corrupt', 'the keyring does not have the expected layout')
   }
   const dataKeys = Array.from({ length: count }, (_, index) => decodeEntry(bytes, index))
@@ -73,7 +74,7 @@ export function decodeKeyring(encoded: Uint8Array): Keyring {
 
 function decodeEntry(bytes: Buffer, index: number): DataKey {
   const at = headBytes + index * entryBytes
-  const state = states[bytes[at + 4] ?? states.length]
+  const state = states[bytes.readUInt8(at + 4)]
   if (state === undefined) {
     throw new ApiError('storage_corrupt', 'the keyring has a key in an unknown state')
   }

@@ -110,16 +110,16 @@ const nativeFrom = (sodium: Sodium): Primitives => ({
   keep: openKeyStore(sodium),
 })
 
-function loadNative(): Primitives | undefined {
+/** `undefined` where `load` throws: on a platform for which sodium-native has no build. */
+export function loadNative(load: () => unknown): Primitives | undefined {
   try {
-    // A literal require, so that the bundler embeds the addon and a platform without one goes on.
-    return nativeFrom(require('sodium-native') as Sodium)
+    return nativeFrom(load() as Sodium)
   } catch {
     return undefined
   }
 }
 
-/** `undefined` on a platform for which sodium-native has no build. */
-export const native: Primitives | undefined = loadNative()
+// A literal require, so that the bundler embeds the addon and a platform without one goes on.
+export const native: Primitives | undefined = loadNative(() => require('sodium-native'))
 
 export const primitives: Primitives = native ?? portable

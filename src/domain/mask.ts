@@ -111,8 +111,8 @@ export const outputContains = (value: Json, digits: string): boolean => {
   return isFound
 }
 
-const maskedText = (mask: Json, data: Json): string =>
-  printJson(applyMask(mask, data)?.masked ?? null)
+/** What a mask shows; null stands for redacted data, which shows nothing either. */
+const shownBy = (mask: Json, data: Json): Json => applyMask(mask, data)?.masked ?? null
 
 /**
  * The card guard: a mask of a card must hide something of its number, in whatever form it shows it.
@@ -126,8 +126,8 @@ export const assertMaskHidesNumber = (typeName: string, mask: Json, data: Json):
   const place: DigitsPlace = isJsonObject(data) ? { member: 'number' } : 'whole'
   const number = digitsAt(data, place)
   if (number === undefined) return
-  const isShown = outputContains(applyMask(mask, data)?.masked ?? null, number)
-  const maskedOf = (other: string) => maskedText(mask, withDigits(data, place, other))
+  const isShown = outputContains(shownBy(mask, data), number)
+  const maskedOf = (other: string) => printJson(shownBy(mask, withDigits(data, place, other)))
   if (isShown || !hidesDigits(number, maskHiddenDigitsMin, maskedOf)) {
     throw invalid('mask', `expected a mask that hides ${maskHiddenDigitsMin} digits of the number`)
   }

@@ -47,11 +47,11 @@ const holdsCardNumber = (word: string): boolean =>
   !hashShape.test(word) &&
   (word.match(runShape) ?? []).some(isCardNumber)
 
-/** Whether a card number in groups starts with this word. */
-const startsCardNumber = (words: readonly Word[], first: number): boolean => {
-  let digits = words[first]?.text ?? ''
+/** Whether a card number in groups starts with this word, the one at `index`. */
+const startsCardNumber = (word: Word, words: readonly Word[], index: number): boolean => {
+  let digits = word.text
   if (!isDigits(digits, firstGroupDigits, firstGroupDigits)) return false
-  for (let next = first + 1; digits.length < cardNumberDigitsMax; next += 1) {
+  for (let next = index + 1; digits.length < cardNumberDigitsMax; next += 1) {
     const group = words[next]
     if (group === undefined || !group.isJoined) return false
     if (!isDigits(group.text, groupDigitsMin, groupDigitsMax)) return false
@@ -64,7 +64,9 @@ const startsCardNumber = (words: readonly Word[], first: number): boolean => {
 /** @returns whether the text holds a Luhn-valid number of 13 to 19 digits, whole or in groups */
 export const containsCardNumber = (text: string): boolean => {
   const words = splitWords(text)
-  return words.some((word, index) => holdsCardNumber(word.text) || startsCardNumber(words, index))
+  return words.some(
+    (word, index) => holdsCardNumber(word.text) || startsCardNumber(word, words, index),
+  )
 }
 
 /**

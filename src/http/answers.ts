@@ -9,7 +9,7 @@
 import type { Log } from '../deps.ts'
 import type { ApiError } from '../errors.ts'
 import { corsOf } from './cors.ts'
-import { problemResponse } from './problem.ts'
+import { problemResponse, toApiError } from './problem.ts'
 import type { Reply } from './route.ts'
 import type { Settings } from '../settings.ts'
 
@@ -23,6 +23,8 @@ export interface Answers {
   readonly reply: (exchange: Exchange, reply: Reply) => Response
   /** @param allow the value of `Allow` on a 405 */
   readonly problem: (exchange: Exchange, error: ApiError, allow?: string) => Response
+  /** For what was thrown where no exchange is known any more. */
+  readonly fault: (traceId: string, thrown: unknown) => Response
   /** 204 for OPTIONS: to a preflight what a browser may send, to others what is allowed here. */
   readonly options: (exchange: Exchange, allow: string) => Response
   /** A page of the documentation as it is, with the trace id. */
@@ -59,6 +61,7 @@ export function openAnswers(settings: Settings, log: Log): Answers {
       if (allow !== undefined) response.headers.set('allow', allow)
       return finish(exchange, response)
     },
+    fault: (traceId, thrown) => problemResponse(toApiError(thrown), traceId, log, problem),
     options(exchange, allow) {
       const fields = cors.preflight(exchange.request) ?? { allow }
       const response = new Response(null, { status: 204, headers: bare })

@@ -11,6 +11,7 @@
  */
 import { textOf, utf8 } from '../bytes.ts'
 import { uniqueDigest } from '../crypto/digest.ts'
+import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { ApiError, invalid } from '../errors.ts'
@@ -20,6 +21,7 @@ import {
   idempotencyReplyBytesMax,
   idempotencyReplyMs,
 } from '../limits.ts'
+import { isExpired } from '../records/deadline.ts'
 import { openPart, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { Change, NewRow, Row } from '../store/contract.ts'
 import { readBody } from './bodies.ts'
@@ -66,6 +68,11 @@ async function sharedBody(deps: Deps, caller: Caller, request: Request): Promise
   return new Bun.CryptoHasher('sha256').update(body).digest('hex')
 }
 
+const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
+  scope: keys.tenant(tenantId),
+  collection: 'idempotency',
+})
+
 /**
  * The slot that a request names; `undefined` without a key, and for methods that need none.
  * @param params what the pattern of the route holds: a trailing slash is nothing
@@ -89,7 +96,7 @@ export async function findSlot(
   const holder = [String(ordinal), await sharedBody(deps, caller, request)]
   const fields = [...holder, request.method, key, route.path, ...Object.values(params)]
   return {
-    sealer: { scope, collection: 'idempotency' },
+    sealer: sealerOf(deps.keys, caller.tenantId),
     unique: uniqueDigest(scope, 'idempotency', ...fields),
     credentialVersion: version,
   }
@@ -134,23 +141,31 @@ function replyOf(slot: Slot, row: Row): Reply {
   return { ...reply, ...(json === undefined ? {} : { json }), isReplay: true }
 }
 
-const isOver = (row: Row, nowMs: number): boolean =>
-  row.deadlineMs !== undefined && row.deadlineMs <= nowMs
-
 /**
  * The reply that is kept, if there is one.
  * @throws ApiError `conflict` while the first request is under way
  */
 export async function findReply(deps: Deps, slot: Slot): Promise<Reply | undefined> {
   const row = await deps.store.find(slot.unique)
-  return row === undefined || isOver(row, deps.now()) ? undefined : replyOf(slot, row)
+  return row === undefined || isExpired(row, deps.now()) ? undefined : replyOf(slot, row)
+}
+
+/**
+ * Opens all parts of a row.
+ * @returns whether it can be found and ends by itself
+ * @throws ApiError `storage_corrupt` when it is no claim and no reply of that tenant
+ */
+export function isReply(keys: Keys, tenantId: string, row: Row): boolean {
+  const sealer = sealerOf(keys, tenantId)
+  row.parts.forEach((_, part) => openPart(sealer, row, part))
+  return row.uniques.length === 1 && row.terms.length === 0 && row.deadlineMs !== undefined
 }
 
 /** @returns the ordinal of the claim, or the row of another request that was faster */
 async function claim(deps: Deps, slot: Slot): Promise<number | Row> {
   const insert: Change = { insert: rowOf(deps, slot, idempotencyClaimMs, 1, {}) }
   const holder = await deps.store.find(slot.unique)
-  if (holder !== undefined && !isOver(holder, deps.now())) return holder
+  if (holder !== undefined && !isExpired(holder, deps.now())) return holder
   const leaving: Change[] =
     holder === undefined ? [] : [{ remove: holder.ordinal, ifVersion: holder.version }]
   const outcome = await deps.store.write([...leaving, insert])

@@ -51,8 +51,8 @@ function keyOf(request: Request, aliases: readonly string[]): string | undefined
 }
 
 async function findCaller({ deps, authenticate }: Pipeline, request: Request): Promise<Caller> {
-  const key = keyOf(request, deps.settings.keyHeaders)
-  const caller = key === undefined ? undefined : await authenticate(key)
+  // No key is looked up like a wrong one: both refusals cost the same (contract section 2).
+  const caller = await authenticate(keyOf(request, deps.settings.keyHeaders) ?? '')
   if (caller !== undefined) return caller
   throw unauthenticated()
 }

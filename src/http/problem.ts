@@ -6,7 +6,7 @@
  * @module
  */
 import type { Log } from '../deps.ts'
-import { ApiError, type ErrorKind } from '../errors.ts'
+import { ApiError, placesOf, type ErrorKind } from '../errors.ts'
 import { retryAfterSeconds } from '../limits.ts'
 
 interface Presentation {
@@ -46,13 +46,8 @@ export function toApiError(thrown: unknown): ApiError {
   return new ApiError('internal', 'unexpected error', undefined, thrown)
 }
 
-/** Names and places only: the message of a foreign error may hold a value. */
-function describeCause(error: ApiError): string {
-  const { cause } = error
-  if (!(cause instanceof Error)) return error.kind
-  const frames = (cause.stack ?? '').split('\n').filter(line => /^\s*at /.test(line))
-  return [cause.name, ...frames.slice(0, 6).map(line => line.trim())].join(' | ')
-}
+const causeOf = ({ kind, cause }: ApiError): string =>
+  cause === undefined ? kind : placesOf(cause)
 
 /** What an error says wherever it is told: as a problem, or of one item of a bulk answer. */
 export function describeError(error: ApiError) {
@@ -76,7 +71,7 @@ export function problemResponse(
 ): Response {
   const { status } = presentations[error.kind]
   if (status === 500) {
-    log('request_failed', { trace_id: traceId, kind: error.kind, cause: describeCause(error) })
+    log('request_failed', { trace_id: traceId, kind: error.kind, cause: causeOf(error) })
   }
   const response = new Response(JSON.stringify(describeProblem(error, traceId)), {
     status,

@@ -90,7 +90,10 @@ export type WriteOutcome =
   | { readonly ok: false; readonly at: number; readonly reason: 'version_moved' }
 
 export interface Store {
-  /** @throws ApiError `storage_corrupt` when the row and the unique that led to it disagree. */
+  /**
+   * Takes as long for a row that is not there as for one that is: refusals must not be told apart.
+   * @throws ApiError `storage_corrupt` when the row and the unique that led to it disagree.
+   */
   find(unique: Digest): Promise<Row | undefined>
   /** Newest first, from one consistent state. @throws ApiError `storage_corrupt`, as `find`. */
   page(query: Query, window: Window): Promise<Page>

@@ -13,3 +13,13 @@ import { ApiError } from '../errors.ts'
 export function assertStored(condition: unknown, mustHold: string): asserts condition {
   if (!condition) throw new ApiError('storage_corrupt', `expected of the store: ${mustHold}`)
 }
+
+/** `undefined` stands for stored bytes that are not as they must be. */
+export function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === 'storage_corrupt') return undefined
+    throw error
+  }
+}

@@ -1,8 +1,8 @@
 /**
  * Finding one token for one caller.
  *
- * A token that the caller's rules do not cover answers exactly as an absent one
- * (contract section 2).
+ * A token that the caller's rules do not cover answers exactly as an absent one, and both cost the
+ * same work: the verdict comes last (contract section 2).
  * @module
  */
 import type { Deps } from '../deps.ts'
@@ -10,7 +10,9 @@ import { decideTransform, type Transform } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { TokenPermission } from '../domain/permissions.ts'
 import { ApiError } from '../errors.ts'
-import { isExpired, openToken, tokenUnique, type StoredToken } from './record.ts'
+import { isExpired } from '../records/deadline.ts'
+import { openToken, tokenUnique, type StoredToken } from './record.ts'
+import { standInOf } from './stand-in.ts'
 
 export interface LoadedToken extends StoredToken {
   /** Of the rule or plain permission that covers the token. */
@@ -26,10 +28,13 @@ export async function loadToken(
   permission: TokenPermission,
   id: string,
 ): Promise<LoadedToken> {
-  const row = await deps.store.find(tokenUnique(deps.keys, caller.tenantId, id))
-  if (row === undefined || isExpired(row, deps.now())) throw absentToken()
-  const token = openToken(deps.keys, caller.tenantId, row)
+  const { keys, store } = deps
+  const { tenantId } = caller
+  const nowMs = deps.now()
+  const found = await store.find(tokenUnique(keys, tenantId, id))
+  const isThere = found !== undefined && !isExpired(found, nowMs)
+  const token = openToken(keys, tenantId, isThere ? found : standInOf(deps, tenantId))
   const transform = decideTransform(caller.grants, permission, token.record)
-  if (transform === undefined) throw absentToken()
+  if (!isThere || transform === undefined) throw absentToken()
   return { ...token, transform }
 }

@@ -110,7 +110,7 @@ function changeTerms(terms: TokenTerms, record: TokenRecord): Uint8Array[] {
   return found
 }
 
-function contentTerms(terms: TokenTerms, contents: TokenContents): Uint8Array[] {
+function contentTerms(terms: TokenTerms, contents: Omit<TokenContents, 'dataText'>): Uint8Array[] {
   const searchValues = new Set(contents.searchValues.map(value => value.toLowerCase()))
   const pairs = new Map(
     [...contents.metadata].map(([name, value]) => {
@@ -124,11 +124,12 @@ function contentTerms(terms: TokenTerms, contents: TokenContents): Uint8Array[] 
   ]
 }
 
-function termsOf(
+/** All that a token is found by, beside its uniques. */
+export function termsOf(
   keys: Keys,
   tenantId: string,
   record: TokenRecord,
-  contents: TokenContents,
+  contents: Omit<TokenContents, 'dataText'>,
 ): Uint8Array[] {
   const terms = tokenTerms(keys, tenantId)
   return [
@@ -173,7 +174,3 @@ export function openToken(keys: Keys, tenantId: string, row: Row): StoredToken {
 /** The JSON text of the data, as it was sealed. */
 export const openData = (keys: Keys, tenantId: string, row: Row): string =>
   textOf(openPart(sealerOf(keys, tenantId), row, dataPart))
-
-/** From the instant of its expiry a token is gone, removed or not (contract section 10). */
-export const isExpired = (row: Pick<Row, 'deadlineMs'>, nowMs: number): boolean =>
-  row.deadlineMs !== undefined && row.deadlineMs <= nowMs

@@ -57,6 +57,7 @@ async function inspect(data: string, key: string, ids: Iterable<string>) {
     store,
     keys,
     now: Date.now,
+    settled: Date.now,
     elapsedMs: Date.now,
     randomBytes: seededBytes(1),
     log: () => {},

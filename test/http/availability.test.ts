@@ -6,9 +6,10 @@
 import { describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/app.ts'
 import type { Deps } from '../../src/deps.ts'
-import { freeSpaceBytesMin, freeSpaceProbeMs } from '../../src/limits.ts'
+import { freeSpaceBytesMin, freeSpaceProbeMs, reserveBytesToRemoveMin } from '../../src/limits.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import type { Allocate } from '../../src/store/lmdb/reserve.ts'
 import { canary } from '../support/refusal.ts'
 import { openTestVault, requestOf, type Ask } from '../support/vault.ts'
 
@@ -46,6 +47,37 @@ describe('a disk that is nearly full', () => {
     expect((await ask('DELETE', '/tokens/kept', { key })).status).toBe(204)
     free = freeSpaceBytesMin
     await Bun.sleep(freeSpaceProbeMs + 50)
+    expect((await ask('POST', '/tokens', create)).status).toBe(201)
+    await store.close()
+  })
+})
+
+describe('a disk that another program fills at once', () => {
+  /** The vault over a store whose file can grow by so much. */
+  const openOver = async (left: () => number, seed: number) => {
+    const { vault, key, create } = await openParts(seed)
+    await vault.deps.store.close()
+    const allocate: Allocate = (_, position, length) => position === 0 || length <= left()
+    const store = await openLmdbStore({ path: vault.folder, allocate })
+    return { ask: askOver({ ...vault.deps, store }), key, create, store }
+  }
+
+  test('refuses what adds, and lets go what is removed', async () => {
+    const { ask, key, create, store } = await openOver(() => reserveBytesToRemoveMin, 143)
+    expect((await ask('POST', '/tokens', create)).status).toBe(507)
+    expect((await ask('GET', '/tokens/new', { key })).status).toBe(404)
+    expect((await ask('DELETE', '/tokens/kept', { key })).status).toBe(204)
+    expect((await ask('GET', '/tokens/kept', { key })).status).toBe(404)
+    await store.close()
+  })
+
+  test('refuses every change when nothing is left, and recovers by itself', async () => {
+    let left = 0
+    const { ask, key, create, store } = await openOver(() => left, 144)
+    expect((await ask('DELETE', '/tokens/kept', { key })).status).toBe(507)
+    expect((await ask('GET', '/tokens/kept', { key })).status).toBe(200)
+    left = Infinity
+    expect((await ask('DELETE', '/tokens/kept', { key })).status).toBe(204)
     expect((await ask('POST', '/tokens', create)).status).toBe(201)
     await store.close()
   })

@@ -6,14 +6,15 @@
  * Source: contract section 6 (parsed once, cached by text).
  * @module
  */
+import { present } from '../../errors.ts'
 import { expressionCacheEntriesMax } from '../../limits.ts'
 import type { Json } from '../json.ts'
-import type { Step, Value } from './filters/definition.ts'
+import type { FilterDefinition, Step, Value } from './filters/definition.ts'
 import { findFilter } from './filters/table.ts'
 import { parseTemplate } from './parse.ts'
 import { resolve } from './resolve.ts'
 import { spend, type Run } from './run.ts'
-import type { Output, Template, TemplateUse } from './tree.ts'
+import type { FilterCall, Output, Template, TemplateUse } from './tree.ts'
 import { assertOutputFits, assertTextFits, jsonOf, textOf } from './values.ts'
 
 export interface CompiledTemplate {
@@ -29,8 +30,11 @@ export interface CompiledTemplate {
 /** Steps for one output before its filters. */
 const stepsPerOutput = 32
 
+const definitionOf = (call: FilterCall): FilterDefinition =>
+  present(findFilter(call.name), 'a tree names filters of the table only')
+
 const bindFilters = (output: Output): readonly Step[] =>
-  output.filters.flatMap(call => findFilter(call.name)?.bind(call.operands, call.flags) ?? [])
+  output.filters.map(call => definitionOf(call).bind(call.operands, call.flags))
 
 const compileOutput = (output: Output): ((run: Run) => Json) => {
   const source = resolve(output.source)
@@ -70,15 +74,15 @@ const compileMixed = (template: Template): ((run: Run) => Json) => {
 }
 
 const isRandomOutput = (output: Output): boolean =>
-  output.filters.some(call => findFilter(call.name)?.random === true)
+  output.filters.some(call => definitionOf(call).random === true)
 
 const isConstantOutput = ({ source, filters }: Output): boolean =>
   [source, ...filters.flatMap(call => call.operands)].every(({ kind }) => kind === 'literal')
 
 /** Compiles a tree of `parseTemplate`. An empty one is the empty string. */
 export const bindTemplate = (template: Template): CompiledTemplate => {
-  const [part] = template
-  const isWhole = template.length === 1 && part !== undefined && typeof part !== 'string'
+  const [part, next] = template
+  const isWhole = part !== undefined && typeof part !== 'string' && next === undefined
   return {
     isConstant: template.every(each => typeof each === 'string' || isConstantOutput(each)),
     isWhole,
@@ -107,9 +111,9 @@ export const compileTemplate = (text: string, at: string, use: TemplateUse): Com
   const cached = cache.get(text)
   if (cached !== undefined) return cached
   const compiled = bindTemplate(parseTemplate(text, at, use))
-  if (cache.size >= expressionCacheEntriesMax) {
-    const [oldest] = cache.keys()
-    if (oldest !== undefined) cache.delete(oldest)
+  for (const oldest of cache.keys()) {
+    if (cache.size < expressionCacheEntriesMax) break
+    cache.delete(oldest)
   }
   cache.set(text, compiled)
   return compiled

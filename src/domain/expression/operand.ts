@@ -56,10 +56,6 @@ export const isNameCode = (code: number): boolean =>
   code === 45 ||
   (code > 0x9f && String.fromCharCode(code).trim() !== '')
 
-/** True for a member name that may follow a dot; a last `-` would read as whitespace control. */
-export const isPlainName = (name: string): boolean =>
-  name !== '' && !name.endsWith('-') && [...name].every(char => isNameCode(char.charCodeAt(0)))
-
 /** Reads a name, which may be empty. @throws ApiError when it ends in `-` */
 export const readName = (reader: Reader): string => {
   const name = takeWhile(reader, isNameCode)

@@ -60,8 +60,10 @@ const takeEscape = (cursor: Cursor, escapes: Readonly<Record<string, string>>): 
     if (digits.length === 4 && [...digits].every(digit => isHex(digit.charCodeAt(0)))) {
       return String.fromCharCode(Number.parseInt(digits, 16))
     }
-  } else if (Object.hasOwn(escapes, letter)) {
-    return escapes[letter] ?? ''
+  } else {
+    // No prototype has a member whose name is one character.
+    const escaped = escapes[letter]
+    if (escaped !== undefined) return escaped
   }
   throw cursor.refuse(start, 'expected a known escape after the backslash')
 }

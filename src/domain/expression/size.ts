@@ -26,7 +26,7 @@ export const measureJson = (value: Json, most: number): number => {
   if (isJsonObject(value)) {
     for (const [name, member] of value) {
       size += name.length + 4
-      if (size <= most) size += measureJson(member, most - size)
+      size += measureJson(member, most - size)
       if (size > most) break
     }
     return value.size === 0 ? 2 : size

@@ -9,7 +9,12 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import { ApiError } from '../../errors.ts'
-import { commitCauseMsMax, commitMsMax, groupCommitChangesMax } from '../../limits.ts'
+import {
+  commitCauseMsMax,
+  commitMsMax,
+  groupCommitBytesMax,
+  groupCommitChangesMax,
+} from '../../limits.ts'
 import type { WriteOutcome } from '../contract.ts'
 import type { SetResult } from './apply-changes.ts'
 import type { PreparedChange } from './prepare-changes.ts'
@@ -51,14 +56,22 @@ async function causeOf(error: unknown): Promise<unknown> {
   return Promise.race([cause, setTimeout(commitCauseMsMax, error)])
 }
 
+function bytesOf(changes: ChangeSet): number {
+  let bytes = 0
+  for (const change of changes) if ('row' in change) bytes += change.row.value.length
+  return bytes
+}
+
 /** As many of the first waiters as one transaction may hold; always at least one. */
 function takeGroup(waiting: Waiter[]): Waiter[] {
-  let sets = 0
-  for (let changes = 0; sets < waiting.length; sets += 1) {
-    changes += waiting[sets]?.changes.length ?? 0
-    if (sets > 0 && changes > groupCommitChangesMax) break
-  }
-  return waiting.splice(0, sets)
+  let changes = 0
+  let bytes = 0
+  const end = waiting.findIndex((waiter, at) => {
+    changes += waiter.changes.length
+    bytes += bytesOf(waiter.changes)
+    return at > 0 && (changes > groupCommitChangesMax || bytes > groupCommitBytesMax)
+  })
+  return waiting.splice(0, end < 0 ? waiting.length : end)
 }
 
 function answer(group: readonly Waiter[], results: readonly SetResult[]): void {

@@ -25,6 +25,9 @@ export interface Environment {
   readonly meta: Table
 }
 
+/** The tables of a store, each of which is made with it. */
+export const tableNames = ['rows', 'uniques', 'terms', 'deadlines', 'meta'] as const
+
 const tablesMax = 8
 const ownerOnly = 0o600
 
@@ -70,7 +73,8 @@ export function openEnvironment(path: string): Environment {
   // The engine would make a missing folder, with modes that nobody chose.
   syncFolder(path)
   const root = open<Uint8Array, Uint8Array>({ ...environmentOptions, path })
-  const openTable = (name: string): Table => root.openDB({ ...tableOptions, name })
+  const openTable = (name: (typeof tableNames)[number]): Table =>
+    root.openDB({ ...tableOptions, name })
   const environment = {
     root,
     rows: openTable('rows'),

@@ -2,17 +2,20 @@
  * The walk over the whole store that compares rows and indexes in both directions.
  *
  * It finds what no single read can: rows that no index leads to, and entries that lead to nothing.
+ * From rows to indexes each entry is looked up; no two rows share one, so where an index has as
+ * many entries as were found that way, none of them is an orphan, and only else they are looked up.
  * It blocks while it runs, holds one state of the store, and changes nothing.
  * Source: hardening.md section 6, D8.
  * @module
  */
-import { ApiError } from '../../errors.ts'
 import { findingsMax } from '../../limits.ts'
+import { keyOf } from '../check-changes.ts'
 import { equalDigests } from '../check-query.ts'
 import type { Row } from '../contract.ts'
+import { attempt } from '../corrupt.ts'
 import { chunkOf, decodeChunkKey, lowOf, ordinalOf } from './chunk-key.ts'
 import { decodeContainer, isCanonical } from './container-codec.ts'
-import { emptySet, hasPlace, placesOf, type Container } from './container.ts'
+import { countOf, emptySet, hasPlace, placesOf, type Container } from './container.ts'
 import { decodeDeadline, encodeDeadline } from './deadline-key.ts'
 import type { Environment, Table } from './environment.ts'
 import { readMeta } from './meta.ts'
@@ -21,6 +24,9 @@ import { decodeRow } from './row-codec.ts'
 import { decodeRowKey } from './row-key.ts'
 import { readRow, readUnique } from './stored-rows.ts'
 import { decodeUniqueEntry } from './unique-entry.ts'
+
+/** Sets of common terms; rarer ones are read each time. */
+const chunksKeptMax = 1_024
 
 export type FindingKind =
   /** Format, next ordinal or generation are missing, or an ordinal would be given twice. */
@@ -45,63 +51,89 @@ export interface Finding {
   readonly ordinal?: number
 }
 
-/** `undefined` stands for bytes that do not decode. */
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof ApiError && error.kind === 'storage_corrupt') return undefined
-    throw error
-  }
-}
-
 function* checkMeta(environment: Environment): Generator<Finding> {
   if (attempt(() => readMeta(environment)) === undefined) yield { kind: 'meta_damaged' }
 }
 
-const isPosted = (table: Table, prefix: Uint8Array, ordinal: number): boolean => {
-  const set: Container = attempt(() => readChunk(table, prefix, chunkOf(ordinal))) ?? emptySet
-  return hasPlace(set, lowOf(ordinal))
+/** Entries of each index that the rows were found by. */
+interface Found {
+  uniques: number
+  terms: number
+  deadlines: number
 }
 
-function* checkRow(environment: Environment, row: Row): Generator<Finding> {
+/** Whether an ordinal is under a prefix. */
+type IsPosted = (prefix: Uint8Array, ordinal: number) => boolean
+
+/** Rows come in order and share most terms, so that chunks of the latest ones are kept. */
+function lookUpPostings(table: Table): IsPosted {
+  let chunk = -1
+  let kept = new Map<string, Container>()
+  return (prefix, ordinal) => {
+    if (chunkOf(ordinal) !== chunk || kept.size >= chunksKeptMax) {
+      chunk = chunkOf(ordinal)
+      kept = new Map()
+    }
+    const key = keyOf(prefix)
+    let set = kept.get(key)
+    if (set === undefined) {
+      set = attempt(() => readChunk(table, prefix, chunk)) ?? emptySet
+      if (set.length > 1) kept.set(key, set)
+    }
+    return hasPlace(set, lowOf(ordinal))
+  }
+}
+
+function* checkRow(
+  environment: Environment,
+  row: Row,
+  hasTerm: IsPosted,
+  found: Found,
+): Generator<Finding> {
   const { ordinal, version, deadlineMs } = row
   for (const unique of row.uniques) {
     const entry = attempt(() => readUnique(environment, unique))
-    if (entry?.ordinal !== ordinal || entry.version !== version) {
-      yield { kind: 'unique_missing', ordinal }
-    }
+    if (entry?.ordinal === ordinal && entry.version === version) found.uniques += 1
+    else yield { kind: 'unique_missing', ordinal }
   }
   for (const term of row.terms) {
-    if (!isPosted(environment.terms, term, ordinal)) yield { kind: 'term_missing', ordinal }
+    if (hasTerm(term, ordinal)) found.terms += 1
+    else yield { kind: 'term_missing', ordinal }
   }
-  const isLost =
-    deadlineMs !== undefined &&
-    !isPosted(environment.deadlines, encodeDeadline(deadlineMs), ordinal)
-  if (isLost) yield { kind: 'deadline_missing', ordinal }
+  if (deadlineMs === undefined) return
+  const chunk = () => readChunk(environment.deadlines, encodeDeadline(deadlineMs), chunkOf(ordinal))
+  if (hasPlace(attempt(chunk) ?? emptySet, lowOf(ordinal))) found.deadlines += 1
+  else yield { kind: 'deadline_missing', ordinal }
 }
 
-function* checkRows(environment: Environment): Generator<Finding> {
+function* checkRows(environment: Environment, found: Found): Generator<Finding> {
+  const hasTerm = lookUpPostings(environment.terms)
   for (const { key, value } of environment.rows.getRange()) {
     const ordinal = attempt(() => decodeRowKey(key))
     const row = ordinal === undefined ? undefined : attempt(() => decodeRow(value, ordinal))
-    if (row !== undefined) yield* checkRow(environment, row)
+    if (row !== undefined) yield* checkRow(environment, row, hasTerm, found)
     else yield ordinal === undefined ? { kind: 'row_damaged' } : { kind: 'row_damaged', ordinal }
   }
 }
 
-function* checkUniques(environment: Environment): Generator<Finding> {
+function* findOrphanUniques(environment: Environment): Generator<Finding> {
   for (const { key, value } of environment.uniques.getRange()) {
     const entry = attempt(() => decodeUniqueEntry(value))
-    if (entry === undefined) {
-      yield { kind: 'unique_damaged' }
-      continue
-    }
+    if (entry === undefined) continue
     const { ordinal, version } = entry
     const row = attempt(() => readRow(environment, ordinal))
     const isHeld = row?.version === version && row.uniques.some(held => equalDigests(held, key))
     if (!isHeld) yield { kind: 'unique_orphan', ordinal }
   }
+}
+
+function* checkUniques(environment: Environment, found: number): Generator<Finding> {
+  let entries = 0
+  for (const { value } of environment.uniques.getRange()) {
+    if (attempt(() => decodeUniqueEntry(value)) === undefined) yield { kind: 'unique_damaged' }
+    else entries += 1
+  }
+  if (entries !== found) yield* findOrphanUniques(environment)
 }
 
 interface PostingKinds {
@@ -122,7 +154,7 @@ const deadlineKinds: PostingKinds = {
   isOf: (row, prefix) => row.deadlineMs === attempt(() => decodeDeadline(prefix)),
 }
 
-function* checkPostings(
+function* findOrphanPostings(
   environment: Environment,
   table: Table,
   kinds: PostingKinds,
@@ -130,12 +162,7 @@ function* checkPostings(
   for (const { key, value } of table.getRange()) {
     const place = attempt(() => decodeChunkKey(key))
     const set = attempt(() => decodeContainer(value))
-    if (place === undefined || set === undefined || !isCanonical(set)) {
-      yield place === undefined
-        ? { kind: kinds.damaged }
-        : { kind: kinds.damaged, ordinal: ordinalOf(place.chunk, 0) }
-      continue
-    }
+    if (place === undefined || set === undefined || !isCanonical(set)) continue
     for (const low of placesOf(set)) {
       const ordinal = ordinalOf(place.chunk, low)
       const row = attempt(() => readRow(environment, ordinal))
@@ -144,12 +171,31 @@ function* checkPostings(
   }
 }
 
+function* checkPostings(
+  environment: Environment,
+  table: Table,
+  kinds: PostingKinds,
+  found: number,
+): Generator<Finding> {
+  let entries = 0
+  for (const { key, value } of table.getRange()) {
+    const place = attempt(() => decodeChunkKey(key))
+    const set = attempt(() => decodeContainer(value))
+    if (place === undefined) yield { kind: kinds.damaged }
+    else if (set === undefined || !isCanonical(set)) {
+      yield { kind: kinds.damaged, ordinal: ordinalOf(place.chunk, 0) }
+    } else entries += countOf(set)
+  }
+  if (entries !== found) yield* findOrphanPostings(environment, table, kinds)
+}
+
 function* walkStore(environment: Environment): Generator<Finding> {
+  const found: Found = { uniques: 0, terms: 0, deadlines: 0 }
   yield* checkMeta(environment)
-  yield* checkRows(environment)
-  yield* checkUniques(environment)
-  yield* checkPostings(environment, environment.terms, termKinds)
-  yield* checkPostings(environment, environment.deadlines, deadlineKinds)
+  yield* checkRows(environment, found)
+  yield* checkUniques(environment, found.uniques)
+  yield* checkPostings(environment, environment.terms, termKinds, found.terms)
+  yield* checkPostings(environment, environment.deadlines, deadlineKinds, found.deadlines)
 }
 
 /** @returns what is wrong, at most `findingsMax` of it; an empty list for a whole store */

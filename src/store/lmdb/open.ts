@@ -7,8 +7,9 @@
  */
 import { ApiError } from '../../errors.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../check-query.ts'
-import type { Store } from '../contract.ts'
+import type { Row, Store } from '../contract.ts'
 import { openCommitQueue, type CommitGroup } from './commit-queue.ts'
+import { assertDataFile } from './damaged-pages.ts'
 import { openEnvironment } from './environment.ts'
 import { faultOf } from './fault.ts'
 import { freeBytesAt, openSpaceGuard, type FreeBytes } from './free-space.ts'
@@ -16,16 +17,22 @@ import { checkIntegrity, type Finding } from './integrity.ts'
 import { openMeta, readGeneration } from './meta.ts'
 import { readDue, readPage } from './page.ts'
 import { prepareChanges } from './prepare-changes.ts'
-import { findRow } from './stored-rows.ts'
+import { findRow, readEveryRow } from './stored-rows.ts'
+import { openReserve, type Allocate } from './reserve.ts'
 import { writeGroup } from './write-group.ts'
 
 export interface LmdbOptions {
   /** An existing folder, for nothing else than the store. */
   readonly path: string
-  /** Of the first row of a new store, so that a test may begin just before the end of a chunk. */
+  /**
+   * Of the first row of a new store, so that a test may begin just before the end of a chunk. That
+   * row is read in place of one that is not there.
+   */
   readonly firstOrdinal?: number
   /** Asked in place of the file system, so that a test may fill it. */
   readonly freeBytes?: FreeBytes
+  /** Takes blocks in place of the file system, so that a test may refuse them. */
+  readonly allocate?: Allocate
   /** Told once when a commit failed: the store writes nothing more, and the process should end. */
   readonly onFailure?: (cause: unknown) => void
 }
@@ -33,6 +40,8 @@ export interface LmdbOptions {
 export interface LmdbStore extends Store {
   /** Walks the whole store and blocks meanwhile; empty when rows and indexes agree. */
   integrity(): Promise<readonly Finding[]>
+  /** All rows, oldest first; for a walk in one go. What is no row, `integrity` finds. */
+  everyRow(): Iterable<Row>
 }
 
 /**
@@ -44,8 +53,10 @@ export async function openLmdbStore({
   path,
   firstOrdinal = 1,
   freeBytes = freeBytesAt(path),
+  allocate,
   onFailure,
 }: LmdbOptions): Promise<LmdbStore> {
+  assertDataFile(path)
   const environment = openEnvironment(path)
   const { root } = environment
   try {
@@ -54,7 +65,11 @@ export async function openLmdbStore({
     await root.close()
     throw error
   }
-  const commitGroup: CommitGroup = take => root.transaction(() => writeGroup(environment, take()))
+  const reserve = openReserve(path, allocate)
+  const commitGroup: CommitGroup = take => {
+    const roomBytes = reserve.fill()
+    return root.transaction(() => writeGroup(environment, take(), roomBytes))
+  }
   const queue = openCommitQueue(commitGroup, onFailure)
   const assertSpace = openSpaceGuard(freeBytes)
   let closing: Promise<void> | undefined
@@ -74,13 +89,14 @@ export async function openLmdbStore({
   // After a failed commit the engine never lets go of its writer (hardening L10).
   const close = async (): Promise<void> => {
     await queue.close()
+    reserve.close()
     if (!queue.isHalted()) await root.close()
   }
 
   return {
     find: async unique => {
       checkUnique(unique)
-      return read(() => findRow(environment, unique))
+      return read(() => findRow(environment, unique, firstOrdinal))
     },
     page: async (query, window) => {
       checkQuery(query)
@@ -97,6 +113,7 @@ export async function openLmdbStore({
     },
     generation: async () => read(() => readGeneration(environment)),
     integrity: async () => read(() => checkIntegrity(environment)),
+    everyRow: () => read(() => readEveryRow(environment)),
     close: () => (closing ??= close()),
   }
 }

@@ -6,11 +6,10 @@
  * never shows one. Source: contract.ts, `page` and `due`.
  * @module
  */
-import { ApiError } from '../../errors.ts'
 import { chunkOrdinals } from '../../limits.ts'
 import { isMatch } from '../check-query.ts'
 import type { Page, Query, Row, Window } from '../contract.ts'
-import { assertStored } from '../corrupt.ts'
+import { assertStored, attempt } from '../corrupt.ts'
 import { ordinalOf } from './chunk-key.ts'
 import {
   countBelow,
@@ -95,13 +94,8 @@ function readDueRow(
   ordinal: number,
   deadlineMs: number,
 ): Row | undefined {
-  try {
-    const row = readIndexedRow(environment, ordinal)
-    return row.deadlineMs === deadlineMs ? row : undefined
-  } catch (error) {
-    if (error instanceof ApiError && error.kind === 'storage_corrupt') return undefined
-    throw error
-  }
+  const row = attempt(() => readIndexedRow(environment, ordinal))
+  return row?.deadlineMs === deadlineMs ? row : undefined
 }
 
 /**

@@ -6,10 +6,10 @@
  */
 import type { Digest, Row } from '../contract.ts'
 import { equalDigests } from '../check-query.ts'
-import { assertStored } from '../corrupt.ts'
+import { assertStored, attempt } from '../corrupt.ts'
 import type { Environment } from './environment.ts'
 import { decodeRow } from './row-codec.ts'
-import { encodeRowKey } from './row-key.ts'
+import { decodeRowKey, encodeRowKey } from './row-key.ts'
 import { decodeUniqueEntry, type UniqueEntry } from './unique-entry.ts'
 
 /** @throws ApiError `storage_corrupt` */
@@ -41,14 +41,29 @@ export function readIndexedRow(environment: Environment, ordinal: number): Row {
   return row
 }
 
+/** The reads that a row takes which is found by its unique. */
+function readInVain(environment: Environment, ordinal: number): void {
+  const [unique] = readRow(environment, ordinal)?.uniques ?? []
+  if (unique !== undefined) readUnique(environment, unique)
+}
+
 /**
+ * @param standIn ordinal of a row that is read where nothing holds the unique: what is not there
+ *   takes the time of what is, or refusals could be told apart by it (contract section 2)
  * @returns the one row that holds the unique
  * @throws ApiError `storage_corrupt` when the unique leads to a row that does not hold it, or that
  *   stands at another version
  */
-export function findRow(environment: Environment, unique: Digest): Row | undefined {
+export function findRow(
+  environment: Environment,
+  unique: Digest,
+  standIn: number,
+): Row | undefined {
   const entry = readUnique(environment, unique)
-  if (entry === undefined) return undefined
+  if (entry === undefined) {
+    readInVain(environment, standIn)
+    return undefined
+  }
   const row = readRow(environment, entry.ordinal)
   assertStored(row !== undefined, 'a row for every unique')
   assertStored(row.version === entry.version, 'a row at the version of its unique')
@@ -57,4 +72,12 @@ export function findRow(environment: Environment, unique: Digest): Row | undefin
     'a row that holds the unique that leads to it',
   )
   return row
+}
+
+/** All rows in the order of their ordinals; what is no row is passed over. */
+export function* readEveryRow({ rows }: Environment): Generator<Row> {
+  for (const { key, value } of rows.getRange()) {
+    const row = attempt(() => decodeRow(value, decodeRowKey(key)))
+    if (row !== undefined) yield row
+  }
 }

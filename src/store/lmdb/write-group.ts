@@ -7,6 +7,7 @@ import { applySet, type SetResult } from './apply-changes.ts'
 import { openGroupDraft, type GroupDraft } from './draft.ts'
 import type { Environment, Table } from './environment.ts'
 import { faultOf } from './fault.ts'
+import { faultOfRoom } from './free-space.ts'
 import { metaEntries } from './meta.ts'
 import { chunkEntry, type PostingDraft } from './posting-draft.ts'
 import type { PreparedChange } from './prepare-changes.ts'
@@ -64,10 +65,14 @@ interface Decided {
 function decideGroup(
   environment: Environment,
   sets: readonly (readonly PreparedChange[])[],
+  roomBytes: number,
 ): Decided {
   try {
     const draft = openGroupDraft(environment)
-    const results = sets.map(set => applySet(draft, set))
+    const results = sets.map(set => {
+      const fault = faultOfRoom(roomBytes, set)
+      return fault === undefined ? applySet(draft, set) : { fault }
+    })
     return { results, steps: stepsOf(draft) }
   } catch (error) {
     const fault = faultOf(error)
@@ -77,6 +82,7 @@ function decideGroup(
 
 /**
  * Runs within a transaction of the engine.
+ * @param roomBytes that the store's file can grow by
  * @returns one result for each set, in their order
  * @throws only when the engine refuses a put: it then marks its transaction as broken, so that the
  *   commit fails as well
@@ -84,8 +90,9 @@ function decideGroup(
 export function writeGroup(
   environment: Environment,
   sets: readonly (readonly PreparedChange[])[],
+  roomBytes: number,
 ): readonly SetResult[] {
-  const { results, steps } = decideGroup(environment, sets)
+  const { results, steps } = decideGroup(environment, sets, roomBytes)
   for (const { table, key, value } of steps) {
     if (value === undefined) table.removeSync(key)
     else table.putSync(key, value)

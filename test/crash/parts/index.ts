@@ -3,5 +3,24 @@
  * @module
  */
 import type { Part } from '../part.ts'
+import { rotBits } from './bit-rot.ts'
+import { churnRows } from './churn.ts'
+import { copyDatabases } from './copies.ts'
+import { jumpClocks } from './clock.ts'
+import { fillDisk } from './disk-full.ts'
+import { failDisk } from './io-faults.ts'
+import { killServer } from './kill.ts'
+import { cutPower } from './power-cut.ts'
+import { terminateServer } from './terminate.ts'
 
-export const parts: Readonly<Record<string, Part>> = {}
+export const parts: Readonly<Record<string, Part>> = {
+  'bit-rot': rotBits,
+  copies: copyDatabases,
+  kill: killServer,
+  terminate: terminateServer,
+  churn: churnRows,
+  'power-cut': cutPower,
+  'disk-full': fillDisk,
+  'io-faults': failDisk,
+  clock: jumpClocks,
+}

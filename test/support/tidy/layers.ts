@@ -28,7 +28,14 @@ const layers: readonly Layer[] = [
   { name: 'cli', paths: ['src/cli'], imports: ['app', 'features', 'deps', ...core, manifest] },
   {
     name: 'app',
-    paths: ['src/app.ts', 'src/vault.ts', 'src/config.ts', 'src/expiry.ts', 'src/http'],
+    paths: [
+      'src/app.ts',
+      'src/vault.ts',
+      'src/config.ts',
+      'src/expiry.ts',
+      'src/verify.ts',
+      'src/http',
+    ],
     imports: ['features', 'deps', ...core, manifest],
   },
   // deps.ts holds types alone: what a service is handed. So it stands below the features.
@@ -43,7 +50,14 @@ const layers: readonly Layer[] = [
   { name: 'domain', paths: ['src/domain'], imports: ['leaves'] },
   {
     name: 'leaves',
-    paths: ['src/limits.ts', 'src/errors.ts', 'src/secret.ts', 'src/bytes.ts', 'src/settings.ts'],
+    paths: [
+      'src/limits.ts',
+      'src/errors.ts',
+      'src/secret.ts',
+      'src/bytes.ts',
+      'src/settings.ts',
+      'src/libc.ts',
+    ],
     imports: [],
   },
 ]

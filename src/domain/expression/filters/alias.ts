@@ -35,13 +35,14 @@ const makeDraw = (run: Run): Draw => {
   let refills = 0
   return bound => {
     for (;;) {
-      if (used === pool.length) {
+      const byte = pool[used]
+      if (byte === undefined) {
         refills += 1
         invariant(refills < tokenIdCharsMax * aliasAttemptsMax, 'the random source varies')
         pool = refill(poolBytes)
         used = 0
+        continue
       }
-      const byte = pool[used] ?? byteValues
       used += 1
       if (byte < byteValues - (byteValues % bound)) return byte % bound
     }
@@ -121,17 +122,17 @@ const aliasFilter = (alphabetOf: (character: string) => string): FilterDefinitio
       assertAliasable(text, run)
       const characters = [...text]
       const end = characters.length - last
-      const alphabets = characters.map((character, index) =>
-        index >= first && index < end ? alphabetOf(character) : '',
-      )
-      if (alphabets.every(alphabet => alphabet === '')) throw tooShort(run)
+      const places = characters.map((character, index) => ({
+        character,
+        alphabet: index >= first && index < end ? alphabetOf(character) : '',
+      }))
+      if (places.every(({ alphabet }) => alphabet === '')) throw tooShort(run)
       const draw = makeDraw(run)
       const drawOnce = (): string =>
-        characters
-          .map((character, index) => {
-            const alphabet = alphabets[index] ?? ''
-            return alphabet === '' ? character : alphabet.charAt(draw(alphabet.length))
-          })
+        places
+          .map(({ character, alphabet }) =>
+            alphabet === '' ? character : alphabet.charAt(draw(alphabet.length)),
+          )
           .join('')
       return drawAllowed(drawOnce, alias => alias !== text)
     })

@@ -5,8 +5,10 @@
  * for numbers of 16 digits or more, else 6. Source: contract section 6.
  * @module
  */
+import { present } from '../../../errors.ts'
 import { isDigitCode } from '../../digits.ts'
-import { isJsonObject, type Json } from '../../json.ts'
+import type { Json } from '../../json.ts'
+import { pick } from '../resolve.ts'
 import { failed, type Run } from '../run.ts'
 import { jsonOf, scalarTextOf } from '../values.ts'
 import {
@@ -111,8 +113,7 @@ const expiryFormats: ReadonlyMap<string, (month: string, year: string) => string
 
 /** A member of the card as an integer from `least` to `most`, padded with zeros. */
 const expiryPart = (card: Json, name: string, least: number, most: number, run: Run): string => {
-  const member = isJsonObject(card) ? card.get(name) : undefined
-  const part = Number(member === undefined ? Number.NaN : scalarTextOf(member))
+  const part = Number(scalarTextOf(pick(card, name)))
   if (!Number.isInteger(part) || part < least || part > most) {
     throw failed(run, `expected a card object with ${name}`)
   }
@@ -122,12 +123,15 @@ const expiryPart = (card: Json, name: string, least: number, most: number, run: 
 export const cardExp: FilterDefinition = {
   required: [choiceRule([...expiryFormats.keys()])],
   bind: operands => {
-    const format = expiryFormats.get(textAt(operands, 0, ''))
+    const format = present(
+      expiryFormats.get(textAt(operands, 0, '')),
+      'a rule lets only known formats reach this filter',
+    )
     return (input, run) => {
       const card = jsonOf(input)
       if (card === null) return null
       const month = expiryPart(card, 'expiration_month', 1, 12, run)
-      return format?.(month, expiryPart(card, 'expiration_year', 1000, 9999, run)) ?? null
+      return format(month, expiryPart(card, 'expiration_year', 1000, 9999, run))
     }
   },
 }

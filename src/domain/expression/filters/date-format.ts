@@ -7,6 +7,7 @@
  * and `%X` are those of the C locale, so that no answer depends on where the process runs.
  * @module
  */
+import { present } from '../../../errors.ts'
 import { padLengthMax } from '../../../limits.ts'
 
 /** Prints one instant. */
@@ -51,9 +52,11 @@ const ordinalSuffix = (day: number): string => {
 
 const hourOf12 = (date: Date): number => date.getUTCHours() % 12 || 12
 
-const monthName = (date: Date): string => monthNames[date.getUTCMonth()] ?? ''
+const monthName = (date: Date): string =>
+  present(monthNames[date.getUTCMonth()], 'an instant to print has a month')
 
-const dayName = (date: Date): string => dayNames[date.getUTCDay()] ?? ''
+const dayName = (date: Date): string =>
+  present(dayNames[date.getUTCDay()], 'an instant to print has a day')
 
 const fraction = (date: Date, width: number): string =>
   String(date.getUTCMilliseconds()).padStart(3, '0').slice(0, width).padEnd(width, '0')
@@ -62,11 +65,11 @@ const fraction = (date: Date, width: number): string =>
 const composed =
   (format: string): Conversion['print'] =>
   date =>
-    compileDateFormat(format)?.(date) ?? ''
+    present(compileDateFormat(format), 'our own formats have known parts')(date)
 
 const shortMonth = (date: Date): string => monthName(date).slice(0, 3)
 
-const conversions: Readonly<Record<string, Conversion>> = {
+const conversionsByName: Readonly<Record<string, Conversion>> = {
   a: { padding: ' ', print: date => dayName(date).slice(0, 3) },
   A: { padding: ' ', print: dayName },
   b: { padding: ' ', print: shortMonth },
@@ -105,6 +108,8 @@ const conversions: Readonly<Record<string, Conversion>> = {
   '%': { print: () => '%' },
 }
 
+const conversions: ReadonlyMap<string, Conversion> = new Map(Object.entries(conversionsByName))
+
 const changeCase = (text: string): string =>
   text === text.toUpperCase() ? text.toLowerCase() : text.toUpperCase()
 
@@ -136,11 +141,11 @@ const directiveShape = /%([-_0^#:]*)([0-9]*)[EO]?([^])/y
 export const compileDateFormat = (format: string): DatePrinter | undefined => {
   const printers: DatePrinter[] = []
   let start = 0
-  for (let found = format.indexOf('%'); found >= 0; found = format.indexOf('%', start)) {
+  for (let found = format.indexOf('%'); found !== -1; found = format.indexOf('%', start)) {
     const text = format.slice(start, found)
     directiveShape.lastIndex = found
     const [directive = '', flags = '', width = '', name = ''] = directiveShape.exec(format) ?? []
-    const conversion = Object.hasOwn(conversions, name) ? conversions[name] : undefined
+    const conversion = conversions.get(name)
     if (conversion === undefined || Number(width) > padLengthMax) return undefined
     printers.push(() => text)
     printers.push(bindDirective({ flags, width: Number(width), conversion: name }, conversion))

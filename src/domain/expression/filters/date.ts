@@ -7,6 +7,7 @@
  * errors, because no clock is handed in.
  * @module
  */
+import { present } from '../../../errors.ts'
 import { parseInstant } from '../../instants.ts'
 import { isExactNumber, type Json } from '../../json.ts'
 import { nearestDouble } from '../numbers.ts'
@@ -40,13 +41,16 @@ export const date: FilterDefinition = {
   required: [],
   optional: [formatRule],
   bind: operands => {
-    const print = compileDateFormat(textAt(operands, 0, defaultFormat))
+    const print = present(
+      compileDateFormat(textAt(operands, 0, defaultFormat)),
+      'a rule lets only known formats reach this filter',
+    )
     return (input, run) => {
       const value = jsonOf(input)
       if (value === null) return null
       spend(run, stepsPerDate)
       const instant = new Date(instantOf(value, run))
-      if (Number.isNaN(instant.getTime()) || print === undefined) {
+      if (Number.isNaN(instant.getTime())) {
         throw failed(run, 'expected a date, or Unix seconds within its range')
       }
       return print(instant)

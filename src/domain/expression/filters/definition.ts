@@ -5,8 +5,10 @@
  * with its constant arguments at hand: evaluating a compiled expression looks nothing up.
  * @module
  */
-import { invariant } from '../../../errors.ts'
+import { invariant, present } from '../../../errors.ts'
 import type { Json } from '../../json.ts'
+import { countCodePoints } from '../code-points.ts'
+import { resolve, type Source } from '../resolve.ts'
 import type { Run } from '../run.ts'
 import type { Flag, Operand, Scalar } from '../tree.ts'
 
@@ -45,7 +47,7 @@ export const integerRule = (least: number, most: number): ArgumentRule =>
 /** decision: one character is one Unicode code point. */
 export const characterRule: ArgumentRule = literalRule(
   'a string of one character',
-  value => typeof value === 'string' && value !== '' && value.length === codePointSize(value),
+  value => typeof value === 'string' && countCodePoints(value) === 1,
 )
 
 export const textRule: ArgumentRule = literalRule('a string', value => typeof value === 'string')
@@ -62,10 +64,7 @@ export const flagRule: ArgumentRule = literalRule(
 )
 
 export const choiceRule = (choices: readonly string[]): ArgumentRule =>
-  literalRule(
-    `one of ${choices.join(', ')}`,
-    value => typeof value === 'string' && choices.includes(value),
-  )
+  literalRule(`one of ${choices.join(', ')}`, value => choices.some(choice => choice === value))
 
 /** A string that `check` takes; its answer, if any, says what was expected. */
 export const checkedTextRule =
@@ -73,7 +72,9 @@ export const checkedTextRule =
   operand =>
     textRule(operand) ?? check(textAt([operand], 0, ''))
 
-const codePointSize = (text: string): number => ((text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1)
+/** What fetches the required argument at `index`. */
+export const sourceAt = (operands: readonly Operand[], index: number): Source =>
+  resolve(present(operands[index], 'the parser demands the required arguments'))
 
 const literalAt = (operands: readonly Operand[], index: number): Scalar | undefined => {
   const operand = operands[index]

@@ -6,6 +6,7 @@
  * @module
  */
 import { createHmac } from 'node:crypto'
+import { present } from '../../../errors.ts'
 import { spend } from '../run.ts'
 import { demandText } from '../values.ts'
 import { choiceRule, nameRule, textAt, type FilterDefinition } from './definition.ts'
@@ -22,7 +23,10 @@ export const hmac: FilterDefinition = {
   required: [choiceRule([...algorithms.keys()]), nameRule],
   bytes: 'given',
   bind: operands => {
-    const algorithm = algorithms.get(textAt(operands, 0, '')) ?? ''
+    const algorithm = present(
+      algorithms.get(textAt(operands, 0, '')),
+      'a rule lets only known algorithms reach this filter',
+    )
     const key = textAt(operands, 1, '')
     return (input, run) => {
       if (input === null) return null

@@ -5,6 +5,7 @@
  * Invariant: each runs in time linear in the text; none has a pattern that can go back.
  * @module
  */
+import { present } from '../../../errors.ts'
 import { failed, spend, type Run } from '../run.ts'
 import { assertTextFits } from '../values.ts'
 import { textFilter } from './text.ts'
@@ -47,11 +48,14 @@ const change = (
   return changed + text.slice(start)
 }
 
+const replacementIn = (table: Readonly<Record<string, string>>, match: string): string =>
+  present(table[match], 'a pattern finds only what its table has')
+
 const escapeText = (text: string, run: Run): string =>
-  change(run, text, /[&<>"']/g, match => entities[match] ?? match)
+  change(run, text, /[&<>"']/g, match => replacementIn(entities, match))
 
 const unescapeText = (text: string, run: Run): string =>
-  change(run, text, /&(?:amp|lt|gt|#34|#39);/g, match => characters[match] ?? match)
+  change(run, text, /&(?:amp|lt|gt|#34|#39);/g, match => replacementIn(characters, match))
 
 export const escape = textFilter(escapeText)
 
@@ -75,7 +79,7 @@ const endOfMarkup = (text: string, start: number, unclosed: Set<string>): number
   for (const [opener, closer] of markup) {
     if (unclosed.has(opener) || !text.startsWith(opener, start)) continue
     const found = text.indexOf(closer, start + opener.length)
-    if (found >= 0) return found + closer.length
+    if (found !== -1) return found + closer.length
     // No later one can close either: without this the search would be quadratic.
     unclosed.add(opener)
   }
@@ -89,8 +93,8 @@ export const stripHtml = textFilter((text, run) => {
   for (;;) {
     spend(run, stepsPerChange)
     const opened = text.indexOf('<', index)
-    const end = opened < 0 ? -1 : endOfMarkup(text, opened, unclosed)
-    if (end < 0) return kept.join('') + text.slice(index)
+    const end = opened === -1 ? -1 : endOfMarkup(text, opened, unclosed)
+    if (end === -1) return kept.join('') + text.slice(index)
     kept.push(text.slice(index, opened))
     index = end
   }

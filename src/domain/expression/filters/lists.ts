@@ -22,7 +22,7 @@ import {
   spendOnWalk,
   textOf,
 } from '../values.ts'
-import { anyValue, nameRule, textAt, type FilterDefinition } from './definition.ts'
+import { anyValue, nameRule, sourceAt, textAt, type FilterDefinition } from './definition.ts'
 
 /** Steps for each item that is looked at or moved. */
 const stepsPerItem = 32
@@ -84,7 +84,7 @@ export const join: FilterDefinition = {
 export const concat: FilterDefinition = {
   required: [anyValue],
   bind: operands => {
-    const [tail = () => null] = operands.map(resolve)
+    const tail = sourceAt(operands, 0)
     return (input, run) => {
       const joined = [...paidListOf(input, run), ...paidListOf(tail(run), run)]
       assertOutputFits(joined, run)
@@ -138,13 +138,14 @@ const cut = (value: string | readonly Json[], begin: number, length: number): Js
 
 /** A start before the first item, or a negative length, leaves nothing, as in Liquid. */
 const endOf = (start: number, length: number): number =>
-  start < 0 || length < 0 ? Math.max(0, start) : start + length
+  start < 0 ? 0 : start + Math.max(0, length)
 
 export const slice: FilterDefinition = {
   required: [anyValue],
   optional: [anyValue],
   bind: operands => {
-    const [begin = () => 0, length = () => 1] = operands.map(resolve)
+    const begin = sourceAt(operands, 0)
+    const [, length = () => 1] = operands.map(resolve)
     return (input, run) => {
       const value = jsonOf(input)
       if (value === null) return null
@@ -167,14 +168,14 @@ export const map: FilterDefinition = {
   },
 }
 
-const isNumber = (value: Json): value is JsonNumber =>
+const isNumber = (value: Json | undefined): value is JsonNumber =>
   typeof value === 'number' || isExactNumber(value)
 
 /** Equality of Liquid: by type and value, lists item by item, an object only itself. */
-const isSame = (a: Json, b: Json, run: Run): boolean => {
+const isSame = (a: Json, b: Json | undefined, run: Run): boolean => {
   spend(run, stepsPerItem)
   if (isJsonArray(a) && isJsonArray(b)) {
-    return a.length === b.length && a.every((item, index) => isSame(item, b[index] ?? null, run))
+    return a.length === b.length && a.every((item, index) => isSame(item, b[index], run))
   }
   if (isNumber(a) && isNumber(b)) {
     spendOnNumber(run, a)
@@ -209,7 +210,7 @@ export const defaultTo: FilterDefinition = {
   required: [anyValue],
   flag: 'allow_false',
   bind: (operands, flags) => {
-    const [fallback = () => null] = operands.map(resolve)
+    const fallback = sourceAt(operands, 0)
     const allowsFalse = flags.some(flag => flag.value)
     return (input, run) => {
       const value = jsonOf(input)

@@ -8,7 +8,14 @@
 import { resolve } from '../resolve.ts'
 import { failed, type Run } from '../run.ts'
 import { numberOf } from '../values.ts'
-import { anyValue, flagAt, flagRule, type FilterDefinition, type Step } from './definition.ts'
+import {
+  anyValue,
+  flagAt,
+  flagRule,
+  sourceAt,
+  type FilterDefinition,
+  type Step,
+} from './definition.ts'
 
 const finite = (result: number, run: Run): number => {
   if (!Number.isFinite(result)) throw failed(run, 'the arithmetic has no finite result')
@@ -24,7 +31,7 @@ const unary = (apply: (value: number) => number): FilterDefinition => ({
 const binary = (apply: (value: number, argument: number) => number): FilterDefinition => ({
   required: [anyValue],
   bind: operands => {
-    const [argument = () => null] = operands.map(resolve)
+    const argument = sourceAt(operands, 0)
     return (input, run) => finite(apply(numberOf(input, run), numberOf(argument(run), run)), run)
   },
 })
@@ -53,7 +60,7 @@ export const dividedBy: FilterDefinition = {
   required: [anyValue],
   optional: [flagRule],
   bind: (operands): Step => {
-    const [argument = () => null] = operands.map(resolve)
+    const argument = sourceAt(operands, 0)
     const isWhole = flagAt(operands, 1)
     return (input, run) => {
       const quotient = numberOf(input, run) / numberOf(argument(run), run)
@@ -64,7 +71,7 @@ export const dividedBy: FilterDefinition = {
 
 /** Moves the decimal point through the decimal text, because 1.005 * 100 is not 100.5. */
 const shiftPoint = (value: number, places: number): number => {
-  const [mantissa = '0', power = '0'] = String(value).split('e')
+  const [mantissa, power = '0'] = String(value).split('e')
   return Number(`${mantissa}e${Number(power) + places}`)
 }
 

@@ -10,7 +10,7 @@ import { countCodePoints, indexAfter } from '../code-points.ts'
 import { resolve } from '../resolve.ts'
 import { spend, type Run } from '../run.ts'
 import { assertTextFits, integerOf, jsonOf, spendOnText, spendOnWalk, textOf } from '../values.ts'
-import { anyValue, type FilterDefinition } from './definition.ts'
+import { anyValue, sourceAt, type FilterDefinition } from './definition.ts'
 
 /** A filter over text without arguments. */
 export const textFilter = (apply: (text: string, run: Run) => Json): FilterDefinition => ({
@@ -27,7 +27,8 @@ const textsFilter = (
   required: Array.from({ length: required }, () => anyValue),
   optional: Array.from({ length: optional }, () => anyValue),
   bind: operands => {
-    const [first = () => null, second = () => null] = operands.map(resolve)
+    const first = sourceAt(operands, 0)
+    const [, second = () => null] = operands.map(resolve)
     return (input, run) =>
       apply(run, textOf(input, run), textOf(first(run), run), textOf(second(run), run))
   },
@@ -78,9 +79,9 @@ const stepsPerPlace = 64
 const splitText = (run: Run, text: string, separator: string): string[] => {
   const pieces: string[] = []
   let start = 0
-  while (start < text.length || separator !== '') {
+  while (start < text.length) {
     spend(run, stepsPerPlace)
-    const found = separator === '' ? start : text.indexOf(separator, start)
+    const found = text.indexOf(separator, start)
     if (found === -1) break
     const end = separator === '' ? start + indexAfter(text.slice(start, start + 2), 1) : found
     pieces.push(text.slice(start, end))
@@ -148,7 +149,7 @@ const firstWords = (run: Run, text: string, most: number): string[] => {
     spend(run, stepsPerPlace)
     gap.lastIndex = start
     const found = gap.exec(text)
-    words.push(text.slice(start, found?.index ?? text.length))
+    words.push(text.slice(start, found?.index))
     if (found === null) break
     start = gap.lastIndex
   }

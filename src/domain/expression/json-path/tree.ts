@@ -52,7 +52,9 @@ export type Test =
 
 /** True when each segment picks one node at most (RFC 9535 section 2.3.5.1). */
 export const isSingular = (query: FilterQuery): boolean =>
-  query.segments.every(({ isDescendant, selectors: [first, second] }) => {
-    const isPick = first?.kind === 'name' || first?.kind === 'index'
-    return !isDescendant && isPick && second === undefined
-  })
+  query.segments.every(
+    ({ isDescendant, selectors }) =>
+      !isDescendant &&
+      selectors.length === 1 &&
+      selectors.every(({ kind }) => kind === 'name' || kind === 'index'),
+  )

@@ -6,6 +6,7 @@ import {
   type ChangeSet,
   type CommitGroup,
 } from '../../../../src/store/lmdb/commit-queue.ts'
+import { groupCommitBytesMax } from '../../../../src/limits.ts'
 import type { SetResult } from '../../../../src/store/lmdb/apply-changes.ts'
 import { expectFault } from '../../../store/rows.ts'
 
@@ -89,6 +90,23 @@ describe('the commit queue', () => {
     for (let i = 0; i < 5; i += 1) await engine.settle()
     await Promise.all(answers)
     expect(engine.groups).toEqual([[0, 1], [2], [3], [4], [5]])
+  })
+
+  test('holds the rows of a transaction to their bytes, but takes any row alone', async () => {
+    const rowOf = (bytes: number): ChangeSet => {
+      const row = { uniques: [new Uint8Array(32)], terms: [], version: 1, parts: [] }
+      const keyed = { row, uniqueKeys: [], termKeys: [], value: new Uint8Array(bytes) }
+      return [...setOf(bytes), { kind: 'insert', row: keyed }]
+    }
+    const engine = makeFakeEngine()
+    const queue = openCommitQueue(engine.commitGroup)
+    const sizes = [1, groupCommitBytesMax - 1, 2, 3 * groupCommitBytesMax, 3]
+    const answers = sizes.map(bytes => queue.submit(rowOf(bytes)))
+    for (let i = 0; i < 4; i += 1) await engine.settle()
+    await Promise.all(answers)
+    const [one, most, two, huge, three] = sizes
+    expect(engine.groups.flat()).toEqual(sizes)
+    expect<unknown>(engine.groups).toEqual([[one, most], [two], [huge], [three]])
   })
 
   test('gives a fault to the set that has it, and to no other', async () => {

@@ -3,9 +3,15 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { freeSpaceBytesMin, freeSpaceProbeMs } from '../../../../src/limits.ts'
+import {
+  freeSpaceBytesMin,
+  freeSpaceProbeMs,
+  reserveBytesToAddMin,
+  reserveBytesToRemoveMin,
+} from '../../../../src/limits.ts'
 import type { Change } from '../../../../src/store/contract.ts'
-import { freeBytesAt, openSpaceGuard } from '../../../../src/store/lmdb/free-space.ts'
+import { faultOfRoom, freeBytesAt, openSpaceGuard } from '../../../../src/store/lmdb/free-space.ts'
+import { prepareChanges } from '../../../../src/store/lmdb/prepare-changes.ts'
 import { temporaryFolder } from '../../../support/folders.ts'
 
 const row = { uniques: [], terms: [], version: 1, parts: [] }
@@ -52,4 +58,17 @@ test('the file system is asked once in a while, not for each write', async () =>
 test('the free bytes of a folder are those of its file system', () => {
   expect(freeBytesAt(temporaryFolder())()).toBeGreaterThan(0)
   expect(() => freeBytesAt('/absent/folder')()).toThrow('ENOENT')
+})
+
+describe('room that the file can grow by', () => {
+  const whole = { uniques: [new Uint8Array(32)], terms: [], version: 1, parts: [] }
+  const growing = prepareChanges([{ require: 1, ifVersion: 1 }, { insert: whole }])
+  const shrinking = prepareChanges([{ remove: 2 }, { bumpGeneration: true }])
+
+  test('is enough for all, for removing, or for nothing', () => {
+    expect(faultOfRoom(reserveBytesToAddMin, growing)).toBeUndefined()
+    expect(faultOfRoom(reserveBytesToAddMin - 1, growing)?.kind).toBe('storage_full')
+    expect(faultOfRoom(reserveBytesToRemoveMin, shrinking)).toBeUndefined()
+    expect(faultOfRoom(reserveBytesToRemoveMin - 1, shrinking)?.kind).toBe('storage_full')
+  })
 })

@@ -1,0 +1,121 @@
+/**
+ * Hours in the life of a server: `bun scripts/soak.ts [--minutes 60] [--rate 500]`.
+ *
+ * One server, from source or the binary that `COFFER_BINARY` names, under a steady mixed load with
+ * expiries and sweeps; every ten seconds its memory, descriptors, reader slots, rows and file are
+ * read. Ends with a line through each and exit code 1 when one grows by 5 % in an hour, or when an
+ * answer was not the expected one. The beginning, in which all of them still rise, does not count.
+ * Source: hardening.md, D14.
+ * @module
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { openConnection, type Target } from '../test/support/connection.ts'
+import { runCoffer, startCoffer } from '../test/support/coffer-process.ts'
+import { runLoad, type Keys, type Tally } from './soak/load.ts'
+import { measures, openProbe, type Probe, type Reading } from './soak/samples.ts'
+import { fitTrend, type Trend } from './soak/slope.ts'
+
+const minuteMs = 60 * 1_000
+const sampleMs = 10 * 1_000
+const warmUpMsMax = 10 * minuteMs
+const lifetimeMsMax = minuteMs
+const percentPerHourMax = 5
+
+const tokenPermissions = ['create', 'read', 'update', 'delete', 'search', 'use']
+
+interface Point {
+  readonly atMs: number
+  readonly reading: Reading
+}
+
+function readArguments(): { minutes: number; rate: number } {
+  const options = { minutes: { type: 'string' }, rate: { type: 'string' } } as const
+  const { values } = parseArgs({ options })
+  const minutes = Number(values.minutes ?? 60)
+  const rate = Number(values.rate ?? 500)
+  if (minutes >= 1 && rate >= 1) return { minutes, rate }
+  console.error('usage: soak [--minutes N] [--rate requests-per-second]')
+  process.exit(2)
+}
+
+async function makeKeys(target: Target, management: string): Promise<Keys> {
+  const connection = await openConnection(target)
+  const make = async (type: string, permissions: readonly string[]): Promise<string> => {
+    const body = { name: type, type, permissions: permissions.map(name => `token:${name}`) }
+    const { text } = await connection.ask('POST', '/applications', { key: management, body })
+    return String((JSON.parse(text) as { key: string }).key)
+  }
+  const keys = {
+    management,
+    private: await make('private', tokenPermissions),
+    public: await make('public', ['create']),
+  }
+  connection.close()
+  return keys
+}
+
+/** Reads the probe until the time is up. */
+async function takeSamples(probe: Probe, untilMs: number): Promise<Point[]> {
+  const points: Point[] = []
+  for (let nextMs = performance.now(); nextMs <= untilMs; nextMs += sampleMs) {
+    await Bun.sleep(Math.max(0, nextMs - performance.now()))
+    const reading = probe.read()
+    points.push({ atMs: performance.now(), reading })
+    if (points.length % 6 === 1) console.info(Object.values(reading).join('  '))
+  }
+  return points
+}
+
+function printTrends(points: readonly Point[]): boolean {
+  console.info('\n| what | start | end | % per hour |\n|---|---|---|---|')
+  let isFlat = true
+  for (const measure of measures) {
+    const samples = points.map(({ atMs, reading }) => ({ atMs, value: reading[measure] }))
+    const { start, end, percentPerHour }: Trend = fitTrend(samples)
+    if (percentPerHour >= percentPerHourMax) isFlat = false
+    const [from, to] = [start, end].map(value => Math.round(value * 10) / 10)
+    console.info(`| ${measure} | ${from} | ${to} | ${percentPerHour.toFixed(2)} |`)
+  }
+  return isFlat
+}
+
+async function soak(folder: string, minutes: number, rate: number): Promise<boolean> {
+  const data = join(folder, 'data')
+  const target = { unix: join(folder, 'socket') }
+  const made = await runCoffer(['init', '--data', data, '--json'])
+  const { key: management } = JSON.parse(made.stdout) as { key: string }
+  const server = await startCoffer(['serve', '--data', data, '--socket', target.unix])
+  const probe = openProbe(server.pid, join(data, 'store'))
+  const keys = await makeKeys(target, management)
+  const warmUpMs = Math.min(warmUpMsMax, (minutes * minuteMs) / 6)
+  const lifetimeMs = Math.min(lifetimeMsMax, warmUpMs / 2)
+  const load = { target, keys, requestsPerSecond: rate, lifetimeMs }
+  const tally: Tally = { requests: 0, failures: new Map() }
+  const startMs = performance.now()
+  const untilMs = startMs + minutes * minuteMs
+  console.info(`soak: ${minutes} minutes, ${rate} requests a second; one line a minute of`)
+  console.info(measures.join('  '))
+  const [points] = await Promise.all([takeSamples(probe, untilMs), runLoad(load, tally, untilMs)])
+  await probe.close()
+  const exitCode = await server.end('SIGTERM')
+  const isFlat = printTrends(points.filter(({ atMs }) => atMs >= startMs + warmUpMs))
+  console.info(
+    `\n${tally.requests} requests, ${Math.round(tally.requests / minutes / 60)} a second`,
+  )
+  for (const [what, count] of tally.failures) console.info(`${count} times ${what}`)
+  if (exitCode !== 0) console.info(`exit code ${exitCode} after SIGTERM`)
+  return isFlat && tally.failures.size === 0 && exitCode === 0
+}
+
+const { minutes, rate } = readArguments()
+const folder = mkdtempSync(join(tmpdir(), 'coffer-soak-'))
+try {
+  const isFlat = await soak(folder, minutes, rate)
+  console.info(isFlat ? ' 1 pass\n 0 fail' : ' 0 pass\n 1 fail')
+  process.exitCode = isFlat ? 0 : 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

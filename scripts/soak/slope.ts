@@ -1,0 +1,39 @@
+/**
+ * The line through a series of samples: whether something grows.
+ *
+ * @module
+ */
+
+export interface Sample {
+  readonly atMs: number
+  readonly value: number
+}
+
+export interface Trend {
+  /** The line at the first and at the last sample. */
+  readonly start: number
+  readonly end: number
+  /** Growth in an hour, in percent of the mean; 0 where there is nothing that could grow. */
+  readonly percentPerHour: number
+}
+
+const hourMs = 60 * 60 * 1_000
+
+const meanOf = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** Least squares. @param samples in the order of time, two of them at least */
+export function fitTrend(samples: readonly Sample[]): Trend {
+  const atMs = meanOf(samples.map(sample => sample.atMs))
+  const value = meanOf(samples.map(sample => sample.value))
+  let both = 0
+  let squares = 0
+  for (const sample of samples) {
+    both += (sample.atMs - atMs) * (sample.value - value)
+    squares += (sample.atMs - atMs) ** 2
+  }
+  const slope = squares === 0 ? 0 : both / squares
+  const at = (sample: Sample | undefined): number => value + slope * ((sample?.atMs ?? atMs) - atMs)
+  const percentPerHour = value === 0 ? 0 : (slope * hourMs * 100) / value
+  return { start: at(samples[0]), end: at(samples.at(-1)), percentPerHour }
+}

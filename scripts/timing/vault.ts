@@ -1,0 +1,77 @@
+/**
+ * A vault within this process, whose look-ups are called without HTTP. Nothing sweeps it, so that
+ * what has expired still stands in the store.
+ * @module
+ */
+import { buildApp } from '../../src/app.ts'
+import {
+  applicationAuthenticator,
+  findLiveApplication,
+} from '../../src/applications/authenticate.ts'
+import type { Deps } from '../../src/deps.ts'
+import { sessionAuthenticator } from '../../src/sessions/authenticate.ts'
+import { defaultSettings } from '../../src/settings.ts'
+import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { loadToken } from '../../src/tokens/load.ts'
+import { createVault, openVaultKeys } from '../../src/vault.ts'
+import type { Random } from '../seed/random.ts'
+import type { Comparison } from './measure.ts'
+import { kindsOf, makeRefusals, type Ask, type World } from './refusals.ts'
+
+const askOf = ({ handle }: ReturnType<typeof buildApp>): Ask => {
+  return async (method, path, key, body) => {
+    const headers = { 'svc-api-key': key, 'content-type': 'application/json' }
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const answer = await handle(new Request(`http://vault${path}`, { method, headers, ...sent }))
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+    return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>)
+  }
+}
+
+async function openDeps(folder: string, random: Random) {
+  const store = await openLmdbStore({ path: folder })
+  const clock = { offsetMs: 0 }
+  const now = () => Date.now() + clock.offsetMs
+  const impure = { store, now, randomBytes: random.bytes }
+  const masterKey = random.bytes(32)
+  const made = await createVault(impure, masterKey)
+  const deps: Deps = {
+    ...impure,
+    keys: await openVaultKeys(store, masterKey),
+    settled: now,
+    elapsedMs: () => performance.now(),
+    log: () => {},
+    settings: defaultSettings,
+  }
+  return { deps, clock, managementKey: made.key.reveal() }
+}
+
+/** @param folder for the store; empty */
+export async function compareLookUps(folder: string, random: Random): Promise<Comparison> {
+  const { deps, clock, managementKey } = await openDeps(folder, random)
+  const letPass = async (ms: number): Promise<void> => {
+    clock.offsetMs += ms
+  }
+  const world: World = { ask: askOf(buildApp(deps)), managementKey, random, letPass }
+  const refusals = await makeRefusals(world, deps.now())
+  const findApplication = applicationAuthenticator(deps)
+  const findSession = sessionAuthenticator({
+    ...deps,
+    findApplication: (tenantId, id) => findLiveApplication(deps, tenantId, id),
+  })
+  const reader = await findApplication(refusals.readerKey)
+  if (reader === undefined) throw new Error('the reader is no caller')
+  const load = (id: string) => loadToken(deps, reader, 'token:read', id).catch(() => undefined)
+  return {
+    groups: [
+      {
+        title: 'Look-up of an application key',
+        kinds: kindsOf(refusals.applicationKeys, findApplication),
+      },
+      { title: 'Look-up of a session key', kinds: kindsOf(refusals.sessionKeys, findSession) },
+      { title: 'Look-up of a token', kinds: kindsOf(refusals.tokenIds, load) },
+    ],
+    close: () => deps.store.close(),
+  }
+}

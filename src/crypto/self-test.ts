@@ -1,0 +1,96 @@
+/**
+ * Known answers that every process asks for before it touches a vault: a wrong build, a broken
+ * native or a broken machine must end before anything is sealed that nobody can open again.
+ *
+ * Source: hardening C16. The answers: draft-irtf-cfrg-xchacha-03 appendix A.3.1, and for the
+ * others an implementation of another language.
+ * @module
+ */
+import { utf8 } from '../bytes.ts'
+import { deriveKey } from './derive.ts'
+import { uniqueDigest } from './digest.ts'
+import { keyBytes, nonceBytes, primitives, type Primitives } from './primitives.ts'
+
+/** What sealing, keys and digests are made of. */
+export interface Tested extends Pick<Primitives, 'encrypt' | 'decrypt' | 'keyedHash'> {
+  readonly deriveKey: typeof deriveKey
+  readonly uniqueDigest: typeof uniqueDigest
+}
+
+/** The parts that a running vault uses. */
+export const shipped: Tested = { ...primitives, deriveKey, uniqueDigest }
+
+const countedFrom = (first: number, count: number): Uint8Array =>
+  Uint8Array.from({ length: count }, (_, index) => first + index)
+
+const key = countedFrom(0x80, keyBytes)
+const nonce = countedFrom(0x40, nonceBytes)
+const aad = Buffer.from('50515253c0c1c2c3c4c5c6c7', 'hex')
+const plaintext = utf8(
+  'Ladies and Gentlemen of the class of ' +
+    "'99: If I could offer you only one tip for the future, sunscreen would be it.",
+)
+const sealed = Buffer.from(
+  'bd6d179d3e83d43b9576579493c0e939572a1700252bfaccbed2902c21396cbb731c7f1b0b4aa6440bf3a82f4eda' +
+    '7e39ae64c6708c54c216cb96b72e1213b4522f8c9ba40db5d945b11b69b982c1bb9e3f3fac2bc369488f76b2383' +
+    '565d3fff921f9664c97637da9768812f615c68b13b52ec0875924c1c7987947deafd8780acf49',
+  'hex',
+)
+
+const isHex = (bytes: Uint8Array | undefined, hex: string): boolean =>
+  bytes !== undefined && Buffer.from(bytes).toString('hex') === hex
+
+/** One bit of the tag, of the ciphertext, or of the associated data is another. */
+const opensWhenChanged = ({ decrypt }: Tested): boolean =>
+  [0, sealed.length - 16, sealed.length - 1].some(at => {
+    const changed = sealed.map((byte, index) => (index === at ? byte ^ 1 : byte))
+    return decrypt(key, nonce, aad, changed) !== undefined
+  }) || decrypt(key, nonce, aad.subarray(1), sealed) !== undefined
+
+const checks: readonly (readonly [name: string, holds: (use: Tested) => boolean])[] = [
+  [
+    'XChaCha20-Poly1305',
+    use =>
+      sealed.equals(use.encrypt(key, nonce, aad, plaintext)) &&
+      isHex(use.decrypt(key, nonce, aad, sealed), Buffer.from(plaintext).toString('hex')) &&
+      !opensWhenChanged(use),
+  ],
+  [
+    'keyed BLAKE2b',
+    use =>
+      isHex(
+        use.keyedHash(key, plaintext, 48),
+        '9f5fb84e5b7ac4aebc4288bd624b84395e522b40fb1bd153f38b3785d200e24b' +
+          '4b37f8f59820ebd5fbad73eb13b9027d',
+      ),
+  ],
+  [
+    'HKDF-SHA256',
+    use =>
+      isHex(
+        use.deriveKey(key, 'record', 'self-test'),
+        'e6e251e6588911ea3b206289a8011a9ef316d937c6c69910e98d6d596f52e6c5',
+      ),
+  ],
+  [
+    'HMAC-SHA256',
+    use =>
+      isHex(
+        use.uniqueDigest({ indexKey: key }, 'token-id', 'self-test'),
+        'f30ac4a72943a10ddfca17081e753f3bb840f8623d4a981b3af8283bbd11a9b0',
+      ),
+  ],
+]
+
+/** A part that throws is as wrong as one that answers otherwise. */
+function passes(holds: (use: Tested) => boolean, use: Tested): boolean {
+  try {
+    return holds(use)
+  } catch {
+    return false
+  }
+}
+
+/** @returns the name of the first part that does not give its known answer */
+export const findBrokenPart = (use: Tested = shipped): string | undefined =>
+  checks.find(([, holds]) => !passes(holds, use))?.[0]

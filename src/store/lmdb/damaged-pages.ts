@@ -1,0 +1,189 @@
+/**
+ * The walk over the whole file: the tree of free pages, the tree of tables, and every table.
+ *
+ * A page is free, or of one tree, or of neither: the engine now and then forgets one, which costs
+ * its room alone. Free and of a tree at once, it would be written over. The memory is one byte for
+ * each page. Source: hardening.md section 6, D8; section 7, L32.
+ * @module
+ */
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { textOf } from '../../bytes.ts'
+import { findingsMax } from '../../limits.ts'
+import { assertStored, attempt } from '../corrupt.ts'
+import { tableNames } from './environment.ts'
+import { takeFreeList, type FreePages } from './free-list.ts'
+import {
+  decodeTreeRecord,
+  readMetaPages,
+  treeRecordBytes,
+  type MetaPage,
+  type TreeRecord,
+} from './meta-pages.ts'
+import { makePageBuffer, openDataFile, readU64, type DataFile } from './page-file.ts'
+import { treeDepthMax, walkTree, type Span, type TreeShape, type Walk } from './page-tree.ts'
+
+/** Of a node whose data is the record of a tree. */
+const holdsTree = 2
+const numberBytes = 8
+/** At a store that is written to. */
+const looksMax = 20
+
+/** As the engine compares plain keys: bytes, then lengths. */
+function compareBytes(a: Span, b: Span): number {
+  const length = Math.min(a.to - a.from, b.to - b.from)
+  for (let i = 0; i < length; i += 1) {
+    const difference = (a.buffer.bytes[a.from + i] ?? 0) - (b.buffer.bytes[b.from + i] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return a.to - a.from - (b.to - b.from)
+}
+
+const isNumber = ({ from, to }: Span): boolean => to - from === numberBytes
+
+/** Keys that are no numbers stand in no order. */
+const compareNumbers = (a: Span, b: Span): number =>
+  isNumber(a) && isNumber(b) ? readU64(a.buffer.view, a.from) - readU64(b.buffer.view, b.from) : 0
+
+const tableShape = (levels: number): TreeShape => ({
+  compare: compareBytes,
+  nodeFlags: 0,
+  levels,
+  accepts: () => true,
+})
+
+function walkFreePages(walk: Walk): void {
+  const free: FreePages = { behindEnd: 0 }
+  const { meta, owners } = walk
+  const isWhole = walkTree(walk, meta.freePages, {
+    compare: compareNumbers,
+    nodeFlags: 0,
+    levels: treeDepthMax,
+    accepts: (key, value) =>
+      isNumber(key) &&
+      readU64(key.buffer.view, key.from) <= meta.transaction &&
+      takeFreeList(walk, free, value),
+  })
+  if (!isWhole) walk.report(0)
+  // The engine writes no page that is free: a file may end before its last ones.
+  if (free.behindEnd !== meta.lastPage + 1 - owners.length) walk.report(owners.length)
+}
+
+function readTables(walk: Walk): ReadonlyMap<string, TreeRecord> {
+  const records = new Map<string, TreeRecord>()
+  const isWhole = walkTree(walk, walk.meta.tables, {
+    compare: compareBytes,
+    nodeFlags: holdsTree,
+    levels: treeDepthMax,
+    accepts({ buffer: { bytes }, from, to }, value) {
+      if (value.to - value.from !== treeRecordBytes) return false
+      const record = decodeTreeRecord(value.buffer.view, value.from)
+      records.set(textOf(bytes.subarray(from, to)), record)
+      return record.flags === 0
+    },
+  })
+  if (!isWhole) walk.report(0)
+  return records
+}
+
+/** Tables are made one by one, before anything is written: only an empty store may lack some. */
+function walkTables(walk: Walk, levels: number): void {
+  const records = readTables(walk)
+  const isEmpty = [...records.values()].every(({ entries }) => entries === 0)
+  for (const name of tableNames) {
+    // The engine's binding ends names with NUL.
+    const record = records.get(`${name}\0`)
+    const isWhole = record === undefined ? isEmpty : walkTree(walk, record, tableShape(levels))
+    if (!isWhole) walk.report(walk.meta.tables.root ?? 0)
+  }
+}
+
+/**
+ * The newest meta page with a number that is two too low looks like the older one, and its
+ * transaction is lost; only what it points to is of a later one. A failed write of a meta page
+ * leaves the same behind, so this keeps no store from being opened.
+ */
+function isOlder(file: DataFile, { pageBytes, tables, transaction }: MetaPage): boolean {
+  if (tables.root === undefined) return true
+  const root = makePageBuffer(pageBytes)
+  return file.read(root, tables.root * pageBytes) && readU64(root.view, 8) <= transaction
+}
+
+/**
+ * Ascending, each once; page 0 stands for the meta pages.
+ * @param levels how far down each table is walked
+ */
+function listDamaged(file: DataFile, meta: MetaPage, levels: number): number[] {
+  const pages = Math.min(Math.floor(file.lengthBytes() / meta.pageBytes), meta.lastPage + 1)
+  const damaged = new Set<number>()
+  const walk: Walk = {
+    file,
+    meta,
+    owners: new Uint8Array(pages),
+    buffers: [],
+    report: page => {
+      if (damaged.size < findingsMax) damaged.add(page)
+    },
+  }
+  walkFreePages(walk)
+  walkTables(walk, levels)
+  return [...damaged].sort((a, b) => a - b)
+}
+
+function withDataFile<T>(folder: string, task: (file: DataFile) => T): T {
+  const file = openDataFile(folder)
+  try {
+    return task(file)
+  } finally {
+    file.close()
+  }
+}
+
+/**
+ * Walks all pages of a store that nobody writes to; reads the file and changes nothing.
+ * @returns the numbers of the pages that are not as the engine left them, at most `findingsMax`;
+ *   page 0 alone where the meta pages lead nowhere
+ */
+export const findDamagedPages = (folder: string): readonly number[] =>
+  withDataFile(folder, file => {
+    const meta = attempt(() => readMetaPages(file))
+    if (meta === undefined) return [0]
+    const pages = listDamaged(file, meta.newer, treeDepthMax)
+    return isOlder(file, meta.older) ? pages : [0, ...pages.filter(page => page !== 0)]
+  })
+
+/** @throws ApiError `storage_corrupt` */
+function assertPages(file: DataFile, meta: MetaPage): void {
+  const isShort = file.lengthBytes() < (meta.lastPage + 1) * meta.pageBytes
+  const damaged = listDamaged(file, meta, isShort ? treeDepthMax : 1)
+  assertStored(damaged.length === 0, 'pages that hang together')
+}
+
+/**
+ * Where another process writes, pages of one state are soon those of another: it looks again.
+ * @throws ApiError `storage_corrupt`, as `assertDataFile`
+ */
+export function assertSound(file: DataFile): void {
+  for (let looks = 1; ; looks += 1) {
+    const meta = readMetaPages(file).newer
+    try {
+      return assertPages(file, meta)
+    } catch (error) {
+      const isStill = readMetaPages(file).newer.transaction === meta.transaction
+      if (isStill || looks === looksMax) throw error
+    }
+  }
+}
+
+/**
+ * What must hold before the engine opens a store: valid meta pages, sound trees of free pages and
+ * of tables down to the root of each, and no page missing at the end. Beside the lists of free
+ * pages these are few; only a short file costs a walk over all. A folder without a database is a
+ * new store.
+ * @throws ApiError `storage_corrupt`
+ */
+export function assertDataFile(folder: string): void {
+  const path = join(folder, 'data.mdb')
+  if (!existsSync(path) || statSync(path).size === 0) return
+  withDataFile(folder, assertSound)
+}

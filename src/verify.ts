@@ -1,0 +1,146 @@
+/**
+ * The check of every record: each row must open as what it is, and be found by what it says.
+ *
+ * A row does not say whose it is; its sealed parts open in one scope and one collection only, so
+ * these are tried. Rows come oldest first: no row is older than its tenant, nor than the
+ * application that it was made by.
+ * @module
+ */
+import { applicationUnique, openApplication, tenantTerm, typeTerm } from './applications/record.ts'
+import type { Keys } from './crypto/scope.ts'
+import { isReply } from './http/idempotency.ts'
+import type { Collection } from './records/sealed-row.ts'
+import { openSession } from './sessions/record.ts'
+import { equalDigests } from './store/check-query.ts'
+import type { Digest, Row } from './store/contract.ts'
+import { attempt } from './store/corrupt.ts'
+import { openTenant, tenantUnique } from './tenants/record.ts'
+import { isFoundByItsRecord } from './tokens/check-row.ts'
+import { isKeyringRow } from './vault.ts'
+
+/** Plain data without any stored value. */
+export interface RecordFinding {
+  /** It opens as nothing that is known; or it opens, and is not found by what it says. */
+  readonly kind: 'value_damaged' | 'record_mismatched'
+  readonly ordinal: number
+}
+
+/** Rows by what they are; damaged ones are in none. */
+export type RowCounts = Record<Collection, number>
+
+/** One way to read a row. */
+interface Reading {
+  readonly collection: Collection
+  readonly parts: readonly number[]
+  /** Whether uniques, terms and deadline follow from the record. Throws where it does not open. */
+  readonly follows: (row: Row) => boolean
+}
+
+const equalAll = (a: readonly Digest[], b: readonly Digest[]): boolean =>
+  a.length === b.length && a.every((digest, i) => equalDigests(digest, b[i] ?? new Uint8Array()))
+
+/** @param addTenant is told of each tenant that a record names, more than once */
+const installationReadings = (keys: Keys, addTenant: (id: string) => void): Reading[] => [
+  {
+    collection: 'session',
+    parts: [1],
+    follows(row) {
+      const { record } = openSession(keys, row)
+      return row.uniques.length === 2 && row.deadlineMs === record.expiresAtMs
+    },
+  },
+  {
+    collection: 'application',
+    parts: [1],
+    follows(row) {
+      const { id, tenantId, type, expiresAt } = openApplication(keys, row).record
+      addTenant(tenantId)
+      const [unique] = row.uniques
+      return (
+        row.uniques.length === 2 &&
+        unique !== undefined &&
+        equalDigests(unique, applicationUnique(keys, tenantId, id)) &&
+        equalAll(row.terms, [tenantTerm(keys, tenantId), typeTerm(keys, tenantId, type)]) &&
+        row.deadlineMs === expiresAt?.epochMs
+      )
+    },
+  },
+  {
+    collection: 'tenant',
+    parts: [1],
+    follows(row) {
+      const { id } = openTenant(keys, row)
+      addTenant(id)
+      return equalAll(row.uniques, [tenantUnique(keys, id)]) && row.deadlineMs === undefined
+    },
+  },
+]
+
+const tenantReadings = (keys: Keys, tenantId: string): Reading[] => [
+  {
+    collection: 'token',
+    parts: [2],
+    follows: row => isFoundByItsRecord(keys, tenantId, row),
+  },
+  { collection: 'idempotency', parts: [1, 2], follows: row => isReply(keys, tenantId, row) },
+]
+
+interface Read {
+  readonly collection: Collection
+  readonly follows: boolean
+}
+
+const keyringRead: Read = { collection: 'keyring', follows: true }
+
+/** Finds the reading of a row; most rows are read as the one before them. */
+function openReader(keys: Keys): (row: Row) => Read | undefined {
+  const tenants = new Set<string>()
+  let readings = installationReadings(keys, id => {
+    if (tenants.has(id)) return
+    tenants.add(id)
+    readings = [...readings, ...tenantReadings(keys, id)]
+  })
+  let latest: Reading | undefined
+  return row => {
+    for (const reading of latest === undefined ? readings : [latest, ...readings]) {
+      if (!reading.parts.includes(row.parts.length)) continue
+      const follows = attempt(() => reading.follows(row))
+      if (follows === undefined) continue
+      latest = reading
+      return { collection: reading.collection, follows }
+    }
+    return undefined
+  }
+}
+
+/**
+ * Opens every part of every row. Blocks while it runs, and keeps no record.
+ * @param keys of a keyring that was opened from its row
+ * @param rows all of them, oldest first
+ * @param report is told of each row that is not as it was written
+ */
+export function checkRecords(
+  keys: Keys,
+  rows: Iterable<Row>,
+  report: (finding: RecordFinding) => void,
+): RowCounts {
+  const counts: RowCounts = {
+    keyring: 0,
+    tenant: 0,
+    application: 0,
+    session: 0,
+    token: 0,
+    idempotency: 0,
+  }
+  const read = openReader(keys)
+  for (const row of rows) {
+    const { ordinal } = row
+    const found: Read | undefined = isKeyringRow(row) ? keyringRead : read(row)
+    if (found === undefined) report({ kind: 'value_damaged', ordinal })
+    else {
+      counts[found.collection] += 1
+      if (!found.follows) report({ kind: 'record_mismatched', ordinal })
+    }
+  }
+  return counts
+}

@@ -1,0 +1,172 @@
+/**
+ * A machine that gives little, and a data folder that somebody has been at. Hardening H166, H168 to
+ * H170.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import {
+  runCoffer,
+  startCoffer,
+  type Ended,
+  type RunOptions,
+  type Running,
+} from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+
+let root: string
+let made: string
+let key: string
+let otherKey: string
+
+const initialise = async (data: string): Promise<string> => {
+  const { stdout } = await runCoffer(['init', '--data', data, '--json'])
+  return (JSON.parse(stdout) as { key: string }).key
+}
+
+beforeAll(async () => {
+  root = temporaryFolder()
+  made = join(root, 'made')
+  key = await initialise(made)
+  otherKey = await initialise(join(root, 'other'))
+})
+
+const copyOf = (from: string, name: string): string => {
+  const copy = join(root, name.replaceAll(' ', '-'))
+  cpSync(from, copy, { recursive: true })
+  return copy
+}
+
+const serve = (data: string, options: RunOptions = {}): Promise<Running> =>
+  startCoffer(['serve', '--data', data, '--port', '0'], options)
+
+const portOf = ({ ready }: Running): number => Number(/:(\d+)\s*$/.exec(ready)?.[1])
+
+async function statusOf(server: Running, ownKey = key): Promise<number> {
+  const headers = { 'SVC-API-KEY': ownKey }
+  const answer = await fetch(`http://127.0.0.1:${portOf(server)}/applications/key`, { headers })
+  return answer.status
+}
+
+function expectRefusal({ exitCode, stdout, stderr }: Ended, says: RegExp): void {
+  expect([exitCode, stdout]).toEqual([1, ''])
+  expect(stderr).toMatch(/^coffer: [^\n]+\n$/)
+  expect(stderr).toMatch(says)
+}
+
+const database = (data: string): Buffer => readFileSync(join(data, 'store/data.mdb'))
+
+/** A shell that lowers a limit of the process, and becomes it. */
+const within = (limit: string): RunOptions => ({
+  prefix: ['sh', '-c', `ulimit ${limit}; exec "$@"`, 'sh'],
+})
+
+describe('H168: a process that may have little', () => {
+  test.each(['400000', '20000000', '70000000'])(
+    'of the address space (%s KiB) is refused, and the data stays as it is',
+    async kibibytes => {
+      const data = copyOf(made, `little-space-${kibibytes}`)
+      const before = database(data)
+      const limited = within(`-v ${kibibytes}`)
+      const serving = ['serve', '--data', data, '--port', '0']
+      expectRefusal(await runCoffer(serving, limited), /address space/)
+      expect(database(data)).toEqual(before)
+      const fresh = join(root, `never-made-${kibibytes}`)
+      expectRefusal(await runCoffer(['init', '--data', fresh], limited), /address space/)
+      expect((await runCoffer(['version'], limited)).exitCode).toBe(0)
+      const server = await serve(data)
+      expect(await statusOf(server)).toBe(200)
+      expect(await server.end('SIGTERM')).toBe(0)
+    },
+  )
+
+  test('open files outlives many connections, and answers again when they are gone', async () => {
+    const server = await serve(copyOf(made, 'few-files'), within('-n 64'))
+    const sockets: Socket[] = Array.from({ length: 200 }, () =>
+      connect(portOf(server), '127.0.0.1'),
+    )
+    for (const socket of sockets) socket.on('error', () => {})
+    await Bun.sleep(300)
+    for (const socket of sockets) socket.destroy()
+    expect(await statusOf(server)).toBe(200)
+    expect(await server.end('SIGTERM')).toBe(0)
+    expect(await server.stderr).toBe('')
+  })
+})
+
+describe('H169: lock files that are', () => {
+  const changes: readonly (readonly [string, (path: string) => void])[] = [
+    ['deleted', path => rmSync(path)],
+    ['garbage', path => writeFileSync(path, Buffer.alloc(8_192, 0xa5))],
+    ['empty', path => writeFileSync(path, '')],
+  ]
+
+  test.each(changes)('%s keep nothing from starting, and change no data', async (name, change) => {
+    const data = copyOf(made, `locks ${name}`)
+    const before = database(data)
+    for (const file of ['lock', 'store/lock.mdb']) change(join(data, file))
+    const server = await serve(data)
+    expect(await statusOf(server)).toBe(200)
+    expect(database(data)).toEqual(before)
+    expect((await runCoffer(['serve', '--data', data, '--port', '0'])).stderr).toMatch(/another/)
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+
+  test('left by a killed process keep nothing from starting', async () => {
+    const data = copyOf(made, 'locks left')
+    const killed = await serve(data)
+    await killed.end('SIGKILL')
+    const before = database(data)
+    const server = await serve(data)
+    expect(await statusOf(server)).toBe(200)
+    expect(database(data)).toEqual(before)
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+})
+
+describe('H170: a database of another installation', () => {
+  test('is refused under this master key, and stays as it is', async () => {
+    const data = copyOf(made, 'swapped')
+    cpSync(join(root, 'other/store/data.mdb'), join(data, 'store/data.mdb'))
+    const before = database(data)
+    expectRefusal(
+      await runCoffer(['serve', '--data', data, '--port', '0']),
+      /the master key is not the one/,
+    )
+    expect(database(data)).toEqual(before)
+  })
+
+  test('is served with its own master key, to its own keys alone', async () => {
+    const data = copyOf(made, 'whole swap')
+    for (const file of ['store/data.mdb', 'master.key']) {
+      cpSync(join(root, 'other', file), join(data, file))
+    }
+    const server = await serve(data)
+    expect(await statusOf(server, otherKey)).toBe(200)
+    expect(await statusOf(server, key)).toBe(401)
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+})
+
+describe('H166: a data folder', () => {
+  test('that is a file is refused', async () => {
+    const file = join(root, 'a-file')
+    writeFileSync(file, 'canary')
+    expectRefusal(await runCoffer(['serve', '--data', file, '--port', '0']), /not a data folder/)
+    expect(readFileSync(file, 'latin1')).toBe('canary')
+  })
+
+  test('that anybody may use is served, and the doctor says so', async () => {
+    const data = copyOf(made, 'wide')
+    const care = await runCoffer(['doctor', '--data', data])
+    expect(care.stdout + care.stderr).not.toMatch(/used by others/)
+    chmodSync(data, 0o777)
+    const server = await serve(data)
+    expect(await statusOf(server)).toBe(200)
+    expect(await server.end('SIGTERM')).toBe(0)
+    const { stdout, stderr } = await runCoffer(['doctor', '--data', data])
+    expect(stdout + stderr).toMatch(/used by others than its owner/)
+  })
+})

@@ -1,0 +1,14 @@
+/**
+ * What a store says of itself once its server has ended.
+ * @module
+ */
+import { join } from 'node:path'
+import { openLmdbStore } from '../../../src/store/lmdb/open.ts'
+
+/** Rows and indexes that do not agree; empty when all do. @param data the data folder */
+export async function findDamage(data: string): Promise<string[]> {
+  const store = await openLmdbStore({ path: join(data, 'store') })
+  const findings = await store.integrity()
+  await store.close()
+  return findings.map(({ kind, ordinal }) => `integrity: ${kind} at ${ordinal}`)
+}

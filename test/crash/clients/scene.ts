@@ -1,0 +1,115 @@
+/**
+ * A vault with its clients and their ledger: put under load, ended, started again and checked.
+ * @module
+ */
+import { drawFrom, type Draw } from '../draw.ts'
+import { checkLedger } from './check.ts'
+import type { Client, Keys } from './client.ts'
+import { openLedger, totalOf, type Ledger } from './ledger.ts'
+import { connectAll, makeVault, openHome, startServer, type Home, type Server } from './server.ts'
+import { work } from './work.ts'
+import { createShared } from './work-shared.ts'
+
+export interface Scene {
+  readonly home: Home
+  readonly keys: Keys
+  readonly ledger: Ledger
+  readonly draw: Draw
+  /** Of every start that was not ended before. */
+  readonly readyMs: number[]
+  /** The latest one, running or not. */
+  server: Server | undefined
+}
+
+const connectionsMin = 32
+const connectionsMax = 64
+const checkers = 16
+
+/** @param folder for all that is not the data folder */
+export async function openScene(seed: number, folder: string, data?: string): Promise<Scene> {
+  const home = openHome(folder, data)
+  const keys = await makeVault(home)
+  const rest = { ledger: openLedger(), draw: drawFrom(seed), readyMs: [] }
+  const scene: Scene = { home, keys, ...rest, server: undefined }
+  const server = await startToReady(scene)
+  const [client] = await connectClients(scene, 1)
+  if (client !== undefined) await createShared(client)
+  await server.stop()
+  return scene
+}
+
+/** Whatever it was in the middle of. */
+export async function closeScene({ server }: Scene): Promise<void> {
+  await server?.stop('SIGKILL')
+}
+
+/** A start that is not yet ready. */
+export function start(scene: Scene): Server {
+  scene.server = startServer(scene.home)
+  return scene.server
+}
+
+/** @throws Error when the server ends by itself before */
+export async function startToReady(scene: Scene): Promise<Server> {
+  const server = start(scene)
+  await server.isReady
+  scene.readyMs.push(server.readyMs() ?? 0)
+  return server
+}
+
+/** @param tolerated statuses that any request may be answered with */
+export async function connectClients(
+  scene: Scene,
+  count: number,
+  tolerated: readonly number[] = [],
+): Promise<Client[]> {
+  const { home, ledger, keys, draw } = scene
+  const connections = await connectAll(home, count)
+  return connections.map((connection, index) => {
+    return { ledger, keys, draw, connection, index, tolerated }
+  })
+}
+
+const closeAll = (clients: readonly Client[]): void => {
+  for (const { connection } of clients) connection.close()
+}
+
+/** Compares the vault with what was promised until now. @param all everything, else a sample */
+export async function check(scene: Scene, all: boolean): Promise<void> {
+  const clients = await connectClients(scene, checkers)
+  await checkLedger(clients, scene.ledger, all)
+  closeAll(clients)
+}
+
+/** Until about so many more writes are acknowledged. */
+export async function untilAcknowledged({ ledger }: Scene, writes: number): Promise<void> {
+  const enough = totalOf(ledger.acknowledged) + writes
+  while (totalOf(ledger.acknowledged) < enough) await Bun.sleep(1)
+}
+
+export interface Round {
+  /** The load goes on until this is done, or the server is gone. */
+  readonly ends: () => Promise<unknown>
+  /** Then this, while the load goes on; it may end the server. */
+  readonly stop?: () => Promise<unknown>
+  /** Statuses that any request may be answered with. */
+  readonly tolerated?: readonly number[]
+}
+
+/**
+ * One round of load on a running server.
+ * @returns when every request was answered, or never will be
+ */
+export async function load(scene: Scene, { ends, stop, tolerated }: Round): Promise<void> {
+  const { draw, ledger } = scene
+  ledger.round += 1
+  const count = connectionsMin + draw(connectionsMax - connectionsMin + 1)
+  let isOver = false
+  const clients = connectClients(scene, count, tolerated).catch(() => [])
+  const all = clients.then(made => Promise.all(made.map(client => work(client, () => isOver))))
+  await Promise.race([ends(), all])
+  await stop?.()
+  isOver = true
+  await all
+  closeAll(await clients)
+}

@@ -1,0 +1,136 @@
+/**
+ * A server that is started and killed again and again on one data folder.
+ * @module
+ */
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { cofferCommand, runCoffer } from '../../support/coffer-process.ts'
+import { openConnection, type Connection } from '../../support/connection.ts'
+import type { Keys } from './client.ts'
+
+const probeMs = 10
+
+export interface Home {
+  readonly data: string
+  readonly socket: string
+  /** Where the binary unpacks what it loads; a kill may come amid that as well. */
+  readonly temporary: string
+}
+
+export interface Ended {
+  /** `null` when a signal ended it. */
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly stderr: string
+}
+
+export interface Server {
+  /** `false` when it was killed before. @throws Error when it ended by itself */
+  readonly isReady: Promise<boolean>
+  /** From its start; known once it is ready. */
+  readyMs(): number | undefined
+  /** @throws Error when it had ended by itself */
+  kill(): Promise<void>
+  /** Ends it by a signal and tells how it ended. */
+  stop(signal?: NodeJS.Signals): Promise<Ended>
+  readonly ended: Promise<Ended>
+}
+
+/** @param data the data folder, where it is on a disk of its own */
+export function openHome(folder: string, data = join(folder, 'data')): Home {
+  const temporary = join(folder, 'tmp')
+  mkdirSync(temporary, { mode: 0o700, recursive: true })
+  return { data, socket: join(folder, 'socket'), temporary }
+}
+
+/** Forgets what the binary has unpacked, so that it does so once more. */
+export function clearTemporary({ temporary }: Home): void {
+  rmSync(temporary, { recursive: true })
+  mkdirSync(temporary, { mode: 0o700 })
+}
+
+/** Closes what it would say that it is ready with, and tries until it answers. */
+async function canConnect(unix: string, child: Bun.ReadableSubprocess): Promise<boolean> {
+  await child.stdout.cancel()
+  while (child.exitCode === null && child.signalCode === null) {
+    const connection = await openConnection({ unix }).catch(() => undefined)
+    connection?.close()
+    if (connection !== undefined) return true
+    await Bun.sleep(probeMs)
+  }
+  throw new Error('the server ended when nobody read its lines')
+}
+
+/** @param heeds whether its lines on stdout are read; if not, nobody ever does */
+export function startServer({ data, socket, temporary }: Home, heeds = true): Server {
+  const startedMs = performance.now()
+  let readyMs: number | undefined
+  let wasKilled = false
+  const command = [...cofferCommand, 'serve', '--data', data, '--socket', socket]
+  const child = Bun.spawn(command, {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: { PATH: process.env['PATH'], BUN_TMPDIR: temporary },
+  })
+  const stderr = new Response(child.stderr).text()
+  const ended = child.exited.then(async () => {
+    const { exitCode, signalCode } = child
+    const signal = signalCode === null ? null : String(signalCode)
+    return { exitCode, signal, stderr: await stderr }
+  })
+  const failure = async (): Promise<Error> =>
+    new Error(`the server ended by itself: ${JSON.stringify(await ended)}`)
+  const waitReady = async (): Promise<boolean> => {
+    if (!heeds) return canConnect(socket, child)
+    const { done } = await child.stdout.getReader().read()
+    if (!done) readyMs = performance.now() - startedMs
+    else if (!wasKilled) throw await failure()
+    return !done
+  }
+  return {
+    isReady: waitReady(),
+    readyMs: () => readyMs,
+    ended,
+    async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) throw await failure()
+      wasKilled = true
+      child.kill('SIGKILL')
+      await ended
+    },
+    async stop(signal = 'SIGTERM') {
+      wasKilled = true
+      child.kill(signal)
+      return ended
+    },
+  }
+}
+
+export const connectAll = (home: Home, count: number): Promise<Connection[]> =>
+  Promise.all(Array.from({ length: count }, () => openConnection({ unix: home.socket })))
+
+const tokenPermissions = ['create', 'read', 'update', 'delete', 'search', 'use'].map(
+  name => `token:${name}`,
+)
+
+/** A vault with an application of each kind. */
+export async function makeVault(home: Home): Promise<Keys> {
+  const made = await runCoffer(['init', '--data', home.data, '--json'])
+  const { key: management } = JSON.parse(made.stdout) as { key: string }
+  const server = startServer(home)
+  await server.isReady
+  const [connection] = await connectAll(home, 1)
+  const make = async (body: Readonly<Record<string, unknown>>): Promise<string> => {
+    const answer = await connection?.ask('POST', '/applications', { key: management, body })
+    return (JSON.parse(answer?.text ?? '') as { key: string }).key
+  }
+  const rule = { priority: 1, container: '/', transform: 'reveal', permissions: tokenPermissions }
+  const keys = {
+    management,
+    private: await make({ name: 'private', type: 'private', rules: [rule] }),
+    public: await make({ name: 'public', type: 'public', permissions: ['token:create'] }),
+  }
+  connection?.close()
+  await server.stop()
+  return keys
+}

@@ -1,0 +1,68 @@
+/**
+ * The mix of what clients do, until the server is gone.
+ * @module
+ */
+import type { Client } from './client.ts'
+import { useApplication, useSession } from './work-credentials.ts'
+import { createEqual, patchShared } from './work-shared.ts'
+import {
+  beRefused,
+  createBrief,
+  createGroup,
+  createNameless,
+  createOnce,
+  createToken,
+  deleteToken,
+  patchToken,
+  readToken,
+} from './work-tokens.ts'
+
+type Step = (client: Client) => Promise<void>
+
+/** So many tokens stand in the vault, give or take a round. */
+const liveMax = 3_000
+
+/** While there is room, and once there is none: what is created is deleted as fast. */
+const growing = 38
+const full = 10
+const deletions = 46
+
+/** How often each is drawn. */
+const stepsOf = (creates: number): readonly (readonly [number, Step])[] => [
+  [creates, createToken],
+  [deletions - creates, deleteToken],
+  [22, patchToken],
+  [5, patchShared],
+  [4, createEqual],
+  [4, createBrief],
+  [3, createNameless],
+  [0.5, createOnce],
+  [0.7, createGroup],
+  [3, useApplication],
+  [3, useSession],
+  [4, readToken],
+  [4, beRefused],
+]
+
+/** Each step as often as its weight says, so that drawing one is looking it up. */
+const tableOf = (creates: number): readonly Step[] =>
+  stepsOf(creates).flatMap(([weight, step]) => Array.from({ length: weight * 10 }, () => step))
+
+const growingSteps = tableOf(growing)
+const fullSteps = tableOf(full)
+
+/** Works until the server is gone or it is over: every request is answered, or never will be. */
+export async function work(client: Client, isOver: () => boolean): Promise<void> {
+  const { ledger, draw, connection } = client
+  while (!isOver()) {
+    const steps = ledger.live.length > liveMax ? fullSteps : growingSteps
+    const step = steps[draw(steps.length)] ?? createToken
+    try {
+      await step(client)
+    } catch (error) {
+      // A connection that broke is what a kill looks like from here.
+      if (connection.isOpen()) throw error
+      return
+    }
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * Ways in which a disk fills up under load, and what the server must do in each.
+ * @module
+ */
+import { freeSpaceBytesMin } from '../../../src/limits.ts'
+import { runCoffer } from '../../support/coffer-process.ts'
+import { storageFull, unavailable } from '../clients/client.ts'
+import {
+  check,
+  closeScene,
+  connectClients,
+  load,
+  openScene,
+  start,
+  startToReady,
+  type Scene,
+} from '../clients/scene.ts'
+import type { Ended, Server } from '../clients/server.ts'
+import { createToken, deleteToken, readToken } from '../clients/work-tokens.ts'
+import { findDamage } from '../clients/integrity.ts'
+import type { Disk } from './disk.ts'
+
+export interface Outcome {
+  /** From freed space to the first create that is acknowledged. */
+  readonly recoveryMs: number
+  /** How the server ended by itself, where it did. */
+  readonly ended?: Ended | undefined
+  readonly failures: string[]
+}
+
+export type Run = (scene: Scene, disk: Disk) => Promise<Outcome>
+
+const recoveryMsMax = 5_000
+const probeMs = 25
+/** Room above what writes leave free: it is full after some of them. */
+const roomBytes = 1_536 * 1024
+const reads = 20
+const deletes = 5
+
+const countFull = ({ ledger }: Scene): number => ledger.answered.get(storageFull) ?? 0
+
+async function untilFull(scene: Scene, before: number): Promise<void> {
+  while (countFull(scene) === before) await Bun.sleep(5)
+}
+
+/** Reads and deletes go on, creates do not. */
+async function useFull(scene: Scene): Promise<string[]> {
+  const [client] = await connectClients(scene, 1)
+  if (client === undefined) return []
+  const { live } = scene.ledger
+  for (let count = 0; count < reads && live.length > 0; count += 1) await readToken(client)
+  for (let count = 0; count < deletes && live.length > 0; count += 1) await deleteToken(client)
+  const before = countFull(scene)
+  await createToken({ ...client, tolerated: [storageFull] })
+  client.connection.close()
+  return countFull(scene) > before ? [] : ['a create on a full disk was not refused']
+}
+
+/** Milliseconds until a create is acknowledged. */
+async function recover(scene: Scene): Promise<number> {
+  const [client] = await connectClients(scene, 1, [storageFull])
+  const startedMs = performance.now()
+  if (client === undefined) return Infinity
+  for (;;) {
+    const before = countFull(scene)
+    await createToken(client)
+    const ms = performance.now() - startedMs
+    if (countFull(scene) === before || ms > 2 * recoveryMsMax) {
+      client.connection.close()
+      return ms
+    }
+    await Bun.sleep(probeMs)
+  }
+}
+
+/** Frees the disk; from then on everything is as it was promised. */
+async function finish(
+  scene: Scene,
+  disk: Disk,
+  { server, failures, ended }: { server?: Server; failures: string[]; ended?: Ended },
+): Promise<Outcome> {
+  const freedMs = performance.now()
+  disk.free()
+  const running = server ?? (await startToReady(scene))
+  await recover(scene)
+  const recoveryMs = performance.now() - freedMs
+  if (recoveryMs > recoveryMsMax) failures.push(`recovery took ${Math.round(recoveryMs)} ms`)
+  await check(scene, false)
+  await check(scene, true)
+  const { exitCode } = await running.stop()
+  if (exitCode !== 0) failures.push(`exit code ${exitCode} after SIGTERM`)
+  failures.push(...(await findDamage(scene.home.data)))
+  return { recoveryMs, ended, failures }
+}
+
+/** Writes fill the disk up to what they must leave free. */
+export const fillByWrites: Run = async (scene, disk) => {
+  disk.fillTo(freeSpaceBytesMin + roomBytes)
+  const server = await startToReady(scene)
+  const ends = async (): Promise<void> => {
+    await untilFull(scene, countFull(scene))
+    await Bun.sleep(scene.draw(300))
+  }
+  await load(scene, { ends, tolerated: [storageFull] })
+  return finish(scene, disk, { server, failures: await useFull(scene) })
+}
+
+/** A command that cannot be done says so in one line. */
+const isClear = (exitCode: number | null, stderr: string): boolean =>
+  exitCode === 1 && /^coffer: [^\n]+\n$/.test(stderr)
+
+/** A new vault cannot be made on a full disk, which is told in one line. */
+async function initOnFull(disk: Disk): Promise<string[]> {
+  const { exitCode, stderr } = await runCoffer(['init', '--data', `${disk.path}/another`])
+  return isClear(exitCode, stderr) ? [] : [`init on a full disk: ${exitCode}, ${stderr}`]
+}
+
+/** A start on a full disk serves what can be served, or says in one line what is missing. */
+async function startOnFull(scene: Scene): Promise<{ server?: Server; failures: string[] }> {
+  const server = start(scene)
+  const isReady = await server.isReady.catch(() => false)
+  if (isReady) return { server, failures: await useFull(scene) }
+  const { exitCode, stderr } = await server.ended
+  const failures = isClear(exitCode, stderr) ? [] : [`start on a full disk: ${exitCode}, ${stderr}`]
+  return { failures }
+}
+
+/** Another program takes all that is left at once, faster than anybody can look. */
+export const fillAtOnce: Run = async (scene, disk) => {
+  disk.fillTo(freeSpaceBytesMin + 8 * roomBytes)
+  const server = await startToReady(scene)
+  const ends = async (): Promise<void> => {
+    await Bun.sleep(scene.draw(400))
+    disk.fillTo(0)
+    await Bun.sleep(500 + scene.draw(1_000))
+  }
+  await load(scene, { ends, tolerated: [storageFull, unavailable] })
+  const refused = await initOnFull(disk)
+  const ended = await Promise.race([server.ended, Bun.sleep(200)])
+  if (ended === undefined && scene.draw(2) === 0) {
+    return finish(scene, disk, { server, failures: [...refused, ...(await useFull(scene))] })
+  }
+  if (ended === undefined) await server.kill()
+  const { failures, ...again } = await startOnFull(scene)
+  const rest = ended === undefined ? {} : { ended }
+  return finish(scene, disk, { ...again, ...rest, failures: [...refused, ...failures] })
+}
+
+/** Room for bytes, and none for a new file: nothing of a vault that is there needs one. */
+export const fillNames: Run = async (scene, disk) => {
+  disk.takeNames()
+  const first = await startToReady(scene)
+  await load(scene, { ends: () => Bun.sleep(200 + scene.draw(300)) })
+  const { exitCode } = await first.stop()
+  const failures = exitCode === 0 ? [] : [`exit code ${exitCode} after SIGTERM`]
+  failures.push(...(await initOnFull(disk)))
+  const server = await startToReady(scene)
+  return finish(scene, disk, { server, failures })
+}
+
+/** One run on a disk of its own. */
+export async function runOn(
+  run: Run,
+  disk: Disk,
+  seed: number,
+  folder: string,
+): Promise<{ readonly scene: Scene; readonly outcome: Outcome }> {
+  const scene = await openScene(seed, folder, `${disk.path}/data`)
+  try {
+    return { scene, outcome: await run(scene, disk) }
+  } finally {
+    await closeScene(scene)
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * One kill after the other: when each comes, and what is going on until then.
+ * @module
+ */
+import { clockLeaseMs } from '../../../src/limits.ts'
+import { send } from '../clients/client.ts'
+import { countAcknowledged } from '../clients/ledger.ts'
+import {
+  check,
+  connectClients,
+  load,
+  start,
+  startToReady,
+  untilAcknowledged,
+  type Scene,
+} from '../clients/scene.ts'
+import { clearTemporary } from '../clients/server.ts'
+import { countRows } from './rows.ts'
+
+/** When the server is killed: before it is ready, right after, under load, or as it sweeps. */
+export type KillKind = 'during start-up' | '0 to 60 ms after ready' | 'under load' | 'at a sweep'
+
+/** What was done so far. */
+export interface Kills {
+  readonly byKind: Map<KillKind, number>
+  /** Kills that a count of rows before and after shows to have come amid a sweep. */
+  amidSweep: number
+}
+
+const earlyMsMax = 60
+const sweepRows = 1_000
+const sweepExpiryMs = clockLeaseMs + 400
+const sweepKillMsMax = 60
+/** The server that made them is killed so long before. */
+const beforeDueMs = 50
+
+/** Of a hundred kills, so many come during start-up, so many right after it, and so on. */
+const shares = { starting: 12, early: 38, sweeping: 4 } as const
+
+/** Before it is ready, as far as can be told; a kill that comes late is one of the next kind. */
+async function killStarting(scene: Scene): Promise<KillKind> {
+  const { home, draw, readyMs } = scene
+  if (draw(2) === 0) clearTemporary(home)
+  const server = start(scene)
+  await Bun.sleep(draw(Math.ceil(readyMs.at(-1) ?? 0)))
+  await server.kill()
+  return (await server.isReady) ? '0 to 60 ms after ready' : 'during start-up'
+}
+
+async function killEarly(scene: Scene): Promise<KillKind> {
+  const server = await startToReady(scene)
+  await load(scene, { ends: () => Bun.sleep(scene.draw(earlyMsMax)), stop: server.kill })
+  return '0 to 60 ms after ready'
+}
+
+/** @param writes about so many are acknowledged before the kill comes */
+async function killLate(scene: Scene, writes: number): Promise<KillKind> {
+  const { draw } = scene
+  const server = await startToReady(scene)
+  await check(scene, false)
+  const ends = async (): Promise<void> => {
+    await untilAcknowledged(scene, draw(2 * writes))
+    await Bun.sleep(draw(4))
+  }
+  await load(scene, { ends, stop: server.kill })
+  return 'under load'
+}
+
+/** Rows that are due at one instant; gives that instant. */
+async function createDue(scene: Scene): Promise<number> {
+  const dueMs = Date.now() + sweepExpiryMs
+  const [client] = await connectClients(scene, 1)
+  if (client === undefined) return dueMs
+  const token = { type: 'token', data: 'due', expires_at: new Date(dueMs).toISOString() }
+  const body = Array.from({ length: sweepRows }, () => token)
+  const question = { key: scene.keys.private, body }
+  await send(client, { method: 'POST', path: '/tokenize', question, status: 200 })
+  countAcknowledged(scene.ledger, 'items in bulk', sweepRows)
+  client.connection.close()
+  return dueMs
+}
+
+/** The rows are due when the server is back, and nothing but its sweep changes any. */
+async function killSweeping(scene: Scene, kills: Kills): Promise<KillKind> {
+  const { home, draw } = scene
+  const server = await startToReady(scene)
+  await check(scene, false)
+  const dueMs = await createDue(scene)
+  const ends = () => Bun.sleep(dueMs - beforeDueMs - Date.now())
+  await load(scene, { ends, stop: server.kill })
+  await Bun.sleep(Math.max(0, dueMs - Date.now()))
+  const before = await countRows(home.data)
+  const sweeping = await startToReady(scene)
+  await Bun.sleep(draw(sweepKillMsMax))
+  await sweeping.kill()
+  const swept = before - (await countRows(home.data))
+  if (swept > 0 && swept < sweepRows) kills.amidSweep += 1
+  return 'at a sweep'
+}
+
+function drawKill(scene: Scene, kills: Kills, writes: number): Promise<KillKind> {
+  const drawn = scene.draw(100)
+  const { starting, early, sweeping } = shares
+  if (drawn < starting) return killStarting(scene)
+  if (drawn < starting + early) return killEarly(scene)
+  if (drawn < starting + early + sweeping) return killSweeping(scene, kills)
+  return killLate(scene, writes)
+}
+
+/** One kill of a kind that is drawn. @param writes before a kill under load, about */
+export async function killOnce(scene: Scene, kills: Kills, writes: number): Promise<void> {
+  const kind = await drawKill(scene, kills, writes)
+  kills.byKind.set(kind, (kills.byKind.get(kind) ?? 0) + 1)
+}

@@ -1,0 +1,26 @@
+/**
+ * How many rows a stopped store has, read without changing anything.
+ * @module
+ */
+import { open } from 'lmdb'
+import { join } from 'node:path'
+import { mapBytes, readersMax } from '../../../src/limits.ts'
+
+/** @param data the data folder of a server that does not run */
+export async function countRows(data: string): Promise<number> {
+  const plain = { encoding: 'binary', keyEncoding: 'binary', cache: false } as const
+  const root = open({
+    ...plain,
+    path: join(data, 'store'),
+    readOnly: true,
+    noSubdir: false,
+    overlappingSync: false,
+    maxReaders: readersMax,
+    mapSize: mapBytes,
+  })
+  const { entryCount } = root.openDB({ ...plain, name: 'rows' }).getStats() as {
+    entryCount: number
+  }
+  await root.close()
+  return entryCount
+}

@@ -1,0 +1,127 @@
+/**
+ * What a disk holds of a recorded file at one moment, and what a power cut may leave of it.
+ *
+ * The rules: what was written before a completed sync began is on the disk. What was written since
+ * may be there or not, in any choice of 512-byte sectors, whatever order it was written in. Bytes
+ * written through O_DSYNC are there once the write returned, and until then as open to choice.
+ * Where bytes of a longer file were lost, there are zeros.
+ * @module
+ */
+import type { Event } from '../native/recorder.ts'
+
+const sectorBytes = 512
+/** A page of the cache goes to the disk by itself, so a long write is as many short ones. */
+const pageBytes = 4_096
+
+/** Bytes within one page that were written at once. */
+export interface Piece {
+  readonly at: number
+  readonly bytes: Uint8Array
+}
+
+export interface Disk {
+  /** What no power cut takes away, from byte 0; zeros after `length`. */
+  readonly safe: Uint8Array
+  length: number
+  /** What may still be lost, oldest first. */
+  pending: Piece[]
+  /** What a sync under way will make safe, by its id. */
+  readonly syncs: Map<number, readonly Piece[]>
+}
+
+/** A choice of what a power cut leaves: for each pending piece its sectors, as bits. */
+export interface Loss {
+  readonly kept: readonly number[]
+  /** The file is as long as if nothing was lost: its length went to the disk before its bytes. */
+  readonly isLong: boolean
+}
+
+export interface Image {
+  readonly bytes: Uint8Array
+  readonly length: number
+}
+
+const endOf = ({ at, bytes }: Piece): number => at + bytes.length
+const pageOf = (at: number): number => Math.floor(at / pageBytes)
+const sectorOf = (at: number): number => Math.floor(at / sectorBytes)
+
+/** How many bytes the recorded file ever had: room for each state of it. */
+export const capacityOf = (events: readonly Event[]): number =>
+  events.reduce((most, event) => ('bytes' in event ? Math.max(most, endOf(event)) : most), 0)
+
+export const openDisk = (capacity: number): Disk => ({
+  safe: new Uint8Array(capacity),
+  length: 0,
+  pending: [],
+  syncs: new Map(),
+})
+
+function cutIntoPages(at: number, bytes: Uint8Array): Piece[] {
+  const pieces: Piece[] = []
+  for (let from = 0; from < bytes.length;) {
+    const to = Math.min(bytes.length, (pageOf(at + from) + 1) * pageBytes - at)
+    pieces.push({ at: at + from, bytes: bytes.subarray(from, to) })
+    from = to
+  }
+  return pieces
+}
+
+/** Makes pieces safe, in the order in which they were written. */
+function settle(disk: Disk, isSettled: (piece: Piece) => boolean): void {
+  for (const piece of disk.pending.filter(isSettled)) {
+    disk.safe.set(piece.bytes, piece.at)
+    disk.length = Math.max(disk.length, endOf(piece))
+  }
+  disk.pending = disk.pending.filter(piece => !isSettled(piece))
+}
+
+/** Moves on by one event. */
+export function applyEvent(disk: Disk, event: Event): void {
+  switch (event.is) {
+    case 'write':
+    case 'synced_write':
+      disk.pending = [...disk.pending, ...cutIntoPages(event.at, event.bytes)]
+      return
+    case 'synced_write_done':
+      // Pages go to the disk whole: with the bytes goes what was written beside them before.
+      return settle(disk, ({ at }) => pageOf(at) === pageOf(event.at))
+    case 'sync':
+      disk.syncs.set(event.id, disk.pending)
+      return
+    case 'sync_done': {
+      const settled = new Set(disk.syncs.get(event.id))
+      return settle(disk, piece => settled.has(piece))
+    }
+    case 'cut':
+      throw new Error('a file that is cut is not understood')
+    default:
+  }
+}
+
+export const sectorsOf = (piece: Piece): number =>
+  sectorOf(endOf(piece) - 1) - sectorOf(piece.at) + 1
+
+/** All sectors of a piece, as bits. */
+export const wholePiece = (piece: Piece): number => 2 ** sectorsOf(piece) - 1
+
+function writeKept(target: Uint8Array, { at, bytes }: Piece, kept: number): number {
+  let end = 0
+  for (let sector = sectorOf(at); sector * sectorBytes < at + bytes.length; sector += 1) {
+    if ((kept & (1 << (sector - sectorOf(at)))) === 0) continue
+    const from = Math.max(at, sector * sectorBytes)
+    end = Math.min(at + bytes.length, (sector + 1) * sectorBytes)
+    target.set(bytes.subarray(from - at, end - at), from)
+  }
+  return end
+}
+
+/** Builds what a power cut leaves. @param target  overwritten, as large as the disk */
+export function buildImage(disk: Disk, { kept, isLong }: Loss, target: Uint8Array): Image {
+  target.set(disk.safe)
+  let { length } = disk
+  disk.pending.forEach((piece, i) => {
+    const end = writeKept(target, piece, kept[i] ?? 0)
+    length = Math.max(length, isLong ? endOf(piece) : end)
+  })
+  return { bytes: target, length }
+}

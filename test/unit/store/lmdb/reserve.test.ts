@@ -1,0 +1,82 @@
+/**
+ * The reserve of the store's file. Source: hardening L11.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  reserveBytesToAddMin,
+  reserveBytesToRemoveMin,
+  reserveBytesWanted,
+} from '../../../../src/limits.ts'
+import { openReserve, type Allocate } from '../../../../src/store/lmdb/reserve.ts'
+import { temporaryFolder } from '../../../support/folders.ts'
+
+const blockBytes = 512
+const fileBytes = 8_192
+
+function makeFile() {
+  const folder = temporaryFolder()
+  const file = join(folder, 'data.mdb')
+  writeFileSync(file, new Uint8Array(fileBytes))
+  return { folder, file }
+}
+
+/** A disk with so many bytes left for the reserve: those it gives count from the file's end. */
+const diskOf =
+  (left: () => number): Allocate =>
+  (_, position, length) =>
+    position === 0 || length <= left()
+
+describe('the reserve', () => {
+  test('takes blocks of the disk, and leaves the length and the bytes of the file', () => {
+    const { folder, file } = makeFile()
+    const reserve = openReserve(folder)
+    expect(reserve.fill()).toBe(reserveBytesWanted)
+    reserve.close()
+    const { size, blocks } = statSync(file)
+    expect(size).toBe(fileBytes)
+    expect(blocks * blockBytes).toBeGreaterThanOrEqual(reserveBytesWanted)
+  })
+
+  test('is used up as the file grows, and filled up when it is low', () => {
+    const { folder, file } = makeFile()
+    const reserve = openReserve(folder)
+    reserve.fill()
+    truncateSync(file, fileBytes + reserveBytesWanted - reserveBytesToAddMin)
+    expect(reserve.fill()).toBe(reserveBytesToAddMin)
+    truncateSync(file, fileBytes + reserveBytesWanted - reserveBytesToAddMin + 1)
+    expect(reserve.fill()).toBe(reserveBytesWanted)
+    reserve.close()
+  })
+
+  test('takes less where no more is to be had, and keeps what it took', () => {
+    const { folder, file } = makeFile()
+    let left = reserveBytesToRemoveMin
+    const reserve = openReserve(
+      folder,
+      diskOf(() => left),
+    )
+    expect(reserve.fill()).toBe(reserveBytesToRemoveMin)
+    left = 0
+    truncateSync(file, fileBytes + 100)
+    expect(reserve.fill()).toBe(reserveBytesToRemoveMin - 100)
+    truncateSync(file, fileBytes + 2 * reserveBytesToRemoveMin)
+    expect(reserve.fill()).toBe(0)
+    left = Infinity
+    expect(reserve.fill()).toBe(reserveBytesWanted)
+    reserve.close()
+  })
+
+  test('counts as endless where the file system keeps none', () => {
+    const { folder } = makeFile()
+    const reserve = openReserve(folder, () => false)
+    expect(reserve.fill()).toBe(Infinity)
+    reserve.close()
+  })
+
+  test('is not there without a file', () => {
+    expect(() => openReserve(temporaryFolder())).toThrow('ENOENT')
+  })
+})
