@@ -4,8 +4,9 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { startCoffer, type Running } from '../support/coffer-process.ts'
+import { join, resolve } from 'node:path'
+import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
 
 const readme = readFileSync(resolve(import.meta.dir, '../../README.md'), 'utf8')
 
@@ -48,5 +49,20 @@ test('the example of the README stores, masks, reveals and refuses as it shows',
     const answer = run(command)
     expect(comparable(answer)).toEqual(comparable(shown))
     expect(answer.includes(cardNumber)).toBe(shown.includes(cardNumber))
+  }
+})
+
+/** The arguments of each command of the binary, without its comment. */
+const commands = [...readme.matchAll(/^dist\/coffer ([^#\n]+)/gm)].map(([, text = '']) =>
+  text.trim().split(/ +/),
+)
+
+test('the commands of the README do on a new folder what they are for', async () => {
+  const folder = join(temporaryFolder(), 'vault')
+  const ending = commands.filter(([name]) => name !== 'serve')
+  expect(ending.map(([name]) => name)).toEqual(['init', 'doctor', 'verify', 'app'])
+  for (const args of ending) {
+    const { exitCode, stderr } = await runCoffer(args.map(arg => (arg === 'vault' ? folder : arg)))
+    expect([args[0], exitCode, stderr]).toEqual([args[0], 0, ''])
   }
 })
