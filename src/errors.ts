@@ -60,7 +60,7 @@ const framesMax = 6
 const framePattern = /^\s*at /
 const plainName = /^[A-Za-z]{1,40}$/
 
-/** Lines of the stack below the name and the message, where the message is the one it began with. */
+/** Lines of the stack below name and message, where the message is the one it began with. */
 function framesOf({ message, stack = '' }: Error): readonly string[] {
   const unnamed = stack.slice(stack.search(/[:\n]/))
   const head = message === '' ? '' : `: ${message}`

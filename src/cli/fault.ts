@@ -11,7 +11,8 @@ import { placesOf } from '../errors.ts'
 
 /** One line on stderr, done when it returns. */
 export function tellFault(error: unknown): void {
-  const line = `coffer: stopped by ${placesOf(error)}: this is a fault of coffer, please report it\n`
+  const places = placesOf(error)
+  const line = `coffer: stopped by ${places}: this is a fault of coffer, please report it\n`
   try {
     writeSync(2, line)
   } catch {

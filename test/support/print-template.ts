@@ -6,7 +6,7 @@
  * @module
  */
 import { numberTextOf } from '../../src/domain/expression/numbers.ts'
-import { isPlainName } from '../../src/domain/expression/operand.ts'
+import { isNameCode } from '../../src/domain/expression/operand.ts'
 import type {
   FilterCall,
   Operand,
@@ -25,6 +25,10 @@ const printScalar = (value: Scalar): string => {
   if (typeof value === 'string') return printString(value)
   return typeof value === 'boolean' ? String(value) : numberTextOf(value)
 }
+
+/** A member name that may follow a dot; a last `-` would read as whitespace control. */
+const isPlainName = (name: string): boolean =>
+  name !== '' && !name.endsWith('-') && [...name].every(char => isNameCode(char.charCodeAt(0)))
 
 const printStep = (step: PathStep): string => {
   if (typeof step === 'number') return `[${step}]`

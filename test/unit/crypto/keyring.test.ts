@@ -22,7 +22,14 @@ describe('the keyring', () => {
       return copy
     }
     const stateAt = 1 + 64 + 1 + 4
+    const countAt = 1 + 64
     expect(() => decodeKeyring(encoded.subarray(1))).toThrow('layout')
+    for (let length = 0; length < encoded.length; length += 1) {
+      expect(() => decodeKeyring(encoded.subarray(0, length))).toThrow('layout')
+    }
+    expect(() => decodeKeyring(Buffer.concat([encoded, encoded]))).toThrow('layout')
+    expect(() => decodeKeyring(changed(countAt, 0))).toThrow('layout')
+    expect(() => decodeKeyring(changed(countAt, 2))).toThrow('layout')
     expect(() => decodeKeyring(changed(0, 9))).toThrow('layout')
     expect(() => decodeKeyring(changed(stateAt, 7))).toThrow('unknown state')
     expect(() => decodeKeyring(changed(stateAt, 1))).toThrow('exactly one current key')
@@ -45,10 +52,36 @@ describe('key scopes', () => {
 
   test('give a tenant the same keys again', () => {
     expect(openKeys(keyringOf(1)).tenant('a').indexKey).toEqual(keys.tenant('a').indexKey)
+    expect(keys.tenant('a')).toBe(keys.tenant('a'))
   })
 
   test('refuse a key number that is not there', () => {
     expect(() => keys.tenant('a').recordKey(2)).toThrow('unknown key')
+  })
+
+  test('seal under the current key, open under readable ones, and know no retired one', () => {
+    const { dataKeys, ...others } = keyringOf(1)
+    const [first] = dataKeys.map(({ key }) => key)
+    const key = (fill: number) => new Uint8Array(32).fill(fill)
+    const scope = openKeys({
+      ...others,
+      dataKeys: [
+        { number: 1, state: 'readable', key: first ?? key(1) },
+        { number: 2, state: 'retired', key: key(2) },
+        { number: 3, state: 'current', key: key(3) },
+      ],
+    }).tenant('a')
+    expect(scope.currentKeyNumber).toBe(3)
+    expect(scope.recordKey(1)).toEqual(keys.tenant('a').recordKey(1))
+    expect(scope.recordKey(3)).not.toEqual(scope.recordKey(1))
+    expect(() => scope.recordKey(2)).toThrow('unknown key')
+  })
+
+  test('are not made without a current key', () => {
+    const { dataKeys, ...others } = keyringOf(1)
+    const readable = dataKeys.map(entry => ({ ...entry, state: 'readable' as const }))
+    expect(() => openKeys({ ...others, dataKeys: readable })).toThrow('no current key')
+    expect(() => openKeys({ ...others, dataKeys: [] })).toThrow('no current key')
   })
 })
 

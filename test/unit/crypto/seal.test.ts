@@ -54,6 +54,22 @@ describe.each(implementations.map(use => [use.name, use] as const))('sealing, %s
     expect(() => open(() => random(32), aad, sealed(), use)).toThrow('did not open')
   })
 
+  /** A value of any format and algorithm whose commitment and tag are right. */
+  const sealAs = (format: number, algorithm: number): Uint8Array => {
+    const nonce = random(24)
+    const header = Buffer.from([format, algorithm, 0, 0, 0, 3])
+    const derived = use.keyedHash(key, Buffer.concat([header, nonce, aad]), 48)
+    const body = use.encrypt(derived.subarray(0, 32), nonce, aad, plaintext)
+    return Buffer.concat([header, nonce, derived.subarray(32), body])
+  }
+
+  test('refuses another format and another algorithm, even where all else is right', () => {
+    expect(Buffer.from(open(keyOf, aad, sealAs(1, 1), use))).toEqual(plaintext)
+    for (const value of [sealAs(0, 1), sealAs(2, 1), sealAs(1, 0), sealAs(1, 2)]) {
+      expect(() => open(keyOf, aad, value, use)).toThrow('did not open')
+    }
+  })
+
   test('asks for the key of the number that the value names', () => {
     const asked: number[] = []
     open(number => (asked.push(number), key), aad, sealed(), use)

@@ -86,6 +86,20 @@ const cases: readonly (readonly [string, Grants, Grants, boolean])[] = [
     true,
   ],
   ['a container that equals one above', ruled(when(inContainer('equals', '/'))), onPci, false],
+  [
+    'a container that equals one around what is shown less',
+    ruled(when(inContainer('equals', '/pci/'))),
+    ruled(on('/pci/high/', { transform: 'redact' }), on('/', { priority: 2 })),
+    true,
+  ],
+  [
+    'a container that begins one that is shown less',
+    ruled(when(inContainer('starts_with', '/pci/'))),
+    ruled(on('/pci/high/', { transform: 'redact' }), on('/', { priority: 2 })),
+    false,
+  ],
+  ['a rule without a scope, within a rule on all', ruled(ruleWith({})), ruled(on('/')), true],
+  ['a rule without a scope, within a rule on a part', ruled(ruleWith({})), onPci, false],
   ['a beginning below', ruled(when(inContainer('starts_with', '/pci/h'))), onPci, true],
   [
     'a beginning that goes on beside',

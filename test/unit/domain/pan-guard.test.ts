@@ -41,6 +41,8 @@ describe('the guard lets pass', () => {
     ['twelve digits', '424242424242'],
     ['twenty digits', '00000000000000000000'],
     ['a number inside a longer run', `1${pan}000`],
+    ['a long word without a digit', 'abcdefghijklmnopqrstuvwxyz'],
+    ['groups of more digits than any card has', '1111 111111 111111 111111 111111'],
     ['a masked number', 'XXXXXXXXXXXX4242'],
     ['groups with two spaces', '4242  4242  4242  4242'],
     ['groups with commas', '4,242,424,242,424,242'],

@@ -12,6 +12,13 @@ describe('compiling expressions', () => {
     expect(compileTemplate('{{ data.once }}', at, 'id')).not.toBe(first)
   })
 
+  test('a text is kept while others are compiled', () => {
+    const first = compileTemplate('{{ data.kept.first }}', at, 'mask')
+    const second = compileTemplate('{{ data.kept.second }}', at, 'mask')
+    expect(compileTemplate('{{ data.kept.first }}', at, 'mask')).toBe(first)
+    expect(compileTemplate('{{ data.kept.second }}', at, 'mask')).toBe(second)
+  })
+
   test('what one use may do, another may not, although the text is known', () => {
     const text = '{{ metadata.kept }}'
     compileTemplate(text, at, 'fingerprint')
@@ -23,12 +30,14 @@ describe('compiling expressions', () => {
     expectRefusal(() => compileTemplate('{{ nope }}', at, 'id'), [at])
   })
 
-  test('the oldest text is forgotten when there are too many', () => {
-    const first = compileTemplate('{{ data.m0 }}', at, 'search_index')
-    for (let index = 1; index <= expressionCacheEntriesMax; index += 1) {
-      compileTemplate(`{{ data.m${index} }}`, at, 'search_index')
-    }
-    expect(compileTemplate('{{ data.m0 }}', at, 'search_index')).not.toBe(first)
+  test('the oldest text, and it alone, is forgotten when there are too many', () => {
+    const compiled = (index: number) => compileTemplate(`{{ data.m${index} }}`, at, 'search_index')
+    const [first, second] = [compiled(0), compiled(1)]
+    for (let index = 2; index < expressionCacheEntriesMax; index += 1) compiled(index)
+    expect(compiled(0)).toBe(first)
+    compiled(expressionCacheEntriesMax)
+    expect(compiled(1)).toBe(second)
+    expect(compiled(0)).not.toBe(first)
   })
 
   test('one compiled expression serves many evaluations', () => {

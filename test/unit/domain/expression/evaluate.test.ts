@@ -63,6 +63,15 @@ describe('the type of a value', () => {
   })
 })
 
+describe('metadata', () => {
+  test('is null, member for member, where a token has none', () => {
+    expect(evaluate('{{ metadata }}', data, 'fingerprint')).toBeNull()
+    expect(evaluate('{{ metadata.a }}', data, 'fingerprint')).toBeNull()
+    const metadata = new Map([['a', 'b']])
+    expect(evaluate('{{ metadata.a }}', data, 'fingerprint', { metadata })).toBe('b')
+  })
+})
+
 describe('what a path reaches', () => {
   test.each([
     '{{ data.missing }}',

@@ -33,6 +33,12 @@ describe('numbers', () => {
     expect(isSameNumber({ numberText: b }, { numberText: a })).toBe(isSame)
   })
 
+  test('a double is held as it is', () => {
+    expect(heldDouble(1.5)).toBe(1.5)
+    expect(heldDouble({ numberText: '1.50' })).toBe(1.5)
+    expect(heldDouble({ numberText: '0.1000000000000000055' })).toBeUndefined()
+  })
+
   test('a double has its own text, and is the nearest to itself', () => {
     expect(numberTextOf(1.5)).toBe('1.5')
     expect(numberTextOf({ numberText: '1.50' })).toBe('1.50')

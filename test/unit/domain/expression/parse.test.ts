@@ -147,6 +147,11 @@ describe('refusing text that is no expression', () => {
     '{{ data[99999999999999999999] }}',
     '{{ data["a] }}',
     '{{ data\u00a0 }}',
+    '{{\b data }}',
+    '{{\x0e data }}',
+    '{{ data\0 }}',
+    '{{ data.a\u00a0 }}',
+    '{{ data.\u2003 }}',
     '{{ data.\u009f }}',
     '{{ data.@ }}',
     '{{ data.a@ }}',
@@ -167,6 +172,7 @@ describe('refusing text that is no expression', () => {
     '{{ 1e9 }}',
     '{{ +1 }}',
     '{{ - }}',
+    '{{ -.5 }}',
     '{{ 1a }}',
     '{{ -data }}',
     `{{ ${'9'.repeat(310)} }}`,
@@ -205,6 +211,8 @@ describe('refusing text that is no expression', () => {
     '{{ data | reveal_last: length: 4 }}',
     "{{ data | reveal_last: 4, 'XX' }}",
     "{{ data | reveal_last: 4, '' }}",
+    '{{ data | reveal_last: 4, nil }}',
+    '{{ data | reveal_last: 4, 4 }}',
     "{{ data | reveal_last: 4, 'X', 1 }}",
     "{{ data | default: 'x', allow_true: true }}",
     "{{ data | default: 'x', allow_false: 1 }}",
@@ -228,6 +236,18 @@ describe('refusing text that is no expression', () => {
     )
     expect(expectParseRefusal('{{ data | append }}').message).toStartWith('position 10: ')
     expect(expectParseRefusal('ab {% x %}').message).toStartWith('position 3: ')
+    expect(expectParseRefusal('{{- data }}').message).toBe(
+      'position 2: whitespace control is not supported',
+    )
+    expect(expectParseRefusal('{{ 1a }}').message).toBe(
+      'position 3: expected a plain decimal number',
+    )
+    expect(expectParseRefusal('{{ data[] }}').message).toBe(
+      'position 8: expected an integer or a string in brackets',
+    )
+    expect(expectParseRefusal("{{ data | append: : 'a' }}").message).toStartWith(
+      'position 18: expected data, a',
+    )
   })
 
   test.each([

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isLuhnValid } from '../../../../../src/domain/digits.ts'
 import { ApiError } from '../../../../../src/errors.ts'
+import { aliasAttemptsMax } from '../../../../../src/limits.ts'
 import { evaluate, expectDataRefusal, expectParseRefusal } from '../../../../support/expressions.ts'
 import { seededBytes } from '../../../../support/seeded.ts'
 
@@ -33,6 +34,12 @@ describe('alias_card', () => {
       expect(isLuhnValid(digitsOf(alias))).toBe(false)
     }
     expect(new Set(aliases).size).toBeGreaterThan(5)
+  })
+
+  test.each(['alias_card', "alias_card: 'false', 'false'"])('%s keeps neither end', filters => {
+    const aliases = draw(filters, dashed)
+    expect(aliases.filter(alias => alias.startsWith('3622-7206'))).toEqual([])
+    expect(aliases.filter(alias => alias.endsWith('5567')).length).toBeLessThan(10)
   })
 
   test.each([
@@ -81,6 +88,7 @@ describe('alias_preserve_format', () => {
 describe('alias_preserve_length', () => {
   test.each([
     ['john.doe', 'alias_preserve_length', /^[A-Za-z0-9]{8}$/],
+    ['x'.repeat(400), 'alias_preserve_length', /^[A-Za-z0-9]{400}$/],
     ['ABC12345DEF67890', 'alias_preserve_length: 3, 5', /^ABC[A-Za-z0-9]{8}67890$/],
     ['a 😀!', 'alias_preserve_length: 1', /^a[A-Za-z0-9]{3}$/],
     ['---', 'alias_preserve_length', /^[A-Za-z0-9]{3}$/],
@@ -142,5 +150,18 @@ describe('all alias filters', () => {
     const randomBytes = (count: number) => new Uint8Array(count)
     const run = () => evaluate('{{ data | alias_preserve_format }}', '00', 'id', { randomBytes })
     expect(run).toThrow(new ApiError('internal', 'the random source does not vary'))
+  })
+
+  test('so many aliases are drawn as the limit says, and no more', () => {
+    let draws = 0
+    // One call fills a pool of 64 bytes, which is one alias of 64 digits.
+    const randomBytes = (count: number) => {
+      draws += 1
+      return new Uint8Array(count)
+    }
+    const data = '0'.repeat(64)
+    const run = () => evaluate('{{ data | alias_preserve_format }}', data, 'id', { randomBytes })
+    expect(run).toThrow('does not vary')
+    expect(draws).toBe(aliasAttemptsMax)
   })
 })

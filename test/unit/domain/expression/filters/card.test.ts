@@ -21,6 +21,8 @@ describe('card_mask', () => {
     [dashed, 'card_mask', 'X'.repeat(19)],
     [amex, 'card_mask: true, true', '378282XXXXX0005'],
     ['3782 822463 10005', "card_mask: true, true, '*', ' '", '3782 82**** *0005'],
+    ['4242 4242 4242 42 42', 'card_mask: true, true', '4242 4242XXXXXX42 42'],
+    ['4242 4242 4242 4242 ', 'card_mask: false, true', 'XXXXXXXXXXXXXXX4242 '],
     ['12345678901', 'card_mask: true, true', '123456X8901'],
     ['1234567890', 'card_mask: true, true', 'XXXXXXXXXX'],
     ['123456', 'card_mask: true', 'XXXXXX'],

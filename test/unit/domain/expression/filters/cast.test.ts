@@ -64,6 +64,7 @@ describe('to_number', () => {
     '1e400',
     canary,
     '9'.repeat(2_001),
+    `0.${'1'.repeat(1_999)}`,
     true,
     [[1]],
     {},

@@ -44,6 +44,8 @@ describe('date', () => {
     9e15,
     true,
     { 0: instant },
+    [[instant]],
+    [['1801627506']],
     {},
   ])('fails on %j: there is no clock, and nothing comes out unchanged', data => {
     expectDataRefusal("date: '%Y'", data)
@@ -78,10 +80,25 @@ describe('date', () => {
     ['2027-01-11', '%U %W', '02 02'],
     ['2027-01-11', '%q %-d', 'th 11'],
     ['2027-01-22', '%q', 'nd'],
+    ['2027-01-10', '%q', 'th'],
+    ['2027-01-12', '%q', 'th'],
+    ['2027-01-13', '%q', 'th'],
+    ['2027-01-14', '%q', 'th'],
+    ['2027-01-23', '%q', 'rd'],
+    ['2027-01-24', '%q', 'th'],
+    ['2027-01-01T12:00:00Z', '%p %P', 'PM pm'],
+    ['2027-01-01T11:59:59Z', '%p %P', 'AM am'],
+    ['2027-01-01', '%0e %_d', '01  1'],
+    [-62198755200, '%_5C|%5C', '   -1|-0001'],
     ['2027-01-31T12:00:00Z', '%q %I %l %p', 'st 12 12 PM'],
     [-62198755200, '%Y %C %y', '-001 -1 99'],
   ])('%j as %j is %j', (data, format, output) => {
     expect(filter(`date: '${format}'`, data)).toBe(output)
+  })
+
+  test('pads to a width of 1,000 characters and no further', () => {
+    expect(filter("date: '%1000d'", instant)).toBe('3'.padStart(1_000, '0'))
+    expectParseRefusal("{{ data | date: '%1001d' }}")
   })
 
   test('has the format of Liquid when none is given', () => {

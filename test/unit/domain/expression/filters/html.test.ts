@@ -13,6 +13,8 @@ describe('filters for pages and URLs', () => {
     ['a\nb\r\nc\rd', 'strip_newlines', 'abc\rd'],
     ['<p class="x">a</p> <b>b</b>', 'strip_html', 'a b'],
     ['a<script>x<b></script>b<style>y</style>c<!-- > -->d', 'strip_html', 'abcd'],
+    ['<b>a</b><script>x</script>c', 'strip_html', 'ac'],
+    ['<b>a</b><style>x</style>c<!-- y -->d', 'strip_html', 'acd'],
     ['a < b', 'strip_html', 'a < b'],
     ['<script>never closed', 'strip_html', 'never closed'],
     ['<!-- never closed <b>x</b>', 'strip_html', 'x'],

@@ -97,6 +97,10 @@ describe('filters over lists', () => {
     expect(evaluate("{{ data.items | where: 'v', '1a' }}", data)).toEqual([])
     expect(evaluate("{{ data | where: 'v', 'ab' }}", [{ v: ['a', 'b'] }])).toEqual([])
     expect(evaluate("{{ data.items | where: 'v', data.list }}", data)).toEqual([data.items[0]])
+    const others = [{ v: [2, 'a'] }, { v: [1, 'b'] }, { v: 'ab' }, { v: 2 }, { v: null }]
+    expect(evaluate("{{ data.others | where: 'v', data.list }}", { ...data, others })).toEqual([])
+    const number = { others, wanted: 2 }
+    expect(evaluate("{{ data.others | where: 'v', data.wanted }}", number)).toEqual([{ v: 2 }])
   })
 
   test.each([

@@ -32,6 +32,8 @@ describe('arithmetic', () => {
     [1234, 'round: -2', 1200],
     [-0.4, 'round', 0],
     [1e300, 'round: 2', 1e300],
+    [1e308, 'round: 5', 1e308],
+    [-1e308, 'round: 5', -1e308],
     [null, 'plus: 1', 1],
     [true, 'plus: 1', 2],
     ['x', 'plus: 1', 1],

@@ -92,6 +92,12 @@ describe('selectors, by the examples of RFC 9535 sections 2.3 to 2.6', () => {
     ['$[3:3]', letters, []],
     ['$[5:1]', letters, []],
     ['$[1:5:0]', letters, []],
+    ['$[5:1:0]', letters, []],
+    ['$[0:5:0, 1]', letters, ['b']],
+    ['$[0:2, 0:2]', letters, ['a', 'b', 'a', 'b']],
+    ['$[0:1]', 'text', []],
+    ['$[0:1]', nested, []],
+    ['$[0]', 'text', []],
     ['$[0, 3]', letters, ['a', 'd']],
     ['$[0:2, 5]', letters, ['a', 'b', 'f']],
     ['$[0, 0]', letters, ['a', 'a']],
@@ -148,13 +154,16 @@ describe('filters, by the examples of RFC 9535 section 2.3.5.3', () => {
     ['$.o[?value(@..u) == 6]', [{ u: 6 }]],
     ['$[?value(@..u) == $.missing]', [data.a, 'f']],
     ['$[?length(@) == 1]', ['f']],
+    ['$[?length(@) == 10]', [data.a]],
+    ['$[?value(@..b) == "j"]', []],
+    ['$[?value(@[0]) == 3]', [data.a]],
   ])('%s', (query, values) => {
     expect(select(query, data)).toEqual(values)
   })
 })
 
 describe('comparisons, by table 11 of RFC 9535', () => {
-  const data = { obj: { x: 'y' }, arr: [2, 3] }
+  const data = { obj: { x: 'y' }, arr: [2, 3], text: ['a', 'b'] }
 
   test.each([
     ['$.absent1 == $.absent2', true],
@@ -202,13 +211,28 @@ describe('comparisons, by table 11 of RFC 9535', () => {
     ["'' < 'a'", true],
     ["'ab' < 'abc'", true],
     ["'b' < 'ab'", false],
+    ["'ab' < 'ab'", false],
+    ["'abc' < 'ab'", false],
+    ["$.text == 'ab'", false],
+    ["'ab' == $.text", false],
+    ["$.text < 'b'", false],
+    ["'a' < $.text", false],
+    ["null < 'a'", false],
+    ["'a' < null", false],
+    ['null < 1', false],
+    ['1 < null', false],
+    ['$.absent < 1', false],
+    ['1 < $.absent', false],
+    ["'a' < '\uffff'", true],
+    ["'\u{10fffe}' < '\u{10ffff}'", true],
+    ["'\u{10ffff}' < '\u{10fffe}'", false],
     // By code points, unlike UTF-16: U+FFFF is before U+1F600.
     ["'\uffff' < '😀'", true],
     ["'😀' < '\uffff'", false],
     ["'😀' < '😃'", true],
     ["'\uffff' < '\u{10000}'", true],
   ])('%s is %p', (comparison, holds) => {
-    expect(select(`$[?${comparison}]`, data)).toHaveLength(holds ? 2 : 0)
+    expect(select(`$[?${comparison}]`, data)).toHaveLength(holds ? 3 : 0)
   })
 
   test('objects are equal whatever the order of their members', () => {
@@ -216,6 +240,11 @@ describe('comparisons, by table 11 of RFC 9535', () => {
     expect(selectFrom('$[?@[0] == @[1]]', equal)).toHaveLength(1)
     const lists = parseJson('[[[1,2],[1,3]],[[1],[1,2]],[[1,[2]],[1,[2]]]]')
     expect(selectFrom('$[?@[0] == @[1]]', lists)).toHaveLength(1)
+  })
+
+  test('an object is not equal to one that has more members, from either side', () => {
+    const pairs = parseJson('[[{},{"a":1}],[{"a":1},{}],[{"a":1},{"b":1}],[{"a":1},{"a":2}]]')
+    expect(selectFrom('$[?@[0] == @[1]]', pairs)).toEqual([])
   })
 })
 
@@ -225,6 +254,25 @@ describe('the bounds of a walk', () => {
     expect(selectFrom('$..*', data, 2)).toEqual([1, 1])
     const members = new Map(data.map((value, index) => [`k${index}`, value]))
     expect(selectFrom('$.*', members, 2)).toEqual([1, 1])
+  })
+
+  test.each([
+    ['$["a","a","a"]', { a: 1 }],
+    ['$[0,0,0]', [1, 2]],
+    ['$[0:9]', [1, 2, 3]],
+    ['$[0:1,0:1,0:1]', [1, 2]],
+    ['$[::-1]', [3, 2, 1]],
+    ['$[?@ > 0]', [1, 2, 3]],
+    ['$[?@ > 0]', { a: 1, b: 2, c: 3 }],
+    ['$[*][*]', [[1, 2], [3], [4]]],
+    ['$.*.*', { a: { x: 1, y: 2 }, b: { x: 3 } }],
+    ['$[*][?@ > 0]', [[1, 2], [3], [4]]],
+    ['$[0:2][0:2]', [[1, 2], [3]]],
+    ['$..a', { a: 1, b: { a: 2, c: [{ a: 3 }] } }],
+    ['$..a', [[{ a: 1 }], [{ a: 2 }], { a: 3 }]],
+    ['$..[0]', [1, [2, [3]]]],
+  ])('%s of %j stops at the first value that is found', (query, data) => {
+    expect(selectFrom(query, fromPlain(data), 1)).toEqual([1])
   })
 
   test.each(['$..*', '$..[?@ == 2]', '$[?count($..*) == 1]', '$[0:60000]', '$[?@ == $]'])(

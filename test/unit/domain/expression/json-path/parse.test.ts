@@ -34,6 +34,26 @@ describe('queries of RFC 9535', () => {
       '$[1 : 5 : 2]',
       [{ isDescendant: false, selectors: [{ kind: 'slice', start: 1, end: 5, step: 2 }] }],
     ],
+    ['$[\t0\r]', [{ isDescendant: false, selectors: [{ kind: 'index', index: 0 }] }]],
+    ['$["a"\n]', [name('a')]],
+    [
+      '$[1:5:]',
+      [{ isDescendant: false, selectors: [{ kind: 'slice', start: 1, end: 5, step: 1 }] }],
+    ],
+    [
+      '$[?@.a]',
+      [
+        {
+          isDescendant: false,
+          selectors: [
+            {
+              kind: 'filter',
+              test: { kind: 'exists', query: { isRelative: true, segments: [name('a')] } },
+            },
+          ],
+        },
+      ],
+    ],
     [
       '$[:]',
       [
@@ -94,6 +114,7 @@ describe('queries of RFC 9535', () => {
     '$[,0]',
     '$[0 1]',
     '$[1:2:3:4]',
+    '$[1:2 3]',
     '$[-0:1]',
     "$['a]",
     "$['a\\x']",
@@ -137,6 +158,19 @@ describe('queries of RFC 9535', () => {
     '$[?unknown(@.a) == 1]',
   ])('%j is refused', text => {
     expect(refusalOf(text).kind).toBe('invalid_request')
+  })
+
+  test.each([
+    ['$[01]', 'position 2: expected an integer of at most 53 bits'],
+    ['$[9007199254740992]', 'position 2: expected an integer of at most 53 bits'],
+    ['$[?@.a == 1a]', 'position 10: expected a JSON number'],
+    ['$[?@.a == 1e400]', 'position 10: expected a JSON number'],
+    ['$["\\u12', 'position 3: expected a known escape after the backslash'],
+    ['$["\\u004', 'position 3: expected a known escape after the backslash'],
+    ['$["\\u0041', 'position 2: the string has no end'],
+    ['$["a', 'position 2: the string has no end'],
+  ])('%j says where it fails, and why', (text, message) => {
+    expect(refusalOf(text).message).toBe(message)
   })
 
   test('a refusal says where, and repeats nothing', () => {

@@ -1,0 +1,279 @@
+/**
+ * What no test can see, each with its reason: branches that cannot be reached from outside, and
+ * mutants that change nothing which the code promises. Both scripts fail on an entry that is not
+ * needed any more.
+ * @module
+ */
+
+/** What is said of some changes, or outcomes, of the guards of that text in that file. */
+export interface Exception {
+  readonly file: string
+  readonly guard: string
+  readonly what: readonly string[]
+  readonly reason: string
+}
+
+const expressions = 'src/domain/expression'
+
+/** Outcomes that no test can bring about. */
+export const unreachable: readonly Exception[] = [
+  {
+    file: 'src/crypto/primitives.ts',
+    guard: 'native ?? portable',
+    what: ['missing'],
+    reason: 'only where sodium-native has no build; both sides are tested on their own',
+  },
+  {
+    file: `${expressions}/filters/json.ts`,
+    guard: 'error instanceof ApiError',
+    what: ['false'],
+    reason: 'the parser throws nothing else; a fault of ours must not read as a refusal',
+  },
+  {
+    file: `${expressions}/filters/json.ts`,
+    guard: 'throw error',
+    what: ['reached'],
+    reason: 'as above',
+  },
+]
+
+const types = 'for the type checker: what is no such value fails the condition beside it, too'
+const shortCut = 'a short cut: the way around it comes to the same'
+const behindEnd = 'one place behind the end there is nothing, which is none of what is looked for'
+
+/** Changes of guards that change nothing which is promised. */
+export const equivalent: readonly Exception[] = [
+  {
+    file: 'src/crypto/primitives.ts',
+    guard: 'used + key.length > slab.length',
+    what: ['boundary >='],
+    reason: 'each slab would hold one key less',
+  },
+  {
+    file: 'src/crypto/primitives.ts',
+    guard: 'nonce.length !== nonceBytes',
+    what: ['false'],
+    reason: 'the binding checks it, too; what it checks is not ours to promise',
+  },
+  {
+    file: 'src/crypto/primitives.ts',
+    guard: 'native ?? portable',
+    what: ['never the fallback'],
+    reason: 'only where sodium-native has no build',
+  },
+  {
+    file: 'src/crypto/self-test.ts',
+    guard: 'bytes !== undefined',
+    what: ['true'],
+    reason: 'a part that throws is as wrong as one that gives nothing',
+  },
+  {
+    file: 'src/domain/grant-limit.ts',
+    guard: 'container !== undefined',
+    what: ['true'],
+    reason: 'for the type checker: no area lies inside what is no container',
+  },
+  {
+    file: 'src/domain/hidden-digits.ts',
+    guard: 'at < digits.length',
+    what: ['boundary <='],
+    reason: behindEnd,
+  },
+  {
+    file: 'src/domain/mask.ts',
+    guard: 'applyMask(mask, data)?.masked ?? null',
+    what: ['never the fallback'],
+    reason: 'undefined shows as little as null, and is printed alike each time',
+  },
+  {
+    file: 'src/domain/pan-guard.ts',
+    guard: 'word.length >= cardNumberDigitsMin',
+    what: ['true'],
+    reason: shortCut,
+  },
+  {
+    file: 'src/domain/pan-guard.ts',
+    guard: 'digits.length < cardNumberDigitsMax',
+    what: ['true', 'boundary <='],
+    reason: 'bounds the work: more digits are no card number',
+  },
+  ...[
+    { guard: 'count > walkedCharsMax && isPlain(text)', what: ['false'] },
+    { guard: 'count > walkedCharsMax', what: ['inverted', 'true', 'boundary >='] },
+    { guard: 'isPlain(text)', what: ['false'] },
+  ].map(each => ({ ...each, file: `${expressions}/code-points.ts`, reason: shortCut })),
+  {
+    file: `${expressions}/code-points.ts`,
+    guard: 'index < text.length',
+    what: ['boundary <='],
+    reason: behindEnd,
+  },
+  {
+    file: `${expressions}/compile.ts`,
+    guard: 'output.filters.length === 0',
+    what: ['false'],
+    reason: 'a part of the data is never larger than the data: the check always passes',
+  },
+  {
+    file: `${expressions}/filters/card.ts`,
+    guard: 'index < text.length',
+    what: ['boundary <='],
+    reason: behindEnd,
+  },
+  {
+    file: `${expressions}/filters/card.ts`,
+    guard: 'first + last >= digits',
+    what: ['boundary >'],
+    reason: 'where both ends meet, `hideMiddle` has nothing to hide, and hides all',
+  },
+  {
+    file: `${expressions}/filters/date-format.ts`,
+    guard: 'conversion.width ?? 0',
+    what: ['never the fallback'],
+    reason: 'padding to no width is padding to 0',
+  },
+  ...["directive = ''", "flags = ''", "width = ''", "name = ''"].map(guard => ({
+    file: `${expressions}/filters/date-format.ts`,
+    guard,
+    what: ['no default'],
+    reason: 'for the type checker: no conversion has the name undefined either',
+  })),
+  {
+    file: `${expressions}/filters/definition.ts`,
+    guard: "operand.kind === 'literal'",
+    what: ['true'],
+    reason: types,
+  },
+  {
+    file: `${expressions}/filters/html.ts`,
+    guard: 'unclosed.has(opener)',
+    what: ['false'],
+    reason: 'keeps the work linear: the search would fail again',
+  },
+  {
+    file: `${expressions}/filters/json.ts`,
+    guard: 'error instanceof ApiError',
+    what: ['true'],
+    reason: 'the parser throws nothing else',
+  },
+  {
+    file: `${expressions}/filters/json.ts`,
+    guard: 'throw error',
+    what: ['not thrown'],
+    reason: 'as above',
+  },
+  {
+    file: `${expressions}/filters/mask.ts`,
+    guard: 'start < end',
+    what: ['boundary <='],
+    reason: shortCut,
+  },
+  {
+    file: `${expressions}/filters/math.ts`,
+    guard: 'scaled <= Number.MAX_SAFE_INTEGER',
+    what: ['boundary <'],
+    reason: 'a whole number stays as it is when it is rounded',
+  },
+  {
+    file: `${expressions}/filters/order.ts`,
+    guard: 'a.value === b.value',
+    what: ['false'],
+    reason: 'the sort of this engine asks only whether the answer is below zero',
+  },
+  {
+    file: `${expressions}/filters/order.ts`,
+    guard: 'a.value < b.value',
+    what: ['boundary <='],
+    reason: 'equal values have been told before',
+  },
+  {
+    file: `${expressions}/filters/pad.ts`,
+    guard: 'text.length >= length * 2',
+    what: ['false', 'boundary >'],
+    reason: shortCut,
+  },
+  {
+    file: `${expressions}/json-path/compare.ts`,
+    guard: 'isJsonObject(a)',
+    what: ['true'],
+    reason: types,
+  },
+  {
+    file: `${expressions}/json-path/compare.ts`,
+    guard: 'codeA < codeB',
+    what: ['boundary <='],
+    reason: 'equal units have been passed over before',
+  },
+  {
+    file: `${expressions}/json-path/evaluate.ts`,
+    guard: 'step > 0',
+    what: ['boundary >='],
+    reason: 'a step of 0 has been answered before',
+  },
+  {
+    file: `${expressions}/numbers.ts`,
+    guard: "typeof a === 'number' && typeof b === 'number'",
+    what: ['false'],
+    reason: shortCut,
+  },
+  {
+    file: `${expressions}/operand.ts`,
+    guard: "typeof step === 'number'",
+    what: ['true'],
+    reason: types,
+  },
+  {
+    file: `${expressions}/parse.ts`,
+    guard: 'reader.position < reader.text.length',
+    what: ['boundary <='],
+    reason: behindEnd,
+  },
+  {
+    file: `${expressions}/parse.ts`,
+    guard: "operand.kind !== 'literal'",
+    what: ['false'],
+    reason: types,
+  },
+  {
+    file: `${expressions}/resolve.ts`,
+    guard: 'first === undefined',
+    what: ['false'],
+    reason: shortCut,
+  },
+  {
+    file: `${expressions}/resolve.ts`,
+    guard: 'steps.length === 1',
+    what: ['false'],
+    reason: shortCut,
+  },
+  {
+    file: `${expressions}/scan.ts`,
+    guard: 'cursor.position >= cursor.text.length',
+    what: ['boundary >'],
+    reason: 'one place behind the end the same refusal follows',
+  },
+  {
+    file: `${expressions}/values.ts`,
+    guard: "typeof value === 'string' && value.length * 3 <= tokenDataBytesMax",
+    what: ['false'],
+    reason: shortCut,
+  },
+  {
+    file: `${expressions}/values.ts`,
+    guard: 'value.length * 3 <= tokenDataBytesMax',
+    what: ['boundary <'],
+    reason: shortCut,
+  },
+  {
+    file: `${expressions}/values.ts`,
+    guard: 'run.stepsLeft >= printingStepsMax',
+    what: ['true', 'boundary >'],
+    reason: 'saves printing what cannot be paid for; it is refused when it is paid, too',
+  },
+  {
+    file: `${expressions}/values.ts`,
+    guard: 'measureJson(value, affordable) > affordable',
+    what: ['false'],
+    reason: 'as above',
+  },
+]

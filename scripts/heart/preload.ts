@@ -1,0 +1,58 @@
+/**
+ * Runs before the tests: puts other texts in the place of files of the heart, and gives these texts
+ * what they call. What to do stands in the file that COFFER_HEART names.
+ * @module
+ */
+import { afterAll } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import type { Order } from './test-run.ts'
+
+const path = process.env['COFFER_HEART'] ?? ''
+const { texts, outcomesOut, endlessExitCode, evaluationsMax } = (await Bun.file(
+  path,
+).json()) as Order
+
+/** Outcome 0 and 1 of each guard. */
+const seen: [number, number][] = []
+
+const see = (id: number, outcome: 0 | 1): void => {
+  const counts = (seen[id] ??= [0, 0])
+  counts[outcome] += 1
+}
+
+let evaluations = 0
+
+Object.assign(globalThis, {
+  __truth<T>(id: number, value: T): T {
+    see(id, value ? 1 : 0)
+    return value
+  },
+  __missing<T>(id: number, value: T): T {
+    see(id, value === undefined || value === null ? 1 : 0)
+    return value
+  },
+  __reach(id: number): void {
+    see(id, 0)
+  },
+  /** A mutant that makes a loop endless ends here; an error could be caught by what it is in. */
+  __count<T>(value: T): T {
+    evaluations += 1
+    if (evaluations > evaluationsMax) process.exit(endlessExitCode)
+    return value
+  },
+})
+
+Bun.plugin({
+  name: 'heart',
+  setup(build) {
+    const names = Object.keys(texts).map(name => RegExp.escape(name))
+    build.onLoad({ filter: new RegExp(`^(?:${names.join('|')})$`) }, ({ path: name }) => ({
+      contents: texts[name] ?? '',
+      loader: 'ts',
+    }))
+  },
+})
+
+if (outcomesOut !== undefined) {
+  afterAll(() => writeFileSync(outcomesOut, JSON.stringify(seen)))
+}

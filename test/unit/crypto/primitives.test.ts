@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  loadNative,
+  native,
+  portable,
+  primitives,
+  type Primitives,
+} from '../../../src/crypto/primitives.ts'
+import { seededBytes } from '../../support/seeded.ts'
+
+describe('the choice of the implementation', () => {
+  test('falls on the native one where it loads', () => {
+    expect(native).toBeDefined()
+    expect(primitives).toBe(native ?? portable)
+    expect(loadNative(() => require('sodium-native'))?.name).toBe('native')
+  })
+
+  test('has no native one where loading fails, and does not fail itself', () => {
+    const fail = () => {
+      throw new Error('no build for this platform')
+    }
+    expect(loadNative(fail)).toBeUndefined()
+  })
+})
+
+const implementations: readonly Primitives[] =
+  native === undefined ? [portable] : [native, portable]
+
+describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, use) => {
+  const random = seededBytes(11)
+  const key = random(32)
+  const nonce = random(24)
+  const aad = random(9)
+
+  test('opens what it encrypted, of any length from none on', () => {
+    for (const length of [0, 1, 15, 16, 17, 100]) {
+      const plaintext = random(length)
+      const opened = use.decrypt(key, nonce, aad, use.encrypt(key, nonce, aad, plaintext))
+      expect(Buffer.from(opened ?? 'nothing')).toEqual(Buffer.from(plaintext))
+    }
+  })
+
+  test('opens nothing that is shorter than a tag', () => {
+    for (const length of [0, 1, 15, 16]) {
+      expect(use.decrypt(key, nonce, aad, random(length))).toBeUndefined()
+    }
+  })
+
+  test('opens nothing under a nonce of another length', () => {
+    const sealed = use.encrypt(key, nonce, aad, random(20))
+    for (const length of [0, 12, 23, 25, 48]) {
+      const other = Buffer.concat([nonce, nonce]).subarray(0, length)
+      expect(use.decrypt(key, other, aad, sealed)).toBeUndefined()
+    }
+  })
+
+  test('keeps a copy of a key, apart from all other keys', () => {
+    const keys = Array.from({ length: 300 }, () => random(32))
+    const kept = keys.map(each => use.keep(each))
+    kept.forEach((each, index) => expect(Buffer.from(each)).toEqual(Buffer.from(keys[index] ?? [])))
+    keys[0]?.fill(0)
+    expect(kept[0]?.every(byte => byte === 0)).toBe(false)
+  })
+})

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  countDigits,
+  digitsAt,
+  hidesDigits,
+  withDigits,
+} from '../../../src/domain/hidden-digits.ts'
+import type { Json } from '../../../src/domain/json.ts'
+
+const member = { member: 'number' }
+const card = new Map<string, Json>([
+  ['cvc', '123'],
+  ['number', '4242'],
+])
+
+describe('the place of digits', () => {
+  test('is the text itself, or the text of a member', () => {
+    expect(digitsAt('4242', 'whole')).toBe('4242')
+    expect(digitsAt(card, member)).toBe('4242')
+  })
+
+  test.each<[string, Json]>([
+    ['a number', 4242],
+    ['null', null],
+    ['an object', card],
+    ['a list', ['4242']],
+  ])('is nowhere in the whole of %s', (_, data) => {
+    expect(digitsAt(data, 'whole')).toBeUndefined()
+  })
+
+  test.each<[string, Json]>([
+    ['text', '4242'],
+    ['null', null],
+    ['a list', ['4242']],
+    ['an object without it', new Map([['cvc', '123']])],
+    ['an object whose member is a number', new Map([['number', 4242]])],
+  ])('is in no member of %s', (_, data) => {
+    expect(digitsAt(data, member)).toBeUndefined()
+  })
+
+  test('takes other digits, and leaves all else as it was', () => {
+    expect(withDigits('4242', 'whole', '5')).toBe('5')
+    expect(withDigits(card, 'whole', '5')).toBe('5')
+    expect(withDigits('4242', member, '5')).toBe('5')
+    expect(withDigits(card, member, '5')).toEqual(
+      new Map([
+        ['cvc', '123'],
+        ['number', '5'],
+      ]),
+    )
+    expect(card.get('number')).toBe('4242')
+  })
+})
+
+test('digits are counted, separators are not', () => {
+  expect(countDigits('42-4 2x')).toBe(4)
+  expect(countDigits('\u0663')).toBe(0)
+})
+
+describe('hiding digits', () => {
+  const showing =
+    (from: number) =>
+    (digits: string): string =>
+      digits.slice(from)
+
+  test.each([
+    ['424242', 2, 2, true],
+    ['424242', 1, 2, false],
+    ['424242', 6, 6, true],
+    ['42', 2, 3, false],
+    ['', 0, 0, true],
+    ['', 0, 1, false],
+  ])('of %j all but the last ones from %d on: %d hidden is %p', (digits, from, least, hidden) => {
+    expect(hidesDigits(digits, least, showing(from))).toBe(hidden)
+  })
+
+  test('counts no separator as hidden', () => {
+    expect(hidesDigits('4-2-4', 3, showing(4))).toBe(false)
+    expect(hidesDigits('4-2-4', 3, showing(5))).toBe(true)
+    expect(hidesDigits('----', 1, showing(4))).toBe(false)
+    expect(hidesDigits('4-2-4', 3, () => '')).toBe(true)
+    expect(hidesDigits('4-2-4', 4, () => '')).toBe(false)
+  })
+
+  test('tries another digit, also for a nine', () => {
+    const tried: string[] = []
+    hidesDigits('90', 3, digits => (tried.push(digits), ''))
+    expect(tried).toEqual(['90', '00', '91'])
+  })
+
+  test('asks no further than it must', () => {
+    let asked = 0
+    expect(hidesDigits('4242424242424242', 2, () => String((asked += 0)))).toBe(true)
+    expect(hidesDigits('4242424242424242', 2, () => ((asked += 1), ''))).toBe(true)
+    expect(asked).toBe(3)
+  })
+
+  test('an output that is not there hides as any other that never changes', () => {
+    expect(hidesDigits('4242', 4, () => undefined)).toBe(true)
+  })
+})

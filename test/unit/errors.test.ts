@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+import { placesOf } from '../../src/errors.ts'
+import { canary } from '../support/refusal.ts'
+
+const here = / \| at [^\n]*errors\.test\.ts:[0-9]+:[0-9]+/
+
+test.each([
+  canary,
+  `${canary}\n    at ${canary} (${canary}.ts:1:1)\n${canary}`,
+  `\n    at ${canary}`,
+  '',
+])('the places of an error do not hold its message', message => {
+  const places = placesOf(new RangeError(message))
+  expect(places).toStartWith('RangeError | at ')
+  expect(places).toMatch(here)
+  expect(places).not.toContain(canary)
+  expect(places).not.toContain('\n')
+})
+
+test('an error whose message was changed does not show the one it began with', () => {
+  const error = new RangeError(`${canary}\n    at ${canary}`)
+  expect(error.stack).toContain(canary)
+  error.message = 'another'
+  expect(placesOf(error)).toBe('RangeError')
+})
+
+test('a name that is no name, and what is no error, are not shown', () => {
+  const named = Object.assign(new Error(canary), { name: `${canary} 1` })
+  expect(placesOf(named)).toStartWith('an unknown error')
+  expect(placesOf(named)).not.toContain(canary)
+  for (const thrown of [canary, { name: canary, message: canary, stack: canary }, undefined]) {
+    expect(placesOf(thrown)).toBe('an unknown error')
+  }
+})
