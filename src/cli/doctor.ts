@@ -62,7 +62,7 @@ export function findInSettings(settings: Settings, address: Address): Finding[] 
   const checks: readonly [boolean, string][] = [
     [
       settings.corsOrigins.includes('*'),
-      'pages of any origin may call with any key that they have, private ones too: see --cors-origins',
+      'pages of any origin may call, also with private keys: see --cors-origins',
     ],
     [!settings.cardNumberGuard, 'card numbers are taken in metadata and containers, in the clear'],
     [!settings.maskGuard, 'a mask may show a whole card number'],

@@ -106,7 +106,7 @@ describe('coffer doctor', () => {
     const { exitCode, stdout } = await doctor('--data', data)
     expect(exitCode).toBe(0)
     expect(stdout).toContain('warning: the master key lies beside the data')
-    expect(stdout).toContain('warning: pages of any origin may call with any key')
+    expect(stdout).toContain('warning: pages of any origin may call, also with private keys')
     expect(await server.end('SIGTERM')).toBe(0)
   })
 

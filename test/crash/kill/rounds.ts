@@ -4,7 +4,7 @@
  */
 import { clockLeaseMs } from '../../../src/limits.ts'
 import { send } from '../clients/client.ts'
-import { countAcknowledged } from '../clients/ledger.ts'
+import { countAcknowledged, totalOf } from '../clients/ledger.ts'
 import {
   check,
   connectClients,
@@ -33,9 +33,6 @@ const sweepExpiryMs = clockLeaseMs + 400
 const sweepKillMsMax = 60
 /** The server that made them is killed so long before. */
 const beforeDueMs = 50
-
-/** Of a hundred kills, so many come during start-up, so many right after it, and so on. */
-const shares = { starting: 12, early: 38, sweeping: 4 } as const
 
 /** Before it is ready, as far as can be told; a kill that comes late is one of the next kind. */
 async function killStarting(scene: Scene): Promise<KillKind> {
@@ -98,17 +95,22 @@ async function killSweeping(scene: Scene, kills: Kills): Promise<KillKind> {
   return 'at a sweep'
 }
 
-function drawKill(scene: Scene, kills: Kills, writes: number): Promise<KillKind> {
-  const drawn = scene.draw(100)
-  const { starting, early, sweeping } = shares
-  if (drawn < starting) return killStarting(scene)
-  if (drawn < starting + early) return killEarly(scene)
-  if (drawn < starting + early + sweeping) return killSweeping(scene, kills)
-  return killLate(scene, writes)
-}
+type Kill = (scene: Scene, kills: Kills, writes: number) => Promise<KillKind>
 
-/** One kill of a kind that is drawn. @param writes before a kill under load, about */
+/** Of a hundred kills, so many are of each kind. */
+const shares: readonly (readonly [number, Kill])[] = [
+  [46, (scene, _, writes) => killLate(scene, writes)],
+  [4, killSweeping],
+  [12, killStarting],
+  [38, killEarly],
+]
+
+const byShare = shares.flatMap(([share, kill]) => Array.from({ length: share }, () => kill))
+
+/** One kill: of each kind once, then of one that is drawn. @param writes before it, about */
 export async function killOnce(scene: Scene, kills: Kills, writes: number): Promise<void> {
-  const kind = await drawKill(scene, kills, writes)
+  const [, first] = shares[totalOf(kills.byKind)] ?? []
+  const kill = first ?? byShare[scene.draw(byShare.length)] ?? killEarly
+  const kind = await kill(scene, kills, writes)
   kills.byKind.set(kind, (kills.byKind.get(kind) ?? 0) + 1)
 }
