@@ -170,7 +170,7 @@ export const mapBytes = 64 * 1024 ** 3
 export const addressSpaceSpareBytes = 1024 ** 3
 export const readersMax = 1_024
 export const groupCommitChangesMax = 1_000
-/** decision: of the rows of one transaction, so that the reserve below is enough for it. */
+/** decision: of the rows of one transaction; their pages and those of indexes come on top. */
 export const groupCommitBytesMax = 2 * 1024 * 1024
 /** The credential that must stand, and of each token its row and two expired holders. */
 export const writeChangesMax = 1 + 3 * bulkLeavesMax

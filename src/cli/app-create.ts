@@ -5,6 +5,7 @@
  * but cannot keep its key from being lost. Source: contract section 13.
  * @module
  */
+import { invariant } from '../errors.ts'
 import { nameCharsMax } from '../limits.ts'
 import type { Keys } from '../crypto/scope.ts'
 import { listTenants } from '../tenants/record.ts'
@@ -42,7 +43,8 @@ export async function createApp(options: AppCreateOptions): Promise<void> {
     const tenantId = await tenantOf(store, keys, options.tenant)
     const deps = { keys, now: wallMs, randomBytes }
     const { record, key, row } = composeManager(deps, tenantId, name)
-    await store.write([{ insert: row }])
+    const outcome = await store.write([{ insert: row }])
+    invariant(outcome.ok, 'a new application has an id and a key of its own')
     const facts = { tenant_id: tenantId, application_id: record.id, key: key.reveal() }
     if (options.json === true) return sayNow(JSON.stringify(facts))
     sayNow(`Management application: ${record.id}\nIts key, shown once:    ${key.reveal()}`)

@@ -11,13 +11,22 @@ import { clockFileBytesMax } from '../limits.ts'
 import type { ClockMark } from './clock.ts'
 
 const ownerOnly = 0o600
-const { O_CREAT, O_NOFOLLOW, O_RDWR } = constants
+const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants
+
+/** For reading alone where that is all that is allowed: an older mark is better than none. */
+function openToRead(path: string): number {
+  try {
+    return openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, ownerOnly)
+  } catch {
+    return openSync(path, O_RDONLY | O_NOFOLLOW)
+  }
+}
 
 /** The file is made where it is missing. Whatever fails then fails at each use, as an error. */
 export function openClockFile(path: string): ClockMark {
   let file: number | undefined
   let length: number | undefined
-  const open = () => (file ??= openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, ownerOnly))
+  const open = () => (file ??= openToRead(path))
   return {
     read() {
       const bytes = Buffer.alloc(clockFileBytesMax)

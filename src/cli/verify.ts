@@ -8,7 +8,7 @@
  * @module
  */
 import { findingsShownMax } from '../limits.ts'
-import { findDamagedPages } from '../store/lmdb/damaged-pages.ts'
+import { examinePages } from '../store/lmdb/damaged-pages.ts'
 import { checkRecords, type RowCounts } from '../verify.ts'
 import {
   lockDataFolder,
@@ -31,6 +31,12 @@ interface Damage {
   readonly ordinal?: number
 }
 
+/**
+ * A commit failed, after which a serving process ends; or the page that says which commit is the
+ * newest was damaged. What stands is whole, and of the commit before.
+ */
+const lostCommit = 'last_commit_unknown'
+
 interface Report {
   /** The first `findingsShownMax`. */
   readonly shown: Damage[]
@@ -45,8 +51,10 @@ function add(report: Report, damage: Damage): void {
 }
 
 async function inspect(folder: LockedFolder, report: Report): Promise<void> {
-  for (const page of findDamagedPages(folder.store)) add(report, { kind: 'page_damaged', page })
-  if (report.count > 0) return
+  const { damaged, hasLostCommit } = examinePages(folder.store)
+  for (const page of damaged) add(report, { kind: 'page_damaged', page })
+  if (hasLostCommit) add(report, { kind: lostCommit })
+  if (damaged.length > 0) return
   const store = await openStoreOf(folder, () => {})
   for (const finding of await store.integrity()) add(report, finding)
   const keys = await openKeysOf(store, folder)
@@ -88,5 +96,9 @@ export async function verify(options: VerifyOptions): Promise<void> {
     print(options, report)
   }
   if (report.count === 0) return
-  throw new CommandFailure(`the vault in ${options.data} is damaged: restore it from a backup`)
+  const isWhole = report.shown.every(({ kind }) => kind === lostCommit)
+  const advice = isWhole
+    ? 'is whole up to the commit before the last, whose end is not known: compare with a backup'
+    : 'is damaged: restore it from a backup'
+  throw new CommandFailure(`the vault in ${options.data} ${advice}`)
 }

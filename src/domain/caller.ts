@@ -16,7 +16,3 @@ export interface Caller {
   /** Where the credential stands in the store: a write holds only while it stands unchanged. */
   readonly credential: { readonly ordinal: number; readonly version: number }
 }
-
-/** From the instant of its expiry on a credential is worth nothing (contract section 10). */
-export const isLive = ({ expiresAtMs }: Pick<Caller, 'expiresAtMs'>, nowMs: number): boolean =>
-  expiresAtMs === undefined || expiresAtMs > nowMs

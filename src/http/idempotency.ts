@@ -165,7 +165,7 @@ export function isReply(keys: Keys, tenantId: string, row: Row): boolean {
 async function claim(deps: Deps, slot: Slot): Promise<number | Row> {
   const insert: Change = { insert: rowOf(deps, slot, idempotencyClaimMs, 1, {}) }
   const holder = await deps.store.find(slot.unique)
-  if (holder !== undefined && !isExpired(holder, deps.now())) return holder
+  if (holder !== undefined && !isExpired(holder, deps.settled())) return holder
   const leaving: Change[] =
     holder === undefined ? [] : [{ remove: holder.ordinal, ifVersion: holder.version }]
   const outcome = await deps.store.write([...leaving, insert])

@@ -287,6 +287,19 @@ describe('coffer verify on a damaged vault', () => {
       rows: null,
     })
   })
+
+  test('tells of a last commit that is not known, and looks at what stands', async () => {
+    const data = copyOfMade('last-commit')
+    const pages = readPages(join(data, 'store'))
+    const transactionAt = pages.metaAt + 152
+    pages.bytes.writeInt32LE(pages.bytes.readInt32LE(transactionAt) - 2, transactionAt)
+    pages.save()
+    const { exitCode, stdout, stderr } = await verify(data)
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain('last_commit_unknown\n')
+    expect(stdout).toContain('rows: ')
+    expect(stderr).toMatch(/^coffer: [^\n]* up to the commit before the last[^\n]*\n$/)
+  })
 })
 
 describe('a file that lost its end', () => {

@@ -71,6 +71,17 @@ describe('while the clock is ahead', () => {
     expect((await ask('POST', '/tokens', { key, body: again })).status).toBe(201)
   })
 
+  test('a request that is sent again is not done twice', async () => {
+    const { ask, key, jump } = await openJumpyVault(165)
+    const headers = { 'SVC-IDEMPOTENCY-KEY': 'once' }
+    const again = () => ask('POST', '/tokens', { key, headers, body: { type: 'token', data: 1 } })
+    const first = await again()
+    jump(10 * yearMs)
+    expect((await again()).body['id']).toBe(first.body['id'])
+    jump(0)
+    expect((await again()).body['id']).toBe(first.body['id'])
+  })
+
   test('a session that is made then ends with its clock', async () => {
     const { vault, ask, key, jump } = await openJumpyVault(164)
     const publicKey = await vault.application({ type: 'public', permissions: ['token:create'] })

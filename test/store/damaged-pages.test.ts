@@ -6,7 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { findDamagedPages } from '../../src/store/lmdb/damaged-pages.ts'
+import { examinePages } from '../../src/store/lmdb/damaged-pages.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import {
@@ -31,7 +31,7 @@ const damaged = (change: Change): string => damagedCopyOf(made, change)
 
 describe('a store as the engine left it', () => {
   test('has no damaged page', () => {
-    expect(findDamagedPages(made)).toEqual([])
+    expect(examinePages(made).damaged).toEqual([])
   })
 
   test('has none after any work, and the walk changes nothing', async () => {
@@ -58,7 +58,7 @@ describe('a store as the engine left it', () => {
           next += count
         }
         const before = readFileSync(join(path, 'data.mdb'))
-        expect(findDamagedPages(path)).toEqual([])
+        expect(examinePages(path).damaged).toEqual([])
         expect(readFileSync(join(path, 'data.mdb')).equals(before)).toBe(true)
       }
       await store.close()
@@ -186,7 +186,8 @@ const damages: readonly (readonly [string, Change])[] = [
 
 describe('a damaged page', () => {
   test.each(damages)('%s: is found', (_, change) => {
-    expect(findDamagedPages(damaged(change))).not.toEqual([])
+    const findings = examinePages(damaged(change))
+    expect(findings).not.toEqual({ damaged: [], hasLostCommit: false })
   })
 
   test('of any kind ends neither the walk nor the process, and changes nothing', () => {
@@ -200,7 +201,7 @@ describe('a damaged page', () => {
           at.forEach((place, i) => (bytes[place] = values[i] ?? 0)),
         )
         const before = readFileSync(join(path, 'data.mdb'))
-        const pages = findDamagedPages(path)
+        const pages = examinePages(path).damaged
         expect(pages).toEqual([...new Set(pages)].sort((a, b) => a - b))
         expect(readFileSync(join(path, 'data.mdb')).equals(before)).toBe(true)
       },

@@ -6,8 +6,9 @@ import { describe, expect, test } from 'bun:test'
 import { open } from 'lmdb'
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { assertSound, findDamagedPages } from '../../src/store/lmdb/damaged-pages.ts'
+import { assertDataFile, assertSound, examinePages } from '../../src/store/lmdb/damaged-pages.ts'
 import { openEnvironment, tableNames } from '../../src/store/lmdb/environment.ts'
+import { encodeRowKey } from '../../src/store/lmdb/row-key.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import type { DataFile } from '../../src/store/lmdb/page-file.ts'
 import { temporaryFolder } from '../support/folders.ts'
@@ -35,7 +36,7 @@ async function expectRefused(path: string): Promise<void> {
   const before = readFileSync(join(path, 'data.mdb'))
   await expectFault(openLmdbStore({ path }), 'storage_corrupt')
   expect(readFileSync(join(path, 'data.mdb')).equals(before)).toBe(true)
-  expect(findDamagedPages(path)).not.toEqual([])
+  expect(examinePages(path).damaged).not.toEqual([])
 }
 
 describe('before a store is opened', () => {
@@ -99,7 +100,7 @@ describe('before a store is opened', () => {
     const path = damaged(inLeaf(0, 1))
     const store = await openLmdbStore({ path })
     await store.close()
-    expect(findDamagedPages(path)).not.toEqual([])
+    expect(examinePages(path).damaged).not.toEqual([])
   })
 
   test('a file that ends before pages that are free is whole', async () => {
@@ -112,13 +113,13 @@ describe('before a store is opened', () => {
     await store.close()
     const { meta } = readPages(path)
     truncateSync(join(path, 'data.mdb'), (meta.lastPage - 9) * meta.pageBytes)
-    expect(findDamagedPages(path)).toEqual([])
+    expect(examinePages(path).damaged).toEqual([])
     const again = await openLmdbStore({ path })
     expect((await again.find(uniqueOf(3)))?.uniques).toEqual(rowOf({ uniques: [3] }).uniques)
     await inserted(again, { uniques: [4], parts: [new Uint8Array(200_000)] })
     expect(await again.integrity()).toEqual([])
     await again.close()
-    expect(findDamagedPages(path)).toEqual([])
+    expect(examinePages(path).damaged).toEqual([])
   })
 
   test('a store that is written to meanwhile is looked at again', async () => {
@@ -154,12 +155,12 @@ describe('before a store is opened', () => {
     const root = open({ path, noSubdir: false, overlappingSync: false })
     for (const name of tableNames.slice(0, count)) root.openDB({ name })
     await root.close()
-    expect(findDamagedPages(path)).toEqual([])
+    expect(examinePages(path).damaged).toEqual([])
     const store = await openLmdbStore({ path })
     await inserted(store, { uniques: [1] })
     expect(await store.integrity()).toEqual([])
     await store.close()
-    expect(findDamagedPages(path)).toEqual([])
+    expect(examinePages(path).damaged).toEqual([])
   })
 
   test('a folder without a database gets a new one', async () => {
@@ -167,7 +168,21 @@ describe('before a store is opened', () => {
     const store = await openLmdbStore({ path })
     await inserted(store, { uniques: [1] })
     await store.close()
-    expect(findDamagedPages(path)).toEqual([])
+    expect(examinePages(path).damaged).toEqual([])
+  })
+
+  test('a run of pages that is longer than its data needs is whole', async () => {
+    const path = temporaryFolder()
+    const { root, rows } = openEnvironment(path)
+    const key = encodeRowKey(1)
+    root.transactionSync(() => {
+      rows.putSync(key, new Uint8Array(40_000))
+      rows.putSync(key, new Uint8Array(9_000))
+    })
+    await root.close()
+    const { damaged: pages } = examinePages(path)
+    expect(pages).toEqual([])
+    expect(() => assertDataFile(path)).not.toThrow()
   })
 
   test("the engine's own copy is whole", async () => {
@@ -175,6 +190,6 @@ describe('before a store is opened', () => {
     const environment = openEnvironment(copyOfMade())
     await environment.root.backup(path, false)
     await environment.root.close()
-    expect(findDamagedPages(path)).toEqual([])
+    expect(examinePages(path).damaged).toEqual([])
   })
 })

@@ -52,9 +52,10 @@ const tableShape = (levels: number): TreeShape => ({
   accepts: () => true,
 })
 
-function walkFreePages(walk: Walk): void {
+/** @returns how many pages behind the end of the file are free */
+function walkFreePages(walk: Walk): number {
   const free: FreePages = { behindEnd: 0 }
-  const { meta, owners } = walk
+  const { meta } = walk
   const isWhole = walkTree(walk, meta.freePages, {
     compare: compareNumbers,
     nodeFlags: 0,
@@ -65,8 +66,7 @@ function walkFreePages(walk: Walk): void {
       takeFreeList(walk, free, value),
   })
   if (!isWhole) walk.report(0)
-  // The engine writes no page that is free: a file may end before its last ones.
-  if (free.behindEnd !== meta.lastPage + 1 - owners.length) walk.report(owners.length)
+  return free.behindEnd
 }
 
 function readTables(walk: Walk): ReadonlyMap<string, TreeRecord> {
@@ -109,25 +109,30 @@ function isOlder(file: DataFile, { pageBytes, tables, transaction }: MetaPage): 
   return file.read(root, tables.root * pageBytes) && readU64(root.view, 8) <= transaction
 }
 
-/**
- * Ascending, each once; page 0 stands for the meta pages.
- * @param levels how far down each table is walked
- */
-function listDamaged(file: DataFile, meta: MetaPage, levels: number): number[] {
-  const pages = Math.min(Math.floor(file.lengthBytes() / meta.pageBytes), meta.lastPage + 1)
+const pagesIn = (file: DataFile, { pageBytes, lastPage }: MetaPage): number =>
+  Math.min(Math.floor(file.lengthBytes() / pageBytes), lastPage + 1)
+
+interface Walked {
+  /** Ascending, each once; page 0 stands for the meta pages. */
+  readonly damaged: readonly number[]
+  readonly freeBehindEnd: number
+}
+
+/** @param levels how far down each table is walked */
+function walkPages(file: DataFile, meta: MetaPage, levels: number): Walked {
   const damaged = new Set<number>()
   const walk: Walk = {
     file,
     meta,
-    owners: new Uint8Array(pages),
+    owners: new Uint8Array(pagesIn(file, meta)),
     buffers: [],
     report: page => {
       if (damaged.size < findingsMax) damaged.add(page)
     },
   }
-  walkFreePages(walk)
+  const freeBehindEnd = walkFreePages(walk)
   walkTables(walk, levels)
-  return [...damaged].sort((a, b) => a - b)
+  return { damaged: [...damaged].sort((a, b) => a - b), freeBehindEnd }
 }
 
 function withDataFile<T>(folder: string, task: (file: DataFile) => T): T {
@@ -139,24 +144,36 @@ function withDataFile<T>(folder: string, task: (file: DataFile) => T): T {
   }
 }
 
-/**
- * Walks all pages of a store that nobody writes to; reads the file and changes nothing.
- * @returns the numbers of the pages that are not as the engine left them, at most `findingsMax`;
- *   page 0 alone where the meta pages lead nowhere
- */
-export const findDamagedPages = (folder: string): readonly number[] =>
+export interface PageFindings {
+  /**
+   * Numbers of the pages that are not as the engine left them, at most `findingsMax`; page 0 alone
+   * where the meta pages lead nowhere.
+   */
+  readonly damaged: readonly number[]
+  /** Whether a commit came after the newest one that counts; all pages are of the latter. */
+  readonly hasLostCommit: boolean
+}
+
+/** Walks all pages of a store that nobody writes to; reads the file and changes nothing. */
+export const examinePages = (folder: string): PageFindings =>
   withDataFile(folder, file => {
     const meta = attempt(() => readMetaPages(file))
-    if (meta === undefined) return [0]
-    const pages = listDamaged(file, meta.newer, treeDepthMax)
-    return isOlder(file, meta.older) ? pages : [0, ...pages.filter(page => page !== 0)]
+    if (meta === undefined) return { damaged: [0], hasLostCommit: false }
+    const { damaged } = walkPages(file, meta.newer, treeDepthMax)
+    return { damaged, hasLostCommit: !isOlder(file, meta.older) }
   })
 
-/** @throws ApiError `storage_corrupt` */
+/**
+ * The engine writes no page that is free, so a file may end before its last ones. Where others are
+ * missing too, the engine has forgotten them, or a tree has lost them: only a walk over all tells.
+ * @throws ApiError `storage_corrupt`
+ */
 function assertPages(file: DataFile, meta: MetaPage): void {
-  const isShort = file.lengthBytes() < (meta.lastPage + 1) * meta.pageBytes
-  const damaged = listDamaged(file, meta, isShort ? treeDepthMax : 1)
-  assertStored(damaged.length === 0, 'pages that hang together')
+  const hangsTogether = 'pages that hang together'
+  const { damaged, freeBehindEnd } = walkPages(file, meta, 1)
+  assertStored(damaged.length === 0, hangsTogether)
+  if (freeBehindEnd === meta.lastPage + 1 - pagesIn(file, meta)) return
+  assertStored(walkPages(file, meta, treeDepthMax).damaged.length === 0, hangsTogether)
 }
 
 /**

@@ -18,7 +18,7 @@ import { openMeta, readGeneration } from './meta.ts'
 import { readDue, readPage } from './page.ts'
 import { prepareChanges } from './prepare-changes.ts'
 import { findRow, readEveryRow } from './stored-rows.ts'
-import { openReserve, type Allocate } from './reserve.ts'
+import { openReserve, type Allocate, type Reserve } from './reserve.ts'
 import { writeGroup } from './write-group.ts'
 
 export interface LmdbOptions {
@@ -65,8 +65,10 @@ export async function openLmdbStore({
     await root.close()
     throw error
   }
-  const reserve = openReserve(path, allocate)
+  // Opened for the first commit alone: whoever only reads changes nothing of the file.
+  let reserve: Reserve | undefined
   const commitGroup: CommitGroup = take => {
+    reserve ??= openReserve(path, freeBytes, allocate)
     const roomBytes = reserve.fill()
     return root.transaction(() => writeGroup(environment, take(), roomBytes))
   }
@@ -89,7 +91,7 @@ export async function openLmdbStore({
   // After a failed commit the engine never lets go of its writer (hardening L10).
   const close = async (): Promise<void> => {
     await queue.close()
-    reserve.close()
+    reserve?.close()
     if (!queue.isHalted()) await root.close()
   }
 

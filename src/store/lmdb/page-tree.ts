@@ -137,15 +137,19 @@ function readNode({ buffer, nodesFrom }: Opened, index: number): Node | undefine
 const bytesOfNode = ({ key }: Node, dataBytes: number): number =>
   (nodeHeaderBytes + key.to - key.from + dataBytes + 1) & ~1
 
-/** Data in pages of its own: a run of them with one header. */
+/**
+ * Data in pages of its own: a run of them with one header. A run may be longer than its data needs:
+ * where data is put again in one transaction, the engine keeps the run and does not shorten it.
+ */
 function openOverflow(tree: Tree, node: Node, transaction: number): Span | undefined {
   const { walk } = tree
   const { pageBytes } = walk.meta
   const { view } = node.key.buffer
   const page = readU64(view, node.key.to)
   const written = readU64(view, node.key.to + 8)
-  const pages = Math.floor((pageHeaderBytes - 1 + node.size) / pageBytes) + 1
-  if (readU64(view, node.key.to + 16) !== pages || written > transaction) return undefined
+  const needed = Math.floor((pageHeaderBytes - 1 + node.size) / pageBytes) + 1
+  const pages = readU64(view, node.key.to + 16)
+  if (pages < needed || written > transaction) return undefined
   if (!ownPages(walk, page, pages)) return undefined
   const buffer = makePageBuffer(pages * pageBytes)
   if (!walk.file.read(buffer, page * pageBytes)) return undefined

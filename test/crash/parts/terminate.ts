@@ -29,8 +29,9 @@ const runs: Readonly<Record<Size, number>> = { full: 50, short: 4 }
 const writesMax = 600
 /** The second signal comes so long after the first, at most. */
 const secondMsMax = 20
-/** A slow request begins so long before the signal, and ends so long after it, at most. */
-const slowLeadMs = 300
+/** A slow request begins so long before the signal, and ends so long after it, about. */
+const slowLeadMs = 100
+const slowLeadWrites = 200
 const slowLagMsMax = 500
 
 /** How one run ends its server. */
@@ -86,8 +87,8 @@ function createSlowly(scene: Scene, totals: Totals): SlowCreate {
   const init = { method: 'POST', headers, body: parts(), unix: home.socket }
   const ended = fetch('http://localhost/tokens', init)
     .then(async answer => {
-      await answer.text()
-      if (answer.status !== 201) throw new Error(String(answer.status))
+      const body = await answer.text()
+      if (answer.status !== 201) throw new Error(body)
       acknowledge(token.register, op)
       totals.finished += 1
     })
@@ -106,6 +107,8 @@ async function terminate(scene: Scene, totals: Totals, way: Way): Promise<void> 
     await untilAcknowledged(scene, draw(writesMax))
     slow = createSlowly(scene, totals)
     await Bun.sleep(slowLeadMs)
+    // What others asked for after it was answered: it has come as well, however slow the machine.
+    await untilAcknowledged(scene, slowLeadWrites)
   }
   const stop = async (): Promise<void> => {
     const startedMs = performance.now()

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import { statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  freeSpaceBytesMin,
   reserveBytesToAddMin,
   reserveBytesToRemoveMin,
   reserveBytesWanted,
@@ -13,6 +14,7 @@ import {
 import { openReserve, type Allocate } from '../../../../src/store/lmdb/reserve.ts'
 import { temporaryFolder } from '../../../support/folders.ts'
 
+const plenty = () => Infinity
 const blockBytes = 512
 const fileBytes = 8_192
 
@@ -32,7 +34,7 @@ const diskOf =
 describe('the reserve', () => {
   test('takes blocks of the disk, and leaves the length and the bytes of the file', () => {
     const { folder, file } = makeFile()
-    const reserve = openReserve(folder)
+    const reserve = openReserve(folder, plenty)
     expect(reserve.fill()).toBe(reserveBytesWanted)
     reserve.close()
     const { size, blocks } = statSync(file)
@@ -42,7 +44,7 @@ describe('the reserve', () => {
 
   test('is used up as the file grows, and filled up when it is low', () => {
     const { folder, file } = makeFile()
-    const reserve = openReserve(folder)
+    const reserve = openReserve(folder, plenty)
     reserve.fill()
     truncateSync(file, fileBytes + reserveBytesWanted - reserveBytesToAddMin)
     expect(reserve.fill()).toBe(reserveBytesToAddMin)
@@ -56,6 +58,7 @@ describe('the reserve', () => {
     let left = reserveBytesToRemoveMin
     const reserve = openReserve(
       folder,
+      plenty,
       diskOf(() => left),
     )
     expect(reserve.fill()).toBe(reserveBytesToRemoveMin)
@@ -69,14 +72,38 @@ describe('the reserve', () => {
     reserve.close()
   })
 
-  test('counts as endless where the file system keeps none', () => {
+  test('counts as endless where the file system keeps none, but not on a full disk', () => {
     const { folder } = makeFile()
-    const reserve = openReserve(folder, () => false)
+    let free = freeSpaceBytesMin
+    const keepsNone: Allocate = () => false
+    const reserve = openReserve(folder, () => free, keepsNone)
     expect(reserve.fill()).toBe(Infinity)
+    free = freeSpaceBytesMin - 1
+    expect(reserve.fill()).toBe(reserveBytesToRemoveMin)
     reserve.close()
   })
 
+  test('is asked for again after a call that failed', () => {
+    const { folder } = makeFile()
+    let calls = 0
+    const failsOnce: Allocate = () => (calls += 1) > 1
+    const reserve = openReserve(folder, plenty, failsOnce)
+    expect(reserve.fill()).toBe(Infinity)
+    expect(reserve.fill()).toBe(reserveBytesWanted)
+    reserve.close()
+  })
+
+  test('fills the holes of a file that was copied without its zeros', () => {
+    const { folder, file } = makeFile()
+    truncateSync(file, 1024 * 1024)
+    const reserve = openReserve(folder, plenty)
+    reserve.fill()
+    reserve.close()
+    const { size, blocks } = statSync(file)
+    expect(blocks * blockBytes).toBeGreaterThanOrEqual(size + reserveBytesWanted)
+  })
+
   test('is not there without a file', () => {
-    expect(() => openReserve(temporaryFolder())).toThrow('ENOENT')
+    expect(() => openReserve(temporaryFolder(), plenty)).toThrow('ENOENT')
   })
 })
