@@ -9,7 +9,7 @@ import { version } from '../package.json' with { type: 'json' }
 import { createApp, type AppCreateOptions } from './cli/app-create.ts'
 import { dev, type DevOptions } from './cli/dev.ts'
 import { doctor, type DoctorOptions } from './cli/doctor.ts'
-import { CommandFailure } from './cli/failure.ts'
+import { CommandFailure, systemCodeOf } from './cli/failure.ts'
 import { endOnFault, tellFault } from './cli/fault.ts'
 import { init, type InitOptions } from './cli/init.ts'
 import { assertMachine } from './cli/machine.ts'
@@ -114,6 +114,8 @@ function exitCodeOf(error: unknown): number {
     process.stderr.write(`coffer: ${error.message}${hint}\n`)
     return error.exitCode
   }
+  // Whoever reads the lines has gone away: nobody is left to tell.
+  if (systemCodeOf(error) === 'EPIPE') return 1
   tellFault(error)
   return 1
 }

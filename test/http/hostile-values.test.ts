@@ -56,15 +56,32 @@ const creates: readonly Row[] = [
   ['H51: an object', token('"metadata":{"__proto__":{"polluted":1}}'), 400, '"metadata[0]"'],
   ['H60: null', token('"metadata":{"a":null}'), 201, '"id"'],
   ['H62: no name', token(`"metadata":{"":"${canary}"}`), 400, '"metadata[0]"'],
+  ['H81: 400 letters of 4 bytes', token(`"id":"${'\u{1f600}'.repeat(400)}"`), 201, '"id"'],
+  ['H81: 401 letters of 4 bytes', token(`"id":"${'\u{1f600}'.repeat(401)}"`), 400, '"id"'],
   ['H91: doubled 20 times', token(`"mask":"{{ data${'|append:data'.repeat(20)} }}"`), 400, 'mask'],
   ['H102: 1,000', indexes(...Array<string>(1_000).fill(canary)), 400, '"search_indexes"'],
   ['H102: one of 600 kB', indexes(canary.repeat(60_000)), 400, '"search_indexes[0]"'],
   ['H102: equal ones', indexes(...Array<string>(searchIndexesMax).fill('{{ data }}')), 201, '"id"'],
   ['H102: ones without a result', indexes('{{ data.none }}', ''), 201, '"id"'],
+  ['H106: a day that its month has not', expiry('"2/30/2030"'), 400, '"expires_at"'],
+  ['H106: a leap day of no leap year', expiry('"2/29/2031"'), 400, '"expires_at"'],
+  ['H106: a thirteenth month', expiry('"13/1/2030"'), 400, '"expires_at"'],
+  ['H106: a month 0', expiry('"0/1/2030"'), 400, '"expires_at"'],
+  ['H106: a year 0', expiry('"1/1/0"'), 400, '"expires_at"'],
+  ['H106: a year of 5 digits', expiry('"1/1/99999"'), 400, '"expires_at"'],
+  ['H107: an hour 0 of 12', expiry('"8/26/2030 0:00:00 PM"'), 400, '"expires_at"'],
+  ['H107: an hour 13 of 12', expiry('"8/26/2030 13:00:00 AM"'), 400, '"expires_at"'],
+  ['H107: a minute 60', expiry('"8/26/2030 12:60:00 PM"'), 400, '"expires_at"'],
+  ['H107: a leap second', expiry('"2030-12-31T23:59:60Z"'), 400, '"expires_at"'],
+  ['H108: an offset of 14 hours', expiry('"8/26/2030 7:00:00 PM +14:00"'), 201, '+14:00"'],
+  ['H108: an offset of -12 hours', expiry('"8/26/2030 7:00:00 PM -12:00"'), 201, '-12:00"'],
   ['H108: an offset of 15 hours', expiry('"8/26/2030 7:00:00 PM +15:00"'), 400, '"expires_at"'],
   ['H108: an offset of 99:99', expiry('"8/26/2030 7:00:00 PM +99:99"'), 400, '"expires_at"'],
   ['H109: wide digits', expiry('"\uff18/26/2030"'), 400, '"expires_at"'],
+  ['H109: a minus of its own', expiry('"8/26/2030 7:00:00 PM \u221207:00"'), 400, '"expires_at"'],
+  ['H109: two spaces', expiry('"8/26/2030  7:00:00 PM"'), 400, '"expires_at"'],
   ['H109: text after it', expiry(`"8/26/2030 ${canary}"`), 400, '"expires_at"'],
+  ['H110: an instant in the past', expiry('"1/1/2020"'), 400, '"expires_at"'],
   ['H115: null', expiry('null'), 201, '"id"'],
   ['H115: nothing', expiry('""'), 400, '"expires_at"'],
   ['H115: a number', expiry('1893456000000'), 400, '"expires_at"'],
@@ -106,6 +123,22 @@ test.each(patches)('%s, at update', async (_name, raw, status, shown) => {
   const answer = await vault.ask('PATCH', '/tokens/base', { key: keys['all'] ?? '', raw })
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(shown)])
   await expectUnharmed(answer)
+})
+
+test('H85: ids that differ by case, composition or a space are different', async () => {
+  const key = keys['all'] ?? ''
+  const ids = ['Pair', 'pair', 'p\u00e9ir', 'pe\u0301ir', 'pair ', ' pair']
+  for (const [index, id] of ids.entries()) {
+    const answer = await vault.ask('POST', '/tokens', {
+      key,
+      body: { id, type: 'token', data: index },
+    })
+    expect([answer.status, answer.body['id']]).toEqual([201, id])
+  }
+  for (const [index, id] of ids.entries()) {
+    const answer = await vault.ask('GET', `/tokens/${encodeURIComponent(id)}`, { key })
+    expect([answer.body['id'], answer.body['data']]).toEqual([id, index])
+  }
 })
 
 test('H64: versions are not offered, and a condition on one is passed over', async () => {

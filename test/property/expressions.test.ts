@@ -2,7 +2,7 @@
  * Laws of expressions on random text, trees and data.
  * @module
  */
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { bindTemplate } from '../../src/domain/expression/compile.ts'
 import { filterNames, findFilter } from '../../src/domain/expression/filters/table.ts'
@@ -23,8 +23,11 @@ import { expressionCharsMax } from '../../src/limits.ts'
 import { json } from '../support/arbitrary-json.ts'
 import { evaluateJson } from '../support/expressions.ts'
 import { printTemplate } from '../support/print-template.ts'
+import { pollutedPrototypes } from '../support/prototypes.ts'
 import { canary } from '../support/refusal.ts'
 import { seededBytes } from '../support/seeded.ts'
+
+afterEach(() => expect(pollutedPrototypes()).toEqual([]))
 
 const text = fc.string({ unit: 'binary', maxLength: 12 })
 

@@ -1,7 +1,12 @@
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseInstant, printInstantUtc } from '../../src/domain/instants.ts'
 import { ApiError } from '../../src/errors.ts'
+import { expiryTextCharsMax } from '../../src/limits.ts'
+import { pollutedPrototypes } from '../support/prototypes.ts'
+import { canary } from '../support/refusal.ts'
+
+afterEach(() => expect(pollutedPrototypes()).toEqual([]))
 
 const minuteMs = 60_000
 
@@ -50,7 +55,9 @@ const parsed = (text: string) => {
   try {
     return parseInstant(text, 'expires_at')
   } catch (error) {
-    expect(error).toBeInstanceOf(ApiError)
+    if (!(error instanceof ApiError)) throw error
+    expect(error.kind).toBe('invalid_request')
+    expect(`${error.message} ${JSON.stringify(error.fields)}`).not.toContain(canary)
     return undefined
   }
 }
@@ -104,6 +111,22 @@ describe('instants', () => {
       fc.property(fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 }), epochMs => {
         expect(parseInstant(printInstantUtc(epochMs), 'at').epochMs).toBe(epochMs)
       }),
+    )
+  })
+
+  test('any text is an instant that reads back, or a refusal that does not repeat it', () => {
+    const piece = fc.constantFrom(
+      ...['8/26/2030', '2030-08-26', 'T', ' ', '7:00:00', '19:23:57', 'PM', 'Z', '+07:00', '.5'],
+      ...['/', '-', ':', '0', '13', '99999', '１', canary, '__proto__', '\n'],
+    )
+    const soup = fc.array(piece, { maxLength: 12 }).map(parts => parts.join(''))
+    fc.assert(
+      fc.property(fc.oneof(soup, fc.string({ unit: 'binary', maxLength: 100 })), text => {
+        const instant = parsed(text)
+        if (text.length > expiryTextCharsMax) expect(instant).toBeUndefined()
+        if (instant !== undefined) expect(parsed(instant.text)).toEqual(instant)
+      }),
+      { numRuns: 1_000 },
     )
   })
 

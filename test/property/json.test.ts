@@ -1,16 +1,23 @@
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseJson } from '../../src/domain/json-parse.ts'
 import { fromPlain, printCanonicalJson, printJson, toPlain } from '../../src/domain/json-print.ts'
 import { isJsonArray, isJsonObject, type Json } from '../../src/domain/json.ts'
 import { ApiError } from '../../src/errors.ts'
+import { jsonDepthMax } from '../../src/limits.ts'
 import { json, numberText } from '../support/arbitrary-json.ts'
+import { pollutedPrototypes } from '../support/prototypes.ts'
+import { canary } from '../support/refusal.ts'
+
+afterEach(() => expect(pollutedPrototypes()).toEqual([]))
 
 const parsed = (text: string): Json | undefined => {
   try {
     return parseJson(text)
   } catch (error) {
-    expect(error).toBeInstanceOf(ApiError)
+    if (!(error instanceof ApiError)) throw error
+    expect(error.kind).toBe('invalid_request')
+    expect(`${error.message} ${JSON.stringify(error.fields)}`).not.toContain(canary)
     return undefined
   }
 }
@@ -21,6 +28,16 @@ const nativeTakes = (text: string): boolean => {
     return true
   } catch {
     return false
+  }
+}
+
+/** How many values there are, and how many levels around the deepest. */
+const sizeOf = (value: Json): { readonly values: number; readonly depth: number } => {
+  const inner = isJsonArray(value) ? value : isJsonObject(value) ? [...value.values()] : undefined
+  const sizes = (inner ?? []).map(sizeOf)
+  return {
+    values: sizes.reduce((sum, { values }) => sum + values, 1),
+    depth: inner === undefined ? 0 : 1 + Math.max(0, ...sizes.map(({ depth }) => depth)),
   }
 }
 
@@ -86,6 +103,38 @@ describe('json laws', () => {
         if (parsed(damaged) !== undefined) expect(nativeTakes(damaged)).toBe(true)
       }),
       { numRuns: 500 },
+    )
+  })
+
+  test('any text is a value no larger than itself, or a refusal that does not repeat it', () => {
+    const piece = fc.constantFrom(
+      ...['{', '}', '[', ']', ',', ':', ' ', '"a"', '"__proto__"', `"${canary}"`, canary, '"'],
+      ...[
+        '\\',
+        '\\u0041',
+        '\\ud800',
+        '0',
+        '-',
+        '1.50',
+        '1e400',
+        '1e-400',
+        'true',
+        'null',
+        '\ufeff',
+      ],
+    )
+    const soup = fc.array(piece, { maxLength: 20 }).map(parts => parts.join(''))
+    const text = fc.oneof(soup, fc.string({ unit: 'binary', maxLength: 40 }))
+    fc.assert(
+      fc.property(text, text => {
+        const value = parsed(text)
+        if (value === undefined) return
+        const { values, depth } = sizeOf(value)
+        expect(values).toBeLessThanOrEqual(text.length)
+        expect(depth).toBeLessThanOrEqual(jsonDepthMax)
+        expect(nativeTakes(text)).toBe(true)
+      }),
+      { numRuns: 2_000 },
     )
   })
 

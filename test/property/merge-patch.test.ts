@@ -1,21 +1,13 @@
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { printCanonicalJson, printJson } from '../../src/domain/json-print.ts'
 import { isJsonArray, isJsonObject, type Json } from '../../src/domain/json.ts'
 import { mergePatch } from '../../src/domain/merge-patch.ts'
 import { json, jsonObject } from '../support/arbitrary-json.ts'
+import { patchAsTheRfcSays } from '../support/merge-patch-twin.ts'
+import { pollutedPrototypes } from '../support/prototypes.ts'
 
-/** The pseudocode of RFC 7386 section 2, over lists of members. */
-const twin = (target: Json | undefined, patch: Json): Json => {
-  if (!isJsonObject(patch)) return patch
-  let members = isJsonObject(target) ? [...target] : []
-  for (const [name, value] of patch) {
-    const standing = members.find(([other]) => other === name)?.[1]
-    members = members.filter(([other]) => other !== name)
-    if (value !== null) members.push([name, twin(standing, value)])
-  }
-  return new Map(members)
-}
+afterEach(() => expect(pollutedPrototypes()).toEqual([]))
 
 const depthOf = (value: Json): number => {
   const inner = isJsonArray(value) ? value : isJsonObject(value) ? [...value.values()] : undefined
@@ -30,7 +22,7 @@ describe('merge patch laws', () => {
     fc.assert(
       fc.property(json, json, (target, patch) => {
         expect(printCanonicalJson(mergePatch(target, patch))).toBe(
-          printCanonicalJson(twin(target, patch)),
+          printCanonicalJson(patchAsTheRfcSays(target, patch)),
         )
       }),
     )
@@ -41,6 +33,36 @@ describe('merge patch laws', () => {
       fc.property(jsonObject, jsonObject, (target, patch) => {
         const deepest = Math.max(depthOf(target), depthOf(patch))
         expect(depthOf(mergePatch(target, patch))).toBeLessThanOrEqual(deepest)
+      }),
+    )
+  })
+
+  test('neither the target nor the patch is changed, and the result is no larger than both', () => {
+    fc.assert(
+      fc.property(json, json, (target, patch) => {
+        const before = [printJson(target), printJson(patch)]
+        const merged = printJson(mergePatch(target, patch))
+        expect([printJson(target), printJson(patch)]).toEqual(before)
+        expect(merged.length).toBeLessThanOrEqual(before.join('').length)
+      }),
+    )
+  })
+
+  test('members with names of prototypes are members like any other', () => {
+    const name = fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'a')
+    const value = fc.oneof(fc.constantFrom(null, 1, 'x'), fc.constant(new Map([['polluted', 1]])))
+    const object = fc
+      .uniqueArray(fc.tuple(name, value), { selector: ([key]) => key })
+      .map(entries => new Map<string, Json>(entries))
+    fc.assert(
+      fc.property(object, object, (target, patch) => {
+        const merged = mergePatch(target, patch)
+        if (!isJsonObject(merged)) throw new Error('expected an object')
+        for (const [key, given] of patch) {
+          expect(merged.has(key)).toBe(given !== null)
+          if (given !== null) expect(printJson(merged.get(key) ?? null)).toBe(printJson(given))
+        }
+        expect('polluted' in {}).toBe(false)
       }),
     )
   })

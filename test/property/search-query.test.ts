@@ -2,12 +2,17 @@
  * Laws of search queries.
  * @module
  */
-import { expect, test } from 'bun:test'
+import { afterEach, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseSearch } from '../../src/domain/search-query.ts'
+import { parseSearch, type SearchTree } from '../../src/domain/search-query.ts'
 import { ApiError } from '../../src/errors.ts'
+import { searchClausesMax, searchDepthMax } from '../../src/limits.ts'
 import { printSearch } from '../support/print-search.ts'
+import { pollutedPrototypes } from '../support/prototypes.ts'
+import { canary } from '../support/refusal.ts'
 import { searchTrees } from '../support/search-trees.ts'
+
+afterEach(() => expect(pollutedPrototypes()).toEqual([]))
 
 /** Texts of all kinds, with what is special in queries among them. */
 const values = fc.string({ unit: fc.oneof(fc.constantFrom(...'"\\ ()[]{}*:!-'), fc.string()) })
@@ -41,23 +46,40 @@ test('what is printed of a tree is read as that tree', () => {
 
 const pieces = fc.constantFrom(
   ...['id:', 'type:a', 'data:', 'metadata.', 'k:', 'container:/a/*', 'created_at:', '2026-01-01'],
+  ...[canary, '__proto__:', 'metadata.__proto__:a', '"\\u0041"', '((((((', '!!!!!!'],
   ...[' AND ', ' OR ', 'NOT ', '!', '-', '(', ')', '[', ']', '{', '}', ' TO ', '*', '"', '\\', ' '],
 )
 
-test('any text is read or refused with a position, and nothing else happens', () => {
+/** How many clauses there are, and how many levels are around the deepest. */
+function sizeOf(tree: SearchTree): { readonly clauses: number; readonly levels: number } {
+  if ('field' in tree) return { clauses: 1, levels: 0 }
+  const parts = ('not' in tree ? [tree.not] : 'all' in tree ? tree.all : tree.any).map(sizeOf)
+  return {
+    clauses: parts.reduce((sum, { clauses }) => sum + clauses, 0),
+    levels: 1 + Math.max(...parts.map(({ levels }) => levels)),
+  }
+}
+
+test('any text is read within its bounds or refused with a position, and never repeated', () => {
   const texts = fc.oneof(
     fc.string(),
-    fc.array(pieces).map(parts => parts.join('')),
+    fc.array(pieces, { maxLength: 40 }).map(parts => parts.join('')),
   )
   fc.assert(
     fc.property(texts, text => {
       try {
-        parseSearch(text, 'query')
+        const tree = parseSearch(text, 'query')
+        if (tree === undefined) return
+        const { clauses, levels } = sizeOf(tree)
+        expect(clauses).toBeLessThanOrEqual(searchClausesMax)
+        // Between two parentheses there may be an OR of ANDs.
+        expect(levels).toBeLessThanOrEqual(3 * (searchDepthMax + 1))
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
         expect(error.kind).toBe('invalid_request')
         expect(error.message).toMatch(/^position [0-9]+: ./)
         expect(Object.keys(error.fields ?? {})).toEqual(['query'])
+        expect(error.message).not.toContain(canary)
       }
     }),
   )

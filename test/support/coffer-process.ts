@@ -51,8 +51,25 @@ export interface Running {
   end(signal: NodeJS.Signals): Promise<number>
   /** The exit code, once it has ended by itself or by a signal. */
   readonly exited: Promise<number>
+  /** What it wrote to stdout after that; known once it has ended. */
+  readonly stdout: Promise<string>
   /** All that it wrote to stderr; known once it has ended. */
   readonly stderr: Promise<string>
+}
+
+interface Chunks {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
+}
+
+/** The rest of a stream as text. */
+async function readOn(reader: Chunks): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    text += decoder.decode(value, { stream: !done })
+    if (done) return text
+  }
 }
 
 /** Starts a command that stays, and waits until it says on stdout that it is ready. */
@@ -65,10 +82,11 @@ export async function startCoffer(
   const reader = child.stdout.getReader()
   const first = await reader.read()
   if (first.done) throw new Error(`coffer ended before it was ready: ${await stderr}`)
-  reader.releaseLock()
+  const stdout = readOn(reader)
   return {
     pid: child.pid,
     ready: new TextDecoder().decode(first.value),
+    stdout,
     stderr,
     exited: child.exited,
     async end(signal) {

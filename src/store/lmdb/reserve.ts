@@ -1,12 +1,12 @@
 /**
  * The reserve: blocks behind the end of the store's file that the disk has given already.
  *
- * Another program can fill a disk between any look at it and the write that follows. The engine then
- * meets what is left of the reserve, so that it does not run out in the middle of a commit
+ * Another program can fill a disk between any look at it and the write that follows. The engine
+ * then meets what is left of the reserve, so that it does not run out in the middle of a commit
  * (hardening L11), and rows can be removed from a disk that is full. The file's length does not
- * change by it, and the blocks stay its own when the process ends in any way. It is no more than its
- * size: a commit that copies more pages can still meet the end of a disk that was filled meanwhile,
- * and so can any on a file system that copies on write.
+ * change by it, and the blocks stay its own when the process ends in any way. It is no more than
+ * its size: a commit that copies more pages can still meet the end of a disk that was filled
+ * meanwhile, and so can any on a file system that copies on write.
  * Source: fallocate(2), FALLOC_FL_KEEP_SIZE.
  * @module
  */
@@ -44,9 +44,9 @@ function findAllocate(): Allocate {
 }
 
 /**
- * The reserve of the store in a folder. Where the file system keeps none, it counts as endless while
- * space is free, and as enough to remove where it is not. A call that fails once, on a disk that is
- * full, is tried again. Holes within the file are filled first: they are no room either.
+ * The reserve of the store in a folder. Where the file system keeps none, it counts as endless
+ * while space is free, and as enough to remove where it is not. A call that fails once, on a disk
+ * that is full, is tried again. Holes within the file are filled first: they are no room either.
  */
 export function openReserve(
   folder: string,

@@ -37,7 +37,7 @@ const stepsOf = (creates: number): readonly (readonly [number, Step])[] => [
   [4, createBrief],
   [3, createNameless],
   [0.5, createOnce],
-  [0.7, createGroup],
+  [0.3, createGroup],
   [3, useApplication],
   [3, useSession],
   [4, readToken],

@@ -99,10 +99,10 @@ type Kill = (scene: Scene, kills: Kills, writes: number) => Promise<KillKind>
 
 /** Of a hundred kills, so many are of each kind. */
 const shares: readonly (readonly [number, Kill])[] = [
-  [46, (scene, _, writes) => killLate(scene, writes)],
+  [36, (scene, _, writes) => killLate(scene, writes)],
   [4, killSweeping],
-  [12, killStarting],
-  [38, killEarly],
+  [14, killStarting],
+  [46, killEarly],
 ]
 
 const byShare = shares.flatMap(([share, kill]) => Array.from({ length: share }, () => kill))

@@ -37,8 +37,8 @@ async function killAll(
   const { ledger } = scene
   for (let count = 0; count < goal.kills || countSingle(ledger) < goal.writes; count += 1) {
     const left = Math.max(1, goal.kills - count)
-    // Every second kill comes under load, and those are what the writes are left to.
-    await killOnce(scene, kills, Math.ceil((2 * (goal.writes - countSingle(ledger))) / left))
+    // Some four kills in ten come under load, and those are what the writes are left to.
+    await killOnce(scene, kills, Math.ceil((2.5 * (goal.writes - countSingle(ledger))) / left))
     if (ledger.breaches.length > breachesMax) return
     if ((count + 1) % progressEvery === 0) {
       say(`${count + 1} kills, ${countSingle(ledger)} acknowledged, ${ledger.checked} checked`)

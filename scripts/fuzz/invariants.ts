@@ -1,0 +1,53 @@
+/**
+ * What must hold after every execution, whatever the input was.
+ *
+ * @module
+ */
+import { ApiError } from '../../src/errors.ts'
+
+/** Stands in the dictionaries for what a refusal must not repeat. */
+export const canary = 'c4n4ry-5e17'
+
+export function assert(condition: boolean, mustHold: string): asserts condition {
+  if (!condition) throw new Error(`must hold: ${mustHold}`)
+}
+
+export const assertEqual = (one: unknown, other: unknown, mustHold: string): void =>
+  assert(Bun.deepEquals(one, other, true), mustHold)
+
+function assertRefusal(thrown: unknown): asserts thrown is ApiError {
+  if (!(thrown instanceof ApiError)) throw thrown
+  assert(thrown.kind === 'invalid_request', 'a refusal is an invalid request')
+  const told = `${thrown.message} ${JSON.stringify(thrown.fields)}`
+  assert(!told.includes(canary), 'a refusal repeats nothing of its input')
+}
+
+const empty: readonly object[] = [{}, []]
+
+/** What is assigned to a prototype of all shows up in a loop over nothing; that is cheap. */
+function assertPlain(): void {
+  for (const object of empty) {
+    for (const _ in object) throw new Error('must hold: no prototype has a new member')
+  }
+}
+
+/** @returns what it gives; `undefined` when it refuses as it may. @throws anything else */
+export function resultOf<T>(run: () => T): T | undefined {
+  try {
+    return run()
+  } catch (thrown) {
+    assertRefusal(thrown)
+    return undefined
+  } finally {
+    assertPlain()
+  }
+}
+
+/** Two texts of one input stand apart by this character, which none of the languages needs. */
+export const separator = '\x01'
+
+/** Both sides of the separator; the second is `otherwise` where there is none. */
+export function splitInput(input: string, otherwise: string): readonly [string, string] {
+  const at = input.indexOf(separator)
+  return at < 0 ? [input, otherwise] : [input.slice(0, at), input.slice(at + 1)]
+}

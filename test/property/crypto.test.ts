@@ -1,0 +1,168 @@
+/**
+ * Laws of sealing, on random keys, places and values: both implementations agree, and what is not
+ * exactly what was sealed for its place never opens. Hardening T10, T11, C2.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createKeyring } from '../../src/crypto/keyring.ts'
+import { native, nonceBytes, portable } from '../../src/crypto/primitives.ts'
+import { openKeys } from '../../src/crypto/scope.ts'
+import { ApiError } from '../../src/errors.ts'
+import { openPart, sealRow, type Collection, type RowSealer } from '../../src/records/sealed-row.ts'
+import type { NewRow } from '../../src/store/contract.ts'
+import { seededBytes } from '../support/seeded.ts'
+
+const bytesOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
+const key = bytesOf(32)
+const nonce = bytesOf(nonceBytes)
+const any = fc.uint8Array({ maxLength: 300 })
+
+const hex = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString('hex')
+
+describe('libsodium and noble', () => {
+  const both = [native ?? portable, portable] as const
+
+  test('encrypt to the same bytes and open them alike, whatever is changed', () => {
+    expect(native).toBeDefined()
+    const change = fc.option(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })))
+    fc.assert(
+      fc.property(key, nonce, any, any, change, (key, nonce, aad, plaintext, change) => {
+        const [sealed, again] = both.map(use => use.encrypt(key, nonce, aad, plaintext))
+        if (sealed === undefined) throw new Error('nothing was sealed')
+        expect(hex(again)).toBe(hex(sealed))
+        const changed = Uint8Array.from(sealed)
+        if (change !== null) {
+          const at = change[0] % changed.length
+          changed[at] = (changed[at] ?? 0) ^ change[1]
+        }
+        const opened = both.map(use => hex(use.decrypt(key, nonce, aad, changed)))
+        const expected = change === null ? hex(plaintext) : undefined
+        expect(opened).toEqual([expected, expected])
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('encrypt and open a large value alike', () => {
+    const random = seededBytes(5)
+    const [key, nonce, aad, plaintext] = [32, nonceBytes, 40, 300_000].map(random)
+    if (!key || !nonce || !aad || !plaintext) throw new Error('no bytes')
+    const [sealed, again] = both.map(use => use.encrypt(key, nonce, aad, plaintext))
+    expect(hex(again)).toBe(hex(sealed))
+    expect(hex(both[0].decrypt(key, nonce, aad, again ?? aad))).toBe(hex(plaintext))
+  })
+
+  test('hash to the same bytes, for every key, input and length', () => {
+    const length = fc.integer({ min: 16, max: 64 })
+    fc.assert(
+      fc.property(key, any, length, (key, input, length) => {
+        const [one, other] = both.map(use => hex(use.keyedHash(key, input, length)))
+        expect(one).toHaveLength(2 * length)
+        expect(other).toBe(one)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+const collections: readonly Collection[] = [
+  'tenant',
+  'application',
+  'session',
+  'token',
+  'idempotency',
+]
+const keys = openKeys(createKeyring(seededBytes(8)))
+
+const sealer: fc.Arbitrary<RowSealer> = fc.record({
+  scope: fc.constantFrom(keys.tenant('a'), keys.tenant('b'), keys.installation),
+  collection: fc.constantFrom(...collections),
+})
+
+const header = fc
+  .record({
+    uniques: fc.array(bytesOf(32), { minLength: 1, maxLength: 3 }),
+    terms: fc.array(bytesOf(16), { maxLength: 3 }),
+    deadlineMs: fc.option(fc.integer({ min: 1, max: 2 ** 40 }), { nil: undefined }),
+  })
+  .map(({ deadlineMs, ...rest }) => (deadlineMs === undefined ? rest : { ...rest, deadlineMs }))
+
+const parts = fc.array(fc.uint8Array({ maxLength: 40 }), { minLength: 2, maxLength: 3 })
+
+const opensTo = (by: RowSealer, row: NewRow, part: number): string | undefined => {
+  try {
+    return hex(openPart(by, row, part))
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === 'storage_corrupt') return undefined
+    throw error
+  }
+}
+
+const isSame = (one: unknown, other: unknown): boolean => Bun.deepEquals(one, other, true)
+
+/** What the place of a value is made of: all of it is bound to the value. */
+const placeOf = (by: RowSealer, { parts: _, ...header }: NewRow, part: number) => [
+  by.scope.name,
+  by.collection,
+  header,
+  part,
+]
+
+describe('a sealed part of a row', () => {
+  const random = seededBytes(9)
+  const version = fc.integer({ min: 1, max: 3 })
+
+  test('opens in its own place, and in no other', () => {
+    const place = fc.tuple(sealer, header, version, fc.nat(2))
+    fc.assert(
+      fc.property(place, place, parts, (own, other, parts) => {
+        const [by, header, version, index] = own
+        const part = index % parts.length
+        const row = sealRow(by, random, header, version, parts)
+        expect(opensTo(by, row, part)).toBe(hex(parts[part]))
+        const moved = row.parts[part] ?? new Uint8Array()
+        const { length } = row.parts
+        // Every mixture of the two places: one of them alone is its own.
+        for (let mixture = 0; mixture < 16; mixture += 1) {
+          const from = (bit: number) => ((mixture >> bit) & 1 ? other : own)
+          const target = from(3)[3] % length
+          const there: NewRow = {
+            ...from(1)[1],
+            version: from(2)[2],
+            parts: Array.from({ length }, () => moved),
+          }
+          const opened = opensTo(from(0)[0], there, target)
+          const isOwn = isSame(placeOf(from(0)[0], there, target), placeOf(by, row, part))
+          expect(opened).toBe(isOwn ? hex(parts[part]) : undefined)
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('does not open with any bit of it, or of its header, turned over', () => {
+    fc.assert(
+      fc.property(sealer, header, parts, fc.nat(), fc.nat(7), (by, header, parts, at, bit) => {
+        const row = sealRow(by, random, header, 2, parts)
+        const flip = (bytes: Uint8Array): Uint8Array => {
+          const copy = Uint8Array.from(bytes)
+          copy[at % copy.length] = (copy[at % copy.length] ?? 0) ^ (1 << bit)
+          return copy
+        }
+        const flipFirst = ([first, ...rest]: readonly Uint8Array[]) =>
+          first === undefined ? [] : [flip(first), ...rest]
+        const damaged: NewRow[] = [
+          { ...row, parts: flipFirst(row.parts) },
+          { ...row, uniques: flipFirst(row.uniques) },
+          { ...row, version: 2 ^ (1 << (2 + bit)) },
+          { ...row, deadlineMs: (row.deadlineMs ?? 0) ^ (1 << bit) },
+        ]
+        if (row.terms.length > 0) damaged.push({ ...row, terms: flipFirst(row.terms) })
+        for (const each of damaged) expect(opensTo(by, each, 0)).toBeUndefined()
+        expect(opensTo(by, row, 0)).toBe(hex(parts[0]))
+      }),
+      { numRuns: 300 },
+    )
+  })
+})

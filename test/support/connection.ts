@@ -1,0 +1,138 @@
+/**
+ * A bare HTTP/1.1 client over one kept-alive connection: so little that it takes little from the
+ * server beside it, and it knows when the last byte of an answer came.
+ *
+ * One request at a time, without a second try. It takes answers with a length, or without a body.
+ * @module
+ */
+
+export type Target =
+  { readonly unix: string } | { readonly hostname: string; readonly port: number }
+
+export interface Question {
+  readonly key?: string | undefined
+  /** Sent as JSON. */
+  readonly body?: unknown
+  readonly type?: string
+  /** More header lines, by name. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Answer {
+  readonly status: number
+  /** Status line and header lines. */
+  readonly head: string
+  readonly text: string
+}
+
+export interface Connection {
+  /** @throws Error when the connection ended before the last byte of the answer */
+  ask(method: string, path: string, question?: Question): Promise<Answer>
+  isOpen(): boolean
+  close(): void
+}
+
+const headEnd = Buffer.from('\r\n\r\n')
+const lengthLine = /\r\ncontent-length: *(\d+)/i
+const bodiless = 204
+
+const broken = (): Error => new Error('the connection ended before the answer')
+
+function requestBytes(method: string, path: string, question: Question): Buffer {
+  const { key, body, type, headers = {} } = question
+  const usual = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+  let head = `${method} ${path} HTTP/1.1\r\nhost: localhost\r\n`
+  if (key !== undefined) head += `svc-api-key: ${key}\r\n`
+  for (const name in headers) head += `${name}: ${headers[name]}\r\n`
+  if (body === undefined) return Buffer.from(`${head}\r\n`)
+  const text = JSON.stringify(body)
+  const length = Buffer.byteLength(text)
+  return Buffer.from(
+    `${head}content-type: ${type ?? usual}\r\ncontent-length: ${length}\r\n\r\n${text}`,
+  )
+}
+
+/** The answer in these bytes; `undefined` while some of it is missing. */
+function parseAnswer(bytes: Buffer): Answer | undefined {
+  const end = bytes.indexOf(headEnd)
+  if (end < 0) return undefined
+  const head = bytes.toString('latin1', 0, end)
+  const status = Number(head.slice(9, 12))
+  const length = lengthLine.exec(head)?.[1]
+  if (length === undefined && status !== bodiless) throw new Error('an answer without a length')
+  const from = end + headEnd.length
+  const to = from + Number(length ?? 0)
+  return bytes.length < to ? undefined : { status, head, text: bytes.toString('utf8', from, to) }
+}
+
+interface Waiter {
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (error: Error) => void
+}
+
+/** What one connection holds between two events of its socket. */
+interface Wire {
+  received: Buffer
+  unsent: Buffer
+  waiter: Waiter | undefined
+  isOpen: boolean
+}
+
+const nothing = Buffer.alloc(0)
+
+function settle(wire: Wire, answer: Answer | Error): void {
+  const { waiter } = wire
+  wire.waiter = undefined
+  wire.received = nothing
+  if (answer instanceof Error) waiter?.reject(answer)
+  else waiter?.resolve(answer)
+}
+
+function receive(wire: Wire, chunk: Buffer): void {
+  wire.received = wire.received.length === 0 ? chunk : Buffer.concat([wire.received, chunk])
+  try {
+    const answer = parseAnswer(wire.received)
+    if (answer !== undefined) settle(wire, answer)
+    // The socket may use the memory of the chunk again.
+    else if (wire.received === chunk) wire.received = Buffer.from(chunk)
+  } catch (error) {
+    settle(wire, error instanceof Error ? error : broken())
+  }
+}
+
+function send(wire: Wire, socket: Bun.Socket<undefined>): void {
+  const sent = socket.write(wire.unsent)
+  wire.unsent = sent < wire.unsent.length ? wire.unsent.subarray(Math.max(0, sent)) : nothing
+}
+
+function end(wire: Wire): void {
+  wire.isOpen = false
+  settle(wire, broken())
+}
+
+/** @throws Error when nobody listens there */
+export async function openConnection(target: Target): Promise<Connection> {
+  const wire: Wire = { received: nothing, unsent: nothing, waiter: undefined, isOpen: true }
+  const handlers: Bun.SocketHandler<undefined> = {
+    data: (_, chunk) => receive(wire, chunk),
+    drain: own => send(wire, own),
+    close: () => end(wire),
+    error: () => end(wire),
+    end: () => end(wire),
+  }
+  const socket = await ('unix' in target
+    ? Bun.connect({ ...target, socket: handlers })
+    : Bun.connect({ ...target, socket: handlers }))
+  return {
+    ask(method, path, question = {}) {
+      if (!wire.isOpen) return Promise.reject(broken())
+      return new Promise((resolve, reject) => {
+        wire.waiter = { resolve, reject }
+        wire.unsent = requestBytes(method, path, question)
+        send(wire, socket)
+      })
+    },
+    isOpen: () => wire.isOpen,
+    close: () => socket.end(),
+  }
+}

@@ -1,0 +1,235 @@
+/**
+ * One good request or more for every operation, with a mark in every field that takes a text.
+ *
+ * By operation id; the test holds it against the OpenAPI document, so that an operation or a member
+ * that is new has to come here.
+ * @module
+ */
+import { mark, numberOf } from './marks.ts'
+
+/** Who asks. */
+export type Credential = 'management' | 'private' | 'public'
+
+export interface Sent {
+  readonly method: string
+  readonly target: string
+  readonly as: Credential
+  readonly body?: unknown
+  /** By name; the content type of a body is added. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** What requests need to be there. Each is made anew. */
+export interface World {
+  /** A token's id, of marks itself. */
+  token(): Promise<string>
+  application(): Promise<string>
+  nonce(): Promise<string>
+}
+
+export interface Operation {
+  readonly success: number
+  readonly prepare: (world: World) => Promise<readonly Sent[]>
+}
+
+const tomorrow = (): string => new Date(Date.now() + 24 * 60 * 60 * 1_000).toISOString()
+
+const tokenPermissions = ['token:create', 'token:read', 'token:update', 'token:delete']
+
+const idempotent = () => ({ 'SVC-IDEMPOTENCY-KEY': mark() })
+
+/** Members of a token that create and update share. */
+const changes = () => ({
+  data: { [mark()]: mark(), list: [mark(), 1], held: { also: mark() } },
+  mask: { [mark()]: mark(), list: [`${mark()} {{ data.list | json: '$[0]' | last4 }}`] },
+  metadata: { [mark()]: mark(), [mark().toUpperCase()]: mark().toUpperCase() },
+  containers: [`/${mark().toUpperCase()}/${mark()}/`],
+  search_indexes: [mark(), `${mark()} {{ data.held.also }}`],
+  fingerprint_expression: `${mark()} {{ data | stringify }}`,
+  deduplicate_token: true,
+  expires_at: tomorrow(),
+})
+
+export const newToken = () => ({ id: mark(), type: 'token', ...changes() })
+
+const typed: readonly object[] = [
+  {
+    type: 'card',
+    data: {
+      number: numberOf('a card number'),
+      expiration_month: 4,
+      expiration_year: 2077,
+      cvc: '8264',
+      name: mark(),
+    },
+  },
+  { type: 'card_number', data: numberOf('a card number of 19 digits') },
+  {
+    type: 'bank',
+    data: { account_number: numberOf('a bank account'), routing_number: '110000000' },
+  },
+  { type: 'us_bank_account_number', data: numberOf('a bank account') },
+  { type: 'social_security_number', data: numberOf('a social security number') },
+  { type: 'employer_id_number', data: numberOf('an employer id') },
+  { type: 'token', data: numberOf('a card number with spaces') },
+]
+
+const filters = () =>
+  [
+    `id=${mark()}&id=${mark()}&type=token&container=/${mark()}/&fingerprint=${mark()}`,
+    `metadata.${mark()}=${mark()}&metadata[${mark()}]=${mark()}`,
+    `metadata=${encodeURIComponent(JSON.stringify({ [mark()]: mark() }))}`,
+  ].join('&')
+
+const query = () =>
+  `data:"${mark()}" OR metadata.${mark()}:${mark()} OR id:${mark()} OR container:/${mark()}/*`
+
+const searches = (path: string): readonly Sent[] => [
+  { method: 'POST', target: path, as: 'private', body: { query: query(), page: 1, size: 10 } },
+  { method: 'POST', target: path, as: 'private', body: { query: query(), start: '', size: 10 } },
+]
+
+const grants = () => ({
+  permissions: tokenPermissions,
+  rules: [
+    {
+      description: mark(),
+      priority: 1,
+      container: `/${mark()}/`,
+      transform: 'mask',
+      permissions: tokenPermissions,
+    },
+  ],
+})
+
+const sessionGrants = () => {
+  const { permissions, rules } = grants()
+  const [rule] = rules
+  const conditions = [
+    { attribute: 'id', operator: 'starts_with', value: mark() },
+    { attribute: 'container', operator: 'equals', value: `/${mark()}/` },
+  ]
+  const { container: _, ...other } = rule ?? { container: '' }
+  return {
+    permissions,
+    rules: [...rules, { ...other, description: mark(), priority: 2, conditions }],
+    expires_at: new Date(Date.now() + 600_000).toISOString(),
+  }
+}
+
+const newApplication = (type: string) => ({
+  name: mark(),
+  type,
+  ...grants(),
+  expires_at: tomorrow(),
+})
+
+const plain = (method: string, target: string, as: Credential): Operation => ({
+  success: method === 'POST' ? 201 : 200,
+  prepare: () => Promise.resolve([{ method, target, as }]),
+})
+
+const onToken = (
+  method: string,
+  success: number,
+  more: () => Omit<Partial<Sent>, 'method' | 'target'> = () => ({}),
+): Operation => ({
+  success,
+  async prepare(world) {
+    const target = `/tokens/${await world.token()}`
+    return [{ method, target, as: 'private', ...more() }]
+  },
+})
+
+const onApplication = (
+  method: string,
+  success: number,
+  rest = '',
+  more: () => Omit<Partial<Sent>, 'method' | 'target'> = () => ({}),
+): Operation => ({
+  success,
+  async prepare(world) {
+    const target = `/applications/${await world.application()}${rest}`
+    return [{ method, target, as: 'management', ...more() }]
+  },
+})
+
+const creating = (target: string, as: Credential, bodies: () => readonly unknown[]) => ({
+  prepare: () =>
+    Promise.resolve(
+      bodies().map(body => ({ method: 'POST', target, as, body, headers: idempotent() })),
+    ),
+})
+
+const itemsOf = () => ({
+  [mark()]: newToken(),
+  [mark()]: [mark(), numberOf('a card number with spaces'), { deep: mark() }],
+})
+
+export const operations: Readonly<Record<string, Operation>> = {
+  createToken: {
+    success: 201,
+    ...creating('/tokens', 'private', () => [newToken(), ...typed]),
+  },
+  listTokens: {
+    success: 200,
+    prepare: () =>
+      Promise.resolve([
+        { method: 'GET', target: `/tokens?${filters()}&page=1&size=10`, as: 'private' },
+        { method: 'GET', target: `/tokens?${filters()}&start=&size=10`, as: 'private' },
+      ]),
+  },
+  listTokensByCursor: {
+    success: 200,
+    prepare: () =>
+      Promise.resolve([
+        { method: 'GET', target: `/v2/tokens?${filters()}&start=&size=10`, as: 'private' },
+      ]),
+  },
+  searchTokens: { success: 200, prepare: () => Promise.resolve(searches('/tokens/search')) },
+  searchTokensByCursor: {
+    success: 200,
+    prepare: () => Promise.resolve(searches('/v2/tokens/search').slice(1)),
+  },
+  getToken: onToken('GET', 200),
+  updateToken: onToken('PATCH', 200, () => ({ body: changes(), headers: idempotent() })),
+  deleteToken: onToken('DELETE', 204),
+  tokenize: { success: 200, ...creating('/tokenize?mode=partial', 'private', () => [itemsOf()]) },
+  detokenize: {
+    success: 200,
+    async prepare(world) {
+      const body = { [mark()]: `{{ ${await world.token()} }}`, plain: mark() }
+      return [{ method: 'POST', target: '/detokenize', as: 'private', body }]
+    },
+  },
+  createSession: plain('POST', '/sessions', 'public'),
+  authorizeSession: {
+    success: 200,
+    async prepare(world) {
+      const body = { nonce: await world.nonce(), ...sessionGrants() }
+      const target = '/sessions/authorize'
+      return [{ method: 'POST', target, as: 'private', body, headers: idempotent() }]
+    },
+  },
+  createApplication: {
+    success: 201,
+    ...creating('/applications', 'management', () => [newApplication('private')]),
+  },
+  listApplications: {
+    success: 200,
+    async prepare(world) {
+      const target = `/applications?id=${await world.application()}&type=private&page=1&size=9`
+      return [{ method: 'GET', target, as: 'management' }]
+    },
+  },
+  getOwnApplication: plain('GET', '/applications/key', 'private'),
+  getApplication: onApplication('GET', 200),
+  updateApplication: onApplication('PUT', 200, '', () => ({
+    body: { name: mark(), ...grants() },
+    headers: idempotent(),
+  })),
+  deleteApplication: onApplication('DELETE', 204),
+  regenerateKey: onApplication('POST', 200, '/regenerate', () => ({ headers: idempotent() })),
+  getOwnTenant: plain('GET', '/tenants/self', 'management'),
+  listPermissions: plain('GET', '/permissions', 'management'),
+}

@@ -1,0 +1,143 @@
+/**
+ * A serving process that is sent marks, and what it has shown.
+ *
+ * @module
+ */
+import { join } from 'node:path'
+import { runCoffer, startCoffer, type Running } from '../coffer-process.ts'
+import { temporaryFolder } from '../folders.ts'
+import { operationsOf, type OpenApiDocument, type Placed } from '../openapi.ts'
+import { exchange, jsonOf, requestText, type RawAnswer } from '../wire.ts'
+import { write, type Keys, type Written } from './hostile.ts'
+import { mark } from './marks.ts'
+import { newToken, type Sent, type World } from './requests.ts'
+
+export interface Outcome {
+  readonly request: Written
+  /** Missing where the server only closed the connection. */
+  readonly answer: RawAnswer | undefined
+  /** All that came. */
+  readonly text: string
+}
+
+export interface LeakVault {
+  readonly data: string
+  readonly keys: Keys
+  /** Keys and nonces: what an answer shows once and nothing else ever again. */
+  readonly shownOnce: readonly string[]
+  readonly world: World
+  readonly ask: (request: Written) => Promise<Outcome>
+  /** A good request by its own credential. @throws Error unless it succeeds */
+  readonly succeed: (sent: Sent, success: number) => Promise<Outcome>
+  /** Ends the process. @returns its exit code, and all that it wrote */
+  readonly end: (signal: NodeJS.Signals) => Promise<{ exitCode: number; written: string }>
+  readonly start: () => Promise<void>
+}
+
+const portOf = (line: string): number => Number(/:(\d+)\s*$/.exec(line)?.[1])
+
+const bytesOf = ({ method, target, headers, body }: Written): Buffer => {
+  const bytes = Buffer.from(body)
+  const length = { 'Content-Length': String(bytes.length) }
+  return Buffer.concat([Buffer.from(requestText(method, target, { ...headers, ...length })), bytes])
+}
+
+const memberOf = ({ text, answer }: Outcome, name: string): string => {
+  const value = answer === undefined ? undefined : jsonOf(answer)[name]
+  if (typeof value !== 'string') throw new Error(`no ${name}: ${text}`)
+  return value
+}
+
+const permissions = ['create', 'read', 'update', 'delete', 'search', 'use'].map(
+  name => `token:${name}`,
+)
+
+/** Sees everything in the clear. */
+const backend = () => ({
+  name: mark(),
+  type: 'private',
+  rules: [{ priority: 1, container: '/', transform: 'reveal', permissions }],
+})
+
+const inBrowser = () => ({ name: mark(), type: 'public', permissions: ['token:create'] })
+
+type Succeed = LeakVault['succeed']
+
+function worldOf(succeed: Succeed, shownOnce: string[]) {
+  const addApplication = async (body: object): Promise<Outcome> => {
+    const made = await succeed(
+      { method: 'POST', target: '/applications', as: 'management', body },
+      201,
+    )
+    shownOnce.push(memberOf(made, 'key'))
+    return made
+  }
+  const world: World = {
+    async token() {
+      const body = newToken()
+      await succeed({ method: 'POST', target: '/tokens', as: 'private', body }, 201)
+      return body.id
+    },
+    application: async () => memberOf(await addApplication(backend()), 'id'),
+    async nonce() {
+      const made = await succeed({ method: 'POST', target: '/sessions', as: 'public' }, 201)
+      shownOnce.push(memberOf(made, 'session_key'), memberOf(made, 'nonce'))
+      return memberOf(made, 'nonce')
+    },
+  }
+  return { world, addApplication }
+}
+
+export async function openLeakVault(): Promise<LeakVault> {
+  const data = join(temporaryFolder(), 'data')
+  const { stdout } = await runCoffer(['init', '--data', data, '--json'])
+  const management = (JSON.parse(stdout) as { key: string }).key
+  const shownOnce = [management]
+  const keys = { management, private: '', public: '' }
+  let server: Running | undefined
+  let port = 0
+
+  const start = async (): Promise<void> => {
+    server = await startCoffer(['serve', '--data', data, '--port', '0'])
+    port = portOf(server.ready)
+  }
+
+  const ask: LeakVault['ask'] = async request => {
+    const { answers, text } = await exchange(port, bytesOf(request))
+    return { request, answer: answers[0], text }
+  }
+
+  const succeed: Succeed = async (sent, success) => {
+    const outcome = await ask(write(sent, keys))
+    if (outcome.answer?.status === success) return outcome
+    throw new Error(`${sent.method} ${sent.target}: ${outcome.text}`)
+  }
+
+  const end: LeakVault['end'] = async signal => {
+    if (server === undefined) throw new Error('not started')
+    const exitCode = await server.end(signal)
+    return { exitCode, written: server.ready + (await server.stdout) + (await server.stderr) }
+  }
+
+  await start()
+  const { world, addApplication } = worldOf(succeed, shownOnce)
+  keys.private = memberOf(await addApplication(backend()), 'key')
+  keys.public = memberOf(await addApplication(inBrowser()), 'key')
+  return { data, keys, shownOnce, world, ask, succeed, end, start }
+}
+
+export interface Described {
+  readonly operations: readonly Placed[]
+  readonly schemas: Readonly<Record<string, unknown>>
+}
+
+/** The operations of the served document, and the schemas that they refer to. */
+export async function readDescribed({ ask }: LeakVault): Promise<Described> {
+  const request = { fault: 'none', method: 'GET', target: '/swagger/json', headers: {}, body: '' }
+  const { answer } = await ask(request)
+  if (answer === undefined) throw new Error('no document')
+  const document = jsonOf(answer) as unknown as OpenApiDocument & {
+    readonly components: { readonly schemas: Described['schemas'] }
+  }
+  return { operations: operationsOf(document), schemas: document.components.schemas }
+}
