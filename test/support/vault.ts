@@ -67,6 +67,9 @@ export function requestOf(method: string, path: string, ask: Ask): Request {
   })
 }
 
+/** There are thousands of these vaults: a reserve for each would fill the disk. */
+const takeNothing = () => false
+
 /** The application over these parts, with its clock and what was made with the store. */
 function serve(
   deps: Deps,
@@ -101,7 +104,7 @@ export async function openTestVault(
   const folder = temporaryFolder()
   const clock = fakeClock()
   const randomBytes = seededBytes(seed)
-  const store = await openLmdbStore({ path: folder })
+  const store = await openLmdbStore({ path: folder, allocate: takeNothing })
   const masterKey = masterKeyOf(seed)
   const made = await createVault({ store, now: clock.now, randomBytes }, masterKey)
   const keys = await openVaultKeys(store, masterKey)
@@ -128,7 +131,7 @@ export async function openTestVault(
  */
 export async function reopenTestVault(vault: TestVault, seed = 1): Promise<TestVault> {
   await vault.deps.store.close()
-  const store = await openLmdbStore({ path: vault.folder })
+  const store = await openLmdbStore({ path: vault.folder, allocate: takeNothing })
   const keys = await openVaultKeys(store, masterKeyOf(seed))
   return serve({ ...vault.deps, store, keys }, vault)
 }
