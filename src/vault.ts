@@ -15,7 +15,7 @@ import { openKeys, type KeyScope, type Keys } from './crypto/scope.ts'
 import type { Deps } from './deps.ts'
 import { mayHold, permissions } from './domain/permissions.ts'
 import { ApiError, invariant } from './errors.ts'
-import { openPart, sealRow, type RowSealer } from './records/sealed-row.ts'
+import { openRow, sealRow, type RowSealer } from './records/sealed-row.ts'
 import { Secret } from './secret.ts'
 import type { Row, Store } from './store/contract.ts'
 import { sealTenant } from './tenants/record.ts'
@@ -95,5 +95,5 @@ export const isKeyringRow = ({ uniques: [unique] }: Row): boolean =>
 export async function openVaultKeys(store: Store, masterKey: Uint8Array): Promise<Keys> {
   const row = await store.find(keyringUnique)
   if (row === undefined) throw new ApiError('storage_corrupt', 'the store has no keyring')
-  return openKeys(decodeKeyring(openPart(keyringSealer(masterKey), row, 0)))
+  return openKeys(decodeKeyring(openRow(keyringSealer(masterKey), row).value(0)))
 }

@@ -31,6 +31,7 @@ export type RowCounts = Record<Collection, number>
 /** One way to read a row. */
 interface Reading {
   readonly collection: Collection
+  /** How many a row may have: its head, and its values. */
   readonly parts: readonly number[]
   /** Whether uniques, terms and deadline follow from the record. Throws where it does not open. */
   readonly follows: (row: Row) => boolean
@@ -43,7 +44,7 @@ const equalAll = (a: readonly Digest[], b: readonly Digest[]): boolean =>
 const installationReadings = (keys: Keys, addTenant: (id: string) => void): Reading[] => [
   {
     collection: 'session',
-    parts: [1],
+    parts: [2],
     follows(row) {
       const { record } = openSession(keys, row)
       return row.uniques.length === 2 && row.deadlineMs === record.expiresAtMs
@@ -51,7 +52,7 @@ const installationReadings = (keys: Keys, addTenant: (id: string) => void): Read
   },
   {
     collection: 'application',
-    parts: [1],
+    parts: [2],
     follows(row) {
       const { id, tenantId, type, expiresAt } = openApplication(keys, row).record
       addTenant(tenantId)
@@ -67,7 +68,7 @@ const installationReadings = (keys: Keys, addTenant: (id: string) => void): Read
   },
   {
     collection: 'tenant',
-    parts: [1],
+    parts: [2],
     follows(row) {
       const { id } = openTenant(keys, row)
       addTenant(id)
@@ -79,10 +80,10 @@ const installationReadings = (keys: Keys, addTenant: (id: string) => void): Read
 const tenantReadings = (keys: Keys, tenantId: string): Reading[] => [
   {
     collection: 'token',
-    parts: [2],
+    parts: [3],
     follows: row => isFoundByItsRecord(keys, tenantId, row),
   },
-  { collection: 'idempotency', parts: [1, 2], follows: row => isReply(keys, tenantId, row) },
+  { collection: 'idempotency', parts: [2, 3], follows: row => isReply(keys, tenantId, row) },
 ]
 
 interface Read {

@@ -37,3 +37,11 @@ export function fitTrend(samples: readonly Sample[]): Trend {
   const percentPerHour = value === 0 ? 0 : (slope * hourMs * 100) / value
   return { start: at(samples[0]), end: at(samples.at(-1)), percentPerHour }
 }
+
+/** The lowest sample of each window. @param samples in the order of time */
+export function lowestOf(samples: readonly Sample[], windowMs: number): Sample[] {
+  const windows = Map.groupBy(samples, ({ atMs }) => Math.floor(atMs / windowMs))
+  return [...windows.values()].map(window =>
+    window.reduce((lowest, sample) => (sample.value < lowest.value ? sample : lowest)),
+  )
+}

@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts'
 import type { Grants } from '../domain/access.ts'
 import { printInstantUtc } from '../domain/instants.ts'
 import type { ApplicationType } from '../domain/permissions.ts'
-import { openPart, sealRow, type RowSealer } from '../records/sealed-row.ts'
+import { openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { NewRow, Row } from '../store/contract.ts'
 
 export interface ApplicationRecord extends Grants {
@@ -71,7 +71,7 @@ export function sealApplication(
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
 export function openApplication(keys: Keys, row: Row): StoredApplication {
-  const text = textOf(openPart(sealerOf(keys), row, 0))
+  const text = textOf(openRow(sealerOf(keys), row).value(0))
   return { row, record: JSON.parse(text) as ApplicationRecord }
 }
 

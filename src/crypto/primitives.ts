@@ -17,13 +17,13 @@ export interface Primitives {
   /** BLAKE2b with a 32-byte key (RFC 7693), `outBytes` from 16 to 64. */
   keyedHash(key: Uint8Array, input: Uint8Array, outBytes: number): Uint8Array
   /** XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha section 2): ciphertext, then the 16-byte tag. */
-  encrypt(key: Uint8Array, nonce: Uint8Array, aad: Uint8Array, plaintext: Uint8Array): Uint8Array
+  encrypt(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Array, aad?: Uint8Array): Uint8Array
   /** `undefined` when the tag does not fit; no plaintext exists before the tag is checked. */
   decrypt(
     key: Uint8Array,
     nonce: Uint8Array,
-    aad: Uint8Array,
     sealed: Uint8Array,
+    aad?: Uint8Array,
   ): Uint8Array | undefined
   /** A copy of key bytes in memory that is locked and kept out of core dumps where possible. */
   keep(key: Uint8Array): Uint8Array
@@ -36,7 +36,7 @@ interface Sodium {
   crypto_aead_xchacha20poly1305_ietf_encrypt(
     ciphertext: Buffer,
     message: Uint8Array,
-    aad: Uint8Array | null,
+    aad: Uint8Array | undefined,
     secretNonce: null,
     nonce: Uint8Array,
     key: Uint8Array,
@@ -45,7 +45,7 @@ interface Sodium {
     message: Buffer,
     secretNonce: null,
     ciphertext: Uint8Array,
-    aad: Uint8Array | null,
+    aad: Uint8Array | undefined,
     nonce: Uint8Array,
     key: Uint8Array,
   ): number
@@ -54,8 +54,8 @@ interface Sodium {
 export const portable: Primitives = {
   name: 'portable',
   keyedHash: (key, input, outBytes) => blake2b(input, { key, dkLen: outBytes }),
-  encrypt: (key, nonce, aad, plaintext) => xchacha20poly1305(key, nonce, aad).encrypt(plaintext),
-  decrypt(key, nonce, aad, sealed) {
+  encrypt: (key, nonce, plaintext, aad) => xchacha20poly1305(key, nonce, aad).encrypt(plaintext),
+  decrypt(key, nonce, sealed, aad) {
     try {
       return xchacha20poly1305(key, nonce, aad).decrypt(sealed)
     } catch {
@@ -91,12 +91,12 @@ const nativeFrom = (sodium: Sodium): Primitives => ({
     sodium.crypto_generichash(out, input, key)
     return out
   },
-  encrypt(key, nonce, aad, plaintext) {
+  encrypt(key, nonce, plaintext, aad) {
     const sealed = Buffer.allocUnsafeSlow(plaintext.length + tagBytes)
     sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(sealed, plaintext, aad, null, nonce, key)
     return sealed
   },
-  decrypt(key, nonce, aad, sealed) {
+  decrypt(key, nonce, sealed, aad) {
     if (sealed.length < tagBytes || nonce.length !== nonceBytes) return undefined
     const plaintext = Buffer.allocUnsafeSlow(sealed.length - tagBytes)
     try {

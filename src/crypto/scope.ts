@@ -11,7 +11,7 @@ import type { Keyring } from './keyring.ts'
 import { primitives } from './primitives.ts'
 
 export interface KeyScope {
-  /** A tenant id, or `installation`. Part of every value's associated data. */
+  /** A tenant id, or `installation`. Part of every value's context. */
   readonly name: string
   readonly indexKey: Uint8Array
   readonly fingerprintKey: Uint8Array

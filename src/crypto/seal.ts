@@ -1,104 +1,163 @@
 /**
  * Sealed values: how bytes are encrypted at rest.
  *
- * Layout: format u8 · algorithm u8 · key number u32be · nonce 24 · commitment 16 · ciphertext ·
- * tag 16. One keyed hash over header, nonce and associated data gives the message key and the
- * commitment; the commitment is compared before anything is decrypted, so that a value opens under
- * one key and in one place only. A key is chosen by its number, never by trying.
+ * Values that belong together share one head: format u8 · algorithm u8 · key number u32be ·
+ * nonce 24 · commitment 16. One keyed hash over the head's beginning and the context gives the
+ * message key and the commitment, so both depend on every byte of them: values open under one key
+ * and in one place only, and the commitment is compared before anything is decrypted. A key is
+ * chosen by its number, never by trying. Each value is ciphertext · tag 16, under a nonce that ends
+ * in its index: a message key is made for one head alone, so no nonce is used twice under it.
  * Source: design.md, "Keys"; hardening.md C1, C2, C5, C6.
  * @module
  */
-import { timingSafeEqual } from 'node:crypto'
-import { ApiError } from '../errors.ts'
+import { ApiError, invariant } from '../errors.ts'
 import { keyBytes, nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
 
 const format = 1
 const xchacha20Poly1305 = 1
-const headerBytes = 6
-const commitmentBytes = 16
-const nonceAt = headerBytes
+const nonceAt = 6
 const commitmentAt = nonceAt + nonceBytes
-const bodyAt = commitmentAt + commitmentBytes
+const commitmentBytes = 16
+const headBytes = commitmentAt + commitmentBytes
+/** A value's index is one byte of its nonce. */
+const valuesMax = 256
 
-/** What sealing adds to the length of a plaintext. */
-export const sealOverheadBytes = bodyAt + tagBytes
+/** What sealing adds to the length of a single plaintext. */
+export const sealOverheadBytes = headBytes + tagBytes
 
 export interface SealKey {
   readonly number: number
   readonly key: Uint8Array
 }
 
-/** Message key and commitment of one value: 48 bytes of BLAKE2b over header, nonce and AAD. */
+/** Canonical bytes that say where a value stands, in pieces that are hashed one after the other. */
+export type Context = readonly Uint8Array[]
+
+/** Message key and commitment: 48 bytes of BLAKE2b over the head's beginning and the context. */
 function deriveMessageKey(
   use: Primitives,
   key: Uint8Array,
-  headerAndNonce: Uint8Array,
-  aad: Uint8Array,
+  head: Uint8Array,
+  context: Context,
 ): Uint8Array {
-  const input = Buffer.allocUnsafe(headerAndNonce.length + aad.length)
-  input.set(headerAndNonce)
-  input.set(aad, headerAndNonce.length)
+  let size = commitmentAt
+  for (const piece of context) size += piece.length
+  const input = Buffer.allocUnsafe(size)
+  for (let byte = 0; byte < commitmentAt; byte += 1) input[byte] = head[byte] ?? 0
+  let at = commitmentAt
+  for (const piece of context) {
+    input.set(piece, at)
+    at += piece.length
+  }
   return use.keyedHash(key, input, keyBytes + commitmentBytes)
 }
 
-/**
- * @param aad canonical description of the place where the value stands
- * @param nonce 24 fresh random bytes; 192 bits make random ones safe for any volume (hardening C1)
- */
-export function seal(
-  sealKey: SealKey,
-  aad: Uint8Array,
-  nonce: Uint8Array,
-  plaintext: Uint8Array,
-  use: Primitives = primitives,
-): Uint8Array {
-  if (nonce.length !== nonceBytes) throw new RangeError(`nonce must be ${nonceBytes} bytes`)
-  const sealed = Buffer.allocUnsafe(plaintext.length + sealOverheadBytes)
-  sealed[0] = format
-  sealed[1] = xchacha20Poly1305
-  sealed.writeUInt32BE(sealKey.number, 2)
-  sealed.set(nonce, nonceAt)
-  const derived = deriveMessageKey(use, sealKey.key, sealed.subarray(0, commitmentAt), aad)
-  sealed.set(derived.subarray(keyBytes), commitmentAt)
-  sealed.set(use.encrypt(derived.subarray(0, keyBytes), nonce, aad, plaintext), bodyAt)
-  derived.fill(0)
-  return sealed
+/** Views and buffers cost as much as the work on them here, so one buffer serves all nonces. */
+const nonceScratch = Buffer.alloc(nonceBytes)
+
+/** Good until the next call. */
+function nonceOf(head: Uint8Array, index: number): Uint8Array {
+  for (let at = 0; at < nonceBytes - 1; at += 1) nonceScratch[at] = head[nonceAt + at] ?? 0
+  nonceScratch[nonceBytes - 1] = index
+  return nonceScratch
 }
+
+/** Looks at every byte, whatever the first ones say. */
+function isCommitted(head: Uint8Array, derived: Uint8Array): boolean {
+  let difference = 0
+  for (let at = 0; at < commitmentBytes; at += 1) {
+    difference |= (head[commitmentAt + at] ?? 0) ^ (derived[keyBytes + at] ?? 0)
+  }
+  return difference === 0
+}
+
+function startHead(keyNumber: number, nonce: Uint8Array): Buffer {
+  if (nonce.length !== nonceBytes) throw new RangeError(`nonce must be ${nonceBytes} bytes`)
+  const head = Buffer.allocUnsafe(headBytes)
+  head[0] = format
+  head[1] = xchacha20Poly1305
+  head.writeUInt32BE(keyNumber, 2)
+  head.set(nonce, nonceAt)
+  return head
+}
+
+/**
+ * Seals values that are read one by one.
+ * @param nonce 24 fresh random bytes; 192 bits make random ones safe for any volume (hardening C1)
+ * @returns the head, then each value
+ */
+export function sealAll(
+  sealKey: SealKey,
+  context: Context,
+  nonce: Uint8Array,
+  plaintexts: readonly Uint8Array[],
+  use: Primitives = primitives,
+): Uint8Array[] {
+  invariant(plaintexts.length <= valuesMax, 'the values of one head are within their bound')
+  const head = startHead(sealKey.number, nonce)
+  const derived = deriveMessageKey(use, sealKey.key, head, context)
+  head.set(derived.subarray(keyBytes), commitmentAt)
+  const messageKey = derived.subarray(0, keyBytes)
+  const sealed = plaintexts.map((plaintext, index) =>
+    use.encrypt(messageKey, nonceOf(head, index), plaintext),
+  )
+  derived.fill(0)
+  return [head, ...sealed]
+}
+
+/** The values of one head, of which each is opened when it is needed. */
+export interface Opener {
+  /** @throws ApiError `storage_corrupt` when the value is not the one that was sealed there */
+  readonly open: (index: number, sealed: Uint8Array) => Uint8Array
+}
+
+const corrupt = () => new ApiError('storage_corrupt', 'a sealed value did not open')
+
+/** Read byte by byte: asking pooled bytes for their buffer would cost more than the rest. */
+const keyNumberOf = (head: Uint8Array): number =>
+  (head[2] ?? 0) * 2 ** 24 + ((head[3] ?? 0) << 16) + ((head[4] ?? 0) << 8) + (head[5] ?? 0)
 
 /**
  * @param keyOf the key of a number; throws when there is none
- * @returns the plaintext, owned by the caller
- * @throws ApiError `storage_corrupt` when header, key, commitment or tag is wrong; never says which
+ * @throws ApiError `storage_corrupt` when head, key or context is another; never says which
  */
-export function open(
+export function openAll(
   keyOf: (number: number) => Uint8Array,
-  aad: Uint8Array,
+  context: Context,
+  head: Uint8Array,
+  use: Primitives = primitives,
+): Opener {
+  const isKnown = head.length === headBytes && head[0] === format && head[1] === xchacha20Poly1305
+  if (!isKnown) throw corrupt()
+  const derived = deriveMessageKey(use, keyOf(keyNumberOf(head)), head, context)
+  if (!isCommitted(head, derived)) throw corrupt()
+  const messageKey = derived.subarray(0, keyBytes)
+  return {
+    open(index, sealed) {
+      const plaintext = use.decrypt(messageKey, nonceOf(head, index), sealed)
+      if (plaintext === undefined) throw corrupt()
+      return plaintext
+    },
+  }
+}
+
+/** One value alone, as head and value in one. */
+export const seal = (
+  sealKey: SealKey,
+  context: Uint8Array,
+  nonce: Uint8Array,
+  plaintext: Uint8Array,
+  use: Primitives = primitives,
+): Uint8Array => Buffer.concat(sealAll(sealKey, [context], nonce, [plaintext], use))
+
+/**
+ * @returns the plaintext, owned by the caller
+ * @throws ApiError `storage_corrupt` when header, key, context, commitment or tag is wrong
+ */
+export const open = (
+  keyOf: (number: number) => Uint8Array,
+  context: Uint8Array,
   sealed: Uint8Array,
   use: Primitives = primitives,
-): Uint8Array {
-  const plaintext = tryOpen(keyOf, aad, sealed, use)
-  if (plaintext === undefined) throw new ApiError('storage_corrupt', 'a sealed value did not open')
-  return plaintext
-}
-
-/** Read byte by byte: asking pooled bytes for their buffer would cost more than the rest. */
-const readKeyNumber = (sealed: Uint8Array): number =>
-  sealed.subarray(2, headerBytes).reduce((number, byte) => number * 256 + byte, 0)
-
-function tryOpen(
-  keyOf: (number: number) => Uint8Array,
-  aad: Uint8Array,
-  sealed: Uint8Array,
-  use: Primitives,
-): Uint8Array | undefined {
-  if (sealed.length < sealOverheadBytes) return undefined
-  if (sealed[0] !== format || sealed[1] !== xchacha20Poly1305) return undefined
-  const number = readKeyNumber(sealed)
-  const derived = deriveMessageKey(use, keyOf(number), sealed.subarray(0, commitmentAt), aad)
-  const commitment = sealed.subarray(commitmentAt, bodyAt)
-  if (!timingSafeEqual(derived.subarray(keyBytes), commitment)) return undefined
-  const nonce = sealed.subarray(nonceAt, commitmentAt)
-  const plaintext = use.decrypt(derived.subarray(0, keyBytes), nonce, aad, sealed.subarray(bodyAt))
-  derived.fill(0)
-  return plaintext
-}
+): Uint8Array =>
+  openAll(keyOf, [context], sealed.subarray(0, headBytes), use).open(0, sealed.subarray(headBytes))

@@ -44,15 +44,15 @@ const isHex = (bytes: Uint8Array | undefined, hex: string): boolean =>
 const opensWhenChanged = ({ decrypt }: Tested): boolean =>
   [0, sealed.length - 16, sealed.length - 1].some(at => {
     const changed = sealed.map((byte, index) => (index === at ? byte ^ 1 : byte))
-    return decrypt(key, nonce, aad, changed) !== undefined
-  }) || decrypt(key, nonce, aad.subarray(1), sealed) !== undefined
+    return decrypt(key, nonce, changed, aad) !== undefined
+  }) || decrypt(key, nonce, sealed, aad.subarray(1)) !== undefined
 
 const checks: readonly (readonly [name: string, holds: (use: Tested) => boolean])[] = [
   [
     'XChaCha20-Poly1305',
     use =>
-      sealed.equals(use.encrypt(key, nonce, aad, plaintext)) &&
-      isHex(use.decrypt(key, nonce, aad, sealed), Buffer.from(plaintext).toString('hex')) &&
+      sealed.equals(use.encrypt(key, nonce, plaintext, aad)) &&
+      isHex(use.decrypt(key, nonce, sealed, aad), Buffer.from(plaintext).toString('hex')) &&
       !opensWhenChanged(use),
   ],
   [

@@ -22,7 +22,7 @@ import {
   idempotencyReplyMs,
 } from '../limits.ts'
 import { isExpired } from '../records/deadline.ts'
-import { openPart, sealRow, type RowSealer } from '../records/sealed-row.ts'
+import { openEveryValue, openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { Change, NewRow, Row } from '../store/contract.ts'
 import { readBody } from './bodies.ts'
 import type { Params } from './paths.ts'
@@ -102,7 +102,7 @@ export async function findSlot(
   }
 }
 
-/** Part 0 of a row; part 1 is the body of a reply that has one. A claim has neither member. */
+/** Value 0 of a row; value 1 is the body of a reply that has one. A claim has neither member. */
 interface Kept {
   readonly reply?: Omit<Reply, 'json'>
   /** The operation was done, and its answer is too long, or holds what must not be stored. */
@@ -121,14 +121,15 @@ function rowOf(
 ): NewRow {
   const deadlineMs = deps.now() + lifetimeMs
   const rowHeader = { uniques: [slot.unique], terms: [], deadlineMs }
-  const parts = [JSON.stringify(kept), ...(json === undefined ? [] : [json])]
-  return sealRow(slot.sealer, deps.randomBytes, rowHeader, version, parts.map(utf8))
+  const values = [JSON.stringify(kept), ...(json === undefined ? [] : [json])]
+  return sealRow(slot.sealer, deps.randomBytes, rowHeader, version, values.map(utf8))
 }
 
 const underWay = () => new ApiError('conflict', 'A request with this idempotency key is under way.')
 
 function replyOf(slot: Slot, row: Row): Reply {
-  const kept = JSON.parse(textOf(openPart(slot.sealer, row, 0))) as Kept
+  const opened = openRow(slot.sealer, row)
+  const kept = JSON.parse(textOf(opened.value(0))) as Kept
   const { reply, credentialVersion } = kept
   if (kept.isNotKept === true) {
     throw new ApiError('conflict', 'This was done before, and its answer could not be kept.')
@@ -137,7 +138,7 @@ function replyOf(slot: Slot, row: Row): Reply {
   if (credentialVersion !== slot.credentialVersion) {
     throw new ApiError('conflict', 'This was done before, and the credential was changed since.')
   }
-  const json = row.parts.length > 1 ? textOf(openPart(slot.sealer, row, 1)) : undefined
+  const json = opened.has(1) ? textOf(opened.value(1)) : undefined
   return { ...reply, ...(json === undefined ? {} : { json }), isReplay: true }
 }
 
@@ -157,7 +158,7 @@ export async function findReply(deps: Deps, slot: Slot): Promise<Reply | undefin
  */
 export function isReply(keys: Keys, tenantId: string, row: Row): boolean {
   const sealer = sealerOf(keys, tenantId)
-  row.parts.forEach((_, part) => openPart(sealer, row, part))
+  openEveryValue(sealer, row)
   return row.uniques.length === 1 && row.terms.length === 0 && row.deadlineMs !== undefined
 }
 

@@ -1,52 +1,43 @@
 /**
  * Sealed rows: the one door between records and the blind store.
  *
- * Every part of a row is sealed with associated data that names its scope, its collection, its
- * part, its version and the whole clear header: a sealed value moved to another row, tenant or
- * part, or under changed uniques, terms or deadline, or an older version of itself, does not open.
+ * The values of a row are sealed under one head that names scope and collection and the whole clear
+ * header: a value moved to another row, tenant or place in its row, or under changed uniques, terms
+ * or deadline, or an older version of itself, does not open. Part 0 of a row is the head, its
+ * values follow.
  * @module
  */
 import { utf8 } from '../bytes.ts'
 import { nonceBytes } from '../crypto/primitives.ts'
 import type { KeyScope } from '../crypto/scope.ts'
-import { open, seal } from '../crypto/seal.ts'
-import { invariant } from '../errors.ts'
-import type { NewRow, RowHeader } from '../store/contract.ts'
+import { openAll, sealAll, type Opener } from '../crypto/seal.ts'
+import { ApiError } from '../errors.ts'
+import { clearHeaderBytes, storedRow, writeClearHeader } from '../store/clear-header.ts'
+import type { NewRow, Row, RowHeader } from '../store/contract.ts'
 
 export type Collection = 'keyring' | 'tenant' | 'application' | 'session' | 'token' | 'idempotency'
 
-/** What sealing needs beside the key scope: `randomBytes` gives each value its nonce. */
+/** Whose rows, and of what kind. */
 export interface RowSealer {
   readonly scope: KeyScope
   readonly collection: Collection
 }
 
-const fixedBytes = 1 + 4 + 9 + 2 + 2
+const labels = new WeakMap<KeyScope, Map<Collection, Uint8Array>>()
 
-/**
- * Canonical and injective: part u8 · version u32 · deadline (present u8 · f64) · counts ·
- * uniques · terms · lengths and texts of scope and collection.
- */
-function associatedData(sealer: RowSealer, header: RowHeader, version: number): Buffer {
-  const names = utf8(`${sealer.scope.name.length}:${sealer.scope.name}${sealer.collection}`)
-  const digestBytes = [...header.uniques, ...header.terms].reduce((sum, d) => sum + d.length, 0)
-  const aad = Buffer.alloc(fixedBytes + digestBytes + names.length)
-  aad.writeUInt32BE(version, 1)
-  if (header.deadlineMs !== undefined) {
-    aad[5] = 1
-    aad.writeDoubleBE(header.deadlineMs, 6)
+/** Scope and collection as bytes that end where the clear header begins, whatever their texts. */
+function labelOf({ scope, collection }: RowSealer): Uint8Array {
+  let ofScope = labels.get(scope)
+  if (ofScope === undefined) {
+    ofScope = new Map()
+    labels.set(scope, ofScope)
   }
-  aad.writeUInt16BE(header.uniques.length, 14)
-  aad.writeUInt16BE(header.terms.length, 16)
-  let at = fixedBytes
-  for (const digests of [header.uniques, header.terms]) {
-    for (const digest of digests) {
-      aad.set(digest, at)
-      at += digest.length
-    }
+  let label = ofScope.get(collection)
+  if (label === undefined) {
+    label = utf8(`${scope.name.length}:${scope.name}${collection}\0`)
+    ofScope.set(collection, label)
   }
-  aad.set(names, at)
-  return aad
+  return label
 }
 
 /** @param version 1 for an insert, the replaced row's version + 1 for a replace */
@@ -55,23 +46,52 @@ export function sealRow(
   randomBytes: (count: number) => Uint8Array,
   header: RowHeader,
   version: number,
-  parts: readonly Uint8Array[],
+  values: readonly Uint8Array[],
 ): NewRow {
-  const aad = associatedData(sealer, header, version)
+  const row = { ...header, version }
+  const clear = Buffer.allocUnsafe(clearHeaderBytes(row))
+  writeClearHeader(clear, 0, row)
   const number = sealer.scope.currentKeyNumber
   const sealKey = { number, key: sealer.scope.recordKey(number) }
-  const sealed = parts.map((part, index) => {
-    aad[0] = index
-    return seal(sealKey, aad, randomBytes(nonceBytes), part)
-  })
-  return { ...header, version, parts: sealed }
+  const parts = sealAll(sealKey, [labelOf(sealer), clear], randomBytes(nonceBytes), values)
+  return { ...row, parts }
 }
 
-/** @throws ApiError `storage_corrupt` when the part is not exactly what was sealed for this row */
-export function openPart(sealer: RowSealer, row: NewRow, part: number): Uint8Array {
-  const sealed = row.parts[part]
-  invariant(sealed !== undefined, 'a row has the part that is read')
-  const aad = associatedData(sealer, row, row.version)
-  aad[0] = part
-  return open(sealer.scope.recordKey, aad, sealed)
+/** A row whose head fits it; each value is opened when it is needed. */
+export interface OpenRow {
+  /** @throws ApiError `storage_corrupt` when the value is not what was sealed for this row */
+  readonly value: (index: number) => Uint8Array
+  readonly has: (index: number) => boolean
 }
+
+const missing = () => new ApiError('storage_corrupt', 'a row lacks a value')
+
+/** @throws ApiError `storage_corrupt` when the row is not exactly what was sealed, or elsewhere */
+export function openRow(
+  sealer: RowSealer,
+  { clear, parts }: Pick<Row, 'clear' | 'parts'>,
+): OpenRow {
+  const [head] = parts
+  if (head === undefined) throw missing()
+  const opener: Opener = openAll(sealer.scope.recordKey, [labelOf(sealer), clear], head)
+  return {
+    has: index => index + 1 < parts.length,
+    value(index) {
+      const sealed = parts[index + 1]
+      if (sealed === undefined) throw missing()
+      return opener.open(index, sealed)
+    },
+  }
+}
+
+/**
+ * All values of a row, in their order.
+ * @throws ApiError `storage_corrupt` when the row is not exactly what was sealed, or elsewhere
+ */
+export function openEveryValue(sealer: RowSealer, row: Pick<Row, 'clear' | 'parts'>): Uint8Array[] {
+  const opened = openRow(sealer, row)
+  return row.parts.slice(1).map((_, index) => opened.value(index))
+}
+
+/** A row as it would be read, for what is opened in place of one that is not there. */
+export const inNoStore = (row: NewRow): Row => storedRow(0, row)

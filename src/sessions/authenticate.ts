@@ -17,6 +17,7 @@ import type { Caller } from '../domain/caller.ts'
 import { isWithin } from '../domain/grant-limit.ts'
 import { isExpired } from '../records/deadline.ts'
 import { cacheByGeneration } from '../records/generation-cache.ts'
+import { inNoStore } from '../records/sealed-row.ts'
 import type { Row } from '../store/contract.ts'
 import type { SessionDeps } from './deps.ts'
 import {
@@ -83,7 +84,7 @@ function sealStandIn(deps: SessionDeps): Row {
     },
   }
   const uniques = ['', ''].map(text => sessionKeyDigest(deps.keys, text))
-  return { ...sealSession(deps, record, uniques, 1), ordinal: 0 }
+  return inNoStore(sealSession(deps, record, uniques, 1))
 }
 
 /**

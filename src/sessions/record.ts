@@ -12,7 +12,7 @@ import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
 import type { Grants } from '../domain/access.ts'
 import { clockStepMsMax, sessionMsMax } from '../limits.ts'
-import { openPart, sealRow, type RowSealer } from '../records/sealed-row.ts'
+import { openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { Digest, NewRow, Row } from '../store/contract.ts'
 
 export interface SessionRecord {
@@ -70,6 +70,6 @@ export const isUsable = ({ expiresAtMs }: SessionRecord, nowMs: number): boolean
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
 export function openSession(keys: Keys, row: Row): StoredSession {
-  const text = textOf(openPart(sealerOf(keys), row, 0))
+  const text = textOf(openRow(sealerOf(keys), row).value(0))
   return { row, record: JSON.parse(text) as SessionRecord }
 }

@@ -29,6 +29,8 @@ export interface NewRow extends RowHeader {
 export interface Row extends NewRow {
   /** Dense, ever growing, given at insert, never used twice: newest first is descending order. */
   readonly ordinal: number
+  /** The header as it lies in the store, in its one form: what its parts are bound to. */
+  readonly clear: Uint8Array
 }
 
 /**

@@ -8,7 +8,7 @@ import { textOf, utf8 } from '../bytes.ts'
 import { termDigest, uniqueDigest } from '../crypto/digest.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
-import { openPart, sealRow, type RowSealer } from '../records/sealed-row.ts'
+import { openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { NewRow, Row, Store } from '../store/contract.ts'
 
 export interface TenantRecord {
@@ -34,7 +34,7 @@ export function sealTenant(deps: Pick<Deps, 'keys' | 'randomBytes'>, record: Ten
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
 export const openTenant = (keys: Keys, row: Row): TenantRecord =>
-  JSON.parse(textOf(openPart(sealerOf(keys), row, 0)))
+  JSON.parse(textOf(openRow(sealerOf(keys), row).value(0)))
 
 /** The newest tenants of an installation, at most `limit`. @throws ApiError as `openTenant` */
 export async function listTenants(

@@ -12,7 +12,8 @@ import { isJsonObject } from '../domain/json.ts'
 import { parseJson } from '../domain/json-parse.ts'
 import type { Row } from '../store/contract.ts'
 import { dedupUnique } from './dedup.ts'
-import { openData, openToken, termsOf, tokenUnique, type TokenRecord } from './record.ts'
+import { openToken, termsOf, tokenUnique } from './record.ts'
+import type { TokenRecord } from './stored-form.ts'
 
 function metadataOf({ metadataText }: TokenRecord): ReadonlyMap<string, string> {
   const metadata = metadataText === undefined ? undefined : parseJson(metadataText)
@@ -43,8 +44,8 @@ function hasTerms(keys: Keys, tenantId: string, record: TokenRecord, row: Row): 
  * @throws ApiError `storage_corrupt` when they are not a token of that tenant
  */
 export function isFoundByItsRecord(keys: Keys, tenantId: string, row: Row): boolean {
-  const { record } = openToken(keys, tenantId, row)
-  openData(keys, tenantId, row)
+  const { record, openData } = openToken(keys, tenantId, row)
+  openData()
   return (
     row.deadlineMs === record.expiresAt?.epochMs &&
     hasUniques(keys, tenantId, record, row) &&

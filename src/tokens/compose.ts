@@ -27,7 +27,8 @@ import {
   tokenDataBytesMax,
 } from '../limits.ts'
 import type { Settings } from '../settings.ts'
-import type { TokenContents, TokenRecord } from './record.ts'
+import type { TokenContents } from './record.ts'
+import type { TokenRecord } from './stored-form.ts'
 
 /** What a token is to be, before it is checked. Absent members mean none, or the type's default. */
 export interface Draft {

@@ -10,7 +10,8 @@ import { coverDays } from '../domain/day-spans.ts'
 import { isUuid, longestPrefix, mayBeginUuid } from '../domain/id-prefixes.ts'
 import type { Digest } from '../store/contract.ts'
 import { anyOf, exactly, nothing, without, type Bounds } from './bounds.ts'
-import { tokenTerms, tokenUnique, type TokenRecord } from './record.ts'
+import { tokenTerms, tokenUnique } from './record.ts'
+import type { TokenRecord } from './stored-form.ts'
 
 /** The header of a row is authenticated by its sealed parts, so its terms may be believed. */
 const ofTerm = (term: Digest): Bounds =>

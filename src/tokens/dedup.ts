@@ -13,7 +13,8 @@ import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
 import { isExpired } from '../records/deadline.ts'
 import type { Change, Query } from '../store/contract.ts'
-import { openToken, tokenTerms, tokenUnique, type StoredToken, type TokenRecord } from './record.ts'
+import { openToken, tokenTerms, tokenUnique, type StoredToken } from './record.ts'
+import type { TokenRecord } from './stored-form.ts'
 
 type Contents = Pick<TokenRecord, 'type' | 'fingerprint'>
 

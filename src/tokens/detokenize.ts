@@ -18,7 +18,6 @@ import { ApiError, invalid } from '../errors.ts'
 import { bulkAnswerCharsMax, bulkLeavesMax } from '../limits.ts'
 import { loadToken } from './load.ts'
 import { pauses } from './pause.ts'
-import { openData } from './record.ts'
 import { readReference, type Reference } from './reference.ts'
 import { shownData } from './view.ts'
 
@@ -68,10 +67,8 @@ function groupUses(leaves: readonly Leaf[], faults: Faults): ReadonlyMap<string,
 /** `undefined` when there is nothing that the caller may use. */
 async function findUsable(deps: Deps, caller: Caller, id: string): Promise<Usable | undefined> {
   try {
-    const { row, record, transform } = await loadToken(deps, caller, 'token:use', id)
-    const text = shownData(transform, record.maskText, () =>
-      openData(deps.keys, caller.tenantId, row),
-    )
+    const { record, openData, transform } = await loadToken(deps, caller, 'token:use', id)
+    const text = shownData(transform, record.maskText, openData)
     return text === undefined ? undefined : { text, json: undefined }
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.kind === 'not_found') return undefined

@@ -17,7 +17,8 @@ import type { Change, NewRow } from '../store/contract.ts'
 import { dedupUnique, findEqual } from './dedup.ts'
 import { pauses } from './pause.ts'
 import type { Plan } from './plan.ts'
-import { sealToken, type TokenRecord } from './record.ts'
+import { sealToken } from './record.ts'
+import type { TokenRecord } from './stored-form.ts'
 import { viewStored, viewUnreadable, viewWritten, type Frame } from './view.ts'
 
 export interface Answer {
@@ -114,7 +115,7 @@ async function findAnswer(
   const stored = await findEqual(deps, tenantId, contents)
   if (stored !== undefined) {
     return showEqual(caller, stored.record, (transform, frame) =>
-      viewStored(deps.keys, tenantId, stored, transform, frame),
+      viewStored(tenantId, stored, transform, frame),
     )
   }
   const twin = batch.equals.get(contents.fingerprint)

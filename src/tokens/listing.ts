@@ -40,7 +40,7 @@ export interface ListQuestion {
 
 /** In turns: what masks do may take its time, and so may large data. */
 async function show(
-  { keys, elapsedMs }: Deps,
+  { elapsedMs }: Deps,
   { tenantId, grants }: Caller,
   { permission, sizeAt }: ListQuestion,
   tokens: readonly StoredToken[],
@@ -51,7 +51,7 @@ async function show(
   for (const token of tokens) {
     const transform = decideTransform(grants, permission, token.record)
     invariant(transform !== undefined, 'a listed token is covered by the grants')
-    const text = viewStored(keys, tenantId, token, transform)
+    const text = viewStored(tenantId, token, transform)
     chars += text.length
     if (chars > listAnswerCharsMax) throw invalid(sizeAt, 'expected a smaller size')
     texts.push(text)

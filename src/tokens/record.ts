@@ -1,7 +1,7 @@
 /**
  * The token record: what is sealed, by what it is found, and how it is read again.
  *
- * Part 0 of a row is the record, part 1 the data: reading, listing or deciding over a token never
+ * Value 0 of a row is the record, value 1 the data: reading, listing or deciding over a token never
  * opens its data. Texts of JSON (`maskText`, `metadataText`, the data) are kept as printed, so that
  * they leave exactly as they came in.
  * @module
@@ -14,29 +14,9 @@ import { containerAncestors } from '../domain/containers.ts'
 import { dayOf, spanOf } from '../domain/day-spans.ts'
 import { idPrefixes } from '../domain/id-prefixes.ts'
 import { foldMetadata } from '../domain/metadata.ts'
-import { openPart, sealRow, type RowSealer } from '../records/sealed-row.ts'
+import { openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { NewRow, Row } from '../store/contract.ts'
-
-export interface TokenRecord {
-  readonly id: string
-  /** Nobody chose it: a random UUID, whose beginning means nothing. */
-  readonly idIsRandom?: true
-  readonly type: string
-  readonly containers: readonly string[]
-  readonly fingerprint: string
-  readonly fingerprintExpression: string
-  readonly searchIndexes: readonly string[]
-  readonly maskText?: string
-  readonly metadataText?: string
-  readonly createdBy: string
-  readonly createdAtMs: number
-  readonly modifiedBy?: string
-  readonly modifiedAtMs?: number
-  /** `text` keeps the caller's offset. */
-  readonly expiresAt?: { readonly text: string; readonly epochMs: number }
-  /** Deduplication was asked for; see `dedup.ts`. */
-  readonly deduplicates?: true
-}
+import { parseStored, printStored, type TokenRecord } from './stored-form.ts'
 
 /** What a token is found by beside its record; needed when it is sealed, never read back. */
 export interface TokenContents {
@@ -48,10 +28,12 @@ export interface TokenContents {
 export interface StoredToken {
   readonly row: Row
   readonly record: TokenRecord
+  /** Opens the data, and gives its JSON text as it was sealed. @throws ApiError as `openToken` */
+  readonly openData: () => string
 }
 
-const recordPart = 0
-const dataPart = 1
+const recordValue = 0
+const dataValue = 1
 
 const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
   scope: keys.tenant(tenantId),
@@ -161,16 +143,13 @@ export function sealToken(
     terms: termsOf(keys, tenantId, record, contents),
     ...(record.expiresAt === undefined ? {} : { deadlineMs: record.expiresAt.epochMs }),
   }
-  const parts = [utf8(JSON.stringify(record)), utf8(contents.dataText)]
-  return sealRow(sealerOf(keys, tenantId), randomBytes, header, version, parts)
+  const values = [utf8(printStored(record)), utf8(contents.dataText)]
+  return sealRow(sealerOf(keys, tenantId), randomBytes, header, version, values)
 }
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
 export function openToken(keys: Keys, tenantId: string, row: Row): StoredToken {
-  const text = textOf(openPart(sealerOf(keys, tenantId), row, recordPart))
-  return { row, record: JSON.parse(text) as TokenRecord }
+  const opened = openRow(sealerOf(keys, tenantId), row)
+  const record = parseStored(textOf(opened.value(recordValue)))
+  return { row, record, openData: () => textOf(opened.value(dataValue)) }
 }
-
-/** The JSON text of the data, as it was sealed. */
-export const openData = (keys: Keys, tenantId: string, row: Row): string =>
-  textOf(openPart(sealerOf(keys, tenantId), row, dataPart))

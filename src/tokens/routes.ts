@@ -51,7 +51,7 @@ async function create(deps: Deps, { caller, body }: Call): Promise<Reply> {
 async function read(deps: Deps, call: Call): Promise<Reply> {
   const { caller } = call
   const token = await loadToken(deps, caller, 'token:read', idOf(call))
-  return { status: 200, json: viewStored(deps.keys, caller.tenantId, token, token.transform) }
+  return { status: 200, json: viewStored(caller.tenantId, token, token.transform) }
 }
 
 async function update(deps: Deps, call: Call): Promise<Reply> {

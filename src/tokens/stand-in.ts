@@ -8,8 +8,10 @@
  */
 import type { KeyScope } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
+import { inNoStore } from '../records/sealed-row.ts'
 import type { Row } from '../store/contract.ts'
-import { sealToken, type TokenContents, type TokenRecord } from './record.ts'
+import { sealToken, type TokenContents } from './record.ts'
+import type { TokenRecord } from './stored-form.ts'
 
 const nobody = '00000000-0000-4000-8000-000000000000'
 
@@ -39,7 +41,7 @@ export function standInOf(deps: Pick<Deps, 'keys' | 'randomBytes'>, tenantId: st
   const scope = deps.keys.tenant(tenantId)
   const known = standIns.get(scope)
   if (known !== undefined) return known
-  const row = { ...sealToken(deps, tenantId, record, contents, 1), ordinal: 0 }
+  const row = inNoStore(sealToken(deps, tenantId, record, contents, 1))
   standIns.set(scope, row)
   return row
 }

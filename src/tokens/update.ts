@@ -20,7 +20,8 @@ import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { decideHolding, findEqual } from './dedup.ts'
 import { loadToken, type LoadedToken } from './load.ts'
 import type { TokenChanges } from './model.ts'
-import { openData, sealToken, tokenUnique, type TokenRecord } from './record.ts'
+import { sealToken, tokenUnique } from './record.ts'
+import type { TokenRecord } from './stored-form.ts'
 import { viewWritten, type Frame } from './view.ts'
 
 /** `null` clears, absent keeps, anything else is merged into what stands. */
@@ -36,13 +37,13 @@ function expiryOf(deps: Deps, record: TokenRecord, body: TokenChanges): Draft['e
   return expires === null ? undefined : parseFutureInstant(expires, 'expires_at', deps.now())
 }
 
-function draftOf(deps: Deps, caller: Caller, token: LoadedToken, body: TokenChanges): Draft {
-  const { record, row } = token
+function draftOf(deps: Deps, token: LoadedToken, body: TokenChanges): Draft {
+  const { record } = token
   const type = tokenTypeOf(record.type)
   invariant(type !== undefined, 'a stored token has a known type')
   if (body.data === null) throw invalid('data', 'expected a value: data cannot be removed')
   if (body.containers === null) throw invalid('containers', 'expected a list with one container')
-  const data = parseJson(openData(deps.keys, caller.tenantId, row))
+  const data = parseJson(token.openData())
   const { search_indexes: indexes, fingerprint_expression: expression } = body
   const { deduplicate_token: deduplicates } = body
   return {
@@ -120,7 +121,7 @@ async function tryUpdate(
   const { tenantId } = caller
   const { ordinal, version } = token.row
   const scope = deps.keys.tenant(tenantId)
-  const composed = composeToken(scope, deps.settings, draftOf(deps, caller, token, body))
+  const composed = composeToken(scope, deps.settings, draftOf(deps, token, body))
   const { contents } = composed
   assertMayRemask(deps, token, composed.record)
   const record = changedRecord(deps, caller, token, composed.record)

@@ -4,13 +4,13 @@
  * Source: spec, "Token object" and "Transforms"; contract section 1 (no null members).
  * @module
  */
-import type { Keys } from '../crypto/scope.ts'
 import type { Transform } from '../domain/access.ts'
 import { printInstantUtc } from '../domain/instants.ts'
 import { parseJson } from '../domain/json-parse.ts'
 import { printJson } from '../domain/json-print.ts'
 import { applyMask } from '../domain/mask.ts'
-import { openData, type StoredToken, type TokenRecord } from './record.ts'
+import type { StoredToken } from './record.ts'
+import type { TokenRecord } from './stored-form.ts'
 
 /**
  * The text of `data` under a transform; `undefined` is redacted. Revealing never parses.
@@ -84,18 +84,11 @@ export const viewWritten = (
 
 /** JSON text of a stored token. Its data is opened only when the transform shows some of it. */
 export const viewStored = (
-  keys: Keys,
   tenantId: string,
-  { row, record }: StoredToken,
+  { record, openData }: StoredToken,
   transform: Transform,
   frame: Frame = {},
-): string =>
-  printToken(
-    record,
-    tenantId,
-    shownData(transform, record.maskText, () => openData(keys, tenantId, row)),
-    frame,
-  )
+): string => printToken(record, tenantId, shownData(transform, record.maskText, openData), frame)
 
 /** All that a caller learns of an equal token which it may not read (contract section 8). */
 export const viewUnreadable = (record: TokenRecord, tenantId: string, frame: Frame): string =>

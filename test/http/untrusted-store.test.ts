@@ -6,11 +6,13 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/app.ts'
+import { storedRow } from '../../src/store/clear-header.ts'
 import type { Row, Store } from '../../src/store/contract.ts'
 import { canary } from '../support/refusal.ts'
 import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
 
 const cardNumber = '4242424242424242'
+const [headPart, recordPart, dataPart] = [0, 1, 2] as const
 const permissions = ['token:create', 'token:read', 'token:update', 'token:search', 'token:use']
 
 let vault: TestVault
@@ -93,6 +95,10 @@ const withPart = (row: Row, part: number, bytes: Uint8Array): Row => ({
   parts: row.parts.map((own, index) => (index === part ? bytes : own)),
 })
 
+/** The bytes of the header follow what is changed of it, as on a disk. */
+const withHeader = (row: Row, change: Partial<Row>): Row =>
+  storedRow(row.ordinal, { ...row, ...change })
+
 const flipped = (bytes: Uint8Array, at: number): Uint8Array => {
   const copy = Uint8Array.from(bytes)
   copy[at] = (copy[at] ?? 0) ^ 1
@@ -115,17 +121,27 @@ async function expectRefused(ask: Ask, method: string, path: string, body?: unkn
 }
 
 const tampered: readonly (readonly [string, (row: Row) => Row])[] = [
-  ['the data of another token', row => withPart(row, 1, partOf('other', 1))],
-  ['the record of another token', row => withPart(row, 0, partOf('other', 0))],
+  ['the data of another token', row => withPart(row, dataPart, partOf('other', dataPart))],
+  ['the record of another token', row => withPart(row, recordPart, partOf('other', recordPart))],
+  ['the head of another token', row => withPart(row, headPart, partOf('other', headPart))],
   ['all parts of another token', row => ({ ...row, parts: honest('other').parts })],
-  ['record and data in each other’s place', row => ({ ...row, parts: row.parts.toReversed() })],
-  ['its own older data', row => withPart(row, 1, partOf('old', 1))],
+  [
+    'record and data in each other’s place',
+    row => ({
+      ...row,
+      parts: [headPart, dataPart, recordPart].map(part => partOf('victim', part)),
+    }),
+  ],
+  ['its own older data', row => withPart(row, dataPart, partOf('old', dataPart))],
   ['its own older record and data', row => ({ ...row, parts: honest('old').parts })],
-  ['an older version number', row => ({ ...row, version: honest('old').version })],
-  ['no data at all', row => withPart(row, 1, new Uint8Array())],
-  ['data cut by a byte', row => withPart(row, 1, partOf('victim', 1).subarray(0, -1))],
-  ['a term less', row => ({ ...row, terms: row.terms.slice(1) })],
-  ['a deadline that was put off', row => ({ ...row, deadlineMs: 4_102_444_800_000 })],
+  ['an older version number', row => withHeader(row, { version: honest('old').version })],
+  ['no data at all', row => withPart(row, dataPart, new Uint8Array())],
+  [
+    'data cut by a byte',
+    row => withPart(row, dataPart, partOf('victim', dataPart).subarray(0, -1)),
+  ],
+  ['a term less', row => withHeader(row, { terms: row.terms.slice(1) })],
+  ['a deadline that was put off', row => withHeader(row, { deadlineMs: 4_102_444_800_000 })],
 ]
 
 describe('a row that comes back with', () => {
@@ -144,7 +160,7 @@ describe('a row that comes back with', () => {
   )
 
   test('any byte of it turned over is refused', async () => {
-    for (const part of [0, 1]) {
+    for (const part of [headPart, recordPart, dataPart]) {
       const bytes = partOf('victim', part)
       for (let at = 0; at < bytes.length; at += 1) {
         const ask = through(instead(row => withPart(row, part, flipped(bytes, at))))

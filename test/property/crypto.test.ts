@@ -9,7 +9,8 @@ import { createKeyring } from '../../src/crypto/keyring.ts'
 import { native, nonceBytes, portable } from '../../src/crypto/primitives.ts'
 import { openKeys } from '../../src/crypto/scope.ts'
 import { ApiError } from '../../src/errors.ts'
-import { openPart, sealRow, type Collection, type RowSealer } from '../../src/records/sealed-row.ts'
+import { openRow, sealRow, type Collection, type RowSealer } from '../../src/records/sealed-row.ts'
+import { storedRow } from '../../src/store/clear-header.ts'
 import type { NewRow } from '../../src/store/contract.ts'
 import { seededBytes } from '../support/seeded.ts'
 
@@ -28,7 +29,7 @@ describe('libsodium and noble', () => {
     const change = fc.option(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })))
     fc.assert(
       fc.property(key, nonce, any, any, change, (key, nonce, aad, plaintext, change) => {
-        const [sealed, again] = both.map(use => use.encrypt(key, nonce, aad, plaintext))
+        const [sealed, again] = both.map(use => use.encrypt(key, nonce, plaintext, aad))
         if (sealed === undefined) throw new Error('nothing was sealed')
         expect(hex(again)).toBe(hex(sealed))
         const changed = Uint8Array.from(sealed)
@@ -36,7 +37,7 @@ describe('libsodium and noble', () => {
           const at = change[0] % changed.length
           changed[at] = (changed[at] ?? 0) ^ change[1]
         }
-        const opened = both.map(use => hex(use.decrypt(key, nonce, aad, changed)))
+        const opened = both.map(use => hex(use.decrypt(key, nonce, changed, aad)))
         const expected = change === null ? hex(plaintext) : undefined
         expect(opened).toEqual([expected, expected])
       }),
@@ -48,9 +49,9 @@ describe('libsodium and noble', () => {
     const random = seededBytes(5)
     const [key, nonce, aad, plaintext] = [32, nonceBytes, 40, 300_000].map(random)
     if (!key || !nonce || !aad || !plaintext) throw new Error('no bytes')
-    const [sealed, again] = both.map(use => use.encrypt(key, nonce, aad, plaintext))
+    const [sealed, again] = both.map(use => use.encrypt(key, nonce, plaintext, aad))
     expect(hex(again)).toBe(hex(sealed))
-    expect(hex(both[0].decrypt(key, nonce, aad, again ?? aad))).toBe(hex(plaintext))
+    expect(hex(both[0].decrypt(key, nonce, again ?? aad, aad))).toBe(hex(plaintext))
   })
 
   test('hash to the same bytes, for every key, input and length', () => {
@@ -88,11 +89,11 @@ const header = fc
   })
   .map(({ deadlineMs, ...rest }) => (deadlineMs === undefined ? rest : { ...rest, deadlineMs }))
 
-const parts = fc.array(fc.uint8Array({ maxLength: 40 }), { minLength: 2, maxLength: 3 })
+const values = fc.array(fc.uint8Array({ maxLength: 40 }), { minLength: 2, maxLength: 3 })
 
-const opensTo = (by: RowSealer, row: NewRow, part: number): string | undefined => {
+const opensTo = (by: RowSealer, row: NewRow, index: number): string | undefined => {
   try {
-    return hex(openPart(by, row, part))
+    return hex(openRow(by, storedRow(1, row)).value(index))
   } catch (error) {
     if (error instanceof ApiError && error.kind === 'storage_corrupt') return undefined
     throw error
@@ -109,20 +110,21 @@ const placeOf = (by: RowSealer, { parts: _, ...header }: NewRow, part: number) =
   part,
 ]
 
-describe('a sealed part of a row', () => {
+describe('a sealed value of a row', () => {
   const random = seededBytes(9)
   const version = fc.integer({ min: 1, max: 3 })
 
   test('opens in its own place, and in no other', () => {
     const place = fc.tuple(sealer, header, version, fc.nat(2))
     fc.assert(
-      fc.property(place, place, parts, (own, other, parts) => {
+      fc.property(place, place, values, (own, other, plain) => {
         const [by, header, version, index] = own
-        const part = index % parts.length
-        const row = sealRow(by, random, header, version, parts)
-        expect(opensTo(by, row, part)).toBe(hex(parts[part]))
-        const moved = row.parts[part] ?? new Uint8Array()
-        const { length } = row.parts
+        const part = index % plain.length
+        const row = sealRow(by, random, header, version, plain)
+        expect(opensTo(by, row, part)).toBe(hex(plain[part]))
+        const moved = row.parts[part + 1] ?? new Uint8Array()
+        const { length } = plain
+        const [head = new Uint8Array()] = row.parts
         // Every mixture of the two places: one of them alone is its own.
         for (let mixture = 0; mixture < 16; mixture += 1) {
           const from = (bit: number) => ((mixture >> bit) & 1 ? other : own)
@@ -130,11 +132,11 @@ describe('a sealed part of a row', () => {
           const there: NewRow = {
             ...from(1)[1],
             version: from(2)[2],
-            parts: Array.from({ length }, () => moved),
+            parts: [head, ...Array.from({ length }, () => moved)],
           }
           const opened = opensTo(from(0)[0], there, target)
           const isOwn = isSame(placeOf(from(0)[0], there, target), placeOf(by, row, part))
-          expect(opened).toBe(isOwn ? hex(parts[part]) : undefined)
+          expect(opened).toBe(isOwn ? hex(plain[part]) : undefined)
         }
       }),
       { numRuns: 200 },
@@ -143,8 +145,8 @@ describe('a sealed part of a row', () => {
 
   test('does not open with any bit of it, or of its header, turned over', () => {
     fc.assert(
-      fc.property(sealer, header, parts, fc.nat(), fc.nat(7), (by, header, parts, at, bit) => {
-        const row = sealRow(by, random, header, 2, parts)
+      fc.property(sealer, header, values, fc.nat(), fc.nat(7), (by, header, plain, at, bit) => {
+        const row = sealRow(by, random, header, 2, plain)
         const flip = (bytes: Uint8Array): Uint8Array => {
           const copy = Uint8Array.from(bytes)
           copy[at % copy.length] = (copy[at % copy.length] ?? 0) ^ (1 << bit)
@@ -154,13 +156,14 @@ describe('a sealed part of a row', () => {
           first === undefined ? [] : [flip(first), ...rest]
         const damaged: NewRow[] = [
           { ...row, parts: flipFirst(row.parts) },
+          { ...row, parts: [...row.parts.slice(0, 1), ...flipFirst(row.parts.slice(1))] },
           { ...row, uniques: flipFirst(row.uniques) },
           { ...row, version: 2 ^ (1 << (2 + bit)) },
           { ...row, deadlineMs: (row.deadlineMs ?? 0) ^ (1 << bit) },
         ]
         if (row.terms.length > 0) damaged.push({ ...row, terms: flipFirst(row.terms) })
         for (const each of damaged) expect(opensTo(by, each, 0)).toBeUndefined()
-        expect(opensTo(by, row, 0)).toBe(hex(parts[0]))
+        expect(opensTo(by, row, 0)).toBe(hex(plain[0]))
       }),
       { numRuns: 300 },
     )

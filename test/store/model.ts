@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { storedRow } from '../../src/store/clear-header.ts'
 import type { Change, NewRow, Page, Query, Window, WriteOutcome } from '../../src/store/contract.ts'
 import { numberOf } from './rows.ts'
 
@@ -99,7 +100,9 @@ export function pageModel(model: Model, query: Query, window: Window): Page {
     .sort((a, b) => b - a)
     .flatMap(ordinal => {
       const row = model.rows.get(ordinal)
-      return row === undefined || (row.deadlineMs ?? Infinity) <= nowMs ? [] : [{ ordinal, ...row }]
+      return row === undefined || (row.deadlineMs ?? Infinity) <= nowMs
+        ? []
+        : [storedRow(ordinal, row)]
     })
   const reachable = rows.filter(({ ordinal }) => ordinal < before)
   return { rows: reachable.slice(offset, offset + limit), total: uncounted ? 0 : rows.length }

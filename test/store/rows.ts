@@ -4,6 +4,7 @@
  */
 import { expect } from 'bun:test'
 import { ApiError, type ErrorKind } from '../../src/errors.ts'
+import { storedRow } from '../../src/store/clear-header.ts'
 import type { Change, Digest, NewRow, Query, Row, Store, Window } from '../../src/store/contract.ts'
 
 /** The number in the last four bytes, so that neighbours differ late. */
@@ -57,7 +58,7 @@ export async function inserted(store: Store, sketch: RowSketch): Promise<number>
   return ordinal
 }
 
-export const stored = (ordinal: number, sketch: RowSketch): Row => ({ ordinal, ...rowOf(sketch) })
+export const stored = (ordinal: number, sketch: RowSketch): Row => storedRow(ordinal, rowOf(sketch))
 
 export interface Found {
   readonly ordinals: readonly number[]

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { decideTransform, type Grants, type Rule } from '../../src/domain/access.ts'
 import type { Caller } from '../../src/domain/caller.ts'
 import type { SearchTree } from '../../src/domain/search-query.ts'
-import type { TokenRecord } from '../../src/tokens/record.ts'
+import type { TokenRecord } from '../../src/tokens/stored-form.ts'
 import { searchTrees } from './search-trees.ts'
 
 const containers = ['/', '/a/', '/a/b/', '/a/b/c/', '/ab/', '/b/'] as const

@@ -3,7 +3,8 @@
  * @module
  */
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { openPart, sealRow, type Collection } from '../../src/records/sealed-row.ts'
+import { openEveryValue, sealRow, type Collection } from '../../src/records/sealed-row.ts'
+import { storedRow } from '../../src/store/clear-header.ts'
 import type { Row, RowHeader } from '../../src/store/contract.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { checkRecords, type RecordFinding, type RowCounts } from '../../src/verify.ts'
@@ -133,7 +134,7 @@ describe('a value that is not as it was sealed', () => {
       { ...row, parts: [] },
     ]
     for (const other of others) {
-      const { findings } = check(replace(other))
+      const { findings } = check(replace(storedRow(row.ordinal, other)))
       expect(findings).toEqual([{ kind: 'value_damaged', ordinal: row.ordinal }])
     }
   })
@@ -152,11 +153,10 @@ function resealed(row: Row, collection: Collection, change: (header: RowHeader) 
   const isTenants = collection === 'token' || collection === 'idempotency'
   const scope = isTenants ? keys.tenant(vault.tenantId) : keys.installation
   const sealer = { scope, collection }
-  const parts = row.parts.map((_, part) => openPart(sealer, row, part))
   const { uniques, terms, deadlineMs } = row
   const header = change({ uniques, terms, ...(deadlineMs === undefined ? {} : { deadlineMs }) })
-  const sealed = sealRow(sealer, randomBytes, header, row.version, parts)
-  return { ...sealed, ordinal: row.ordinal }
+  const values = openEveryValue(sealer, row)
+  return storedRow(row.ordinal, sealRow(sealer, randomBytes, header, row.version, values))
 }
 
 const otherUnique = new Uint8Array(32).fill(1)

@@ -8,7 +8,7 @@
  */
 import { chunkOrdinals } from '../../limits.ts'
 import { assertStored } from '../corrupt.ts'
-import { readU32, writeU32 } from './u48.ts'
+import { readU32, writeU32 } from '../whole-numbers.ts'
 
 export const chunkNumberBytes = 4
 const lastChunk = 2 ** 32 - 1

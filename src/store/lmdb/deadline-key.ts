@@ -8,7 +8,7 @@
  */
 import { deadlineMsMax } from '../../limits.ts'
 import { assertStored } from '../corrupt.ts'
-import { readU48, u48Bytes, writeU48 } from './u48.ts'
+import { readU48, u48Bytes, writeU48 } from '../whole-numbers.ts'
 
 export function encodeDeadline(deadlineMs: number): Uint8Array {
   const prefix = new Uint8Array(u48Bytes)

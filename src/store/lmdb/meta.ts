@@ -9,7 +9,7 @@ import { utf8 } from '../../bytes.ts'
 import { assertStored } from '../corrupt.ts'
 import type { Environment } from './environment.ts'
 import { decodeRowKey } from './row-key.ts'
-import { readU48, u48Bytes, writeU48 } from './u48.ts'
+import { readU48, u48Bytes, writeU48 } from '../whole-numbers.ts'
 
 export interface Meta {
   readonly nextOrdinal: number

@@ -1,69 +1,37 @@
 /**
  * Values of the table of rows: everything of a row but its ordinal, which is the key.
  *
- * Layout, big endian: format u8 (1) · has deadline u8 (0, 1) · version u32 · deadline u48 (0 when
- * there is none) · counts of uniques, terms and parts u16 each · uniques, 32 bytes each · terms, 16
- * bytes each · parts, each as length u32 · bytes. A row at version 3 without deadline, with one
- * unique, two terms and one part begins `01 00 00000003 000000000000 0001 0002 0001`.
- * Every row has exactly one form: what decodes encodes to the same bytes.
+ * Layout: format u8 (1) · count of parts u8 · the clear header (`clear-header.ts`) · each part, as
+ * its length u32 big endian and its bytes. Every row has exactly one form: what decodes encodes to
+ * the same bytes.
  * @module
  */
 import { invariant } from '../../errors.ts'
+import { rowBytesMax, rowPartsMax } from '../../limits.ts'
 import {
-  rowBytesMax,
-  rowPartsMax,
-  rowTermsMax,
-  rowUniquesMax,
-  termBytes,
-  uniqueBytes,
-} from '../../limits.ts'
-import type { Digest, NewRow, Row } from '../contract.ts'
+  clearHeaderBytes,
+  readClearHeader,
+  termsOf,
+  uniquesOf,
+  writeClearHeader,
+} from '../clear-header.ts'
+import type { NewRow, Row } from '../contract.ts'
 import { assertStored } from '../corrupt.ts'
-import { readU32, readU48, writeU32, writeU48 } from './u48.ts'
+import { readU32, writeU32 } from '../whole-numbers.ts'
 
 const format = 1
-const versionAt = 2
-const deadlineAt = 6
-const uniqueCountAt = 12
-const termCountAt = 14
-const partCountAt = 16
-const headerBytes = 18
+const headerAt = 2
 const lengthBytes = 4
-
-function writeCount(target: Uint8Array, at: number, count: number): void {
-  target[at] = count >>> 8
-  target[at + 1] = count
-}
-
-const readCount = (bytes: Uint8Array, at: number): number =>
-  ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
-
-function sizeOf({ uniques, terms, parts }: NewRow): number {
-  const fixed = headerBytes + uniques.length * uniqueBytes + terms.length * termBytes
-  return parts.reduce((size, part) => size + lengthBytes + part.length, fixed)
-}
-
-function writeHeader(target: Uint8Array, row: NewRow): void {
-  target[0] = format
-  target[1] = row.deadlineMs === undefined ? 0 : 1
-  writeU32(target, versionAt, row.version)
-  writeU48(target, deadlineAt, row.deadlineMs ?? 0)
-  writeCount(target, uniqueCountAt, row.uniques.length)
-  writeCount(target, termCountAt, row.terms.length)
-  writeCount(target, partCountAt, row.parts.length)
-}
 
 /** @param row  within the bounds that `checkRow` states */
 export function encodeRow(row: NewRow): Uint8Array {
-  const value = new Uint8Array(sizeOf(row))
-  writeHeader(value, row)
-  let at = headerBytes
-  for (const digests of [row.uniques, row.terms]) {
-    for (const digest of digests) {
-      value.set(digest, at)
-      at += digest.length
-    }
-  }
+  const partsAt = headerAt + clearHeaderBytes(row)
+  const size = row.parts.reduce((sum, part) => sum + lengthBytes + part.length, partsAt)
+  const value = new Uint8Array(size)
+  value[0] = format
+  value[1] = row.parts.length
+  writeClearHeader(value, headerAt, row)
+  let at = partsAt
   for (const part of row.parts) {
     writeU32(value, at, part.length)
     value.set(part, at + lengthBytes)
@@ -73,48 +41,19 @@ export function encodeRow(row: NewRow): Uint8Array {
   return value
 }
 
-/** Views of plain bytes, whatever kind of array the engine gave. */
-const viewOf = (value: Uint8Array, at: number, length: number): Uint8Array =>
-  new Uint8Array(value.buffer, value.byteOffset + at, length)
-
-/** So few bytes are copied in less time than a view of them is made. */
-function copyOf(value: Uint8Array, at: number, length: number): Uint8Array {
-  const copy = new Uint8Array(length)
-  for (let i = 0; i < length; i += 1) copy[i] = value[at + i] ?? 0
-  return copy
-}
-
-function readDigests(value: Uint8Array, at: number, count: number, bytes: number): Digest[] {
-  assertStored(at + count * bytes <= value.length, 'a row as long as its digests')
-  const digests: Digest[] = []
-  for (let i = 0; i < count; i += 1) digests.push(copyOf(value, at + i * bytes, bytes))
-  return digests
-}
-
 function readParts(value: Uint8Array, from: number, count: number): Uint8Array[] {
   const parts: Uint8Array[] = []
   let at = from
-  for (let i = 0; i < count; i += 1) {
+  while (parts.length < count) {
     assertStored(at + lengthBytes <= value.length, 'a row as long as its parts')
     const length = readU32(value, at)
     at += lengthBytes
     assertStored(length <= rowBytesMax && at + length <= value.length, 'parts within their row')
-    parts.push(viewOf(value, at, length))
+    parts.push(value.subarray(at, at + length))
     at += length
   }
   assertStored(at === value.length, 'nothing after the last part of a row')
   return parts
-}
-
-/** `undefined` stands for no deadline. */
-function readDeadline(value: Uint8Array): number | undefined {
-  const hasDeadline = value[1]
-  const deadlineMs = readU48(value, deadlineAt)
-  assertStored(
-    hasDeadline === 1 || (hasDeadline === 0 && deadlineMs === 0),
-    'a row that says whether it has a deadline',
-  )
-  return hasDeadline === 1 ? deadlineMs : undefined
 }
 
 /**
@@ -122,25 +61,23 @@ function readDeadline(value: Uint8Array): number | undefined {
  * @throws ApiError `storage_corrupt` when these are not the bytes of a row
  */
 export function decodeRow(value: Uint8Array, ordinal: number): Row {
-  assertStored(value.length >= headerBytes, 'a row with a header')
-  assertStored(value[0] === format, 'a row of a known format')
-  const version = readU32(value, versionAt)
-  const uniqueCount = readCount(value, uniqueCountAt)
-  const termCount = readCount(value, termCountAt)
-  const partCount = readCount(value, partCountAt)
-  assertStored(
-    version > 0 &&
-      uniqueCount > 0 &&
-      uniqueCount <= rowUniquesMax &&
-      termCount <= rowTermsMax &&
-      partCount <= rowPartsMax,
-    'a row within its bounds',
-  )
-  const termsAt = headerBytes + uniqueCount * uniqueBytes
-  const uniques = readDigests(value, headerBytes, uniqueCount, uniqueBytes)
-  const terms = readDigests(value, termsAt, termCount, termBytes)
-  const parts = readParts(value, termsAt + termCount * termBytes, partCount)
-  const deadlineMs = readDeadline(value)
-  if (deadlineMs === undefined) return { ordinal, version, uniques, terms, parts }
-  return { ordinal, version, uniques, terms, parts, deadlineMs }
+  const [known, partCount = 0] = value
+  assertStored(known === format && partCount <= rowPartsMax, 'a row of a known format')
+  // Views of plain bytes, whatever kind of array the engine gave.
+  const bytes = new Uint8Array(value.buffer, value.byteOffset + headerAt, value.length - headerAt)
+  const { clear, version, deadlineMs } = readClearHeader(bytes)
+  const row = {
+    ordinal,
+    version,
+    clear,
+    parts: readParts(bytes, clear.length, partCount),
+    // Whoever reads a token asks for none of them.
+    get uniques() {
+      return uniquesOf(clear)
+    },
+    get terms() {
+      return termsOf(clear)
+    },
+  }
+  return deadlineMs === undefined ? row : Object.assign(row, { deadlineMs })
 }

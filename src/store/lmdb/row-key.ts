@@ -4,7 +4,7 @@
  * @module
  */
 import { assertStored } from '../corrupt.ts'
-import { readU48, u48Bytes, writeU48 } from './u48.ts'
+import { readU48, u48Bytes, writeU48 } from '../whole-numbers.ts'
 
 export function encodeRowKey(ordinal: number): Uint8Array {
   const key = new Uint8Array(u48Bytes)

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Digest, Row } from '../contract.ts'
-import { equalDigests } from '../check-query.ts'
+import { holdsUnique } from '../clear-header.ts'
 import { assertStored, attempt } from '../corrupt.ts'
 import type { Environment } from './environment.ts'
 import { decodeRow } from './row-codec.ts'
@@ -36,8 +36,9 @@ export function assertHeld(environment: Environment, row: Row, unique: Digest): 
 /** A row that an index leads to. @throws ApiError `storage_corrupt`, also when it is not there */
 export function readIndexedRow(environment: Environment, ordinal: number): Row {
   const row = readRow(environment, ordinal)
-  assertStored(row?.uniques[0] !== undefined, 'a row for every entry of an index')
-  assertHeld(environment, row, row.uniques[0])
+  const first = row?.uniques[0]
+  assertStored(row !== undefined && first !== undefined, 'a row for every entry of an index')
+  assertHeld(environment, row, first)
   return row
 }
 
@@ -67,10 +68,7 @@ export function findRow(
   const row = readRow(environment, entry.ordinal)
   assertStored(row !== undefined, 'a row for every unique')
   assertStored(row.version === entry.version, 'a row at the version of its unique')
-  assertStored(
-    row.uniques.some(held => equalDigests(held, unique)),
-    'a row that holds the unique that leads to it',
-  )
+  assertStored(holdsUnique(row, unique), 'a row that holds the unique that leads to it')
   return row
 }
 

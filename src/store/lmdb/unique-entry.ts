@@ -7,7 +7,7 @@
  * @module
  */
 import { assertStored } from '../corrupt.ts'
-import { readU32, readU48, u48Bytes, writeU32, writeU48 } from './u48.ts'
+import { readU32, readU48, u48Bytes, writeU32, writeU48 } from '../whole-numbers.ts'
 
 export interface UniqueEntry {
   readonly ordinal: number

@@ -35,22 +35,22 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
   test('opens what it encrypted, of any length from none on', () => {
     for (const length of [0, 1, 15, 16, 17, 100]) {
       const plaintext = random(length)
-      const opened = use.decrypt(key, nonce, aad, use.encrypt(key, nonce, aad, plaintext))
+      const opened = use.decrypt(key, nonce, use.encrypt(key, nonce, plaintext, aad), aad)
       expect(Buffer.from(opened ?? 'nothing')).toEqual(Buffer.from(plaintext))
     }
   })
 
   test('opens nothing that is shorter than a tag', () => {
     for (const length of [0, 1, 15, 16]) {
-      expect(use.decrypt(key, nonce, aad, random(length))).toBeUndefined()
+      expect(use.decrypt(key, nonce, random(length), aad)).toBeUndefined()
     }
   })
 
   test('opens nothing under a nonce of another length', () => {
-    const sealed = use.encrypt(key, nonce, aad, random(20))
+    const sealed = use.encrypt(key, nonce, random(20), aad)
     for (const length of [0, 12, 23, 25, 48]) {
       const other = Buffer.concat([nonce, nonce]).subarray(0, length)
-      expect(use.decrypt(key, other, aad, sealed)).toBeUndefined()
+      expect(use.decrypt(key, other, sealed, aad)).toBeUndefined()
     }
   })
 

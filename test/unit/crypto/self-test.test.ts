@@ -26,27 +26,27 @@ const fail = (): never => {
 const { encrypt, decrypt, keyedHash, deriveKey, uniqueDigest } = shipped
 
 /** What the AEAD gives without looking at the tag, whatever the tag is. */
-const openUnchecked: Tested['decrypt'] = (key, nonce, aad, sealed) => {
-  const opened = decrypt(key, nonce, aad, sealed)
+const openUnchecked: Tested['decrypt'] = (key, nonce, sealed, aad) => {
+  const opened = decrypt(key, nonce, sealed, aad)
   return opened ?? sealed.subarray(0, -16)
 }
 
 /** Opens a value whose first bit at `at`, counted from either end, was turned. */
 const openTurned =
   (at: number): Tested['decrypt'] =>
-  (key, nonce, aad, sealed) => {
+  (key, nonce, sealed, aad) => {
     const turned = Uint8Array.from(sealed)
     const index = at < 0 ? sealed.length + at : at
     turned[index] = (turned[index] ?? 0) ^ 1
-    return decrypt(key, nonce, aad, sealed) ?? decrypt(key, nonce, aad, turned)
+    return decrypt(key, nonce, sealed, aad) ?? decrypt(key, nonce, turned, aad)
   }
 
 /** Opens a value under no associated data but its last part. */
 const openShorter = (): Tested['decrypt'] => {
   let whole: Uint8Array = new Uint8Array(0)
-  return (key, nonce, aad, sealed) => {
+  return (key, nonce, sealed, aad = whole) => {
     if (aad.length > whole.length) whole = aad
-    return decrypt(key, nonce, whole, sealed)
+    return decrypt(key, nonce, sealed, whole)
   }
 }
 

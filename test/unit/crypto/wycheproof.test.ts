@@ -39,11 +39,11 @@ function checkAead(use: Primitives): void {
   expect(cases.length).toBe(315)
   for (const { key, iv, aad, msg, ct, tag, result, tcId } of cases) {
     const sealed = Buffer.concat([bytes(ct), bytes(tag)])
-    const opened = use.decrypt(bytes(key), bytes(iv), bytes(aad), sealed)
+    const opened = use.decrypt(bytes(key), bytes(iv), sealed, bytes(aad))
     const stated = result === 'valid' ? msg : undefined
     expect([tcId, opened && Buffer.from(opened).toString('hex')]).toEqual([tcId, stated])
     if (result !== 'valid') continue
-    const again = use.encrypt(bytes(key), bytes(iv), bytes(aad), bytes(msg))
+    const again = use.encrypt(bytes(key), bytes(iv), bytes(msg), bytes(aad))
     expect(Buffer.from(again).toString('hex')).toBe(ct + tag)
   }
 }

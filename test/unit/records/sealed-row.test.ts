@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { utf8 } from '../../../src/bytes.ts'
 import { createKeyring } from '../../../src/crypto/keyring.ts'
 import { openKeys } from '../../../src/crypto/scope.ts'
-import { openPart, sealRow, type RowSealer } from '../../../src/records/sealed-row.ts'
+import { openRow, sealRow, type RowSealer } from '../../../src/records/sealed-row.ts'
+import { storedRow } from '../../../src/store/clear-header.ts'
 import type { NewRow } from '../../../src/store/contract.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
@@ -10,17 +11,25 @@ const random = seededBytes(3)
 const keys = openKeys(createKeyring(random))
 const sealer: RowSealer = { scope: keys.tenant('a'), collection: 'token' }
 const header = { uniques: [random(32)], terms: [random(16), random(16)], deadlineMs: 5_000 }
-const parts = [utf8('the record'), utf8('the data')]
-const row = sealRow(sealer, random, header, 2, parts)
+const values = [utf8('the record'), utf8('the data')]
+const row = sealRow(sealer, random, header, 2, values)
+const [head, first, second] = row.parts
+
+const openStored = (stored: NewRow, by = sealer) => openRow(by, storedRow(1, stored))
+const textAt = (stored: NewRow, index: number) =>
+  Buffer.from(openStored(stored).value(index)).toString()
 
 describe('a sealed row', () => {
-  test('opens part by part', () => {
-    expect(Buffer.from(openPart(sealer, row, 0)).toString()).toBe('the record')
-    expect(Buffer.from(openPart(sealer, row, 1)).toString()).toBe('the data')
+  test('opens value by value, in any order and again', () => {
+    expect([1, 0, 1].map(index => textAt(row, index))).toEqual([
+      'the data',
+      'the record',
+      'the data',
+    ])
+    expect([0, 1, 2].map(openStored(row).has)).toEqual([true, true, false])
   })
 
-  const tampered: readonly (readonly [string, NewRow])[] = [
-    ['its parts are swapped', { ...row, parts: row.parts.toReversed() }],
+  const elsewhere: readonly (readonly [string, NewRow])[] = [
     ['its version is another', { ...row, version: 3 }],
     ['it stands under another unique', { ...row, uniques: [random(32)] }],
     ['a unique was added', { ...row, uniques: [...row.uniques, random(32)] }],
@@ -33,16 +42,39 @@ describe('a sealed row', () => {
     ],
   ]
 
-  test.each(tampered)('does not open when %s', (_, changed) => {
-    expect(() => openPart(sealer, changed, 0)).toThrow('did not open')
+  test.each(elsewhere)('does not open when %s', (_, changed) => {
+    expect(() => openStored(changed)).toThrow('did not open')
+  })
+
+  test('gives no value in the place of another, and none that is missing', () => {
+    const swapped = { ...row, parts: [head, second, first].map(part => part ?? new Uint8Array()) }
+    for (const index of [0, 1]) expect(() => textAt(swapped, index)).toThrow('did not open')
+    const shortened = { ...row, parts: row.parts.slice(0, 2) }
+    expect(() => textAt(shortened, 1)).toThrow('lacks a value')
+    expect(() => openStored({ ...row, parts: [] })).toThrow('lacks a value')
+  })
+
+  test('gives no value of another row, nor of an older state of its own', () => {
+    const others = [
+      sealRow(sealer, random, header, 2, values),
+      sealRow(sealer, random, header, 1, values),
+    ]
+    for (const other of others) {
+      const mixed = {
+        ...row,
+        parts: [row.parts[0], other.parts[1]].map(p => p ?? new Uint8Array()),
+      }
+      expect(() => textAt(mixed, 0)).toThrow('did not open')
+      expect(() => openStored({ ...row, parts: other.parts, version: 3 })).toThrow('did not open')
+    }
   })
 
   test('does not open in another tenant or collection', () => {
-    const elsewhere: RowSealer[] = [
+    const places: RowSealer[] = [
       { scope: keys.tenant('b'), collection: 'token' },
       { scope: keys.installation, collection: 'token' },
       { scope: keys.tenant('a'), collection: 'application' },
     ]
-    for (const other of elsewhere) expect(() => openPart(other, row, 0)).toThrow('did not open')
+    for (const other of places) expect(() => openStored(row, other)).toThrow('did not open')
   })
 })

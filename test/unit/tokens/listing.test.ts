@@ -14,7 +14,8 @@ import {
   walksPerCredentialMax,
 } from '../../../src/limits.ts'
 import { listTokens } from '../../../src/tokens/list.ts'
-import { sealToken, type TokenRecord } from '../../../src/tokens/record.ts'
+import { sealToken } from '../../../src/tokens/record.ts'
+import type { TokenRecord } from '../../../src/tokens/stored-form.ts'
 import { searchTokens } from '../../../src/tokens/search.ts'
 import { callerOf } from '../../support/token-world.ts'
 import { openTestVault } from '../../support/vault.ts'

@@ -11,7 +11,8 @@ import { ruleConditionsMax, rulesMax } from '../../../src/limits.ts'
 import type { Row, Store } from '../../../src/store/contract.ts'
 import { listTokens } from '../../../src/tokens/list.ts'
 import type { Listed, ListPart } from '../../../src/tokens/listing.ts'
-import { sealToken, type TokenRecord } from '../../../src/tokens/record.ts'
+import { sealToken } from '../../../src/tokens/record.ts'
+import type { TokenRecord } from '../../../src/tokens/stored-form.ts'
 import { searchTokens } from '../../../src/tokens/search.ts'
 import { callerOf } from '../../support/token-world.ts'
 import { openTestVault } from '../../support/vault.ts'
@@ -63,7 +64,7 @@ interface Watch {
 
 const withoutData = (row: Row): Row => ({
   ...row,
-  parts: [...row.parts.slice(0, 1), Buffer.of(0)],
+  parts: [...row.parts.slice(0, 2), Buffer.of(0)],
 })
 
 /** Counts looks at the store and the rows they gave; their data is spoilt where that is wanted. */

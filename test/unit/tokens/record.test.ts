@@ -5,7 +5,8 @@
 import { describe, expect, test } from 'bun:test'
 import { createKeyring } from '../../../src/crypto/keyring.ts'
 import { openKeys } from '../../../src/crypto/scope.ts'
-import { sealToken, type TokenContents, type TokenRecord } from '../../../src/tokens/record.ts'
+import { sealToken, type TokenContents } from '../../../src/tokens/record.ts'
+import type { TokenRecord } from '../../../src/tokens/stored-form.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const randomBytes = seededBytes(1)

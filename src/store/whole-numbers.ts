@@ -1,5 +1,5 @@
 /**
- * Whole numbers of 48 bits, big endian, so that the order of bytes is the order of numbers.
+ * Whole numbers of 32 and 48 bits, big endian, so that the order of bytes is the order of numbers.
  *
  * @module
  */

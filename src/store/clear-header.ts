@@ -1,0 +1,127 @@
+/**
+ * The clear header of a row as bytes: version, deadline, uniques and terms, in exactly one form.
+ *
+ * What seals a row binds its values to these bytes, and an engine may keep them as they are.
+ * Layout, big endian: has deadline u8 (0, 1) · version u32 · deadline u48 (0 when there is none) ·
+ * counts of uniques and terms u16 each · uniques, 32 bytes each · terms, 16 bytes each. A row at
+ * version 3 without deadline, with one unique and two terms, begins
+ * `00 00000003 000000000000 0001 0002`.
+ * @module
+ */
+import { rowTermsMax, rowUniquesMax, termBytes, uniqueBytes } from '../limits.ts'
+import type { Digest, NewRow, Row } from './contract.ts'
+import { assertStored } from './corrupt.ts'
+import { readU32, readU48, writeU32, writeU48 } from './whole-numbers.ts'
+
+type Header = Pick<NewRow, 'uniques' | 'terms' | 'deadlineMs' | 'version'>
+
+const versionAt = 1
+const deadlineAt = 5
+const uniqueCountAt = 11
+const termCountAt = 13
+const uniquesAt = 15
+
+const sizeFor = (uniques: number, terms: number): number =>
+  uniquesAt + uniques * uniqueBytes + terms * termBytes
+
+export const clearHeaderBytes = ({ uniques, terms }: Header): number =>
+  sizeFor(uniques.length, terms.length)
+
+function writeCount(target: Uint8Array, at: number, count: number): void {
+  target[at] = count >>> 8
+  target[at + 1] = count
+}
+
+const readCount = (bytes: Uint8Array, at: number): number =>
+  ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
+
+/** @param target has room for `clearHeaderBytes` from `at` on */
+export function writeClearHeader(target: Uint8Array, at: number, row: Header): void {
+  target[at] = row.deadlineMs === undefined ? 0 : 1
+  writeU32(target, at + versionAt, row.version)
+  writeU48(target, at + deadlineAt, row.deadlineMs ?? 0)
+  writeCount(target, at + uniqueCountAt, row.uniques.length)
+  writeCount(target, at + termCountAt, row.terms.length)
+  let next = at + uniquesAt
+  for (const digests of [row.uniques, row.terms]) {
+    for (const digest of digests) {
+      target.set(digest, next)
+      next += digest.length
+    }
+  }
+}
+
+function readDigests(bytes: Uint8Array, from: number, count: number, size: number): Digest[] {
+  const digests: Digest[] = []
+  for (let at = from; digests.length < count; at += size)
+    digests.push(bytes.subarray(at, at + size))
+  return digests
+}
+
+/** `undefined` stands for no deadline. */
+function readDeadline(bytes: Uint8Array): number | undefined {
+  const hasDeadline = bytes[0]
+  const deadlineMs = readU48(bytes, deadlineAt)
+  assertStored(
+    hasDeadline === 1 || (hasDeadline === 0 && deadlineMs === 0),
+    'a row that says whether it has a deadline',
+  )
+  return hasDeadline === 1 ? deadlineMs : undefined
+}
+
+/** What is read of a header at once; its digests are cut out only when somebody asks for them. */
+export interface ClearHeader {
+  /** The bytes themselves: a view of what was read. */
+  readonly clear: Uint8Array
+  readonly version: number
+  readonly deadlineMs: number | undefined
+}
+
+/**
+ * Reads the header that stands at the beginning of some bytes.
+ * @throws ApiError `storage_corrupt` when these are not the bytes of a header
+ */
+export function readClearHeader(bytes: Uint8Array): ClearHeader {
+  assertStored(bytes.length >= uniquesAt, 'a row with a header')
+  const uniqueCount = readCount(bytes, uniqueCountAt)
+  const termCount = readCount(bytes, termCountAt)
+  const version = readU32(bytes, versionAt)
+  assertStored(
+    version > 0 && uniqueCount > 0 && uniqueCount <= rowUniquesMax && termCount <= rowTermsMax,
+    'a row within its bounds',
+  )
+  const size = sizeFor(uniqueCount, termCount)
+  assertStored(size <= bytes.length, 'a row as long as its digests')
+  return { clear: bytes.subarray(0, size), version, deadlineMs: readDeadline(bytes) }
+}
+
+export const uniquesOf = (clear: Uint8Array): Digest[] =>
+  readDigests(clear, uniquesAt, readCount(clear, uniqueCountAt), uniqueBytes)
+
+export const termsOf = (clear: Uint8Array): Digest[] => {
+  const termsAt = sizeFor(readCount(clear, uniqueCountAt), 0)
+  return readDigests(clear, termsAt, readCount(clear, termCountAt), termBytes)
+}
+
+/** Whether one of the uniques of a header is this one; cuts nothing out. */
+export function holdsUnique({ clear }: Pick<ClearHeader, 'clear'>, unique: Digest): boolean {
+  const end = sizeFor(readCount(clear, uniqueCountAt), 0)
+  for (let at = uniquesAt; at < end; at += uniqueBytes) {
+    if (isAt(clear, at, unique)) return true
+  }
+  return false
+}
+
+function isAt(bytes: Uint8Array, at: number, digest: Digest): boolean {
+  for (let i = 0; i < digest.length; i += 1) {
+    if (bytes[at + i] !== digest[i]) return false
+  }
+  return true
+}
+
+/** A row as a store gives it back. */
+export function storedRow(ordinal: number, row: NewRow): Row {
+  const clear = new Uint8Array(clearHeaderBytes(row))
+  writeClearHeader(clear, 0, row)
+  return { ...row, ordinal, clear }
+}
