@@ -104,9 +104,8 @@ const printOffset = (offsetMinutes: number): string => {
   return `${sign}${printTwo(Math.trunc(distance / 60))}:${printTwo(distance % 60)}`
 }
 
-const printLocal = (localMs: number, offsetMinutes: number): string =>
-  // Without the `Z` that ends it.
-  new Date(localMs).toISOString().slice(0, -1) + printOffset(offsetMinutes)
+/** Without an offset. */
+const printCivil = (localMs: number): string => new Date(localMs).toISOString().slice(0, -1)
 
 /**
  * Reads an instant. No offset means UTC, no time means midnight.
@@ -127,7 +126,7 @@ export const parseInstant = (text: string, at: string): Instant => {
   if (offsetMinutes === undefined) throw invalid(at, 'expected an offset from -14:00 to +14:00')
   return {
     epochMs: localMs - offsetMinutes * minuteMs,
-    text: printLocal(localMs, offsetMinutes),
+    text: printCivil(localMs) + printOffset(offsetMinutes),
   }
 }
 
@@ -142,4 +141,4 @@ export const parseFutureInstant = (text: string, at: string, nowMs: number): Ins
 }
 
 /** @returns ISO 8601 in UTC with milliseconds and offset: `2030-08-26T00:00:00.000+00:00` */
-export const printInstantUtc = (epochMs: number): string => printLocal(epochMs, 0)
+export const printInstantUtc = (epochMs: number): string => `${printCivil(epochMs)}+00:00`

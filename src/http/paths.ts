@@ -33,6 +33,19 @@ function decodeSegment(segment: string): string | undefined {
 const withoutTrailingSlash = (path: string): string =>
   path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 
+/** Of a pattern whose only parameter ends it, as of most: nothing is cut into pieces. */
+function compileLast(pattern: string): (path: string) => Params | undefined {
+  const at = pattern.lastIndexOf('/') + 1
+  const before = pattern.slice(0, at)
+  const name = pattern.slice(at + 1)
+  return path => {
+    const given = withoutTrailingSlash(path)
+    if (!given.startsWith(before) || given.includes('/', at)) return undefined
+    const decoded = decodeSegment(given.slice(at))
+    return decoded === undefined || decoded === '' ? undefined : { [name]: decoded }
+  }
+}
+
 /**
  * Reads the parameters of paths that a pattern such as `/tokens/:id` matches, with or without a
  * trailing slash. No segment of a match is empty.
@@ -43,6 +56,7 @@ export function compilePath(pattern: string): (path: string) => Params | undefin
   if (!pattern.includes(':')) {
     return path => (withoutTrailingSlash(path) === pattern ? none : undefined)
   }
+  if (pattern.indexOf(':') > pattern.lastIndexOf('/')) return compileLast(pattern)
   return path => {
     const given = withoutTrailingSlash(path).split('/')
     if (given.length !== expected.length) return undefined

@@ -104,9 +104,9 @@ describe('the LMDB engine and its disk', () => {
     await Promise.all([store.close(), before.close(), after.close()])
   })
 
-  test('a read sees what another process wrote before it, within the same turn too', async () => {
+  test('a read of a shared store sees what another process just wrote', async () => {
     const path = temporaryFolder()
-    const store = await openLmdbStore({ path })
+    const store = await openLmdbStore({ path, isShared: true })
     await inserted(store, { uniques: [1] })
     const other = join(import.meta.dir, '..', 'support', 'write-one-row.ts')
     const find = (): Promise<unknown> => store.find(uniqueOf(2))

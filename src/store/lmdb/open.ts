@@ -29,6 +29,11 @@ export interface LmdbOptions {
    * row is read in place of one that is not there.
    */
   readonly firstOrdinal?: number
+  /**
+   * Other processes write to this store too. The engine keeps one state for a whole turn of the
+   * event loop; meanwhile one of them may have answered a write, which each read then looks for.
+   */
+  readonly isShared?: boolean
   /** Asked in place of the file system, so that a test may fill it. */
   readonly freeBytes?: FreeBytes
   /** Takes blocks in place of the file system, so that a test may refuse them. */
@@ -52,6 +57,7 @@ export interface LmdbStore extends Store {
 export async function openLmdbStore({
   path,
   firstOrdinal = 1,
+  isShared = false,
   freeBytes = freeBytesAt(path),
   allocate,
   onFailure,
@@ -79,9 +85,7 @@ export async function openLmdbStore({
   const read = <T>(look: () => T): T => {
     if (closing !== undefined) throw new ApiError('unavailable', 'the store is closed')
     try {
-      // The engine keeps one state for a whole turn of the event loop; meanwhile another process
-      // may have answered a write that this read must see.
-      root.resetReadTxn()
+      if (isShared) root.resetReadTxn()
       return look()
     } catch (error) {
       throw faultOf(error)

@@ -57,14 +57,14 @@ function readParts(value: Uint8Array, from: number, count: number): Uint8Array[]
 }
 
 /**
- * @param value  as read; the row's parts are views of it
+ * @param value  as read; copied
  * @throws ApiError `storage_corrupt` when these are not the bytes of a row
  */
 export function decodeRow(value: Uint8Array, ordinal: number): Row {
   const [known, partCount = 0] = value
   assertStored(known === format && partCount <= rowPartsMax, 'a row of a known format')
-  // Views of plain bytes, whatever kind of array the engine gave.
-  const bytes = new Uint8Array(value.buffer, value.byteOffset + headerAt, value.length - headerAt)
+  // Views of bytes from the pool cost a part of what views of the engine's own would.
+  const bytes = Buffer.from(value).subarray(headerAt)
   const { clear, version, deadlineMs } = readClearHeader(bytes)
   const row = {
     ordinal,

@@ -47,6 +47,27 @@ describe('a pattern', () => {
     expect(compilePath('/a/:one/b/:two')(path)).toBeUndefined()
   })
 
+  test('with one name amid it matches as one with more does', () => {
+    const read = compilePath('/a/:one/b')
+    expect([read('/a/1/b'), read('/a/1/b/')]).toEqual([{ one: '1' }, { one: '1' }])
+    for (const path of ['/a/1', '/a/1/c', '/a//b', '/a/1/b/c', '/a/:one']) {
+      expect([path, read(path)]).toEqual([path, undefined])
+    }
+  })
+
+  test('with one name, at its end, matches as one with more does', () => {
+    const read = compilePath('/v/a/:one')
+    expect([read('/v/a/1'), read('/v/a/1/'), read('/v/a/%2F')]).toEqual([
+      { one: '1' },
+      { one: '1' },
+      { one: '/' },
+    ])
+    const others = ['/v/a', '/v/a/', '/v/a//', '/v/a/1/2', '/v/a/1//', '/V/a/1', 'v/a/1', '/v//a/1']
+    for (const path of [...others, '/v/a/%', '/v/a/%ff', '', '/']) {
+      expect([path, read(path)]).toEqual([path, undefined])
+    }
+  })
+
   test('without names matches itself alone', () => {
     const read = compilePath('/a/b')
     expect([read('/a/b'), read('/a/b/')]).toEqual([{}, {}])
