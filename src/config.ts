@@ -17,13 +17,21 @@ import {
   keyHeadersMax,
   requestsPerSecondSettingMax,
   settingCharsMax,
+  workersMax,
 } from './limits.ts'
 import { defaultSettings, type Settings } from './settings.ts'
 
-export type Address = { readonly socket: string } | { readonly host: string; readonly port: number }
+export interface TcpAddress {
+  readonly host: string
+  readonly port: number
+}
+
+export type Address = { readonly socket: string } | TcpAddress
 
 export interface Config {
   readonly address: Address
+  /** Processes that serve; 1 where the address is a socket, which none can share. */
+  readonly workers: number
   readonly settings: Settings
 }
 
@@ -119,7 +127,7 @@ function basePathOf(value: unknown): string | undefined {
   return /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$/.test(path) ? path : undefined
 }
 
-/** Where the vault listens. */
+/** Where the vault listens, and how many processes do. */
 const addressChoices = {
   host: {
     describes: 'the address to listen on',
@@ -135,6 +143,11 @@ const addressChoices = {
     describes: 'a Unix socket to listen on instead',
     fallback: undefined,
     ...text('a path'),
+  },
+  workers: {
+    describes: 'processes that serve together, on Linux; limits of a credential count in each',
+    fallback: 1,
+    ...integer(1, workersMax),
   },
 } satisfies Record<string, Choice<string | number | undefined>>
 
@@ -273,8 +286,8 @@ function addressOf(values: Values, texts: Texts): Address {
   return socket === undefined || isOverruled ? { host, port } : { socket }
 }
 
-function freezeSettings({ host: _host, port: _port, socket: _socket, ...rest }: Values): Settings {
-  const settings: Settings = rest
+function freezeSettings(values: Values): Settings {
+  const { host: _host, port: _port, socket: _socket, workers: _workers, ...settings } = values
   return Object.freeze({
     ...settings,
     keyHeaders: Object.freeze(settings.keyHeaders),
@@ -293,5 +306,11 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
     decodeChoice<unknown>(name, choice, texts[name as Name], members),
   ])
   const values = Object.fromEntries(decoded) as Values
-  return { address: addressOf(values, texts), settings: freezeSettings(values) }
+  const { workers } = values
+  const address = addressOf(values, texts)
+  if ('socket' in address && workers > 1) {
+    const { flag, variable } = optionOf('workers', choices.workers)
+    throw refuse(`${flag} or ${variable}: expected 1 with a socket, which workers cannot share`)
+  }
+  return { address, workers, settings: freezeSettings(values) }
 }

@@ -15,6 +15,15 @@ export const drainMsMax = 10_000
 /** From a failed commit to the end of the process: time for the answers under way to leave. */
 export const haltMs = 100
 export const storeCloseMsMax = 5_000
+/** decision: what a worker gets to end in; then it is ended. */
+export const workerStopMsMax = drainMsMax + storeCloseMsMax + 1_000
+/** decision: how long after its end a worker is started again, doubled each time. */
+export const workerRestartMsMin = 100
+export const workerRestartMsMax = 5_000
+/** decision: one that ran for so long was well, and its next restart comes at once again. */
+export const workerSteadyMs = 60_000
+/** decision: starts of one worker that fail in a row, until the instance ends. */
+export const workerStartsMax = 5
 /** A body with more of them says no more by listing them all. */
 export const bodyFaultsMax = 20
 /** decision: the server ends a connection that is idle, or sends no whole request, for so long. */
@@ -43,6 +52,8 @@ export const requestsPerSecondSettingMax = 1_000_000
 export const keyHeadersMax = 8
 export const corsOriginsMax = 100
 export const settingCharsMax = 1_000
+/** decision: each has its own memory, and its own readers of the store. */
+export const workersMax = 64
 export const configFileBytesMax = 64 * 1024
 
 // JSON
@@ -158,7 +169,8 @@ export const sweepBatchRows = 200
 export const credentialCacheEntriesMax = 10_000
 
 // Writes
-export const writeAttemptsMax = 20
+/** decision: so many that, with a worker for each of 8 cores at one row, hardly any write loses all. */
+export const writeAttemptsMax = 200
 
 // Store
 export const uniqueBytes = 32

@@ -16,6 +16,7 @@ import { assertMachine } from './cli/machine.ts'
 import { assertKnownVariables, servingOptions, tryingOptions } from './cli/options.ts'
 import { serve, type ServeOptions } from './cli/serve.ts'
 import { say } from './cli/system.ts'
+import { work } from './cli/worker.ts'
 import { verify, type VerifyOptions } from './cli/verify.ts'
 
 const usageExitCode = 2
@@ -75,6 +76,10 @@ function buildCommands(): Command {
     .addOption(masterKeyOption())
     .action((options: ServeOptions) => serve(options))
   addOptions(serving, servingOptions())
+  program
+    .command('worker <index>', { hidden: true })
+    .description('serve with others, as coffer serve --workers orders on stdin')
+    .action((index: string) => work(Number(index)))
   const trying = program
     .command('dev')
     .description('start a throw-away vault with three keys')

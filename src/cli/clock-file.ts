@@ -3,7 +3,7 @@
  * newline, readable by its owner only.
  *
  * Written in place and never synced, which keeps it over the death of the process and takes a few
- * microseconds. Only who holds the lock of the folder may open it. Source: cli/clock.ts.
+ * microseconds. Only who has the lock of the folder may open it. Source: cli/clock.ts.
  * @module
  */
 import { constants, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
@@ -21,6 +21,18 @@ function openToRead(path: string): number {
     return openSync(path, O_RDONLY | O_NOFOLLOW)
   }
 }
+
+/**
+ * A mark that several processes keep: whoever is behind leaves what another one has written.
+ * @param text what it was before the first of them began: they are ahead of their time by a lease
+ */
+export const sharedMark = (mark: ClockMark, text?: string): ClockMark => ({
+  read: () => text ?? mark.read(),
+  write(text) {
+    // What is no number is damage, and is written over.
+    if (!(Number(mark.read()) >= Number(text))) mark.write(text)
+  },
+})
 
 /** The file is made where it is missing. Whatever fails then fails at each use, as an error. */
 export function openClockFile(path: string): ClockMark {

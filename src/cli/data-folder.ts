@@ -160,8 +160,8 @@ export function checkFolder({ data, masterKeyFile }: FolderOptions): Uint8Array 
   return readMasterKey(masterKeyFile ?? pathsOf(data).masterKey)
 }
 
-/** A data folder that is this process's alone until it ends. */
-export interface LockedFolder {
+/** A data folder that nothing seems to be wrong with. */
+export interface FoundFolder {
   readonly data: string
   readonly masterKey: Uint8Array
   /** The folder of the database. */
@@ -170,29 +170,39 @@ export interface LockedFolder {
   readonly clock: string
 }
 
+/** A data folder that is this process's until it ends, and that of those it hands the lock to. */
+export interface LockedFolder extends FoundFolder {
+  readonly lockFile: number
+}
+
+function findFolder(options: FolderOptions): FoundFolder {
+  const { store, clock } = pathsOf(options.data)
+  return { data: options.data, masterKey: checkFolder(options), store, clock }
+}
+
 /** @throws CommandFailure as `checkFolder`, and when another process has the folder */
 export function lockDataFolder(options: FolderOptions): LockedFolder {
   const { data } = options
-  const masterKey = checkFolder(options)
-  const { lock, store, clock } = pathsOf(data)
+  const found = findFolder(options)
   try {
-    lockInstance(lock)
+    return { ...found, lockFile: lockInstance(pathsOf(data).lock) }
   } catch (error) {
     throw explained(data, error)
   }
-  return { data, masterKey, store, clock }
 }
 
 /**
  * @param onFailure is told when the store can no longer write
+ * @param isShared whether other processes of the instance may have it open, and have checked it
  * @throws CommandFailure with nothing written
  */
 export async function openStoreOf(
-  { data, store: path }: LockedFolder,
+  { data, store: path }: FoundFolder,
   onFailure: (cause: unknown) => void,
+  isShared = false,
 ): Promise<LmdbStore> {
   try {
-    return await openLmdbStore({ path, onFailure })
+    return await openLmdbStore({ path, onFailure, isShared })
   } catch (error) {
     if (!(error instanceof ApiError && error.kind === 'storage_corrupt'))
       throw explained(data, error)
@@ -201,7 +211,7 @@ export async function openStoreOf(
 }
 
 /** @throws CommandFailure, with the store closed */
-export async function openKeysOf(store: Store, { data, masterKey }: LockedFolder): Promise<Keys> {
+export async function openKeysOf(store: Store, { data, masterKey }: FoundFolder): Promise<Keys> {
   try {
     return await openVaultKeys(store, masterKey)
   } catch (error) {
@@ -229,5 +239,19 @@ export async function openDataFolder(
 ): Promise<OpenedFolder> {
   const folder = lockDataFolder(options)
   const store = await openStoreOf(folder, onFailure)
+  return { store, keys: await openKeysOf(store, folder), clockFile: folder.clock }
+}
+
+/**
+ * Opens a data folder for a worker: whoever started it has the lock and has handed it on.
+ * @param onFailure is told when the store can no longer write
+ * @throws CommandFailure
+ */
+export async function joinDataFolder(
+  options: FolderOptions,
+  onFailure: (cause: unknown) => void,
+): Promise<OpenedFolder> {
+  const folder = findFolder(options)
+  const store = await openStoreOf(folder, onFailure, true)
   return { store, keys: await openKeysOf(store, folder), clockFile: folder.clock }
 }

@@ -16,8 +16,12 @@ const ownerOnly = 0o600
 
 const flock = { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 } as const
 
-/** Holds the lock until the process ends. @throws CommandFailure when another process has it */
-export function lockInstance(lockFile: string): void {
+/**
+ * Holds the lock until the process has ended, and every one that the file was handed on to.
+ * @returns the open file
+ * @throws CommandFailure when another process has it
+ */
+export function lockInstance(lockFile: string): number {
   const libc = findInLibc({ flock })
   if (libc === undefined) {
     throw new CommandFailure('cannot lock the data folder on this platform: no libc was found')
@@ -26,4 +30,5 @@ export function lockInstance(lockFile: string): void {
   if (libc.flock(file, lockExclusive | lockNonBlocking) !== 0) {
     throw new CommandFailure('another coffer runs on this data folder: stop it first')
   }
+  return file
 }

@@ -1,40 +1,96 @@
 /**
- * `coffer serve`: serves one data folder until SIGTERM.
+ * `coffer serve`: serves one data folder until SIGTERM, by this process or by several others.
  *
+ * Others are workers: they share the port and the store, and this process watches over them. It
+ * has the lock of the folder and hands it on to each, so that no second instance comes while one of
+ * them is left; it looks at folder, store, keys and port before the first of them starts.
+ * Source: design.md, "Beyond one machine".
  * @module
  */
-import type { Deps } from '../deps.ts'
-import { openClock } from './clock.ts'
+import type { Config, TcpAddress } from '../config.ts'
 import { openClockFile } from './clock-file.ts'
-import { openDataFolder, type FolderOptions } from './data-folder.ts'
+import { lockDataFolder, openDataFolder, openKeysOf, openStoreOf } from './data-folder.ts'
+import type { FolderOptions, LockedFolder } from './data-folder.ts'
+import { CommandFailure } from './failure.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
-import { startServer, untilSignalled } from './server.ts'
-import {
-  elapsedMs,
-  endAfterFailure,
-  logToStderr,
-  outliveReaders,
-  randomBytes,
-  say,
-  wallMs,
-} from './system.ts'
+import { findPort, untilSignalled } from './server.ts'
+import { endingSignals, outliveTerminal, serveUntilSignalled } from './serving.ts'
+import { openSupervisor } from './supervisor.ts'
+import { elapsedMs, endAfterFailure, logToStderr, outliveReaders, say } from './system.ts'
+import { startWorker, type WorkerProcess } from './worker-process.ts'
+import type { WorkerOrder } from './worker.ts'
 
 export type ServeOptions = FolderOptions & ConfigOptions
 
+const announce = (address: string): void => say(`Coffer listens on ${address}`)
+
+async function serveAlone(options: ServeOptions, { address, settings }: Config): Promise<void> {
+  const opened = await openDataFolder(options, endAfterFailure)
+  const mark = openClockFile(opened.clockFile)
+  await serveUntilSignalled({ opened, mark, address, settings, log: logToStderr, announce })
+}
+
+/** @returns the folder, locked, once all that a worker needs was found to be there */
+async function lockAndCheck(options: FolderOptions): Promise<LockedFolder> {
+  const folder = lockDataFolder(options)
+  const store = await openStoreOf(folder, () => {})
+  await openKeysOf(store, folder)
+  await store.close()
+  return folder
+}
+
+/** Where it cannot be read, each worker finds that out for itself. */
+function readMark(clockFile: string): { readonly mark?: string } {
+  try {
+    return { mark: openClockFile(clockFile).read() }
+  } catch {
+    return {}
+  }
+}
+
+/** @returns what starts a worker: one of the first ones, or later one in its place */
+function openStarter({ lockFile, clock }: LockedFolder, order: WorkerOrder) {
+  const first = { ...order, ...readMark(clock) }
+  const begun = new Set<number>()
+  return (index: number): WorkerProcess => {
+    const isFirst = !begun.has(index)
+    begun.add(index)
+    return startWorker(index, isFirst ? first : order, lockFile)
+  }
+}
+
+async function serveTogether(
+  { data, masterKeyFile }: ServeOptions,
+  { workers, settings }: Config,
+  asked: TcpAddress,
+): Promise<void> {
+  if (process.platform !== 'linux') {
+    throw new CommandFailure('--workers or COFFER_WORKERS: expected 1 on this platform', 2)
+  }
+  const folder = { data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) }
+  const locked = await lockAndCheck(folder)
+  const address = await findPort(asked)
+  const order = { parent: process.pid, folder, address, settings }
+  outliveTerminal()
+  const stopped = untilSignalled(endingSignals)
+  const supervisor = openSupervisor(workers, {
+    start: openStarter(locked, order),
+    elapsedMs,
+    log: logToStderr,
+  })
+  try {
+    const ready = supervisor.isReady.then(() => announce(`http://${address.host}:${address.port}`))
+    await Promise.race([ready, supervisor.failed, stopped])
+    await Promise.race([supervisor.failed, stopped])
+  } finally {
+    await supervisor.stop()
+  }
+}
+
 export async function serve(options: ServeOptions): Promise<void> {
-  const { address, settings } = loadConfig(options)
+  const config = loadConfig(options)
+  const { address, workers } = config
   outliveReaders()
-  const { store, keys, clockFile } = await openDataFolder(options, endAfterFailure)
-  const log = logToStderr
-  const clock = openClock({ wall: wallMs, elapsedMs, mark: openClockFile(clockFile), log })
-  const { now, settled } = clock
-  const deps: Deps = { store, keys, now, settled, elapsedMs, randomBytes, log, settings }
-  // The end of a terminal ends no server.
-  process.on('SIGHUP', () => {})
-  const stopped = untilSignalled(['SIGTERM', 'SIGINT'])
-  const server = await startServer(deps, address)
-  say(`Coffer listens on ${server.address}`)
-  await stopped
-  await server.stop()
-  clock.keep()
+  if (workers === 1 || 'socket' in address) await serveAlone(options, config)
+  else await serveTogether(options, config, address)
 }

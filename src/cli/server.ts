@@ -6,7 +6,7 @@
 import { lstatSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { buildApp, type App } from '../app.ts'
-import type { Address } from '../config.ts'
+import type { Address, TcpAddress } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { sweep } from '../expiry.ts'
 import { drainMsMax, idleSecondsMax, storeCloseMsMax, sweepIntervalMs } from '../limits.ts'
@@ -55,7 +55,13 @@ function listenFailure(error: unknown): unknown {
     : new CommandFailure('cannot listen there: choose another --host, --port or --socket')
 }
 
-function listen({ listener }: App, address: Address) {
+/** How a process serves that is one of several on the same port and store. */
+export interface Sharing {
+  /** Exactly one of them does. */
+  readonly sweeps: boolean
+}
+
+function listen({ listener }: App, address: Address, isShared: boolean) {
   const common = {
     ...listener,
     development: false,
@@ -68,9 +74,26 @@ function listen({ listener }: App, address: Address) {
       return Bun.serve({ ...common, unix: address.socket })
     }
     const { host: hostname, port } = address
-    // Else the server would share a port that another process has, in silence.
-    const tcp = { reusePort: false, idleTimeout: idleSecondsMax }
+    // Else the server would share a port that any other process has, in silence.
+    const tcp = { reusePort: isShared, idleTimeout: idleSecondsMax }
     return Bun.serve({ ...common, ...tcp, hostname, port })
+  } catch (error) {
+    throw listenFailure(error)
+  }
+}
+
+/**
+ * A port that nobody has, for processes that share it: they could not tell each other from another
+ * instance which shares as well, so whoever starts them makes sure first.
+ * @throws CommandFailure when the address cannot be had
+ */
+export async function findPort({ host: hostname, port }: TcpAddress): Promise<TcpAddress> {
+  try {
+    const fetch = () => new Response(undefined, { status: 503 })
+    const probe = Bun.serve({ hostname, port, reusePort: false, fetch })
+    const found = probe.port
+    await probe.stop(true)
+    return { host: hostname, port: found ?? port }
   } catch (error) {
     throw listenFailure(error)
   }
@@ -95,12 +118,28 @@ function startSweeping(deps: Pick<Deps, 'store' | 'settled' | 'log'>): () => voi
   return () => clearInterval(timer)
 }
 
-/** @throws CommandFailure when the address cannot be had */
-export async function startServer(deps: Deps, address: Address): Promise<RunningServer> {
+/**
+ * Where another one sweeps, the clock is looked at as often: what the wall called expired for so
+ * long is then hidden by all.
+ */
+function startWatching({ now }: Pick<Deps, 'now'>): () => void {
+  const timer = setInterval(now, sweepIntervalMs)
+  return () => clearInterval(timer)
+}
+
+/**
+ * @param sharing `undefined` for a process that has port and store for itself
+ * @throws CommandFailure when the address cannot be had
+ */
+export async function startServer(
+  deps: Deps,
+  address: Address,
+  sharing?: Sharing,
+): Promise<RunningServer> {
   if ('socket' in address) await clearSocket(address.socket)
   const app = buildApp(deps)
-  const server = listen(app, address)
-  const stopSweeping = startSweeping(deps)
+  const server = listen(app, address, sharing !== undefined)
+  const stopSweeping = sharing?.sweeps === false ? startWatching(deps) : startSweeping(deps)
   return {
     address: 'socket' in address ? address.socket : `http://${server.hostname}:${server.port}`,
     async stop() {

@@ -197,3 +197,23 @@ describe('the address', () => {
     expect(overruled).toEqual({ host: '127.0.0.1', port: 1 })
   })
 })
+
+describe('the workers', () => {
+  test('are one unless it is said, by a text or in the file', () => {
+    expect(decodeConfig({}).workers).toBe(1)
+    expect(decodeConfig({ workers: '3' }, fileOf({ workers: 2 })).workers).toBe(3)
+    expect(decodeConfig({}, fileOf({ workers: 2 })).workers).toBe(2)
+    expect(decodeConfig({ workers: '3' }).settings).not.toHaveProperty('workers')
+  })
+
+  test('cannot share a socket', () => {
+    expect(decodeConfig({ workers: '1', socket: '/run/a' }).address).toEqual({ socket: '/run/a' })
+    expectOneLine(() => decodeConfig({ workers: '2', socket: '/run/a' }), '--workers')
+    expectOneLine(() => decodeConfig({}, fileOf({ workers: 2, socket: '/run/a' })), '--workers')
+    expect(decodeConfig({ port: '1' }, fileOf({ workers: 2, socket: '/run/a' })).workers).toBe(2)
+  })
+
+  test.each(['0', '-1', '65', '1.5', 'two', ''])('%p is no number of them', text => {
+    expectOneLine(() => decodeConfig({ workers: text }), '--workers')
+  })
+})

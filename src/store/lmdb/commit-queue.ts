@@ -83,16 +83,29 @@ function answer(group: readonly Waiter[], results: readonly SetResult[]): void {
   })
 }
 
-/** Rejects when a commit is overdue; `ended` stops the clock. */
-async function overdue(ended: AbortSignal): Promise<never> {
-  await setTimeout(commitMsMax, undefined, { signal: ended })
+/**
+ * Rejects when a commit is overdue; `signal` stops the clock.
+ * @param begun resolves when the transaction has begun
+ */
+async function overdue(
+  signal: AbortSignal,
+  begun: Promise<void>,
+  waitMsMax: number,
+): Promise<never> {
+  if (waitMsMax > 0) await Promise.race([begun, setTimeout(waitMsMax, undefined, { signal })])
+  await setTimeout(commitMsMax, undefined, { signal })
   throw new Error('the commit did not end')
 }
 
-/** @param onFailure is told once, with the cause, after the first commit that failed */
+/**
+ * @param onFailure is told once, with the cause, after the first commit that failed
+ * @param waitMsMax how long another process may keep a transaction from beginning: one whose own
+ *   commit is overdue must not take this one with it
+ */
 export function openCommitQueue(
   commitGroup: CommitGroup,
   onFailure: (cause: unknown) => void = () => {},
+  waitMsMax = 0,
 ): CommitQueue {
   const waiting: Waiter[] = []
   let running: Promise<void> | undefined
@@ -108,13 +121,18 @@ export function openCommitQueue(
 
   const commitNext = async (): Promise<void> => {
     let group: readonly Waiter[] = []
+    const begun = Promise.withResolvers<void>()
     const take = (): readonly ChangeSet[] => {
+      begun.resolve()
       group = takeGroup(waiting)
       return group.map(({ changes }) => changes)
     }
     const ended = new AbortController()
     try {
-      const results = await Promise.race([commitGroup(take), overdue(ended.signal)])
+      const results = await Promise.race([
+        commitGroup(take),
+        overdue(ended.signal, begun.promise, waitMsMax),
+      ])
       answer(group, results)
     } catch (error) {
       await halt(group, error)

@@ -6,11 +6,12 @@
  * @module
  */
 import { ApiError } from '../../errors.ts'
+import { commitMsMax } from '../../limits.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../check-query.ts'
 import type { Row, Store } from '../contract.ts'
 import { openCommitQueue, type CommitGroup } from './commit-queue.ts'
 import { assertDataFile } from './damaged-pages.ts'
-import { openEnvironment } from './environment.ts'
+import { openEnvironment, type Environment } from './environment.ts'
 import { faultOf } from './fault.ts'
 import { freeBytesAt, openSpaceGuard, type FreeBytes } from './free-space.ts'
 import { checkIntegrity, type Finding } from './integrity.ts'
@@ -38,6 +39,11 @@ export interface LmdbOptions {
   readonly freeBytes?: FreeBytes
   /** Takes blocks in place of the file system, so that a test may refuse them. */
   readonly allocate?: Allocate
+  /**
+   * Other processes of the instance have it open, and the file was checked before the first one:
+   * under their writes the check would look at pages of several states.
+   */
+  readonly isShared?: boolean
   /** Told once when a commit failed: the store writes nothing more, and the process should end. */
   readonly onFailure?: (cause: unknown) => void
 }
@@ -48,6 +54,17 @@ export interface LmdbStore extends Store {
   /** All rows, oldest first; for a walk in one go. What is no row, `integrity` finds. */
   everyRow(): Iterable<Row>
 }
+
+/** The reserve is filled within the transaction: no other process takes of it before the commit. */
+const groupCommitter =
+  (environment: Environment, reserveOf: () => Reserve): CommitGroup =>
+  take => {
+    const reserve = reserveOf()
+    return environment.root.transaction(() => {
+      const roomBytes = reserve.fill()
+      return writeGroup(environment, take(), roomBytes)
+    })
+  }
 
 /**
  * Opens a store, and makes it where the folder has none.
@@ -60,9 +77,10 @@ export async function openLmdbStore({
   isShared = false,
   freeBytes = freeBytesAt(path),
   allocate,
+  isShared = false,
   onFailure,
 }: LmdbOptions): Promise<LmdbStore> {
-  assertDataFile(path)
+  if (!isShared) assertDataFile(path)
   const environment = openEnvironment(path)
   const { root } = environment
   try {
@@ -73,12 +91,11 @@ export async function openLmdbStore({
   }
   // Opened for the first commit alone: whoever only reads changes nothing of the file.
   let reserve: Reserve | undefined
-  const commitGroup: CommitGroup = take => {
-    reserve ??= openReserve(path, freeBytes, allocate)
-    const roomBytes = reserve.fill()
-    return root.transaction(() => writeGroup(environment, take(), roomBytes))
-  }
-  const queue = openCommitQueue(commitGroup, onFailure)
+  const commitGroup = groupCommitter(
+    environment,
+    () => (reserve ??= openReserve(path, freeBytes, allocate)),
+  )
+  const queue = openCommitQueue(commitGroup, onFailure, isShared ? 2 * commitMsMax : 0)
   const assertSpace = openSpaceGuard(freeBytes)
   let closing: Promise<void> | undefined
 

@@ -6,7 +6,15 @@ import { drawFrom, type Draw } from '../draw.ts'
 import { checkLedger } from './check.ts'
 import type { Client, Keys } from './client.ts'
 import { openLedger, totalOf, type Ledger } from './ledger.ts'
-import { connectAll, makeVault, openHome, startServer, type Home, type Server } from './server.ts'
+import {
+  connectAll,
+  makeVault,
+  openHome,
+  startServer,
+  type Home,
+  type Server,
+  type Shared,
+} from './server.ts'
 import { work } from './work.ts'
 import { createShared } from './work-shared.ts'
 
@@ -25,9 +33,17 @@ const connectionsMin = 32
 const connectionsMax = 64
 const checkers = 16
 
-/** @param folder for all that is not the data folder */
-export async function openScene(seed: number, folder: string, data?: string): Promise<Scene> {
-  const home = openHome(folder, data)
+/**
+ * @param folder for all that is not the data folder
+ * @param shared where workers are wanted
+ */
+export async function openScene(
+  seed: number,
+  folder: string,
+  data?: string,
+  shared?: Shared,
+): Promise<Scene> {
+  const home = openHome(folder, data, shared)
   const keys = await makeVault(home)
   const rest = { ledger: openLedger(), draw: drawFrom(seed), readyMs: [] }
   const scene: Scene = { home, keys, ...rest, server: undefined }

@@ -15,6 +15,13 @@ export interface Home {
   readonly socket: string
   /** Where the binary unpacks what it loads; a kill may come amid that as well. */
   readonly temporary: string
+  /** Several workers on a port, in place of one process on the socket. */
+  readonly shared?: Shared | undefined
+}
+
+export interface Shared {
+  readonly port: number
+  readonly workers: number
 }
 
 export interface Ended {
@@ -25,6 +32,7 @@ export interface Ended {
 }
 
 export interface Server {
+  readonly pid: number
   /** `false` when it was killed before. @throws Error when it ended by itself */
   readonly isReady: Promise<boolean>
   /** From its start; known once it is ready. */
@@ -36,11 +44,14 @@ export interface Server {
   readonly ended: Promise<Ended>
 }
 
-/** @param data the data folder, where it is on a disk of its own */
-export function openHome(folder: string, data = join(folder, 'data')): Home {
+/**
+ * @param data the data folder, where it is on a disk of its own
+ * @param shared where workers are wanted
+ */
+export function openHome(folder: string, data = join(folder, 'data'), shared?: Shared): Home {
   const temporary = join(folder, 'tmp')
   mkdirSync(temporary, { mode: 0o700, recursive: true })
-  return { data, socket: join(folder, 'socket'), temporary }
+  return { data, socket: join(folder, 'socket'), temporary, shared }
 }
 
 /** Forgets what the binary has unpacked, so that it does so once more. */
@@ -61,12 +72,18 @@ async function canConnect(unix: string, child: Bun.ReadableSubprocess): Promise<
   throw new Error('the server ended when nobody read its lines')
 }
 
+const addressOptions = ({ socket, shared }: Home): readonly string[] =>
+  shared === undefined
+    ? ['--socket', socket]
+    : ['--port', String(shared.port), '--workers', String(shared.workers)]
+
 /** @param heeds whether its lines on stdout are read; if not, nobody ever does */
-export function startServer({ data, socket, temporary }: Home, heeds = true): Server {
+export function startServer(home: Home, heeds = true): Server {
+  const { data, socket, temporary } = home
   const startedMs = performance.now()
   let readyMs: number | undefined
   let wasKilled = false
-  const command = [...cofferCommand, 'serve', '--data', data, '--socket', socket]
+  const command = [...cofferCommand, 'serve', '--data', data, ...addressOptions(home)]
   const child = Bun.spawn(command, {
     stdin: 'ignore',
     stdout: 'pipe',
@@ -89,6 +106,7 @@ export function startServer({ data, socket, temporary }: Home, heeds = true): Se
     return !done
   }
   return {
+    pid: child.pid,
     isReady: waitReady(),
     readyMs: () => readyMs,
     ended,
@@ -106,8 +124,11 @@ export function startServer({ data, socket, temporary }: Home, heeds = true): Se
   }
 }
 
-export const connectAll = (home: Home, count: number): Promise<Connection[]> =>
-  Promise.all(Array.from({ length: count }, () => openConnection({ unix: home.socket })))
+export function connectAll({ socket, shared }: Home, count: number): Promise<Connection[]> {
+  const target =
+    shared === undefined ? { unix: socket } : { hostname: '127.0.0.1', port: shared.port }
+  return Promise.all(Array.from({ length: count }, () => openConnection(target)))
+}
 
 const tokenPermissions = ['create', 'read', 'update', 'delete', 'search', 'use'].map(
   name => `token:${name}`,

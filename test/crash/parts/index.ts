@@ -12,12 +12,14 @@ import { failDisk } from './io-faults.ts'
 import { killServer } from './kill.ts'
 import { cutPower } from './power-cut.ts'
 import { terminateServer } from './terminate.ts'
+import { killWorkers } from './workers.ts'
 
 export const parts: Readonly<Record<string, Part>> = {
   'bit-rot': rotBits,
   copies: copyDatabases,
   kill: killServer,
   terminate: terminateServer,
+  workers: killWorkers,
   churn: churnRows,
   'power-cut': cutPower,
   'disk-full': fillDisk,

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openClockFile } from '../../../src/cli/clock-file.ts'
+import { openClockFile, sharedMark } from '../../../src/cli/clock-file.ts'
 import { clockFileBytesMax } from '../../../src/limits.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 
@@ -45,5 +45,36 @@ describe('the file of the clock', () => {
       expect(() => file.write('1\n')).toThrow()
     }
     expect(readFileSync(target, 'latin1')).toBe('canary')
+  })
+})
+
+describe('a mark that several processes keep', () => {
+  const write = (path: string, text: string) => sharedMark(openClockFile(path)).write(text)
+
+  test('is raised, and never lowered', () => {
+    const path = newPath()
+    const texts = ['5000\n', '4000\n', '1893456000000\n', '1893455999999\n']
+    const after = texts.map(text => {
+      write(path, text)
+      return readFileSync(path, 'latin1')
+    })
+    expect(after).toEqual(['5000\n', '5000\n', '1893456000000\n', '1893456000000\n'])
+  })
+
+  test('is written over what is no mark', () => {
+    const path = newPath()
+    writeFileSync(path, 'canary '.repeat(100))
+    write(path, '5000\n')
+    expect(readFileSync(path, 'latin1')).toBe('5000\n')
+  })
+
+  test('is read as what it was before the first of them, where that is known', () => {
+    const path = newPath()
+    const file = openClockFile(path)
+    file.write('7000\n')
+    expect(sharedMark(file).read()).toBe('7000\n')
+    const early = sharedMark(file, '5000\n')
+    early.write('6000\n')
+    expect([early.read(), file.read()]).toEqual(['5000\n', '7000\n'])
   })
 })

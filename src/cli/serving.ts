@@ -1,0 +1,48 @@
+/**
+ * What every serving process does, alone or beside others: an opened folder becomes a server, until
+ * a signal ends it.
+ *
+ * @module
+ */
+import type { Address } from '../config.ts'
+import type { Deps, Log } from '../deps.ts'
+import type { Settings } from '../settings.ts'
+import { openClock, type ClockMark } from './clock.ts'
+import type { OpenedFolder } from './data-folder.ts'
+import { startServer, untilSignalled, type Sharing } from './server.ts'
+import { elapsedMs, randomBytes, wallMs } from './system.ts'
+
+/** What tells a service to end. */
+export const endingSignals = ['SIGTERM', 'SIGINT'] as const
+
+/** The end of a terminal ends no server. */
+export function outliveTerminal(): void {
+  process.on('SIGHUP', () => {})
+}
+
+export interface Serving {
+  readonly opened: OpenedFolder
+  readonly mark: ClockMark
+  readonly address: Address
+  readonly settings: Settings
+  readonly log: Log
+  readonly sharing?: Sharing
+  /** Told once, where it listens. */
+  readonly announce: (address: string) => void
+}
+
+/** Serves until it is told to end, and then ends in order. */
+export async function serveUntilSignalled(serving: Serving): Promise<void> {
+  const { opened, mark, address, settings, log, sharing, announce } = serving
+  const { store, keys } = opened
+  const clock = openClock({ wall: wallMs, elapsedMs, mark, log })
+  const { now, settled } = clock
+  const deps: Deps = { store, keys, now, settled, elapsedMs, randomBytes, log, settings }
+  outliveTerminal()
+  const stopped = untilSignalled(endingSignals)
+  const server = await startServer(deps, address, sharing)
+  announce(server.address)
+  await stopped
+  await server.stop()
+  clock.keep()
+}

@@ -1,0 +1,134 @@
+/**
+ * The supervisor: keeps so many workers running, and ends them together.
+ *
+ * A worker that ends by itself, whatever way, is started again: at once, then after longer and
+ * longer pauses when it does so again and again. One that cannot even start ends the instance, so
+ * that whoever watches over that learns of it. A worker is only started when the one before it is
+ * gone, so there is never more than one of each index.
+ * @module
+ */
+import type { Log } from '../deps.ts'
+import {
+  workerRestartMsMax,
+  workerRestartMsMin,
+  workerStartsMax,
+  workerSteadyMs,
+  workerStopMsMax,
+} from '../limits.ts'
+import { CommandFailure, systemCodeOf } from './failure.ts'
+import type { WorkerProcess } from './worker-process.ts'
+
+export interface SupervisorParts {
+  readonly start: (index: number) => WorkerProcess
+  readonly elapsedMs: () => number
+  readonly log: Log
+}
+
+export interface Supervisor {
+  /** Resolves when all workers listen for the first time. */
+  readonly isReady: Promise<unknown>
+  /** Rejects with a CommandFailure when a worker cannot be started. */
+  readonly failed: Promise<never>
+  /** Ends all workers, in order or else by force; resolves when none is left. */
+  stop(): Promise<void>
+}
+
+interface State {
+  readonly running: Set<WorkerProcess>
+  /** Resolves when no worker is to be started any more. */
+  readonly stopping: PromiseWithResolvers<void>
+  isStopping: boolean
+}
+
+/** How long after the `count`th short life in a row the next one begins. */
+const restartMsOf = (count: number): number =>
+  Math.min(workerRestartMsMax, workerRestartMsMin * 2 ** Math.min(count, 30))
+
+interface Life {
+  /** Whether it came to listen. */
+  readonly wasReady: boolean
+  readonly livedMs: number
+}
+
+/** One life of a worker, from its start to its end. */
+async function live(
+  { start, elapsedMs, log }: SupervisorParts,
+  state: State,
+  index: number,
+  onReady: () => void,
+): Promise<Life> {
+  const startedMs = elapsedMs()
+  let worker: WorkerProcess
+  try {
+    worker = start(index)
+  } catch (error) {
+    // Such as no room for one more process, which may pass.
+    log('worker_not_started', { worker: index, cause: systemCodeOf(error) ?? 'unknown' })
+    return { wasReady: false, livedMs: 0 }
+  }
+  state.running.add(worker)
+  const wasReady = await worker.isReady
+  if (wasReady) onReady()
+  const end = await worker.ended
+  state.running.delete(worker)
+  if (!state.isStopping) log('worker_ended', { worker: index, ...end })
+  return { wasReady, livedMs: elapsedMs() - startedMs }
+}
+
+/** @throws CommandFailure when too many starts have failed in a row */
+async function keepRunning(
+  parts: SupervisorParts,
+  state: State,
+  index: number,
+  onReady: () => void,
+): Promise<void> {
+  let shortLives = 0
+  let failedStarts = 0
+  while (!state.isStopping) {
+    const { wasReady, livedMs } = await live(parts, state, index, onReady)
+    if (state.isStopping) return
+    failedStarts = wasReady ? 0 : failedStarts + 1
+    if (failedStarts === workerStartsMax) {
+      throw new CommandFailure('a worker ends before it listens, again and again: stopped')
+    }
+    if (livedMs >= workerSteadyMs) shortLives = 0
+    await Promise.race([Bun.sleep(restartMsOf(shortLives)), state.stopping.promise])
+    shortLives += 1
+  }
+}
+
+async function stopAll({ running }: State): Promise<void> {
+  const left = [...running]
+  for (const worker of left) worker.signal('SIGTERM')
+  const ended = Promise.all(left.map(worker => worker.ended))
+  const inOrder = await Promise.race([ended, Bun.sleep(workerStopMsMax)])
+  if (inOrder !== undefined) return
+  for (const worker of running) worker.signal('SIGKILL')
+  await ended
+}
+
+/** Starts the workers 0 to `count` - 1. */
+export function openSupervisor(count: number, parts: SupervisorParts): Supervisor {
+  const state: State = {
+    running: new Set(),
+    stopping: Promise.withResolvers(),
+    isStopping: false,
+  }
+  const failed = Promise.withResolvers<never>()
+  // Whoever stops the workers may no longer wait for it.
+  failed.promise.catch(() => {})
+  const ready = Array.from({ length: count }, (_, index) => {
+    const first = Promise.withResolvers<void>()
+    keepRunning(parts, state, index, first.resolve).catch(failed.reject)
+    return first.promise
+  })
+  return {
+    isReady: Promise.all(ready),
+    failed: failed.promise,
+    async stop() {
+      state.isStopping = true
+      state.stopping.resolve()
+      await stopAll(state)
+    },
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * `coffer worker`: one of the processes of `coffer serve --workers`, which alone starts it.
+ *
+ * It takes its order from stdin and not from files or variables, so that one which is started again
+ * serves as the others do, whatever was changed meanwhile. It ends with the process that started
+ * it, in whatever way that one ends.
+ * @module
+ */
+import { FFIType } from 'bun:ffi'
+import type { TcpAddress } from '../config.ts'
+import type { Log } from '../deps.ts'
+import { findInLibc } from '../libc.ts'
+import type { Settings } from '../settings.ts'
+import { openClockFile, sharedMark } from './clock-file.ts'
+import { joinDataFolder, type FolderOptions } from './data-folder.ts'
+import { CommandFailure } from './failure.ts'
+import { serveUntilSignalled } from './serving.ts'
+import { endAfterFailure, logToStderr, outliveReaders, say } from './system.ts'
+
+/** What a worker is told, as JSON. It holds no secret. */
+export interface WorkerOrder {
+  /** The process that has the folder's lock and starts the workers. */
+  readonly parent: number
+  readonly folder: FolderOptions
+  readonly address: TcpAddress
+  readonly settings: Settings
+  /** The mark of the clock from before the instance; only for one that begins with it. */
+  readonly mark?: string
+}
+
+/** The worker that sweeps; the one that is started in its place does so too. */
+const sweeper = 0
+
+const deathSignal = 1
+const kill = 9
+
+const prctl = { args: [FFIType.i32, FFIType.u64], returns: FFIType.i32 } as const
+
+async function readOrder(): Promise<WorkerOrder> {
+  try {
+    return JSON.parse(await Bun.stdin.text()) as WorkerOrder
+  } catch {
+    throw new CommandFailure('coffer serve --workers starts the workers: nobody else does', 2)
+  }
+}
+
+/**
+ * Source: prctl(2), PR_SET_PDEATHSIG, which comes too late for a parent that is gone already.
+ * @throws CommandFailure where this process would outlive its parent
+ */
+function endWithParent(parent: number): void {
+  const isTied = findInLibc({ prctl })?.prctl(deathSignal, kill) === 0
+  if (isTied && process.ppid === parent) return
+  throw new CommandFailure('a worker is not tied to the process that started it')
+}
+
+/** Serves on an order from stdin, and says one line when it listens. */
+export async function work(index: number): Promise<void> {
+  const { parent, folder, address, settings, mark } = await readOrder()
+  endWithParent(parent)
+  outliveReaders()
+  const log: Log = (event, facts = {}) => logToStderr(event, { worker: index, ...facts })
+  const opened = await joinDataFolder(folder, endAfterFailure)
+  await serveUntilSignalled({
+    opened,
+    mark: sharedMark(openClockFile(opened.clockFile), mark),
+    address,
+    settings,
+    log,
+    sharing: { sweeps: index === sweeper },
+    announce: say,
+  })
+}

@@ -1,0 +1,324 @@
+/**
+ * `coffer serve --workers`: several processes on one port and one folder are one vault, and what
+ * ends any of them ends nothing else. Contract section 13; design.md, "Beyond one machine".
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync, readdirSync, readlinkSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { sweepIntervalMs } from '../../src/limits.ts'
+import { countRows } from '../crash/kill/rows.ts'
+import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
+import { openConnection, type Answer, type Connection } from '../support/connection.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import {
+  countConnections,
+  isRunning,
+  until,
+  workerAfter,
+  workersOf,
+} from '../support/worker-processes.ts'
+
+const workers = 3
+/** So many that the kernel leaves no worker out. */
+const connectionCount = 48
+const permissions = ['create', 'read', 'update', 'delete'].map(name => `token:${name}`)
+
+let root: string
+let managementKey: string
+beforeAll(async () => {
+  root = temporaryFolder()
+  const { stdout } = await runCoffer(['init', '--data', join(root, 'made'), '--json'])
+  managementKey = (JSON.parse(stdout) as { key: string }).key
+})
+
+interface Instance {
+  readonly server: Running
+  readonly data: string
+  readonly port: number
+  readonly key: string
+}
+
+const portOf = (line: string): number => Number(/:(\d+)\s*$/.exec(line)?.[1])
+const parse = <T>({ text }: Answer): T => JSON.parse(text) as T
+
+const connectTo = (port: number, count: number): Promise<Connection[]> =>
+  Promise.all(Array.from({ length: count }, () => openConnection({ hostname: '127.0.0.1', port })))
+
+function closeAll(connections: readonly Connection[]): void {
+  for (const connection of connections) connection.close()
+}
+
+interface Application {
+  readonly id: string
+  readonly key: string
+}
+
+async function makeApplication(connection: Connection): Promise<Application> {
+  const rule = { priority: 1, container: '/', transform: 'reveal', permissions }
+  const body = { name: 'app', type: 'private', rules: [rule] }
+  const question = { key: managementKey, body }
+  return parse<Application>(await connection.ask('POST', '/applications', question))
+}
+
+const optionsFor = (data: string) => ['serve', '--data', data, '--port', '0']
+
+async function startInstance(name: string): Promise<Instance> {
+  const data = join(root, name)
+  cpSync(join(root, 'made'), data, { recursive: true })
+  const server = await startCoffer([...optionsFor(data), '--workers', String(workers)])
+  const port = portOf(server.ready)
+  const connections = await connectTo(port, 1)
+  const [first] = connections
+  if (first === undefined) throw new Error('no connection')
+  const { key } = await makeApplication(first)
+  closeAll(connections)
+  return { server, data, port, key }
+}
+
+/** Ends it as an operator does; gives what it wrote to stderr. */
+async function endInstance({ server }: Instance): Promise<string> {
+  const pids = [...workersOf(server.pid).values()]
+  expect(await server.end('SIGTERM')).toBe(0)
+  expect(pids.filter(isRunning)).toEqual([])
+  expect(await server.stdout).toBe('')
+  return server.stderr
+}
+
+const statusesOf = async (answers: readonly Promise<Answer>[]): Promise<number[]> =>
+  (await Promise.all(answers)).map(({ status }) => status).toSorted((a, b) => a - b)
+
+const times = (count: number, status: number): number[] =>
+  Array.from({ length: count }, () => status)
+
+describe('several workers are one vault', () => {
+  let instance: Instance
+  let connections: Connection[]
+  let first: Connection
+  let others: Connection[]
+  beforeAll(async () => {
+    instance = await startInstance('together')
+    connections = await connectTo(instance.port, connectionCount)
+    await Promise.all(connections.map(own => own.ask('GET', '/tokens', { key: instance.key })))
+    const [one, ...rest] = connections
+    if (one === undefined) throw new Error('no connection')
+    first = one
+    others = rest
+  })
+  afterAll(async () => {
+    closeAll(connections)
+    expect(await endInstance(instance)).toBe('')
+  })
+
+  const create = (connection: Connection, body: object, headers = {}) =>
+    connection.ask('POST', '/tokens', { key: instance.key, body, headers })
+  const read = (connection: Connection, id: string) =>
+    connection.ask('GET', `/tokens/${id}`, { key: instance.key })
+
+  test('each of them has some of the connections', () => {
+    const { pid } = instance.server
+    const counts = [...workersOf(pid).values()].map(own => countConnections(own, instance.port))
+    expect(counts.length).toBe(workers)
+    expect(Math.min(...counts)).toBeGreaterThan(0)
+    expect(counts.reduce((sum, count) => sum + count)).toBe(connectionCount)
+    expect(countConnections(pid, instance.port)).toBe(0)
+  })
+
+  test('they say once that they are ready', () => {
+    expect(instance.server.ready).toBe(`Coffer listens on http://127.0.0.1:${instance.port}\n`)
+  })
+
+  test('what one answered with 201, 200 or 204, all others show at once', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const id = `shown-${round}`
+      expect((await create(first, { id, type: 'token', data: 1 })).status).toBe(201)
+      expect(await statusesOf(others.map(own => read(own, id)))).toEqual(times(others.length, 200))
+      const question = { key: instance.key, body: { data: 2 } }
+      expect((await first.ask('PATCH', `/tokens/${id}`, question)).status).toBe(200)
+      const read2 = await Promise.all(others.map(own => read(own, id)))
+      expect(read2.every(answer => parse<{ data: number }>(answer).data === 2)).toBe(true)
+      const deleted = await first.ask('DELETE', `/tokens/${id}`, { key: instance.key })
+      expect(deleted.status).toBe(204)
+      expect(await statusesOf(others.map(own => read(own, id)))).toEqual(times(others.length, 404))
+    }
+  })
+
+  test('a key that was regenerated, or whose application is gone, is refused by all', async () => {
+    const { id, key } = await makeApplication(first)
+    const useAll = (used: string) =>
+      statusesOf(connections.map(own => own.ask('GET', '/tokens', { key: used })))
+    expect(await useAll(key)).toEqual(times(connectionCount, 200))
+    const path = `/applications/${id}`
+    const regenerated = await first.ask('POST', `${path}/regenerate`, { key: managementKey })
+    expect(await useAll(key)).toEqual(times(connectionCount, 401))
+    const next = parse<Application>(regenerated).key
+    expect(await useAll(next)).toEqual(times(connectionCount, 200))
+    expect((await first.ask('DELETE', path, { key: managementKey })).status).toBe(204)
+    expect(await useAll(next)).toEqual(times(connectionCount, 401))
+  })
+
+  test('of parallel creates of one id one lands', async () => {
+    const creates = connections.map(own => create(own, { id: 'only', type: 'token', data: 1 }))
+    expect(await statusesOf(creates)).toEqual([201, ...times(connectionCount - 1, 409)])
+  })
+
+  test('parallel creates with deduplication name one token', async () => {
+    const body = { type: 'token', data: 'equal', deduplicate_token: true }
+    const answers = await Promise.all(connections.map(own => create(own, body)))
+    expect(answers.every(({ status }) => status === 201)).toBe(true)
+    expect(new Set(answers.map(answer => parse<{ id: string }>(answer).id)).size).toBe(1)
+  })
+
+  test('one idempotency key does one thing', async () => {
+    const headers = { 'SVC-Idempotency-Key': 'once' }
+    const body = { type: 'token', data: 'once', metadata: { idempotent: 'once' } }
+    const answers = await Promise.all(connections.map(own => create(own, body, headers)))
+    expect(answers.every(({ status }) => [201, 409].includes(status))).toBe(true)
+    const replays = await Promise.all(connections.map(own => create(own, body, headers)))
+    expect(replays.every(({ status }) => status === 201)).toBe(true)
+    const made = [...answers.filter(({ status }) => status === 201), ...replays]
+    expect(new Set(made.map(answer => parse<{ id: string }>(answer).id)).size).toBe(1)
+    const path = '/tokens?metadata.idempotent=once'
+    const list = await first.ask('GET', path, { key: instance.key })
+    expect(parse<{ pagination: { total_items: number } }>(list).pagination.total_items).toBe(1)
+  })
+
+  test('no update is lost among parallel ones of one token', async () => {
+    await create(first, { id: 'patched', type: 'token', data: {} })
+    const patches = connections.map((own, index) => {
+      const body = { data: { [`writer ${index}`]: index } }
+      return own.ask('PATCH', '/tokens/patched', { key: instance.key, body })
+    })
+    expect(await statusesOf(patches)).toEqual(times(connectionCount, 200))
+    const { data } = parse<{ data: object }>(await read(first, 'patched'))
+    expect(Object.keys(data).length).toBe(connectionCount)
+  })
+})
+
+describe('the end of a worker', () => {
+  test('by kill -9 ends no other one, and another one comes in its place', async () => {
+    const instance = await startInstance('killed')
+    const { server, port, key } = instance
+    const before = workersOf(server.pid)
+    for (const index of [0, 1]) {
+      const pid = before.get(index) ?? 0
+      process.kill(pid, 'SIGKILL')
+      await workerAfter(server.pid, index, pid)
+    }
+    expect(workersOf(server.pid).get(2)).toBe(before.get(2) ?? 0)
+    const after = [...workersOf(server.pid).values()]
+    const connections: Connection[] = []
+    const everyoneServes = () => after.every(pid => countConnections(pid, port) > 0)
+    while (!everyoneServes()) connections.push(...(await connectTo(port, 8)))
+    const answers = connections.map(own => own.ask('GET', '/tokens', { key }))
+    expect(new Set(await statusesOf(answers))).toEqual(new Set([200]))
+    closeAll(connections)
+    const lines = (await endInstance(instance)).trim().split('\n')
+    const events = lines.map(line => JSON.parse(line) as object)
+    const ended = { event: 'worker_ended', signal: 'SIGKILL' }
+    expect(events).toEqual([
+      expect.objectContaining({ ...ended, worker: 0 }),
+      expect.objectContaining({ ...ended, worker: 1 }),
+    ])
+  })
+
+  test('again and again at its start ends the instance with 1 and a line', async () => {
+    const { server, data } = await startInstance('unstartable')
+    renameSync(join(data, 'master.key'), join(data, 'elsewhere'))
+    const pids = workersOf(server.pid)
+    process.kill(pids.get(1) ?? 0, 'SIGKILL')
+    expect(await server.exited).toBe(1)
+    expect([...pids.values()].filter(isRunning)).toEqual([])
+    const last = (await server.stderr).trim().split('\n').at(-1)
+    expect(last).toBe('coffer: a worker ends before it listens, again and again: stopped')
+  }, 20_000)
+})
+
+/** What of a process is open. */
+const filesOf = (pid: number): string[] =>
+  readdirSync(`/proc/${pid}/fd`).map(file => readlinkSync(`/proc/${pid}/fd/${file}`))
+
+describe('the end of the process that watches', () => {
+  test('by kill -9 ends all workers; until then nobody else gets the folder', async () => {
+    const { server, data, port } = await startInstance('orphaned')
+    const pids = [...workersOf(server.pid).values()]
+    for (const pid of pids) expect(filesOf(pid)).toContain(join(data, 'lock'))
+    const second = await runCoffer(optionsFor(data))
+    expect([second.exitCode, second.stdout]).toEqual([1, ''])
+    await server.end('SIGKILL')
+    await until(() => !pids.some(isRunning))
+    expect(await connectTo(port, 1).catch(() => 'refused')).toBe('refused')
+    const alone = await startCoffer(optionsFor(data))
+    expect(workersOf(alone.pid).size).toBe(0)
+    expect(await alone.end('SIGTERM')).toBe(0)
+  })
+})
+
+describe('the sweep', () => {
+  const count = 20
+  const leadMs = 1_500
+
+  /** @returns when they are due, by the clock on the wall */
+  async function createDue({ port, key }: Instance): Promise<number> {
+    const connections = await connectTo(port, 1)
+    const dueMs = Date.now() + leadMs
+    const token = { type: 'token', data: 'due', expires_at: new Date(dueMs).toISOString() }
+    const body = Array.from({ length: count }, () => token)
+    const answer = await connections[0]?.ask('POST', '/tokenize', { key, body })
+    expect(answer?.status).toBe(200)
+    closeAll(connections)
+    return dueMs
+  }
+
+  test('is of one worker alone, and of the one in its place', async () => {
+    const instance = await startInstance('swept')
+    const { server, data } = instance
+    const rows = await countRows(data)
+    const dueMs = await createDue(instance)
+    const sweeper = workersOf(server.pid).get(0) ?? 0
+    process.kill(sweeper, 'SIGSTOP')
+    await Bun.sleep(dueMs - Date.now() + 2 * sweepIntervalMs)
+    expect(await countRows(data)).toBe(rows + count)
+    process.kill(sweeper, 'SIGKILL')
+    await workerAfter(server.pid, 0, sweeper)
+    const endMs = performance.now() + 10_000
+    while ((await countRows(data)) !== rows && performance.now() < endMs) await Bun.sleep(100)
+    expect(await countRows(data)).toBe(rows)
+    await endInstance(instance)
+  }, 30_000)
+})
+
+describe('refusals', () => {
+  test.each([
+    ['with a socket', ['--socket', '/nowhere/s', '--workers', '2']],
+    ['of none', ['--workers', '0']],
+    ['of too many', ['--workers', '65']],
+  ])('workers %s', async (_, options) => {
+    const args = ['serve', '--data', join(root, 'made'), ...options]
+    const { exitCode, stdout, stderr } = await runCoffer(args)
+    expect([exitCode, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/^coffer: --workers or COFFER_WORKERS: expected .+; see --help\n$/)
+  })
+
+  test('a port that others share is in use', async () => {
+    const instance = await startInstance('sharing')
+    const data = join(root, 'intruder')
+    cpSync(join(root, 'made'), data, { recursive: true })
+    const port = String(instance.port)
+    for (const count of ['1', '2']) {
+      const args = ['serve', '--data', data, '--port', port, '--workers', count]
+      const { exitCode, stdout, stderr } = await runCoffer(args)
+      expect([exitCode, stdout]).toEqual([1, ''])
+      expect(stderr).toStartWith('coffer: the port is in use')
+    }
+    await endInstance(instance)
+  })
+
+  test('a worker that nobody ordered, whom no help speaks of', async () => {
+    const unordered = await runCoffer(['worker', '0'])
+    expect([unordered.exitCode, unordered.stdout]).toEqual([2, ''])
+    const help = await runCoffer(['--help'])
+    expect(help.stdout).toContain('serve')
+    expect(help.stdout).not.toContain('worker')
+  })
+})

@@ -1,0 +1,92 @@
+/**
+ * The workers of a running instance, as the kernel tells of them: their processes, and which of
+ * them has which connections.
+ * @module
+ */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+
+const established = '01'
+
+function childrenOf(parent: number): number[] {
+  try {
+    return readdirSync(`/proc/${parent}/task`).flatMap(task =>
+      readFileSync(`/proc/${parent}/task/${task}/children`, 'latin1')
+        .split(' ')
+        .filter(pid => pid !== '')
+        .map(Number),
+    )
+  } catch {
+    // It has ended meanwhile.
+    return []
+  }
+}
+
+/** `undefined` for a process that is gone, and for one that is no worker yet. */
+function indexOf(pid: number): number | undefined {
+  try {
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+    const index = /\0worker\0(\d+)\0$/.exec(command)?.[1]
+    return index === undefined ? undefined : Number(index)
+  } catch {
+    return undefined
+  }
+}
+
+/** The process of each worker by its index. @param parent the process that started them */
+export function workersOf(parent: number): Map<number, number> {
+  const workers = new Map<number, number>()
+  for (const pid of childrenOf(parent)) {
+    const index = indexOf(pid)
+    if (index !== undefined) workers.set(index, pid)
+  }
+  return workers
+}
+
+/** One that was ended and not yet reaped runs no more. */
+export function isRunning(pid: number): boolean {
+  try {
+    const state = /^State:\s+(\w)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
+    return state !== 'Z' && state !== 'X'
+  } catch {
+    return false
+  }
+}
+
+/** Waits until it is so. @throws Error when it never is */
+export async function until(isSo: () => boolean, msMax = 10_000): Promise<void> {
+  const endMs = performance.now() + msMax
+  while (!isSo()) {
+    if (performance.now() > endMs) throw new Error('waited in vain')
+    await Bun.sleep(5)
+  }
+}
+
+/** The process that has taken the place of one that has ended. */
+export async function workerAfter(parent: number, index: number, before: number): Promise<number> {
+  await until(() => ![undefined, before].includes(workersOf(parent).get(index)))
+  return workersOf(parent).get(index) ?? before
+}
+
+function socketsOf(pid: number): Set<string> {
+  const folder = `/proc/${pid}/fd`
+  const targets = readdirSync(folder).map(file => {
+    try {
+      return readlinkSync(join(folder, file))
+    } catch {
+      return ''
+    }
+  })
+  return new Set(targets.flatMap(target => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? []))
+}
+
+/** How many connections to a port a process has. */
+export function countConnections(pid: number, port: number): number {
+  const sockets = socketsOf(pid)
+  const portText = port.toString(16).toUpperCase().padStart(4, '0')
+  const lines = readFileSync(`/proc/${pid}/net/tcp`, 'latin1').split('\n').slice(1)
+  return lines.filter(line => {
+    const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/)
+    return local.endsWith(`:${portText}`) && state === established && sockets.has(inode)
+  }).length
+}
