@@ -169,7 +169,7 @@ export const sweepBatchRows = 200
 export const credentialCacheEntriesMax = 10_000
 
 // Writes
-/** decision: so many that, with a worker for each of 8 cores at one row, hardly any write loses all. */
+/** decision: so many that, with 8 workers at one row, hardly any write loses them all. */
 export const writeAttemptsMax = 200
 
 // Store

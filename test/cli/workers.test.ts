@@ -3,7 +3,7 @@
  * ends any of them ends nothing else. Contract section 13; design.md, "Beyond one machine".
  * @module
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, readdirSync, readlinkSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { sweepIntervalMs } from '../../src/limits.ts'
@@ -23,6 +23,15 @@ const workers = 3
 /** So many that the kernel leaves no worker out. */
 const connectionCount = 48
 const permissions = ['create', 'read', 'update', 'delete'].map(name => `token:${name}`)
+
+// Each starts several processes, on machines that may be slow.
+setDefaultTimeout(60_000)
+
+/** Whatever has become of its test, none is left behind. */
+const started: Running[] = []
+afterAll(async () => {
+  await Promise.all(started.map(server => server.end('SIGKILL')))
+})
 
 let root: string
 let managementKey: string
@@ -67,6 +76,7 @@ async function startInstance(name: string): Promise<Instance> {
   const data = join(root, name)
   cpSync(join(root, 'made'), data, { recursive: true })
   const server = await startCoffer([...optionsFor(data), '--workers', String(workers)])
+  started.push(server)
   const port = portOf(server.ready)
   const connections = await connectTo(port, 1)
   const [first] = connections
@@ -231,7 +241,7 @@ describe('the end of a worker', () => {
     expect([...pids.values()].filter(isRunning)).toEqual([])
     const last = (await server.stderr).trim().split('\n').at(-1)
     expect(last).toBe('coffer: a worker ends before it listens, again and again: stopped')
-  }, 20_000)
+  })
 })
 
 /** What of a process is open. */
@@ -285,7 +295,7 @@ describe('the sweep', () => {
     while ((await countRows(data)) !== rows && performance.now() < endMs) await Bun.sleep(100)
     expect(await countRows(data)).toBe(rows)
     await endInstance(instance)
-  }, 30_000)
+  })
 })
 
 describe('refusals', () => {

@@ -29,7 +29,7 @@ interface Goal {
 
 const goals: Readonly<Record<Size, Goal>> = {
   full: { instances: 100, workersEach: 6 },
-  short: { instances: 3, workersEach: 5 },
+  short: { instances: 2, workersEach: 5 },
 }
 
 const workers = 3
