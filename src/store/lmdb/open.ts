@@ -30,18 +30,15 @@ export interface LmdbOptions {
    * row is read in place of one that is not there.
    */
   readonly firstOrdinal?: number
-  /**
-   * Other processes write to this store too. The engine keeps one state for a whole turn of the
-   * event loop; meanwhile one of them may have answered a write, which each read then looks for.
-   */
-  readonly isShared?: boolean
   /** Asked in place of the file system, so that a test may fill it. */
   readonly freeBytes?: FreeBytes
   /** Takes blocks in place of the file system, so that a test may refuse them. */
   readonly allocate?: Allocate
   /**
-   * Other processes of the instance have it open, and the file was checked before the first one:
-   * under their writes the check would look at pages of several states.
+   * Other processes of the instance have it open too. The file was checked before the first one:
+   * under their writes the check would look at pages of several states. And the engine keeps one
+   * state for a whole turn of the event loop, in which one of them may have answered a write that
+   * a read must see.
    */
   readonly isShared?: boolean
   /** Told once when a commit failed: the store writes nothing more, and the process should end. */
@@ -74,7 +71,6 @@ const groupCommitter =
 export async function openLmdbStore({
   path,
   firstOrdinal = 1,
-  isShared = false,
   freeBytes = freeBytesAt(path),
   allocate,
   isShared = false,
