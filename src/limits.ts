@@ -162,7 +162,7 @@ export const clockHoldMs = 60 * 60 * 1_000
 /** decision: the same of a start after downtime. What is due leaves within 60 s of it. */
 export const clockStartHoldMs = 20_000
 /** decision: how far ahead the clock is written, so that it is written about as rarely. */
-export const clockLeaseMs = 2_000
+export const clockLeaseMs = 250
 /** decision: of the file of the clock; more than any instant takes, so that more is damage. */
 export const clockFileBytesMax = 64
 export const sweepBatchRows = 200

@@ -13,7 +13,7 @@ const applicationsMax = 40
 const sessionMsDefault = 3 * 60 * 1_000
 const authorizedMs = 20_000
 /** Longer than any request lasts, and the clock may be ahead: what expires sooner is left alone. */
-export const sessionMarginMs = clockLeaseMs + 1_000
+export const sessionMarginMs = clockLeaseMs + 2_750
 
 const namePrefix = 'app-'
 

@@ -23,7 +23,7 @@ const reuseEvery = 10
 /** Of tokens that expire, so that those of a round can be counted without them. */
 const noRound = 0
 /** After a kill the clock of the server may be ahead by its lease. */
-const briefMsMin = clockLeaseMs + 500
+const briefMsMin = clockLeaseMs + 2_250
 const briefMsMax = briefMsMin + 2_500
 
 const drawType = ({ draw }: Client): TokenType => pick(draw, types) ?? 'token'

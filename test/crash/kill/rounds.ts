@@ -29,7 +29,7 @@ export interface Kills {
 
 const earlyMsMax = 60
 const sweepRows = 1_000
-const sweepExpiryMs = clockLeaseMs + 400
+const sweepExpiryMs = clockLeaseMs + 2_150
 const sweepKillMsMax = 60
 /** The server that made them is killed so long before. */
 const beforeDueMs = 50
