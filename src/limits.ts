@@ -98,6 +98,9 @@ export const usBankAccountDigitsMin = 3
 export const expressionCharsMax = 400
 export const expressionFiltersMax = 16
 export const expressionCacheEntriesMax = 4_096
+/** decision: the masks of types, and a few of each application. */
+export const maskCacheEntriesMax = 256
+export const cachedMaskCharsMax = 4_096
 /** decision: counted work stands for 5 ms of an expression; one step was measured as 1 to 2 ns. */
 export const evaluationStepsMax = 3_000_000
 export const padLengthMax = 1_000

@@ -13,6 +13,7 @@ import {
   uniqueBytes,
   windowRowsMax,
 } from '../limits.ts'
+import { holdsTerm, holdsUnique } from './clear-header.ts'
 import type { Digest, Query, Row, Window } from './contract.ts'
 
 /** @throws ApiError `internal` */
@@ -90,15 +91,6 @@ export function equalDigests(a: Digest, b: Digest): boolean {
   return true
 }
 
-function holds(digests: readonly Digest[], wanted: Digest): boolean {
-  // Most digests differ at once; long queries ask so often that a call for each would count.
-  const first = wanted[0]
-  for (const digest of digests) {
-    if (digest[0] === first && equalDigests(digest, wanted)) return true
-  }
-  return false
-}
-
 /** Whether an ordinal is in a list that stands newest first. */
 function isListed(ordinals: readonly number[], wanted: number): boolean {
   let from = 0
@@ -112,9 +104,9 @@ function isListed(ordinals: readonly number[], wanted: number): boolean {
 }
 
 /** Whether a row answers a query by its own header: the other half of every index entry. */
-export function isMatch(query: Query, row: Omit<Row, 'parts'>): boolean {
-  if ('term' in query) return holds(row.terms, query.term)
-  if ('unique' in query) return holds(row.uniques, query.unique)
+export function isMatch(query: Query, row: Pick<Row, 'clear' | 'ordinal'>): boolean {
+  if ('term' in query) return holdsTerm(row, query.term)
+  if ('unique' in query) return holdsUnique(row, query.unique)
   if ('ordinals' in query) return isListed(query.ordinals, row.ordinal)
   if ('all' in query) return query.all.every(part => isMatch(part, row))
   if ('any' in query) return query.any.some(part => isMatch(part, row))

@@ -103,14 +103,24 @@ export const termsOf = (clear: Uint8Array): Digest[] => {
   return readDigests(clear, termsAt, readCount(clear, termCountAt), termBytes)
 }
 
-/** Whether one of the uniques of a header is this one; cuts nothing out. */
-export function holdsUnique({ clear }: Pick<ClearHeader, 'clear'>, unique: Digest): boolean {
-  const end = sizeFor(readCount(clear, uniqueCountAt), 0)
-  for (let at = uniquesAt; at < end; at += uniqueBytes) {
-    if (isAt(clear, at, unique)) return true
+function holdsBetween(bytes: Uint8Array, from: number, to: number, digest: Digest): boolean {
+  for (let at = from; at < to; at += digest.length) {
+    if (isAt(bytes, at, digest)) return true
   }
   return false
 }
+
+/** Whether one of the uniques of a header is this one; cuts nothing out. */
+export const holdsUnique = ({ clear }: Pick<ClearHeader, 'clear'>, unique: Digest): boolean =>
+  holdsBetween(clear, uniquesAt, sizeFor(readCount(clear, uniqueCountAt), 0), unique)
+
+/** The same of its terms. */
+export const holdsTerm = ({ clear }: Pick<ClearHeader, 'clear'>, term: Digest): boolean =>
+  holdsBetween(clear, sizeFor(readCount(clear, uniqueCountAt), 0), clear.length, term)
+
+/** Of every row: none is without one. */
+export const firstUniqueOf = ({ clear }: Pick<ClearHeader, 'clear'>): Digest =>
+  clear.subarray(uniquesAt, uniquesAt + uniqueBytes)
 
 function isAt(bytes: Uint8Array, at: number, digest: Digest): boolean {
   for (let i = 0; i < digest.length; i += 1) {

@@ -9,8 +9,23 @@ import { printInstantUtc } from '../domain/instants.ts'
 import { parseJson } from '../domain/json-parse.ts'
 import { printJson } from '../domain/json-print.ts'
 import { applyMask } from '../domain/mask.ts'
+import type { Json } from '../domain/json.ts'
+import { cachedMaskCharsMax, maskCacheEntriesMax } from '../limits.ts'
 import type { StoredToken } from './record.ts'
 import type { TokenRecord } from './stored-form.ts'
+
+const masks = new Map<string, Json>()
+
+/** Few masks are used again and again; like the expressions in them, they are read once. */
+function maskOf(text: string): Json {
+  let mask = masks.get(text)
+  if (mask === undefined) {
+    mask = parseJson(text)
+    if (masks.size >= maskCacheEntriesMax) masks.clear()
+    if (text.length <= cachedMaskCharsMax) masks.set(text, mask)
+  }
+  return mask
+}
 
 /**
  * The text of `data` under a transform; `undefined` is redacted. Revealing never parses.
@@ -24,7 +39,7 @@ export function shownData(
   if (transform === 'redact') return undefined
   if (transform === 'reveal') return dataText()
   if (maskText === undefined) return undefined
-  const masked = applyMask(parseJson(maskText), parseJson(dataText()))?.masked ?? null
+  const masked = applyMask(maskOf(maskText), parseJson(dataText()))?.masked ?? null
   return masked === null ? undefined : printJson(masked)
 }
 

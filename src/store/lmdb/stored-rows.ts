@@ -5,7 +5,7 @@
  * @module
  */
 import type { Digest, Row } from '../contract.ts'
-import { holdsUnique } from '../clear-header.ts'
+import { firstUniqueOf, holdsUnique } from '../clear-header.ts'
 import { assertStored, attempt } from '../corrupt.ts'
 import type { Environment } from './environment.ts'
 import { decodeRow } from './row-codec.ts'
@@ -36,16 +36,15 @@ export function assertHeld(environment: Environment, row: Row, unique: Digest): 
 /** A row that an index leads to. @throws ApiError `storage_corrupt`, also when it is not there */
 export function readIndexedRow(environment: Environment, ordinal: number): Row {
   const row = readRow(environment, ordinal)
-  const first = row?.uniques[0]
-  assertStored(row !== undefined && first !== undefined, 'a row for every entry of an index')
-  assertHeld(environment, row, first)
+  assertStored(row !== undefined, 'a row for every entry of an index')
+  assertHeld(environment, row, firstUniqueOf(row))
   return row
 }
 
 /** The reads that a row takes which is found by its unique. */
 function readInVain(environment: Environment, ordinal: number): void {
-  const [unique] = readRow(environment, ordinal)?.uniques ?? []
-  if (unique !== undefined) readUnique(environment, unique)
+  const row = readRow(environment, ordinal)
+  if (row !== undefined) readUnique(environment, firstUniqueOf(row))
 }
 
 /**
