@@ -159,6 +159,19 @@ describe('H166: a data folder', () => {
     expect(readFileSync(file, 'latin1')).toBe('canary')
   })
 
+  // Only root may give a folder away, and become somebody else.
+  test.skipIf(process.getuid?.() !== 0)('of another owner is refused in one line', async () => {
+    const data = copyOf(made, 'foreign owner')
+    chmodSync(root, 0o755)
+    const before = database(data)
+    const prefix = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+    expectRefusal(await runCoffer(['serve', '--data', data, '--port', '0'], { prefix }), /cannot/)
+    expect(database(data)).toEqual(before)
+    const server = await serve(data)
+    expect(await statusOf(server)).toBe(200)
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+
   test('that anybody may use is served, and the doctor says so', async () => {
     const data = copyOf(made, 'wide')
     const care = await runCoffer(['doctor', '--data', data])

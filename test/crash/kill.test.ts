@@ -17,7 +17,7 @@ import { requestOf } from '../support/vault.ts'
 import { breach, record, type Ledger } from './ledger.ts'
 
 const rounds = 50
-const writers = 32
+const writers = 64
 /** A kill comes after some of them in its round, however slow the machine is. */
 const acknowledgedPerRoundMax = 64
 const seed = Number(process.env['SEED'] ?? Math.floor(performance.now() * 1_000))

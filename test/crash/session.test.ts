@@ -1,5 +1,6 @@
 /**
- * `kill -9` right after a session was authorized: it stays so, and its nonce stays used.
+ * `kill -9` right after a session was authorized or a key was replaced: it stays so.
+ * Source: hardening.md, H124, H157.
  * @module
  */
 import { expect, test } from 'bun:test'
@@ -39,5 +40,30 @@ test('an authorized session outlives kill -9, and its nonce is refused after it'
   const read = await send('GET', '/tokens', { key: session.session_key })
   expect(read.status).toBe(200)
   expect((await send('POST', '/sessions/authorize', { key, body })).status).toBe(409)
+  expect(await second.end('SIGTERM')).toBe(0)
+}, 60_000)
+
+test('a key that was replaced is refused after kill -9, and the new one is taken', async () => {
+  const data = join(temporaryFolder(), 'data')
+  const socket = join(data, '..', 'vault.sock')
+  const made = await runCoffer(['init', '--data', data, '--json'])
+  const { key: managementKey } = JSON.parse(made.stdout) as { key: string }
+  const serve = () => startCoffer(['serve', '--data', data, '--socket', socket])
+  const send = (method: string, path: string, ask: Ask) =>
+    fetch(requestOf(method, path, ask), { unix: socket })
+  const statusOf = async (key: string) => (await send('GET', '/applications/key', { key })).status
+
+  const first = await serve()
+  const body = { name: 'replaced', type: 'private', permissions: ['token:read'] }
+  const asked = await send('POST', '/applications', { key: managementKey, body })
+  const old = (await asked.json()) as { id: string; key: string }
+  expect(await statusOf(old.key)).toBe(200)
+  const path = `/applications/${old.id}/regenerate`
+  const answer = await send('POST', path, { key: managementKey })
+  const { key } = (await answer.json()) as { key: string }
+  await first.end('SIGKILL')
+
+  const second = await serve()
+  expect([await statusOf(old.key), await statusOf(key)]).toEqual([401, 200])
   expect(await second.end('SIGTERM')).toBe(0)
 }, 60_000)

@@ -166,6 +166,16 @@ describe('an address is what it is', () => {
   })
 })
 
+test('H82: a character that no id has, sent raw, never leads to the token before it', async () => {
+  for (const char of '/\\+[]|&=%<>{}^\u007f\u0001') {
+    const target = `/tokens/one${char}x`
+    const { status, received } = await ask('GET', target)
+    // decision: the server takes a control character for the end of the target, as it does a space.
+    expect([target, status]).toEqual([target, char < ' ' ? 505 : 404])
+    await expectUnharmed(wire, received)
+  }
+})
+
 describe('methods', () => {
   test('H15: that an address does not have are 405 with those it has, for any caller', async () => {
     const rows = [

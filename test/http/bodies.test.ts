@@ -54,9 +54,22 @@ describe('a body is refused', () => {
     ['H39: with a number beyond doubles', token('beyond', '1e400')],
     ['H39: with one below them', token('beyond', '-1e400')],
     ['H41: of depth 65', token('deep', '['.repeat(jsonDepthMax) + ']'.repeat(jsonDepthMax))],
+    [
+      'H41: of depth 65, objects',
+      token('deep', `${'{"a":'.repeat(jsonDepthMax)}1${'}'.repeat(64)}`),
+    ],
     ['H41: of depth 65, mixed', token('deep', '{"a":['.repeat(32) + ']}'.repeat(32))],
   ])('%s', async (_name, body) => {
     await expectRefused(await post(body))
+  })
+
+  test('H29: without a byte', async () => {
+    for (const target of ['/tokens', '/tokenize', '/tokens/search', '/sessions/authorize']) {
+      const answer = await wire.ask('POST', target, '', { 'Content-Length': '0' })
+      await expectRefused(answer)
+    }
+    const type = { 'Content-Type': 'application/merge-patch+json', 'Content-Length': '0' }
+    await expectRefused(await wire.ask('PATCH', '/tokens/any', '', type))
   })
 
   test.each([
@@ -84,6 +97,11 @@ describe('a body is refused', () => {
     ]) {
       await expectRefused(await post(body))
     }
+    const headers = { 'SVC-API-KEY': wire.vault.managementKey }
+    const rest = '"type":"private","permissions":["token:read"]'
+    for (const members of [`"name":${lone}`, `"name":"n","description":${lone}`]) {
+      await expectRefused(await wire.ask('POST', '/applications', `{${members},${rest}}`, headers))
+    }
   })
 
   test('H36: with a NUL where a name stands', async () => {
@@ -99,7 +117,9 @@ describe('a body is refused', () => {
   test('H43, H44: with so many names or such long texts, by its size', async () => {
     const many = Array.from({ length: 300_000 }, (_, index) => `"${index}":1`).join(',')
     await expectRefused(await post(token('many', `{${many}}`)), 413)
-    await expectRefused(await post(token('long', `"${'a'.repeat(600_000)}"`)))
+    await expectRefused(await post(token('long', `"${'a'.repeat(1_000_000)}"`)))
+    await expectRefused(await post(token('long', `"${'a'.repeat(1_048_576)}"`)), 413)
+    await expectRefused(await post(token('long', `"${'\\u0041'.repeat(174_762)}"`)), 413)
     await expectRefused(await post(token('long', `"${'€'.repeat(200_000)}"`)))
   })
 
@@ -121,6 +141,8 @@ describe('what is taken comes back as it went in', () => {
     ['H40: 1E2', '1E2'],
     ['H40: a long decimal', '0.1000000000000000055'],
     ['H41: depth 64', '['.repeat(jsonDepthMax - 1) + ']'.repeat(jsonDepthMax - 1)],
+    ['H41: depth 64, objects', `${'{"a":'.repeat(63)}1${'}'.repeat(63)}`],
+    ['H41: depth 64, mixed', `${'{"a":['.repeat(31)}{}${']}'.repeat(31)}`],
     ['H44: a long text', `"${'a'.repeat(200_000)}"`],
     ['H49: text that turns around', '"\u202eabc\u200d"'],
     ['names of prototypes', '{"__proto__":{"polluted":1},"constructor":2}'],
@@ -128,6 +150,13 @@ describe('what is taken comes back as it went in', () => {
   ])('%s', async (name, data) => {
     await expectKept(name.replace(/[^A-Za-z0-9]/g, '-').toLowerCase(), data)
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  test('H44: a megabyte of escapes, by what they stand for', async () => {
+    const count = 174_000
+    const answer = await post(token('escaped', `"${'\\u0041'.repeat(count)}"`))
+    expect(answer.status).toBe(201)
+    expect(await read('escaped')).toContain(`"data":"${'A'.repeat(count)}",`)
   })
 
   test.each([

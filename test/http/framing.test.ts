@@ -201,6 +201,25 @@ describe('what follows a request on its connection', () => {
   })
 })
 
+describe('what follows a write that is under way', () => {
+  // The server has no place to keep it: it ends the connection, and the client does not know.
+  test('H23: is never run, and the write is whole or absent', async () => {
+    for (const count of [2, 100]) {
+      const ids = Array.from({ length: count }, (_, index) => `behind-${count}-${index}`)
+      const write = ids.map(id => requestText('POST', '/tokens', json, token(id)))
+      const received = await wire.send(write.join(''), count)
+      expect(received.isClosed).toBe(true)
+      // Answered only after all that was queued before it.
+      expect((await wire.ask('POST', '/tokens', token(`last-${count}`))).status).toBe(201)
+      const [first, ...rest] = await Promise.all(ids.map(id => wire.ask('GET', `/tokens/${id}`)))
+      expect(rest.filter(({ status }) => status !== 404)).toEqual([])
+      expect([200, 404]).toContain(first?.status ?? 0)
+      if (first?.status === 200) expect(first.body).toContain(`"data":"${canary}"`)
+      await expectUnharmed(wire, received)
+    }
+  })
+})
+
 /** All of these the server refuses before the application; what it says is its own. */
 const malformed: readonly (readonly [string, string | Uint8Array, number])[] = [
   // decision: the server takes a bare LF for a part of the version.

@@ -12,7 +12,7 @@ let key: string
 
 beforeAll(async () => {
   vault = await openTestVault(151)
-  const permissions = ['token:create', 'token:read']
+  const permissions = ['token:create', 'token:read', 'token:search', 'token:use']
   const rules = [{ priority: 1, container: '/', transform: 'reveal', permissions }]
   key = await vault.application({ type: 'private', rules })
 })
@@ -55,6 +55,38 @@ describe('a naughty string', () => {
     }
   })
 
+  test('as a name in metadata comes back as it went in, or is refused', async () => {
+    const check = async (text: string) => {
+      const stored = await roundTrip({ type: 'token', data: 1, metadata: { [text]: 'value' } })
+      if (stored !== undefined) expect(stored.metadata).toEqual({ [text]: 'value' })
+    }
+    await Promise.all(naughty.map(check))
+  })
+
+  test.each(['mask', 'fingerprint_expression', 'search_indexes'])(
+    'as %s is taken, or is refused',
+    async member => {
+      const check = async (text: string) => {
+        const sent = member === 'search_indexes' ? [text] : text
+        const stored = await roundTrip({ type: 'token', data: 'kept', [member]: sent })
+        if (stored !== undefined) expect(stored.data).toBe('kept')
+      }
+      await Promise.all(naughty.map(check))
+    },
+  )
+
+  test('as a query, a search and a reference finds what it names, or is refused', async () => {
+    for (const text of naughty) {
+      const encoded = encodeURIComponent(text)
+      const listed = await vault.ask('GET', `/tokens?metadata.name=${encoded}`, { key })
+      expect([text, [200, 400, 414].includes(listed.status)]).toEqual([text, true])
+      const searched = await vault.ask('POST', '/tokens/search', { key, body: { query: text } })
+      expect([text, [200, 400].includes(searched.status)]).toEqual([text, true])
+      const shown = await vault.ask('POST', '/detokenize', { key, body: `{{ ${text} }}` })
+      expect([text, [200, 400].includes(shown.status)]).toEqual([text, true])
+    }
+  })
+
   test('as id is the id, or is refused', async () => {
     const taken = new Set<string>()
     for (const text of naughty) {
@@ -78,6 +110,20 @@ describe('a naughty string', () => {
       expect([201, 400]).toContain(made.status)
       if (made.status === 201) expect(made.body['name']).toBe(text)
     }
+  })
+
+  test('as the description of a rule comes back as it went in, or is refused', async () => {
+    const rule = { priority: 1, container: '/', transform: 'mask', permissions: ['token:read'] }
+    const check = async (text: string) => {
+      const body = { name: 'n', type: 'private', rules: [{ ...rule, description: text }] }
+      const made = await vault.ask('POST', '/applications', { key: vault.managementKey, body })
+      expect([201, 400]).toContain(made.status)
+      if (made.status === 400) return
+      const path = `/applications/${String(made.body['id'])}`
+      const read = await vault.ask('GET', path, { key: vault.managementKey })
+      expect(read.body['rules']).toEqual([expect.objectContaining({ description: text })])
+    }
+    await Promise.all(naughty.map(check))
   })
 
   test('leaves every line of the log one line, and no prototype behind', () => {

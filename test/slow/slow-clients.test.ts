@@ -34,12 +34,14 @@ test(
   async () => {
     const post = `POST /tokens HTTP/1.1\r\nHost: vault\r\nSVC-API-KEY: ${wire.key}\r\n`
     const body = `${post}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`
+    const chunks = `${post}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
     const idle = Array.from({ length: 500 }, () => drip('', ''))
     const seconds = await Promise.all([
       drip('GET /tok', 'a'),
       drip(`${post}X: `, 'a'),
       drip(body, ' '),
       drip(body, ''),
+      drip(`${chunks}100000005\r\n{`, ''),
       ...idle,
     ])
     // The server looks at its connections every few seconds.

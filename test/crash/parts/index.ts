@@ -8,6 +8,7 @@ import { churnRows } from './churn.ts'
 import { copyDatabases } from './copies.ts'
 import { jumpClocks } from './clock.ts'
 import { fillDisk } from './disk-full.ts'
+import { loadWithHostility } from './hostile-load.ts'
 import { failDisk } from './io-faults.ts'
 import { killServer } from './kill.ts'
 import { cutPower } from './power-cut.ts'
@@ -25,4 +26,5 @@ export const parts: Readonly<Record<string, Part>> = {
   'disk-full': fillDisk,
   'io-faults': failDisk,
   clock: jumpClocks,
+  'hostile-load': loadWithHostility,
 }

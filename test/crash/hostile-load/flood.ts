@@ -1,0 +1,119 @@
+/**
+ * A client that floods a server: pipelined requests over a few connections, as many at a time as
+ * the server takes. It runs as a process of its own, told by one argument of JSON, and prints what
+ * it was answered as one line.
+ * @module
+ */
+import { canary } from '../../support/refusal.ts'
+
+export interface FloodOrder {
+  readonly port: number
+  readonly connections: number
+  /** Requests of one connection that wait for an answer. */
+  readonly depth: number
+  readonly total: number
+  /** Wrong keys, each another one; or sessions made by this key. */
+  readonly sessionKey?: string
+}
+
+export interface FloodReport {
+  /** How many answers had each status. */
+  readonly statuses: Readonly<Record<string, number>>
+  readonly seconds: number
+  /** Connections that ended before their last answer. */
+  readonly broken: number
+  /** Whether the canary was in an answer. */
+  readonly hasLeaked: boolean
+}
+
+const marker = 'HTTP/1.1 '
+const statusChars = 3
+const digits = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const keyChars = 22
+
+/** Of the right form, of the canary, and no key at all, in turn. */
+function wrongKey(number: number): string {
+  if (number % 4 === 3) return `key_${canary}-${number}`
+  let text = ''
+  for (let rest = number; rest > 0; rest = Math.floor(rest / digits.length)) {
+    text += digits[rest % digits.length] ?? ''
+  }
+  return number % 4 === 2 ? text : `key_${text.padEnd(keyChars, '7')}`
+}
+
+function requestOf({ sessionKey }: FloodOrder, number: number): string {
+  const key = sessionKey ?? wrongKey(number)
+  const line = sessionKey === undefined ? 'GET /tokens' : 'POST /sessions'
+  const length = sessionKey === undefined ? '' : 'content-length: 0\r\n'
+  return `${line} HTTP/1.1\r\nhost: vault\r\nsvc-api-key: ${key}\r\n${length}\r\n`
+}
+
+interface Tally {
+  asked: number
+  readonly statuses: Record<string, number>
+  broken: number
+  hasLeaked: boolean
+}
+
+/** Counts the answers that begin in a text. @returns how many, and what may be half of one */
+function countAnswers(text: string, tally: Tally): { count: number; rest: string } {
+  let count = 0
+  let from = 0
+  for (;;) {
+    const at = text.indexOf(marker, from)
+    if (at < 0 || at + marker.length + statusChars > text.length) break
+    from = at + marker.length + statusChars
+    const status = text.slice(from - statusChars, from)
+    tally.statuses[status] = (tally.statuses[status] ?? 0) + 1
+    count += 1
+  }
+  if (text.includes(canary)) tally.hasLeaked = true
+  return { count, rest: text.slice(Math.max(from, text.length - marker.length - statusChars)) }
+}
+
+async function runConnection(order: FloodOrder, tally: Tally): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let [unsent, rest, waiting] = ['', '', 0]
+  const send = (socket: Bun.Socket<undefined>): void => {
+    while (waiting < order.depth && tally.asked < order.total) {
+      unsent += requestOf(order, (tally.asked += 1))
+      waiting += 1
+    }
+    if (unsent !== '') unsent = unsent.slice(Math.max(0, socket.write(unsent)))
+    if (waiting === 0) socket.end()
+  }
+  const end = (): void => {
+    if (waiting > 0) tally.broken += 1
+    waiting = 0
+    resolve()
+  }
+  const data = (socket: Bun.Socket<undefined>, chunk: Buffer): void => {
+    const counted = countAnswers(rest + chunk.toString('latin1'), tally)
+    rest = counted.rest
+    waiting -= counted.count
+    if (waiting <= order.depth / 2) send(socket)
+  }
+  const socket = { open: send, drain: send, data, close: end, error: end, end }
+  await Bun.connect({ hostname: '127.0.0.1', port: order.port, socket })
+  await promise
+}
+
+async function flood(order: FloodOrder): Promise<FloodReport> {
+  const tally: Tally = { asked: 0, statuses: {}, broken: 0, hasLeaked: false }
+  const startedMs = performance.now()
+  await Promise.all(Array.from({ length: order.connections }, () => runConnection(order, tally)))
+  const { statuses, broken, hasLeaked } = tally
+  return { statuses, broken, hasLeaked, seconds: (performance.now() - startedMs) / 1_000 }
+}
+
+/** Starts a flood in a process of its own. @throws Error when that fails */
+export async function startFlood(order: FloodOrder): Promise<FloodReport> {
+  const command = [process.execPath, import.meta.path, JSON.stringify(order)]
+  const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
+  const text = await new Response(child.stdout).text()
+  return JSON.parse(text) as FloodReport
+}
+
+if (import.meta.main) {
+  console.info(JSON.stringify(await flood(JSON.parse(process.argv[2] ?? '') as FloodOrder)))
+}

@@ -1,0 +1,170 @@
+/**
+ * A process that may have 256 MiB of memory, under work that takes as much as it can get.
+ *
+ * The limit is a control group that the service manager makes. Where none runs, the process is
+ * killed when the kernel would kill it in such a group: when its memory without files, which is
+ * what nobody can take back, is beyond the limit. Either way all that it answered must stand.
+ * Source: hardening.md, H168.
+ * @module
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import type { Connection } from '../../support/connection.ts'
+import { findDamage } from '../clients/integrity.ts'
+import type { Size } from '../part.ts'
+import { checkUnharmed, connectTo, pidOf, startServer, stopServer, type Ground } from './ground.ts'
+
+const limitMiB = 256
+const workMs: Readonly<Record<Size, number>> = { full: 30_000, short: 1_000 }
+const clients = 16
+const watchMs = 2
+const dataChars = 300_000
+const bulkItems = 500
+
+const isManaged = existsSync('/run/systemd/system')
+const scope = [
+  ...['systemd-run', '--scope', '--quiet'],
+  ...['-p', `MemoryMax=${limitMiB}M`, '-p', 'MemorySwapMax=0'],
+]
+const whySkipped =
+  'no service manager runs here that could make a control group; the process is killed at the limit'
+
+/** What a client was promised: the ids of tokens, with the letter that their data is made of. */
+interface Promised {
+  readonly tokens: Map<string, string>
+  readonly bulk: string[]
+  /** Answers that were neither done nor refused. */
+  readonly odd: Set<number>
+}
+
+const letterOf = (count: number): string => String.fromCharCode(97 + (count % 26))
+
+async function createLarge(connection: Connection, key: string, id: string, letter: string) {
+  const body = { id, type: 'token', data: letter.repeat(dataChars) }
+  return (await connection.ask('POST', '/tokens', { key, body })).status
+}
+
+async function createBulk(connection: Connection, key: string, promised: Promised) {
+  const body = Array.from({ length: bulkItems }, (_, index) => `bulk ${index}`)
+  const { status, text } = await connection.ask('POST', '/tokenize', { key, body })
+  if (status === 200) promised.bulk.push(...(JSON.parse(text) as string[]))
+  return status
+}
+
+const listAll = async (connection: Connection, key: string) =>
+  (await connection.ask('GET', '/tokens?size=20', { key })).status
+
+/** Works until it is over, or the server is gone. */
+async function work(ground: Ground, name: string, promised: Promised, endMs: number) {
+  const key = ground.keys.private
+  const connection = await connectTo(ground).catch(() => undefined)
+  if (connection === undefined) return
+  try {
+    for (let count = 0; performance.now() < endMs; count += 1) {
+      const id = `memory-${name}-${count}`
+      const letter = letterOf(count)
+      const made = await createLarge(connection, key, id, letter)
+      if (made === 201) promised.tokens.set(id, letter)
+      const others = [made, await createBulk(connection, key, promised)]
+      others.push(await listAll(connection, key))
+      for (const status of others) if (status >= 500 && status !== 507) promised.odd.add(status)
+    }
+  } catch {
+    // It was killed: what was not answered is nobody's promise.
+  }
+  connection.close()
+}
+
+interface Watched {
+  readonly mostMiB: number
+  readonly wasKilled: boolean
+}
+
+/** Kills at the limit, as the kernel does. */
+async function watchMemory(pid: number, isOver: () => boolean): Promise<Watched> {
+  let mostMiB = 0
+  while (!isOver()) {
+    const status = existsSync(`/proc/${pid}/status`) ? readStatus(pid) : ''
+    const kibibytes = /^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1]
+    if (kibibytes === undefined) break
+    mostMiB = Math.max(mostMiB, Number(kibibytes) / 1_024)
+    if (!isManaged && mostMiB > limitMiB) {
+      process.kill(pid, 'SIGKILL')
+      return { mostMiB, wasKilled: true }
+    }
+    await Bun.sleep(watchMs)
+  }
+  return { mostMiB, wasKilled: false }
+}
+
+function readStatus(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+/** Every token that was acknowledged reads back as it was sent. */
+async function checkPromises(ground: Ground, { tokens, bulk, odd }: Promised): Promise<void> {
+  const { failures, keys } = ground
+  const large = [...tokens].map(([id, letter]) => [id, letter, dataChars] as const)
+  const all = [...large, ...bulk.map((id, index) => [id, `bulk ${index % bulkItems}`, 1] as const)]
+  const check = async (_: unknown, from: number): Promise<void> => {
+    const connection = await connectTo(ground)
+    for (let index = from; index < all.length; index += clients) {
+      const [id, text, times] = all[index] ?? ['', '', 0]
+      const answer = await connection.ask('GET', `/tokens/${id}`, { key: keys.private })
+      const read = JSON.parse(answer.text) as { readonly data?: unknown }
+      if (read.data !== text.repeat(times)) failures.push(`H168: ${id} is lost: ${answer.status}`)
+    }
+    connection.close()
+  }
+  await Promise.all(Array.from({ length: clients }, check))
+  for (const status of odd) failures.push(`H168: answered ${status}`)
+}
+
+interface Totals {
+  kills: number
+  mostMiB: number
+}
+
+/** One server under the limit, to its end by the limit or by the clock. */
+async function workUnderLimit(ground: Ground, endMs: number, promised: Promised, totals: Totals) {
+  await startServer(ground, isManaged ? scope : [])
+  const pid = pidOf(ground)
+  let isOver = false
+  const round = String(totals.kills)
+  const working = Array.from({ length: clients }, (_, index) =>
+    work(ground, `${round}-${index}`, promised, endMs),
+  )
+  const watching = watchMemory(pid, () => isOver)
+  await Promise.all(working)
+  isOver = true
+  const { mostMiB, wasKilled } = await watching
+  totals.mostMiB = Math.max(totals.mostMiB, mostMiB)
+  if (!wasKilled && performance.now() >= endMs) return stopServer(ground)
+  const exitCode = await ground.running?.server.exited
+  const stderr = await ground.running?.server.stderr
+  ground.running = undefined
+  totals.kills += 1
+  // 128 and the number of SIGKILL.
+  if (exitCode !== 137) ground.failures.push(`H168: ended with ${exitCode}: ${stderr}`)
+}
+
+/** H168. */
+export async function workInLittleMemory(ground: Ground): Promise<void> {
+  const { figures, failures, size, home } = ground
+  await stopServer(ground)
+  const promised: Promised = { tokens: new Map(), bulk: [], odd: new Set() }
+  const totals: Totals = { kills: 0, mostMiB: 0 }
+  const endMs = performance.now() + workMs[size]
+  while (performance.now() < endMs) await workUnderLimit(ground, endMs, promised, totals)
+  for (const damage of await findDamage(home.data)) failures.push(`H168: ${damage}`)
+  await startServer(ground)
+  await checkPromises(ground, promised)
+  await checkUnharmed(ground, 'H168')
+  figures[`H168: limit of ${limitMiB} MiB`] = isManaged ? 'by a control group' : whySkipped
+  figures['H168: acknowledged tokens · kills at the limit'] =
+    `${promised.tokens.size + promised.bulk.length} · ${totals.kills}`
+  figures['H168: memory without files at most, MiB'] = Math.round(totals.mostMiB)
+}

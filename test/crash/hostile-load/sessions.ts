@@ -1,0 +1,106 @@
+/**
+ * Sessions that are made and abandoned: they leave when their three minutes are over, and what they
+ * took of the file is taken again.
+ *
+ * Source: hardening.md, H161; contract sections 10 and 12.
+ * @module
+ */
+import { openProbe, type Probe } from '../../../scripts/soak/samples.ts'
+import { sweep } from '../../../src/expiry.ts'
+import { sessionMsDefault } from '../../../src/limits.ts'
+import { openLmdbStore } from '../../../src/store/lmdb/open.ts'
+import type { Size } from '../part.ts'
+import { startFlood, type FloodReport } from './flood.ts'
+import { fareUntil, faredText } from './good-client.ts'
+import {
+  checkUnharmed,
+  pidOf,
+  portOf,
+  reportStatuses,
+  startServer,
+  stopServer,
+  storeOf,
+  type Ground,
+} from './ground.ts'
+
+const sessions: Readonly<Record<Size, number>> = { full: 1_000_000, short: 10_000 }
+/** What comes after they are gone has room where they were. */
+const secondShare = 0.2
+/** One at a time: the server ends a connection that sends more behind a write under way. */
+const flooding = { connections: 256, depth: 1 }
+const goodPace = { connections: 1, restMs: 20, asks: 'reads' } as const
+/** contract section 10: within 60 s of the instant while running. */
+const sweptMsMax = 60_000
+const growthMax = 1.05
+
+async function makeSessions(ground: Ground, total: number): Promise<FloodReport> {
+  const order = { ...flooding, port: portOf(ground), total, sessionKey: ground.keys.public }
+  const report = await startFlood(order)
+  reportStatuses(ground, 'H161', report.statuses, ['201'])
+  if (report.broken > 0) ground.failures.push(`H161: ${report.broken} connections ended`)
+  return report
+}
+
+/** Waits until no more rows stand than before. @returns milliseconds it took after the last end */
+async function waitUntilSwept(ground: Ground, probe: Probe, rows: number): Promise<number> {
+  const dueMs = performance.now() + sessionMsDefault
+  while (probe.read()['live rows'] > rows) {
+    if (performance.now() > dueMs + sweptMsMax) {
+      ground.failures.push(`H161: ${probe.read()['live rows'] - rows} sessions stay`)
+      break
+    }
+    await Bun.sleep(200)
+  }
+  return Math.max(0, performance.now() - dueMs)
+}
+
+const mebibytes = (kibibytes: number): string => (kibibytes / 1_024).toFixed(0)
+
+/** The server sweeps them, and its file grows no more for the next ones. */
+async function sweepServing(ground: Ground, rows: number): Promise<void> {
+  const { figures, failures } = ground
+  const probe = openProbe(pidOf(ground), storeOf(ground))
+  const fullKib = probe.read()['data.mdb, KiB']
+  const swept = waitUntilSwept(ground, probe, rows)
+  const fared = await fareUntil(ground, goodPace, swept)
+  const second = Math.round(sessions[ground.size] * secondShare)
+  await makeSessions(ground, second)
+  const laterKib = probe.read()['data.mdb, KiB']
+  const memoryKib = probe.read()['resident memory without files, KiB']
+  await probe.close()
+  if (laterKib > fullKib * growthMax) failures.push(`H161: the file grew to ${laterKib} KiB`)
+  figures['H161: gone after the end of the last, s'] = ((await swept) / 1_000).toFixed(1)
+  figures['H161: good requests while they go · p99, longest ms'] = faredText(fared)
+  figures[`H161: file with them · after, with ${second} more, MiB`] =
+    `${mebibytes(fullKib)} · ${mebibytes(laterKib)}`
+  figures['H161: memory without files, MiB'] = mebibytes(memoryKib)
+}
+
+/** The sweep of a server that is not there, three minutes ahead. */
+async function sweepAhead(ground: Ground): Promise<void> {
+  await stopServer(ground)
+  const store = await openLmdbStore({ path: storeOf(ground) })
+  const removed = await sweep({ store, settled: () => Date.now() + sessionMsDefault })
+  await store.close()
+  if (removed !== sessions[ground.size]) ground.failures.push(`H161: ${removed} were swept`)
+  ground.figures['H161: swept, three minutes ahead'] = removed
+  await startServer(ground)
+}
+
+/** H161. */
+export async function abandonSessions(ground: Ground): Promise<void> {
+  const probe = openProbe(pidOf(ground), storeOf(ground))
+  const rows = probe.read()['live rows']
+  await probe.close()
+  const made = makeSessions(ground, sessions[ground.size])
+  const fared = await fareUntil(ground, goodPace, made)
+  const { statuses, seconds } = await made
+  ground.figures['H161: sessions abandoned · in a second'] =
+    `${statuses['201'] ?? 0} · ${Math.round(sessions[ground.size] / seconds)}`
+  ground.figures['H161: good requests meanwhile · p99, longest ms'] = faredText(fared)
+  ground.say(`${sessions[ground.size]} sessions made`)
+  await checkUnharmed(ground, 'H161 while they stand')
+  if (ground.size === 'full') await sweepServing(ground, rows)
+  else await sweepAhead(ground)
+  await checkUnharmed(ground, 'H161')
+}
