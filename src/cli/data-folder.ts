@@ -30,7 +30,7 @@ import { lockInstance } from './instance-lock.ts'
 import { readMasterKey, writeMasterKey } from './master-key.ts'
 import { randomBytes, wallMs } from './system.ts'
 
-const formatVersion = 1
+const formatVersion = 2
 const stampPattern = /^coffer data folder, format ([1-9][0-9]{0,5})\n$/
 const ownerOnlyFolder = 0o700
 const masterKeyBytes = 32
@@ -138,6 +138,9 @@ function checkStamp(folder: string): void {
   }
   if (Number(version) > formatVersion) {
     throw new CommandFailure(`${folder} was written by a newer coffer: use that version`)
+  }
+  if (Number(version) < formatVersion) {
+    throw new CommandFailure(`${folder} was written by an older coffer: use that version`)
   }
 }
 

@@ -2,7 +2,7 @@
  * Sealed values: how bytes are encrypted at rest.
  *
  * Values that belong together share one head: format u8 · algorithm u8 · key number u32be ·
- * nonce 24 · commitment 16. One keyed hash over the head's beginning and the context gives the
+ * count of values u8 · nonce 24 · commitment 16. One keyed hash over the head's beginning and the context gives the
  * message key and the commitment, so both depend on every byte of them: values open under one key
  * and in one place only, and the commitment is compared before anything is decrypted. A key is
  * chosen by its number, never by trying. Each value is ciphertext · tag 16, under a nonce that ends
@@ -15,12 +15,13 @@ import { keyBytes, nonceBytes, primitives, tagBytes, type Primitives } from './p
 
 const format = 1
 const xchacha20Poly1305 = 1
-const nonceAt = 6
+const countAt = 6
+const nonceAt = 7
 const commitmentAt = nonceAt + nonceBytes
 const commitmentBytes = 16
 const headBytes = commitmentAt + commitmentBytes
-/** A value's index is one byte of its nonce. */
-const valuesMax = 256
+/** Their count is one byte of the head, and the index of each one byte of its nonce. */
+const valuesMax = 255
 
 /** What sealing adds to the length of a single plaintext. */
 export const sealOverheadBytes = headBytes + tagBytes
@@ -71,12 +72,13 @@ function isCommitted(head: Uint8Array, derived: Uint8Array): boolean {
   return difference === 0
 }
 
-function startHead(keyNumber: number, nonce: Uint8Array): Buffer {
+function startHead(keyNumber: number, count: number, nonce: Uint8Array): Buffer {
   if (nonce.length !== nonceBytes) throw new RangeError(`nonce must be ${nonceBytes} bytes`)
   const head = Buffer.allocUnsafe(headBytes)
   head[0] = format
   head[1] = xchacha20Poly1305
   head.writeUInt32BE(keyNumber, 2)
+  head[countAt] = count
   head.set(nonce, nonceAt)
   return head
 }
@@ -94,7 +96,7 @@ export function sealAll(
   use: Primitives = primitives,
 ): Uint8Array[] {
   invariant(plaintexts.length <= valuesMax, 'the values of one head are within their bound')
-  const head = startHead(sealKey.number, nonce)
+  const head = startHead(sealKey.number, plaintexts.length, nonce)
   const derived = deriveMessageKey(use, sealKey.key, head, context)
   head.set(derived.subarray(keyBytes), commitmentAt)
   const messageKey = derived.subarray(0, keyBytes)
@@ -107,6 +109,8 @@ export function sealAll(
 
 /** The values of one head, of which each is opened when it is needed. */
 export interface Opener {
+  /** How many were sealed. */
+  readonly count: number
   /** @throws ApiError `storage_corrupt` when the value is not the one that was sealed there */
   readonly open: (index: number, sealed: Uint8Array) => Uint8Array
 }
@@ -133,6 +137,7 @@ export function openAll(
   if (!isCommitted(head, derived)) throw corrupt()
   const messageKey = derived.subarray(0, keyBytes)
   return {
+    count: head[countAt] ?? 0,
     open(index, sealed) {
       const plaintext = use.decrypt(messageKey, nonceOf(head, index), sealed)
       if (plaintext === undefined) throw corrupt()
@@ -154,10 +159,13 @@ export const seal = (
  * @returns the plaintext, owned by the caller
  * @throws ApiError `storage_corrupt` when header, key, context, commitment or tag is wrong
  */
-export const open = (
+export function open(
   keyOf: (number: number) => Uint8Array,
   context: Uint8Array,
   sealed: Uint8Array,
   use: Primitives = primitives,
-): Uint8Array =>
-  openAll(keyOf, [context], sealed.subarray(0, headBytes), use).open(0, sealed.subarray(headBytes))
+): Uint8Array {
+  const opener = openAll(keyOf, [context], sealed.subarray(0, headBytes), use)
+  if (opener.count !== 1) throw corrupt()
+  return opener.open(0, sealed.subarray(headBytes))
+}

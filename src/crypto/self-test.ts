@@ -9,7 +9,7 @@
 import { utf8 } from '../bytes.ts'
 import { deriveKey } from './derive.ts'
 import { uniqueDigest } from './digest.ts'
-import { keyBytes, nonceBytes, primitives, type Primitives } from './primitives.ts'
+import { keyBytes, nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
 
 /** What sealing, keys and digests are made of. */
 export interface Tested extends Pick<Primitives, 'encrypt' | 'decrypt' | 'keyedHash'> {
@@ -37,6 +37,9 @@ const sealed = Buffer.from(
   'hex',
 )
 
+/** As values are sealed here: without associated data, where only the tag is another. */
+const bareTag = 'f7e62efbf45089db18f9c8a3f0e41e5f'
+
 const isHex = (bytes: Uint8Array | undefined, hex: string): boolean =>
   bytes !== undefined && Buffer.from(bytes).toString('hex') === hex
 
@@ -53,6 +56,7 @@ const checks: readonly (readonly [name: string, holds: (use: Tested) => boolean]
     use =>
       sealed.equals(use.encrypt(key, nonce, plaintext, aad)) &&
       isHex(use.decrypt(key, nonce, sealed, aad), Buffer.from(plaintext).toString('hex')) &&
+      isHex(use.encrypt(key, nonce, plaintext).subarray(-tagBytes), bareTag) &&
       !opensWhenChanged(use),
   ],
   [

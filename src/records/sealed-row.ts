@@ -3,7 +3,7 @@
  *
  * The values of a row are sealed under one head that names scope and collection and the whole clear
  * header: a value moved to another row, tenant or place in its row, or under changed uniques, terms
- * or deadline, or an older version of itself, does not open. Part 0 of a row is the head, its
+ * or deadline, or an older version of itself, does not open, and none can be left out. Part 0 of a row is the head, its
  * values follow.
  * @module
  */
@@ -74,8 +74,9 @@ export function openRow(
   const [head] = parts
   if (head === undefined) throw missing()
   const opener: Opener = openAll(sealer.scope.recordKey, [labelOf(sealer), clear], head)
+  if (opener.count !== parts.length - 1) throw missing()
   return {
-    has: index => index + 1 < parts.length,
+    has: index => index < opener.count,
     value(index) {
       const sealed = parts[index + 1]
       if (sealed === undefined) throw missing()

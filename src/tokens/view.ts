@@ -21,8 +21,9 @@ function maskOf(text: string): Json {
   let mask = masks.get(text)
   if (mask === undefined) {
     mask = parseJson(text)
+    if (text.length > cachedMaskCharsMax) return mask
     if (masks.size >= maskCacheEntriesMax) masks.clear()
-    if (text.length <= cachedMaskCharsMax) masks.set(text, mask)
+    masks.set(text, mask)
   }
   return mask
 }

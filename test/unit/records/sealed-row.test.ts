@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { utf8 } from '../../../src/bytes.ts'
 import { createKeyring } from '../../../src/crypto/keyring.ts'
-import { openKeys } from '../../../src/crypto/scope.ts'
+import { openKeys, type KeyScope } from '../../../src/crypto/scope.ts'
 import { openRow, sealRow, type RowSealer } from '../../../src/records/sealed-row.ts'
 import { storedRow } from '../../../src/store/clear-header.ts'
 import type { NewRow } from '../../../src/store/contract.ts'
@@ -50,7 +50,9 @@ describe('a sealed row', () => {
     const swapped = { ...row, parts: [head, second, first].map(part => part ?? new Uint8Array()) }
     for (const index of [0, 1]) expect(() => textAt(swapped, index)).toThrow('did not open')
     const shortened = { ...row, parts: row.parts.slice(0, 2) }
-    expect(() => textAt(shortened, 1)).toThrow('lacks a value')
+    expect(() => openStored(shortened)).toThrow('lacks a value')
+    const longer = { ...row, parts: [...row.parts, ...row.parts.slice(2)] }
+    expect(() => openStored(longer)).toThrow('lacks a value')
     expect(() => openStored({ ...row, parts: [] })).toThrow('lacks a value')
   })
 
@@ -62,7 +64,7 @@ describe('a sealed row', () => {
     for (const other of others) {
       const mixed = {
         ...row,
-        parts: [row.parts[0], other.parts[1]].map(p => p ?? new Uint8Array()),
+        parts: [row.parts[0], other.parts[1], row.parts[2]].map(p => p ?? new Uint8Array()),
       }
       expect(() => textAt(mixed, 0)).toThrow('did not open')
       expect(() => openStored({ ...row, parts: other.parts, version: 3 })).toThrow('did not open')
@@ -77,4 +79,26 @@ describe('a sealed row', () => {
     ]
     for (const other of places) expect(() => openStored(row, other)).toThrow('did not open')
   })
+})
+
+test('a row is sealed to the bytes that another implementation gives', () => {
+  const count = (from: number, length: number) =>
+    Uint8Array.from({ length }, (_, index) => from + index)
+  const key = count(0x20, 32)
+  const scope: KeyScope = {
+    ...keys.tenant('a'),
+    name: 'a',
+    currentKeyNumber: 7,
+    recordKey: () => key,
+  }
+  const plain: RowSealer = { scope, collection: 'token' }
+  const terms = [new Uint8Array(16).fill(2), new Uint8Array(16).fill(3)]
+  const known = { uniques: [new Uint8Array(32).fill(1)], terms, deadlineMs: 5_000 }
+  const sealed = sealRow(plain, length => count(0x60, length), known, 2, values)
+  expect(sealed.parts.map(part => Buffer.from(part).toString('hex'))).toEqual([
+    '01010000000702606162636465666768696a6b6c6d6e6f7071727374757677' +
+      '06c5253709e454da2873bf5273fcb0d8',
+    '4c348116704ac1e02d8c2b23811cdbe486209e763239282346bb',
+    'e996a739f4e9ae6ba58e4c66fdddf837da77bcde6c1900a9',
+  ])
 })
