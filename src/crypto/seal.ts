@@ -2,11 +2,12 @@
  * Sealed values: how bytes are encrypted at rest.
  *
  * Values that belong together share one head: format u8 · algorithm u8 · key number u32be ·
- * count of values u8 · nonce 24 · commitment 16. One keyed hash over the head's beginning and the context gives the
- * message key and the commitment, so both depend on every byte of them: values open under one key
- * and in one place only, and the commitment is compared before anything is decrypted. A key is
- * chosen by its number, never by trying. Each value is ciphertext · tag 16, under a nonce that ends
- * in its index: a message key is made for one head alone, so no nonce is used twice under it.
+ * count of values u8 · nonce 24 · commitment 16. One keyed hash over the head's beginning and the
+ * context gives the message key and the commitment, so both depend on every byte of them: values
+ * open under one key and in one place only, and the commitment is compared before anything is
+ * decrypted. A key is chosen by its number, never by trying. Each value is ciphertext · tag 16,
+ * under a nonce that ends in its index: a message key is made for one head alone, so no nonce is
+ * used twice under it.
  * Source: design.md, "Keys"; hardening.md C1, C2, C5, C6.
  * @module
  */

@@ -3,8 +3,8 @@
  *
  * The values of a row are sealed under one head that names scope and collection and the whole clear
  * header: a value moved to another row, tenant or place in its row, or under changed uniques, terms
- * or deadline, or an older version of itself, does not open, and none can be left out. Part 0 of a row is the head, its
- * values follow.
+ * or deadline, or an older version of itself, does not open, and none can be left out. Part 0 of a
+ * row is the head, its values follow.
  * @module
  */
 import { utf8 } from '../bytes.ts'
