@@ -15,6 +15,9 @@ export const utf8 = (text: string): Uint8Array => encoder.encode(text)
 /** Text of bytes that we wrote ourselves as UTF-8 and that were authenticated since. */
 export const textOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('utf8')
 
+/** The byte at a place; 0 beyond the end. */
+export const byteAt = (bytes: Uint8Array, at: number): number => bytes[at] ?? 0
+
 /** Lower-case hex, for digests as keys of a Map. */
 export const hexOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('hex')
 

@@ -11,6 +11,7 @@
  * Source: design.md, "Keys"; hardening.md C1, C2, C5, C6.
  * @module
  */
+import { byteAt } from '../bytes.ts'
 import { ApiError, invariant } from '../errors.ts'
 import { keyBytes, nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
 
@@ -45,7 +46,7 @@ function deriveMessageKey(
   let size = commitmentAt
   for (const piece of context) size += piece.length
   const input = Buffer.allocUnsafe(size)
-  for (let byte = 0; byte < commitmentAt; byte += 1) input[byte] = head[byte] ?? 0
+  for (let byte = 0; byte < commitmentAt; byte += 1) input[byte] = byteAt(head, byte)
   let at = commitmentAt
   for (const piece of context) {
     input.set(piece, at)
@@ -59,7 +60,7 @@ const nonceScratch = Buffer.alloc(nonceBytes)
 
 /** Good until the next call. */
 function nonceOf(head: Uint8Array, index: number): Uint8Array {
-  for (let at = 0; at < nonceBytes - 1; at += 1) nonceScratch[at] = head[nonceAt + at] ?? 0
+  for (let at = 0; at < nonceBytes - 1; at += 1) nonceScratch[at] = byteAt(head, nonceAt + at)
   nonceScratch[nonceBytes - 1] = index
   return nonceScratch
 }
@@ -68,7 +69,7 @@ function nonceOf(head: Uint8Array, index: number): Uint8Array {
 function isCommitted(head: Uint8Array, derived: Uint8Array): boolean {
   let difference = 0
   for (let at = 0; at < commitmentBytes; at += 1) {
-    difference |= (head[commitmentAt + at] ?? 0) ^ (derived[keyBytes + at] ?? 0)
+    difference |= byteAt(head, commitmentAt + at) ^ byteAt(derived, keyBytes + at)
   }
   return difference === 0
 }
@@ -120,7 +121,7 @@ const corrupt = () => new ApiError('storage_corrupt', 'a sealed value did not op
 
 /** Read byte by byte: asking pooled bytes for their buffer would cost more than the rest. */
 const keyNumberOf = (head: Uint8Array): number =>
-  (head[2] ?? 0) * 2 ** 24 + ((head[3] ?? 0) << 16) + ((head[4] ?? 0) << 8) + (head[5] ?? 0)
+  byteAt(head, 2) * 2 ** 24 + (byteAt(head, 3) << 16) + (byteAt(head, 4) << 8) + byteAt(head, 5)
 
 /**
  * @param keyOf the key of a number; throws when there is none
@@ -138,7 +139,7 @@ export function openAll(
   if (!isCommitted(head, derived)) throw corrupt()
   const messageKey = derived.subarray(0, keyBytes)
   return {
-    count: head[countAt] ?? 0,
+    count: byteAt(head, countAt),
     open(index, sealed) {
       const plaintext = use.decrypt(messageKey, nonceOf(head, index), sealed)
       if (plaintext === undefined) throw corrupt()

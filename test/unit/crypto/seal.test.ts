@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { native, portable, type Primitives } from '../../../src/crypto/primitives.ts'
-import { open, seal, sealOverheadBytes } from '../../../src/crypto/seal.ts'
+import { open, openAll, seal, sealAll, sealOverheadBytes } from '../../../src/crypto/seal.ts'
 import { ApiError } from '../../../src/errors.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
@@ -80,6 +80,18 @@ describe.each(implementations.map(use => [use.name, use] as const))('sealing, %s
   test('refuses a nonce of another length', () => {
     expect(() => seal({ number: 1, key }, aad, random(12), plaintext, use)).toThrow(RangeError)
   })
+})
+
+test('one of several values is none alone', () => {
+  const place = { number: 1, key }
+  const [head, ...values] = sealAll(place, [aad], random(24), [plaintext, plaintext])
+  if (head === undefined) throw new Error('nothing was sealed')
+  expect(openAll(keyOf, [aad], head).count).toBe(2)
+  for (const value of values) {
+    expect(() => open(keyOf, aad, Buffer.concat([head, value]))).toThrow('did not open')
+  }
+  const alone = seal(place, aad, random(24), plaintext)
+  expect(Buffer.from(open(keyOf, aad, alone))).toEqual(plaintext)
 })
 
 test('both implementations compute the same bytes', () => {

@@ -64,6 +64,11 @@ const broken: readonly (readonly [string, Partial<Tested>, string])[] = [
   ['opens with another end of the tag', { decrypt: openTurned(-1) }, 'XChaCha20-Poly1305'],
   ['opens under less associated data', { decrypt: openShorter() }, 'XChaCha20-Poly1305'],
   ['throws', { encrypt: fail }, 'XChaCha20-Poly1305'],
+  [
+    'encrypts otherwise without associated data',
+    { encrypt: (key, nonce, text, aad) => encrypt(key, nonce, text, aad ?? nonce) },
+    'XChaCha20-Poly1305',
+  ],
   ['hashes otherwise', { keyedHash: (...all) => changed(keyedHash(...all)) }, 'keyed BLAKE2b'],
   [
     'hashes without its key',
