@@ -154,7 +154,7 @@ export const seal = (
   context: Uint8Array,
   nonce: Uint8Array,
   plaintext: Uint8Array,
-  use: Primitives = primitives,
+  use?: Primitives,
 ): Uint8Array => Buffer.concat(sealAll(sealKey, [context], nonce, [plaintext], use))
 
 /**
@@ -165,7 +165,7 @@ export function open(
   keyOf: (number: number) => Uint8Array,
   context: Uint8Array,
   sealed: Uint8Array,
-  use: Primitives = primitives,
+  use?: Primitives,
 ): Uint8Array {
   const opener = openAll(keyOf, [context], sealed.subarray(0, headBytes), use)
   if (opener.count !== 1) throw corrupt()

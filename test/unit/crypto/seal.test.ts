@@ -94,6 +94,14 @@ test('one of several values is none alone', () => {
   expect(Buffer.from(open(keyOf, aad, alone))).toEqual(plaintext)
 })
 
+test('a head of another length is none', () => {
+  const [head = new Uint8Array()] = sealAll({ number: 1, key }, [aad], random(24), [plaintext])
+  expect(openAll(keyOf, [aad], head).count).toBe(1)
+  for (const other of [head.subarray(0, -1), Buffer.concat([head, new Uint8Array(1)])]) {
+    expect(() => openAll(keyOf, [aad], other)).toThrow('did not open')
+  }
+})
+
 test('both implementations compute the same bytes', () => {
   for (let length = 0; length < 300; length += 7) {
     const nonce = random(24)

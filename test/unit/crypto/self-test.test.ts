@@ -65,6 +65,14 @@ const broken: readonly (readonly [string, Partial<Tested>, string])[] = [
   ['opens under less associated data', { decrypt: openShorter() }, 'XChaCha20-Poly1305'],
   ['throws', { encrypt: fail }, 'XChaCha20-Poly1305'],
   [
+    'encrypts otherwise with associated data',
+    {
+      encrypt: (key, nonce, text, aad) =>
+        aad === undefined ? encrypt(key, nonce, text) : changed(encrypt(key, nonce, text, aad)),
+    },
+    'XChaCha20-Poly1305',
+  ],
+  [
     'encrypts otherwise without associated data',
     { encrypt: (key, nonce, text, aad) => encrypt(key, nonce, text, aad ?? nonce) },
     'XChaCha20-Poly1305',
