@@ -20,9 +20,11 @@ export const workerStopMsMax = drainMsMax + storeCloseMsMax + 1_000
 /** decision: how long after its end a worker is started again, doubled each time. */
 export const workerRestartMsMin = 100
 export const workerRestartMsMax = 5_000
+/** decision: what a worker gets to listen in; then it hangs, and another one takes its place. */
+export const workerReadyMsMax = 60_000
 /** decision: one that ran for so long was well, and its next restart comes at once again. */
 export const workerSteadyMs = 60_000
-/** decision: starts of one worker that fail in a row, until the instance ends. */
+/** decision: starts that fail in a row; of a worker that never listened they end the instance. */
 export const workerStartsMax = 5
 /** A body with more of them says no more by listing them all. */
 export const bodyFaultsMax = 20

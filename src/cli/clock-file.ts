@@ -8,7 +8,7 @@
  */
 import { constants, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { clockFileBytesMax } from '../limits.ts'
-import type { ClockMark } from './clock.ts'
+import { parseMark, type ClockMark } from './clock.ts'
 
 const ownerOnly = 0o600
 const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants
@@ -29,8 +29,9 @@ function openToRead(path: string): number {
 export const sharedMark = (mark: ClockMark, text?: string): ClockMark => ({
   read: () => text ?? mark.read(),
   write(text) {
-    // What is no number is damage, and is written over.
-    if (!(Number(mark.read()) >= Number(text))) mark.write(text)
+    const keptMs = parseMark(mark.read())
+    // What is no mark is damage, and is written over.
+    if (keptMs === undefined || keptMs < Number(text)) mark.write(text)
   },
 })
 

@@ -13,8 +13,9 @@
  *   each sleep of the machine that the monotonic clock does not count.
  * - The mark is the latest instant that was told and was not held. It outlives the process: a
  *   start with an earlier wall goes on from the mark, and destroys only what is expired by both. A
- *   start with a wall far beyond the mark, as after downtime, waits for `clockStartHoldMs` before
- *   it destroys what that wall calls expired.
+ *   start with a wall far beyond the mark, as after downtime, waits for `startHoldMs` before it
+ *   destroys what that wall calls expired. Where others went on meanwhile it was no downtime, so
+ *   that wall has jumped, and a process that takes another's place holds for `clockHoldMs`.
  *
  * The mark is written ahead by `clockLeaseMs` and is not synced: a killed process loses nothing of
  * it, a power cut may lose the last half minute or so. A clock that was ahead for longer than the
@@ -24,13 +25,7 @@
  * @module
  */
 import type { Log } from '../deps.ts'
-import {
-  clockHoldMs,
-  clockLeaseMs,
-  clockStartHoldMs,
-  clockStepMsMax,
-  deadlineMsMax,
-} from '../limits.ts'
+import { clockHoldMs, clockLeaseMs, clockStepMsMax, deadlineMsMax } from '../limits.ts'
 
 /** Where the mark is kept. Both may throw: the clock goes on without it. */
 export interface ClockMark {
@@ -48,6 +43,8 @@ export interface ClockParts {
   /** Milliseconds since some moment, at a steady rate and never back. */
   readonly elapsedMs: () => number
   readonly mark: ClockMark
+  /** How long a wall far beyond the mark must stand before anything is destroyed by it. */
+  readonly startHoldMs: number
   readonly log: Log
 }
 
@@ -78,12 +75,18 @@ interface State {
 
 const markPattern = /^([0-9]{1,15})\n$/
 
+/** @returns the instant of a mark, in Unix milliseconds; `undefined` for what is none */
+export function parseMark(text: string): number | undefined {
+  const markMs = Number(markPattern.exec(text)?.[1] ?? Number.NaN)
+  return markMs <= deadlineMsMax ? markMs : undefined
+}
+
 function readMark({ mark, log }: ClockParts): number | undefined {
   try {
     const text = mark.read()
     if (text === '') return undefined
-    const markMs = Number(markPattern.exec(text)?.[1] ?? Number.NaN)
-    if (markMs <= deadlineMsMax) return markMs
+    const markMs = parseMark(text)
+    if (markMs !== undefined) return markMs
   } catch {
     // Ignored like a damaged one: a vault with a right clock does not need it.
   }
@@ -91,7 +94,7 @@ function readMark({ mark, log }: ClockParts): number | undefined {
   return undefined
 }
 
-function startState(wall: number, elapsedMs: number, markMs: number): State {
+function startState(wall: number, elapsedMs: number, markMs: number, startHoldMs: number): State {
   const isLate = wall - markMs > clockStepMsMax
   // A mark was written ahead of its time, after kills by several leases.
   const settled = isLate ? Math.max(0, markMs - clockStepMsMax) : wall
@@ -104,7 +107,7 @@ function startState(wall: number, elapsedMs: number, markMs: number): State {
     base: (isLate ? markMs : wall) - elapsedMs,
     offset: wall - elapsedMs,
     sinceMs: elapsedMs,
-    holdMs: isLate ? clockStartHoldMs : clockHoldMs,
+    holdMs: isLate ? startHoldMs : clockHoldMs,
   }
 }
 
@@ -193,7 +196,7 @@ export function openClock(parts: ClockParts): Clock {
   const writeMark = markWriter(parts)
   const markMs = readMark(parts)
   const wall = readWall()
-  const state = startState(wall, readElapsed(), markMs ?? wall)
+  const state = startState(wall, readElapsed(), markMs ?? wall, parts.startHoldMs)
   const report = jumpReporter(parts.log, wall - (markMs ?? wall))
   let writtenMs = markMs ?? -1
   function look(): State {

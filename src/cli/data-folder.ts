@@ -26,7 +26,7 @@ import type { Store } from '../store/contract.ts'
 import { openLmdbStore, type LmdbStore } from '../store/lmdb/open.ts'
 import { createVault, openVaultKeys, type NewVault } from '../vault.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
-import { lockInstance } from './instance-lock.ts'
+import { hasLock, lockInstance } from './instance-lock.ts'
 import { readMasterKey, writeMasterKey } from './master-key.ts'
 import { randomBytes, wallMs } from './system.ts'
 
@@ -194,18 +194,22 @@ export function lockDataFolder(options: FolderOptions): LockedFolder {
   }
 }
 
+/** @param file an open file, which whoever locked the folder has handed on */
+export const isFolderLocked = ({ data }: FolderOptions, file: number): boolean =>
+  hasLock(file, pathsOf(data).lock)
+
 /**
  * @param onFailure is told when the store can no longer write
- * @param isShared whether other processes of the instance may have it open, and have checked it
+ * @param processes how many of the instance may have it open; of several, one has checked it before
  * @throws CommandFailure with nothing written
  */
 export async function openStoreOf(
   { data, store: path }: FoundFolder,
   onFailure: (cause: unknown) => void,
-  isShared = false,
+  processes = 1,
 ): Promise<LmdbStore> {
   try {
-    return await openLmdbStore({ path, onFailure, isShared })
+    return await openLmdbStore({ path, onFailure, processes })
   } catch (error) {
     if (!(error instanceof ApiError && error.kind === 'storage_corrupt'))
       throw explained(data, error)
@@ -247,14 +251,16 @@ export async function openDataFolder(
 
 /**
  * Opens a data folder for a worker: whoever started it has the lock and has handed it on.
+ * @param workers how many there are
  * @param onFailure is told when the store can no longer write
  * @throws CommandFailure
  */
 export async function joinDataFolder(
   options: FolderOptions,
+  workers: number,
   onFailure: (cause: unknown) => void,
 ): Promise<OpenedFolder> {
   const folder = findFolder(options)
-  const store = await openStoreOf(folder, onFailure, true)
+  const store = await openStoreOf(folder, onFailure, workers)
   return { store, keys: await openKeysOf(store, folder), clockFile: folder.clock }
 }

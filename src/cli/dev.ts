@@ -11,6 +11,7 @@ import { composeApplication } from '../applications/service.ts'
 import type { CreateApplicationBody } from '../applications/model.ts'
 import type { Deps } from '../deps.ts'
 import { mayHold, tokenPermissions } from '../domain/permissions.ts'
+import { clockStartHoldMs } from '../limits.ts'
 import type { Secret } from '../secret.ts'
 import type { Settings } from '../settings.ts'
 import { openLmdbStore } from '../store/lmdb/open.ts'
@@ -109,7 +110,13 @@ export async function dev({ json, ...options }: DevOptions): Promise<void> {
   const port = 'port' in address ? address.port : 0
   const folder = mkdtempSync(join(tmpdir(), 'coffer-dev-'))
   try {
-    const clock = openClock({ wall: wallMs, elapsedMs, mark: noMark, log: logToStderr })
+    const clock = openClock({
+      wall: wallMs,
+      elapsedMs,
+      mark: noMark,
+      startHoldMs: clockStartHoldMs,
+      log: logToStderr,
+    })
     const { deps, demo } = await makeDemoVault(folder, settings, clock)
     const stopped = untilSignalled(['SIGTERM', 'SIGINT', 'SIGHUP'])
     const server = await startServer(deps, { host: '127.0.0.1', port })

@@ -6,7 +6,7 @@
  * @module
  */
 import { FFIType } from 'bun:ffi'
-import { openSync } from 'node:fs'
+import { fstatSync, openSync, statSync } from 'node:fs'
 import { findInLibc } from '../libc.ts'
 import { CommandFailure } from './failure.ts'
 
@@ -31,4 +31,21 @@ export function lockInstance(lockFile: string): number {
     throw new CommandFailure('another coffer runs on this data folder: stop it first')
   }
   return file
+}
+
+/**
+ * Whether an open file that was handed on has the lock: taking it again then succeeds, as it is
+ * the same open file, and fails where another one has it.
+ */
+export function hasLock(file: number, lockFile: string): boolean {
+  try {
+    const [own, expected] = [
+      fstatSync(file, { bigint: true }),
+      statSync(lockFile, { bigint: true }),
+    ]
+    if (own.dev !== expected.dev || own.ino !== expected.ino) return false
+  } catch {
+    return false
+  }
+  return findInLibc({ flock })?.flock(file, lockExclusive | lockNonBlocking) === 0
 }

@@ -8,6 +8,7 @@
  * @module
  */
 import type { Config, TcpAddress } from '../config.ts'
+import { clockStartHoldMs } from '../limits.ts'
 import { openClockFile } from './clock-file.ts'
 import { lockDataFolder, openDataFolder, openKeysOf, openStoreOf } from './data-folder.ts'
 import type { FolderOptions, LockedFolder } from './data-folder.ts'
@@ -27,14 +28,27 @@ const announce = (address: string): void => say(`Coffer listens on ${address}`)
 async function serveAlone(options: ServeOptions, { address, settings }: Config): Promise<void> {
   const opened = await openDataFolder(options, endAfterFailure)
   const mark = openClockFile(opened.clockFile)
-  await serveUntilSignalled({ opened, mark, address, settings, log: logToStderr, announce })
+  await serveUntilSignalled({
+    opened,
+    mark,
+    startHoldMs: clockStartHoldMs,
+    address,
+    settings,
+    log: logToStderr,
+    announce,
+  })
 }
 
-/** @returns the folder, locked, once all that a worker needs was found to be there */
-async function lockAndCheck(options: FolderOptions): Promise<LockedFolder> {
+/**
+ * @returns the folder, locked, once all that a worker needs was found to be there; without its
+ *   master key, which each worker reads for itself
+ * @throws CommandFailure
+ */
+export async function lockAndCheck(options: FolderOptions): Promise<LockedFolder> {
   const folder = lockDataFolder(options)
   const store = await openStoreOf(folder, () => {})
   await openKeysOf(store, folder)
+  folder.masterKey.fill(0)
   await store.close()
   return folder
 }
@@ -70,7 +84,7 @@ async function serveTogether(
   const folder = { data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) }
   const locked = await lockAndCheck(folder)
   const address = await findPort(asked)
-  const order = { parent: process.pid, folder, address, settings }
+  const order = { parent: process.pid, folder, address, settings, workers }
   outliveTerminal()
   const stopped = untilSignalled(endingSignals)
   const supervisor = openSupervisor(workers, {

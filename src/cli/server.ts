@@ -82,18 +82,39 @@ function listen({ listener }: App, address: Address, isShared: boolean) {
   }
 }
 
+/** What a host was resolved to, such as `localhost`. The server's type does not speak of it. */
+const boundHostOf = (server: object): string | undefined =>
+  (server as { readonly address?: { readonly address: string } | null }).address?.address
+
+/**
+ * Holds an address against other instances that share ports, also while none of ours listens there.
+ * By a socket in the kernel's abstract space, which the kernel removes with this process, and which
+ * is of the same network namespace as the port. Source: unix(7).
+ * @throws what the system says when another one holds it
+ */
+function holdAddress(host: string, port: number): void {
+  const socket = { open: (caller: { end(): void }) => caller.end(), data() {} }
+  Bun.listen({ unix: `\0coffer ${host} ${port}`, socket })
+}
+
 /**
  * A port that nobody has, for processes that share it: they could not tell each other from another
- * instance which shares as well, so whoever starts them makes sure first.
+ * instance which shares as well, so whoever starts them makes sure first. It is this process's
+ * until it ends.
  * @throws CommandFailure when the address cannot be had
  */
 export async function findPort({ host: hostname, port }: TcpAddress): Promise<TcpAddress> {
   try {
     const fetch = () => new Response(undefined, { status: 503 })
     const probe = Bun.serve({ hostname, port, reusePort: false, fetch })
-    const found = probe.port
-    await probe.stop(true)
-    return { host: hostname, port: found ?? port }
+    const found = probe.port ?? port
+    try {
+      // Before the probe leaves: whoever can listen there from then on finds it held.
+      holdAddress(boundHostOf(probe) ?? hostname, found)
+    } finally {
+      await probe.stop(true)
+    }
+    return { host: hostname, port: found }
   } catch (error) {
     throw listenFailure(error)
   }

@@ -23,6 +23,7 @@ export function outliveTerminal(): void {
 export interface Serving {
   readonly opened: OpenedFolder
   readonly mark: ClockMark
+  readonly startHoldMs: number
   readonly address: Address
   readonly settings: Settings
   readonly log: Log
@@ -33,9 +34,9 @@ export interface Serving {
 
 /** Serves until it is told to end, and then ends in order. */
 export async function serveUntilSignalled(serving: Serving): Promise<void> {
-  const { opened, mark, address, settings, log, sharing, announce } = serving
+  const { opened, mark, startHoldMs, address, settings, log, sharing, announce } = serving
   const { store, keys } = opened
-  const clock = openClock({ wall: wallMs, elapsedMs, mark, log })
+  const clock = openClock({ wall: wallMs, elapsedMs, mark, startHoldMs, log })
   const { now, settled } = clock
   const deps: Deps = { store, keys, now, settled, elapsedMs, randomBytes, log, settings }
   outliveTerminal()

@@ -2,13 +2,15 @@
  * The supervisor: keeps so many workers running, and ends them together.
  *
  * A worker that ends by itself, whatever way, is started again: at once, then after longer and
- * longer pauses when it does so again and again. One that cannot even start ends the instance, so
- * that whoever watches over that learns of it. A worker is only started when the one before it is
- * gone, so there is never more than one of each index.
+ * longer pauses when it does so again and again. One that never came to listen ends the instance,
+ * so that whoever watches over that learns of it; once it did, the others serve on without it, and
+ * it is tried for ever. A worker is only started when the one before it is gone, so there is never
+ * more than one of each index.
  * @module
  */
 import type { Log } from '../deps.ts'
 import {
+  workerReadyMsMax,
   workerRestartMsMax,
   workerRestartMsMin,
   workerStartsMax,
@@ -27,7 +29,7 @@ export interface SupervisorParts {
 export interface Supervisor {
   /** Resolves when all workers listen for the first time. */
   readonly isReady: Promise<unknown>
-  /** Rejects with a CommandFailure when a worker cannot be started. */
+  /** Rejects with a CommandFailure when a worker cannot be started for the first time. */
   readonly failed: Promise<never>
   /** Ends all workers, in order or else by force; resolves when none is left. */
   stop(): Promise<void>
@@ -50,6 +52,17 @@ interface Life {
   readonly livedMs: number
 }
 
+/** @returns whether it listens; one that hangs before it does is ended */
+async function becomeReady(worker: WorkerProcess, onOverdue: () => void): Promise<boolean> {
+  const timer = setTimeout(() => {
+    onOverdue()
+    worker.signal('SIGKILL')
+  }, workerReadyMsMax)
+  const wasReady = await worker.isReady
+  clearTimeout(timer)
+  return wasReady
+}
+
 /** One life of a worker, from its start to its end. */
 async function live(
   { start, elapsedMs, log }: SupervisorParts,
@@ -67,7 +80,7 @@ async function live(
     return { wasReady: false, livedMs: 0 }
   }
   state.running.add(worker)
-  const wasReady = await worker.isReady
+  const wasReady = await becomeReady(worker, () => log('worker_overdue', { worker: index }))
   if (wasReady) onReady()
   const end = await worker.ended
   state.running.delete(worker)
@@ -75,7 +88,7 @@ async function live(
   return { wasReady, livedMs: elapsedMs() - startedMs }
 }
 
-/** @throws CommandFailure when too many starts have failed in a row */
+/** @throws CommandFailure when its first starts, too many in a row, have failed */
 async function keepRunning(
   parts: SupervisorParts,
   state: State,
@@ -84,12 +97,18 @@ async function keepRunning(
 ): Promise<void> {
   let shortLives = 0
   let failedStarts = 0
+  let wasEverReady = false
   while (!state.isStopping) {
     const { wasReady, livedMs } = await live(parts, state, index, onReady)
     if (state.isStopping) return
+    wasEverReady ||= wasReady
     failedStarts = wasReady ? 0 : failedStarts + 1
     if (failedStarts === workerStartsMax) {
-      throw new CommandFailure('a worker ends before it listens, again and again: stopped')
+      if (!wasEverReady) {
+        throw new CommandFailure('a worker ends before it listens, again and again: stopped')
+      }
+      // The others serve on, and what is in the way may pass.
+      parts.log('worker_missing', { worker: index })
     }
     if (livedMs >= workerSteadyMs) shortLives = 0
     await Promise.race([Bun.sleep(restartMsOf(shortLives)), state.stopping.promise])

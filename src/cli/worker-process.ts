@@ -18,9 +18,12 @@ export interface WorkerProcess {
 /** In front of the names of the files that are inside a compiled program. */
 const compiledPrefix = '/$bunfs/'
 
-/** The very file that this process runs, also when it was replaced or removed since. */
+/**
+ * The very file that this process runs, also when it was replaced or removed since. By `self` each
+ * process may follow it; by number none may where the file gives capabilities.
+ */
 const program = (): string[] => [
-  `/proc/${process.pid}/exe`,
+  '/proc/self/exe',
   ...(Bun.main.startsWith(compiledPrefix) ? [] : [Bun.main]),
 ]
 
@@ -29,7 +32,7 @@ async function saysAnything(stream: ReadableStream<Uint8Array>): Promise<boolean
   return !done
 }
 
-/** @param lockFile an open file, which the worker keeps open as long as it lives */
+/** @param lockFile an open file, which the worker has as its `handedLock` as long as it lives */
 export function startWorker(index: number, order: WorkerOrder, lockFile: number): WorkerProcess {
   const child = Bun.spawn([...program(), 'worker', String(index)], {
     argv0: 'coffer',

@@ -10,9 +10,10 @@ import { FFIType } from 'bun:ffi'
 import type { TcpAddress } from '../config.ts'
 import type { Log } from '../deps.ts'
 import { findInLibc } from '../libc.ts'
+import { clockHoldMs, clockStartHoldMs } from '../limits.ts'
 import type { Settings } from '../settings.ts'
 import { openClockFile, sharedMark } from './clock-file.ts'
-import { joinDataFolder, type FolderOptions } from './data-folder.ts'
+import { isFolderLocked, joinDataFolder, type FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
 import { serveUntilSignalled } from './serving.ts'
 import { endAfterFailure, logToStderr, outliveReaders, say } from './system.ts'
@@ -24,9 +25,14 @@ export interface WorkerOrder {
   readonly folder: FolderOptions
   readonly address: TcpAddress
   readonly settings: Settings
+  /** How many there are. */
+  readonly workers: number
   /** The mark of the clock from before the instance; only for one that begins with it. */
   readonly mark?: string
 }
+
+/** The open file with which a worker gets the lock of the folder. */
+const handedLock = 3
 
 /** The worker that sweeps; the one that is started in its place does so too. */
 const sweeper = 0
@@ -36,13 +42,20 @@ const kill = 9
 
 const prctl = { args: [FFIType.i32, FFIType.u64], returns: FFIType.i32 } as const
 
+const notOrdered = () =>
+  new CommandFailure('coffer serve --workers starts the workers: nobody else does', 2)
+
 async function readOrder(): Promise<WorkerOrder> {
   try {
     return JSON.parse(await Bun.stdin.text()) as WorkerOrder
   } catch {
-    throw new CommandFailure('coffer serve --workers starts the workers: nobody else does', 2)
+    throw notOrdered()
   }
 }
+
+/** One that takes another's place comes to a clock that went on, whatever its wall has done. */
+export const startHoldMsOf = ({ mark }: Pick<WorkerOrder, 'mark'>): number =>
+  mark === undefined ? clockHoldMs : clockStartHoldMs
 
 /**
  * Source: prctl(2), PR_SET_PDEATHSIG, which comes too late for a parent that is gone already.
@@ -56,14 +69,17 @@ function endWithParent(parent: number): void {
 
 /** Serves on an order from stdin, and says one line when it listens. */
 export async function work(index: number): Promise<void> {
-  const { parent, folder, address, settings, mark } = await readOrder()
+  const order = await readOrder()
+  const { parent, folder, address, settings, workers, mark } = order
   endWithParent(parent)
+  if (!isFolderLocked(folder, handedLock)) throw notOrdered()
   outliveReaders()
   const log: Log = (event, facts = {}) => logToStderr(event, { worker: index, ...facts })
-  const opened = await joinDataFolder(folder, endAfterFailure)
+  const opened = await joinDataFolder(folder, workers, endAfterFailure)
   await serveUntilSignalled({
     opened,
     mark: sharedMark(openClockFile(opened.clockFile), mark),
+    startHoldMs: startHoldMsOf(order),
     address,
     settings,
     log,

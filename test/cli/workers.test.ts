@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, readdirSync, readlinkSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { sweepIntervalMs } from '../../src/limits.ts'
+import { sweepIntervalMs, workerStartsMax } from '../../src/limits.ts'
 import { countRows } from '../crash/kill/rows.ts'
 import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { openConnection, type Answer, type Connection } from '../support/connection.ts'
@@ -232,15 +232,32 @@ describe('the end of a worker', () => {
     ])
   })
 
-  test('again and again at its start ends the instance with 1 and a line', async () => {
-    const { server, data } = await startInstance('unstartable')
-    renameSync(join(data, 'master.key'), join(data, 'elsewhere'))
-    const pids = workersOf(server.pid)
-    process.kill(pids.get(1) ?? 0, 'SIGKILL')
-    expect(await server.exited).toBe(1)
-    expect([...pids.values()].filter(isRunning)).toEqual([])
-    const last = (await server.stderr).trim().split('\n').at(-1)
-    expect(last).toBe('coffer: a worker ends before it listens, again and again: stopped')
+  test('for as long as it cannot start again leaves the others', async () => {
+    const instance = await startInstance('missing')
+    const { server, data, port, key } = instance
+    const [masterKey, elsewhere] = [join(data, 'master.key'), join(data, 'elsewhere')]
+    renameSync(masterKey, elsewhere)
+    const before = workersOf(server.pid)
+    process.kill(before.get(1) ?? 0, 'SIGKILL')
+    const starts = new Set<number | undefined>([undefined, before.get(1)])
+    const countStarts = () => starts.add(workersOf(server.pid).get(1)).size - 2
+    await until(() => countStarts() > workerStartsMax, 30_000)
+    renameSync(elsewhere, masterKey)
+    for (const index of [0, 2]) {
+      expect(workersOf(server.pid).get(index)).toBe(before.get(index) ?? 0)
+    }
+    const connections: Connection[] = []
+    const isBack = () => countConnections(workersOf(server.pid).get(1) ?? 0, port) > 0
+    const endMs = performance.now() + 20_000
+    while (!isBack() && performance.now() < endMs) {
+      connections.push(...(await connectTo(port, 8)))
+      await Bun.sleep(200)
+    }
+    expect(isBack()).toBe(true)
+    const answers = connections.map(own => own.ask('GET', '/tokens', { key }))
+    expect(new Set(await statusesOf(answers))).toEqual(new Set([200]))
+    closeAll(connections)
+    expect((await endInstance(instance)).split('"worker_missing"')).toHaveLength(2)
   })
 })
 

@@ -106,7 +106,7 @@ describe('the LMDB engine and its disk', () => {
 
   test('a read of a shared store sees what another process just wrote', async () => {
     const path = temporaryFolder()
-    const store = await openLmdbStore({ path, isShared: true })
+    const store = await openLmdbStore({ path, processes: 2 })
     await inserted(store, { uniques: [1] })
     const other = join(import.meta.dir, '..', 'support', 'write-one-row.ts')
     const find = (): Promise<unknown> => store.find(uniqueOf(2))

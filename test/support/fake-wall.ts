@@ -3,6 +3,7 @@
  * @module
  */
 import { openClock, type Clock } from '../../src/cli/clock.ts'
+import { clockStartHoldMs } from '../../src/limits.ts'
 
 export interface FakeMachine {
   /** What is in the file of the mark. */
@@ -25,8 +26,8 @@ export interface FakeMachine {
   correct(): void
   /** From then on the wall stands still, until it is set right. */
   freeze(): void
-  /** A process that starts here: its clock. */
-  start(): Clock
+  /** A process that starts here: its clock. @param startHoldMs as of one that begins a vault */
+  start(startHoldMs?: number): Clock
 }
 
 export const fakeStartMs = Date.UTC(2030, 0, 1)
@@ -74,11 +75,12 @@ export function fakeMachine(): FakeMachine {
     freeze() {
       frozenMs = wall()
     },
-    start: () =>
+    start: (startHoldMs = clockStartHoldMs) =>
       openClock({
         wall,
         elapsedMs: () => elapsedMs,
         mark,
+        startHoldMs,
         log: (event, facts) => {
           machine.logged.push(facts === undefined ? [event] : [event, facts])
         },

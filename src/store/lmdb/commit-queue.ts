@@ -90,22 +90,25 @@ function answer(group: readonly Waiter[], results: readonly SetResult[]): void {
 async function overdue(
   signal: AbortSignal,
   begun: Promise<void>,
-  waitMsMax: number,
+  processes: number,
 ): Promise<never> {
-  if (waitMsMax > 0) await Promise.race([begun, setTimeout(waitMsMax, undefined, { signal })])
+  if (processes > 1) {
+    const waitMsMax = processes * commitMsMax
+    await Promise.race([begun, setTimeout(waitMsMax, undefined, { signal })])
+  }
   await setTimeout(commitMsMax, undefined, { signal })
   throw new Error('the commit did not end')
 }
 
 /**
  * @param onFailure is told once, with the cause, after the first commit that failed
- * @param waitMsMax how long another process may keep a transaction from beginning: one whose own
- *   commit is overdue must not take this one with it
+ * @param processes how many write the store. Each of the others may keep a transaction from
+ *   beginning: those whose own commits are overdue must not take this one with them
  */
 export function openCommitQueue(
   commitGroup: CommitGroup,
   onFailure: (cause: unknown) => void = () => {},
-  waitMsMax = 0,
+  processes = 1,
 ): CommitQueue {
   const waiting: Waiter[] = []
   let running: Promise<void> | undefined
@@ -131,7 +134,7 @@ export function openCommitQueue(
     try {
       const results = await Promise.race([
         commitGroup(take),
-        overdue(ended.signal, begun.promise, waitMsMax),
+        overdue(ended.signal, begun.promise, processes),
       ])
       answer(group, results)
     } catch (error) {

@@ -6,7 +6,6 @@
  * @module
  */
 import { ApiError } from '../../errors.ts'
-import { commitMsMax } from '../../limits.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../check-query.ts'
 import type { Row, Store } from '../contract.ts'
 import { openCommitQueue, type CommitGroup } from './commit-queue.ts'
@@ -35,12 +34,12 @@ export interface LmdbOptions {
   /** Takes blocks in place of the file system, so that a test may refuse them. */
   readonly allocate?: Allocate
   /**
-   * Other processes of the instance have it open too. The file was checked before the first one:
-   * under their writes the check would look at pages of several states. And the engine keeps one
-   * state for a whole turn of the event loop, in which one of them may have answered a write that
-   * a read must see.
+   * How many of the instance have it open, this one too; 1 when it is not said. Of several, the
+   * file was checked before the first one: under their writes the check would look at pages of
+   * several states. And the engine keeps one state for a whole turn of the event loop, in which one
+   * of them may have answered a write that a read must see.
    */
-  readonly isShared?: boolean
+  readonly processes?: number
   /** Told once when a commit failed: the store writes nothing more, and the process should end. */
   readonly onFailure?: (cause: unknown) => void
 }
@@ -73,9 +72,10 @@ export async function openLmdbStore({
   firstOrdinal = 1,
   freeBytes = freeBytesAt(path),
   allocate,
-  isShared = false,
+  processes = 1,
   onFailure,
 }: LmdbOptions): Promise<LmdbStore> {
+  const isShared = processes > 1
   if (!isShared) assertDataFile(path)
   const environment = openEnvironment(path)
   const { root } = environment
@@ -91,7 +91,7 @@ export async function openLmdbStore({
     environment,
     () => (reserve ??= openReserve(path, freeBytes, allocate)),
   )
-  const queue = openCommitQueue(commitGroup, onFailure, isShared ? 2 * commitMsMax : 0)
+  const queue = openCommitQueue(commitGroup, onFailure, processes)
   const assertSpace = openSpaceGuard(freeBytes)
   let closing: Promise<void> | undefined
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openClockFile, sharedMark } from '../../../src/cli/clock-file.ts'
-import { clockFileBytesMax } from '../../../src/limits.ts'
+import { clockFileBytesMax, deadlineMsMax } from '../../../src/limits.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 
 const newPath = () => join(temporaryFolder(), 'clock')
@@ -61,11 +61,27 @@ describe('a mark that several processes keep', () => {
     expect(after).toEqual(['5000\n', '5000\n', '1893456000000\n', '1893456000000\n'])
   })
 
-  test('is written over what is no mark', () => {
+  test.each([
+    'canary '.repeat(100),
+    'Infinity\n',
+    '99999999999999999999\n',
+    '0x1fffffffffffff\n',
+    `${deadlineMsMax + 1}\n`,
+    '6000',
+    ' 6000\n',
+    '',
+  ])('is written over what is no mark: %j', text => {
     const path = newPath()
-    writeFileSync(path, 'canary '.repeat(100))
+    writeFileSync(path, text)
     write(path, '5000\n')
     expect(readFileSync(path, 'latin1')).toBe('5000\n')
+  })
+
+  test('is left as it is where it is the latest that there can be', () => {
+    const path = newPath()
+    writeFileSync(path, `${deadlineMsMax}\n`)
+    write(path, '5000\n')
+    expect(readFileSync(path, 'latin1')).toBe(`${deadlineMsMax}\n`)
   })
 
   test('is read as what it was before the first of them, where that is known', () => {

@@ -219,6 +219,19 @@ describe('a clock that starts again', () => {
     expect(machine.logged).toEqual([])
   })
 
+  test('while the wall is ahead, in the place of one among others, holds it as a jump', () => {
+    const { machine, clock } = startRight()
+    clock.keep()
+    machine.step(yearsMs)
+    const again = machine.start(clockHoldMs)
+    const held = { now: yearsMs, settled: -clockStepMsMax }
+    expect(aheadOf(machine, again)).toEqual(held)
+    machine.pass(clockHoldMs - 1)
+    expect(aheadOf(machine, again)).toEqual(held)
+    machine.pass(1)
+    expect(aheadOf(machine, again)).toEqual({ now: yearsMs, settled: yearsMs })
+  })
+
   test('while the wall is ahead, and is then set right, has destroyed nothing', () => {
     const { machine, clock } = startRight()
     clock.keep()
@@ -347,7 +360,7 @@ describe('the mark', () => {
     const log = () => {
       throw new Error('there is nothing to tell')
     }
-    const clock = openClock({ wall, elapsedMs, mark: noMark, log })
+    const clock = openClock({ wall, elapsedMs, mark: noMark, startHoldMs: 0, log })
     expect(clock.now()).toBe(right())
     clock.keep()
   })

@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, jest, test } from 'bun:test'
 import { openSupervisor, type Supervisor } from '../../../src/cli/supervisor.ts'
 import type { WorkerEnd, WorkerProcess } from '../../../src/cli/worker-process.ts'
-import { workerStartsMax } from '../../../src/limits.ts'
+import { workerReadyMsMax, workerRestartMsMax, workerStartsMax } from '../../../src/limits.ts'
 import { until } from '../../support/worker-processes.ts'
 
 interface FakeWorker {
@@ -36,6 +36,11 @@ function openFakes(count: number, canStart: (nth: number) => boolean = () => tru
   const log = (event: string) => void events.push(event)
   const elapsedMs = () => performance.now()
   return { made, events, supervisor: openSupervisor(count, { start, elapsedMs, log }) }
+}
+
+/** Lets all that waits for nothing but each other go on, also while the timers are fake. */
+async function settle(): Promise<void> {
+  for (let turns = 0; turns < 20; turns += 1) await Promise.resolve()
 }
 
 const isSettled = async (promise: Promise<unknown>): Promise<boolean> =>
@@ -89,6 +94,50 @@ describe('the supervisor', () => {
     expect(await failureOf(supervisor)).toContain('again and again')
     await supervisor.stop()
     expect(made.length).toBe(workerStartsMax)
+  })
+
+  test('goes on without one that was ready once, and tries it again for ever', async () => {
+    jest.useFakeTimers()
+    try {
+      const { made, events, supervisor } = openFakes(2)
+      for (const worker of made) worker.becomeReady()
+      await settle()
+      for (let count = 0; count < 3 * workerStartsMax; count += 1) {
+        made.at(-1)?.end()
+        await settle()
+        jest.advanceTimersByTime(workerRestartMsMax)
+        await settle()
+      }
+      expect(made.length).toBe(2 + 3 * workerStartsMax)
+      expect(made[0]?.signals).toEqual([])
+      expect(events.filter(event => event === 'worker_missing')).toHaveLength(1)
+      made.at(-1)?.becomeReady()
+      await supervisor.stop()
+      expect(made.at(-1)?.signals).toEqual(['SIGTERM'])
+    } finally {
+      jest.useRealTimers()
+    }
+  })
+
+  test('ends one that hangs before it is ready, and starts another one', async () => {
+    jest.useFakeTimers()
+    try {
+      const { made, events, supervisor } = openFakes(2)
+      made[1]?.becomeReady()
+      await settle()
+      jest.advanceTimersByTime(workerReadyMsMax - 1)
+      expect(made.map(({ signals }) => signals)).toEqual([[], []])
+      jest.advanceTimersByTime(1)
+      await settle()
+      expect(made.map(({ signals }) => signals)).toEqual([['SIGKILL'], []])
+      jest.advanceTimersByTime(workerRestartMsMax)
+      await settle()
+      expect(made.map(({ index }) => index)).toEqual([0, 1, 0])
+      expect(events).toEqual(['worker_overdue', 'worker_ended'])
+      await supervisor.stop()
+    } finally {
+      jest.useRealTimers()
+    }
   })
 
   test('counts a start that the system refused as one that failed, and tries again', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, jest, test } from 'bun:test'
 import type { WriteOutcome } from '../../../../src/store/contract.ts'
 import { ApiError } from '../../../../src/errors.ts'
 import {
@@ -6,7 +6,7 @@ import {
   type ChangeSet,
   type CommitGroup,
 } from '../../../../src/store/lmdb/commit-queue.ts'
-import { groupCommitBytesMax } from '../../../../src/limits.ts'
+import { commitMsMax, groupCommitBytesMax } from '../../../../src/limits.ts'
 import type { SetResult } from '../../../../src/store/lmdb/apply-changes.ts'
 import { expectFault } from '../../../store/rows.ts'
 
@@ -178,5 +178,44 @@ describe('the commit queue after a failed commit', () => {
     await Promise.all(writes)
     await expectFault(queue.submit(setOf(3)), 'unavailable')
     expect(told).toEqual([failure])
+  })
+})
+
+describe('the commit queue whose commit does not end', () => {
+  async function settle(): Promise<void> {
+    for (let turns = 0; turns < 50; turns += 1) await Promise.resolve()
+  }
+
+  /** How long after the write it gives up, in milliseconds. */
+  async function findEnd(commitGroup: CommitGroup, processes?: number): Promise<number> {
+    jest.useFakeTimers()
+    try {
+      const queue = openCommitQueue(commitGroup, () => {}, processes)
+      queue.submit(setOf(1)).catch(() => {})
+      let passedMs = 0
+      for (; !queue.isHalted(); passedMs += commitMsMax / 2) {
+        await settle()
+        jest.advanceTimersByTime(commitMsMax / 2)
+        await settle()
+      }
+      return passedMs
+    } finally {
+      jest.useRealTimers()
+    }
+  }
+
+  const hang: CommitGroup = () => new Promise(() => {})
+  const hangWithin: CommitGroup = take => {
+    take()
+    return new Promise(() => {})
+  }
+
+  test.each([undefined, 1])('alone, %p, gives up after its own bound', async processes => {
+    expect(await findEnd(hang, processes)).toBe(commitMsMax)
+  })
+
+  test.each([2, 3, 8])('among %d processes waits for each of them first', async processes => {
+    expect(await findEnd(hang, processes)).toBe((processes + 1) * commitMsMax)
+    expect(await findEnd(hangWithin, processes)).toBe(commitMsMax)
   })
 })
