@@ -54,9 +54,9 @@ export function isRunning(pid: number): boolean {
 }
 
 /** Waits until it is so. @throws Error when it never is */
-export async function until(isSo: () => boolean, msMax = 10_000): Promise<void> {
+export async function until(isSo: () => boolean | Promise<boolean>, msMax = 10_000): Promise<void> {
   const endMs = performance.now() + msMax
-  while (!isSo()) {
+  while (!(await isSo())) {
     if (performance.now() > endMs) throw new Error('waited in vain')
     await Bun.sleep(5)
   }
