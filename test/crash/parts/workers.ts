@@ -28,7 +28,7 @@ interface Goal {
 }
 
 const goals: Readonly<Record<Size, Goal>> = {
-  full: { instances: 100, workersEach: 6 },
+  full: { instances: 30, workersEach: 6 },
   short: { instances: 2, workersEach: 5 },
 }
 
