@@ -3,7 +3,7 @@
  * @module
  */
 import { mkdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { runToEnd } from '../child.ts'
 import { freshFolder, makeDataSet } from '../data-sets.ts'
 import type { LoadResult } from '../load.ts'
@@ -36,7 +36,7 @@ export const creating =
 /** Floor (b): puts of rows as large, with as many uniques and terms, in a folder of their own. */
 async function openFloor(bench: Bench): Promise<Side> {
   const { cardRow } = (await bench.vault(bench.tokens.small)).facts
-  const folder = join(bench.folder, 'lmdb-floor')
+  const folder = freshFolder(bench.folder)
   mkdirSync(folder)
   const { bytes, uniques, terms } = cardRow
   const words = [folder, bench.seconds, createConnections, bytes, uniques, terms].map(String)
