@@ -55,6 +55,9 @@ async function commitOf(): Promise<string> {
   }
 }
 
+/** Where somebody keeps their files is nobody's business. */
+const withoutPath = (word: string): string => (word.startsWith('/') ? '<path>' : word)
+
 const processorText = (): string => {
   const all = cpus()
   return `${all.length} × ${all[0]?.model ?? 'unknown'}`
@@ -71,7 +74,7 @@ export async function describeMachine(
   return {
     date: new Date().toISOString(),
     commit: await commitOf(),
-    command: ['bun run bench', ...process.argv.slice(2)].join(' '),
+    command: ['bun run bench', ...process.argv.slice(2).map(withoutPath)].join(' '),
     processor: processorText(),
     memoryGb: Math.round(totalmem() / 1e9),
     loadBefore: Math.round(loadBefore * 10) / 10,
