@@ -251,7 +251,7 @@ const telling = (table: Table, tell: () => void): Table =>
     },
   })
 
-test('the store reads no less for a row that is not there', async () => {
+test('the store reads as often for a row that is not there', async () => {
   const path = temporaryFolder()
   const store = await openLmdbStore({ path })
   for (const unique of [1, 2]) await inserted(store, { uniques: [unique] })
@@ -266,6 +266,6 @@ test('the store reads no less for a row that is not there', async () => {
   expect(findRow(environment, uniqueOf(2), 1)?.ordinal).toBe(2)
   expect(reads).toEqual({ rows: 1, uniques: 1 })
   expect(findRow(environment, uniqueOf(3), 1)).toBeUndefined()
-  expect(reads).toEqual({ rows: 2, uniques: 3 })
+  expect(reads).toEqual({ rows: 2, uniques: 2 })
   await opened.root.close()
 })

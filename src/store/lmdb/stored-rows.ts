@@ -41,10 +41,10 @@ export function readIndexedRow(environment: Environment, ordinal: number): Row {
   return row
 }
 
-/** The reads that a row takes which is found by its unique. */
+/** What a row takes which is found by its unique: that was looked up already. */
 function readInVain(environment: Environment, ordinal: number): void {
   const row = readRow(environment, ordinal)
-  if (row !== undefined) readUnique(environment, firstUniqueOf(row))
+  if (row !== undefined) holdsUnique(row, firstUniqueOf(row))
 }
 
 /**
