@@ -205,6 +205,10 @@ export const queryNodesMax = 100_000
 /** decision: two levels for each of `rulesMax` rules, and what a search may nest. */
 export const queryDepthMax = 300
 export const queryOrdinalsMax = walkedRowsMax
+/** decision: of chunks and queries; each takes about 100 bytes. */
+export const keptCountsMax = 50_000
+/** decision: operators and terms of a query; wider ones are counted each time. */
+export const countKeyPiecesMax = 32
 /** Of one walk over the store. */
 export const findingsMax = 10_000
 /** decision: of one walk, as told to a person; more of them say no more. */

@@ -107,15 +107,16 @@ describe('the LMDB engine and its disk', () => {
   test('a read of a shared store sees what another process just wrote', async () => {
     const path = temporaryFolder()
     const store = await openLmdbStore({ path, processes: 2 })
-    await inserted(store, { uniques: [1] })
+    await inserted(store, { uniques: [1], terms: [2] })
     const other = join(import.meta.dir, '..', 'support', 'write-one-row.ts')
     const find = (): Promise<unknown> => store.find(uniqueOf(2))
-    const before = find()
+    const count = async () => (await ordinalsOf(store, { term: termOf(2) })).total
+    const before = [find(), count()]
     const run = Bun.spawnSync([process.execPath, other, path, '2'])
-    const after = find()
+    const after = [find(), count()]
     expect(run.stderr.toString()).toBe('')
-    expect(await before).toBeUndefined()
-    expect(await after).toBeDefined()
+    expect(await Promise.all(before)).toEqual([undefined, 1])
+    expect(await Promise.all(after)).toEqual([expect.anything(), 2])
     await store.close()
   })
 })
@@ -145,6 +146,51 @@ test('a term of more rows than an array holds works as one of few', async () => 
     total: count - 300,
   })
   expect(await store.integrity()).toEqual([])
+  await store.close()
+})
+
+test('a total that was asked for while a write commits is no total of after it', async () => {
+  const store = await openLmdbStore({ path: temporaryFolder(), firstOrdinal: 65_536 - 20 })
+  const seven = { term: termOf(7) }
+  const count = async () => (await ordinalsOf(store, seven, { limit: 0 })).total
+  let rows = 0
+  for (let number = 0; number < 40; number += 1) {
+    let isWritten = false
+    const writing = inserted(store, { uniques: [number], terms: [7] })
+    const ended = writing.then(() => (isWritten = true))
+    while (!isWritten) {
+      const total = await count()
+      expect([rows, rows + 1]).toContain(total)
+      await Bun.sleep(0)
+    }
+    await ended
+    rows += 1
+    expect(await count()).toBe(rows)
+    if (number % 4 !== 3) continue
+    await written(store, { remove: await writing })
+    rows -= 1
+    expect(await count()).toBe(rows)
+  }
+  await store.close()
+})
+
+test('a chunk is counted once, until a commit moves one of its rows', async () => {
+  const path = temporaryFolder()
+  const store = await openLmdbStore({ path, firstOrdinal: 65_535 })
+  const last = await inserted(store, { uniques: [1], terms: [7] })
+  await inserted(store, { uniques: [2], terms: [7] })
+  const count = async () => (await ordinalsOf(store, { term: termOf(7) }, { limit: 0 })).total
+  expect(await count()).toBe(2)
+  const environment = openEnvironment(path)
+  // The places 0, 1 and 65,535, where each of both chunks had one.
+  const places = Uint8Array.of(0, 0, 1, 0, 255, 255)
+  for (const chunk of [0, 1]) await environment.terms.put(encodeChunkKey(termOf(7), chunk), places)
+  await environment.root.close()
+  expect(await count()).toBe(2)
+  await written(store, { remove: last })
+  expect(await count()).toBe(2 + 1)
+  await inserted(store, { uniques: [3], terms: [7] })
+  expect(await count()).toBe(2 + 3)
   await store.close()
 })
 

@@ -100,6 +100,14 @@ async function runBatch(store: Store, model: Model, sets: readonly Step[][]): Pr
   return next
 }
 
+const everyRow: Window = { offset: 0, limit: 2, nowMs: 0 }
+/** Asked after each batch: what was counted before it is not to be told after it. */
+const standing: readonly Query[] = [
+  ...Array.from({ length: termCount }, (_, number) => ({ term: termOf(number) })),
+  { all: [{ term: termOf(0) }, { any: [{ term: termOf(1) }, { term: termOf(2) }] }] },
+  { from: { term: termOf(1) }, except: { term: termOf(3) } },
+]
+
 async function expectAgreement(store: LmdbStore, model: Model): Promise<void> {
   expect(await store.integrity()).toEqual([])
   expect(await store.generation()).toBe(model.generation)
@@ -121,7 +129,8 @@ test('any writes and questions are answered as by plain Maps and Sets', async ()
     let model = emptyModel(firstOrdinal)
     for (const { sets, asked } of run) {
       model = await runBatch(store, model, sets)
-      for (const [query, window] of asked) {
+      const again = standing.map(query => [query, everyRow] as const)
+      for (const [query, window] of [...asked, ...again]) {
         expect(await store.page(query, window)).toEqual(pageModel(model, query, window))
       }
     }

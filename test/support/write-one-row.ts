@@ -7,5 +7,5 @@ import { inserted } from '../store/rows.ts'
 
 const [, , path = '', number] = process.argv
 const store = await openLmdbStore({ path })
-await inserted(store, { uniques: [Number(number)] })
+await inserted(store, { uniques: [Number(number)], terms: [Number(number)] })
 await store.close()

@@ -8,6 +8,7 @@
 import { ApiError } from '../../errors.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../check-query.ts'
 import type { Row, Store } from '../contract.ts'
+import { noChunkCounts, openChunkCounts, type ChunkCounts } from './chunk-counts.ts'
 import { openCommitQueue, type CommitGroup } from './commit-queue.ts'
 import { assertDataFile } from './damaged-pages.ts'
 import { openEnvironment, type Environment } from './environment.ts'
@@ -51,16 +52,34 @@ export interface LmdbStore extends Store {
   everyRow(): Iterable<Row>
 }
 
-/** The reserve is filled within the transaction: no other process takes of it before the commit. */
-const groupCommitter =
-  (environment: Environment, reserveOf: () => Reserve): CommitGroup =>
-  take => {
-    const reserve = reserveOf()
-    return environment.root.transaction(() => {
-      const roomBytes = reserve.fill()
-      return writeGroup(environment, take(), roomBytes)
+interface Committer {
+  readonly commitGroup: CommitGroup
+  readonly close: () => void
+}
+
+/**
+ * @param openOwnReserve opened for the first commit alone: whoever only reads changes nothing of
+ *   the file. It is filled within a transaction: no other process takes of it before the commit
+ */
+function openCommitter(
+  environment: Environment,
+  counts: ChunkCounts,
+  openOwnReserve: () => Reserve,
+): Committer {
+  const { root } = environment
+  let reserve: Reserve | undefined
+  const commitGroup: CommitGroup = async take => {
+    const own = (reserve ??= openOwnReserve())
+    const results = await root.transaction(() => {
+      const roomBytes = own.fill()
+      return writeGroup(environment, counts, take(), roomBytes)
     })
+    // As the answers that follow promise: every read from here on sees this commit.
+    counts.end()
+    return results
   }
+  return { commitGroup, close: () => reserve?.close() }
+}
 
 /**
  * Opens a store, and makes it where the folder has none.
@@ -85,13 +104,10 @@ export async function openLmdbStore({
     await root.close()
     throw error
   }
-  // Opened for the first commit alone: whoever only reads changes nothing of the file.
-  let reserve: Reserve | undefined
-  const commitGroup = groupCommitter(
-    environment,
-    () => (reserve ??= openReserve(path, freeBytes, allocate)),
-  )
-  const queue = openCommitQueue(commitGroup, onFailure, processes)
+  const counts = isShared ? noChunkCounts : openChunkCounts()
+  const openOwnReserve = () => openReserve(path, freeBytes, allocate)
+  const committer = openCommitter(environment, counts, openOwnReserve)
+  const queue = openCommitQueue(committer.commitGroup, onFailure, processes)
   const assertSpace = openSpaceGuard(freeBytes)
   let closing: Promise<void> | undefined
 
@@ -108,7 +124,7 @@ export async function openLmdbStore({
   // After a failed commit the engine never lets go of its writer (hardening L10).
   const close = async (): Promise<void> => {
     await queue.close()
-    reserve?.close()
+    committer.close()
     if (!queue.isHalted()) await root.close()
   }
 
@@ -120,7 +136,7 @@ export async function openLmdbStore({
     page: async (query, window) => {
       checkQuery(query)
       checkWindow(window)
-      return read(() => readPage(environment, query, window))
+      return read(() => readPage(environment, counts, query, window))
     },
     write: async changes => {
       assertSpace(changes)

@@ -10,6 +10,7 @@ import { chunkOrdinals } from '../../limits.ts'
 import { isMatch } from '../check-query.ts'
 import type { Page, Query, Row, Window } from '../contract.ts'
 import { assertStored, attempt } from '../corrupt.ts'
+import { countKeyOf, type ChunkCounts } from './chunk-counts.ts'
 import { ordinalOf } from './chunk-key.ts'
 import {
   countBelow,
@@ -23,7 +24,7 @@ import {
 } from './container.ts'
 import { decodeDeadline, dueRange } from './deadline-key.ts'
 import type { Environment } from './environment.ts'
-import { candidateChunks, evaluateChunk, planQuery } from './evaluate-query.ts'
+import { candidateChunks, evaluateChunk, planQuery, type Plan } from './evaluate-query.ts'
 import { walkChunks } from './postings.ts'
 import { readIndexedRow } from './stored-rows.ts'
 
@@ -46,29 +47,47 @@ function placesBelow(before: number | undefined, chunk: number): number {
   return Math.min(Math.max(before - ordinalOf(chunk, 0), 0), chunkOrdinals)
 }
 
-function selectOrdinals(
-  environment: Environment,
-  query: Query,
-  window: Window,
-): { ordinals: number[]; total: number } {
-  const plan = planQuery(environment, query)
-  const gone = readGone(environment, window.nowMs)
+/** A question at one state of the store. */
+interface Asked {
+  readonly environment: Environment
+  readonly counts: ChunkCounts
+  readonly key: string | undefined
+  readonly plan: Plan
+  readonly gone: ReadonlyMap<number, Container>
+}
+
+/** What matches within a chunk and is not gone: how many, and which where that is asked for. */
+interface Matches {
+  readonly count: number
+  readonly places: () => Container
+}
+
+function matchChunk({ environment, counts, key, plan, gone }: Asked, chunk: number): Matches {
+  const ended = gone.get(chunk)
+  const known = ended === undefined ? counts.get(key, chunk) : undefined
+  let set: Container | undefined
+  const places = (): Container =>
+    (set ??= subtract(evaluateChunk(environment, plan, chunk), ended ?? emptySet))
+  const count = known ?? countOf(places())
+  if (ended === undefined) counts.keep(key, chunk, count)
+  return { count, places }
+}
+
+function selectOrdinals(asked: Asked, window: Window): { ordinals: number[]; total: number } {
   const ordinals: number[] = []
   let total = 0
   let skip = window.offset
-  for (const chunk of candidateChunks(environment, plan)) {
+  for (const chunk of candidateChunks(asked.environment, asked.plan)) {
     const isFull = ordinals.length === window.limit
     const below = placesBelow(window.before, chunk)
     if (window.uncounted && isFull) break
     if (window.uncounted && below === 0) continue
-    const found = evaluateChunk(environment, plan, chunk)
-    const set = subtract(found, gone.get(chunk) ?? emptySet)
-    const count = countOf(set)
+    const { count, places } = matchChunk(asked, chunk)
     total += count
     if (isFull) continue
-    const reachable = below === chunkOrdinals ? count : countBelow(set, below)
+    const reachable = below === chunkOrdinals ? count : countBelow(places(), below)
     if (skip < reachable) {
-      const picked = pickNewest(set, below, skip, window.limit - ordinals.length)
+      const picked = pickNewest(places(), below, skip, window.limit - ordinals.length)
       for (const low of picked) ordinals.push(ordinalOf(chunk, low))
     }
     skip = Math.max(0, skip - reachable)
@@ -77,8 +96,16 @@ function selectOrdinals(
 }
 
 /** @throws ApiError `storage_corrupt` */
-export function readPage(environment: Environment, query: Query, window: Window): Page {
-  const { ordinals, total } = selectOrdinals(environment, query, window)
+export function readPage(
+  environment: Environment,
+  counts: ChunkCounts,
+  query: Query,
+  window: Window,
+): Page {
+  const plan = planQuery(environment, query)
+  const gone = readGone(environment, window.nowMs)
+  const asked = { environment, counts, key: countKeyOf(query), plan, gone }
+  const { ordinals, total } = selectOrdinals(asked, window)
   const rows = ordinals.map(ordinal => {
     const row = readIndexedRow(environment, ordinal)
     const isGone = row.deadlineMs !== undefined && row.deadlineMs <= window.nowMs

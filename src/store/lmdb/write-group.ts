@@ -4,6 +4,8 @@
  * @module
  */
 import { applySet, type SetResult } from './apply-changes.ts'
+import { chunkOf } from './chunk-key.ts'
+import type { ChunkCounts } from './chunk-counts.ts'
 import { openGroupDraft, type GroupDraft } from './draft.ts'
 import type { Environment, Table } from './environment.ts'
 import { faultOf } from './fault.ts'
@@ -59,6 +61,8 @@ const stepsOf = (draft: GroupDraft): Step[] => [
 interface Decided {
   readonly results: readonly SetResult[]
   readonly steps: readonly Step[]
+  /** In which rows move, so that any term or deadline of theirs may change. */
+  readonly chunks: ReadonlySet<number>
 }
 
 /** A fault that belongs to no single set is the fault of all, and nothing is written. */
@@ -73,10 +77,10 @@ function decideGroup(
       const fault = faultOfRoom(roomBytes, set)
       return fault === undefined ? applySet(draft, set) : { fault }
     })
-    return { results, steps: stepsOf(draft) }
+    return { results, steps: stepsOf(draft), chunks: new Set([...draft.rows.keys()].map(chunkOf)) }
   } catch (error) {
     const fault = faultOf(error)
-    return { results: sets.map(() => ({ fault })), steps: [] }
+    return { results: sets.map(() => ({ fault })), steps: [], chunks: new Set() }
   }
 }
 
@@ -89,10 +93,12 @@ function decideGroup(
  */
 export function writeGroup(
   environment: Environment,
+  counts: ChunkCounts,
   sets: readonly (readonly PreparedChange[])[],
   roomBytes: number,
 ): readonly SetResult[] {
-  const { results, steps } = decideGroup(environment, sets, roomBytes)
+  const { results, steps, chunks } = decideGroup(environment, sets, roomBytes)
+  counts.begin(chunks)
   for (const { table, key, value } of steps) {
     if (value === undefined) table.removeSync(key)
     else table.putSync(key, value)
