@@ -149,6 +149,20 @@ test('a term of more rows than an array holds works as one of few', async () => 
   await store.close()
 })
 
+test('new rows fill their pages: seven to one, where seven fit', async () => {
+  const path = temporaryFolder()
+  const store = await openLmdbStore({ path })
+  for (let from = 0; from < 700; from += 100) {
+    const parts = [new Uint8Array(500)]
+    const rows = Array.from({ length: 100 }, (_, i) => insertOf({ uniques: [from + i], parts }))
+    await Promise.all([written(store, ...rows.slice(0, 50)), written(store, ...rows.slice(50))])
+  }
+  await store.close()
+  const { root, rows } = openEnvironment(path)
+  expect(rows.getStats()).toMatchObject({ entryCount: 700, treeLeafPageCount: 100 })
+  await root.close()
+})
+
 test('a total that was asked for while a write commits is no total of after it', async () => {
   const store = await openLmdbStore({ path: temporaryFolder(), firstOrdinal: 65_536 - 20 })
   const seven = { term: termOf(7) }

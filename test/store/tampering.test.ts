@@ -236,6 +236,15 @@ describe('a store that was changed behind its back', () => {
     await expectFault(openLmdbStore({ path }), 'storage_corrupt')
   })
 
+  test('a row beyond the next ordinal is told before one is put in front of it', async () => {
+    const path = await makeStore()
+    const store = await openLmdbStore({ path })
+    await tamper(path, ({ rows }) => rows.putSync(encodeRowKey(1_000), oldRow))
+    await expectFault(inserted(store, { uniques: [3] }), 'storage_corrupt')
+    expect(await store.find(uniqueOf(3))).toBeUndefined()
+    await store.close()
+  })
+
   test('a next ordinal that is put back while open stops inserts, and reads go on', async () => {
     const path = await makeStore()
     const store = await openLmdbStore({ path })

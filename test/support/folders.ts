@@ -10,9 +10,12 @@ import { join } from 'node:path'
 
 const made: string[] = []
 
-process.on('exit', () => {
-  for (const folder of made) rmSync(folder, { recursive: true, force: true })
-})
+export function removeTemporaryFolders(): void {
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
+}
+
+// Of a process that runs no tests; for one that does, see `after-all-tests.ts`.
+process.on('exit', removeTemporaryFolders)
 
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'coffer-test-'))

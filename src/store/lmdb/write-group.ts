@@ -21,13 +21,17 @@ interface Step {
   readonly table: Table
   readonly key: Uint8Array
   readonly value: Uint8Array | undefined
+  /** The key comes after all that are there, and after those of the steps before. */
+  readonly isLast?: boolean
 }
 
-const rowSteps = ({ rows, environment }: GroupDraft): Step[] =>
+/** New rows stand in the order of their ordinals, as they were given. */
+const rowSteps = ({ rows, environment, meta }: GroupDraft): Step[] =>
   [...rows].map(([ordinal, row]) => ({
     table: environment.rows,
     key: encodeRowKey(ordinal),
     value: row?.value,
+    isLast: ordinal >= meta.nextOrdinal,
   }))
 
 /** Uniques of a row that was moved carry its new version; a holder is always a moved row. */
@@ -85,6 +89,17 @@ function decideGroup(
 }
 
 /**
+ * The engine splits a full page so that its last entry moves along, unless it is told that the new
+ * one comes after all: of rows, where six or seven fill a page, that would be one less in each.
+ * Told so wrongly it would put nothing, so it is said only of what `readMeta` checked.
+ */
+function takeStep({ table, key, value, isLast = false }: Step): void {
+  if (value === undefined) table.removeSync(key)
+  else if (isLast) table.putSync(key, value, { append: true })
+  else table.putSync(key, value)
+}
+
+/**
  * Runs within a transaction of the engine.
  * @param roomBytes that the store's file can grow by
  * @returns one result for each set, in their order
@@ -99,9 +114,6 @@ export function writeGroup(
 ): readonly SetResult[] {
   const { results, steps, chunks } = decideGroup(environment, sets, roomBytes)
   counts.begin(chunks)
-  for (const { table, key, value } of steps) {
-    if (value === undefined) table.removeSync(key)
-    else table.putSync(key, value)
-  }
+  for (const step of steps) takeStep(step)
   return results
 }
