@@ -13,6 +13,7 @@ import { applicationAuthenticator, findLiveApplication } from './applications/au
 import { hexOf } from './bytes.ts'
 import type { Deps } from './deps.ts'
 import { openAnswers } from './http/answers.ts'
+import type { Origins } from './http/crowd.ts'
 import { docsOperations } from './http/docs.ts'
 import { openEndpoints, operationOf, type Endpoint, type Endpoints } from './http/endpoints.ts'
 import type { Pipeline } from './http/pipeline.ts'
@@ -41,8 +42,10 @@ function authenticatorOf(deps: SessionDeps): Pipeline['authenticate'] {
 
 /** What `Bun.serve` is given. */
 export interface Listener {
-  readonly routes: Readonly<Record<string, (request: Bun.BunRequest) => Promise<Response>>>
-  readonly fetch: (request: Request) => Promise<Response>
+  readonly routes: Readonly<
+    Record<string, (request: Bun.BunRequest, server: Origins) => Promise<Response>>
+  >
+  readonly fetch: (request: Request, server: Origins) => Promise<Response>
   /** What answers when even that failed: the server's own answer would print the error. */
   readonly error: (thrown: unknown) => Response
 }
@@ -61,8 +64,8 @@ export interface App {
 function listenerOf({ at, nowhere }: Endpoints, { answers, nextTraceId }: Pipeline): Listener {
   const entries = [...at].flatMap(([path, endpoint]) => {
     const answer = path.includes(':')
-      ? (request: Bun.BunRequest) => endpoint(request, request.params)
-      : (request: Bun.BunRequest) => endpoint(request)
+      ? (request: Bun.BunRequest, server: Origins) => endpoint(request, server, request.params)
+      : (request: Bun.BunRequest, server: Origins) => endpoint(request, server)
     return [
       [path, answer],
       [`${path}/`, answer],
@@ -70,7 +73,7 @@ function listenerOf({ at, nowhere }: Endpoints, { answers, nextTraceId }: Pipeli
   })
   return {
     routes: Object.fromEntries(entries),
-    fetch: request => nowhere(request),
+    fetch: (request, server) => nowhere(request, server),
     error: thrown => answers.fault(nextTraceId(), thrown),
   }
 }

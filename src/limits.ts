@@ -34,6 +34,11 @@ export const idleSecondsMax = 10
 export const retryAfterSeconds = 1
 /** decision: credentials that are counted at a time; the least recent one is forgotten. */
 export const rateBucketsMax = 10_000
+/**
+ * decision: requests of one turn of the event loop that are not admitted, from which on a
+ * connection that sends them without waiting is ended. They take about 2 ms.
+ */
+export const strangersPerTurnMax = 100
 /** decision: how long a browser may keep the answer to a preflight. */
 export const preflightSecondsMax = 600
 /** decision: `*-client-user-agent` headers that one preflight is allowed. */

@@ -17,6 +17,8 @@ import type { Settings } from '../settings.ts'
 export interface Exchange {
   readonly request: Request
   readonly traceId: string
+  /** Whether a live key came with it that may ask for this, now; set once that is known. */
+  isAdmitted: boolean
 }
 
 export interface Answers {

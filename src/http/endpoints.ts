@@ -8,6 +8,7 @@
 import { ApiError } from '../errors.ts'
 import { urlBytesMax } from '../limits.ts'
 import type { Exchange } from './answers.ts'
+import { openCrowd, type Origins } from './crowd.ts'
 import { compilePath, pathOf, type Params } from './paths.ts'
 import { answerRoute, traceIdOf, type Pipeline } from './pipeline.ts'
 import { toApiError } from './problem.ts'
@@ -24,9 +25,10 @@ export interface Operation {
 
 /**
  * Answers any request to its address; never throws, never echoes.
+ * @param origins the server, where one listens
  * @param sent the parameters as the server has read them, where it did
  */
-export type Endpoint = (request: Request, sent?: Params) => Promise<Response>
+export type Endpoint = (request: Request, origins?: Origins, sent?: Params) => Promise<Response>
 
 export interface Endpoints {
   /** By address, base path included. */
@@ -129,6 +131,17 @@ function openTally() {
 
 const stopping = () => new ApiError('unavailable', 'The service is stopping.')
 
+/** Ends the connection of who is not admitted and does not wait: hardening H126. */
+function openFinish() {
+  const isCrowded = openCrowd()
+  return (exchange: Exchange, response: Response, origins: Origins | undefined): Response => {
+    if (!exchange.isAdmitted && isCrowded(exchange.request, origins)) {
+      response.headers.set('connection', 'close')
+    }
+    return response
+  }
+}
+
 type Answer = (exchange: Exchange, sent?: Params) => Response | Promise<Response>
 
 /** @param basePath before every address: `` or `/vault` */
@@ -139,17 +152,18 @@ export function openEndpoints(
 ): Endpoints {
   const { answers } = pipeline
   const tally = openTally()
+  const finish = openFinish()
 
   const endpoint =
     (answer: Answer): Endpoint =>
-    async (request, sent) => {
-      const exchange = { request, traceId: traceIdOf(pipeline, request) }
+    async (request, origins, sent) => {
+      const exchange = { request, traceId: traceIdOf(pipeline, request), isAdmitted: false }
       if (!tally.enter()) return answers.problem(exchange, stopping())
       try {
         assertUrlLength(request)
-        return await answer(exchange, sent)
+        return finish(exchange, await answer(exchange, sent), origins)
       } catch (thrown) {
-        return answers.problem(exchange, toApiError(thrown))
+        return finish(exchange, answers.problem(exchange, toApiError(thrown)), origins)
       } finally {
         tally.leave()
       }

@@ -106,5 +106,6 @@ export async function answerRoute(
     throw new ApiError('too_many_requests', 'This credential has made too many requests.')
   }
   assertPermitted(route, caller)
+  exchange.isAdmitted = true
   return pipeline.answers.reply(exchange, await run(pipeline, route, request, caller, params))
 }

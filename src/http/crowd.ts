@@ -1,0 +1,39 @@
+/**
+ * What requests that are not admitted may take of one turn of the event loop: those without a live
+ * key, above its rate or without the permission.
+ *
+ * The server runs whatever one read of a connection holds, and reads on while more comes: requests
+ * that are sent without waiting for answers keep all others waiting, for seconds. So from a bound
+ * on, a connection that brings one such request right behind another is ended with an answer, and
+ * what it sent behind that is never run. Who waits for answers brings one a turn, and is never
+ * ended, also where a proxy sends for many. Source: hardening H126.
+ * @module
+ */
+import { strangersPerTurnMax } from '../limits.ts'
+
+/** A listening server: it tells one connection from another. */
+export interface Origins {
+  /** `null` where a connection has no port, such as on a socket of the file system. */
+  requestIP(request: Request): { readonly port: number } | null
+}
+
+/** Counts a request. @returns whether its connection must end with the answer */
+export type Crowd = (request: Request, origins: Origins | undefined) => boolean
+
+export function openCrowd(): Crowd {
+  let count = 0
+  let lastPort: number | undefined
+  const beginTurn = (): void => {
+    count = 0
+  }
+  return (request, origins) => {
+    // Runs once all that is read in this turn has been answered, or waits for something.
+    if (count === 0) setImmediate(beginTurn)
+    count += 1
+    if (count < strangersPerTurnMax || origins === undefined) return false
+    const port = origins.requestIP(request)?.port
+    const isBehind = count > strangersPerTurnMax && port === lastPort
+    lastPort = port
+    return isBehind
+  }
+}
