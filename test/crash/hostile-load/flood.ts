@@ -1,7 +1,7 @@
 /**
- * A client that floods a server: pipelined requests over a few connections, as many at a time as
- * the server takes. It runs as a process of its own, told by one argument of JSON, and prints what
- * it was answered as one line.
+ * A client that floods a server, and waits for answers: pipelined requests over a few connections,
+ * as many at a time as it is told. It runs as a process of its own, told by one argument of JSON,
+ * and prints what it was answered as one line.
  * @module
  */
 import { canary } from '../../support/refusal.ts'
@@ -41,22 +41,30 @@ function wrongKey(number: number): string {
   return number % 4 === 2 ? text : `key_${text.padEnd(keyChars, '7')}`
 }
 
-function requestOf({ sessionKey }: FloodOrder, number: number): string {
-  const key = sessionKey ?? wrongKey(number)
-  const line = sessionKey === undefined ? 'GET /tokens' : 'POST /sessions'
-  const length = sessionKey === undefined ? '' : 'content-length: 0\r\n'
-  return `${line} HTTP/1.1\r\nhost: vault\r\nsvc-api-key: ${key}\r\n${length}\r\n`
-}
+/** A request with a key that is wrong in one of several ways. @param number another key for each */
+export const wrongKeyRequest = (number: number): string =>
+  `GET /tokens HTTP/1.1\r\nhost: vault\r\nsvc-api-key: ${wrongKey(number)}\r\n\r\n`
 
-interface Tally {
-  asked: number
+const sessionRequest = (key: string): string =>
+  `POST /sessions HTTP/1.1\r\nhost: vault\r\nsvc-api-key: ${key}\r\ncontent-length: 0\r\n\r\n`
+
+const requestOf = ({ sessionKey }: FloodOrder, number: number): string =>
+  sessionKey === undefined ? wrongKeyRequest(number) : sessionRequest(sessionKey)
+
+/** What came back, over all connections. */
+export interface Answered {
+  /** How many answers had each status. */
   readonly statuses: Record<string, number>
-  broken: number
   hasLeaked: boolean
 }
 
+interface Tally extends Answered {
+  asked: number
+  broken: number
+}
+
 /** Counts the answers that begin in a text. @returns how many, and what may be half of one */
-function countAnswers(text: string, tally: Tally): { count: number; rest: string } {
+export function countAnswers(text: string, tally: Answered): { count: number; rest: string } {
   let count = 0
   let from = 0
   for (;;) {
@@ -106,13 +114,20 @@ async function flood(order: FloodOrder): Promise<FloodReport> {
   return { statuses, broken, hasLeaked, seconds: (performance.now() - startedMs) / 1_000 }
 }
 
-/** Starts a flood in a process of its own. @throws Error when that fails */
-export async function startFlood(order: FloodOrder): Promise<FloodReport> {
-  const command = [process.execPath, import.meta.path, JSON.stringify(order)]
+/**
+ * Runs a client in a process of its own, from its file.
+ * @returns what it reports
+ * @throws Error when that fails
+ */
+export async function runAside(file: string, order: object): Promise<unknown> {
+  const command = [process.execPath, file, JSON.stringify(order)]
   const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
-  const text = await new Response(child.stdout).text()
-  return JSON.parse(text) as FloodReport
+  return JSON.parse(await new Response(child.stdout).text())
 }
+
+/** Starts a flood. @throws Error when that fails */
+export const startFlood = async (order: FloodOrder): Promise<FloodReport> =>
+  (await runAside(import.meta.path, order)) as FloodReport
 
 if (import.meta.main) {
   console.info(JSON.stringify(await flood(JSON.parse(process.argv[2] ?? '') as FloodOrder)))
