@@ -1,9 +1,9 @@
 /**
  * A process that may have 256 MiB of memory, under work that takes as much as it can get.
  *
- * The limit is a control group that the service manager makes. Where none runs, the process is
- * killed when the kernel would kill it in such a group: when its memory without files, which is
- * what nobody can take back, is beyond the limit. Either way all that it answered must stand.
+ * The limit is a control group where one can be had. Where none can, the process is killed when the
+ * kernel would kill it in such a group: when its memory without files, which is what nobody can
+ * take back, is beyond the limit. Either way all that it answered must stand.
  * Source: hardening.md, H168.
  * @module
  */
@@ -12,21 +12,15 @@ import type { Connection } from '../../support/connection.ts'
 import { findDamage } from '../clients/integrity.ts'
 import type { Size } from '../part.ts'
 import { checkUnharmed, connectTo, pidOf, startServer, stopServer, type Ground } from './ground.ts'
+import { openMemoryLimit, type MemoryLimit } from './memory-limit.ts'
 
 const limitMiB = 256
+const bytesOfMiB = 1_024 * 1_024
 const workMs: Readonly<Record<Size, number>> = { full: 30_000, short: 1_000 }
 const clients = 16
 const watchMs = 2
 const dataChars = 300_000
 const bulkItems = 500
-
-const isManaged = existsSync('/run/systemd/system')
-const scope = [
-  ...['systemd-run', '--scope', '--quiet'],
-  ...['-p', `MemoryMax=${limitMiB}M`, '-p', 'MemorySwapMax=0'],
-]
-const whySkipped =
-  'no service manager runs here that could make a control group; the process is killed at the limit'
 
 /** What a client was promised: the ids of tokens, with the letter that their data is made of. */
 interface Promised {
@@ -79,15 +73,15 @@ interface Watched {
   readonly wasKilled: boolean
 }
 
-/** Kills at the limit, as the kernel does. */
-async function watchMemory(pid: number, isOver: () => boolean): Promise<Watched> {
+/** Kills at the limit, as the kernel does, where the kernel does not. */
+async function watchMemory(pid: number, isHeld: boolean, isOver: () => boolean): Promise<Watched> {
   let mostMiB = 0
   while (!isOver()) {
     const status = existsSync(`/proc/${pid}/status`) ? readStatus(pid) : ''
     const kibibytes = /^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1]
     if (kibibytes === undefined) break
     mostMiB = Math.max(mostMiB, Number(kibibytes) / 1_024)
-    if (!isManaged && mostMiB > limitMiB) {
+    if (!isHeld && mostMiB > limitMiB) {
       process.kill(pid, 'SIGKILL')
       return { mostMiB, wasKilled: true }
     }
@@ -124,6 +118,7 @@ async function checkPromises(ground: Ground, { tokens, bulk, odd }: Promised): P
 }
 
 interface Totals {
+  readonly limit: MemoryLimit
   ends: number
   failedCommits: number
   mostMiB: number
@@ -131,14 +126,14 @@ interface Totals {
 
 /** One server under the limit, to its end by the limit or by the clock. */
 async function workUnderLimit(ground: Ground, endMs: number, promised: Promised, totals: Totals) {
-  await startServer(ground, isManaged ? scope : [])
+  await startServer(ground, totals.limit.prefix)
   const pid = pidOf(ground)
   let isOver = false
   const round = String(totals.ends)
   const working = Array.from({ length: clients }, (_, index) =>
     work(ground, `${round}-${index}`, promised, endMs),
   )
-  const watching = watchMemory(pid, () => isOver)
+  const watching = watchMemory(pid, totals.limit.isHeld, () => isOver)
   await Promise.all(working)
   isOver = true
   const { mostMiB, wasKilled } = await watching
@@ -155,19 +150,33 @@ async function workUnderLimit(ground: Ground, endMs: number, promised: Promised,
   else if (exitCode !== 137) ground.failures.push(`H168: ended with ${exitCode}: ${stderr}`)
 }
 
+/** Servers under the limit, one after the other, until it is over. */
+async function workUntil(ground: Ground, promised: Promised): Promise<Totals> {
+  const limit = openMemoryLimit(limitMiB * bytesOfMiB)
+  const totals: Totals = { limit, ends: 0, failedCommits: 0, mostMiB: 0 }
+  try {
+    const endMs = performance.now() + workMs[ground.size]
+    while (performance.now() < endMs) await workUnderLimit(ground, endMs, promised, totals)
+    const kills = limit.countKills()
+    if (kills !== undefined) ground.figures['H168: kills by the kernel'] = kills
+  } finally {
+    await ground.running?.server.end('SIGKILL')
+    await limit.remove()
+  }
+  return totals
+}
+
 /** H168. */
 export async function workInLittleMemory(ground: Ground): Promise<void> {
-  const { figures, failures, size, home } = ground
+  const { figures, failures, home } = ground
   await stopServer(ground)
   const promised: Promised = { tokens: new Map(), bulk: [], odd: new Set() }
-  const totals: Totals = { ends: 0, failedCommits: 0, mostMiB: 0 }
-  const endMs = performance.now() + workMs[size]
-  while (performance.now() < endMs) await workUnderLimit(ground, endMs, promised, totals)
+  const totals = await workUntil(ground, promised)
   for (const damage of await findDamage(home.data)) failures.push(`H168: ${damage}`)
   await startServer(ground)
   await checkPromises(ground, promised)
   await checkUnharmed(ground, 'H168')
-  figures[`H168: limit of ${limitMiB} MiB`] = isManaged ? 'by a control group' : whySkipped
+  figures[`H168: limit of ${limitMiB} MiB`] = totals.limit.by
   const tokens = promised.tokens.size + promised.bulk.length
   figures['H168: acknowledged tokens · ends · of these by a failed commit'] =
     `${tokens} · ${totals.ends} · ${totals.failedCommits}`
