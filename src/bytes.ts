@@ -23,6 +23,14 @@ export const hexOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('he
 
 const base58Alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
+const base58Pairs = Array.from(base58Alphabet, high =>
+  Array.from(base58Alphabet, low => high + low),
+).flat()
+const pairValue = 58 ** 2
+/** Four pairs are taken off at once: 58^8 is exact in a double, and big integers are slow. */
+const pairsAtOnce = 4
+const groupValue = BigInt(pairValue ** pairsAtOnce)
+
 /**
  * Base58 in the alphabet of Bitcoin, padded on the left to a fixed length, so that equal byte
  * counts give equal lengths: 22 characters for 16 bytes, 44 for 32.
@@ -31,24 +39,23 @@ export function base58(bytes: Uint8Array): string {
   const length = Math.ceil((bytes.length * 8) / Math.log2(58))
   let rest = BigInt('0x' + (hexOf(bytes) || '0'))
   let text = ''
-  for (let i = 0; i < length; i += 1) {
-    text = base58Alphabet.charAt(Number(rest % 58n)) + text
-    rest /= 58n
+  while (text.length < length) {
+    let group = Number(rest % groupValue)
+    rest /= groupValue
+    for (let pair = 0; pair < pairsAtOnce; pair += 1) {
+      text = base58Pairs[group % pairValue] + text
+      group = Math.floor(group / pairValue)
+    }
   }
-  return text
+  return text.slice(text.length - length)
 }
 
 /** RFC 9562 section 5.4: a version 4 UUID from 16 random bytes. */
 export function uuidOf(random: Uint8Array): string {
-  const bytes = Uint8Array.from(random)
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const bytes = Buffer.from(random)
+  bytes[6] = (byteAt(bytes, 6) & 0x0f) | 0x40
+  bytes[8] = (byteAt(bytes, 8) & 0x3f) | 0x80
   const hex = hexOf(bytes)
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    hex.slice(12, 16),
-    hex.slice(16, 20),
-    hex.slice(20),
-  ].join('-')
+  const head = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}`
+  return `${head}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
