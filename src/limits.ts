@@ -85,6 +85,8 @@ export const containersMax = 1
 export const idFilterMax = 100
 /** Random aliases that are drawn once more because a token has them (contract section 7). */
 export const aliasRedrawsMax = 10
+/** decision: digests of each kind of shared term that a tenant keeps: types, containers, days. */
+export const sharedTermsMax = 1_024
 
 // Bulk (contract section 15)
 export const bulkLeavesMax = 1_000

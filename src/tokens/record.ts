@@ -7,15 +7,16 @@
  * @module
  */
 import { textOf, utf8 } from '../bytes.ts'
-import { termDigest, uniqueDigest } from '../crypto/digest.ts'
-import type { Keys } from '../crypto/scope.ts'
+import { termDigest, uniqueDigest, type DigestLabel } from '../crypto/digest.ts'
+import type { Keys, KeyScope } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
 import { containerAncestors } from '../domain/containers.ts'
 import { dayOf, spanOf } from '../domain/day-spans.ts'
 import { idPrefixes } from '../domain/id-prefixes.ts'
 import { foldMetadata } from '../domain/metadata.ts'
+import { sharedTermsMax } from '../limits.ts'
 import { openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
-import type { NewRow, Row } from '../store/contract.ts'
+import type { Digest, NewRow, Row } from '../store/contract.ts'
 import { parseStored, printStored, type TokenRecord } from './stored-form.ts'
 
 /** What a token is found by beside its record; needed when it is sealed, never read back. */
@@ -43,37 +44,66 @@ const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
 export const tokenUnique = (keys: Keys, tenantId: string, id: string): Uint8Array =>
   uniqueDigest(keys.tenant(tenantId), 'token-id', id)
 
-/** The digests that tokens are found by; the same function writes and reads them. */
-export const tokenTerms = (keys: Keys, tenantId: string) => {
-  const scope = keys.tenant(tenantId)
+/** The digests of names that many tokens share, each made once. Never of contents: it is kept. */
+function sharedTerm(scope: KeyScope, label: DigestLabel): (name: string | number) => Digest {
+  const made = new Map<string | number, Digest>()
+  return name => {
+    let term = made.get(name)
+    if (term === undefined) {
+      if (made.size >= sharedTermsMax) made.clear()
+      term = termDigest(scope, label, String(name))
+      made.set(name, term)
+    }
+    return term
+  }
+}
+
+const openTerms = (scope: KeyScope) => {
+  const every = termDigest(scope, 'token')
   return {
-    every: () => termDigest(scope, 'token'),
-    type: (type: string) => termDigest(scope, 'token-type', type),
+    every: () => every,
+    type: sharedTerm(scope, 'token-type'),
     /** In exactly that container. */
-    container: (container: string) => termDigest(scope, 'token-container', container),
+    container: sharedTerm(scope, 'token-container'),
     /** In some container below that one. */
-    belowContainer: (container: string) => termDigest(scope, 'token-below-container', container),
+    belowContainer: sharedTerm(scope, 'token-below-container'),
     /** Ids that somebody chose; the empty prefix is of all of them. */
     idPrefix: (prefix: string) => termDigest(scope, 'token-id-prefix', prefix),
     metadata: (name: string, value: string) =>
       termDigest(scope, 'token-metadata', foldMetadata(name), foldMetadata(value)),
     search: (value: string) => termDigest(scope, 'token-search', value.toLowerCase()),
     fingerprint: (text: string) => termDigest(scope, 'token-fingerprint', text),
-    createdBy: (id: string) => termDigest(scope, 'token-created-by', id),
-    createdDay: (day: number) => termDigest(scope, 'token-created-day', String(day)),
-    createdSpan: (span: number) => termDigest(scope, 'token-created-span', String(span)),
-    modifiedBy: (id: string) => termDigest(scope, 'token-modified-by', id),
-    modifiedDay: (day: number) => termDigest(scope, 'token-modified-day', String(day)),
-    modifiedSpan: (span: number) => termDigest(scope, 'token-modified-span', String(span)),
+    createdBy: sharedTerm(scope, 'token-created-by'),
+    createdDay: sharedTerm(scope, 'token-created-day'),
+    createdSpan: sharedTerm(scope, 'token-created-span'),
+    modifiedBy: sharedTerm(scope, 'token-modified-by'),
+    modifiedDay: sharedTerm(scope, 'token-modified-day'),
+    modifiedSpan: sharedTerm(scope, 'token-modified-span'),
   }
 }
 
-type TokenTerms = ReturnType<typeof tokenTerms>
+type TokenTerms = ReturnType<typeof openTerms>
+
+const openedTerms = new WeakMap<KeyScope, TokenTerms>()
+
+/** The digests that tokens are found by; the same function writes and reads them. */
+export function tokenTerms(keys: Keys, tenantId: string): TokenTerms {
+  const scope = keys.tenant(tenantId)
+  let terms = openedTerms.get(scope)
+  if (terms === undefined) {
+    terms = openTerms(scope)
+    openedTerms.set(scope, terms)
+  }
+  return terms
+}
 
 /** Its own container, and each one above: a rule on any level is two look-ups. `/` is `every`. */
 function placeTerms(terms: TokenTerms, { containers }: TokenRecord): Uint8Array[] {
   const above = new Set(containers.flatMap(inner => containerAncestors(inner).slice(1, -1)))
-  return [...containers.map(terms.container), ...[...above].map(terms.belowContainer)]
+  return [
+    ...containers.map(container => terms.container(container)),
+    ...Array.from(above, container => terms.belowContainer(container)),
+  ]
 }
 
 function changeTerms(terms: TokenTerms, record: TokenRecord): Uint8Array[] {
