@@ -11,7 +11,7 @@
  */
 import { invalid } from '../errors.ts'
 import { cardNumberDigitsMax, cardNumberDigitsMin } from '../limits.ts'
-import { isDigits, isLuhnValid } from './digits.ts'
+import { isDigitCode, isDigits, isLuhnValid } from './digits.ts'
 
 type Word = {
   readonly text: string
@@ -61,8 +61,16 @@ const startsCardNumber = (word: Word, words: readonly Word[], index: number): bo
   return false
 }
 
+const digitsIn = (text: string): number => {
+  let count = 0
+  for (let at = 0; at < text.length; at += 1) if (isDigitCode(text.charCodeAt(at))) count += 1
+  return count
+}
+
 /** @returns whether the text holds a Luhn-valid number of 13 to 19 digits, whole or in groups */
 export const containsCardNumber = (text: string): boolean => {
+  // Nearly every text has too few, and cutting it into words takes long.
+  if (digitsIn(text) < cardNumberDigitsMin) return false
   const words = splitWords(text)
   return words.some(
     (word, index) => holdsCardNumber(word.text) || startsCardNumber(word, words, index),

@@ -28,7 +28,7 @@ import {
 } from '../limits.ts'
 import type { Settings } from '../settings.ts'
 import type { TokenContents } from './record.ts'
-import type { TokenRecord } from './stored-form.ts'
+import { defaultMaskTextOf, type TokenRecord } from './stored-form.ts'
 
 /** What a token is to be, before it is checked. Absent members mean none, or the type's default. */
 export interface Draft {
@@ -127,11 +127,13 @@ function composeData(type: TokenType, given: Json): { data: Json; dataText: stri
 function composeMask(guards: Guards, draft: Draft, data: Json): string | undefined {
   const { type, mask } = draft
   if (mask === undefined) return undefined
+  const defaultText = defaultMaskTextOf(type)
+  // The default needs no check, and on an update it comes back as text.
+  if (mask === type.defaultMask) return defaultText
   const text = printJson(mask)
   if (text.length > maskCharsMax)
     throw invalid('mask', `expected at most ${maskCharsMax} characters`)
-  // The default needs no check, and on an update it comes back as text.
-  if (type.defaultMask !== undefined && text === printJson(type.defaultMask)) return text
+  if (text === defaultText) return text
   checkMask(mask, 'mask')
   if (guards.maskGuard) assertMaskHidesNumber(type.name, mask, data)
   return text

@@ -80,6 +80,10 @@ function defaultsOf(name: string): Defaults {
   return defaults
 }
 
+/** The mask that a type gives its tokens, as printed; `undefined` where it gives none. */
+export const defaultMaskTextOf = ({ name }: TokenType): string | undefined =>
+  defaultsOf(name).maskText
+
 const equalTexts = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((text, index) => text === others[index])
 
