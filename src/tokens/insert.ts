@@ -19,7 +19,7 @@ import { pauses } from './pause.ts'
 import type { Plan } from './plan.ts'
 import { sealToken } from './record.ts'
 import type { TokenRecord } from './stored-form.ts'
-import { viewStored, viewUnreadable, viewWritten, type Frame } from './view.ts'
+import { viewStored, viewUnreadable, viewWritten, type Frame, type WrittenData } from './view.ts'
 
 export interface Answer {
   readonly id: string
@@ -37,7 +37,7 @@ interface Named {
 
 interface Made extends Named {
   readonly row: NewRow
-  readonly dataText: string
+  readonly written: WrittenData
   readonly answer: Answer
 }
 
@@ -77,16 +77,16 @@ function nameToken(deps: Deps, caller: Caller, { plan, collisions }: Entry): Nam
 function makeToken(deps: Deps, caller: Caller, plan: Plan, named: Named): Made {
   const { tenantId } = caller
   const { record, transform } = named
-  const { contents } = plan.composed
-  const { dataText } = contents
+  const { contents, data } = plan.composed
+  const written = { data, dataText: contents.dataText }
   const asked = record.deduplicates === true
   const uniques = asked ? [dedupUnique(deps.keys, tenantId, record)] : []
   const frame = asked ? { deduplicated: false } : {}
   const json = plan.isBare
     ? JSON.stringify(record.id)
-    : viewWritten(record, tenantId, atMostMask(transform), dataText, frame)
+    : viewWritten(record, tenantId, atMostMask(transform), written, frame)
   const row = sealToken(deps, tenantId, record, contents, 1, uniques)
-  return { ...named, row, dataText, answer: { id: record.id, json } }
+  return { ...named, row, written, answer: { id: record.id, json } }
 }
 
 /** An equal token as it is read, or the little that is said of it to those who may not read it. */
@@ -121,7 +121,7 @@ async function findAnswer(
   const twin = batch.equals.get(contents.fingerprint)
   if (twin === undefined) return undefined
   return showEqual(caller, twin.record, (transform, frame) =>
-    viewWritten(twin.record, tenantId, transform, twin.dataText, frame),
+    viewWritten(twin.record, tenantId, transform, twin.written, frame),
   )
 }
 

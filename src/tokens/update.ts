@@ -122,7 +122,7 @@ async function tryUpdate(
   const { ordinal, version } = token.row
   const scope = deps.keys.tenant(tenantId)
   const composed = composeToken(scope, deps.settings, draftOf(deps, token, body))
-  const { contents } = composed
+  const { contents, data } = composed
   assertMayRemask(deps, token, composed.record)
   const record = changedRecord(deps, caller, token, composed.record)
   const { uniques, changes } = await decideHolding(deps, tenantId, record, ordinal)
@@ -131,7 +131,8 @@ async function tryUpdate(
   const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
   const all = [...changes, { replace, ordinal, ifVersion: version }]
   if (!(await writeAs(deps.store, caller.credential, all))) return undefined
-  return viewWritten(record, tenantId, shownAs(caller, token, record), contents.dataText, frame)
+  const written = { data, dataText: contents.dataText }
+  return viewWritten(record, tenantId, shownAs(caller, token, record), written, frame)
 }
 
 /** @returns the JSON text of the changed token */

@@ -36,11 +36,12 @@ export function shownData(
   transform: Transform,
   maskText: string | undefined,
   dataText: () => string,
+  dataOf = (): Json => parseJson(dataText()),
 ): string | undefined {
   if (transform === 'redact') return undefined
   if (transform === 'reveal') return dataText()
   if (maskText === undefined) return undefined
-  const masked = applyMask(maskOf(maskText), parseJson(dataText()))?.masked ?? null
+  const masked = applyMask(maskOf(maskText), dataOf())?.masked ?? null
   return masked === null ? undefined : printJson(masked)
 }
 
@@ -83,20 +84,28 @@ function printToken(
   return `${text}${extrasOf(frame)}}`
 }
 
-/** JSON text of a token that was just made or changed; its data is still at hand. */
+/** The data of a token that was just made or changed: as a value and as its text. */
+export interface WrittenData {
+  readonly data: Json
+  readonly dataText: string
+}
+
+/** JSON text of such a token. */
 export const viewWritten = (
   record: TokenRecord,
   tenantId: string,
   transform: Transform,
-  dataText: string,
+  { data, dataText }: WrittenData,
   frame: Frame = {},
-): string =>
-  printToken(
-    record,
-    tenantId,
-    shownData(transform, record.maskText, () => dataText),
-    frame,
+): string => {
+  const shown = shownData(
+    transform,
+    record.maskText,
+    () => dataText,
+    () => data,
   )
+  return printToken(record, tenantId, shown, frame)
+}
 
 /** JSON text of a stored token. Its data is opened only when the transform shows some of it. */
 export const viewStored = (
