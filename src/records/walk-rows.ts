@@ -17,7 +17,7 @@ export interface Walk {
   /** Rows that are read at once; who needs only a few of them asks for no more. */
   readonly stepRows: number
   /** Awaited after each row, when its reader has dealt with it: others may have their turn. */
-  readonly pause: () => Promise<void>
+  readonly pause: () => Promise<void> | undefined
 }
 
 /**

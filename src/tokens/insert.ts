@@ -125,40 +125,49 @@ async function findAnswer(
   )
 }
 
-async function decide(deps: Deps, caller: Caller, entry: Entry, batch: Batch): Promise<Answer> {
+/** Named as no other one of the batch is. */
+function nameInBatch(deps: Deps, caller: Caller, entry: Entry, { ids }: Batch): Named {
   let named: Named = entry.made ?? nameToken(deps, caller, entry)
-  while (batch.ids.has(named.record.id)) {
+  while (ids.has(named.record.id)) {
     entry.collisions += 1
     entry.made = undefined
     named = nameToken(deps, caller, entry)
   }
-  const { record } = named
-  const equal = record.deduplicates && (await findAnswer(deps, caller, record, batch))
-  if (equal) return equal
-  entry.made ??= makeToken(deps, caller, entry.plan, named)
-  batch.entries.push(entry)
-  batch.ids.add(record.id)
-  if (!batch.equals.has(record.fingerprint)) batch.equals.set(record.fingerprint, entry.made)
-  return entry.made.answer
+  return named
 }
 
 const refusals: readonly ErrorKind[] = ['invalid_request', 'forbidden', 'conflict']
 
 /** `undefined` for what is refused, and for every other error as it is. */
-async function decideOrRefuse(
+function nameOrRefuse(
   refuse: (error: ApiError) => void,
   entry: Entry,
-  decided: () => Promise<Answer>,
-): Promise<Answer | undefined> {
+  name: () => Named,
+): Named | undefined {
   if (entry.isRefused) return undefined
   try {
-    return await decided()
+    return name()
   } catch (thrown) {
     if (!(thrown instanceof ApiError) || !refusals.includes(thrown.kind)) throw thrown
     entry.isRefused = true
     refuse(thrown)
     return undefined
   }
+}
+
+function addToBatch(
+  deps: Deps,
+  caller: Caller,
+  entry: Entry,
+  named: Named,
+  { entries, ids, equals }: Batch,
+): Answer {
+  const { id, fingerprint } = named.record
+  entry.made ??= makeToken(deps, caller, entry.plan, named)
+  entries.push(entry)
+  ids.add(id)
+  if (!equals.has(fingerprint)) equals.set(fingerprint, entry.made)
+  return entry.made.answer
 }
 
 async function decideAll(
@@ -172,17 +181,21 @@ async function decideAll(
   const pause = pauses(deps.elapsedMs)
   let chars = 0
   for (const [index, entry] of entries.entries()) {
-    const answer = await decideOrRefuse(
+    const named = nameOrRefuse(
       error => refuse(index, error),
       entry,
-      () => decide(deps, caller, entry, batch),
+      () => nameInBatch(deps, caller, entry, batch),
     )
+    const equal =
+      named?.record.deduplicates && (await findAnswer(deps, caller, named.record, batch))
+    const answer = named && (equal || addToBatch(deps, caller, entry, named, batch))
     answers.push(answer)
     chars += answer?.json.length ?? 0
     if (chars > bulkAnswerCharsMax) {
       throw invalid('body', `expected an answer of at most ${bulkAnswerCharsMax} characters`)
     }
-    await pause()
+    const turn = pause()
+    if (turn !== undefined) await turn
   }
   return { batch, answers }
 }

@@ -6,12 +6,15 @@
 import { setImmediate } from 'node:timers/promises'
 import { bulkTurnMsMax } from '../limits.ts'
 
-/** @returns a function to await between two pieces of work; it lets others in when it is time */
-export function pauses(elapsedMs: () => number): () => Promise<void> {
+/**
+ * @returns a function to call between two pieces of work; what it gives, if anything, is to be
+ *   awaited: then it is time to let others in
+ */
+export function pauses(elapsedMs: () => number): () => Promise<void> | undefined {
   let sinceMs = elapsedMs()
-  return async () => {
-    if (elapsedMs() - sinceMs < bulkTurnMsMax) return
+  const letOthersIn = async (): Promise<void> => {
     await setImmediate()
     sinceMs = elapsedMs()
   }
+  return () => (elapsedMs() - sinceMs < bulkTurnMsMax ? undefined : letOthersIn())
 }

@@ -60,7 +60,8 @@ async function planAll(
   const pause = pauses(deps.elapsedMs)
   for (const leaf of leaves) {
     plans.push(planLeaf(deps, caller, leaf, readRequest))
-    await pause()
+    const turn = pause()
+    if (turn !== undefined) await turn
   }
   return plans
 }
