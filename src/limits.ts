@@ -199,6 +199,8 @@ export const groupCommitChangesMax = 1_000
 export const groupCommitBytesMax = 2 * 1024 * 1024
 /** The credential that must stand, and of each token its row and two expired holders. */
 export const writeChangesMax = 1 + 3 * bulkLeavesMax
+/** decision: nearly every row and every chunk of ordinals is smaller. */
+export const stagedBytesMax = 16 * 1024
 export const ordinalMax = 2 ** 48 - 1
 export const deadlineMsMax = 2 ** 48 - 1
 export const rowVersionMax = 2 ** 32 - 1

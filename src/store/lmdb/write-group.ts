@@ -7,6 +7,7 @@ import { applySet, type SetResult } from './apply-changes.ts'
 import { chunkOf } from './chunk-key.ts'
 import type { ChunkCounts } from './chunk-counts.ts'
 import { openGroupDraft, type GroupDraft } from './draft.ts'
+import { stagedBytesMax } from '../../limits.ts'
 import type { Environment, Table } from './environment.ts'
 import { faultOf } from './fault.ts'
 import { faultOfRoom } from './free-space.ts'
@@ -88,6 +89,19 @@ function decideGroup(
   }
 }
 
+/** Larger values are few, and go as they are. */
+const staging = new Uint8Array(stagedBytesMax)
+
+/**
+ * The same bytes for a put, which copies them: the engine's binding looks up the address of each
+ * buffer that it has not met, and that costs as much as the put.
+ */
+function staged(value: Uint8Array): Uint8Array {
+  if (value.length > stagedBytesMax) return value
+  staging.set(value)
+  return new Uint8Array(staging.buffer, 0, value.length)
+}
+
 /**
  * The engine splits a full page so that its last entry moves along, unless it is told that the new
  * one comes after all: of rows, where six or seven fill a page, that would be one less in each.
@@ -95,8 +109,8 @@ function decideGroup(
  */
 function takeStep({ table, key, value, isLast = false }: Step): void {
   if (value === undefined) table.removeSync(key)
-  else if (isLast) table.putSync(key, value, { append: true })
-  else table.putSync(key, value)
+  else if (isLast) table.putSync(key, staged(value), { append: true })
+  else table.putSync(key, staged(value))
 }
 
 /**
