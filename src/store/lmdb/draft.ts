@@ -33,6 +33,8 @@ export interface GroupDraft {
   generation: number
   /** Rows as they will be; `undefined` for a removed one. */
   readonly rows: Map<number, PreparedRow | undefined>
+  /** Rows as stored that some set asked for: the credential of many sets is one row. */
+  readonly stored: Map<number, KeyedRow>
   readonly holdings: Map<string, Holding>
   readonly terms: PostingDraft
   readonly deadlines: PostingDraft
@@ -62,6 +64,7 @@ export function openGroupDraft(environment: Environment): GroupDraft {
     meta,
     ...meta,
     rows: new Map(),
+    stored: new Map(),
     holdings: new Map(),
     terms: openPostingDraft(environment.terms),
     deadlines: openPostingDraft(environment.deadlines),
@@ -78,11 +81,15 @@ export const openSetDraft = (group: GroupDraft): SetDraft => ({
 })
 
 /** @throws ApiError `storage_corrupt` unless each unique of the row leads to it */
-function readStoredRow(environment: Environment, ordinal: number): KeyedRow | undefined {
+function readStoredRow({ environment, stored }: GroupDraft, ordinal: number): KeyedRow | undefined {
+  const known = stored.get(ordinal)
+  if (known !== undefined) return known
   const row = readRow(environment, ordinal)
   if (row === undefined) return undefined
   for (const unique of row.uniques) assertHeld(environment, row, unique)
-  return keyRow(row)
+  const keyed = keyRow(row)
+  stored.set(ordinal, keyed)
+  return keyed
 }
 
 /** The row as this set sees it. @throws ApiError `storage_corrupt` */
@@ -90,7 +97,7 @@ export function currentRow({ group, moves }: SetDraft, ordinal: number): KeyedRo
   const move = moves.get(ordinal)
   if (move !== undefined) return move.to
   if (group.rows.has(ordinal)) return group.rows.get(ordinal)
-  return readStoredRow(group.environment, ordinal)
+  return readStoredRow(group, ordinal)
 }
 
 /** The ordinal of the row that holds a unique, as this set sees it. */
