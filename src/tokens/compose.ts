@@ -159,19 +159,17 @@ export function composeToken(scope: KeyScope, guards: Guards, draft: Draft): Com
   const maskText = composeMask(guards, draft, data)
   const content = evaluateFingerprint(draft, { data, metadata })
   const searchValues = evaluateSearchIndexes(searchIndexes, data)
-  return {
-    record: {
-      type: type.name,
-      containers,
-      fingerprint: fingerprint(scope, type.name, content),
-      fingerprintExpression,
-      searchIndexes,
-      ...(maskText === undefined ? {} : { maskText }),
-      ...(metadata.size === 0 ? {} : { metadataText: printJson(metadata) }),
-      ...(expiresAt === undefined ? {} : { expiresAt }),
-      ...(draft.deduplicates ? { deduplicates: true } : {}),
-    },
-    contents: { dataText, metadata, searchValues },
-    data,
+  // Assigned one by one, as in `parseStored`.
+  const record: { -readonly [K in keyof ComposedRecord]: ComposedRecord[K] } = {
+    type: type.name,
+    containers,
+    fingerprint: fingerprint(scope, type.name, content),
+    fingerprintExpression,
+    searchIndexes,
   }
+  if (maskText !== undefined) record.maskText = maskText
+  if (metadata.size > 0) record.metadataText = printJson(metadata)
+  if (expiresAt !== undefined) record.expiresAt = expiresAt
+  if (draft.deduplicates) record.deduplicates = true
+  return { record, contents: { dataText, metadata, searchValues }, data }
 }

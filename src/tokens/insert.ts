@@ -60,13 +60,13 @@ interface Batch {
 function nameToken(deps: Deps, caller: Caller, { plan, collisions }: Entry): Named {
   const drawn = plan.drawId(collisions)
   if (drawn === undefined) throw new ApiError('conflict', 'A token with this id exists.')
-  const record: TokenRecord = {
-    id: drawn.id,
-    ...(drawn.isDefault ? { idIsRandom: true } : {}),
+  const given = {
     ...plan.composed.record,
+    id: drawn.id,
     createdBy: caller.applicationId,
     createdAtMs: deps.now(),
   }
+  const record: TokenRecord = drawn.isDefault ? { ...given, idIsRandom: true } : given
   const transform = decideTransform(caller.grants, 'token:create', record)
   if (transform === undefined) {
     throw new ApiError('forbidden', 'expected a container that a rule with token:create covers')
