@@ -57,6 +57,8 @@ function deriveMessageKey(
 
 /** Views and buffers cost as much as the work on them here, so one buffer serves all nonces. */
 const nonceScratch = Buffer.alloc(nonceBytes)
+/** For the same reason one for all keys to seal with; wiped once the values are sealed. */
+const messageKeyScratch = Buffer.alloc(keyBytes)
 
 /** Good until the next call. */
 function nonceOf(head: Uint8Array, index: number): Uint8Array {
@@ -100,13 +102,17 @@ export function sealAll(
   invariant(plaintexts.length <= valuesMax, 'the values of one head are within their bound')
   const head = startHead(sealKey.number, plaintexts.length, nonce)
   const derived = deriveMessageKey(use, sealKey.key, head, context)
-  head.set(derived.subarray(keyBytes), commitmentAt)
-  const messageKey = derived.subarray(0, keyBytes)
-  const sealed = plaintexts.map((plaintext, index) =>
-    use.encrypt(messageKey, nonceOf(head, index), plaintext),
-  )
+  for (let at = 0; at < commitmentBytes; at += 1) {
+    head[commitmentAt + at] = byteAt(derived, keyBytes + at)
+  }
+  for (let at = 0; at < keyBytes; at += 1) messageKeyScratch[at] = byteAt(derived, at)
   derived.fill(0)
-  return [head, ...sealed]
+  const sealed: Uint8Array[] = [head]
+  plaintexts.forEach((plaintext, index) => {
+    sealed.push(use.encrypt(messageKeyScratch, nonceOf(head, index), plaintext))
+  })
+  messageKeyScratch.fill(0)
+  return sealed
 }
 
 /** The values of one head, of which each is opened when it is needed. */
