@@ -42,6 +42,7 @@ describe('the guard lets pass', () => {
     ['twenty digits', '00000000000000000000'],
     ['a number inside a longer run', `1${pan}000`],
     ['a long word without a digit', 'abcdefghijklmnopqrstuvwxyz'],
+    ['such a word among many digits', 'abcdefghijklmnopqrstuvwxyz 4242424242424241'],
     ['groups of more digits than any card has', '1111 111111 111111 111111 111111'],
     ['a masked number', 'XXXXXXXXXXXX4242'],
     ['groups with two spaces', '4242  4242  4242  4242'],
