@@ -87,6 +87,7 @@ export const idFilterMax = 100
 export const aliasRedrawsMax = 10
 /** decision: digests of each kind of shared term that a tenant keeps: types, containers, days. */
 export const sharedTermsMax = 1_024
+export const sharedTermCharsMax = 100
 
 // Bulk (contract section 15)
 export const bulkLeavesMax = 1_000
@@ -214,10 +215,10 @@ export const queryNodesMax = 100_000
 /** decision: two levels for each of `rulesMax` rules, and what a search may nest. */
 export const queryDepthMax = 300
 export const queryOrdinalsMax = walkedRowsMax
-/** decision: of chunks and queries; each takes about 100 bytes. */
-export const keptCountsMax = 50_000
+/** decision: of chunks and queries; each takes 100 to 400 bytes. */
+export const keptCountsMax = 20_000
 /** decision: operators and terms of a query; wider ones are counted each time. */
-export const countKeyPiecesMax = 32
+export const countKeyPiecesMax = 12
 /** Of one walk over the store. */
 export const findingsMax = 10_000
 /** decision: of one walk, as told to a person; more of them say no more. */

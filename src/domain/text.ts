@@ -1,5 +1,5 @@
 /**
- * What a character is: one Unicode code point, so an emoji counts once.
+ * What a character is, one Unicode code point, so that an emoji counts once; and texts that are kept.
  *
  * Source: decision, after hardening H81 (400 characters of four bytes are an id).
  * @module
@@ -15,3 +15,9 @@ export const hasCharacters = (text: string, min: number, max: number): boolean =
   for (const _ of text) count += 1
   return count >= min && count <= max
 }
+
+/**
+ * The same text in memory of its own, for whatever is kept: a text that was cut out of another one
+ * shares its memory, and would keep all of a body alive, card numbers included.
+ */
+export const ownText = (text: string): string => JSON.parse(JSON.stringify(text)) as string

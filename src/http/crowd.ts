@@ -6,15 +6,21 @@
  * that are sent without waiting for answers keep all others waiting, for seconds. So from a bound
  * on, a connection that brings one such request right behind another is ended with an answer, and
  * what it sent behind that is never run. Who waits for answers brings one a turn, and is never
- * ended, also where a proxy sends for many. Source: hardening H126.
+ * ended, also where a proxy sends for many; nor is a connection that nothing tells from another.
+ * Source: hardening H126.
  * @module
  */
 import { strangersPerTurnMax } from '../limits.ts'
 
+interface Origin {
+  readonly address: string
+  readonly port: number
+}
+
 /** A listening server: it tells one connection from another. */
 export interface Origins {
-  /** `null` where a connection has no port, such as on a socket of the file system. */
-  requestIP(request: Request): { readonly port: number } | null
+  /** `null` on a socket of the file system, which is its owner's alone. */
+  requestIP(request: Request): Origin | null
 }
 
 /** Counts a request. @returns whether its connection must end with the answer */
@@ -22,7 +28,7 @@ export type Crowd = (request: Request, origins: Origins | undefined) => boolean
 
 export function openCrowd(): Crowd {
   let count = 0
-  let lastPort: number | undefined
+  let last: Origin | null = null
   const beginTurn = (): void => {
     count = 0
   }
@@ -31,9 +37,9 @@ export function openCrowd(): Crowd {
     if (count === 0) setImmediate(beginTurn)
     count += 1
     if (count < strangersPerTurnMax || origins === undefined) return false
-    const port = origins.requestIP(request)?.port
-    const isBehind = count > strangersPerTurnMax && port === lastPort
-    lastPort = port
-    return isBehind
+    const origin = origins.requestIP(request)
+    const isSame = origin?.port === last?.port && origin?.address === last?.address
+    last = origin
+    return origin !== null && isSame && count > strangersPerTurnMax
   }
 }

@@ -158,7 +158,7 @@ export function openEndpoints(
     (answer: Answer): Endpoint =>
     async (request, origins, sent) => {
       const exchange = { request, traceId: traceIdOf(pipeline, request), isAdmitted: false }
-      if (!tally.enter()) return answers.problem(exchange, stopping())
+      if (!tally.enter()) return finish(exchange, answers.problem(exchange, stopping()), origins)
       try {
         assertUrlLength(request)
         return finish(exchange, await answer(exchange, sent), origins)

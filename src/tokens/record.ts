@@ -14,7 +14,8 @@ import { containerAncestors } from '../domain/containers.ts'
 import { dayOf, spanOf } from '../domain/day-spans.ts'
 import { idPrefixes } from '../domain/id-prefixes.ts'
 import { foldMetadata } from '../domain/metadata.ts'
-import { sharedTermsMax } from '../limits.ts'
+import { ownText } from '../domain/text.ts'
+import { sharedTermCharsMax, sharedTermsMax } from '../limits.ts'
 import { openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { Digest, NewRow, Row } from '../store/contract.ts'
 import { parseStored, printStored, type TokenRecord } from './stored-form.ts'
@@ -44,16 +45,17 @@ const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
 export const tokenUnique = (keys: Keys, tenantId: string, id: string): Uint8Array =>
   uniqueDigest(keys.tenant(tenantId), 'token-id', id)
 
-/** The digests of names that many tokens share, each made once. Never of contents: it is kept. */
+/** The digests of names that many tokens share, each made once. Of contents none is ever kept. */
 function sharedTerm(scope: KeyScope, label: DigestLabel): (name: string | number) => Digest {
-  const made = new Map<string | number, Digest>()
+  const made = new Map<string, Digest>()
   return name => {
-    let term = made.get(name)
-    if (term === undefined) {
-      if (made.size >= sharedTermsMax) made.clear()
-      term = termDigest(scope, label, String(name))
-      made.set(name, term)
-    }
+    const text = String(name)
+    const known = made.get(text)
+    if (known !== undefined) return known
+    const term = termDigest(scope, label, text)
+    if (text.length > sharedTermCharsMax) return term
+    if (made.size >= sharedTermsMax) made.clear()
+    made.set(ownText(text), term)
     return term
   }
 }

@@ -83,6 +83,27 @@ describe('many requests in one write', () => {
   })
 })
 
+test('H126: what is behind them is never run', async () => {
+  const create = (index: number): string =>
+    requestText(
+      'POST',
+      '/tokens',
+      { 'SVC-API-KEY': wire.key, 'Content-Type': 'application/json' },
+      JSON.stringify({ id: `behind-${index}`, type: 'token', data: 'x' }),
+    )
+  const refused = Array.from({ length: strangersPerTurnMax + 10 }, (_, index) =>
+    requestText('GET', '/tokens', wrong(index)),
+  )
+  const behind = Array.from({ length: 20 }, (_, index) => create(index))
+  const all = [...refused, ...behind]
+  const { answers, isClosed } = await wire.send(all.join(''), all.length)
+  expect(isClosed).toBe(true)
+  expect(answers.filter(({ status }) => status !== 401)).toEqual([])
+  for (const index of behind.keys()) {
+    expect((await wire.ask('GET', `/tokens/behind-${index}`)).status).toBe(404)
+  }
+})
+
 test('H126: a wrong key on each of many connections ends none of them', async () => {
   const tries = Array.from({ length: 3 * strangersPerTurnMax }, (_, index) =>
     wire.send(requestText('GET', '/tokens', wrong(index))),

@@ -6,6 +6,8 @@ import type { Query } from '../../src/store/contract.ts'
 import { encodeChunkKey } from '../../src/store/lmdb/chunk-key.ts'
 import { openEnvironment } from '../../src/store/lmdb/environment.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { decodeRowKey, encodeRowKey } from '../../src/store/lmdb/row-key.ts'
+import { takeStep } from '../../src/store/lmdb/write-group.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { describeStoreContract } from './contract.ts'
 import {
@@ -147,6 +149,18 @@ test('a term of more rows than an array holds works as one of few', async () => 
   })
   expect(await store.integrity()).toEqual([])
   await store.close()
+})
+
+test('a row that was said to be the last, and is not, is put all the same', async () => {
+  const { root, rows: table } = openEnvironment(temporaryFolder())
+  const put = (ordinal: number) => {
+    const key = encodeRowKey(ordinal)
+    takeStep({ table, key, value: key, isLast: true })
+  }
+  await root.transaction(() => [5, 6, 4, 6, 7].forEach(put))
+  const ordinals = Array.from(table.getRange(), ({ key }) => decodeRowKey(key))
+  expect(ordinals).toEqual([4, 5, 6, 7])
+  await root.close()
 })
 
 test('new rows fill their pages: seven to one, where seven fit', async () => {

@@ -9,6 +9,7 @@
 import { present } from '../../errors.ts'
 import { expressionCacheEntriesMax } from '../../limits.ts'
 import type { Json } from '../json.ts'
+import { ownText } from '../text.ts'
 import type { FilterDefinition, Step, Value } from './filters/definition.ts'
 import { findFilter } from './filters/table.ts'
 import { parseTemplate } from './parse.ts'
@@ -110,11 +111,12 @@ export const compileTemplate = (text: string, at: string, use: TemplateUse): Com
   const cache = caches[use]
   const cached = cache.get(text)
   if (cached !== undefined) return cached
-  const compiled = bindTemplate(parseTemplate(text, at, use))
+  const kept = ownText(text)
+  const compiled = bindTemplate(parseTemplate(kept, at, use))
   for (const oldest of cache.keys()) {
     if (cache.size < expressionCacheEntriesMax) break
     cache.delete(oldest)
   }
-  cache.set(text, compiled)
+  cache.set(kept, compiled)
   return compiled
 }

@@ -15,6 +15,7 @@ import type { Query } from '../contract.ts'
 export interface ChunkCounts {
   /** `undefined` when it is not known. */
   get(key: string | undefined, chunk: number): number | undefined
+  /** Keeps what is not known. */
   keep(key: string | undefined, chunk: number, count: number): void
   /** A commit moves rows of these chunks: nothing of them is known until it ended. */
   begin(chunks: Iterable<number>): void
@@ -48,12 +49,6 @@ export function openChunkCounts(): ChunkCounts {
   let moving: ReadonlySet<number> = new Set()
   let kept = 0
 
-  const ofChunk = (chunk: number): Map<string, number> => {
-    let known = counts.get(chunk)
-    if (known === undefined) counts.set(chunk, (known = new Map()))
-    return known
-  }
-
   return {
     get: (key, chunk) => (key === undefined ? undefined : counts.get(chunk)?.get(key)),
     keep(key, chunk, count) {
@@ -62,10 +57,10 @@ export function openChunkCounts(): ChunkCounts {
         counts.clear()
         kept = 0
       }
-      const known = ofChunk(chunk)
-      kept -= known.size
-      known.set(key, count)
-      kept += known.size
+      const known = counts.get(chunk)
+      if (known === undefined) counts.set(chunk, new Map([[key, count]]))
+      else known.set(key, count)
+      kept += 1
     },
     begin(chunks) {
       moving = new Set(chunks)

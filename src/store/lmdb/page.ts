@@ -64,12 +64,14 @@ interface Matches {
 
 function matchChunk({ environment, counts, key, plan, gone }: Asked, chunk: number): Matches {
   const ended = gone.get(chunk)
-  const known = ended === undefined ? counts.get(key, chunk) : undefined
   let set: Container | undefined
   const places = (): Container =>
     (set ??= subtract(evaluateChunk(environment, plan, chunk), ended ?? emptySet))
-  const count = known ?? countOf(places())
-  if (ended === undefined) counts.keep(key, chunk, count)
+  if (ended !== undefined) return { count: countOf(places()), places }
+  const known = counts.get(key, chunk)
+  if (known !== undefined) return { count: known, places }
+  const count = countOf(places())
+  counts.keep(key, chunk, count)
   return { count, places }
 }
 

@@ -18,7 +18,7 @@ import { encodeRowKey } from './row-key.ts'
 import { encodeUniqueEntry } from './unique-entry.ts'
 
 /** One put, or the removal of a key. */
-interface Step {
+export interface Step {
   readonly table: Table
   readonly key: Uint8Array
   readonly value: Uint8Array | undefined
@@ -105,12 +105,17 @@ function staged(value: Uint8Array): Uint8Array {
 /**
  * The engine splits a full page so that its last entry moves along, unless it is told that the new
  * one comes after all: of rows, where six or seven fill a page, that would be one less in each.
- * Told so wrongly it would put nothing, so it is said only of what `readMeta` checked.
+ * Told so wrongly it puts nothing, and says false. `readMeta` has checked that it is not wrong, but
+ * a row that was answered must not hang on that.
  */
-function takeStep({ table, key, value, isLast = false }: Step): void {
-  if (value === undefined) table.removeSync(key)
-  else if (isLast) table.putSync(key, staged(value), { append: true })
-  else table.putSync(key, staged(value))
+export function takeStep({ table, key, value, isLast = false }: Step): void {
+  if (value === undefined) {
+    table.removeSync(key)
+    return
+  }
+  const bytes = staged(value)
+  const isPut: unknown = isLast && table.putSync(key, bytes, { append: true })
+  if (isPut !== true) table.putSync(key, bytes)
 }
 
 /**

@@ -3,6 +3,7 @@
  * @module
  */
 import { freeSpaceBytesMin } from '../../../src/limits.ts'
+import { freeBytesAt } from '../../../src/store/lmdb/free-space.ts'
 import { runCoffer } from '../../support/coffer-process.ts'
 import { storageFull, unavailable } from '../clients/client.ts'
 import {
@@ -44,7 +45,7 @@ async function untilFull(scene: Scene, before: number): Promise<void> {
 }
 
 /** Reads and deletes go on, creates do not. */
-async function useFull(scene: Scene): Promise<string[]> {
+async function useFull(scene: Scene, disk: Disk): Promise<string[]> {
   const [client] = await connectClients(scene, 1)
   if (client === undefined) return []
   const { live } = scene.ledger
@@ -53,7 +54,9 @@ async function useFull(scene: Scene): Promise<string[]> {
   const before = countFull(scene)
   await createToken({ ...client, tolerated: [storageFull] })
   client.connection.close()
-  return countFull(scene) > before ? [] : ['a create on a full disk was not refused']
+  if (countFull(scene) > before) return []
+  const free = freeBytesAt(disk.path)() - freeSpaceBytesMin
+  return [`a create on a full disk was not refused, ${free} bytes above what it must leave`]
 }
 
 /** Milliseconds until a create is acknowledged. */
@@ -102,7 +105,7 @@ export const fillByWrites: Run = async (scene, disk) => {
     await Bun.sleep(scene.draw(300))
   }
   await load(scene, { ends, tolerated: [storageFull] })
-  return finish(scene, disk, { server, failures: await useFull(scene) })
+  return finish(scene, disk, { server, failures: await useFull(scene, disk) })
 }
 
 /** A command that cannot be done says so in one line. */
@@ -116,10 +119,13 @@ async function initOnFull(disk: Disk): Promise<string[]> {
 }
 
 /** A start on a full disk serves what can be served, or says in one line what is missing. */
-async function startOnFull(scene: Scene): Promise<{ server?: Server; failures: string[] }> {
+async function startOnFull(
+  scene: Scene,
+  disk: Disk,
+): Promise<{ server?: Server; failures: string[] }> {
   const server = start(scene)
   const isReady = await server.isReady.catch(() => false)
-  if (isReady) return { server, failures: await useFull(scene) }
+  if (isReady) return { server, failures: await useFull(scene, disk) }
   const { exitCode, stderr } = await server.ended
   const failures = isClear(exitCode, stderr) ? [] : [`start on a full disk: ${exitCode}, ${stderr}`]
   return { failures }
@@ -138,10 +144,10 @@ export const fillAtOnce: Run = async (scene, disk) => {
   const refused = await initOnFull(disk)
   const ended = await Promise.race([server.ended, Bun.sleep(200)])
   if (ended === undefined && scene.draw(2) === 0) {
-    return finish(scene, disk, { server, failures: [...refused, ...(await useFull(scene))] })
+    return finish(scene, disk, { server, failures: [...refused, ...(await useFull(scene, disk))] })
   }
   if (ended === undefined) await server.kill()
-  const { failures, ...again } = await startOnFull(scene)
+  const { failures, ...again } = await startOnFull(scene, disk)
   const rest = ended === undefined ? {} : { ended }
   return finish(scene, disk, { ...again, ...rest, failures: [...refused, ...failures] })
 }

@@ -11,6 +11,7 @@ import { fillDisk } from './disk-full.ts'
 import { loadWithHostility } from './hostile-load.ts'
 import { failDisk } from './io-faults.ts'
 import { killServer } from './kill.ts'
+import { limitMemory } from './memory.ts'
 import { cutPower } from './power-cut.ts'
 import { terminateServer } from './terminate.ts'
 import { killWorkers } from './workers.ts'
@@ -27,4 +28,5 @@ export const parts: Readonly<Record<string, Part>> = {
   'io-faults': failDisk,
   clock: jumpClocks,
   'hostile-load': loadWithHostility,
+  memory: limitMemory,
 }

@@ -8,7 +8,7 @@ import { openCrowd } from '../../../src/http/crowd.ts'
 import { strangersPerTurnMax } from '../../../src/limits.ts'
 
 const request = new Request('http://vault/tokens')
-const from = (port: number) => ({ requestIP: () => ({ port }) })
+const from = (port: number, address = '127.0.0.1') => ({ requestIP: () => ({ address, port }) })
 const nameless = { requestIP: () => null }
 
 /** @returns which of so many requests in a row end their connection, by their number */
@@ -42,10 +42,17 @@ test('every turn begins anew', async () => {
   expect(isCrowded(request, from(1))).toBe(true)
 })
 
-test('connections without a port count as one, and requests within this process end none', () => {
-  const all = Array.from({ length: strangersPerTurnMax + 1 })
+test('one port of two machines is two connections', () => {
   const isCrowded = openCrowd()
-  expect(all.map(() => isCrowded(request, nameless)).at(-1)).toBe(true)
+  listEnded(isCrowded, strangersPerTurnMax + 1, 1)
+  expect(isCrowded(request, from(1, '127.0.0.2'))).toBe(false)
+  expect(isCrowded(request, from(1, '127.0.0.2'))).toBe(true)
+})
+
+test('connections without a port end with none, and so do requests within this process', () => {
+  const all = Array.from({ length: 2 * strangersPerTurnMax })
+  const isCrowded = openCrowd()
+  expect(all.map(() => isCrowded(request, nameless))).not.toContain(true)
   const isWithin = openCrowd()
-  expect(all.map(() => isWithin(request, undefined)).at(-1)).toBe(false)
+  expect(all.map(() => isWithin(request, undefined))).not.toContain(true)
 })

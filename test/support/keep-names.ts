@@ -1,0 +1,44 @@
+/**
+ * A process of its own that reads bodies, and uses of each what is kept for later: the name of a
+ * container, or an expression. Prints by how many bytes its heap grew: `keep-names.ts <what>`.
+ * @module
+ */
+import type { KeyScope } from '../../src/crypto/scope.ts'
+import { compileTemplate } from '../../src/domain/expression/compile.ts'
+import { parseJson } from '../../src/domain/json-parse.ts'
+import type { Json } from '../../src/domain/json.ts'
+import { tokenTerms } from '../../src/tokens/record.ts'
+
+const key = new Uint8Array(32)
+const scope: KeyScope = {
+  ...{ name: 'tenant', indexKey: key, fingerprintKey: key, cursorKey: key, currentKeyNumber: 1 },
+  recordKey: () => key,
+}
+const terms = tokenTerms({ installation: scope, tenant: () => scope }, 'tenant')
+
+const uses: Readonly<Record<string, (name: string) => unknown>> = {
+  container: name => terms.container(name),
+  expression: name => compileTemplate(name, 'id', 'id'),
+}
+
+const bodies = 1_000
+const use = uses[process.argv[2] ?? '']
+if (use === undefined) throw new Error('usage: keep-names.ts container | expression')
+
+function readBodies(): void {
+  for (let number = 0; number < bodies; number += 1) {
+    const name = `name-${String(number).padStart(20, '0')}`
+    const text = JSON.stringify({ name, data: 'd'.repeat(3_900) })
+    const body = parseJson(new TextDecoder().decode(Buffer.from(text))) as Map<string, Json>
+    use?.(String(body.get('name')))
+  }
+}
+
+Bun.gc(true)
+const before = process.memoryUsage().heapUsed
+readBodies()
+for (let tries = 0; tries < 5; tries += 1) {
+  await Bun.sleep(10)
+  Bun.gc(true)
+}
+console.info(process.memoryUsage().heapUsed - before)
