@@ -1,5 +1,5 @@
 /**
- * What a character is, one Unicode code point, so that an emoji counts once; and texts that are kept.
+ * What a character is: one Unicode code point, so an emoji counts once. And texts that are kept.
  *
  * Source: decision, after hardening H81 (400 characters of four bytes are an id).
  * @module
