@@ -179,7 +179,7 @@ export const clockLeaseMs = 250
 /** decision: of the file of the clock; more than any instant takes, so that more is damage. */
 export const clockFileBytesMax = 64
 /** decision: of one transaction, which others wait for: 200 took up to 140 ms (hardening H113). */
-export const sweepBatchRows = 25
+export const sweepBatchRows = 20
 export const credentialCacheEntriesMax = 10_000
 
 // Writes

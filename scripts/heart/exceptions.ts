@@ -80,6 +80,12 @@ export const equivalent: readonly Exception[] = [
     reason: 'beyond the end both are 0',
   },
   {
+    file: 'src/crypto/seal.ts',
+    guard: 'at < keyBytes',
+    what: ['boundary <='],
+    reason: 'a byte beyond the end is not written',
+  },
+  {
     file: 'src/crypto/self-test.ts',
     guard: 'bytes !== undefined',
     what: ['true'],
@@ -107,6 +113,24 @@ export const equivalent: readonly Exception[] = [
     file: 'src/domain/pan-guard.ts',
     guard: 'word.length >= cardNumberDigitsMin',
     what: ['true'],
+    reason: shortCut,
+  },
+  {
+    file: 'src/domain/pan-guard.ts',
+    guard: 'at < text.length',
+    what: ['boundary <='],
+    reason: behindEnd,
+  },
+  {
+    file: 'src/domain/pan-guard.ts',
+    guard: 'isDigitCode(text.charCodeAt(at))',
+    what: ['true'],
+    reason: shortCut,
+  },
+  {
+    file: 'src/domain/pan-guard.ts',
+    guard: 'digitsIn(text) < cardNumberDigitsMin',
+    what: ['false'],
     reason: shortCut,
   },
   {
