@@ -7,22 +7,26 @@
  * @module
  */
 import type { Deps } from './deps.ts'
-import { sweepBatchRows } from './limits.ts'
+import { sweepBatchRows, sweepGentleMs, sweepLateBatchRows } from './limits.ts'
 
 /**
- * Removes what is due now, in bounded batches.
+ * Removes what is due now, in bounded batches: small ones, for others wait for each, and larger
+ * ones when it has lasted so long that what is due might stay for more than its time.
  * @returns how many rows were removed
  */
-export async function sweep(deps: Pick<Deps, 'store' | 'settled'>): Promise<number> {
+export async function sweep(deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs'>): Promise<number> {
+  const startedMs = deps.elapsedMs()
   let removed = 0
   for (;;) {
-    const due = await deps.store.due(deps.settled(), sweepBatchRows)
+    const isLate = deps.elapsedMs() - startedMs >= sweepGentleMs
+    const rows = isLate ? sweepLateBatchRows : sweepBatchRows
+    const due = await deps.store.due(deps.settled(), rows)
     const outcomes = await Promise.all(
       due.map(row => deps.store.write([{ remove: row.ordinal, ifVersion: row.version }])),
     )
     const gone = outcomes.filter(outcome => outcome.ok).length
     removed += gone
     // Without progress the rest is for the next sweep: rows that moved meanwhile are read again.
-    if (gone === 0 || due.length < sweepBatchRows) return removed
+    if (gone === 0 || due.length < rows) return removed
   }
 }

@@ -180,6 +180,9 @@ export const clockLeaseMs = 250
 export const clockFileBytesMax = 64
 /** decision: of one transaction, which others wait for: 200 took up to 140 ms (hardening H113). */
 export const sweepBatchRows = 20
+/** decision: after so long of one sweep it is late, and others wait longer: all must go in time. */
+export const sweepGentleMs = 20_000
+export const sweepLateBatchRows = 50
 export const credentialCacheEntriesMax = 10_000
 
 // Writes

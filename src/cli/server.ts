@@ -121,7 +121,7 @@ export async function findPort({ host: hostname, port }: TcpAddress): Promise<Tc
 }
 
 /** Sweeps now and then once an interval; a failed sweep is logged and tried again. */
-function startSweeping(deps: Pick<Deps, 'store' | 'settled' | 'log'>): () => void {
+function startSweeping(deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs' | 'log'>): () => void {
   let running = false
   async function run(): Promise<void> {
     if (running) return

@@ -65,7 +65,8 @@ async function insertBatch(queue: Queue): Promise<void> {
 }
 
 const removeDue = async (queue: Queue, dueMs: number): Promise<void> => {
-  queue.removed += await sweep({ store: queue.store, settled: () => dueMs })
+  const [settled, elapsedMs] = [() => dueMs, () => performance.now()]
+  queue.removed += await sweep({ store: queue.store, settled, elapsedMs })
 }
 
 /** Compares what stands with what was inserted and not removed. */
