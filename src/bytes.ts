@@ -21,6 +21,38 @@ export const byteAt = (bytes: Uint8Array, at: number): number => bytes[at] ?? 0
 /** Lower-case hex, for digests as keys of a Map. */
 export const hexOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('hex')
 
+/**
+ * Room of a wanted length, good until the next call.
+ * @param bytesMax for more than that there is room of its own
+ */
+export function openScratch(bytesMax: number): (size: number) => Buffer {
+  const room = Buffer.alloc(bytesMax)
+  return size => (size > bytesMax ? Buffer.allocUnsafeSlow(size) : room.subarray(0, size))
+}
+
+/**
+ * Copies of bytes, many to one allocation: views and copies of their own would cost the collector
+ * several times the bytes. An allocation lives as long as one of its copies.
+ * @param allocate gives `slabBytes` bytes; longer ones than that have an allocation of their own
+ */
+export function openSlabs(
+  slabBytes: number,
+  allocate: (size: number) => Buffer,
+): (bytes: Uint8Array) => Buffer {
+  let slab: Buffer = Buffer.alloc(0)
+  let used = 0
+  return bytes => {
+    if (bytes.length > slabBytes) return Buffer.from(bytes)
+    if (used + bytes.length > slab.length) {
+      slab = allocate(slabBytes)
+      used = 0
+    }
+    slab.set(bytes, used)
+    used += bytes.length
+    return slab.subarray(used - bytes.length, used)
+  }
+}
+
 const base58Alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
 const base58Pairs = Array.from(base58Alphabet, high =>

@@ -189,6 +189,10 @@ export const credentialCacheEntriesMax = 10_000
 /** decision: so many that, with 8 workers at one row, hardly any write loses them all. */
 export const writeAttemptsMax = 200
 
+// Sealing
+/** decision: what is longer gets memory of its own for each call. */
+export const sealScratchBytes = 16 * 1_024
+
 // Store
 export const uniqueBytes = 32
 export const termBytes = 16

@@ -4,7 +4,7 @@
  * Applications live in the installation's key scope: a key is looked up before its tenant is known.
  * @module
  */
-import { textOf, utf8 } from '../bytes.ts'
+import { utf8 } from '../bytes.ts'
 import { termDigest, uniqueDigest } from '../crypto/digest.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
@@ -71,7 +71,7 @@ export function sealApplication(
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
 export function openApplication(keys: Keys, row: Row): StoredApplication {
-  const text = textOf(openRow(sealerOf(keys), row).value(0))
+  const text = openRow(sealerOf(keys), row).text(0)
   return { row, record: JSON.parse(text) as ApplicationRecord }
 }
 

@@ -7,6 +7,7 @@
  */
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { blake2b } from '@noble/hashes/blake2.js'
+import { openSlabs } from '../bytes.ts'
 
 export const keyBytes = 32
 export const nonceBytes = 24
@@ -14,16 +15,20 @@ export const tagBytes = 16
 
 export interface Primitives {
   readonly name: 'native' | 'portable'
-  /** BLAKE2b with a 32-byte key (RFC 7693), `outBytes` from 16 to 64. */
-  keyedHash(key: Uint8Array, input: Uint8Array, outBytes: number): Uint8Array
+  /** BLAKE2b with a 32-byte key (RFC 7693). @param into 16 to 64 bytes; given back filled */
+  keyedHash(key: Uint8Array, input: Uint8Array, into: Uint8Array): Uint8Array
   /** XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha section 2): ciphertext, then the 16-byte tag. */
   encrypt(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Array, aad?: Uint8Array): Uint8Array
-  /** `undefined` when the tag does not fit; no plaintext exists before the tag is checked. */
+  /**
+   * `undefined` when the tag does not fit; no plaintext exists before the tag is checked.
+   * @param into as long as the plaintext, and given back filled; without it, bytes of its own
+   */
   decrypt(
     key: Uint8Array,
     nonce: Uint8Array,
     sealed: Uint8Array,
     aad?: Uint8Array,
+    into?: Uint8Array,
   ): Uint8Array | undefined
   /** A copy of key bytes in memory that is locked and kept out of core dumps where possible. */
   keep(key: Uint8Array): Uint8Array
@@ -32,7 +37,7 @@ export interface Primitives {
 /** The functions of sodium-native 5 that we call; it ships no types. */
 interface Sodium {
   sodium_malloc(size: number): Buffer
-  crypto_generichash(output: Buffer, input: Uint8Array, key: Uint8Array): void
+  crypto_generichash(output: Uint8Array, input: Uint8Array, key: Uint8Array): void
   crypto_aead_xchacha20poly1305_ietf_encrypt(
     ciphertext: Buffer,
     message: Uint8Array,
@@ -42,7 +47,7 @@ interface Sodium {
     key: Uint8Array,
   ): number
   crypto_aead_xchacha20poly1305_ietf_decrypt(
-    message: Buffer,
+    message: Uint8Array,
     secretNonce: null,
     ciphertext: Uint8Array,
     aad: Uint8Array | undefined,
@@ -53,11 +58,16 @@ interface Sodium {
 
 export const portable: Primitives = {
   name: 'portable',
-  keyedHash: (key, input, outBytes) => blake2b(input, { key, dkLen: outBytes }),
+  keyedHash(key, input, into) {
+    into.set(blake2b(input, { key, dkLen: into.length }))
+    return into
+  },
   encrypt: (key, nonce, plaintext, aad) => xchacha20poly1305(key, nonce, aad).encrypt(plaintext),
-  decrypt(key, nonce, sealed, aad) {
+  decrypt(key, nonce, sealed, aad, into) {
     try {
-      return xchacha20poly1305(key, nonce, aad).decrypt(sealed)
+      const plaintext = xchacha20poly1305(key, nonce, aad).decrypt(sealed)
+      into?.set(plaintext)
+      return into ?? plaintext
     } catch {
       // noble throws for a wrong tag, a short input and a wrong nonce length alike: none opens.
       return undefined
@@ -66,39 +76,23 @@ export const portable: Primitives = {
   keep: key => Uint8Array.from(key),
 }
 
-const slabBytes = 4_096
-
 /** Many keys to one guarded allocation: each one costs memory maps, and those are few. */
-function openKeyStore(sodium: Sodium): Primitives['keep'] {
-  let slab: Buffer = Buffer.alloc(0)
-  let used = 0
-  return key => {
-    if (used + key.length > slab.length) {
-      slab = sodium.sodium_malloc(slabBytes)
-      used = 0
-    }
-    const kept = slab.subarray(used, used + key.length)
-    used += key.length
-    kept.set(key)
-    return kept
-  }
-}
+const keySlabBytes = 4_096
 
 const nativeFrom = (sodium: Sodium): Primitives => ({
   name: 'native',
-  keyedHash(key, input, outBytes) {
-    const out = Buffer.allocUnsafeSlow(outBytes)
-    sodium.crypto_generichash(out, input, key)
-    return out
+  keyedHash(key, input, into) {
+    sodium.crypto_generichash(into, input, key)
+    return into
   },
   encrypt(key, nonce, plaintext, aad) {
     const sealed = Buffer.allocUnsafeSlow(plaintext.length + tagBytes)
     sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(sealed, plaintext, aad, null, nonce, key)
     return sealed
   },
-  decrypt(key, nonce, sealed, aad) {
+  decrypt(key, nonce, sealed, aad, into) {
     if (sealed.length < tagBytes || nonce.length !== nonceBytes) return undefined
-    const plaintext = Buffer.allocUnsafeSlow(sealed.length - tagBytes)
+    const plaintext = into ?? Buffer.allocUnsafeSlow(sealed.length - tagBytes)
     try {
       sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(plaintext, null, sealed, aad, nonce, key)
       return plaintext
@@ -107,7 +101,7 @@ const nativeFrom = (sodium: Sodium): Primitives => ({
       return undefined
     }
   },
-  keep: openKeyStore(sodium),
+  keep: openSlabs(keySlabBytes, sodium.sodium_malloc),
 })
 
 /** `undefined` where `load` throws: on a platform for which sodium-native has no build. */

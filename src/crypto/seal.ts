@@ -11,8 +11,9 @@
  * Source: design.md, "Keys"; hardening.md C1, C2, C5, C6.
  * @module
  */
-import { byteAt } from '../bytes.ts'
+import { byteAt, openScratch, textOf } from '../bytes.ts'
 import { ApiError, invariant } from '../errors.ts'
+import { sealScratchBytes } from '../limits.ts'
 import { keyBytes, nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
 
 const format = 1
@@ -36,7 +37,21 @@ export interface SealKey {
 /** Canonical bytes that say where a value stands, in pieces that are hashed one after the other. */
 export type Context = readonly Uint8Array[]
 
-/** Message key and commitment: 48 bytes of BLAKE2b over the head's beginning and the context. */
+/**
+ * Bytes and views of one's own for each native call would cost the collector more than the work
+ * on them does: what is needed only for a moment is written to the same places again and again.
+ * Keys and plaintexts are wiped there as soon as they were used.
+ */
+const inputScratch = openScratch(sealScratchBytes)
+const plaintextScratch = openScratch(sealScratchBytes)
+const derivedScratch = Buffer.alloc(keyBytes + commitmentBytes)
+const messageKeyScratch = Buffer.alloc(keyBytes)
+const nonceScratch = Buffer.alloc(nonceBytes)
+
+/**
+ * Message key and commitment: 48 bytes of BLAKE2b over the head's beginning and the context.
+ * Good until the next call.
+ */
 function deriveMessageKey(
   use: Primitives,
   key: Uint8Array,
@@ -45,20 +60,15 @@ function deriveMessageKey(
 ): Uint8Array {
   let size = commitmentAt
   for (const piece of context) size += piece.length
-  const input = Buffer.allocUnsafe(size)
+  const input = inputScratch(size)
   for (let byte = 0; byte < commitmentAt; byte += 1) input[byte] = byteAt(head, byte)
   let at = commitmentAt
   for (const piece of context) {
     input.set(piece, at)
     at += piece.length
   }
-  return use.keyedHash(key, input, keyBytes + commitmentBytes)
+  return use.keyedHash(key, input, derivedScratch)
 }
-
-/** Views and buffers cost as much as the work on them here, so one buffer serves all nonces. */
-const nonceScratch = Buffer.alloc(nonceBytes)
-/** For the same reason one for all keys to seal with; wiped once the values are sealed. */
-const messageKeyScratch = Buffer.alloc(keyBytes)
 
 /** Good until the next call. */
 function nonceOf(head: Uint8Array, index: number): Uint8Array {
@@ -74,6 +84,11 @@ function isCommitted(head: Uint8Array, derived: Uint8Array): boolean {
     difference |= byteAt(head, commitmentAt + at) ^ byteAt(derived, keyBytes + at)
   }
   return difference === 0
+}
+
+/** Byte by byte: for a view of the first ones more would be allocated than for a copy. */
+function copyKey(target: Uint8Array, source: Uint8Array): void {
+  for (let at = 0; at < keyBytes; at += 1) target[at] = byteAt(source, at)
 }
 
 function startHead(keyNumber: number, count: number, nonce: Uint8Array): Buffer {
@@ -105,7 +120,7 @@ export function sealAll(
   for (let at = 0; at < commitmentBytes; at += 1) {
     head[commitmentAt + at] = byteAt(derived, keyBytes + at)
   }
-  for (let at = 0; at < keyBytes; at += 1) messageKeyScratch[at] = byteAt(derived, at)
+  copyKey(messageKeyScratch, derived)
   derived.fill(0)
   const sealed: Uint8Array[] = [head]
   plaintexts.forEach((plaintext, index) => {
@@ -119,8 +134,13 @@ export function sealAll(
 export interface Opener {
   /** How many were sealed. */
   readonly count: number
-  /** @throws ApiError `storage_corrupt` when the value is not the one that was sealed there */
+  /**
+   * @returns bytes that the caller owns
+   * @throws ApiError `storage_corrupt` when the value is not the one that was sealed there
+   */
   readonly open: (index: number, sealed: Uint8Array) => Uint8Array
+  /** The same for a value that is UTF-8; its bytes are wiped once the text is made. */
+  readonly text: (index: number, sealed: Uint8Array) => string
 }
 
 const corrupt = () => new ApiError('storage_corrupt', 'a sealed value did not open')
@@ -143,13 +163,26 @@ export function openAll(
   if (!isKnown) throw corrupt()
   const derived = deriveMessageKey(use, keyOf(keyNumberOf(head)), head, context)
   if (!isCommitted(head, derived)) throw corrupt()
-  const messageKey = derived.subarray(0, keyBytes)
+  const messageKey = new Uint8Array(keyBytes)
+  copyKey(messageKey, derived)
+  derived.fill(0)
+  const open = (index: number, sealed: Uint8Array, into?: Uint8Array): Uint8Array => {
+    copyKey(messageKeyScratch, messageKey)
+    const nonce = nonceOf(head, index)
+    const plaintext = use.decrypt(messageKeyScratch, nonce, sealed, undefined, into)
+    messageKeyScratch.fill(0)
+    if (plaintext === undefined) throw corrupt()
+    return plaintext
+  }
   return {
     count: byteAt(head, countAt),
-    open(index, sealed) {
-      const plaintext = use.decrypt(messageKey, nonceOf(head, index), sealed)
-      if (plaintext === undefined) throw corrupt()
-      return plaintext
+    open: (index, sealed) => open(index, sealed),
+    text(index, sealed) {
+      const size = Math.max(0, sealed.length - tagBytes)
+      const plaintext = open(index, sealed, plaintextScratch(size))
+      const text = textOf(plaintext)
+      plaintext.fill(0)
+      return text
     },
   }
 }

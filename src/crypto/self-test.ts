@@ -63,7 +63,7 @@ const checks: readonly (readonly [name: string, holds: (use: Tested) => boolean]
     'keyed BLAKE2b',
     use =>
       isHex(
-        use.keyedHash(key, plaintext, 48),
+        use.keyedHash(key, plaintext, Buffer.alloc(48)),
         '9f5fb84e5b7ac4aebc4288bd624b84395e522b40fb1bd153f38b3785d200e24b' +
           '4b37f8f59820ebd5fbad73eb13b9027d',
       ),

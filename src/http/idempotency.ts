@@ -9,7 +9,7 @@
  * again once the claim is over. Source: contract section 1.
  * @module
  */
-import { textOf, utf8 } from '../bytes.ts'
+import { utf8 } from '../bytes.ts'
 import { uniqueDigest } from '../crypto/digest.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
@@ -129,7 +129,7 @@ const underWay = () => new ApiError('conflict', 'A request with this idempotency
 
 function replyOf(slot: Slot, row: Row): Reply {
   const opened = openRow(slot.sealer, row)
-  const kept = JSON.parse(textOf(opened.value(0))) as Kept
+  const kept = JSON.parse(opened.text(0)) as Kept
   const { reply, credentialVersion } = kept
   if (kept.isNotKept === true) {
     throw new ApiError('conflict', 'This was done before, and its answer could not be kept.')
@@ -138,7 +138,7 @@ function replyOf(slot: Slot, row: Row): Reply {
   if (credentialVersion !== slot.credentialVersion) {
     throw new ApiError('conflict', 'This was done before, and the credential was changed since.')
   }
-  const json = opened.has(1) ? textOf(opened.value(1)) : undefined
+  const json = opened.has(1) ? opened.text(1) : undefined
   return { ...reply, ...(json === undefined ? {} : { json }), isReplay: true }
 }
 

@@ -61,6 +61,8 @@ export function sealRow(
 export interface OpenRow {
   /** @throws ApiError `storage_corrupt` when the value is not what was sealed for this row */
   readonly value: (index: number) => Uint8Array
+  /** The same for a value that is UTF-8. */
+  readonly text: (index: number) => string
   readonly has: (index: number) => boolean
 }
 
@@ -75,13 +77,15 @@ export function openRow(
   if (head === undefined) throw missing()
   const opener: Opener = openAll(sealer.scope.recordKey, [labelOf(sealer), clear], head)
   if (opener.count !== parts.length - 1) throw missing()
+  const sealedAt = (index: number): Uint8Array => {
+    const sealed = parts[index + 1]
+    if (sealed === undefined) throw missing()
+    return sealed
+  }
   return {
     has: index => index < opener.count,
-    value(index) {
-      const sealed = parts[index + 1]
-      if (sealed === undefined) throw missing()
-      return opener.open(index, sealed)
-    },
+    value: index => opener.open(index, sealedAt(index)),
+    text: index => opener.text(index, sealedAt(index)),
   }
 }
 

@@ -6,7 +6,7 @@
  * nonce; its digest holds the tenant, so that no other tenant finds it.
  * @module
  */
-import { textOf, utf8 } from '../bytes.ts'
+import { utf8 } from '../bytes.ts'
 import { uniqueDigest } from '../crypto/digest.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
@@ -70,6 +70,6 @@ export const isUsable = ({ expiresAtMs }: SessionRecord, nowMs: number): boolean
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
 export function openSession(keys: Keys, row: Row): StoredSession {
-  const text = textOf(openRow(sealerOf(keys), row).value(0))
+  const text = openRow(sealerOf(keys), row).text(0)
   return { row, record: JSON.parse(text) as SessionRecord }
 }

@@ -4,7 +4,7 @@
  * Tenants live in the installation's key scope, since a tenant's own keys are derived from its id.
  * @module
  */
-import { textOf, utf8 } from '../bytes.ts'
+import { utf8 } from '../bytes.ts'
 import { termDigest, uniqueDigest } from '../crypto/digest.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
@@ -34,7 +34,7 @@ export function sealTenant(deps: Pick<Deps, 'keys' | 'randomBytes'>, record: Ten
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
 export const openTenant = (keys: Keys, row: Row): TenantRecord =>
-  JSON.parse(textOf(openRow(sealerOf(keys), row).value(0)))
+  JSON.parse(openRow(sealerOf(keys), row).text(0))
 
 /** The newest tenants of an installation, at most `limit`. @throws ApiError as `openTenant` */
 export async function listTenants(

@@ -6,7 +6,7 @@
  * they leave exactly as they came in.
  * @module
  */
-import { textOf, utf8 } from '../bytes.ts'
+import { utf8 } from '../bytes.ts'
 import { termDigest, uniqueDigest, type DigestLabel } from '../crypto/digest.ts'
 import type { Keys, KeyScope } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
@@ -182,6 +182,6 @@ export function sealToken(
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
 export function openToken(keys: Keys, tenantId: string, row: Row): StoredToken {
   const opened = openRow(sealerOf(keys, tenantId), row)
-  const record = parseStored(textOf(opened.value(recordValue)))
-  return { row, record, openData: () => textOf(opened.value(dataValue)) }
+  const record = parseStored(opened.text(recordValue))
+  return { row, record, openData: () => opened.text(dataValue) }
 }

@@ -6,6 +6,7 @@
  * the same bytes.
  * @module
  */
+import { openSlabs } from '../../bytes.ts'
 import { invariant } from '../../errors.ts'
 import { rowBytesMax, rowPartsMax } from '../../limits.ts'
 import {
@@ -20,6 +21,7 @@ import { assertStored } from '../corrupt.ts'
 import { readU32, writeU32 } from '../whole-numbers.ts'
 
 const format = 1
+const slabBytes = 64 * 1_024
 const headerAt = 2
 const lengthBytes = 4
 
@@ -56,6 +58,9 @@ function readParts(value: Uint8Array, from: number, count: number): Uint8Array[]
   return parts
 }
 
+/** For views of rows: of the engine's own bytes, or of copies, each first one costs a buffer. */
+const keep = openSlabs(slabBytes, Buffer.allocUnsafeSlow)
+
 /**
  * @param value  as read; copied
  * @throws ApiError `storage_corrupt` when these are not the bytes of a row
@@ -63,8 +68,7 @@ function readParts(value: Uint8Array, from: number, count: number): Uint8Array[]
 export function decodeRow(value: Uint8Array, ordinal: number): Row {
   const [known, partCount = 0] = value
   assertStored(known === format && partCount <= rowPartsMax, 'a row of a known format')
-  // Views of bytes from the pool cost a part of what views of the engine's own would.
-  const bytes = Buffer.from(value).subarray(headerAt)
+  const bytes = keep(value).subarray(headerAt)
   const { clear, version, deadlineMs } = readClearHeader(bytes)
   const row = {
     ordinal,

@@ -59,7 +59,7 @@ describe.each(implementations.map(use => [use.name, use] as const))('sealing, %s
     const nonce = random(24)
     nonce[23] = 0
     const header = Buffer.from([format, algorithm, 0, 0, 0, 3, 1])
-    const derived = use.keyedHash(key, Buffer.concat([header, nonce, aad]), 48)
+    const derived = use.keyedHash(key, Buffer.concat([header, nonce, aad]), Buffer.alloc(48))
     const body = use.encrypt(derived.subarray(0, 32), nonce, plaintext)
     return Buffer.concat([header, nonce, derived.subarray(32), body])
   }
