@@ -31,25 +31,25 @@ export function openScratch(bytesMax: number): (size: number) => Buffer {
 }
 
 /**
- * Copies of bytes, many to one allocation: views and copies of their own would cost the collector
- * several times the bytes. An allocation lives as long as one of its copies.
- * @param allocate gives `slabBytes` bytes; longer ones than that have an allocation of their own
+ * Room of a wanted length, of which many pieces share one allocation: bytes that are cut into
+ * views, or handed to native code, would each cost the collector several times their length. An
+ * allocation lives as long as one of its pieces.
+ * @param slabBytes of one allocation; for more than that there is one of its own
  */
 export function openSlabs(
   slabBytes: number,
-  allocate: (size: number) => Buffer,
-): (bytes: Uint8Array) => Buffer {
+  allocate: (size: number) => Buffer = Buffer.allocUnsafeSlow,
+): (size: number) => Buffer {
   let slab: Buffer = Buffer.alloc(0)
   let used = 0
-  return bytes => {
-    if (bytes.length > slabBytes) return Buffer.from(bytes)
-    if (used + bytes.length > slab.length) {
+  return size => {
+    if (size > slabBytes) return allocate(size)
+    if (used + size > slab.length) {
       slab = allocate(slabBytes)
       used = 0
     }
-    slab.set(bytes, used)
-    used += bytes.length
-    return slab.subarray(used - bytes.length, used)
+    used += size
+    return slab.subarray(used - size, used)
   }
 }
 

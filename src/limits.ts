@@ -192,6 +192,8 @@ export const writeAttemptsMax = 200
 // Sealing
 /** decision: what is longer gets memory of its own for each call. */
 export const sealScratchBytes = 16 * 1_024
+/** decision: of sealed values that share an allocation. */
+export const sealSlabBytes = 64 * 1_024
 
 // Store
 export const uniqueBytes = 32

@@ -17,8 +17,17 @@ export interface Primitives {
   readonly name: 'native' | 'portable'
   /** BLAKE2b with a 32-byte key (RFC 7693). @param into 16 to 64 bytes; given back filled */
   keyedHash(key: Uint8Array, input: Uint8Array, into: Uint8Array): Uint8Array
-  /** XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha section 2): ciphertext, then the 16-byte tag. */
-  encrypt(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Array, aad?: Uint8Array): Uint8Array
+  /**
+   * XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha section 2): ciphertext, then the 16-byte tag.
+   * @param into as long as both, and given back filled; without it, bytes of their own
+   */
+  encrypt(
+    key: Uint8Array,
+    nonce: Uint8Array,
+    plaintext: Uint8Array,
+    aad?: Uint8Array,
+    into?: Uint8Array,
+  ): Uint8Array
   /**
    * `undefined` when the tag does not fit; no plaintext exists before the tag is checked.
    * @param into as long as the plaintext, and given back filled; without it, bytes of its own
@@ -39,7 +48,7 @@ interface Sodium {
   sodium_malloc(size: number): Buffer
   crypto_generichash(output: Uint8Array, input: Uint8Array, key: Uint8Array): void
   crypto_aead_xchacha20poly1305_ietf_encrypt(
-    ciphertext: Buffer,
+    ciphertext: Uint8Array,
     message: Uint8Array,
     aad: Uint8Array | undefined,
     secretNonce: null,
@@ -62,7 +71,11 @@ export const portable: Primitives = {
     into.set(blake2b(input, { key, dkLen: into.length }))
     return into
   },
-  encrypt: (key, nonce, plaintext, aad) => xchacha20poly1305(key, nonce, aad).encrypt(plaintext),
+  encrypt(key, nonce, plaintext, aad, into) {
+    const sealed = xchacha20poly1305(key, nonce, aad).encrypt(plaintext)
+    into?.set(sealed)
+    return into ?? sealed
+  },
   decrypt(key, nonce, sealed, aad, into) {
     try {
       const plaintext = xchacha20poly1305(key, nonce, aad).decrypt(sealed)
@@ -79,14 +92,23 @@ export const portable: Primitives = {
 /** Many keys to one guarded allocation: each one costs memory maps, and those are few. */
 const keySlabBytes = 4_096
 
+function openKeyStore(sodium: Sodium): Primitives['keep'] {
+  const roomFor = openSlabs(keySlabBytes, sodium.sodium_malloc)
+  return key => {
+    const kept = roomFor(key.length)
+    kept.set(key)
+    return kept
+  }
+}
+
 const nativeFrom = (sodium: Sodium): Primitives => ({
   name: 'native',
   keyedHash(key, input, into) {
     sodium.crypto_generichash(into, input, key)
     return into
   },
-  encrypt(key, nonce, plaintext, aad) {
-    const sealed = Buffer.allocUnsafeSlow(plaintext.length + tagBytes)
+  encrypt(key, nonce, plaintext, aad, into) {
+    const sealed = into ?? Buffer.allocUnsafeSlow(plaintext.length + tagBytes)
     sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(sealed, plaintext, aad, null, nonce, key)
     return sealed
   },
@@ -101,7 +123,7 @@ const nativeFrom = (sodium: Sodium): Primitives => ({
       return undefined
     }
   },
-  keep: openSlabs(keySlabBytes, sodium.sodium_malloc),
+  keep: openKeyStore(sodium),
 })
 
 /** `undefined` where `load` throws: on a platform for which sodium-native has no build. */

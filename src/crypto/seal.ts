@@ -11,9 +11,9 @@
  * Source: design.md, "Keys"; hardening.md C1, C2, C5, C6.
  * @module
  */
-import { byteAt, openScratch, textOf } from '../bytes.ts'
+import { byteAt, openScratch, openSlabs, textOf } from '../bytes.ts'
 import { ApiError, invariant } from '../errors.ts'
-import { sealScratchBytes } from '../limits.ts'
+import { sealScratchBytes, sealSlabBytes } from '../limits.ts'
 import { keyBytes, nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
 
 const format = 1
@@ -42,6 +42,7 @@ export type Context = readonly Uint8Array[]
  * on them does: what is needed only for a moment is written to the same places again and again.
  * Keys and plaintexts are wiped there as soon as they were used.
  */
+const sealedRoom = openSlabs(sealSlabBytes)
 const inputScratch = openScratch(sealScratchBytes)
 const plaintextScratch = openScratch(sealScratchBytes)
 const derivedScratch = Buffer.alloc(keyBytes + commitmentBytes)
@@ -124,7 +125,11 @@ export function sealAll(
   derived.fill(0)
   const sealed: Uint8Array[] = [head]
   plaintexts.forEach((plaintext, index) => {
-    sealed.push(use.encrypt(messageKeyScratch, nonceOf(head, index), plaintext))
+    const bytes = plaintextScratch(plaintext.length)
+    bytes.set(plaintext)
+    const into = sealedRoom(plaintext.length + tagBytes)
+    sealed.push(use.encrypt(messageKeyScratch, nonceOf(head, index), bytes, undefined, into))
+    bytes.fill(0)
   })
   messageKeyScratch.fill(0)
   return sealed

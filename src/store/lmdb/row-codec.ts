@@ -59,7 +59,7 @@ function readParts(value: Uint8Array, from: number, count: number): Uint8Array[]
 }
 
 /** For views of rows: of the engine's own bytes, or of copies, each first one costs a buffer. */
-const keep = openSlabs(slabBytes, Buffer.allocUnsafeSlow)
+const roomFor = openSlabs(slabBytes)
 
 /**
  * @param value  as read; copied
@@ -68,7 +68,9 @@ const keep = openSlabs(slabBytes, Buffer.allocUnsafeSlow)
 export function decodeRow(value: Uint8Array, ordinal: number): Row {
   const [known, partCount = 0] = value
   assertStored(known === format && partCount <= rowPartsMax, 'a row of a known format')
-  const bytes = keep(value).subarray(headerAt)
+  const copy = roomFor(value.length)
+  copy.set(value)
+  const bytes = copy.subarray(headerAt)
   const { clear, version, deadlineMs } = readClearHeader(bytes)
   const row = {
     ordinal,

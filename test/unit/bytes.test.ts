@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'bun:test'
+import { openScratch, openSlabs } from '../../src/bytes.ts'
+
+describe('scratch', () => {
+  const scratch = openScratch(100)
+
+  test('gives the wanted length, and the same memory again', () => {
+    const first = scratch(60).fill(7)
+    const second = scratch(40)
+    expect([first.length, second.length, scratch(0).length]).toEqual([60, 40, 0])
+    expect(second.buffer).toBe(first.buffer)
+    expect(second.every(byte => byte === 7)).toBe(true)
+  })
+
+  test('gives what is longer memory of its own', () => {
+    expect(scratch(100).buffer).toBe(scratch(1).buffer)
+    const long = scratch(101)
+    expect(long.length).toBe(101)
+    expect(long.buffer).not.toBe(scratch(1).buffer)
+  })
+})
+
+describe('slabs', () => {
+  test('give pieces that share an allocation and no byte of it', () => {
+    const roomFor = openSlabs(100)
+    const pieces = [60, 40, 1].map((size, index) => roomFor(size).fill(index + 1))
+    expect(pieces.map(piece => piece.length)).toEqual([60, 40, 1])
+    pieces.forEach((piece, index) => expect(piece.every(byte => byte === index + 1)).toBe(true))
+    expect(pieces[1]?.buffer).toBe(pieces[0]?.buffer)
+    expect(pieces[2]?.buffer).not.toBe(pieces[0]?.buffer)
+  })
+
+  test('give what is longer an allocation of its own, and go on with theirs', () => {
+    const asked: number[] = []
+    const roomFor = openSlabs(100, size => (asked.push(size), Buffer.alloc(size)))
+    const [first, long, second] = [10, 101, 90].map(roomFor)
+    expect(long?.length).toBe(101)
+    expect(second?.buffer).toBe(first?.buffer)
+    expect(asked).toEqual([100, 101])
+  })
+})

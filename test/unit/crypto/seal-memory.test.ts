@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'bun:test'
+import { native, portable, type Primitives } from '../../../src/crypto/primitives.ts'
+import { openAll, sealAll } from '../../../src/crypto/seal.ts'
+import { sealScratchBytes, sealSlabBytes } from '../../../src/limits.ts'
+import { seededBytes } from '../../support/seeded.ts'
+
+const random = seededBytes(17)
+const key = random(32)
+const keyOf = () => key
+const place = { number: 1, key }
+const context = [random(60)]
+const textsOf = (name: string) => [`record of ${name}`, `data of ${name}`]
+const bytesOf = (texts: readonly string[]) => texts.map(text => Buffer.from(text))
+
+function sealTexts(texts: readonly string[], use: Primitives) {
+  const [head, ...values] = sealAll(place, context, random(24), bytesOf(texts), use)
+  if (head === undefined) throw new Error('nothing was sealed')
+  return { head, values }
+}
+
+/** As `use`, and remembers the memory that it is given: keys, plaintexts and what is derived. */
+function openWatch(use: Primitives) {
+  const secrets = new Set<Uint8Array>()
+  const watched: Primitives = {
+    ...use,
+    keyedHash(hashKey, input, into) {
+      secrets.add(into)
+      return use.keyedHash(hashKey, input, into)
+    },
+    encrypt(messageKey, nonce, plaintext, aad, into) {
+      secrets.add(messageKey).add(plaintext)
+      expect([messageKey, plaintext].some(bytes => bytes.every(byte => byte === 0))).toBe(false)
+      return use.encrypt(messageKey, nonce, plaintext, aad, into)
+    },
+    decrypt(messageKey, nonce, sealed, aad, into) {
+      secrets.add(messageKey)
+      if (into !== undefined) secrets.add(into)
+      return use.decrypt(messageKey, nonce, sealed, aad, into)
+    },
+  }
+  const isWiped = () => [...secrets].every(bytes => bytes.every(byte => byte === 0))
+  return { watched, secrets, isWiped }
+}
+
+const implementations: readonly Primitives[] =
+  native === undefined ? [portable] : [native, portable]
+
+describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, use) => {
+  test('sealing wipes keys and plaintexts where it worked on them', () => {
+    const { watched, secrets, isWiped } = openWatch(use)
+    sealTexts(textsOf('a'), watched)
+    expect(secrets.size).toBeGreaterThan(2)
+    expect(isWiped()).toBe(true)
+  })
+
+  test('opening a text wipes keys and plaintext, also of what does not open', () => {
+    const { watched, secrets, isWiped } = openWatch(use)
+    const { head, values } = sealTexts(textsOf('a'), use)
+    const [first = head, second = head] = values
+    const opener = openAll(keyOf, context, head, watched)
+    expect(isWiped()).toBe(true)
+    expect(opener.text(0, first)).toBe('record of a')
+    expect(secrets.size).toBe(3)
+    expect(isWiped()).toBe(true)
+    expect(() => opener.text(0, second)).toThrow('did not open')
+    expect(() => opener.text(0, first.subarray(0, 15))).toThrow('did not open')
+    expect(isWiped()).toBe(true)
+  })
+
+  test('what is open at the same time does not disturb each other', () => {
+    const [one, other] = ['one', 'other'].map(name => {
+      const { head, values } = sealTexts(textsOf(name), use)
+      const opener = openAll(keyOf, context, head, use)
+      return (index: number) => opener.text(index, values[index] ?? head)
+    })
+    const opened = [one?.(0), other?.(0), one?.(1), other?.(1), one?.(0)]
+    const [record, data] = textsOf('one')
+    const [otherRecord, otherData] = textsOf('other')
+    expect(opened).toEqual([record, otherRecord, data, otherData, record])
+  })
+
+  test('bytes that were opened and values that were sealed stay as they are', () => {
+    const { head, values } = sealTexts(textsOf('kept'), use)
+    const sealed = [head, ...values].map(part => Buffer.from(part).toString('hex'))
+    const opened = openAll(keyOf, context, head, use).open(1, values[1] ?? head)
+    for (let count = 0; count < 1_000; count += 1) {
+      const later = sealTexts(textsOf(String(count)), use)
+      openAll(keyOf, context, later.head, use).text(1, later.values[1] ?? head)
+    }
+    expect(Buffer.from(opened).toString()).toBe('data of kept')
+    expect([head, ...values].map(part => Buffer.from(part).toString('hex'))).toEqual(sealed)
+  })
+
+  test('texts of any length are sealed and opened', () => {
+    const around = [sealScratchBytes, sealSlabBytes - 16, sealSlabBytes]
+    for (const length of [0, 1, ...around.flatMap(size => [size - 1, size, size + 1])]) {
+      const text = 'ß'.repeat(length / 2) + 'x'.repeat(length % 2)
+      const { head, values } = sealTexts([text], use)
+      expect(openAll(keyOf, context, head, use).text(0, values[0] ?? head) === text).toBe(true)
+    }
+  })
+})
