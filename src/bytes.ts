@@ -30,20 +30,23 @@ export function openScratch(bytesMax: number): (size: number) => Buffer {
   return size => (size > bytesMax ? Buffer.allocUnsafeSlow(size) : room.subarray(0, size))
 }
 
+/** Of larger pieces a slab would hold few, and be wasted by half. */
+const piecesOfSlabMin = 8
+
 /**
  * Room of a wanted length, of which many pieces share one allocation: bytes that are cut into
  * views, or handed to native code, would each cost the collector several times their length. An
- * allocation lives as long as one of its pieces.
- * @param slabBytes of one allocation; for more than that there is one of its own
+ * allocation lives as long as one of its pieces: what is kept for long is copied.
+ * @param slabBytes of one allocation; a piece of more than an eighth of that has one of its own
  */
 export function openSlabs(
   slabBytes: number,
-  allocate: (size: number) => Buffer = Buffer.allocUnsafeSlow,
+  allocate: (size: number) => Buffer,
 ): (size: number) => Buffer {
   let slab: Buffer = Buffer.alloc(0)
   let used = 0
   return size => {
-    if (size > slabBytes) return allocate(size)
+    if (size * piecesOfSlabMin > slabBytes) return allocate(size)
     if (used + size > slab.length) {
       slab = allocate(slabBytes)
       used = 0

@@ -192,8 +192,10 @@ export const writeAttemptsMax = 200
 // Sealing
 /** decision: what is longer gets memory of its own for each call. */
 export const sealScratchBytes = 16 * 1_024
-/** decision: of sealed values that share an allocation. */
+/** decision: of values, keys and rows that share an allocation. */
 export const sealSlabBytes = 64 * 1_024
+export const keySlabBytes = 4 * 1_024
+export const rowSlabBytes = 64 * 1_024
 
 // Store
 export const uniqueBytes = 32

@@ -50,7 +50,7 @@ export const uniqueDigest = (
   ...fields: readonly string[]
 ): Uint8Array => hasherOf(scope.indexKey, label, fields).digest()
 
-/** A keyed hasher asks for the length of the longest digest there is, whatever its own is. */
+/** A hasher asks for the length of the longest digest there is, whatever its own is. */
 const digestScratch = new Uint8Array(64)
 
 /** 16 bytes: what many rows are found by. */

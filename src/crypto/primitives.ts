@@ -8,6 +8,7 @@
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { blake2b } from '@noble/hashes/blake2.js'
 import { openSlabs } from '../bytes.ts'
+import { keySlabBytes } from '../limits.ts'
 
 export const keyBytes = 32
 export const nonceBytes = 24
@@ -71,16 +72,11 @@ export const portable: Primitives = {
     into.set(blake2b(input, { key, dkLen: into.length }))
     return into
   },
-  encrypt(key, nonce, plaintext, aad, into) {
-    const sealed = xchacha20poly1305(key, nonce, aad).encrypt(plaintext)
-    into?.set(sealed)
-    return into ?? sealed
-  },
+  encrypt: (key, nonce, plaintext, aad, into) =>
+    xchacha20poly1305(key, nonce, aad).encrypt(plaintext, into),
   decrypt(key, nonce, sealed, aad, into) {
     try {
-      const plaintext = xchacha20poly1305(key, nonce, aad).decrypt(sealed)
-      into?.set(plaintext)
-      return into ?? plaintext
+      return xchacha20poly1305(key, nonce, aad).decrypt(sealed, into)
     } catch {
       // noble throws for a wrong tag, a short input and a wrong nonce length alike: none opens.
       return undefined
@@ -90,10 +86,8 @@ export const portable: Primitives = {
 }
 
 /** Many keys to one guarded allocation: each one costs memory maps, and those are few. */
-const keySlabBytes = 4_096
-
 function openKeyStore(sodium: Sodium): Primitives['keep'] {
-  const roomFor = openSlabs(keySlabBytes, sodium.sodium_malloc)
+  const roomFor = openSlabs(keySlabBytes, size => sodium.sodium_malloc(size))
   return key => {
     const kept = roomFor(key.length)
     kept.set(key)

@@ -40,9 +40,9 @@ export type Context = readonly Uint8Array[]
 /**
  * Bytes and views of one's own for each native call would cost the collector more than the work
  * on them does: what is needed only for a moment is written to the same places again and again.
- * Keys and plaintexts are wiped there as soon as they were used.
+ * It is wiped there as soon as it was used, whatever came of it, or it would stay for good.
  */
-const sealedRoom = openSlabs(sealSlabBytes)
+const sealedRoom = openSlabs(sealSlabBytes, Buffer.allocUnsafeSlow)
 const inputScratch = openScratch(sealScratchBytes)
 const plaintextScratch = openScratch(sealScratchBytes)
 const derivedScratch = Buffer.alloc(keyBytes + commitmentBytes)
@@ -68,7 +68,10 @@ function deriveMessageKey(
     input.set(piece, at)
     at += piece.length
   }
-  return use.keyedHash(key, input, derivedScratch)
+  const derived = use.keyedHash(key, input, derivedScratch)
+  // The context of a cursor is what a caller asks for.
+  input.fill(0)
+  return derived
 }
 
 /** Good until the next call. */
@@ -103,6 +106,26 @@ function startHead(keyNumber: number, count: number, nonce: Uint8Array): Buffer 
   return head
 }
 
+/** In the place of the last one; a long one is read where it is. */
+function sealValue(
+  use: Primitives,
+  messageKey: Uint8Array,
+  nonce: Uint8Array,
+  plaintext: Uint8Array,
+): Uint8Array {
+  const into = sealedRoom(plaintext.length + tagBytes)
+  if (plaintext.length > sealScratchBytes) {
+    return use.encrypt(messageKey, nonce, plaintext, undefined, into)
+  }
+  const bytes = plaintextScratch(plaintext.length)
+  bytes.set(plaintext)
+  try {
+    return use.encrypt(messageKey, nonce, bytes, undefined, into)
+  } finally {
+    bytes.fill(0)
+  }
+}
+
 /**
  * Seals values that are read one by one.
  * @param nonce 24 fresh random bytes; 192 bits make random ones safe for any volume (hardening C1)
@@ -123,16 +146,15 @@ export function sealAll(
   }
   copyKey(messageKeyScratch, derived)
   derived.fill(0)
-  const sealed: Uint8Array[] = [head]
-  plaintexts.forEach((plaintext, index) => {
-    const bytes = plaintextScratch(plaintext.length)
-    bytes.set(plaintext)
-    const into = sealedRoom(plaintext.length + tagBytes)
-    sealed.push(use.encrypt(messageKeyScratch, nonceOf(head, index), bytes, undefined, into))
-    bytes.fill(0)
-  })
-  messageKeyScratch.fill(0)
-  return sealed
+  try {
+    const sealed: Uint8Array[] = [head]
+    plaintexts.forEach((plaintext, index) => {
+      sealed.push(sealValue(use, messageKeyScratch, nonceOf(head, index), plaintext))
+    })
+    return sealed
+  } finally {
+    messageKeyScratch.fill(0)
+  }
 }
 
 /** The values of one head, of which each is opened when it is needed. */
@@ -167,10 +189,11 @@ export function openAll(
   const isKnown = head.length === headBytes && head[0] === format && head[1] === xchacha20Poly1305
   if (!isKnown) throw corrupt()
   const derived = deriveMessageKey(use, keyOf(keyNumberOf(head)), head, context)
-  if (!isCommitted(head, derived)) throw corrupt()
   const messageKey = new Uint8Array(keyBytes)
   copyKey(messageKey, derived)
+  const isRight = isCommitted(head, derived)
   derived.fill(0)
+  if (!isRight) throw corrupt()
   const open = (index: number, sealed: Uint8Array, into?: Uint8Array): Uint8Array => {
     copyKey(messageKeyScratch, messageKey)
     const nonce = nonceOf(head, index)

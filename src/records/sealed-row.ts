@@ -59,9 +59,12 @@ export function sealRow(
 
 /** A row whose head fits it; each value is opened when it is needed. */
 export interface OpenRow {
-  /** @throws ApiError `storage_corrupt` when the value is not what was sealed for this row */
+  /**
+   * @returns bytes that the caller owns
+   * @throws ApiError `storage_corrupt` when the value is not what was sealed for this row
+   */
   readonly value: (index: number) => Uint8Array
-  /** The same for a value that is UTF-8. */
+  /** The same for a value that is UTF-8; its bytes are wiped once the text is made. */
   readonly text: (index: number) => string
   readonly has: (index: number) => boolean
 }
@@ -98,5 +101,9 @@ export function openEveryValue(sealer: RowSealer, row: Pick<Row, 'clear' | 'part
   return row.parts.slice(1).map((_, index) => opened.value(index))
 }
 
-/** A row as it would be read, for what is opened in place of one that is not there. */
-export const inNoStore = (row: NewRow): Row => storedRow(0, row)
+/**
+ * A row as it would be read, for what is opened in place of one that is not there. It is kept for
+ * good, and its parts as copies: each would keep a slab of other values alive.
+ */
+export const inNoStore = (row: NewRow): Row =>
+  storedRow(0, { ...row, parts: row.parts.map(part => Uint8Array.from(part)) })

@@ -8,7 +8,7 @@
  */
 import { openSlabs } from '../../bytes.ts'
 import { invariant } from '../../errors.ts'
-import { rowBytesMax, rowPartsMax } from '../../limits.ts'
+import { rowBytesMax, rowPartsMax, rowSlabBytes } from '../../limits.ts'
 import {
   clearHeaderBytes,
   readClearHeader,
@@ -21,7 +21,6 @@ import { assertStored } from '../corrupt.ts'
 import { readU32, writeU32 } from '../whole-numbers.ts'
 
 const format = 1
-const slabBytes = 64 * 1_024
 const headerAt = 2
 const lengthBytes = 4
 
@@ -59,7 +58,7 @@ function readParts(value: Uint8Array, from: number, count: number): Uint8Array[]
 }
 
 /** For views of rows: of the engine's own bytes, or of copies, each first one costs a buffer. */
-const roomFor = openSlabs(slabBytes)
+const roomFor = openSlabs(rowSlabBytes, Buffer.allocUnsafeSlow)
 
 /**
  * @param value  as read; copied

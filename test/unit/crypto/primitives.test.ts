@@ -6,7 +6,17 @@ import {
   primitives,
   type Primitives,
 } from '../../../src/crypto/primitives.ts'
+import { keySlabBytes } from '../../../src/limits.ts'
 import { seededBytes } from '../../support/seeded.ts'
+
+test('the native one keeps keys in memory that it asks the library for', () => {
+  const asked: number[] = []
+  const sodium_malloc = (size: number) => (asked.push(size), Buffer.alloc(size))
+  const fake = loadNative(() => ({ sodium_malloc }))
+  for (let count = 0; count < 200; count += 1) fake?.keep(new Uint8Array(32))
+  expect(asked).toEqual([keySlabBytes, keySlabBytes])
+  expect(() => loadNative(() => ({}))?.keep(new Uint8Array(32))).toThrow()
+})
 
 describe('the choice of the implementation', () => {
   test('falls on the native one where it loads', () => {
@@ -37,6 +47,21 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
       const plaintext = random(length)
       const opened = use.decrypt(key, nonce, use.encrypt(key, nonce, plaintext, aad), aad)
       expect(Buffer.from(opened ?? 'nothing')).toEqual(Buffer.from(plaintext))
+    }
+  })
+
+  test('writes where it is told to, and only what fits there exactly', () => {
+    const plaintext = random(20)
+    const sealed = Buffer.alloc(36)
+    expect(use.encrypt(key, nonce, plaintext, aad, sealed)).toBe(sealed)
+    expect(sealed).toEqual(Buffer.from(use.encrypt(key, nonce, plaintext, aad)))
+    const opened = Buffer.alloc(20)
+    expect(use.decrypt(key, nonce, sealed, aad, opened)).toBe(opened)
+    expect(opened).toEqual(Buffer.from(plaintext))
+    for (const wrong of [-1, 1]) {
+      const elsewhere = Buffer.alloc(36 + wrong)
+      expect(() => use.encrypt(key, nonce, plaintext, aad, elsewhere)).toThrow()
+      expect(use.decrypt(key, nonce, sealed, aad, Buffer.alloc(20 + wrong))).toBeUndefined()
     }
   })
 

@@ -24,7 +24,7 @@ function openWatch(use: Primitives) {
   const watched: Primitives = {
     ...use,
     keyedHash(hashKey, input, into) {
-      secrets.add(into)
+      secrets.add(into).add(input)
       return use.keyedHash(hashKey, input, into)
     },
     encrypt(messageKey, nonce, plaintext, aad, into) {
@@ -60,10 +60,27 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
     const opener = openAll(keyOf, context, head, watched)
     expect(isWiped()).toBe(true)
     expect(opener.text(0, first)).toBe('record of a')
-    expect(secrets.size).toBe(3)
+    expect(secrets.size).toBe(4)
     expect(isWiped()).toBe(true)
     expect(() => opener.text(0, second)).toThrow('did not open')
     expect(() => opener.text(0, first.subarray(0, 15))).toThrow('did not open')
+    expect(isWiped()).toBe(true)
+    const other = Uint8Array.from(head, (byte, at) => (at === head.length - 1 ? byte ^ 1 : byte))
+    expect(() => openAll(keyOf, context, other, watched)).toThrow('did not open')
+    expect(isWiped()).toBe(true)
+  })
+
+  test('sealing that fails wipes them, too', () => {
+    const { watched, secrets, isWiped } = openWatch(use)
+    const failing: Primitives = {
+      ...watched,
+      encrypt(...all) {
+        watched.encrypt(...all)
+        throw new Error('no memory')
+      },
+    }
+    expect(() => sealTexts(textsOf('a'), failing)).toThrow('no memory')
+    expect(secrets.size).toBe(4)
     expect(isWiped()).toBe(true)
   })
 

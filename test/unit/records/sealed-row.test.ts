@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { utf8 } from '../../../src/bytes.ts'
 import { createKeyring } from '../../../src/crypto/keyring.ts'
 import { openKeys, type KeyScope } from '../../../src/crypto/scope.ts'
-import { openRow, sealRow, type RowSealer } from '../../../src/records/sealed-row.ts'
+import { inNoStore, openRow, sealRow, type RowSealer } from '../../../src/records/sealed-row.ts'
 import { storedRow } from '../../../src/store/clear-header.ts'
 import type { NewRow } from '../../../src/store/contract.ts'
 import { seededBytes } from '../../support/seeded.ts'
@@ -79,6 +79,14 @@ describe('a sealed row', () => {
     ]
     for (const other of places) expect(() => openStored(row, other)).toThrow('did not open')
   })
+})
+
+test('a row that is kept for good keeps no other values alive', () => {
+  const shared = row.parts.map(part => part.buffer)
+  expect(shared[2]).toBe(shared[1])
+  const { parts } = inNoStore(row)
+  expect(parts.map(part => part.buffer.byteLength)).toEqual(parts.map(part => part.length))
+  expect(Buffer.from(openRow(sealer, inNoStore(row)).value(1)).toString()).toBe('the data')
 })
 
 test('a row is sealed to the bytes that another implementation gives', () => {

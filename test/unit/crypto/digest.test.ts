@@ -1,0 +1,15 @@
+import { expect, test } from 'bun:test'
+import { hexOf } from '../../../src/bytes.ts'
+import { termDigest } from '../../../src/crypto/digest.ts'
+import { createKeyring } from '../../../src/crypto/keyring.ts'
+import { openKeys } from '../../../src/crypto/scope.ts'
+import { seededBytes } from '../../support/seeded.ts'
+
+test('a term stays as it is when others are made', () => {
+  const scope = openKeys(createKeyring(seededBytes(5))).tenant('a')
+  const [one, other] = ['one', 'other'].map(text => termDigest(scope, 'token-search', text))
+  const again = termDigest(scope, 'token-search', 'one')
+  expect([one?.length, other?.length]).toEqual([16, 16])
+  expect(hexOf(one ?? again)).toBe(hexOf(again))
+  expect(hexOf(other ?? again)).not.toBe(hexOf(again))
+})
