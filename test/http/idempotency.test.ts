@@ -296,9 +296,13 @@ describe('a claim', () => {
   test('refuses others while it stands, and ends by itself after a crash', async () => {
     const { deps, clock, slot } = await openSlot(132)
     const ended = Promise.withResolvers<Reply>()
-    const crashed = runOnce(deps, slot, () => ended.promise)
+    const begun = Promise.withResolvers<void>()
+    const crashed = runOnce(deps, slot, () => {
+      begun.resolve()
+      return ended.promise
+    })
     const again = () => runOnce(deps, slot, async () => reply)
-    await Bun.sleep(20)
+    await begun.promise
     await expect(findReply(deps, slot)).rejects.toMatchObject({ kind: 'conflict' })
     await expect(again()).rejects.toMatchObject({ kind: 'conflict' })
     clock.advance(idempotencyClaimMs - 1)
@@ -316,7 +320,6 @@ describe('a claim', () => {
     const { deps, slot } = await openSlot(133)
     const fail = () => Promise.reject(new TypeError('any'))
     await expect(runOnce(deps, slot, fail)).rejects.toThrow(TypeError)
-    await Bun.sleep(20)
     expect(await runOnce(deps, slot, async () => reply)).toEqual(reply)
   })
 })
