@@ -179,7 +179,7 @@ export const clockLeaseMs = 250
 /** decision: of the file of the clock; more than any instant takes, so that more is damage. */
 export const clockFileBytesMax = 64
 /** decision: of one transaction, which others wait for: 200 took up to 140 ms (hardening H113). */
-export const sweepBatchRows = 20
+export const sweepBatchRows = 15
 /** decision: after so long of one sweep it is late, and others wait longer: all must go in time. */
 export const sweepGentleMs = 20_000
 export const sweepLateBatchRows = 50
