@@ -55,8 +55,12 @@ interface Worker {
 }
 
 const workerCount = 16
+const textCharsEnd = 400
 /** A token is no longer used so shortly before its end. */
 const marginMs = 3_000
+
+/** Of any length: lengths in turn would make all rows grow and shrink together, every 80 s. */
+const anyText = (letter: string): string => letter.repeat(Math.floor(Math.random() * textCharsEnd))
 
 const soon = (ms: number): string => new Date(Date.now() + ms).toISOString()
 
@@ -75,7 +79,7 @@ async function createToken(worker: Worker): Promise<void> {
   const body = {
     id,
     type: 'token',
-    data: { count, text: 'x'.repeat(count % 400) },
+    data: { count, text: anyText('x') },
     metadata: { shelf: `${worker.name}-${count % 50}` },
     search_indexes: ['{{ data.count }}'],
     expires_at: new Date(expiresAtMs).toISOString(),
@@ -109,8 +113,7 @@ async function readToken(worker: Worker): Promise<void> {
 async function patchToken(worker: Worker): Promise<void> {
   const token = pickToken(worker)
   if (token === undefined) return createToken(worker)
-  const text = 'y'.repeat(worker.count % 400)
-  const body = { data: { text }, metadata: { changed: 'yes' } }
+  const body = { data: { text: anyText('y') }, metadata: { changed: 'yes' } }
   await worker.ask(200, 'PATCH', `/tokens/${token.id}`, { key: worker.load.keys.private, body })
 }
 
