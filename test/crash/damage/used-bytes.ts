@@ -1,0 +1,29 @@
+/**
+ * Where the last page of a database ends that is not free: a file cut there or behind it is whole.
+ *
+ * @module
+ */
+import { takeFreeList } from '../../../src/store/lmdb/free-list.ts'
+import { readMetaPages } from '../../../src/store/lmdb/meta-pages.ts'
+import { openDataFile, readU64 } from '../../../src/store/lmdb/page-file.ts'
+import { treeDepthMax, walkTree, type Span, type Walk } from '../../../src/store/lmdb/page-tree.ts'
+
+const numberOf = ({ buffer, from }: Span): number => readU64(buffer.view, from)
+
+/** @param folder of a store that is whole and that nobody writes to @returns bytes */
+export function usedBytesOf(folder: string): number {
+  const file = openDataFile(folder)
+  const meta = readMetaPages(file).newer
+  const pages = meta.lastPage + 1
+  const walk: Walk = { file, meta, owners: new Uint8Array(pages), buffers: [], report: () => {} }
+  const free: Walk = { ...walk, owners: new Uint8Array(pages) }
+  const isWhole = walkTree(walk, meta.freePages, {
+    compare: (a, b) => numberOf(a) - numberOf(b),
+    nodeFlags: 0,
+    levels: treeDepthMax,
+    accepts: (_, list) => takeFreeList(free, { behindEnd: 0 }, list),
+  })
+  file.close()
+  if (!isWhole) throw new Error('the lists of free pages are damaged')
+  return (free.owners.lastIndexOf(0) + 1) * meta.pageBytes
+}
