@@ -7,19 +7,29 @@
  * @module
  */
 import type { Deps } from './deps.ts'
-import { sweepBatchRows, sweepGentleMs, sweepLateBatchRows } from './limits.ts'
+import {
+  sweepBatchRows,
+  sweepLateBatchRows,
+  sweepLateMs,
+  sweepOverdueBatchRows,
+  sweepOverdueMs,
+} from './limits.ts'
+
+/** Small batches, for others wait for each; larger ones the longer it lasts: all must go in time. */
+function batchRowsAfter(lastedMs: number): number {
+  if (lastedMs >= sweepOverdueMs) return sweepOverdueBatchRows
+  return lastedMs >= sweepLateMs ? sweepLateBatchRows : sweepBatchRows
+}
 
 /**
- * Removes what is due now, in bounded batches: small ones, for others wait for each, and larger
- * ones when it has lasted so long that what is due might stay for more than its time.
+ * Removes what is due now, in bounded batches.
  * @returns how many rows were removed
  */
 export async function sweep(deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs'>): Promise<number> {
   const startedMs = deps.elapsedMs()
   let removed = 0
   for (;;) {
-    const isLate = deps.elapsedMs() - startedMs >= sweepGentleMs
-    const rows = isLate ? sweepLateBatchRows : sweepBatchRows
+    const rows = batchRowsAfter(deps.elapsedMs() - startedMs)
     const due = await deps.store.due(deps.settled(), rows)
     const outcomes = await Promise.all(
       due.map(row => deps.store.write([{ remove: row.ordinal, ifVersion: row.version }])),

@@ -181,8 +181,11 @@ export const clockFileBytesMax = 64
 /** decision: of one transaction, which others wait for: 200 took up to 140 ms (hardening H113). */
 export const sweepBatchRows = 15
 /** decision: after so long of one sweep it is late, and others wait longer: all must go in time. */
-export const sweepGentleMs = 20_000
+export const sweepLateMs = 20_000
 export const sweepLateBatchRows = 50
+/** decision: then what is due has hardly time left; a row costs 2.9 pages in the place of 4.3. */
+export const sweepOverdueMs = 40_000
+export const sweepOverdueBatchRows = 400
 export const credentialCacheEntriesMax = 10_000
 
 // Writes

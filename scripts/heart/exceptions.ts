@@ -1,11 +1,10 @@
 /**
- * What no test can see, each with its reason: branches that cannot be reached from outside, and
- * mutants that change nothing which the code promises. Both scripts fail on an entry that is not
- * needed any more.
+ * What no test can see, each with its reason: mutants that change nothing which the code promises.
+ * `mutate.ts` fails on an entry that is not needed any more.
  * @module
  */
 
-/** What is said of some changes, or outcomes, of the guards of that text in that file. */
+/** What is said of some changes of the guards of that text in that file. */
 export interface Exception {
   readonly file: string
   readonly guard: string
@@ -14,28 +13,6 @@ export interface Exception {
 }
 
 const expressions = 'src/domain/expression'
-
-/** Outcomes that no test can bring about. */
-export const unreachable: readonly Exception[] = [
-  {
-    file: 'src/crypto/primitives.ts',
-    guard: 'native ?? portable',
-    what: ['missing'],
-    reason: 'only where sodium-native has no build; both sides are tested on their own',
-  },
-  {
-    file: `${expressions}/filters/json.ts`,
-    guard: 'error instanceof ApiError',
-    what: ['false'],
-    reason: 'the parser throws nothing else; a fault of ours must not read as a refusal',
-  },
-  {
-    file: `${expressions}/filters/json.ts`,
-    guard: 'throw error',
-    what: ['reached'],
-    reason: 'as above',
-  },
-]
 
 const types = 'for the type checker: what is no such value fails the condition beside it, too'
 const shortCut = 'a short cut: the way around it comes to the same'
@@ -48,12 +25,6 @@ export const equivalent: readonly Exception[] = [
     guard: 'nonce.length !== nonceBytes',
     what: ['false'],
     reason: 'the binding checks it, too; what it checks is not ours to promise',
-  },
-  {
-    file: 'src/crypto/primitives.ts',
-    guard: 'native ?? portable',
-    what: ['never the fallback'],
-    reason: 'only where sodium-native has no build',
   },
   {
     file: 'src/crypto/seal.ts',
@@ -139,11 +110,6 @@ export const equivalent: readonly Exception[] = [
     what: ['true', 'boundary <='],
     reason: 'bounds the work: more digits are no card number',
   },
-  ...[
-    { guard: 'count > walkedCharsMax && isPlain(text)', what: ['false'] },
-    { guard: 'count > walkedCharsMax', what: ['inverted', 'true', 'boundary >='] },
-    { guard: 'isPlain(text)', what: ['false'] },
-  ].map(each => ({ ...each, file: `${expressions}/code-points.ts`, reason: shortCut })),
   {
     file: `${expressions}/code-points.ts`,
     guard: 'index < text.length',
@@ -191,18 +157,6 @@ export const equivalent: readonly Exception[] = [
     guard: 'unclosed.has(opener)',
     what: ['false'],
     reason: 'keeps the work linear: the search would fail again',
-  },
-  {
-    file: `${expressions}/filters/json.ts`,
-    guard: 'error instanceof ApiError',
-    what: ['true'],
-    reason: 'the parser throws nothing else',
-  },
-  {
-    file: `${expressions}/filters/json.ts`,
-    guard: 'throw error',
-    what: ['not thrown'],
-    reason: 'as above',
   },
   {
     file: `${expressions}/filters/mask.ts`,

@@ -120,23 +120,28 @@ export async function findPort({ host: hostname, port }: TcpAddress): Promise<Tc
   }
 }
 
-/** Sweeps now and then once an interval; a failed sweep is logged and tried again. */
+/** Sweeps now and then once an interval; a failed sweep is logged and tried again. @returns stop */
 function startSweeping(deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs' | 'log'>): () => void {
   let running = false
+  let stopped = false
   async function run(): Promise<void> {
     if (running) return
     running = true
     try {
       await sweep(deps)
     } catch {
-      deps.log('sweep_failed')
+      // One under way meets a closed store, which is how it ends.
+      if (!stopped) deps.log('sweep_failed')
     } finally {
       running = false
     }
   }
   void run()
   const timer = setInterval(() => void run(), sweepIntervalMs)
-  return () => clearInterval(timer)
+  return () => {
+    stopped = true
+    clearInterval(timer)
+  }
 }
 
 /**

@@ -120,16 +120,14 @@ const nativeFrom = (sodium: Sodium): Primitives => ({
   keep: openKeyStore(sodium),
 })
 
-/** `undefined` where `load` throws: on a platform for which sodium-native has no build. */
-export function loadNative(load: () => unknown): Primitives | undefined {
+/** The portable ones where `load` throws: on a platform for which sodium-native has no build. */
+export function loadPrimitives(load: () => unknown): Primitives {
   try {
     return nativeFrom(load() as Sodium)
   } catch {
-    return undefined
+    return portable
   }
 }
 
 // A literal require, so that the bundler embeds the addon and a platform without one goes on.
-export const native: Primitives | undefined = loadNative(() => require('sodium-native'))
-
-export const primitives: Primitives = native ?? portable
+export const primitives: Primitives = loadPrimitives(() => require('sodium-native'))

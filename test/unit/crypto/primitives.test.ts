@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import {
-  loadNative,
-  native,
+  loadPrimitives,
   portable,
   primitives,
   type Primitives,
@@ -12,29 +11,27 @@ import { seededBytes } from '../../support/seeded.ts'
 test('the native one keeps keys in memory that it asks the library for', () => {
   const asked: number[] = []
   const sodium_malloc = (size: number) => (asked.push(size), Buffer.alloc(size))
-  const fake = loadNative(() => ({ sodium_malloc }))
-  for (let count = 0; count < 200; count += 1) fake?.keep(new Uint8Array(32))
+  const fake = loadPrimitives(() => ({ sodium_malloc }))
+  for (let count = 0; count < 200; count += 1) fake.keep(new Uint8Array(32))
   expect(asked).toEqual([keySlabBytes, keySlabBytes])
-  expect(() => loadNative(() => ({}))?.keep(new Uint8Array(32))).toThrow()
+  expect(() => loadPrimitives(() => ({})).keep(new Uint8Array(32))).toThrow()
 })
 
 describe('the choice of the implementation', () => {
   test('falls on the native one where it loads', () => {
-    expect(native).toBeDefined()
-    expect(primitives).toBe(native ?? portable)
-    expect(loadNative(() => require('sodium-native'))?.name).toBe('native')
+    expect(primitives.name).toBe('native')
+    expect(loadPrimitives(() => require('sodium-native')).name).toBe('native')
   })
 
-  test('has no native one where loading fails, and does not fail itself', () => {
+  test('falls on the portable one where loading fails, and does not fail itself', () => {
     const fail = () => {
       throw new Error('no build for this platform')
     }
-    expect(loadNative(fail)).toBeUndefined()
+    expect(loadPrimitives(fail)).toBe(portable)
   })
 })
 
-const implementations: readonly Primitives[] =
-  native === undefined ? [portable] : [native, portable]
+const implementations: readonly Primitives[] = [primitives, portable]
 
 describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, use) => {
   const random = seededBytes(11)

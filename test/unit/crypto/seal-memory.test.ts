@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { native, portable, type Primitives } from '../../../src/crypto/primitives.ts'
+import { portable, primitives, type Primitives } from '../../../src/crypto/primitives.ts'
 import { openAll, sealAll } from '../../../src/crypto/seal.ts'
 import { sealScratchBytes, sealSlabBytes } from '../../../src/limits.ts'
 import { seededBytes } from '../../support/seeded.ts'
@@ -42,8 +42,7 @@ function openWatch(use: Primitives) {
   return { watched, secrets, isWiped }
 }
 
-const implementations: readonly Primitives[] =
-  native === undefined ? [portable] : [native, portable]
+const implementations: readonly Primitives[] = [primitives, portable]
 
 describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, use) => {
   test('sealing wipes keys and plaintexts where it worked on them', () => {

@@ -11,15 +11,21 @@ import { failed } from '../run.ts'
 import { jsonOf } from '../values.ts'
 import { checkedTextRule, textAt, type FilterDefinition } from './definition.ts'
 
-const queryRule = checkedTextRule(text => {
+/**
+ * What is wrong with the text of a query, if anything.
+ * @throws what `parse` throws and is no refusal: a fault of ours must not read as one
+ */
+export const queryFault = (parse: (text: string) => unknown, text: string): string | undefined => {
   try {
-    parseJsonPath(text)
+    parse(text)
     return undefined
   } catch (error) {
     if (error instanceof ApiError) return `expected a JSONPath query, at its ${error.message}`
     throw error
   }
-})
+}
+
+const queryRule = checkedTextRule(text => queryFault(parseJsonPath, text))
 
 export const jsonPath: FilterDefinition = {
   required: [queryRule],

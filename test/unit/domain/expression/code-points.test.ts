@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import {
   countCodePoints,
   indexAfter,
@@ -27,6 +27,23 @@ describe('code points', () => {
     expect([0, 1, 2, 3, 4, 5].map(count => indexBeforeLast(text, count))).toEqual([
       6, 4, 3, 1, 0, 0,
     ])
+  })
+
+  test.each([indexAfter, indexBeforeLast])('%p looks through long text only for long cuts', cut => {
+    const looks = spyOn(Buffer, 'byteLength')
+    const looksOf = (text: string, count: number): number => {
+      looks.mockClear()
+      cut(text, count)
+      return looks.mock.calls.length
+    }
+    try {
+      const long = 'a'.repeat(100)
+      expect([0, 1, 31, 32].map(count => looksOf(long, count))).toEqual([0, 0, 0, 0])
+      expect([33, 34, 100, 101].map(count => looksOf(long, count))).toEqual([1, 1, 1, 1])
+      expect(looksOf('a'.repeat(32), 33)).toBe(0)
+    } finally {
+      looks.mockRestore()
+    }
   })
 
   test('a negative count cuts nothing', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { queryFault } from '../../../../../src/domain/expression/filters/json.ts'
 import { expectDataRefusal, expectParseRefusal, filter } from '../../../../support/expressions.ts'
 import { canary } from '../../../../support/refusal.ts'
 
@@ -53,5 +54,13 @@ describe('json', () => {
     `json: '$.${canary}['`,
   ])('refuses %s', filters => {
     expectParseRefusal(`{{ data | ${filters} }}`)
+  })
+
+  test('calls no fault of ours a refusal', () => {
+    const fault = new TypeError('a fault')
+    const fail = () => {
+      throw fault
+    }
+    expect(() => queryFault(fail, '$')).toThrow(fault)
   })
 })
