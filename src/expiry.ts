@@ -15,7 +15,7 @@ import {
   sweepOverdueMs,
 } from './limits.ts'
 
-/** Small batches, for others wait for each; larger ones the longer it lasts: all must go in time. */
+/** Small ones, for others wait for each; larger ones the longer it lasts: all must go in time. */
 function batchRowsAfter(lastedMs: number): number {
   if (lastedMs >= sweepOverdueMs) return sweepOverdueBatchRows
   return lastedMs >= sweepLateMs ? sweepLateBatchRows : sweepBatchRows
