@@ -183,8 +183,8 @@ export const sweepBatchRows = 15
 /** decision: after so long of one sweep it is late, and others wait longer: all must go in time. */
 export const sweepLateMs = 20_000
 export const sweepLateBatchRows = 50
-/** decision: then what is due has hardly time left; a row costs 2.9 pages in the place of 4.3. */
-export const sweepOverdueMs = 40_000
+/** decision: then what is due has 10 s left; a row costs 2.9 pages in the place of 4.3. */
+export const sweepOverdueMs = 50_000
 export const sweepOverdueBatchRows = 400
 export const credentialCacheEntriesMax = 10_000
 
