@@ -110,6 +110,12 @@ export const equivalent: readonly Exception[] = [
     what: ['true', 'boundary <='],
     reason: 'bounds the work: more digits are no card number',
   },
+  ...['count > walkedCharsMax && isPlain(text)', 'isPlain(text)'].map(guard => ({
+    file: `${expressions}/code-points.ts`,
+    guard,
+    what: ['false'],
+    reason: shortCut,
+  })),
   {
     file: `${expressions}/code-points.ts`,
     guard: 'index < text.length',

@@ -63,7 +63,8 @@ describe('a sweep that fails', () => {
     gate.resolve()
     expect(await swept).toBeInstanceOf(Error)
     await Bun.sleep(0)
-    expect(vault.logged).toEqual(['{"event":"sweep_failed"}'])
+    // The next one may have failed, too, by then.
+    expect(new Set(vault.logged)).toEqual(new Set(['{"event":"sweep_failed"}']))
     await server.stop()
   })
 
