@@ -183,7 +183,7 @@ export const sweepBatchRows = 15
 /** decision: after so long of one sweep it is late, and others wait longer: all must go in time. */
 export const sweepLateMs = 20_000
 export const sweepLateBatchRows = 50
-/** decision: then what is due has 10 s left; a row costs 2.9 pages in the place of 4.3. */
+/** decision: just before its 60 s are over while running; a row costs 2.9 pages, not 4.3. */
 export const sweepOverdueMs = 50_000
 export const sweepOverdueBatchRows = 400
 export const credentialCacheEntriesMax = 10_000
