@@ -20,7 +20,7 @@ export interface Deps {
   readonly now: () => number
   /** As `now`, but late where the clock may be wrong: only by this is anything destroyed. */
   readonly settled: () => number
-  /** Milliseconds since some moment, always going on: for rates and turns. */
+  /** Milliseconds since the process began, always going on: for rates and turns. */
   readonly elapsedMs: () => number
   readonly randomBytes: (count: number) => Uint8Array
   readonly log: Log

@@ -15,10 +15,10 @@ import {
   sweepOverdueMs,
 } from './limits.ts'
 
-/** Small ones, for others wait for each; larger ones the longer it lasts: all must go in time. */
-function batchRowsAfter(lastedMs: number): number {
-  if (lastedMs >= sweepOverdueMs) return sweepOverdueBatchRows
-  return lastedMs >= sweepLateMs ? sweepLateBatchRows : sweepBatchRows
+/** Small ones, for others wait for each; larger ones the longer rows are due: all go in time. */
+function batchRowsAfter(dueForMs: number): number {
+  if (dueForMs >= sweepOverdueMs) return sweepOverdueBatchRows
+  return dueForMs >= sweepLateMs ? sweepLateBatchRows : sweepBatchRows
 }
 
 /**
@@ -26,11 +26,15 @@ function batchRowsAfter(lastedMs: number): number {
  * @returns how many rows were removed
  */
 export async function sweep(deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs'>): Promise<number> {
-  const startedMs = deps.elapsedMs()
+  let dueSinceMs = deps.elapsedMs()
   let removed = 0
   for (;;) {
-    const rows = batchRowsAfter(deps.elapsedMs() - startedMs)
-    const due = await deps.store.due(deps.settled(), rows)
+    const [atMs, nowMs] = [deps.elapsedMs(), deps.settled()]
+    const rows = batchRowsAfter(atMs - dueSinceMs)
+    const due = await deps.store.due(nowMs, rows)
+    const overdueMs = nowMs - (due[0]?.deadlineMs ?? nowMs)
+    // Nothing could be removed before the process began: downtime does not count.
+    dueSinceMs = Math.max(0, Math.min(dueSinceMs, atMs - overdueMs))
     const outcomes = await Promise.all(
       due.map(row => deps.store.write([{ remove: row.ordinal, ifVersion: row.version }])),
     )

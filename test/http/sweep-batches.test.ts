@@ -10,32 +10,76 @@ import {
 } from '../../src/limits.ts'
 import { openTestVault } from '../support/vault.ts'
 
-test('a sweep takes small batches, and larger ones the longer it has lasted', async () => {
+const [small, large, largest] = [sweepBatchRows, sweepLateBatchRows, sweepOverdueBatchRows]
+const dayMs = 24 * 60 * 60 * 1_000
+
+/** Sweeps rows of these deadlines, days after the start. @returns the sizes that it asked for */
+async function batchesOf(
+  rows: readonly (readonly [count: number, days: number])[],
+  { settled, elapsedMs }: { settled: (startMs: number) => number; elapsedMs: () => number },
+): Promise<number[]> {
   const vault = await openTestVault(173)
   const key = await vault.application({ type: 'private', permissions: ['token:create'] })
-  const body = Array.from({ length: 600 }, (_, n) => ({
-    type: 'token',
-    data: n,
-    expires_at: '1/2/2030',
-  }))
+  const startMs = vault.clock.now()
+  const body = rows.flatMap(([count, days]) => {
+    const expires_at = new Date(startMs + days * dayMs).toISOString()
+    return Array.from({ length: count }, (_, n) => ({ type: 'token', data: n, expires_at }))
+  })
   expect((await vault.ask('POST', '/tokenize', { key, body })).status).toBe(200)
-  vault.clock.advance(24 * 60 * 60 * 1_000)
   const { store } = vault.deps
   const limits: number[] = []
   const due = (nowMs: number, limit: number) => {
     limits.push(limit)
     return store.due(nowMs, limit)
   }
-  // Two of each: the first and the last moment of its time.
-  const late = [sweepLateMs, sweepOverdueMs - 1]
-  const instants = [0, 0, sweepLateMs - 1, ...late, sweepOverdueMs]
-  const elapsedMs = () => instants.shift() ?? sweepOverdueMs
-  expect(await sweep({ ...vault.deps, store: { ...store, due }, elapsedMs })).toBe(600)
-  const [small, large, largest] = [sweepBatchRows, sweepLateBatchRows, sweepOverdueBatchRows]
-  expect(limits).toEqual([small, small, large, large, largest, largest])
-  expect(large).toBeGreaterThan(small)
-  expect(largest).toBeGreaterThan(large)
-  expect(await store.due(vault.clock.now(), 1)).toEqual([])
+  const atMs = settled(startMs)
+  const deps = { store: { ...store, due }, settled: () => atMs, elapsedMs }
+  expect(await sweep(deps)).toBe(body.length)
+  expect(await store.due(atMs, 1)).toEqual([])
+  return limits
+}
+
+describe('a sweep takes small batches', () => {
+  test('and larger ones the longer it has lasted', async () => {
+    // Two of each: the first and the last moment of its time.
+    const late = [sweepLateMs, sweepOverdueMs - 1]
+    const instants = [0, 0, sweepLateMs - 1, ...late, sweepOverdueMs]
+    const elapsedMs = () => instants.shift() ?? sweepOverdueMs
+    const settled = (startMs: number) => startMs + dayMs
+    const limits = await batchesOf([[600, 1]], { settled, elapsedMs })
+    expect(limits).toEqual([small, small, large, large, largest, largest])
+    expect(large).toBeGreaterThan(small)
+    expect(largest).toBeGreaterThan(large)
+  })
+
+  test('and after one large ones, when the first of them shows that rows are late', async () => {
+    const elapsedMs = () => 10 * dayMs
+    const after = (ms: number) => (startMs: number) => startMs + dayMs + ms
+    const batches = (ms: number) => batchesOf([[200, 1]], { settled: after(ms), elapsedMs })
+    expect(new Set(await batches(sweepLateMs - 1))).toEqual(new Set([small]))
+    expect(await batches(sweepLateMs)).toEqual([small, large, large, large, large])
+    expect(await batches(sweepOverdueMs - 1)).toEqual([small, large, large, large, large])
+    expect(await batches(sweepOverdueMs)).toEqual([small, largest])
+  })
+
+  test('and large ones to its end, though the late rows are the first to go', async () => {
+    const elapsedMs = () => 10 * dayMs
+    const settled = (startMs: number) => startMs + 2 * dayMs
+    const rows = [
+      [1, 1],
+      [600, 2],
+    ] as const
+    expect(await batchesOf(rows, { settled, elapsedMs })).toEqual([small, largest, largest])
+  })
+
+  test('where rows were due before the process began: that time does not count', async () => {
+    const settled = (startMs: number) => startMs + 5 * dayMs
+    const batches = (elapsed: number) =>
+      batchesOf([[200, 1]], { settled, elapsedMs: () => elapsed })
+    expect(new Set(await batches(sweepLateMs - 1))).toEqual(new Set([small]))
+    expect(await batches(sweepLateMs)).toEqual([small, large, large, large, large])
+    expect(await batches(sweepOverdueMs)).toEqual([small, largest])
+  })
 })
 
 describe('a sweep that fails', () => {
