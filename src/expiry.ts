@@ -15,10 +15,10 @@ import {
   sweepOverdueMs,
 } from './limits.ts'
 
-/** Small ones, for others wait for each; larger ones the longer rows are due: all go in time. */
-function batchRowsAfter(dueForMs: number): number {
-  if (dueForMs >= sweepOverdueMs) return sweepOverdueBatchRows
-  return dueForMs >= sweepLateMs ? sweepLateBatchRows : sweepBatchRows
+/** Small ones, for others wait for each; larger ones the later it is: all must go in time. */
+function batchRowsAfter(lateMs: number): number {
+  if (lateMs >= sweepOverdueMs) return sweepOverdueBatchRows
+  return lateMs >= sweepLateMs ? sweepLateBatchRows : sweepBatchRows
 }
 
 /**
@@ -26,15 +26,15 @@ function batchRowsAfter(dueForMs: number): number {
  * @returns how many rows were removed
  */
 export async function sweep(deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs'>): Promise<number> {
-  let dueSinceMs = deps.elapsedMs()
+  const startedMs = deps.elapsedMs()
   let removed = 0
+  let overdueMs = 0
   for (;;) {
     const [atMs, nowMs] = [deps.elapsedMs(), deps.settled()]
-    const rows = batchRowsAfter(atMs - dueSinceMs)
+    // Downtime does not count, in which nothing could be removed: `atMs` began with the process.
+    const rows = batchRowsAfter(Math.max(atMs - startedMs, Math.min(atMs, overdueMs)))
     const due = await deps.store.due(nowMs, rows)
-    const overdueMs = nowMs - (due[0]?.deadlineMs ?? nowMs)
-    // Nothing could be removed before the process began: downtime does not count.
-    dueSinceMs = Math.max(0, Math.min(dueSinceMs, atMs - overdueMs))
+    overdueMs = nowMs - (due[0]?.deadlineMs ?? nowMs)
     const outcomes = await Promise.all(
       due.map(row => deps.store.write([{ remove: row.ordinal, ifVersion: row.version }])),
     )

@@ -62,14 +62,15 @@ describe('a sweep takes small batches', () => {
     expect(await batches(sweepOverdueMs)).toEqual([small, largest])
   })
 
-  test('and large ones to its end, though the late rows are the first to go', async () => {
+  test('and small ones again, when the late rows are gone', async () => {
     const elapsedMs = () => 10 * dayMs
     const settled = (startMs: number) => startMs + 2 * dayMs
     const rows = [
-      [1, 1],
-      [600, 2],
+      [small + 1, 1],
+      [2 * largest, 2],
     ] as const
-    expect(await batchesOf(rows, { settled, elapsedMs })).toEqual([small, largest, largest])
+    const limits = await batchesOf(rows, { settled, elapsedMs })
+    expect(limits).toEqual([small, largest, largest, small])
   })
 
   test('where rows were due before the process began: that time does not count', async () => {

@@ -211,6 +211,20 @@ describe('a store that was changed behind its back', () => {
     await store.close()
   })
 
+  test('nor is a row that one unique does not lead to: it could not be removed', async () => {
+    const path = await makeStore()
+    const before = await openLmdbStore({ path })
+    const held = await inserted(before, { uniques: [4, 5], terms: [7], deadlineMs: 60 })
+    const other = await inserted(before, { uniques: [6], terms: [7], deadlineMs: 70 })
+    expect((await before.due(60, 9)).map(({ ordinal }) => ordinal)).toEqual([1, held])
+    await before.close()
+    await tamper(path, ({ uniques }) => uniques.removeSync(uniqueOf(5)))
+    const store = await openLmdbStore({ path })
+    expect((await store.due(100, 9)).map(({ ordinal }) => ordinal)).toEqual([1, other])
+    await expectFault(store.write([{ remove: held }]), 'storage_corrupt')
+    await store.close()
+  })
+
   test('reads that break off give their reader slots back', async () => {
     const path = await makeStore()
     await tamper(path, ({ rows }) => rows.removeSync(encodeRowKey(1)))

@@ -103,6 +103,7 @@ export async function openTestVault(
 ): Promise<TestVault> {
   const folder = temporaryFolder()
   const clock = fakeClock()
+  const startMs = clock.now()
   const randomBytes = seededBytes(seed)
   const store = await openLmdbStore({ path: folder, allocate: takeNothing })
   const masterKey = masterKeyOf(seed)
@@ -115,7 +116,7 @@ export async function openTestVault(
     keys,
     now: clock.now,
     settled: clock.now,
-    elapsedMs: clock.now,
+    elapsedMs: () => clock.now() - startMs,
     randomBytes,
     log,
     settings: { ...defaultSettings, ...settings },

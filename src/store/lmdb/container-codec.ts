@@ -9,22 +9,15 @@
  */
 import { chunkArrayEntriesMax } from '../../limits.ts'
 import { assertStored } from '../corrupt.ts'
-import {
-  bitmapWords,
-  copyToBitmap,
-  countOf,
-  isBitmap,
-  placesOf,
-  type Container,
-} from './container.ts'
+import { bitmapWords, countOf, isBitmap, placesOf, type Container } from './container.ts'
 
 const bitmapBytes = bitmapWords * 4
 
-/** `undefined` for the empty set, which has no entry. */
+/** `undefined` for the empty set, which has no entry; a view of the set where it has that form. */
 export function encodeContainer(set: Container): Uint8Array | undefined {
   const count = countOf(set)
   if (count === 0) return undefined
-  const stored = count <= chunkArrayEntriesMax ? placesOf(set) : copyToBitmap(set)
+  const stored = count <= chunkArrayEntriesMax ? placesOf(set) : set
   return new Uint8Array(stored.buffer, stored.byteOffset, stored.byteLength)
 }
 

@@ -77,6 +77,16 @@ export function placesOf(set: Container): Uint16Array {
   return places
 }
 
+/** All places, ascending, one at a time: whoever takes the first few pays for those. */
+export function* eachPlace(set: Container): Generator<number> {
+  if (!isBitmap(set)) return yield* set
+  for (let i = 0; i < bitmapWords; i += 1) {
+    for (let word = set[i] ?? 0; word !== 0; word &= word - 1) {
+      yield i * wordBits + 31 - Math.clz32(word & -word)
+    }
+  }
+}
+
 /** A bitmap that the caller may change: always a new one. */
 export function copyToBitmap(set: Container): Bitmap {
   if (isBitmap(set)) return set.slice()

@@ -12,7 +12,7 @@ import type { Digest } from '../contract.ts'
 import type { Environment } from './environment.ts'
 import { readMeta, type Meta } from './meta.ts'
 import { openPostingDraft, type PostingDraft } from './posting-draft.ts'
-import { assertHeld, readRow, readUnique } from './stored-rows.ts'
+import { readHeldRow, readUnique } from './stored-rows.ts'
 
 /** A row that is to be written, with its bytes. */
 export interface PreparedRow extends KeyedRow {
@@ -84,9 +84,8 @@ export const openSetDraft = (group: GroupDraft): SetDraft => ({
 function readStoredRow({ environment, stored }: GroupDraft, ordinal: number): KeyedRow | undefined {
   const known = stored.get(ordinal)
   if (known !== undefined) return known
-  const row = readRow(environment, ordinal)
+  const row = readHeldRow(environment, ordinal)
   if (row === undefined) return undefined
-  for (const unique of row.uniques) assertHeld(environment, row, unique)
   const keyed = keyRow(row)
   stored.set(ordinal, keyed)
   return keyed
@@ -116,8 +115,9 @@ export function moveRow(
 ): void {
   const earlier = draft.moves.get(ordinal)
   draft.moves.set(ordinal, { from: earlier === undefined ? current : earlier.from, to })
+  const given = current?.row.uniques
   current?.uniqueKeys.forEach((key, i) => {
-    const unique = current.row.uniques[i]
+    const unique = given?.[i]
     if (unique !== undefined) draft.holdings.set(key, { unique, ordinal: undefined })
   })
   to?.uniqueKeys.forEach((key, i) => {

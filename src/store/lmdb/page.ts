@@ -15,9 +15,9 @@ import { ordinalOf } from './chunk-key.ts'
 import {
   countBelow,
   countOf,
+  eachPlace,
   emptySet,
   pickNewest,
-  placesOf,
   subtract,
   uniteAll,
   type Container,
@@ -26,7 +26,7 @@ import { decodeDeadline, dueRange } from './deadline-key.ts'
 import type { Environment } from './environment.ts'
 import { candidateChunks, evaluateChunk, planQuery, type Plan } from './evaluate-query.ts'
 import { walkChunks } from './postings.ts'
-import { readIndexedRow } from './stored-rows.ts'
+import { readHeldRow, readIndexedRow } from './stored-rows.ts'
 
 /** The ordinals whose deadline has passed, by chunk. Few, while the sweep runs. */
 function readGone(environment: Environment, nowMs: number): Map<number, Container> {
@@ -123,7 +123,7 @@ function readDueRow(
   ordinal: number,
   deadlineMs: number,
 ): Row | undefined {
-  const row = attempt(() => readIndexedRow(environment, ordinal))
+  const row = attempt(() => readHeldRow(environment, ordinal))
   return row?.deadlineMs === deadlineMs ? row : undefined
 }
 
@@ -137,7 +137,7 @@ export function readDue(environment: Environment, nowMs: number, limit: number):
   if (range === undefined || limit === 0) return due
   for (const { prefix, chunk, set } of walkChunks(environment.deadlines, range)) {
     const deadlineMs = decodeDeadline(prefix)
-    for (const low of placesOf(set)) {
+    for (const low of eachPlace(set)) {
       const row = readDueRow(environment, ordinalOf(chunk, low), deadlineMs)
       if (row !== undefined) due.push(row)
       if (due.length === limit) return due

@@ -69,8 +69,10 @@ export function termPostings(
   const low = lowOf(ordinal)
   const postings: Posting[] = []
   const collect = (row: KeyedRow, others: ReadonlySet<string>, isIn: boolean): void => {
+    // Read once: a stored row cuts them out anew each time.
+    const { terms: digests } = row.row
     row.termKeys.forEach((key, i) => {
-      const term = row.row.terms[i]
+      const term = digests[i]
       if (term === undefined || others.has(key)) return
       postings.push({ draft: openChunk(terms, key, term, chunk), low, isIn })
     })

@@ -25,12 +25,20 @@ export function readRow({ rows }: Environment, ordinal: number): Row | undefined
 }
 
 /** @throws ApiError `storage_corrupt` unless that unique leads back to this very row */
-export function assertHeld(environment: Environment, row: Row, unique: Digest): void {
+function assertHeld(environment: Environment, row: Row, unique: Digest): void {
   const entry = readUnique(environment, unique)
   assertStored(
     entry !== undefined && entry.ordinal === row.ordinal && entry.version === row.version,
     'a row that its unique leads to, at the same version',
   )
+}
+
+/** @throws ApiError `storage_corrupt` unless each unique of the row leads to it */
+export function readHeldRow(environment: Environment, ordinal: number): Row | undefined {
+  const row = readRow(environment, ordinal)
+  if (row === undefined) return undefined
+  for (const unique of row.uniques) assertHeld(environment, row, unique)
+  return row
 }
 
 /** A row that an index leads to. @throws ApiError `storage_corrupt`, also when it is not there */

@@ -10,6 +10,7 @@ import {
   copyToBitmap,
   countBelow,
   countOf,
+  eachPlace,
   hasPlace,
   intersect,
   pickNewest,
@@ -91,6 +92,14 @@ describe('sets of places', () => {
         expect(hasPlace(set, below % chunkOrdinals)).toBe(places.has(below % chunkOrdinals))
       },
     )
+    fc.assert(property)
+  })
+
+  test('all places are given one at a time, ascending', () => {
+    const property = fc.property(drawn, fc.nat({ max: 20 }), ({ places, set }, limit) => {
+      expect([...eachPlace(set)]).toEqual(ascending(places))
+      expect([...eachPlace(set).take(limit)]).toEqual(ascending(places).slice(0, limit))
+    })
     fc.assert(property)
   })
 
