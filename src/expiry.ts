@@ -22,8 +22,10 @@ function batchRowsAfter(lateMs: number): number {
 }
 
 /**
- * Removes what is due now, in bounded batches.
+ * Removes what is due now, in bounded batches. A row that cannot be removed keeps others from it
+ * only where a whole batch of such comes first.
  * @returns how many rows were removed
+ * @throws what the store said of such a row, after the others
  */
 export async function sweep(deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs'>): Promise<number> {
   const startedMs = deps.elapsedMs()
@@ -35,12 +37,14 @@ export async function sweep(deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs'>)
     const rows = batchRowsAfter(Math.max(atMs - startedMs, Math.min(atMs, overdueMs)))
     const due = await deps.store.due(nowMs, rows)
     overdueMs = nowMs - (due[0]?.deadlineMs ?? nowMs)
-    const outcomes = await Promise.all(
+    const removals = await Promise.allSettled(
       due.map(row => deps.store.write([{ remove: row.ordinal, ifVersion: row.version }])),
     )
-    const gone = outcomes.filter(outcome => outcome.ok).length
+    const gone = removals.filter(each => each.status === 'fulfilled' && each.value.ok).length
     removed += gone
     // Without progress the rest is for the next sweep: rows that moved meanwhile are read again.
-    if (gone === 0 || due.length < rows) return removed
+    if (gone > 0 && due.length === rows) continue
+    for (const each of removals) if (each.status === 'rejected') throw each.reason
+    return removed
   }
 }

@@ -180,8 +180,8 @@ export const clockLeaseMs = 250
 export const clockFileBytesMax = 64
 /** decision: of one transaction, which others wait for: 200 took up to 140 ms (hardening H113). */
 export const sweepBatchRows = 15
-/** decision: rows due for so long are late, and others wait longer: 100,000 of one second take 34 s
- * on a slow disk (hardening H113), and all must go in time. */
+/** decision: from then on a sweep, or what is due, is late, and others wait longer: 100,000 rows of
+ * one second take 30 to 34 s on a slow disk (hardening H113), and all must go in time. */
 export const sweepLateMs = 35_000
 export const sweepLateBatchRows = 50
 /** decision: just before its 60 s are over while running; a row costs 2.9 pages, not 4.3. */

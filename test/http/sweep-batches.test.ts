@@ -8,6 +8,7 @@ import {
   sweepOverdueBatchRows,
   sweepOverdueMs,
 } from '../../src/limits.ts'
+import type { Store } from '../../src/store/contract.ts'
 import { openTestVault } from '../support/vault.ts'
 
 const [small, large, largest] = [sweepBatchRows, sweepLateBatchRows, sweepOverdueBatchRows]
@@ -81,6 +82,25 @@ describe('a sweep takes small batches', () => {
     expect(await batches(sweepLateMs)).toEqual([small, large, large, large, large])
     expect(await batches(sweepOverdueMs)).toEqual([small, largest])
   })
+})
+
+test('a row that cannot be removed keeps no other, and is told of at the end', async () => {
+  const vault = await openTestVault(175)
+  const key = await vault.application({ type: 'private', permissions: ['token:create'] })
+  const expires_at = new Date(vault.clock.now() + dayMs).toISOString()
+  const body = Array.from({ length: 3 * small }, () => ({ type: 'token', data: 1, expires_at }))
+  expect((await vault.ask('POST', '/tokenize', { key, body })).status).toBe(200)
+  const { store } = vault.deps
+  const atMs = vault.clock.now() + dayMs
+  const [first] = await store.due(atMs, 1)
+  // It stands for one whose index is damaged where only a write looks.
+  const write: Store['write'] = changes => {
+    const isFirst = changes.some(each => 'remove' in each && each.remove === first?.ordinal)
+    return isFirst ? Promise.reject(new Error('damaged')) : store.write(changes)
+  }
+  const deps = { store: { ...store, write }, settled: () => atMs, elapsedMs: () => 0 }
+  expect(await sweep(deps).catch((error: unknown) => error)).toEqual(new Error('damaged'))
+  expect(await store.due(atMs, 3 * small)).toEqual(first === undefined ? [] : [first])
 })
 
 describe('a sweep that fails', () => {
