@@ -16,6 +16,7 @@ import {
   workerStartsMax,
   workerSteadyMs,
   workerStopMsMax,
+  workerStoppedMs,
 } from '../limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import type { WorkerProcess } from './worker-process.ts'
@@ -63,6 +64,19 @@ async function becomeReady(worker: WorkerProcess, onOverdue: () => void): Promis
   return wasReady
 }
 
+/**
+ * Lets the others look again at the engine's lock. Who is killed while it is being woken for that
+ * may leave them asleep though it is free: whoever took it in between knows of none that waits, and
+ * the kernel wakes one only where it finds a dead holder or none. A process that is stopped and
+ * goes on reads the lock anew. Source: get_robust_list(2), signal(7).
+ */
+async function rouse({ running }: State): Promise<void> {
+  const others = [...running]
+  for (const worker of others) worker.signal('SIGSTOP')
+  await Bun.sleep(workerStoppedMs)
+  for (const worker of others) worker.signal('SIGCONT')
+}
+
 /** One life of a worker, from its start to its end. */
 async function live(
   { start, elapsedMs, log }: SupervisorParts,
@@ -85,6 +99,7 @@ async function live(
   const end = await worker.ended
   state.running.delete(worker)
   if (!state.isStopping) log('worker_ended', { worker: index, ...end })
+  if ('signal' in end) await rouse(state)
   return { wasReady, livedMs: elapsedMs() - startedMs }
 }
 

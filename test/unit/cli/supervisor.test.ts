@@ -29,7 +29,7 @@ function openFakes(count: number, canStart: (nth: number) => boolean = () => tru
     made.push({ index, signals, end, becomeReady: () => ready.resolve(true) })
     const signal = (name: NodeJS.Signals) => {
       signals.push(name)
-      end({ exitCode: 0 })
+      if (name !== 'SIGSTOP' && name !== 'SIGCONT') end({ exitCode: 0 })
     }
     return { isReady: ready.promise, ended: ended.promise, signal }
   }
@@ -68,8 +68,19 @@ describe('the supervisor', () => {
     made[0]?.end({ signal: 'SIGKILL' })
     await until(() => made.length === 3)
     expect(made[2]?.index).toBe(0)
-    expect(made[1]?.signals).toEqual([])
+    // It may wait in vain for a lock that the killed one was given.
+    expect(made[1]?.signals).toEqual(['SIGSTOP', 'SIGCONT'])
     expect(events).toEqual(['worker_ended'])
+    await supervisor.stop()
+  })
+
+  test('leaves the others alone when one ends by itself', async () => {
+    const { made, supervisor } = openFakes(2)
+    for (const worker of made) worker.becomeReady()
+    await supervisor.isReady
+    made[0]?.end({ exitCode: 1 })
+    await until(() => made.length === 3)
+    expect(made[1]?.signals).toEqual([])
     await supervisor.stop()
   })
 
