@@ -68,7 +68,8 @@ async function becomeReady(worker: WorkerProcess, onOverdue: () => void): Promis
  * Lets the others look again at the engine's lock. Who is killed while it is being woken for that
  * may leave them asleep though it is free: whoever took it in between knows of none that waits, and
  * the kernel wakes one only where it finds a dead holder or none. A process that is stopped and
- * goes on reads the lock anew. Source: get_robust_list(2), signal(7).
+ * goes on compares the lock anew. Source: futex(2), `pthread_mutex_lock.c` of glibc 2.36 (robust
+ * mutexes), `handle_futex_death` of the kernel.
  */
 async function rouse({ running }: State): Promise<void> {
   const others = [...running]
