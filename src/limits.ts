@@ -17,8 +17,6 @@ export const haltMs = 100
 export const storeCloseMsMax = 5_000
 /** decision: what a worker gets to end in; then it is ended. */
 export const workerStopMsMax = drainMsMax + storeCloseMsMax + 1_000
-/** decision: until all threads of a stopped process stand, also where others have the machine. */
-export const workerStoppedMs = 50
 /** decision: how long after its end a worker is started again, doubled each time. */
 export const workerRestartMsMin = 100
 export const workerRestartMsMax = 5_000

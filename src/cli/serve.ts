@@ -9,6 +9,7 @@
  */
 import type { Config, TcpAddress } from '../config.ts'
 import { clockStartHoldMs } from '../limits.ts'
+import { openLockWaker } from '../store/lmdb/lock-waiters.ts'
 import { openClockFile } from './clock-file.ts'
 import { lockDataFolder, openDataFolder, openKeysOf, openStoreOf } from './data-folder.ts'
 import type { FolderOptions, LockedFolder } from './data-folder.ts'
@@ -89,6 +90,7 @@ async function serveTogether(
   const stopped = untilSignalled(endingSignals)
   const supervisor = openSupervisor(workers, {
     start: openStarter(locked, order),
+    wakeOthers: openLockWaker(locked.store),
     elapsedMs,
     log: logToStderr,
   })

@@ -16,13 +16,14 @@ import {
   workerStartsMax,
   workerSteadyMs,
   workerStopMsMax,
-  workerStoppedMs,
 } from '../limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 export interface SupervisorParts {
   readonly start: (index: number) => WorkerProcess
+  /** Lets the others look again at what one that is gone may have left them waiting for. */
+  readonly wakeOthers: () => void
   readonly elapsedMs: () => number
   readonly log: Log
 }
@@ -64,23 +65,9 @@ async function becomeReady(worker: WorkerProcess, onOverdue: () => void): Promis
   return wasReady
 }
 
-/**
- * Lets the others look again at the engine's lock. Who is killed while it is being woken for that
- * may leave them asleep though it is free: whoever took it in between knows of none that waits, and
- * the kernel wakes one only where it finds a dead holder or none. A process that is stopped and
- * goes on compares the lock anew. Source: futex(2), `pthread_mutex_lock.c` of glibc 2.36 (robust
- * mutexes), `handle_futex_death` of the kernel.
- */
-async function rouse({ running }: State): Promise<void> {
-  const others = [...running]
-  for (const worker of others) worker.signal('SIGSTOP')
-  await Bun.sleep(workerStoppedMs)
-  for (const worker of others) worker.signal('SIGCONT')
-}
-
 /** One life of a worker, from its start to its end. */
 async function live(
-  { start, elapsedMs, log }: SupervisorParts,
+  { start, wakeOthers, elapsedMs, log }: SupervisorParts,
   state: State,
   index: number,
   onReady: () => void,
@@ -99,8 +86,8 @@ async function live(
   if (wasReady) onReady()
   const end = await worker.ended
   state.running.delete(worker)
+  wakeOthers()
   if (!state.isStopping) log('worker_ended', { worker: index, ...end })
-  if ('signal' in end) await rouse(state)
   return { wasReady, livedMs: elapsedMs() - startedMs }
 }
 

@@ -11,6 +11,7 @@ import { countRows } from '../crash/kill/rows.ts'
 import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { openConnection, type Answer, type Connection } from '../support/connection.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { startSleeper } from '../support/lock-sleepers.ts'
 import {
   countConnections,
   isRunning,
@@ -216,11 +217,14 @@ describe('the end of a worker', () => {
     const instance = await startInstance('killed')
     const { server, port, key } = instance
     const before = workersOf(server.pid)
+    // In front of a word that nobody changes, as one that waits in vain for a lock that is free.
+    const sleeper = await startSleeper(join(instance.data, 'store', 'lock.mdb'), 0)
     for (const index of [0, 1]) {
       const pid = before.get(index) ?? 0
       process.kill(pid, 'SIGKILL')
       await workerAfter(server.pid, index, pid)
     }
+    expect(await sleeper.exited).toBe(0)
     expect(workersOf(server.pid).get(2)).toBe(before.get(2) ?? 0)
     const after = [...workersOf(server.pid).values()]
     const connections: Connection[] = []

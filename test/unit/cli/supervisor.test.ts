@@ -11,11 +11,14 @@ interface FakeWorker {
   end(end?: WorkerEnd): void
 }
 
+const now = () => performance.now()
+
 /** Workers that do what the test says; one that is signalled ends so. */
 function openFakes(count: number, canStart: (nth: number) => boolean = () => true) {
   const made: FakeWorker[] = []
   const events: string[] = []
   let starts = 0
+  let wakes = 0
   function start(index: number): WorkerProcess {
     starts += 1
     if (!canStart(starts)) throw new Error('no room')
@@ -29,13 +32,13 @@ function openFakes(count: number, canStart: (nth: number) => boolean = () => tru
     made.push({ index, signals, end, becomeReady: () => ready.resolve(true) })
     const signal = (name: NodeJS.Signals) => {
       signals.push(name)
-      if (name !== 'SIGSTOP' && name !== 'SIGCONT') end({ exitCode: 0 })
+      end({ exitCode: 0 })
     }
     return { isReady: ready.promise, ended: ended.promise, signal }
   }
   const log = (event: string) => void events.push(event)
-  const elapsedMs = () => performance.now()
-  return { made, events, supervisor: openSupervisor(count, { start, elapsedMs, log }) }
+  const parts = { start, wakeOthers: () => void (wakes += 1), elapsedMs: now, log }
+  return { made, events, wakes: () => wakes, supervisor: openSupervisor(count, parts) }
 }
 
 /** Lets all that waits for nothing but each other go on, also while the timers are fake. */
@@ -68,18 +71,19 @@ describe('the supervisor', () => {
     made[0]?.end({ signal: 'SIGKILL' })
     await until(() => made.length === 3)
     expect(made[2]?.index).toBe(0)
-    // It may wait in vain for a lock that the killed one was given.
-    expect(made[1]?.signals).toEqual(['SIGSTOP', 'SIGCONT'])
     expect(events).toEqual(['worker_ended'])
     await supervisor.stop()
   })
 
-  test('leaves the others alone when one ends by itself', async () => {
-    const { made, supervisor } = openFakes(2)
+  const ends: readonly WorkerEnd[] = [{ signal: 'SIGKILL' }, { exitCode: 1 }]
+  test.each(ends)('lets the others look at the lock when one ended by %p', async end => {
+    const { made, wakes, supervisor } = openFakes(2)
     for (const worker of made) worker.becomeReady()
     await supervisor.isReady
-    made[0]?.end({ exitCode: 1 })
+    expect(wakes()).toBe(0)
+    made[0]?.end(end)
     await until(() => made.length === 3)
+    expect(wakes()).toBe(1)
     expect(made[1]?.signals).toEqual([])
     await supervisor.stop()
   })
