@@ -4,7 +4,7 @@
  * One server, from source or the binary that `COFFER_BINARY` names, under a steady mixed load with
  * expiries and sweeps; every ten seconds its memory, descriptors, reader slots, rows and file are
  * read. Ends with a line through each and exit code 1 when one grows by 5 % in an hour, or when an
- * answer was not the expected one. Half the time again, 30 minutes at most, goes before: until rows
+ * answer was not the expected one. A third of the time, 20 minutes at most, goes before: until rows
  * expire as fast as they come the file climbs, and then, as it never shrinks, to the most that a
  * load of random lengths needs at a time. Of memory the lowest reading of each five minutes counts,
  * because the collector draws a saw-tooth that hides a leak. Source: hardening.md, D14.
@@ -22,7 +22,7 @@ import { fitTrend, lowestOf, type Trend } from './soak/slope.ts'
 
 const minuteMs = 60 * 1_000
 const sampleMs = 10 * 1_000
-const warmUpMsMax = 30 * minuteMs
+const warmUpMsMax = 20 * minuteMs
 const lifetimeMsMax = minuteMs
 const percentPerHourMax = 5
 const lowestOfMs = 5 * minuteMs
@@ -94,7 +94,7 @@ async function soak(folder: string, minutes: number, rate: number): Promise<bool
   const server = await startCoffer(['serve', '--data', data, '--socket', target.unix])
   const probe = openProbe(server.pid, join(data, 'store'))
   const keys = await makeKeys(target, management)
-  const warmUpMs = Math.min(warmUpMsMax, (minutes * minuteMs) / 2)
+  const warmUpMs = Math.min(warmUpMsMax, (minutes * minuteMs) / 3)
   const lifetimeMs = Math.min(lifetimeMsMax, warmUpMs / 2)
   const load = { target, keys, requestsPerSecond: rate, lifetimeMs }
   const tally: Tally = { requests: 0, failures: new Map() }

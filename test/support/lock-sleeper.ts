@@ -1,6 +1,7 @@
 /**
  * Sleeps in front of a word of a file's first page, as the engine does in front of its lock, until
- * it is woken: `bun lock-sleeper.ts FILE OFFSET`. Ends with code 0 when it was. Source: futex(2).
+ * it is woken: `bun lock-sleeper.ts FILE OFFSET`. Ends with code 0 when it was, and with 1 after a
+ * minute. Source: futex(2).
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'
@@ -8,6 +9,7 @@ import { findInLibc } from '../../src/libc.ts'
 
 const [file = '', offset = '0'] = process.argv.slice(2)
 const futexWait = 0
+const patience = new BigInt64Array([60n, 0n])
 
 const libc = findInLibc({
   syscall: {
@@ -18,5 +20,5 @@ const libc = findInLibc({
 const map = Bun.mmap(file, { shared: true })
 const value = new DataView(map.buffer, map.byteOffset).getInt32(Number(offset), true)
 const number = process.arch === 'x64' ? 202n : 98n
-const answer = libc?.syscall(number, ptr(map) + Number(offset), futexWait, value, 0)
+const answer = libc?.syscall(number, ptr(map) + Number(offset), futexWait, value, ptr(patience))
 process.exitCode = Number(answer) === 0 ? 0 : 1

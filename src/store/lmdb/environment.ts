@@ -54,8 +54,8 @@ const environmentOptions = {
   // L12: address space only, so that the map need not move while it grows.
   mapSize: mapBytes,
   // decision: the lists of free pages are read anew in each transaction, as the original LMDB does.
-  // What this engine keeps of them for the next one goes wrong at times, and then refuses a commit;
-  // after many rows were removed it costs tens of milliseconds a commit (docs/performance.md).
+  // What this engine keeps of them goes wrong at times, and then refuses a commit; and after many
+  // rows were removed most commits search and write all of it (docs/performance.md).
   maxFreeSpaceToRetain: 0,
 }
 

@@ -37,7 +37,9 @@ function mapHead(folder: string): Uint8Array | undefined {
 /**
  * @param folder  where the store is, or will be
  * @returns what wakes every process that sleeps in front of a lock of that store, to be called when
- *   one that used it is gone; it does nothing where there is no such file or no such call
+ *   one that used it is gone; it does nothing where there is no such file or no such call. Never
+ *   in a process that has the store open: to close the file lets go of the engine's locks on it.
+ *   Source: fcntl(2), F_SETLK.
  */
 export function openLockWaker(folder: string): () => void {
   const futex = futexNumbers[process.arch]
@@ -46,7 +48,8 @@ export function openLockWaker(folder: string): () => void {
     const head = mapHead(folder)
     if (head === undefined || head.length < headBytes) return
     const start = ptr(head)
-    for (let offset = 0; offset < headBytes; offset += wordBytes) {
+    // Not the constant: what is used here is not collected, and stays mapped.
+    for (let offset = 0; offset < head.length; offset += wordBytes) {
       if (futex !== undefined) libc?.syscall(futex, start + offset, futexWake, everyWaiter)
     }
   }

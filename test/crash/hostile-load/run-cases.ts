@@ -8,6 +8,17 @@ import { openGround, stopServer, type Ground } from './ground.ts'
 
 export type HostileCase = (ground: Ground) => Promise<void>
 
+const endMs = 2_000
+
+/** How the server fares after a case has thrown: why it ended, where it did. */
+async function sayEnd({ running, say }: Ground): Promise<void> {
+  if (running === undefined) return
+  const { exited, stderr } = running.server
+  const exitCode = await Promise.race([exited, Bun.sleep(endMs)])
+  if (exitCode === undefined) say('the server still runs')
+  else say(`the server ended with ${exitCode}: ${(await stderr).slice(0, 2_000)}`)
+}
+
 export async function runCases(
   options: PartOptions,
   cases: readonly HostileCase[],
@@ -22,6 +33,9 @@ export async function runCases(
     }
     await stopServer(ground)
     failures.push(...(await findDamage(home.data)))
+  } catch (error) {
+    await sayEnd(ground)
+    throw error
   } finally {
     await ground.running?.server.end('SIGKILL')
   }
