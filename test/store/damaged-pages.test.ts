@@ -34,6 +34,14 @@ describe('a store as the engine left it', () => {
     expect(examinePages(made).damaged).toEqual([])
   })
 
+  test('has lost no commit where only the one before the last has pages behind the end', () => {
+    const cut = damaged(({ bytes, meta, at }) => {
+      const older = at((meta.transaction + 1) % 2)
+      bytes.writeUInt32LE(bytes.length / meta.pageBytes, older + 136)
+    })
+    expect(examinePages(cut)).toEqual({ damaged: [], hasLostCommit: false })
+  })
+
   test('has none after any work, and the walk changes nothing', async () => {
     const steps = fc.array(
       fc.record({ count: fc.integer({ min: 1, max: 60 }), kind: fc.integer({ min: 0, max: 2 }) }),
