@@ -101,8 +101,8 @@ function walkTables(walk: Walk, levels: number): void {
 /**
  * The newest meta page with a number that is two too low looks like the older one, and its
  * transaction is lost; only what it points to is of a later one. A failed write of a meta page
- * leaves the same behind, so this keeps no store from being opened. What is behind the end of a file
- * that was cut is free in the newest commit, and says nothing of a later one.
+ * leaves the same behind, so this keeps no store from being opened. What is behind the end of a
+ * file that was cut is free in the newest commit, and says nothing of a later one.
  */
 function isOlder(file: DataFile, { pageBytes, tables, transaction }: MetaPage): boolean {
   if (tables.root === undefined) return true
