@@ -68,6 +68,23 @@ test('one seed gives one run', async () => {
   expect(await inputsOf(5)).not.toEqual(await inputsOf(6))
 })
 
+test('a run is the same on a machine that becomes ever slower', async () => {
+  const inputsOf = async (slowerMs: number) => {
+    const inputs: string[] = []
+    const { target, coverage } = openMaze()
+    const run = (input: string) => {
+      if (inputs.at(-1) !== input) inputs.push(input)
+      const endMs = performance.now() + (inputs.length === 1 ? 2 : slowerMs * inputs.length)
+      while (performance.now() < endMs);
+      target.run(input)
+    }
+    const few = { seconds: 60, executions: 60 }
+    await fuzz({ ...target, seeds: ['aaaa', 'Q7aa', 'Qaaa'], run }, coverage, openRandom(5), few)
+    return inputs
+  }
+  expect(await inputsOf(0.3)).toEqual(await inputsOf(0))
+})
+
 describe('a result of the code under test', () => {
   test('is what it gives, or nothing where it refuses as it may', () => {
     expect(resultOf(() => 7)).toBe(7)
