@@ -18,6 +18,7 @@ import {
   readMetaPages,
   treeRecordBytes,
   type MetaPage,
+  type MetaPages,
   type TreeRecord,
 } from './meta-pages.ts'
 import { makePageBuffer, openDataFile, readU64, type DataFile } from './page-file.ts'
@@ -99,17 +100,27 @@ function walkTables(walk: Walk, levels: number): void {
 }
 
 /**
- * The newest meta page with a number that is two too low looks like the older one, and its
- * transaction is lost; only what it points to is of a later one. A failed write of a meta page
- * leaves the same behind, so this keeps no store from being opened. What is behind the end of a
- * file that was cut is free in the newest commit, and says nothing of a later one.
+ * The number of the commit that wrote the root of the tables, as each does. `undefined` where there
+ * is none yet, and behind the end of a file that was cut; NaN where it cannot be read.
  */
-function isOlder(file: DataFile, { pageBytes, tables, transaction }: MetaPage): boolean {
-  if (tables.root === undefined) return true
+function rootCommitOf(file: DataFile, { pageBytes, tables }: MetaPage): number | undefined {
+  if (tables.root === undefined) return undefined
   const position = tables.root * pageBytes
-  if (position + pageBytes > file.lengthBytes()) return true
+  if (position + pageBytes > file.lengthBytes()) return undefined
   const root = makePageBuffer(pageBytes)
-  return file.read(root, position) && readU64(root.view, 8) <= transaction
+  return file.read(root, position) ? readU64(root.view, 8) : NaN
+}
+
+/**
+ * The newest meta page with a number that is two too low looks like the older one, and the older
+ * one with two too many like the newest: the last transaction is lost, and only what they point to
+ * is of another one. A failed write of a meta page leaves the same behind, so this keeps no store
+ * from being opened.
+ */
+function hasLast(file: DataFile, { newer, older }: MetaPages): boolean {
+  const last = rootCommitOf(file, newer) ?? newer.transaction
+  const before = rootCommitOf(file, older) ?? older.transaction
+  return last >= newer.transaction && before <= older.transaction
 }
 
 const pagesIn = (file: DataFile, { pageBytes, lastPage }: MetaPage): number =>
@@ -160,10 +171,10 @@ export interface PageFindings {
 /** Walks all pages of a store that nobody writes to; reads the file and changes nothing. */
 export const examinePages = (folder: string): PageFindings =>
   withDataFile(folder, file => {
-    const meta = attempt(() => readMetaPages(file))
-    if (meta === undefined) return { damaged: [0], hasLostCommit: false }
-    const { damaged } = walkPages(file, meta.newer, treeDepthMax)
-    return { damaged, hasLostCommit: !isOlder(file, meta.older) }
+    const metas = attempt(() => readMetaPages(file))
+    if (metas === undefined) return { damaged: [0], hasLostCommit: false }
+    const { damaged } = walkPages(file, metas.newer, treeDepthMax)
+    return { damaged, hasLostCommit: !hasLast(file, metas) }
   })
 
 /**
