@@ -53,10 +53,6 @@ const environmentOptions = {
   maxDbs: tablesMax,
   // L12: address space only, so that the map need not move while it grows.
   mapSize: mapBytes,
-  // decision: the lists of free pages are read anew in each transaction, as the original LMDB does.
-  // What this engine keeps of them goes wrong at times, and then refuses a commit; and after many
-  // rows were removed most commits search and write all of it (docs/performance.md).
-  maxFreeSpaceToRetain: 0,
 }
 
 /** The engine makes its files once: without this their names may be lost with the power. */
