@@ -8,6 +8,8 @@ import { connectTo, type Ground } from './ground.ts'
 export interface Fared {
   readonly requests: number
   readonly p99Ms: number
+  /** Of all but the longest, as the p99 of fewer than a hundred is the longest itself. */
+  readonly othersP99Ms: number
   readonly longestMs: number
 }
 
@@ -56,7 +58,14 @@ export async function fareUntil(ground: Ground, pace: Pace, end: Promise<unknown
     useOnce(ground, pace, times, () => isOver),
   )
   await Promise.all([over, ...clients])
-  return { requests: times.length, p99Ms: quantile(times, 0.99), longestMs: Math.max(...times) }
+  return faredOf(times)
+}
+
+export function faredOf(times: readonly number[]): Fared {
+  const longestMs = Math.max(...times)
+  const others = times.toSorted((a, b) => a - b).slice(0, -1)
+  const othersP99Ms = others.length === 0 ? longestMs : quantile(others, 0.99)
+  return { requests: times.length, p99Ms: quantile(times, 0.99), othersP99Ms, longestMs }
 }
 
 export const faredText = ({ requests, p99Ms, longestMs }: Fared): string =>
