@@ -36,7 +36,7 @@ const headEnd = Buffer.from('\r\n\r\n')
 const lengthLine = /\r\ncontent-length: *(\d+)/i
 const bodiless = 204
 
-const broken = (): Error => new Error('the connection ended before the answer')
+const endedEarly = (what: string): Error => new Error(`the connection ended before ${what}`)
 
 function requestBytes(method: string, path: string, question: Question): Buffer {
   const { key, body, type, headers = {} } = question
@@ -68,6 +68,8 @@ function parseAnswer(bytes: Buffer): Answer | undefined {
 interface Waiter {
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: Error) => void
+  /** Method and path. */
+  readonly asked: string
 }
 
 /** What one connection holds between two events of its socket. */
@@ -96,7 +98,7 @@ function receive(wire: Wire, chunk: Buffer): void {
     // The socket may use the memory of the chunk again.
     else if (wire.received === chunk) wire.received = Buffer.from(chunk)
   } catch (error) {
-    settle(wire, error instanceof Error ? error : broken())
+    settle(wire, error instanceof Error ? error : endedEarly('a whole answer'))
   }
 }
 
@@ -107,7 +109,8 @@ function send(wire: Wire, socket: Bun.Socket<undefined>): void {
 
 function end(wire: Wire): void {
   wire.isOpen = false
-  settle(wire, broken())
+  const { waiter, received } = wire
+  settle(wire, endedEarly(`the answer to ${waiter?.asked}: ${received.length} bytes of it came`))
 }
 
 /** @throws Error when nobody listens there */
@@ -125,9 +128,10 @@ export async function openConnection(target: Target): Promise<Connection> {
     : Bun.connect({ ...target, socket: handlers }))
   return {
     ask(method, path, question = {}) {
-      if (!wire.isOpen) return Promise.reject(broken())
+      const asked = `${method} ${path}`
+      if (!wire.isOpen) return Promise.reject(endedEarly(`${asked} was asked`))
       return new Promise((resolve, reject) => {
-        wire.waiter = { resolve, reject }
+        wire.waiter = { resolve, reject, asked }
         wire.unsent = requestBytes(method, path, question)
         send(wire, socket)
       })

@@ -54,9 +54,25 @@ export async function openScene(
   return scene
 }
 
-/** Whatever it was in the middle of. */
-export async function closeScene({ server }: Scene): Promise<void> {
-  await server?.stop('SIGKILL')
+const endMs = 2_000
+
+async function howServerFares({ server }: Scene): Promise<string> {
+  const ended = await Promise.race([server?.ended, Bun.sleep(endMs)])
+  return ended === undefined ? 'the server still runs' : `the server: ${JSON.stringify(ended)}`
+}
+
+/** Ends the server, whatever it was in the middle of. @throws Error that also says how it fared */
+export async function useScene<T>(scene: Scene, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    const { message, stack } = error instanceof Error ? error : new Error(String(error))
+    throw new Error(
+      `${stack ?? message}; round ${scene.ledger.round}, ${await howServerFares(scene)}`,
+    )
+  } finally {
+    await scene.server?.stop('SIGKILL')
+  }
 }
 
 /** A start that is not yet ready. */

@@ -7,12 +7,12 @@ import { runCoffer } from '../../support/coffer-process.ts'
 import { storageFull, unavailable } from '../clients/client.ts'
 import {
   check,
-  closeScene,
   connectClients,
   load,
   openScene,
   start,
   startToReady,
+  useScene,
   type Scene,
 } from '../clients/scene.ts'
 import type { Ended, Server } from '../clients/server.ts'
@@ -167,9 +167,5 @@ export async function runOn(
   folder: string,
 ): Promise<{ readonly scene: Scene; readonly outcome: Outcome }> {
   const scene = await openScene(seed, folder, `${disk.path}/data`)
-  try {
-    return { scene, outcome: await run(scene, disk) }
-  } finally {
-    await closeScene(scene)
-  }
+  return { scene, outcome: await useScene(scene, () => run(scene, disk)) }
 }

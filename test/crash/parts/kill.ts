@@ -7,7 +7,7 @@
 import { breachesOf, countSingle, ledgerFigures, readyFigures } from '../clients/figures.ts'
 import { findDamage } from '../clients/integrity.ts'
 import { totalOf } from '../clients/ledger.ts'
-import { check, closeScene, openScene, startToReady, type Scene } from '../clients/scene.ts'
+import { check, openScene, startToReady, useScene, type Scene } from '../clients/scene.ts'
 import { findRollback } from '../kill/control.ts'
 import { killOnce, type Kills } from '../kill/rounds.ts'
 import type { PartOptions, PartResult, Size } from '../part.ts'
@@ -77,9 +77,5 @@ async function runCampaign(scene: Scene, { size, say }: PartOptions): Promise<Pa
 /** The part `kill`. */
 export async function killServer(options: PartOptions): Promise<PartResult> {
   const scene = await openScene(options.seed, options.folder)
-  try {
-    return await runCampaign(scene, options)
-  } finally {
-    await closeScene(scene)
-  }
+  return useScene(scene, () => runCampaign(scene, options))
 }

@@ -13,12 +13,12 @@ import { addToken, takeOp } from '../clients/ledger.ts'
 import { acknowledge, begin } from '../clients/register.ts'
 import {
   check,
-  closeScene,
   load,
   openScene,
   start,
   startToReady,
   untilAcknowledged,
+  useScene,
   type Scene,
 } from '../clients/scene.ts'
 import { startServer, type Ended, type Server } from '../clients/server.ts'
@@ -151,9 +151,5 @@ async function runAll(scene: Scene, { size, say }: PartOptions): Promise<PartRes
 /** The part `terminate`. */
 export async function terminateServer(options: PartOptions): Promise<PartResult> {
   const scene = await openScene(options.seed, options.folder)
-  try {
-    return await runAll(scene, options)
-  } finally {
-    await closeScene(scene)
-  }
+  return useScene(scene, () => runAll(scene, options))
 }

@@ -9,11 +9,11 @@ import { breachesOf, ledgerFigures, readyFigures } from '../clients/figures.ts'
 import { findDamage } from '../clients/integrity.ts'
 import {
   check,
-  closeScene,
   load,
   openScene,
   startToReady,
   untilAcknowledged,
+  useScene,
   type Scene,
 } from '../clients/scene.ts'
 import type { Server } from '../clients/server.ts'
@@ -130,9 +130,5 @@ export async function killWorkers(options: PartOptions): Promise<PartResult> {
   if (process.platform !== 'linux') return { figures: {}, failures: [], skipped: 'only on Linux' }
   const shared = { port: await freePort(), workers }
   const scene = await openScene(options.seed, options.folder, undefined, shared)
-  try {
-    return await runCampaign(scene, options)
-  } finally {
-    await closeScene(scene)
-  }
+  return useScene(scene, () => runCampaign(scene, options))
 }
