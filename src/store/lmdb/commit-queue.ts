@@ -4,19 +4,15 @@
  * Invariants: at most one transaction of ours runs at a time; a set is answered only after the
  * transaction that holds it is on disk; a set that was queued before another is decided before it.
  * After a failed commit nothing is written any more: a second try proves nothing about the first
- * (hardening section 0, item 5).
+ * (hardening section 0, item 5). One that the engine refused before it wrote is no such (`commit`).
  * @module
  */
 import { setTimeout } from 'node:timers/promises'
 import { ApiError } from '../../errors.ts'
-import {
-  commitCauseMsMax,
-  commitMsMax,
-  groupCommitBytesMax,
-  groupCommitChangesMax,
-} from '../../limits.ts'
+import { commitMsMax, groupCommitBytesMax, groupCommitChangesMax } from '../../limits.ts'
 import type { WriteOutcome } from '../contract.ts'
 import type { SetResult } from './apply-changes.ts'
+import { causeOf } from './commit.ts'
 import type { PreparedChange } from './prepare-changes.ts'
 
 export type ChangeSet = readonly PreparedChange[]
@@ -40,20 +36,6 @@ interface Waiter {
   readonly changes: ChangeSet
   readonly resolve: (outcome: WriteOutcome) => void
   readonly reject: (fault: ApiError) => void
-}
-
-/**
- * The engine tells the cause of a failed commit by another promise, which may never settle
- * (hardening L8).
- */
-async function causeOf(error: unknown): Promise<unknown> {
-  const told = error instanceof Error && 'commitError' in error ? error.commitError : undefined
-  if (!(told instanceof Promise)) return error
-  const cause = told.then(
-    () => error,
-    (reason: unknown) => reason,
-  )
-  return Promise.race([cause, setTimeout(commitCauseMsMax, error)])
 }
 
 function bytesOf(changes: ChangeSet): number {

@@ -59,6 +59,11 @@ export const metaEntries = ({ nextOrdinal, generation }: Meta): [Uint8Array, Uin
   [generationKey, encodeFact(generation)],
 ]
 
+/** Puts what is there, so that a commit has a page to write. */
+export function rewriteMeta({ meta }: Environment): void {
+  meta.putSync(formatKey, encodeFact(storeFormat))
+}
+
 /**
  * Checks the format of a store, and writes the facts of a new one.
  * @throws ApiError `storage_corrupt` for an unknown format, and as `readMeta`

@@ -9,6 +9,7 @@ import { ApiError } from '../../errors.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../check-query.ts'
 import type { Row, Store } from '../contract.ts'
 import { noChunkCounts, openChunkCounts, type ChunkCounts } from './chunk-counts.ts'
+import { commit } from './commit.ts'
 import { openCommitQueue, type CommitGroup } from './commit-queue.ts'
 import { assertDataFile } from './damaged-pages.ts'
 import { openEnvironment, type Environment } from './environment.ts'
@@ -66,13 +67,13 @@ function openCommitter(
   counts: ChunkCounts,
   openOwnReserve: () => Reserve,
 ): Committer {
-  const { root } = environment
   let reserve: Reserve | undefined
   const commitGroup: CommitGroup = async take => {
     const own = (reserve ??= openOwnReserve())
-    const results = await root.transaction(() => {
+    let group: ReturnType<typeof take> | undefined
+    const results = await commit(environment, () => {
       const roomBytes = own.fill()
-      return writeGroup(environment, counts, take(), roomBytes)
+      return writeGroup(environment, counts, (group ??= take()), roomBytes)
     })
     // As the answers that follow promise: every read from here on sees this commit.
     counts.end()
