@@ -252,5 +252,5 @@ export const reserveBytesToRemoveMin = 4 * 1024 * 1024
 export const commitMsMax = 5_000
 /** How long a failed commit is asked for its cause. */
 export const commitCauseMsMax = 100
-/** How often a commit is begun whose list of free pages the engine refuses. */
+/** How often a group is put, while the engine refuses its commit for the list of free pages. */
 export const commitTriesMax = 3

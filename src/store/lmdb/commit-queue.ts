@@ -19,7 +19,7 @@ export type ChangeSet = readonly PreparedChange[]
 
 /**
  * Commits one group. `take` gives its sets, and may be called only once the transaction began: what
- * came until then goes along.
+ * came until then goes along. Called again it gives the same; once they were answered, it throws.
  */
 export type CommitGroup = (take: () => readonly ChangeSet[]) => Promise<readonly SetResult[]>
 
@@ -107,22 +107,23 @@ export function openCommitQueue(
   const commitNext = async (): Promise<void> => {
     let group: readonly Waiter[] = []
     const begun = Promise.withResolvers<void>()
+    const ended = new AbortController()
     const take = (): readonly ChangeSet[] => {
+      // What waited too long was answered.
+      ended.signal.throwIfAborted()
       begun.resolve()
-      group = takeGroup(waiting)
+      if (group.length === 0) group = takeGroup(waiting)
       return group.map(({ changes }) => changes)
     }
-    const ended = new AbortController()
+    const committed = Promise.race([
+      commitGroup(take),
+      overdue(ended.signal, begun.promise, processes),
+    ]).finally(() => ended.abort())
     try {
-      const results = await Promise.race([
-        commitGroup(take),
-        overdue(ended.signal, begun.promise, processes),
-      ])
+      const results = await committed
       answer(group, results)
     } catch (error) {
       await halt(group, error)
-    } finally {
-      ended.abort()
     }
   }
 

@@ -2,9 +2,9 @@
  * One transaction of the engine: on disk when its promise resolves.
  *
  * The engine refuses a commit now and then while it saves its list of free pages, as it reads more
- * of that list amid a change of the table that holds it (lmdb-js#321). It has written no page by
- * then. The same once more would ask for the same pages and be refused again; behind a commit that
- * moves a page or two it is not.
+ * of that list amid a change of the table that holds it (lmdb-js#321). Nothing refers to what it
+ * has written by then, if it has written at all. The same once more would mostly ask for the same
+ * pages and be refused again; behind a commit that moves a page or two it mostly is not.
  * @module
  */
 import { setTimeout } from 'node:timers/promises'
@@ -12,12 +12,14 @@ import { commitCauseMsMax, commitTriesMax } from '../../limits.ts'
 import type { Environment } from './environment.ts'
 import { rewriteMeta } from './meta.ts'
 
+/** `MDB_NOTFOUND` and `MDB_BAD_VALSIZE`, of a commit. Source: lmdb.h */
+const refusals: readonly unknown[] = [-30_798, -30_781]
 /**
- * What it says then: `MDB_NOTFOUND`, `MDB_BAD_TXN`, `MDB_BAD_VALSIZE`. A disk that fails is told by
- * a number of the system, and nothing is tried again: the pages may or may not be there.
- * Source: lmdb.h
+ * `MDB_BAD_TXN` is that as well with these words. With others it can be damage that the engine has
+ * found, or a put that it could not do.
  */
-const refusals: readonly unknown[] = [-30_798, -30_782, -30_781]
+const refusedTransaction = -30_782
+const refusedTransactionText = 'reserved freelist'
 
 /**
  * The engine tells the cause of a failed commit by another promise, which may never settle
@@ -35,10 +37,9 @@ export async function causeOf(error: unknown): Promise<unknown> {
 
 async function isRefusal(error: unknown): Promise<boolean> {
   const cause = await causeOf(error)
-  // Without another cause the body itself has thrown.
-  return (
-    cause !== error && cause instanceof Error && 'code' in cause && refusals.includes(cause.code)
-  )
+  if (cause === error || !(cause instanceof Error) || !('code' in cause)) return false
+  const isOfList = cause.message.includes(refusedTransactionText)
+  return refusals.includes(cause.code) || (cause.code === refusedTransaction && isOfList)
 }
 
 /**
@@ -53,19 +54,24 @@ function begin<T>({ root }: Environment, body: () => T): Promise<T> {
 }
 
 /**
- * @param body decides and puts; it is run again where the engine refused what it had put
- * @throws Error of the engine: whether it is on disk is not known, and it writes nothing more
+ * @param body decides and puts; it is run again where the engine refused the commit, and not where
+ *   it has thrown: the engine tells only that such a transaction is broken
+ * @throws Error of the engine: whether it is on disk is not known
  */
-export async function commit<T>(
-  environment: Environment,
-  body: () => T,
-  tries = commitTriesMax,
-): Promise<T> {
-  try {
-    return await begin(environment, body)
-  } catch (error) {
-    if (tries <= 1 || !(await isRefusal(error))) throw error
+export async function commit<T>(environment: Environment, body: () => T): Promise<T> {
+  let hasThrown = false
+  const run = (): T => {
+    hasThrown = true
+    const result = body()
+    hasThrown = false
+    return result
   }
-  await begin(environment, () => rewriteMeta(environment))
-  return commit(environment, body, tries - 1)
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await begin(environment, run)
+    } catch (error) {
+      if (!(await isRefusal(error)) || hasThrown || tries >= commitTriesMax) throw error
+    }
+    await begin(environment, () => rewriteMeta(environment))
+  }
 }

@@ -70,10 +70,9 @@ function openCommitter(
   let reserve: Reserve | undefined
   const commitGroup: CommitGroup = async take => {
     const own = (reserve ??= openOwnReserve())
-    let group: ReturnType<typeof take> | undefined
     const results = await commit(environment, () => {
-      const roomBytes = own.fill()
-      return writeGroup(environment, counts, (group ??= take()), roomBytes)
+      const sets = take()
+      return writeGroup(environment, counts, sets, own.fill())
     })
     // As the answers that follow promise: every read from here on sees this commit.
     counts.end()

@@ -168,6 +168,22 @@ describe('the commit queue after a failed commit', () => {
     expect((await answer).cause).toMatchObject({ message })
   })
 
+  test('gives the same sets to another try, and none once they were answered', async () => {
+    const groups: number[][] = []
+    let takeLater = (): unknown => undefined
+    const queue = openCommitQueue(async take => {
+      await Bun.sleep(0)
+      groups.push(take().map(nameOf))
+      queue.submit(setOf(2)).catch(() => {})
+      groups.push(take().map(nameOf))
+      takeLater = take
+      throw new Error('no commit')
+    })
+    await expectFault(queue.submit(setOf(1)), 'unavailable')
+    expect(groups).toEqual([[1], [1]])
+    expect(takeLater).toThrow()
+  })
+
   test('tells of its first failed commit once, with the cause', async () => {
     const engine = makeFakeEngine()
     const told: unknown[] = []

@@ -11,8 +11,8 @@ import type { Environment } from '../../../../src/store/lmdb/environment.ts'
 const refusedTransaction = -30_782
 const failedDisk = 5
 
-const failure = (code: number): Error => {
-  const commitError = Promise.reject(Object.assign(new Error('cause'), { code }))
+const failure = (code: number, text = 'reserved freelist had no entry'): Error => {
+  const commitError = Promise.reject(Object.assign(new Error(text), { code }))
   commitError.catch(() => {})
   return Object.assign(new Error('Commit failed'), { commitError })
 }
@@ -61,13 +61,33 @@ test('nothing is tried again where the commit in between fails', async () => {
   expect(done).toEqual(['body', 'format'])
 })
 
-test('what the body throws is not tried again', async () => {
+test('nothing is tried again where the engine has found damage', async () => {
   const { environment, done } = openFailing([])
-  const code = refusedTransaction
+  const refuse = () => {
+    done.push('body')
+    return Promise.reject(failure(refusedTransaction, 'freelist entry had bad entries'))
+  }
+  const transaction = (body: () => unknown) => Promise.resolve(body()).then(refuse)
+  const failing = { ...environment, root: { ...environment.root, transaction } }
+  await expect(commit(failing as unknown as Environment, () => 0)).rejects.toThrow('Commit failed')
+  expect(done).toEqual(['body'])
+})
+
+test('nothing is tried again where the body has thrown, which breaks the transaction', async () => {
+  const { environment, done } = openFailing([])
+  const transaction = async (body: () => unknown) => {
+    try {
+      body()
+    } catch {
+      throw failure(refusedTransaction)
+    }
+  }
+  const failing = { ...environment, root: { ...environment.root, transaction } }
   const refusePut = () => {
     done.push('body')
-    throw Object.assign(new Error('refused put'), { code })
+    throw new Error('refused put')
   }
-  await expect(commit(environment, refusePut)).rejects.toThrow('refused put')
+  const committing = commit(failing as unknown as Environment, refusePut)
+  await expect(committing).rejects.toThrow('Commit failed')
   expect(done).toEqual(['body'])
 })
