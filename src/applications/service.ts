@@ -89,7 +89,7 @@ export async function createApplication(
 ): Promise<NewApplication> {
   const made = composeApplication(deps, caller.tenantId, caller.applicationId, body)
   assertMayGrant(caller, body.type, made.record.permissions)
-  const landed = await writeAs(deps.store, caller.credential, [{ insert: made.row }])
+  const landed = await writeAs(deps.store, caller, [{ insert: made.row }])
   invariant(landed, 'no two applications draw the same id or key')
   return made
 }
@@ -181,7 +181,7 @@ const changeApplication = <T>(
       const stored = await findApplication(deps, caller.tenantId, id)
       const { changes, result } = await decide(stored)
       const all = [...changes, { bumpGeneration: true } as const]
-      return (await writeAs(deps.store, caller.credential, all)) ? { result } : undefined
+      return (await writeAs(deps.store, caller, all)) ? { result } : undefined
     }),
   )
 

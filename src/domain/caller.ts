@@ -13,6 +13,6 @@ export interface Caller {
   readonly type: CallerType
   readonly grants: Grants
   readonly expiresAtMs: number | undefined
-  /** Where the credential stands in the store: a write holds only while it stands unchanged. */
+  /** Where the credential stands in the store: what is decided for it holds while that stands. */
   readonly credential: { readonly ordinal: number; readonly version: number }
 }

@@ -9,13 +9,14 @@ import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { holdsAnywhere } from '../domain/access.ts'
 import { ApiError, unauthenticated } from '../errors.ts'
-import { traceIdCharsMax } from '../limits.ts'
+import { traceIdCharsMax, writeAttemptsMax } from '../limits.ts'
+import { changedByOthers, CredentialMoved } from '../records/write.ts'
 import type { Answers, Exchange } from './answers.ts'
 import { readJsonBody } from './bodies.ts'
 import { findReply, findSlot, runOnce } from './idempotency.ts'
 import type { Params } from './paths.ts'
 import { parseQuery } from './query.ts'
-import type { Reply, Route } from './route.ts'
+import type { Call, Reply, Route } from './route.ts'
 
 export interface Pipeline {
   readonly deps: Deps
@@ -73,6 +74,25 @@ async function callerAfterBody(pipeline: Pipeline, route: Route, request: Reques
   return caller
 }
 
+/** A write that finds its credential changed is decided anew: 401 or 403 only for what is gone. */
+async function handleStanding(
+  pipeline: Pipeline,
+  route: Route,
+  request: Request,
+  call: Call,
+): Promise<Reply> {
+  let { caller } = call
+  for (let count = 0; count < writeAttemptsMax; count += 1) {
+    try {
+      return await route.handle({ ...call, caller })
+    } catch (thrown) {
+      if (!(thrown instanceof CredentialMoved)) throw thrown
+    }
+    caller = await callerAfterBody(pipeline, route, request)
+  }
+  throw changedByOthers()
+}
+
 async function run(
   pipeline: Pipeline,
   route: Route,
@@ -90,7 +110,8 @@ async function run(
     route.body === undefined ? undefined : await readJsonBody(request, route.body, bodyBytesMax)
   const caller = body === undefined ? first : await callerAfterBody(pipeline, route, request)
   const call = { caller, params, query, body }
-  return slot === undefined ? route.handle(call) : runOnce(deps, slot, () => route.handle(call))
+  const handle = () => handleStanding(pipeline, route, request, call)
+  return slot === undefined ? handle() : runOnce(deps, slot, handle)
 }
 
 /** @returns the answer to one request of a route; what goes wrong is thrown */

@@ -3,33 +3,46 @@
  *
  * @module
  */
-import { ApiError, unauthenticated } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import { writeAttemptsMax } from '../limits.ts'
 import type { Change, Store } from '../store/contract.ts'
 
-/** Where the credential of a caller stands; a write for it lands only while it stands unchanged. */
-export interface Credential {
+/** Where a row stood when it was read. */
+export interface RowVersion {
   readonly ordinal: number
   readonly version: number
 }
 
+/** On whose behalf is written: a write lands only while the credential stands unchanged. */
+export interface Standing {
+  readonly credential: RowVersion
+}
+
+/**
+ * The credential of a write was changed or deleted meanwhile, so nothing was written: whoever
+ * authenticates decides anew under what it holds now.
+ */
+export class CredentialMoved extends Error {}
+
 /**
  * Writes on behalf of a credential.
  * @returns whether it landed; `false` when a row moved or a unique was taken meanwhile
- * @throws ApiError `unauthenticated` when the credential itself was changed or deleted meanwhile
+ * @throws CredentialMoved
  */
 export async function writeAs(
   store: Store,
-  credential: Credential,
+  { credential }: Standing,
   changes: readonly Change[],
 ): Promise<boolean> {
   const stands: Change = { require: credential.ordinal, ifVersion: credential.version }
   const outcome = await store.write([stands, ...changes])
-  if (!outcome.ok && outcome.at === 0) {
-    throw unauthenticated()
-  }
+  if (!outcome.ok && outcome.at === 0) throw new CredentialMoved()
   return outcome.ok
 }
+
+/** What is told of a write that others were always faster than. */
+export const changedByOthers = () =>
+  new ApiError('conflict', 'This is being changed by others. Try again.')
 
 /**
  * Repeats read, decide and write until the write lands on what was read.
@@ -43,5 +56,5 @@ export async function untilWritten<T>(
     const landed = await attempt()
     if (landed !== undefined) return landed.result
   }
-  throw new ApiError('conflict', 'This is being changed by others. Try again.')
+  throw changedByOthers()
 }

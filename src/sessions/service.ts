@@ -53,7 +53,7 @@ export async function createSession(deps: Deps, caller: Caller): Promise<NewSess
     nonceDigest(keys, tenantId, nonce.reveal()),
   ]
   const insert = sealSession(deps, record, uniques, 1)
-  const landed = await writeAs(deps.store, caller.credential, [{ insert }])
+  const landed = await writeAs(deps.store, caller, [{ insert }])
   invariant(landed, 'no two sessions draw the same key or nonce')
   return { key, nonce, expiresAtMs }
 }
@@ -110,8 +110,6 @@ export function authorizeSession(
     }
     const replace = sealSession(deps, authorized, row.uniques, row.version + 1)
     const change = { replace, ordinal: row.ordinal, ifVersion: row.version }
-    return (await writeAs(deps.store, caller.credential, [change]))
-      ? { result: undefined }
-      : undefined
+    return (await writeAs(deps.store, caller, [change])) ? { result: undefined } : undefined
   })
 }

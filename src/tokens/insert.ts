@@ -240,7 +240,7 @@ export async function insertTokens(
     const { batch, answers } = await decideAll(deps, caller, entries, refuse)
     const inserts = batch.entries.flatMap(({ made }) => (made ? [{ insert: made.row }] : []))
     if (inserts.length === 0) return { result: answers }
-    const landed = await writeAs(deps.store, caller.credential, [...leaving, ...inserts])
+    const landed = await writeAs(deps.store, caller, [...leaving, ...inserts])
     if (landed) return { result: answers }
     leaving = await clearWay(deps, batch.entries)
     return undefined

@@ -16,7 +16,7 @@ export const removeToken = (deps: Deps, caller: Caller, id: string): Promise<voi
     untilWritten(async () => {
       const { row } = await loadToken(deps, caller, 'token:delete', id)
       const change = { remove: row.ordinal, ifVersion: row.version }
-      const landed = await writeAs(deps.store, caller.credential, [change])
+      const landed = await writeAs(deps.store, caller, [change])
       return landed ? { result: undefined } : undefined
     }),
   )

@@ -130,7 +130,7 @@ async function tryUpdate(
   const frame = await frameOf(deps, caller, record)
   const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
   const all = [...changes, { replace, ordinal, ifVersion: version }]
-  if (!(await writeAs(deps.store, caller.credential, all))) return undefined
+  if (!(await writeAs(deps.store, caller, all))) return undefined
   const written = { data, dataText: contents.dataText }
   return viewWritten(record, tenantId, shownAs(caller, token, record), written, frame)
 }

@@ -182,3 +182,53 @@ describe('a key that is taken back', () => {
     expect(await totalOf('metadata.made=in%20flight')).toBe(made)
   })
 })
+
+describe('a key whose application is changed meanwhile', () => {
+  const renames = 100
+  // Looking for an equal token takes time between the key's look-up and the write.
+  const bodyOf = (data: string, made: string) => ({
+    ...{ type: 'token', data, metadata: { made }, deduplicate_token: true },
+  })
+
+  test('is a live key: each create lands, and none is 401', async () => {
+    const permissions = ['token:create']
+    const { id, key: busy } = await addApplication(vault, { type: 'private', permissions })
+    let isRenaming = true
+    const made: Answer[] = []
+    const creating = race(async writer => {
+      for (let count = 0; isRenaming; count += 1) {
+        const body = bodyOf(`${writer} ${count}`, 'amid renames')
+        made.push(await vault.ask('POST', '/tokens', { key: busy, body }))
+      }
+    }, 8)
+    for (let count = 0; count < renames; count += 1) {
+      const renamed = { name: `n${count}`, permissions }
+      const ask = { key: vault.managementKey, body: renamed }
+      expect((await vault.ask('PUT', `/applications/${id}`, ask)).status).toBe(200)
+    }
+    isRenaming = false
+    await creating
+    expect(countStatuses(made)).toEqual({ 201: made.length })
+    expect(await totalOf('metadata.made=amid%20renames')).toBe(made.length)
+  })
+
+  test('gets 403 once it has lost the permission, and makes nothing after', async () => {
+    const { id, key: losing } = await addApplication(vault, {
+      type: 'private',
+      permissions: ['token:create'],
+    })
+    const creates = () =>
+      race(index => {
+        const body = bodyOf(`lost ${index}`, 'until lost')
+        return vault.ask('POST', '/tokens', { key: losing, body })
+      })
+    const before = creates()
+    const changes = { name: 'reads', permissions: ['token:read'] }
+    const ask = { key: vault.managementKey, body: changes }
+    expect((await vault.ask('PUT', `/applications/${id}`, ask)).status).toBe(200)
+    const { 201: made = 0, 403: refused = 0 } = countStatuses(await before)
+    expect(made + refused).toBe(racers)
+    expect(countStatuses(await creates())).toEqual({ 403: racers })
+    expect(await totalOf('metadata.made=until%20lost')).toBe(made)
+  })
+})
