@@ -1,0 +1,100 @@
+/**
+ * Which places of a card number an output shows, as far as its form proves it.
+ *
+ * Probing finds what one changed digit changes, and misses what takes two of them, a comparison, or
+ * another member that is changed later. So only filters count here that pick by place alone: with
+ * constants for arguments, each character of what comes out is a constant or a copy of the digit at
+ * one place, whatever the digits are. Anything else cannot be told.
+ * Source: contract section 6; PCI DSS 3.4.1.
+ * @module
+ */
+import { ApiError } from '../errors.ts'
+import { countDigits } from './hidden-digits.ts'
+import { bindTemplate } from './expression/compile.ts'
+import { startRun } from './expression/run.ts'
+import type { FilterCall, Operand, Output } from './expression/tree.ts'
+import { scalarTextOf } from './expression/values.ts'
+import type { Json } from './json.ts'
+
+/** By name: which argument is compared with characters of the input, if any is. */
+const comparedAt: ReadonlyMap<string, number | undefined> = new Map([
+  ['append', undefined],
+  ['card_bin', undefined],
+  ['card_mask', 3],
+  ['last4', undefined],
+  ['pad_left', undefined],
+  ['pad_right', undefined],
+  ['prepend', undefined],
+  ['remove', 0],
+  ['remove_first', 0],
+  ['replace', 0],
+  ['replace_first', 0],
+  ['reveal', 3],
+  ['reveal_last', undefined],
+  ['slice', undefined],
+  ['to_string', undefined],
+  ['truncate', undefined],
+])
+
+/** A text without digits is found among constants alone: it tells nothing of the number. */
+const isWithoutDigits = (operand: Operand | undefined): boolean =>
+  operand?.kind !== 'literal' || countDigits(scalarTextOf(operand.value) ?? '') === 0
+
+const picksByPlace = ({ name, operands }: FilterCall): boolean => {
+  const compared = comparedAt.get(name)
+  return (
+    comparedAt.has(name) &&
+    operands.every(({ kind }) => kind === 'literal') &&
+    (compared === undefined || isWithoutDigits(operands[compared]))
+  )
+}
+
+const codeBase = 5
+
+/**
+ * Three numbers that tell all places apart: a digit that is shown reads 0, then 1 to 5, then 1 to 5
+ * in them, and a constant the same in all three. Longer than 25 digits no card number is.
+ */
+const codeDigits: readonly ((place: number) => number)[] = [
+  () => 0,
+  place => 1 + (place % codeBase),
+  place => 1 + Math.floor(place / codeBase),
+]
+
+const codeNumbers = (length: number): readonly string[] =>
+  codeDigits.map(digitOf => Array.from({ length }, (_, place) => digitOf(place)).join(''))
+
+const textOn = (output: Output, data: Json): string | undefined => {
+  try {
+    return scalarTextOf(bindTemplate([output]).evaluate(startRun({ at: 'mask', data })))
+  } catch (thrown) {
+    // It fails on every number of that length, and a mask that fails shows nothing.
+    if (thrown instanceof ApiError) return ''
+    throw thrown
+  }
+}
+
+const readPlaces = (texts: readonly (string | undefined)[]): ReadonlySet<number> => {
+  const [zeros = '', low = '', high = ''] = texts
+  const places = new Set<number>()
+  for (let at = 0; at < zeros.length; at += 1) {
+    if (zeros[at] === low[at]) continue
+    places.add(Number(low[at]) - 1 + (Number(high[at]) - 1) * codeBase)
+  }
+  return places
+}
+
+/**
+ * @param output   whose source is the number, and nothing else of the token
+ * @param length   of the number, in digits
+ * @param dataWith data in which that number stands
+ * @returns places from 0, or `undefined` where the form of the output does not tell
+ */
+export const placesShown = (
+  output: Output,
+  length: number,
+  dataWith: (digits: string) => Json,
+): ReadonlySet<number> | undefined =>
+  output.filters.every(picksByPlace)
+    ? readPlaces(codeNumbers(length).map(digits => textOn(output, dataWith(digits))))
+    : undefined
