@@ -79,7 +79,7 @@ function changedRecord(deps: Deps, caller: Caller, token: LoadedToken, next: Com
   if (!mayMove(caller.grants, token.record, record)) {
     throw new ApiError(
       'forbidden',
-      'expected a container that a rule with token:update covers, and that shows the caller no more',
+      'expected a container that a rule with token:update covers, and that shows no more',
     )
   }
   return record

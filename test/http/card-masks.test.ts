@@ -106,7 +106,7 @@ describe('at create, whoever may not reveal', () => {
     }
   })
 
-  test('may show the first six of a number below 16 digits, and the first eight of others', async () => {
+  test('may show six digits of a BIN, eight where the number has 16 or more', async () => {
     const ask = (data: string, mask: string) => create(open, mask, data, 'card_number')
     expect((await ask(number, '{{ data | reveal: 8, 4 }}')).status).toBe(201)
     expectProblem(await ask(amex, '{{ data | reveal: 8, 4 }}'), 403, [], [amex])
@@ -161,7 +161,7 @@ describe('a mask that stands', () => {
     expectProblem(await patch(open, id, { mask: '{{ data.number | slice: 15 }}' }), 403)
   })
 
-  test('that fails on the data shows nothing, so that nothing may be shown in its place', async () => {
+  test('that fails on the data shows nothing, nor does what comes in its place', async () => {
     const id = await stored({ n: '{{ data.number | last4 }}', h: '{{ data.holder | to_number }}' })
     expect((await read(id, reader)).body).not.toHaveProperty('data')
     expectProblem(await patch(open, id, { mask: { h: null } }), 403)
