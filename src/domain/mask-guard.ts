@@ -96,9 +96,9 @@ const includesSorted = (texts: readonly string[], wanted: string): boolean => {
   let to = texts.length
   while (from < to) {
     const middle = (from + to) >> 1
-    const text = texts[middle]
+    const text = String(texts[middle])
     if (text === wanted) return true
-    if (text !== undefined && text < wanted) from = middle + 1
+    if (text < wanted) from = middle + 1
     else to = middle
   }
   return false
@@ -117,15 +117,15 @@ const isShownWhole = (texts: readonly string[], steps: readonly PathStep[]): boo
 /**
  * Whether a mask shows nothing that another one does not show: each of its outputs stands in that
  * one too, or is made of what is shown there whole, or shows digits that are shown there.
- * @param standing `undefined` where nothing was shown
+ * @param standing `null` where nothing was shown
  */
 export const showsNoMore = (
   shape: CardShape,
   mask: Json,
-  standing: Json | undefined,
+  standing: Json,
   length: number,
 ): boolean => {
-  const outputs = standing === undefined ? [] : outputsOf(standing)
+  const outputs = outputsOf(standing)
   const texts = textsOf(outputs)
   const shown = new Set(outputs.flatMap(each => [...(numberPlaces(shape, each, length) ?? [])]))
   return outputsOf(mask).every(output => {

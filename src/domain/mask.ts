@@ -125,12 +125,14 @@ const printShown = (mask: Json, data: Json, probes: { stepsLeft: number }): stri
   return text
 }
 
+/** Of a card; a bare number is the whole data. */
+const numberPlace: DigitsPlace = { member: 'number' }
+
 /** By the form of the mask where that tells; else by what other digits would change. */
 const hidesNumber = (shape: CardShape, mask: Json, data: Json, number: string): boolean => {
   const places = shownPlaces(shape, mask, number.length)
   if (places !== undefined && number.length - places.size >= maskHiddenDigitsMin) return true
-  const place: DigitsPlace = isJsonObject(data) ? { member: 'number' } : 'whole'
-  const change = digitsChanger(data, place)
+  const change = digitsChanger(data, numberPlace)
   // Where no steps are left a probe shows nothing, and so its digit counts as shown.
   const probes = { stepsLeft: maskProbeStepsMax }
   return hidesDigits(number, maskHiddenDigitsMin, digits =>
@@ -148,7 +150,7 @@ const hidesNumber = (shape: CardShape, mask: Json, data: Json, number: string): 
 export const assertMaskHidesNumber = (typeName: string, mask: Json, data: Json): void => {
   const shape = cardShapeOf(typeName)
   if (shape === undefined) return
-  const number = digitsAt(data, isJsonObject(data) ? { member: 'number' } : 'whole')
+  const number = digitsAt(data, isJsonObject(data) ? numberPlace : 'whole')
   if (number === undefined) return
   const isShown = outputContains(applyMask(mask, data)?.masked ?? null, number)
   if (isShown || !hidesNumber(shape, mask, data, number)) {

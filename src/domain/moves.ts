@@ -18,8 +18,8 @@ export const seeingPermissions = [
 
 /** A place that is not covered shows least: not even that the token is there. */
 const rankAt = (grants: Grants, permission: TokenPermission, place: Place): number => {
-  const transform = decideTransform(grants, permission, place)
-  return transform === undefined ? -1 : transforms.indexOf(transform)
+  const decided = decideTransform(grants, permission, place)
+  return transforms.findIndex(transform => transform === decided)
 }
 
 /** Whether `to` is covered for `token:update` and shows these grants no more than `from` does. */

@@ -8,7 +8,6 @@
  * Source: contract section 6; PCI DSS 3.4.1.
  * @module
  */
-import { ApiError } from '../errors.ts'
 import { countDigits } from './hidden-digits.ts'
 import { bindTemplate } from './expression/compile.ts'
 import { startRun } from './expression/run.ts'
@@ -51,31 +50,23 @@ const picksByPlace = ({ name, operands }: FilterCall): boolean => {
 
 const codeBase = 5
 
-/**
- * Three numbers that tell all places apart: a digit that is shown reads 0, then 1 to 5, then 1 to 5
- * in them, and a constant the same in all three. Longer than 25 digits no card number is.
- */
-const codeDigits: readonly ((place: number) => number)[] = [
-  () => 0,
-  place => 1 + (place % codeBase),
-  place => 1 + Math.floor(place / codeBase),
-]
+const numberOf = (length: number, digitOf: (place: number) => number): string =>
+  Array.from({ length }, (_, place) => digitOf(place)).join('')
 
-const codeNumbers = (length: number): readonly string[] =>
-  codeDigits.map(digitOf => Array.from({ length }, (_, place) => digitOf(place)).join(''))
-
-const textOn = (output: Output, data: Json): string | undefined => {
+const textOn = (output: Output, data: Json): string => {
   try {
-    return scalarTextOf(bindTemplate([output]).evaluate(startRun({ at: 'mask', data })))
-  } catch (thrown) {
+    return String(bindTemplate([output]).evaluate(startRun({ at: 'mask', data })))
+  } catch {
     // It fails on every number of that length, and a mask that fails shows nothing.
-    if (thrown instanceof ApiError) return ''
-    throw thrown
+    return ''
   }
 }
 
-const readPlaces = (texts: readonly (string | undefined)[]): ReadonlySet<number> => {
-  const [zeros = '', low = '', high = ''] = texts
+/**
+ * By three numbers that tell all places apart: a digit that is shown reads 0 in the first of them
+ * and 1 to 5 in the others, and a constant the same in all. 25 places are more than a card has.
+ */
+const readPlaces = (zeros: string, low: string, high: string): ReadonlySet<number> => {
   const places = new Set<number>()
   for (let at = 0; at < zeros.length; at += 1) {
     if (zeros[at] === low[at]) continue
@@ -94,7 +85,13 @@ export const placesShown = (
   output: Output,
   length: number,
   dataWith: (digits: string) => Json,
-): ReadonlySet<number> | undefined =>
-  output.filters.every(picksByPlace)
-    ? readPlaces(codeNumbers(length).map(digits => textOn(output, dataWith(digits))))
-    : undefined
+): ReadonlySet<number> | undefined => {
+  if (!output.filters.every(picksByPlace)) return undefined
+  const on = (digitOf: (place: number) => number): string =>
+    textOn(output, dataWith(numberOf(length, digitOf)))
+  return readPlaces(
+    on(() => 0),
+    on(place => 1 + (place % codeBase)),
+    on(place => 1 + Math.floor(place / codeBase)),
+  )
+}

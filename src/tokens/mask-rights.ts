@@ -56,11 +56,11 @@ export function assertMayMask(rights: Rights, transform: Transform, composed: Co
   assertShowsEnds(shape, record.maskText, data)
 }
 
-/** What the mask shows now: nothing where there is none, or where it fails on the data. */
-function standingMask({ record, openData }: LoadedToken): Json | undefined {
-  if (record.maskText === undefined) return undefined
+/** By what data is shown now: `null` where there is no mask, or where it fails on the data. */
+function standingMask({ record, openData }: LoadedToken): Json {
+  if (record.maskText === undefined) return null
   const mask = parseJson(record.maskText)
-  return applyMask(mask, parseJson(openData())) === undefined ? undefined : mask
+  return applyMask(mask, parseJson(openData())) === undefined ? null : mask
 }
 
 /**

@@ -52,6 +52,7 @@ describe('the places of a number that a mask shows', () => {
     ["{{ data.number | reveal_last: 4 | replace: 'X', '*' }}", from(12, 16)],
     ["{{ data.number | reveal_last: 4 | remove: 'X' | slice: 0 }}", [12]],
     ["{{ data.number | replace: '', '-' | slice: 0, 3 }}", [0, 1]],
+    ["{{ data.number | replace: nil, '-' | slice: 2 }}", [1]],
     ['{{ data.number | reveal_last: 4 | to_string }}', from(12, 16)],
     ['**** {{ data.number | last4 }} {{ data.number | slice: 0 }}', [0, ...from(12, 16)]],
     [
@@ -91,6 +92,7 @@ describe('the places of a number that a mask shows', () => {
     ['{{ data.number | card_exp: "MM" }}'],
     ['{{ data | stringify | card_exp: "MM" }}'],
     ['{{ data | card_exp: "MM" | append: data.number }}'],
+    ['{{ data | card_exp: "MM" | append: data }}'],
     ['{{ data.number | slice: data.from, 8 }}'],
     ['{{ data.number | prepend: data.pad | slice: 16, 8 }}'],
     ["{{ data.number | reveal: 0, 0, 'X', '5' }}"],
@@ -148,12 +150,7 @@ describe('at most BIN and last four', () => {
 
 describe('a mask in the place of another one', () => {
   const noMore = (mask: unknown, standing: unknown, length = 16) =>
-    showsNoMore(
-      card,
-      fromPlain(mask),
-      standing === undefined ? undefined : fromPlain(standing),
-      length,
-    )
+    showsNoMore(card, fromPlain(mask), fromPlain(standing), length)
   const usual = {
     number: '{{ data.number | reveal_last: 4 }}',
     month: '{{ data.expiration_month }}',
@@ -172,8 +169,8 @@ describe('a mask in the place of another one', () => {
     ['{{ data.address.city | upcase }}', '{{ data.address }}'],
     ['{{ data.number | modulo: 97 }} {{ data.cvc }}', '{{ data }}'],
     ['constant', usual],
-    ['constant', undefined],
-    [{}, undefined],
+    ['constant', null],
+    [{}, null],
   ])('%j shows no more than %j', (mask, standing) => {
     expect(noMore(mask, standing)).toBe(true)
   })
@@ -182,7 +179,7 @@ describe('a mask in the place of another one', () => {
     ['{{ data.number | reveal_last: 5 }}', usual],
     ['{{ data.number | slice: 8, 8 }}', '{{ data.number | slice: 0, 8 }}'],
     ['{{ data.number | last4 }}', '{{ data.number | card_bin }}'],
-    ['{{ data.number | last4 }}', undefined],
+    ['{{ data.number | last4 }}', null],
     ['{{ data.number | modulo: 97 }}', '{{ data.number | modulo: 98 }}'],
     ['{{ data.cvc }}', usual],
     ['{{ data.cvc }}', '{{ data.cvc | size }}'],
