@@ -9,6 +9,7 @@
  */
 import { binDigitsOf, lastDigits } from './expression/filters/card.ts'
 import type { Output, PathStep } from './expression/tree.ts'
+import { maskNumberOutputsMax } from '../limits.ts'
 import type { Json } from './json.ts'
 import { outputsOf, pathsOf } from './mask-outputs.ts'
 import { placesShown } from './number-places.ts'
@@ -50,6 +51,12 @@ const isPath = (steps: readonly PathStep[], path: readonly PathStep[]): boolean 
 const isFree = (shape: CardShape, output: Output): boolean =>
   !pathsOf(output).some(({ steps }) => shape.isProtected(steps))
 
+/** What of a mask reads the number or the code, or may; `undefined` where that is too much. */
+const protectedOutputs = (shape: CardShape, mask: Json): readonly Output[] | undefined => {
+  const outputs = outputsOf(mask).filter(output => !isFree(shape, output))
+  return outputs.length > maskNumberOutputsMax ? undefined : outputs
+}
+
 /** Of an output that reads the number alone; `undefined` where its form does not tell. */
 const numberPlaces = (
   { number, dataWith }: CardShape,
@@ -70,9 +77,10 @@ export const shownPlaces = (
   mask: Json,
   length: number,
 ): ReadonlySet<number> | undefined => {
+  const outputs = protectedOutputs(shape, mask)
+  if (outputs === undefined) return undefined
   const shown = new Set<number>()
-  for (const output of outputsOf(mask)) {
-    if (isFree(shape, output)) continue
+  for (const output of outputs) {
     const places = numberPlaces(shape, output, length)
     if (places === undefined) return undefined
     for (const place of places) shown.add(place)
@@ -125,9 +133,10 @@ export const showsNoMore = (
   standing: Json,
   length: number,
 ): boolean => {
-  const outputs = outputsOf(standing)
-  const texts = textsOf(outputs)
-  const shown = new Set(outputs.flatMap(each => [...(numberPlaces(shape, each, length) ?? [])]))
+  if (protectedOutputs(shape, mask) === undefined) return false
+  const texts = textsOf(outputsOf(standing))
+  const telling = protectedOutputs(shape, standing) ?? []
+  const shown = new Set(telling.flatMap(each => [...(numberPlaces(shape, each, length) ?? [])]))
   return outputsOf(mask).every(output => {
     if (includesSorted(texts, JSON.stringify(output))) return true
     if (pathsOf(output).every(({ steps }) => isShownWhole(texts, steps))) return true

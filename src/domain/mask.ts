@@ -115,13 +115,16 @@ export const outputContains = (value: Json, digits: string): boolean => {
   return isFound
 }
 
+/** Steps for each character of what a probe shows, since it is printed to be compared. */
+const stepsPerShownChar = 8
+
 /** What a mask shows, as text; null stands for redacted data, which shows nothing either. */
 const printShown = (mask: Json, data: Json, probes: { stepsLeft: number }): string => {
   const run = startRun({ at: 'mask', data })
   run.stepsLeft = Math.min(run.stepsLeft, probes.stepsLeft)
   const stepsBefore = run.stepsLeft
   const text = printJson(applyMask(mask, data, run)?.masked ?? null)
-  probes.stepsLeft -= stepsBefore - run.stepsLeft + text.length
+  probes.stepsLeft -= stepsBefore - run.stepsLeft + text.length * stepsPerShownChar
   return text
 }
 

@@ -9,30 +9,32 @@
  * @module
  */
 import { countDigits } from './hidden-digits.ts'
-import { bindTemplate } from './expression/compile.ts'
+import { bindTemplate, type CompiledTemplate } from './expression/compile.ts'
 import { startRun } from './expression/run.ts'
 import type { FilterCall, Operand, Output } from './expression/tree.ts'
 import { scalarTextOf } from './expression/values.ts'
 import type { Json } from './json.ts'
 
+const none = -1
+
 /** By name: which argument is compared with characters of the input, if any is. */
-const comparedAt: ReadonlyMap<string, number | undefined> = new Map([
-  ['append', undefined],
-  ['card_bin', undefined],
+const comparedAt: ReadonlyMap<string, number> = new Map([
+  ['append', none],
+  ['card_bin', none],
   ['card_mask', 3],
-  ['last4', undefined],
-  ['pad_left', undefined],
-  ['pad_right', undefined],
-  ['prepend', undefined],
+  ['last4', none],
+  ['pad_left', none],
+  ['pad_right', none],
+  ['prepend', none],
   ['remove', 0],
   ['remove_first', 0],
   ['replace', 0],
   ['replace_first', 0],
   ['reveal', 3],
-  ['reveal_last', undefined],
-  ['slice', undefined],
-  ['to_string', undefined],
-  ['truncate', undefined],
+  ['reveal_last', none],
+  ['slice', none],
+  ['to_string', none],
+  ['truncate', none],
 ])
 
 /** A text without digits is found among constants alone: it tells nothing of the number. */
@@ -42,9 +44,9 @@ const isWithoutDigits = (operand: Operand | undefined): boolean =>
 const picksByPlace = ({ name, operands }: FilterCall): boolean => {
   const compared = comparedAt.get(name)
   return (
-    comparedAt.has(name) &&
+    compared !== undefined &&
     operands.every(({ kind }) => kind === 'literal') &&
-    (compared === undefined || isWithoutDigits(operands[compared]))
+    isWithoutDigits(operands[compared])
   )
 }
 
@@ -53,9 +55,9 @@ const codeBase = 5
 const numberOf = (length: number, digitOf: (place: number) => number): string =>
   Array.from({ length }, (_, place) => digitOf(place)).join('')
 
-const textOn = (output: Output, data: Json): string => {
+const textOn = ({ evaluate }: CompiledTemplate, data: Json): string => {
   try {
-    return String(bindTemplate([output]).evaluate(startRun({ at: 'mask', data })))
+    return String(evaluate(startRun({ at: 'mask', data })))
   } catch {
     // It fails on every number of that length, and a mask that fails shows nothing.
     return ''
@@ -87,8 +89,9 @@ export const placesShown = (
   dataWith: (digits: string) => Json,
 ): ReadonlySet<number> | undefined => {
   if (!output.filters.every(picksByPlace)) return undefined
+  const template = bindTemplate([output])
   const on = (digitOf: (place: number) => number): string =>
-    textOn(output, dataWith(numberOf(length, digitOf)))
+    textOn(template, dataWith(numberOf(length, digitOf)))
   return readPlaces(
     on(() => 0),
     on(place => 1 + (place % codeBase)),

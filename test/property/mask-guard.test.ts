@@ -79,9 +79,9 @@ describe('laws of masks of cards', () => {
         const changed = { ...members, number: mixed(places, first, second), cvc: '9999' }
         expect(applied(drawn, changed)).toEqual(applied(drawn, data))
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     )
-    expect(told).toBeGreaterThan(300)
+    expect(told).toBeGreaterThan(100)
   })
 
   test('a mask that shows no more tells nothing that the standing one does not', () => {
@@ -104,9 +104,9 @@ describe('laws of masks of cards', () => {
           expect(applied(next, changed)).toEqual(applied(next, data))
         },
       ),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     )
-    expect(narrowed).toBeGreaterThan(50)
+    expect(narrowed).toBeGreaterThan(20)
   })
 })
 

@@ -120,6 +120,17 @@ describe('the places of a number that a mask shows', () => {
     expect(endsAtMost(['constant', mask])).toBe(false)
   })
 
+  test('are not told of a mask that reads the number too often', () => {
+    const times = (count: number) =>
+      Array.from({ length: count }, () => '{{ data.number | last4 }}')
+    expect(placesOf([...times(64), '{{ data.holder }}'])).toEqual(from(12, 16))
+    expect(placesOf(times(65))).toBeUndefined()
+    expect(showsNoMore(card, times(64), times(1), 16)).toBe(true)
+    expect(showsNoMore(card, times(65), times(1), 16)).toBe(false)
+    expect(showsNoMore(card, times(1), times(65), 16)).toBe(true)
+    expect(showsNoMore(card, ['{{ data.number | slice: 15 }}'], times(65), 16)).toBe(false)
+  })
+
   test('of a bare number are those of the data itself', () => {
     expect(placesOf('{{ data | last4 }}', 16, cardNumber)).toEqual(from(12, 16))
     expect(placesOf('{{ data.number | last4 }} {{ data.cvc }}', 16, cardNumber)).toEqual([])
