@@ -190,7 +190,7 @@ const settingChoices: { readonly [K in keyof Settings]: Choice<Settings[K]> } = 
     ...boolean,
   },
   strictMasks: {
-    describes: 'only who may reveal a token may change how it is masked',
+    describes: 'only who may reveal a token may widen how it is shown',
     fallback: defaultSettings.strictMasks,
     ...boolean,
   },

@@ -120,8 +120,12 @@ export const revealCharsMax = tokenDataBytesMax
 export const aliasAttemptsMax = 100
 /** One hidden digit would follow from the others by the Luhn check. */
 export const maskHiddenDigitsMin = 2
-/** decision: of all probes of one id together; there may be one for each digit. */
+/** decision: of all probes of one id together; there may be nine for each digit. */
 export const idProbeStepsMax = 4 * evaluationStepsMax
+/** decision: of all probes of one mask together; there may be nine for each digit. */
+export const maskProbeStepsMax = evaluationStepsMax
+/** decision: outputs of a mask that read a card's number; each is judged at create and update. */
+export const maskNumberOutputsMax = 64
 /** Of a mask as printed: it is in every answer about its token. */
 export const maskCharsMax = 16 * 1024
 export const maskDepthMax = jsonDepthMax

@@ -21,7 +21,7 @@ export interface Settings {
   readonly cardNumberGuard: boolean
   /** Refuses masks that show a whole card number (contract section 6). */
   readonly maskGuard: boolean
-  /** Changing mask, search indexes or fingerprint expression needs reveal (hardening finding 9). */
+  /** Only whoever sees a token whole may widen how it is shown and found (contract section 6). */
   readonly strictMasks: boolean
   /** A session gets no wider grants than its authorizer has (contract section 12). */
   readonly sessionGrantsWithinAuthorizer: boolean
@@ -35,6 +35,6 @@ export const defaultSettings: Settings = {
   requestsPerSecondMax: undefined,
   cardNumberGuard: true,
   maskGuard: true,
-  strictMasks: false,
+  strictMasks: true,
   sessionGrantsWithinAuthorizer: false,
 }

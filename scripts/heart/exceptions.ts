@@ -74,11 +74,37 @@ export const equivalent: readonly Exception[] = [
     what: ['boundary <='],
     reason: behindEnd,
   },
+  ...['applyMask(mask, data)?.masked ?? null', 'applyMask(mask, data, run)?.masked ?? null'].map(
+    guard => ({
+      file: 'src/domain/mask.ts',
+      guard,
+      what: ['never the fallback'],
+      reason: 'undefined shows as little as null, and is printed alike each time',
+    }),
+  ),
   {
     file: 'src/domain/mask.ts',
-    guard: 'applyMask(mask, data)?.masked ?? null',
-    what: ['never the fallback'],
-    reason: 'undefined shows as little as null, and is printed alike each time',
+    guard: 'places !== undefined && number.length - places.size >= maskHiddenDigitsMin',
+    what: ['false'],
+    reason: shortCut,
+  },
+  {
+    file: 'src/domain/mask.ts',
+    guard: 'number.length - places.size >= maskHiddenDigitsMin',
+    what: ['boundary >'],
+    reason: shortCut,
+  },
+  {
+    file: 'src/domain/mask-guard.ts',
+    guard: 'text < wanted',
+    what: ['boundary <='],
+    reason: 'equal texts have been told before',
+  },
+  {
+    file: 'src/domain/number-places.ts',
+    guard: 'at < zeros.length',
+    what: ['boundary <='],
+    reason: behindEnd,
   },
   {
     file: 'src/domain/pan-guard.ts',

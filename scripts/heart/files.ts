@@ -21,7 +21,8 @@ export const heartFiles: readonly string[] = [
   ...find('src/crypto/*.ts'),
   ...find('src/domain/expression/**/*.ts'),
   ...domain('merge-patch'),
-  ...domain('digits', 'hidden-digits', 'mask', 'pan-guard'),
+  ...domain('digits', 'hidden-digits', 'mask', 'mask-guard', 'mask-outputs', 'moves'),
+  ...domain('number-places', 'pan-guard'),
 ]
 
 export const heartTests: readonly string[] = find(

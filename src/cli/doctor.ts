@@ -68,7 +68,7 @@ export function findInSettings(settings: Settings, address: Address): Finding[] 
     [!settings.maskGuard, 'a mask may show a whole card number'],
     [
       !settings.strictMasks,
-      'who may update a token may change its mask to show it all: see --strict-masks',
+      'who may update a token may change its mask to show it all: strict masks are off',
     ],
     [settings.requestsPerSecondMax === undefined, 'no credential is limited in its requests'],
     [

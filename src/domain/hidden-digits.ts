@@ -1,8 +1,8 @@
 /**
  * Whether digits stay hidden in what is made of them, in whatever form it shows them.
  *
- * It asks what changes when one digit does, so it finds digits that are shown reversed, in parts or
- * encoded, too. Source: PCI DSS 3.4.1; contract sections 6 and 7.
+ * It asks what changes when one digit becomes any other one, so it finds digits that are shown
+ * reversed, in parts or encoded, too. Source: PCI DSS 3.4.1; contract sections 6 and 7.
  * @module
  */
 import { isDigitCode } from './digits.ts'
@@ -18,14 +18,22 @@ export const digitsAt = (data: Json, place: DigitsPlace): string | undefined => 
   return typeof value === 'string' ? value : undefined
 }
 
-/** @returns the data with other digits in their place */
-export const withDigits = (data: Json, place: DigitsPlace, digits: string): Json =>
-  place !== 'whole' && isJsonObject(data) ? new Map([...data, [place.member, digits]]) : digits
+/**
+ * The data with other digits in their place. One copy serves all of them, since there are many: it
+ * holds the digits that were asked for last.
+ */
+export const digitsChanger = (data: Json, place: DigitsPlace): ((digits: string) => Json) => {
+  if (place === 'whole' || !isJsonObject(data)) return digits => digits
+  const copy = new Map(data)
+  return digits => copy.set(place.member, digits)
+}
 
 export const countDigits = (text: string): number => text.replaceAll(/[^0-9]/g, '').length
 
+const allDigits = '0123456789'
+
 /**
- * Whether at least `least` of the digits could be others without the output being another.
+ * Whether at least `least` of the digits could be any others without the output being another.
  * @param digits    characters between them do not count
  * @param outputOf  the output for other digits in their place; `undefined` when there is none
  */
@@ -35,11 +43,15 @@ export const hidesDigits = (
   outputOf: (digits: string) => string | undefined,
 ): boolean => {
   const shown = outputOf(digits)
+  const isHidden = (at: number): boolean =>
+    [...allDigits].every(
+      other =>
+        other === digits[at] ||
+        outputOf(digits.slice(0, at) + other + digits.slice(at + 1)) === shown,
+    )
   let hidden = 0
   for (let at = 0; at < digits.length && hidden < least; at += 1) {
-    if (!isDigitCode(digits.charCodeAt(at))) continue
-    const other = String((Number(digits[at]) + 1) % 10)
-    if (outputOf(digits.slice(0, at) + other + digits.slice(at + 1)) === shown) hidden += 1
+    if (isDigitCode(digits.charCodeAt(at)) && isHidden(at)) hidden += 1
   }
   return hidden >= least
 }

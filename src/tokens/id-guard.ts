@@ -7,8 +7,8 @@
 import {
   countDigits,
   digitsAt,
+  digitsChanger,
   hidesDigits,
-  withDigits,
   type DigitsPlace,
 } from '../domain/hidden-digits.ts'
 import type { Json } from '../domain/json.ts'
@@ -27,7 +27,8 @@ function hidesPlace(data: Json, place: DigitsPlace, least: number, { idOf }: Giv
   const digits = digitsAt(data, place)
   if (digits === undefined) return true
   const wanted = Math.min(least, countDigits(digits))
-  return hidesDigits(digits, wanted, other => idOf(withDigits(data, place, other)))
+  const change = digitsChanger(data, place)
+  return hidesDigits(digits, wanted, other => idOf(change(other)))
 }
 
 function carriesNumber({ protectedNumber: place }: TokenType, data: Json, given: GivenId): boolean {

@@ -15,6 +15,7 @@ import { isExpired } from '../records/deadline.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
 import type { Change, NewRow } from '../store/contract.ts'
 import { dedupUnique, findEqual } from './dedup.ts'
+import { assertMayMask } from './mask-rights.ts'
 import { pauses } from './pause.ts'
 import type { Plan } from './plan.ts'
 import { sealToken } from './record.ts'
@@ -71,6 +72,7 @@ function nameToken(deps: Deps, caller: Caller, { plan, collisions }: Entry): Nam
   if (transform === undefined) {
     throw new ApiError('forbidden', 'expected a container that a rule with token:create covers')
   }
+  assertMayMask(deps.settings, transform, plan.composed)
   return { record, transform }
 }
 

@@ -12,6 +12,7 @@ import { parseFutureInstant } from '../domain/instants.ts'
 import type { Json } from '../domain/json.ts'
 import { parseJson } from '../domain/json-parse.ts'
 import { mergePatch } from '../domain/merge-patch.ts'
+import { mayMove } from '../domain/moves.ts'
 import { tokenTypeOf } from '../domain/token-types.ts'
 import { ApiError, invalid, invariant } from '../errors.ts'
 import { inTurn } from '../records/turns.ts'
@@ -19,6 +20,7 @@ import { untilWritten, writeAs } from '../records/write.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { decideHolding, findEqual } from './dedup.ts'
 import { loadToken, type LoadedToken } from './load.ts'
+import { assertMayRemask } from './mask-rights.ts'
 import type { TokenChanges } from './model.ts'
 import { sealToken, tokenUnique } from './record.ts'
 import type { TokenRecord } from './stored-form.ts'
@@ -62,28 +64,6 @@ function draftOf(deps: Deps, token: LoadedToken, body: TokenChanges): Draft {
   }
 }
 
-/**
- * Such a change would show data to whoever may only mask it (hardening finding 9).
- * decision: whoever sees nothing may never make it, since fingerprints of chosen parts tell all.
- */
-function assertMayRemask(deps: Deps, token: LoadedToken, next: ComposedRecord): void {
-  const { transform } = token
-  if (transform === 'reveal' || (transform === 'mask' && !deps.settings.strictMasks)) return
-  const { maskText, fingerprintExpression, searchIndexes } = token.record
-  const isKept =
-    maskText === next.maskText &&
-    fingerprintExpression === next.fingerprintExpression &&
-    JSON.stringify(searchIndexes) === JSON.stringify(next.searchIndexes)
-  if (isKept) return
-  throw new ApiError('forbidden', 'expected a rule that reveals, to change how data is shown')
-}
-
-/** Of the place that a token leaves and the one that it enters, the one that shows less decides. */
-function shownAs(caller: Caller, token: LoadedToken, next: TokenRecord): Transform {
-  const entered = decideTransform(caller.grants, 'token:update', next)
-  return entered === 'redact' ? 'redact' : atMostMask(token.transform)
-}
-
 /** decision: an accepted update says who and when, also when it changed nothing else. */
 function changedRecord(deps: Deps, caller: Caller, token: LoadedToken, next: ComposedRecord) {
   const { id, idIsRandom, createdBy, createdAtMs } = token.record
@@ -96,10 +76,20 @@ function changedRecord(deps: Deps, caller: Caller, token: LoadedToken, next: Com
     modifiedBy: caller.applicationId,
     modifiedAtMs: deps.now(),
   }
-  if (decideTransform(caller.grants, 'token:update', record) === undefined) {
-    throw new ApiError('forbidden', 'expected a container that a rule with token:update covers')
+  if (!mayMove(caller.grants, token.record, record)) {
+    throw new ApiError(
+      'forbidden',
+      'expected a container that a rule with token:update covers, and that shows no more',
+    )
   }
   return record
+}
+
+/** A move never shows more, so that the place which the token enters decides. */
+function shownAs(caller: Caller, entered: TokenRecord): Transform {
+  const transform = decideTransform(caller.grants, 'token:update', entered)
+  invariant(transform !== undefined, 'a place that may be entered is covered')
+  return atMostMask(transform)
 }
 
 /** An equal token is told of; if the caller may not read it, contents are not (section 9). */
@@ -123,7 +113,7 @@ async function tryUpdate(
   const scope = deps.keys.tenant(tenantId)
   const composed = composeToken(scope, deps.settings, draftOf(deps, token, body))
   const { contents, data } = composed
-  assertMayRemask(deps, token, composed.record)
+  assertMayRemask(deps.settings, token, composed)
   const record = changedRecord(deps, caller, token, composed.record)
   const { uniques, changes } = await decideHolding(deps, tenantId, record, ordinal)
   // After the holding: a token that holds the unique by now is seen, or the write does not land.
@@ -132,7 +122,7 @@ async function tryUpdate(
   const all = [...changes, { replace, ordinal, ifVersion: version }]
   if (!(await writeAs(deps.store, caller, all))) return undefined
   const written = { data, dataText: contents.dataText }
-  return viewWritten(record, tenantId, shownAs(caller, token, record), written, frame)
+  return viewWritten(record, tenantId, shownAs(caller, record), written, frame)
 }
 
 /** @returns the JSON text of the changed token */

@@ -114,7 +114,7 @@ describe('coffer doctor', () => {
     const data = copyOfMade('careful')
     const key = join(root, 'careful.key')
     renameSync(join(data, 'master.key'), key)
-    const careful = ['--cors-origins', 'https://shop.example', '--strict-masks', 'true']
+    const careful = ['--cors-origins', 'https://shop.example']
     const limited = ['--requests-per-second-max', '100', '--master-key-file', key]
     const { exitCode, stdout } = await doctor('--data', data, ...careful, ...limited)
     expect([exitCode, stdout]).toEqual([0, 'no faults, 0 warnings\n'])
@@ -143,7 +143,6 @@ describe('coffer doctor', () => {
     const careful: Settings = {
       ...defaultSettings,
       corsOrigins: ['https://shop.example'],
-      strictMasks: true,
       requestsPerSecondMax: 1,
     }
     const address = { host: '127.0.0.1', port: 1 }

@@ -97,6 +97,10 @@ export const masks: readonly Json[] = [
   '{{ data | stringify }}',
   { number: '{{ data.number | reveal_last: 4 }}', cvc: 'none' },
   { number: '{{ data.number }}' },
+  '{{ data.number | last4 }}',
+  '{{ data | reveal_last: 6 }}',
+  { number: '{{ data.number | reveal_last: 6 }}', month: '{{ data.expiration_month }}' },
+  { cvc: '{{ data.cvc }}', holder: '{{ data.holder | reveal_last: 1 }}' },
   { a: '{{ data.a | reveal_last: 1 }}', b: ['{{ data.b.c }}', 'fixed'] },
 ]
 

@@ -7,7 +7,8 @@
 import { admit, decide, failed, isRefused, type Caller, type Expected } from './access.ts'
 import { composeChanged, composeNew, isPatch, type Composed } from './compose-token.ts'
 import { evaluate, isExpression } from './expressions.ts'
-import { sorted, type JsonObject } from './json.ts'
+import type { JsonObject } from './json.ts'
+import { mayMask, mayRemask } from './masks.ts'
 import { findToken, liveTokens, takeOrder, type Model, type ModelToken } from './state.ts'
 import { contentOf, shownData, viewBare, viewToken } from './token-view.ts'
 import { protectedDigits } from './token-types.ts'
@@ -89,7 +90,7 @@ export function createToken(
   if (id === undefined) return failed(400)
   const token = newToken(model, caller, id, composed)
   const transform = decide(caller, 'token:create', token)
-  if (transform === undefined) return failed(403)
+  if (transform === undefined || !mayMask(transform, token)) return failed(403)
   const equals = token.deduplicates ? equalTokens(model, { ...token, id: '' }) : []
   if (equals.length > 0) return answerEqual(model, caller, equals, chosen)
   if (findToken(model, id) !== undefined) return failed(409)
@@ -136,12 +137,14 @@ function equalityOf(model: Model, caller: Caller, token: ModelToken) {
   return { extras: { deduplicated: equals.length > 0 }, hides: equals.length > 0 ? hides : [false] }
 }
 
-const howShown = ({ mask, indexes, fingerprintExpression }: ModelToken): string =>
-  JSON.stringify(sorted([mask ?? null, indexes, fingerprintExpression]))
+const ranks = [undefined, 'redact', 'mask', 'reveal']
 
-/** decision: who sees nothing of the data may not change how it is shown and found. */
-const isShownAlike = (before: ModelToken, after: ModelToken): boolean =>
-  howShown(before) === howShown(after)
+/** A move never shows its caller more, by any permission (contract section 9). */
+const isMovedUp = (caller: Caller, from: ModelToken, to: ModelToken): boolean =>
+  ['token:read', 'token:search', 'token:use', 'token:update'].some(permission => {
+    const [before, after] = [from, to].map(at => ranks.indexOf(decide(caller, permission, at)))
+    return Number(after) > Number(before)
+  })
 
 export function patchToken(
   model: Model,
@@ -168,16 +171,14 @@ export function patchToken(
     modifiedAtMs: model.nowMs,
   }
   const entered = decide(caller, 'token:update', token)
-  if (entered === undefined) return failed(403)
-  if (transform === 'redact' && !isShownAlike(standing, token)) return failed(403)
+  if (entered === undefined || isMovedUp(caller, standing, token)) return failed(403)
+  if (!mayRemask(transform, standing, token)) return failed(403)
   learnFingerprint(model, token, chosen)
   model.tokens.set(id, token)
   const { extras, hides } = equalityOf(model, caller, token)
   const isHidden = !('fingerprint_expression' in chosen)
   const isHiding = hides.includes(isHidden) ? isHidden : !isHidden
-  // Of the place that is left and the one that is entered, the one that shows less decides.
-  const shown = entered === 'redact' ? 'redact' : atMostMask(transform)
-  return { status: 200, json: viewToken(model, token, shown, extras, isHiding) }
+  return { status: 200, json: viewToken(model, token, atMostMask(entered), extras, isHiding) }
 }
 
 export function deleteToken(model: Model, key: string | undefined, id: string): Expected {

@@ -35,7 +35,7 @@ const samples: {
   requestsPerSecondMax: ['100', 100, 100],
   cardNumberGuard: ['false', false, false],
   maskGuard: ['false', false, false],
-  strictMasks: ['true', true, true],
+  strictMasks: ['false', false, false],
   sessionGrantsWithinAuthorizer: ['true', true, true],
 }
 
@@ -85,7 +85,7 @@ const samplesOfFile: { readonly [K in keyof Settings]: unknown } = {
   requestsPerSecondMax: 7,
   cardNumberGuard: true,
   maskGuard: true,
-  strictMasks: false,
+  strictMasks: true,
   sessionGrantsWithinAuthorizer: false,
 }
 

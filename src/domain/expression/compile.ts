@@ -25,6 +25,8 @@ export interface CompiledTemplate {
   readonly isWhole: boolean
   /** Another evaluation on the same data may give another value. */
   readonly isRandom: boolean
+  /** What it was made of. */
+  readonly parts: Template
   readonly evaluate: (run: Run) => Json
 }
 
@@ -88,6 +90,7 @@ export const bindTemplate = (template: Template): CompiledTemplate => {
     isConstant: template.every(each => typeof each === 'string' || isConstantOutput(each)),
     isWhole,
     isRandom: template.some(each => typeof each !== 'string' && isRandomOutput(each)),
+    parts: template,
     evaluate: isWhole ? compileWhole(part) : compileMixed(template),
   }
 }

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import {
   countDigits,
   digitsAt,
+  digitsChanger,
   hidesDigits,
-  withDigits,
 } from '../../../src/domain/hidden-digits.ts'
 import type { Json } from '../../../src/domain/json.ts'
 
@@ -39,15 +39,18 @@ describe('the place of digits', () => {
   })
 
   test('takes other digits, and leaves all else as it was', () => {
-    expect(withDigits('4242', 'whole', '5')).toBe('5')
-    expect(withDigits(card, 'whole', '5')).toBe('5')
-    expect(withDigits('4242', member, '5')).toBe('5')
-    expect(withDigits(card, member, '5')).toEqual(
-      new Map([
-        ['cvc', '123'],
-        ['number', '5'],
-      ]),
-    )
+    expect(digitsChanger('4242', 'whole')('5')).toBe('5')
+    expect(digitsChanger(card, 'whole')('5')).toBe('5')
+    expect(digitsChanger('4242', member)('5')).toBe('5')
+    const change = digitsChanger(card, member)
+    for (const digits of ['5', '6']) {
+      expect(change(digits)).toEqual(
+        new Map([
+          ['cvc', '123'],
+          ['number', digits],
+        ]),
+      )
+    }
     expect(card.get('number')).toBe('4242')
   })
 })
@@ -82,17 +85,28 @@ describe('hiding digits', () => {
     expect(hidesDigits('4-2-4', 4, () => '')).toBe(false)
   })
 
-  test('tries another digit, also for a nine', () => {
+  test('tries every other digit at each place', () => {
     const tried: string[] = []
     hidesDigits('90', 3, digits => (tried.push(digits), ''))
-    expect(tried).toEqual(['90', '00', '91'])
+    const first = ['00', '10', '20', '30', '40', '50', '60', '70', '80']
+    const second = ['91', '92', '93', '94', '95', '96', '97', '98', '99']
+    expect(tried).toEqual(['90', ...first, ...second])
+  })
+
+  test('finds a digit that is shown by half', () => {
+    const halves = (digits: string) => [...digits].map(digit => Math.floor(Number(digit) / 2))
+    expect(hidesDigits('4242', 1, digits => halves(digits).join(''))).toBe(false)
+    const isAbove = (digits: string) => String(digits > '4250')
+    expect(hidesDigits('4242', 2, isAbove)).toBe(false)
   })
 
   test('asks no further than it must', () => {
     let asked = 0
-    expect(hidesDigits('4242424242424242', 2, () => String((asked += 0)))).toBe(true)
     expect(hidesDigits('4242424242424242', 2, () => ((asked += 1), ''))).toBe(true)
-    expect(asked).toBe(3)
+    expect(asked).toBe(1 + 2 * 9)
+    asked = 0
+    expect(hidesDigits('4242424242424242', 1, digits => ((asked += 1), digits))).toBe(false)
+    expect(asked).toBe(1 + 16)
   })
 
   test('an output that is not there hides as any other that never changes', () => {

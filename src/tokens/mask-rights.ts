@@ -1,0 +1,100 @@
+/**
+ * Who may give a token which mask: beyond some bounds only whoever its rules reveal it to.
+ *
+ * A mask is what others see under the transform `mask`, and search indexes and fingerprints tell of
+ * data as masks do. The setting `strict_masks` loosens all of it. Source: contract section 6.
+ * @module
+ */
+import type { Transform } from '../domain/access.ts'
+import { parseJson } from '../domain/json-parse.ts'
+import { isJsonObject, type Json } from '../domain/json.ts'
+import { applyMask } from '../domain/mask.ts'
+import { cardShapeOf, showsEndsAtMost, showsNoMore, type CardShape } from '../domain/mask-guard.ts'
+import { tokenTypeOf } from '../domain/token-types.ts'
+import { ApiError } from '../errors.ts'
+import type { Settings } from '../settings.ts'
+import type { Composed, ComposedRecord } from './compose.ts'
+import type { LoadedToken } from './load.ts'
+import { defaultMaskTextOf } from './stored-form.ts'
+
+type Rights = Pick<Settings, 'strictMasks'>
+
+const refused = () =>
+  new ApiError(
+    'forbidden',
+    'expected a rule that reveals, for a mask that shows more of a card than before, more of its ' +
+      'number than the first six or eight and the last four digits, or any of its cvc',
+  )
+
+const refusedToChange = () =>
+  new ApiError('forbidden', 'expected a rule that reveals, to change how data is shown')
+
+const isDefaultMask = ({ type, maskText }: ComposedRecord): boolean => {
+  const known = tokenTypeOf(type)
+  return known !== undefined && maskText === defaultMaskTextOf(known)
+}
+
+const numberLengthOf = (data: Json): number => {
+  const number = isJsonObject(data) ? data.get('number') : data
+  return typeof number === 'string' ? number.length : 0
+}
+
+const assertShowsEnds = (shape: CardShape, maskText: string, data: Json): void => {
+  if (!showsEndsAtMost(shape, parseJson(maskText), numberLengthOf(data))) throw refused()
+}
+
+/**
+ * The mask of a new token.
+ * @param transform of the rule that decides on `token:create`
+ * @throws ApiError `forbidden`
+ */
+export function assertMayMask(rights: Rights, transform: Transform, composed: Composed): void {
+  const { record, data } = composed
+  const shape = cardShapeOf(record.type)
+  if (!rights.strictMasks || transform === 'reveal' || shape === undefined) return
+  if (record.maskText === undefined || isDefaultMask(record)) return
+  assertShowsEnds(shape, record.maskText, data)
+}
+
+/** By what data is shown now: `null` where there is no mask, or where it fails on the data. */
+function standingMask({ record, openData }: LoadedToken): Json {
+  if (record.maskText === undefined) return null
+  const mask = parseJson(record.maskText)
+  return applyMask(mask, parseJson(openData())) === undefined ? null : mask
+}
+
+/**
+ * Of a card, a change may narrow the mask. decision: where the number gets another length, a mask
+ * that is kept is judged as that of a new card, since it may show other digits of such a number.
+ */
+function assertNarrows(shape: CardShape, token: LoadedToken, { record, data }: Composed): void {
+  const { maskText } = record
+  if (maskText === undefined) return
+  const length = numberLengthOf(data)
+  const isKept = maskText === token.record.maskText
+  if (!isKept && !showsNoMore(shape, parseJson(maskText), standingMask(token), length)) {
+    throw refused()
+  }
+  if (isDefaultMask(record)) return
+  if (length !== numberLengthOf(parseJson(token.openData()))) {
+    assertShowsEnds(shape, maskText, data)
+  }
+}
+
+/**
+ * How a changed token is shown and found. The transform is that of the rule on `token:update`.
+ * decision: whoever sees nothing may never widen it, since fingerprints of chosen parts tell all.
+ * @throws ApiError `forbidden`
+ */
+export function assertMayRemask(rights: Rights, token: LoadedToken, next: Composed): void {
+  const { transform, record } = token
+  if (transform === 'reveal' || (transform === 'mask' && !rights.strictMasks)) return
+  const { maskText, fingerprintExpression, searchIndexes } = next.record
+  const isFoundAlike =
+    record.fingerprintExpression === fingerprintExpression &&
+    JSON.stringify(record.searchIndexes) === JSON.stringify(searchIndexes)
+  if (!isFoundAlike) throw refusedToChange()
+  const shape = rights.strictMasks ? cardShapeOf(record.type) : undefined
+  if (shape !== undefined) assertNarrows(shape, token, next)
+  else if (record.maskText !== maskText) throw refusedToChange()
+}
