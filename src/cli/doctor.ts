@@ -10,12 +10,14 @@ import { existsSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import type { Address } from '../config.ts'
+import { keyBytes, primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import type { Settings } from '../settings.ts'
 import { freeBytesAt } from '../store/lmdb/free-space.ts'
 import { checkFolder, type FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
+import { isProcessGuarded } from './process-guard.ts'
 import { sayNow } from './system.ts'
 
 export type DoctorOptions = FolderOptions & ConfigOptions & { readonly json?: boolean }
@@ -32,7 +34,7 @@ const othersMayUse = (path: string): boolean => (statSync(path).mode & 0o077) !=
 
 function findInFolder({ data, masterKeyFile }: FolderOptions): Finding[] {
   try {
-    checkFolder({ data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) })
+    checkFolder({ data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) }).fill(0)
   } catch (error) {
     if (error instanceof CommandFailure) return [fault(error.message)]
     throw error
@@ -52,6 +54,22 @@ function findInFolder({ data, masterKeyFile }: FolderOptions): Finding[] {
     findings.push(fault('too little space is free: writes are refused with 507'))
   }
   return findings
+}
+
+/** What this process may not do, `serve` may not either where it is started alike. */
+function findInProcess(): Finding[] {
+  primitives.keep(new Uint8Array(keyBytes))
+  const checks: readonly [boolean, string][] = [
+    [
+      !primitives.isLocked(),
+      'keys cannot be locked in memory, so they may be swapped to disk: raise LimitMEMLOCK (ulimit -l)',
+    ],
+    [
+      !isProcessGuarded(),
+      'this platform does not keep other processes of the user from reading the memory of serve',
+    ],
+  ]
+  return checks.filter(([isSo]) => isSo).map(([, text]) => warning(text))
 }
 
 const isLoopback = (host: string): boolean =>
@@ -82,7 +100,11 @@ export function findInSettings(settings: Settings, address: Address): Finding[] 
 /** @throws CommandFailure when there is a fault */
 export function doctor(options: DoctorOptions): void {
   const { address, settings } = loadConfig(options)
-  const findings = [...findInFolder(options), ...findInSettings(settings, address)]
+  const findings = [
+    ...findInFolder(options),
+    ...findInProcess(),
+    ...findInSettings(settings, address),
+  ]
   const faults = findings.filter(({ level }) => level === 'fault').length
   if (options.json === true) sayNow(JSON.stringify({ findings }))
   else for (const { level, text } of findings) sayNow(`${level}: ${text}`)
