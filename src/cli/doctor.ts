@@ -16,6 +16,7 @@ import type { Settings } from '../settings.ts'
 import { freeBytesAt } from '../store/lmdb/free-space.ts'
 import { checkFolder, type FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
+import { findWritableByOthers } from './file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { isProcessGuarded } from './process-guard.ts'
 import { sayNow } from './system.ts'
@@ -30,9 +31,10 @@ export interface Finding {
 const fault = (text: string): Finding => ({ level: 'fault', text })
 const warning = (text: string): Finding => ({ level: 'warning', text })
 
-const othersMayUse = (path: string): boolean => (statSync(path).mode & 0o077) !== 0
+const othersMayRead = (path: string): boolean => (statSync(path).mode & 0o055) !== 0
 
-function findInFolder({ data, masterKeyFile }: FolderOptions): Finding[] {
+function findInFolder(options: FolderOptions): Finding[] {
+  const { data, masterKeyFile } = options
   try {
     checkFolder({ data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) }).fill(0)
   } catch (error) {
@@ -40,9 +42,13 @@ function findInFolder({ data, masterKeyFile }: FolderOptions): Finding[] {
     throw error
   }
   const inFolder = join(data, 'master.key')
-  const findings = [data, inFolder, join(data, 'store', 'data.mdb')]
-    .filter(path => existsSync(path) && othersMayUse(path))
+  // Whoever asks may be root, and whoever serves may not.
+  const owner = statSync(data).uid
+  const writable = findWritableByOthers(options, owner).map(fault)
+  const readable = [data, inFolder, join(data, 'store', 'data.mdb')]
+    .filter(path => existsSync(path) && othersMayRead(path))
     .map(path => warning(`${path} can be used by others than its owner: take that mode away`))
+  const findings = [...writable, ...readable]
   if (masterKeyFile === undefined && existsSync(inFolder)) {
     findings.push(
       warning(

@@ -21,6 +21,7 @@ import {
   type LockedFolder,
 } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
+import { assertOwnFiles } from './file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { findPort, untilSignalled } from './server.ts'
 import { endingSignals, outliveTerminal, serveUntilSignalled } from './serving.ts'
@@ -114,6 +115,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const config = loadConfig(options)
   const { address, workers } = config
   outliveReaders()
+  assertOwnFiles(options)
   if (workers === 1 || 'socket' in address) await serveAlone(options, config)
   else await serveTogether(options, config, address)
 }
