@@ -68,7 +68,7 @@ function findInProcess(): Finding[] {
   const checks: readonly [boolean, string][] = [
     [
       !primitives.isLocked(),
-      'keys cannot be locked in memory, so they may be swapped to disk: raise LimitMEMLOCK (ulimit -l)',
+      'keys cannot be locked in memory, and may be swapped: raise LimitMEMLOCK (ulimit -l)',
     ],
     [
       !isProcessGuarded(),

@@ -1,5 +1,5 @@
 /**
- * `coffer compact` as a person runs it: what lay in a vault after deletes, and what lies there then.
+ * `coffer compact` as a person runs it: what lay in a vault after deletes, and what lies then.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
