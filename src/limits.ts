@@ -252,6 +252,11 @@ export const freeSpaceProbeMs = 1_000
 export const reserveBytesWanted = 16 * 1024 * 1024
 export const reserveBytesToAddMin = 12 * 1024 * 1024
 export const reserveBytesToRemoveMin = 4 * 1024 * 1024
+/** decision: so long may the processes of a killed instance take to be gone. */
+export const lockWaitMsMax = 1_000
+export const lockPollMs = 5
+/** decision: of entries in one transaction of a copy, which the engine keeps in memory. */
+export const compactBatchBytes = 16 * 1024 * 1024
 /** A commit that takes longer will never end: the engine's writer is stuck (hardening L9). */
 export const commitMsMax = 5_000
 /** How long a failed commit is asked for its cause. */

@@ -7,6 +7,8 @@
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../package.json' with { type: 'json' }
 import { createApp, type AppCreateOptions } from './cli/app-create.ts'
+import { compact } from './cli/compact.ts'
+import type { FolderOptions } from './cli/data-folder.ts'
 import { dev, type DevOptions } from './cli/dev.ts'
 import { doctor, type DoctorOptions } from './cli/doctor.ts'
 import { CommandFailure, systemCodeOf } from './cli/failure.ts'
@@ -15,6 +17,7 @@ import { init, type InitOptions } from './cli/init.ts'
 import { assertMachine } from './cli/machine.ts'
 import { assertKnownVariables, servingOptions, tryingOptions } from './cli/options.ts'
 import { serve, type ServeOptions } from './cli/serve.ts'
+import { guardProcess } from './cli/process-guard.ts'
 import { say } from './cli/system.ts'
 import { work } from './cli/worker.ts'
 import { verify, type VerifyOptions } from './cli/verify.ts'
@@ -56,7 +59,9 @@ function buildCommands(): Command {
     .exitOverride()
     .showSuggestionAfterError(false)
     .hook('preAction', (_, command) => {
-      if (command.name() !== 'version') assertMachine()
+      if (command.name() === 'version') return
+      guardProcess()
+      assertMachine()
     })
     .configureOutput({
       outputError: (text, write) =>
@@ -102,6 +107,12 @@ function buildCommands(): Command {
     .addOption(masterKeyOption())
     .option('--json', 'print one line of JSON')
     .action((options: VerifyOptions) => verify(options))
+  program
+    .command('compact')
+    .description('write the database anew without what was deleted; the server must be stopped')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .action((options: FolderOptions) => compact(options))
   program
     .command('version')
     .description('print the version')

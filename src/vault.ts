@@ -11,6 +11,7 @@ import { composeApplication } from './applications/service.ts'
 import { uuidOf } from './bytes.ts'
 import { deriveKey } from './crypto/derive.ts'
 import { createKeyring, decodeKeyring, encodeKeyring } from './crypto/keyring.ts'
+import { primitives } from './crypto/primitives.ts'
 import { openKeys, type KeyScope, type Keys } from './crypto/scope.ts'
 import type { Deps } from './deps.ts'
 import { mayHold, permissions } from './domain/permissions.ts'
@@ -26,7 +27,7 @@ export const keyringUnique = createHash('sha256').update('coffer/1/keyring').dig
 
 /** A scope with one key, for the one value that no data key may seal. */
 function masterScope(masterKey: Uint8Array): KeyScope {
-  const wrappingKey = deriveKey(masterKey, 'keyring', keyringScopeName)
+  const wrappingKey = primitives.keep(deriveKey(masterKey, 'keyring', keyringScopeName))
   return {
     name: keyringScopeName,
     indexKey: wrappingKey,
@@ -40,11 +41,13 @@ function masterScope(masterKey: Uint8Array): KeyScope {
   }
 }
 
-/** What seals the keyring. */
+/** What seals the keyring. Its key is as good as the master key: `wipeSealer` ends it. */
 export const keyringSealer = (masterKey: Uint8Array): RowSealer => ({
   scope: masterScope(masterKey),
   collection: 'keyring',
 })
+
+const wipeSealer = ({ scope }: RowSealer): void => void scope.recordKey(0).fill(0)
 
 export interface NewVault {
   readonly tenantId: string
@@ -72,8 +75,11 @@ export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<
   const keyring = createKeyring(randomBytes)
   const keys = openKeys(keyring)
   const header = { uniques: [keyringUnique], terms: [] }
-  const parts = [encodeKeyring(keyring)]
-  const keyringRow = sealRow(keyringSealer(masterKey), randomBytes, header, 1, parts)
+  const sealer = keyringSealer(masterKey)
+  const encoded = encodeKeyring(keyring)
+  const keyringRow = sealRow(sealer, randomBytes, header, 1, [encoded])
+  encoded.fill(0)
+  wipeSealer(sealer)
   const tenantId = uuidOf(randomBytes(16))
   const name = 'First management application'
   const { record, key, row } = composeManager({ ...deps, keys }, tenantId, name)
@@ -89,11 +95,21 @@ export const isKeyringRow = ({ uniques: [unique] }: Row): boolean =>
   unique !== undefined && keyringUnique.equals(unique)
 
 /**
- * Opens the keyring of a store.
+ * Opens the keyring of a store. What was derived from the master key on the way is wiped.
  * @throws ApiError `storage_corrupt` when there is none, or when the master key does not open it
  */
 export async function openVaultKeys(store: Store, masterKey: Uint8Array): Promise<Keys> {
   const row = await store.find(keyringUnique)
   if (row === undefined) throw new ApiError('storage_corrupt', 'the store has no keyring')
-  return openKeys(decodeKeyring(openRow(keyringSealer(masterKey), row).value(0)))
+  const sealer = keyringSealer(masterKey)
+  try {
+    const encoded = openRow(sealer, row).value(0)
+    try {
+      return openKeys(decodeKeyring(encoded))
+    } finally {
+      encoded.fill(0)
+    }
+  } finally {
+    wipeSealer(sealer)
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * The data folder: `format` (the stamp), `master.key`, `lock`, `store` with the database, and
- * `clock` from the first serving on.
+ * `clock` from the first serving on. `compacting` is there while `coffer compact` runs.
  *
  * The stamp is written last by `init` and read first by everything else, so that no other version's
  * folder is ever opened. It is the only readable text of the store.
@@ -28,7 +28,7 @@ import { createVault, openVaultKeys, type NewVault } from '../vault.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { hasLock, lockInstance } from './instance-lock.ts'
 import { readMasterKey, writeMasterKey } from './master-key.ts'
-import { randomBytes, wallMs } from './system.ts'
+import { elapsedMs, randomBytes, sleep, wallMs } from './system.ts'
 
 const formatVersion = 2
 const stampPattern = /^coffer data folder, format ([1-9][0-9]{0,5})\n$/
@@ -41,6 +41,7 @@ const pathsOf = (folder: string) => ({
   lock: join(folder, 'lock'),
   store: join(folder, 'store'),
   clock: join(folder, 'clock'),
+  compacting: join(folder, 'compacting'),
 })
 
 export interface FolderOptions {
@@ -50,7 +51,7 @@ export interface FolderOptions {
 }
 
 /** Turns a failed system call into a line for the person; everything else goes on as it is. */
-function explained(folder: string, error: unknown): unknown {
+export function explained(folder: string, error: unknown): unknown {
   const code = systemCodeOf(error)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return new CommandFailure(`cannot write to ${folder}: check its owner and mode`)
@@ -83,13 +84,16 @@ async function fillFolder(options: FolderOptions): Promise<NewVault> {
   const masterKey = makeMasterKey(options.masterKeyFile ?? paths.masterKey)
   mkdirSync(paths.store, { mode: ownerOnlyFolder })
   const store = await openLmdbStore({ path: paths.store })
-  const made = await createVault({ store, now: wallMs, randomBytes }, masterKey)
-  await store.close()
-  return made
+  try {
+    return await createVault({ store, now: wallMs, randomBytes }, masterKey)
+  } finally {
+    masterKey.fill(0)
+    await store.close()
+  }
 }
 
 /** A file is only there after a power cut when its folder was written too. */
-function syncFolder(folder: string): void {
+export function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r')
   fsyncSync(handle)
   closeSync(handle)
@@ -108,7 +112,7 @@ export async function createDataFolder(
   try {
     makeEmptyFolder(data)
     // From here on what is in the folder is of this call: another one does not get the lock.
-    lockInstance(pathsOf(data).lock)
+    lockInstance(pathsOf(data).lock, { elapsedMs, sleep })
   } catch (error) {
     throw explained(data, error)
   }
@@ -166,11 +170,14 @@ export function checkFolder({ data, masterKeyFile }: FolderOptions): Uint8Array 
 /** A data folder that nothing seems to be wrong with. */
 export interface FoundFolder {
   readonly data: string
+  /** Zeros once the keys were opened with it. */
   readonly masterKey: Uint8Array
   /** The folder of the database. */
   readonly store: string
   /** Where the clock of a serving process keeps its mark; there may be nothing yet. */
   readonly clock: string
+  /** Where a new file of the database is made; there is nothing, or what a killed process left. */
+  readonly compacting: string
 }
 
 /** A data folder that is this process's until it ends, and that of those it hands the lock to. */
@@ -179,8 +186,8 @@ export interface LockedFolder extends FoundFolder {
 }
 
 function findFolder(options: FolderOptions): FoundFolder {
-  const { store, clock } = pathsOf(options.data)
-  return { data: options.data, masterKey: checkFolder(options), store, clock }
+  const { store, clock, compacting } = pathsOf(options.data)
+  return { data: options.data, masterKey: checkFolder(options), store, clock, compacting }
 }
 
 /** @throws CommandFailure as `checkFolder`, and when another process has the folder */
@@ -188,11 +195,15 @@ export function lockDataFolder(options: FolderOptions): LockedFolder {
   const { data } = options
   const found = findFolder(options)
   try {
-    return { ...found, lockFile: lockInstance(pathsOf(data).lock) }
+    return { ...found, lockFile: lockInstance(pathsOf(data).lock, { elapsedMs, sleep }) }
   } catch (error) {
     throw explained(data, error)
   }
 }
+
+/** Removes what a `coffer compact` has left that was killed. Only who has the lock may. */
+export const clearLeftovers = ({ compacting }: LockedFolder): void =>
+  rmSync(compacting, { recursive: true, force: true })
 
 /** @param file an open file, which whoever locked the folder has handed on */
 export const isFolderLocked = ({ data }: FolderOptions, file: number): boolean =>
@@ -217,7 +228,10 @@ export async function openStoreOf(
   }
 }
 
-/** @throws CommandFailure, with the store closed */
+/**
+ * The master key is needed this once, and wiped.
+ * @throws CommandFailure, with the store closed
+ */
 export async function openKeysOf(store: Store, { data, masterKey }: FoundFolder): Promise<Keys> {
   try {
     return await openVaultKeys(store, masterKey)
@@ -226,6 +240,8 @@ export async function openKeysOf(store: Store, { data, masterKey }: FoundFolder)
     if (!(error instanceof ApiError)) throw error
     const reason = `the master key is not the one of ${data}, or the keyring there is damaged`
     throw new CommandFailure(`${reason}: use the key of its init`)
+  } finally {
+    masterKey.fill(0)
   }
 }
 
@@ -245,6 +261,7 @@ export async function openDataFolder(
   onFailure: (cause: unknown) => void,
 ): Promise<OpenedFolder> {
   const folder = lockDataFolder(options)
+  clearLeftovers(folder)
   const store = await openStoreOf(folder, onFailure)
   return { store, keys: await openKeysOf(store, folder), clockFile: folder.clock }
 }

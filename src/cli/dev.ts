@@ -64,6 +64,7 @@ async function makeDemoVault(
   const store = await openLmdbStore({ path: folder })
   const { tenantId, key } = await createVault({ store, now, randomBytes }, masterKey)
   const keys = await openVaultKeys(store, masterKey)
+  masterKey.fill(0)
   const log = logToStderr
   const deps: Deps = { store, keys, now, settled, randomBytes, elapsedMs, log, settings }
   const demo: DemoKeys = {

@@ -10,12 +10,15 @@ import { existsSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import type { Address } from '../config.ts'
+import { keyBytes, primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import type { Settings } from '../settings.ts'
 import { freeBytesAt } from '../store/lmdb/free-space.ts'
 import { checkFolder, type FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
+import { findWritableByOthers } from './file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
+import { isProcessGuarded } from './process-guard.ts'
 import { sayNow } from './system.ts'
 
 export type DoctorOptions = FolderOptions & ConfigOptions & { readonly json?: boolean }
@@ -28,19 +31,24 @@ export interface Finding {
 const fault = (text: string): Finding => ({ level: 'fault', text })
 const warning = (text: string): Finding => ({ level: 'warning', text })
 
-const othersMayUse = (path: string): boolean => (statSync(path).mode & 0o077) !== 0
+const othersMayRead = (path: string): boolean => (statSync(path).mode & 0o055) !== 0
 
-function findInFolder({ data, masterKeyFile }: FolderOptions): Finding[] {
+function findInFolder(options: FolderOptions): Finding[] {
+  const { data, masterKeyFile } = options
   try {
-    checkFolder({ data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) })
+    checkFolder({ data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) }).fill(0)
   } catch (error) {
     if (error instanceof CommandFailure) return [fault(error.message)]
     throw error
   }
   const inFolder = join(data, 'master.key')
-  const findings = [data, inFolder, join(data, 'store', 'data.mdb')]
-    .filter(path => existsSync(path) && othersMayUse(path))
+  // Whoever asks may be root, and whoever serves may not.
+  const owner = statSync(data).uid
+  const writable = findWritableByOthers(options, owner).map(fault)
+  const readable = [data, inFolder, join(data, 'store', 'data.mdb')]
+    .filter(path => existsSync(path) && othersMayRead(path))
     .map(path => warning(`${path} can be used by others than its owner: take that mode away`))
+  const findings = [...writable, ...readable]
   if (masterKeyFile === undefined && existsSync(inFolder)) {
     findings.push(
       warning(
@@ -52,6 +60,22 @@ function findInFolder({ data, masterKeyFile }: FolderOptions): Finding[] {
     findings.push(fault('too little space is free: writes are refused with 507'))
   }
   return findings
+}
+
+/** What this process may not do, `serve` may not either where it is started alike. */
+function findInProcess(): Finding[] {
+  primitives.keep(new Uint8Array(keyBytes))
+  const checks: readonly [boolean, string][] = [
+    [
+      !primitives.isLocked(),
+      'keys cannot be locked in memory, and may be swapped: raise LimitMEMLOCK (ulimit -l)',
+    ],
+    [
+      !isProcessGuarded(),
+      'this platform does not keep other processes of the user from reading the memory of serve',
+    ],
+  ]
+  return checks.filter(([isSo]) => isSo).map(([, text]) => warning(text))
 }
 
 const isLoopback = (host: string): boolean =>
@@ -82,7 +106,11 @@ export function findInSettings(settings: Settings, address: Address): Finding[] 
 /** @throws CommandFailure when there is a fault */
 export function doctor(options: DoctorOptions): void {
   const { address, settings } = loadConfig(options)
-  const findings = [...findInFolder(options), ...findInSettings(settings, address)]
+  const findings = [
+    ...findInFolder(options),
+    ...findInProcess(),
+    ...findInSettings(settings, address),
+  ]
   const faults = findings.filter(({ level }) => level === 'fault').length
   if (options.json === true) sayNow(JSON.stringify({ findings }))
   else for (const { level, text } of findings) sayNow(`${level}: ${text}`)

@@ -6,8 +6,9 @@
  * @module
  */
 import { FFIType } from 'bun:ffi'
-import { fstatSync, openSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
 import { findInLibc } from '../libc.ts'
+import { lockPollMs, lockWaitMsMax } from '../limits.ts'
 import { CommandFailure } from './failure.ts'
 
 const lockExclusive = 2
@@ -16,18 +17,36 @@ const ownerOnly = 0o600
 
 const flock = { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 } as const
 
+/** Time, as a command has it that may block. */
+export interface LockTime {
+  readonly elapsedMs: () => number
+  readonly sleep: (ms: number) => void
+}
+
+/** The kernel frees a lock once the last process is gone that had it, which takes its time. */
+function waitFor(isDone: () => boolean, { elapsedMs, sleep }: LockTime): boolean {
+  const endMs = elapsedMs() + lockWaitMsMax
+  while (!isDone()) {
+    if (elapsedMs() >= endMs) return false
+    sleep(lockPollMs)
+  }
+  return true
+}
+
 /**
- * Holds the lock until the process has ended, and every one that the file was handed on to.
+ * Holds the lock until the process has ended, and every one that the file was handed on to. It
+ * waits for those of a killed instance that are not gone yet.
  * @returns the open file
  * @throws CommandFailure when another process has it
  */
-export function lockInstance(lockFile: string): number {
+export function lockInstance(lockFile: string, time: LockTime): number {
   const libc = findInLibc({ flock })
   if (libc === undefined) {
     throw new CommandFailure('cannot lock the data folder on this platform: no libc was found')
   }
   const file = openSync(lockFile, 'a', ownerOnly)
-  if (libc.flock(file, lockExclusive | lockNonBlocking) !== 0) {
+  if (!waitFor(() => libc.flock(file, lockExclusive | lockNonBlocking) === 0, time)) {
+    closeSync(file)
     throw new CommandFailure('another coffer runs on this data folder: stop it first')
   }
   return file

@@ -11,9 +11,17 @@ import type { Config, TcpAddress } from '../config.ts'
 import { clockStartHoldMs } from '../limits.ts'
 import { openLockWaker } from '../store/lmdb/lock-waiters.ts'
 import { openClockFile } from './clock-file.ts'
-import { lockDataFolder, openDataFolder, openKeysOf, openStoreOf } from './data-folder.ts'
-import type { FolderOptions, LockedFolder } from './data-folder.ts'
+import {
+  clearLeftovers,
+  lockDataFolder,
+  openDataFolder,
+  openKeysOf,
+  openStoreOf,
+  type FolderOptions,
+  type LockedFolder,
+} from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
+import { assertOwnFiles } from './file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { findPort, untilSignalled } from './server.ts'
 import { endingSignals, outliveTerminal, serveUntilSignalled } from './serving.ts'
@@ -41,15 +49,15 @@ async function serveAlone(options: ServeOptions, { address, settings }: Config):
 }
 
 /**
- * @returns the folder, locked, once all that a worker needs was found to be there; without its
- *   master key, which each worker reads for itself
+ * @returns the folder, locked, once all that a worker needs was found to be there; its master key
+ *   is wiped, and each worker reads it for itself
  * @throws CommandFailure
  */
 export async function lockAndCheck(options: FolderOptions): Promise<LockedFolder> {
   const folder = lockDataFolder(options)
+  clearLeftovers(folder)
   const store = await openStoreOf(folder, () => {})
   await openKeysOf(store, folder)
-  folder.masterKey.fill(0)
   await store.close()
   return folder
 }
@@ -107,6 +115,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const config = loadConfig(options)
   const { address, workers } = config
   outliveReaders()
+  assertOwnFiles(options)
   if (workers === 1 || 'socket' in address) await serveAlone(options, config)
   else await serveTogether(options, config, address)
 }

@@ -11,6 +11,7 @@ import type { Deps } from '../deps.ts'
 import { sweep } from '../expiry.ts'
 import { drainMsMax, idleSecondsMax, storeCloseMsMax, sweepIntervalMs } from '../limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
+import { holdPort } from './port-hold.ts'
 
 export interface RunningServer {
   /** `http://127.0.0.1:3333`, or the path of the socket. */
@@ -44,11 +45,12 @@ async function clearSocket(socket: string): Promise<void> {
   unlinkSync(socket)
 }
 
+const portInUse = () =>
+  new CommandFailure('the port is in use: stop that process or choose another --port')
+
 function listenFailure(error: unknown): unknown {
   const code = systemCodeOf(error)
-  if (code === 'EADDRINUSE') {
-    return new CommandFailure('the port is in use: stop that process or choose another --port')
-  }
+  if (code === 'EADDRINUSE') return portInUse()
   // Whatever else the system says of an address, another one is the way out.
   return code === undefined
     ? error
@@ -87,17 +89,6 @@ const boundHostOf = (server: object): string | undefined =>
   (server as { readonly address?: { readonly address: string } | null }).address?.address
 
 /**
- * Holds an address against other instances that share ports, also while none of ours listens there.
- * By a socket in the kernel's abstract space, which the kernel removes with this process, and which
- * is of the same network namespace as the port. Source: unix(7).
- * @throws what the system says when another one holds it
- */
-function holdAddress(host: string, port: number): void {
-  const socket = { open: (caller: { end(): void }) => caller.end(), data() {} }
-  Bun.listen({ unix: `\0coffer ${host} ${port}`, socket })
-}
-
-/**
  * A port that nobody has, for processes that share it: they could not tell each other from another
  * instance which shares as well, so whoever starts them makes sure first. It is this process's
  * until it ends.
@@ -107,13 +98,10 @@ export async function findPort({ host: hostname, port }: TcpAddress): Promise<Tc
   try {
     const fetch = () => new Response(undefined, { status: 503 })
     const probe = Bun.serve({ hostname, port, reusePort: false, fetch })
-    const found = probe.port ?? port
-    try {
-      // Before the probe leaves: whoever can listen there from then on finds it held.
-      holdAddress(boundHostOf(probe) ?? hostname, found)
-    } finally {
-      await probe.stop(true)
-    }
+    const [host, found] = [boundHostOf(probe) ?? hostname, probe.port ?? port]
+    await probe.stop(true)
+    // Whoever came in between has it: then this one is refused as if it had come later.
+    if (!holdPort(host, found)) throw portInUse()
     return { host: hostname, port: found }
   } catch (error) {
     throw listenFailure(error)

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Address } from '../config.ts'
+import { primitives } from '../crypto/primitives.ts'
 import type { Deps, Log } from '../deps.ts'
 import type { Settings } from '../settings.ts'
 import { openClock, type ClockMark } from './clock.ts'
@@ -39,6 +40,8 @@ export async function serveUntilSignalled(serving: Serving): Promise<void> {
   const clock = openClock({ wall: wallMs, elapsedMs, mark, startHoldMs, log })
   const { now, settled } = clock
   const deps: Deps = { store, keys, now, settled, elapsedMs, randomBytes, log, settings }
+  // It serves all the same: what is not locked may be swapped, and is read by nobody more.
+  if (!primitives.isLocked()) log('memory_not_locked')
   outliveTerminal()
   const stopped = untilSignalled(endingSignals)
   const server = await startServer(deps, address, sharing)

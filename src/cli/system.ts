@@ -31,6 +31,9 @@ export const wallMs = (): number => Date.now()
 /** Milliseconds since the process began, whatever is done to the clock on the wall. */
 export const elapsedMs = (): number => performance.now()
 
+/** For commands that wait before they do anything: nothing else runs meanwhile. */
+export const sleep = (ms: number): void => Bun.sleepSync(ms)
+
 /** One JSON line an event on stderr. Facts are ours, never a value of a caller. */
 export const logToStderr: Log = (event, facts = {}) => {
   process.stderr.write(JSON.stringify({ time: new Date().toISOString(), event, ...facts }) + '\n')

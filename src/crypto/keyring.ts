@@ -56,9 +56,12 @@ export function encodeKeyring(keyring: Keyring): Uint8Array {
   return bytes
 }
 
-/** @throws ApiError `storage_corrupt` when the layout, a state or the one current key is wrong */
+/**
+ * @param encoded its keys are moved: they are wiped there
+ * @throws ApiError `storage_corrupt` when the layout, a state or the one current key is wrong
+ */
 export function decodeKeyring(encoded: Uint8Array): Keyring {
-  const bytes = Buffer.from(encoded)
+  const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength)
   // No count that fits the length is a fraction, or below zero.
   const count = (bytes.length - headBytes) / entryBytes
   if (bytes[0] !== encodingVersion || bytes[headBytes - 1] !== count) {

@@ -40,13 +40,21 @@ export interface Primitives {
     aad?: Uint8Array,
     into?: Uint8Array,
   ): Uint8Array | undefined
-  /** A copy of key bytes in memory that is locked and kept out of core dumps where possible. */
+  /**
+   * Moves key bytes into memory that is locked and kept out of core dumps where possible: those
+   * that are given are wiped.
+   */
   keep(key: Uint8Array): Uint8Array
+  /** Whether all that was kept so far is locked: none of it is ever written to a swap. */
+  isLocked(): boolean
 }
 
 /** The functions of sodium-native 5 that we call; it ships no types. */
 interface Sodium {
+  /** Locks what it gives, and says nothing where that is not allowed. */
   sodium_malloc(size: number): Buffer
+  /** Throws where that is not allowed. */
+  sodium_mlock(memory: Buffer): void
   crypto_generichash(output: Uint8Array, input: Uint8Array, key: Uint8Array): void
   crypto_aead_xchacha20poly1305_ietf_encrypt(
     ciphertext: Uint8Array,
@@ -82,16 +90,34 @@ export const portable: Primitives = {
       return undefined
     }
   },
-  keep: key => Uint8Array.from(key),
+  keep(key) {
+    const kept = Uint8Array.from(key)
+    key.fill(0)
+    return kept
+  },
+  isLocked: () => false,
 }
 
 /** Many keys to one guarded allocation: each one costs memory maps, and those are few. */
-function openKeyStore(sodium: Sodium): Primitives['keep'] {
-  const roomFor = openSlabs(keySlabBytes, size => sodium.sodium_malloc(size))
-  return key => {
-    const kept = roomFor(key.length)
-    kept.set(key)
-    return kept
+function openKeyStore(sodium: Sodium): Pick<Primitives, 'keep' | 'isLocked'> {
+  let isLocked = true
+  const roomFor = openSlabs(keySlabBytes, size => {
+    const slab = sodium.sodium_malloc(size)
+    try {
+      sodium.sodium_mlock(slab)
+    } catch {
+      isLocked = false
+    }
+    return slab
+  })
+  return {
+    keep(key) {
+      const kept = roomFor(key.length)
+      kept.set(key)
+      key.fill(0)
+      return kept
+    },
+    isLocked: () => isLocked,
   }
 }
 
@@ -117,7 +143,7 @@ const nativeFrom = (sodium: Sodium): Primitives => ({
       return undefined
     }
   },
-  keep: openKeyStore(sodium),
+  ...openKeyStore(sodium),
 })
 
 /** The portable ones where `load` throws: on a platform for which sodium-native has no build. */

@@ -4,7 +4,16 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import {
@@ -172,15 +181,70 @@ describe('H166: a data folder', () => {
     expect(await server.end('SIGTERM')).toBe(0)
   })
 
-  test('that anybody may use is served, and the doctor says so', async () => {
+  test('that others may read is served, and the doctor says so', async () => {
     const data = copyOf(made, 'wide')
     const care = await runCoffer(['doctor', '--data', data])
     expect(care.stdout + care.stderr).not.toMatch(/used by others/)
-    chmodSync(data, 0o777)
+    chmodSync(data, 0o755)
     const server = await serve(data)
     expect(await statusOf(server)).toBe(200)
     expect(await server.end('SIGTERM')).toBe(0)
     const { stdout, stderr } = await runCoffer(['doctor', '--data', data])
-    expect(stdout + stderr).toMatch(/used by others than its owner/)
+    expect(stdout + stderr).toMatch(/warning: .* can be used by others than its owner/)
   })
+})
+
+describe('a vault that others may write', () => {
+  /** Refused by one process and by several, as a fault for the doctor, and unchanged. */
+  async function expectRefused(data: string, says: RegExp, more: string[] = []): Promise<void> {
+    const before = database(data)
+    for (const workers of ['1', '2']) {
+      const args = ['serve', '--data', data, '--port', '0', '--workers', workers, ...more]
+      expectRefusal(await runCoffer(args), says)
+    }
+    const { exitCode, stdout } = await runCoffer(['doctor', '--data', data, ...more])
+    expect(exitCode).toBe(1)
+    expect(stdout).toMatch(/^fault: /m)
+    expect(database(data)).toEqual(before)
+  }
+
+  test.each([
+    ['', 0o777],
+    ['', 0o720],
+    ['', 0o1777],
+    ['format', 0o602],
+    ['lock', 0o620],
+    ['store', 0o702],
+    ['store/data.mdb', 0o660],
+    ['store/lock.mdb', 0o606],
+  ])('in %j (mode %o) is refused', async (name, mode) => {
+    const data = copyOf(made, `writable ${name.replace('/', ' ')} ${mode}`)
+    chmodSync(join(data, name), mode)
+    await expectRefused(data, /may be written by others: chmod go-w it/)
+  })
+
+  test('by the folder of its master key is refused, but not in a place like /tmp', async () => {
+    const data = copyOf(made, 'key elsewhere')
+    const place = join(root, 'place-of-key')
+    mkdirSync(place)
+    renameSync(join(data, 'master.key'), join(place, 'key'))
+    const more = ['--master-key-file', join(place, 'key')]
+    chmodSync(place, 0o775)
+    await expectRefused(data, /place-of-key may be written by others/, more)
+    chmodSync(place, 0o1777)
+    const server = await startCoffer(['serve', '--data', data, '--port', '0', ...more])
+    expect(await statusOf(server)).toBe(200)
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+
+  // Only root may give a file away.
+  test.skipIf(process.getuid?.() !== 0).each(['', 'master.key', 'store/data.mdb'])(
+    'as it owns %j is refused',
+    async name => {
+      const data = copyOf(made, `owned ${name.replace('/', ' ')}`)
+      chownSync(join(data, name), 65_534, 65_534)
+      const args = ['serve', '--data', data, '--port', '0']
+      expectRefusal(await runCoffer(args), /belongs to another user/)
+    },
+  )
 })

@@ -352,6 +352,24 @@ describe('refusals', () => {
     await endInstance(instance)
   })
 
+  // Only root may become somebody else.
+  test.skipIf(process.getuid?.() !== 0)('no name that another user holds', async () => {
+    const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+    const port = String(probe.port)
+    await probe.stop(true)
+    const code = `Bun.listen({ unix: '\\0coffer 127.0.0.1 ${port}', socket: { data() {} } })
+      console.log('held')`
+    const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+    const squatter = Bun.spawn([...nobody, process.execPath, '-e', code], { stdout: 'pipe' })
+    expect((await squatter.stdout.getReader().read()).done).toBe(false)
+    const args = ['serve', '--data', join(root, 'made'), '--port', port, '--workers', '2']
+    const server = await startCoffer(args)
+    expect(server.ready).toContain(`:${port}`)
+    expect(await server.end('SIGTERM')).toBe(0)
+    squatter.kill()
+    await squatter.exited
+  })
+
   test('a worker that nobody ordered, whom no help speaks of', async () => {
     const unordered = await runCoffer(['worker', '0'])
     expect([unordered.exitCode, unordered.stdout]).toEqual([2, ''])

@@ -11,9 +11,20 @@ import { seededBytes } from '../../support/seeded.ts'
 test('the native one keeps keys in memory that it asks the library for', () => {
   const asked: number[] = []
   const sodium_malloc = (size: number) => (asked.push(size), Buffer.alloc(size))
-  const fake = loadPrimitives(() => ({ sodium_malloc }))
-  for (let count = 0; count < 200; count += 1) fake.keep(new Uint8Array(32))
-  expect(asked).toEqual([keySlabBytes, keySlabBytes])
+  const locked: number[] = []
+  const sodium_mlock = (memory: Buffer) => {
+    locked.push(memory.length)
+    if (locked.length > 1) throw new Error('not allowed')
+  }
+  const fake = loadPrimitives(() => ({ sodium_malloc, sodium_mlock }))
+  for (let count = 0; count < 100; count += 1) fake.keep(new Uint8Array(32))
+  expect(fake.isLocked()).toBe(true)
+  for (let count = 0; count < 100; count += 1) fake.keep(new Uint8Array(32))
+  expect([asked, locked]).toEqual([
+    [keySlabBytes, keySlabBytes],
+    [keySlabBytes, keySlabBytes],
+  ])
+  expect(fake.isLocked()).toBe(false)
   expect(() => loadPrimitives(() => ({})).keep(new Uint8Array(32))).toThrow()
 })
 
@@ -76,11 +87,11 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
     }
   })
 
-  test('keeps a copy of a key, apart from all other keys', () => {
+  test('takes over a key, apart from all other keys, and wipes what it was given', () => {
     const keys = Array.from({ length: 300 }, () => random(32))
+    const expected = keys.map(each => Buffer.from(each))
     const kept = keys.map(each => use.keep(each))
-    kept.forEach((each, index) => expect(Buffer.from(each)).toEqual(Buffer.from(keys[index] ?? [])))
-    keys[0]?.fill(0)
-    expect(kept[0]?.every(byte => byte === 0)).toBe(false)
+    expect(kept.map(each => Buffer.from(each))).toEqual(expected)
+    expect(keys).toEqual(keys.map(() => new Uint8Array(32)))
   })
 })

@@ -1,0 +1,68 @@
+/**
+ * A look at all that is in a store, which changes nothing of it.
+ *
+ * First the pages of the file, by plain reads; only what is sound there is given to the engine,
+ * which a damaged page can end without a word. Then rows against indexes, then every sealed value.
+ * Source: hardening.md section 6, D8.
+ * @module
+ */
+import type { Keys } from '../crypto/scope.ts'
+import { findingsShownMax } from '../limits.ts'
+import type { Store } from '../store/contract.ts'
+import { examinePages } from '../store/lmdb/damaged-pages.ts'
+import { checkRecords, type RowCounts } from '../verify.ts'
+import { openStoreOf, type FoundFolder } from './data-folder.ts'
+
+/** One damage: of a page of the file, or of a row or what leads to it. */
+export interface Damage {
+  readonly kind: string
+  readonly page?: number
+  readonly ordinal?: number
+}
+
+/**
+ * A commit failed, after which a serving process ends; or the page that says which commit is the
+ * newest was damaged. What stands is whole, and of the commit before.
+ */
+const lostCommit = 'last_commit_unknown'
+
+export interface Report {
+  /** The first `findingsShownMax`. */
+  readonly shown: Damage[]
+  count: number
+  /** Known once every row was read. */
+  rows?: RowCounts
+}
+
+export const emptyReport = (): Report => ({ shown: [], count: 0 })
+
+/** Whether what stands there is whole, though a commit may be missing. */
+export const isWhole = ({ shown }: Report): boolean =>
+  shown.every(({ kind }) => kind === lostCommit)
+
+function add(report: Report, damage: Damage): void {
+  report.count += 1
+  if (report.shown.length < findingsShownMax) report.shown.push(damage)
+}
+
+/**
+ * @param folder whose store nobody writes to
+ * @param report is told of each damage
+ * @param openKeys is asked once the store is open
+ * @throws CommandFailure where it could not look at everything
+ */
+export async function inspect(
+  folder: FoundFolder,
+  report: Report,
+  openKeys: (store: Store) => Promise<Keys>,
+): Promise<void> {
+  const { damaged, hasLostCommit } = examinePages(folder.store)
+  for (const page of damaged) add(report, { kind: 'page_damaged', page })
+  if (hasLostCommit) add(report, { kind: lostCommit })
+  if (damaged.length > 0) return
+  const store = await openStoreOf(folder, () => {})
+  for (const finding of await store.integrity()) add(report, finding)
+  const keys = await openKeys(store)
+  report.rows = checkRecords(keys, store.everyRow(), finding => add(report, finding))
+  await store.close()
+}

@@ -1,0 +1,61 @@
+/**
+ * The memory of another process, as root sees it.
+ * @module
+ */
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+
+const pageBytes = 4_096
+const entryBytes = 8
+/** Of an entry of the page map: the page is in memory, or in the swap. */
+const isThere = 0xc0
+const pagesAtOnce = 4_096
+
+interface Region {
+  readonly from: number
+  readonly to: number
+}
+
+/** All that it may read itself, but the database: that holds what it holds on disk. */
+function regionsOf(pid: number): Region[] {
+  const line = /^([0-9a-f]+)-([0-9a-f]+) r\S+ \S+ \S+ \S+ *(.*)$/
+  return readFileSync(`/proc/${pid}/maps`, 'latin1')
+    .split('\n')
+    .flatMap(text => {
+      const [, from = '', to = '', name = ''] = line.exec(text) ?? []
+      if (from === '' || name.startsWith('[v') || name.endsWith('.mdb')) return []
+      return [{ from: Number.parseInt(from, 16), to: Number.parseInt(to, 16) }]
+    })
+}
+
+/** Runs of pages that take memory, in pieces. The runtime maps many that never do. */
+function* runsOf(map: number, { from, to }: Region): Generator<Region> {
+  const entries = Buffer.alloc(pagesAtOnce * entryBytes)
+  for (let at = from; at < to; at += pagesAtOnce * pageBytes) {
+    const count = Math.min(pagesAtOnce, (to - at) / pageBytes)
+    readSync(map, entries, 0, count * entryBytes, (at / pageBytes) * entryBytes)
+    for (let page = 0; page < count; page += 1) {
+      const first = page
+      while (page < count && ((entries[page * entryBytes + 7] ?? 0) & isThere) !== 0) page += 1
+      if (page > first) yield { from: at + first * pageBytes, to: at + page * pageBytes }
+    }
+  }
+}
+
+/** Whether the bytes are in its memory anywhere. They are short, and lie within one page or run. */
+export function isInMemoryOf(pid: number, bytes: Uint8Array): boolean {
+  const memory = openSync(`/proc/${pid}/mem`, 'r')
+  const map = openSync(`/proc/${pid}/pagemap`, 'r')
+  try {
+    for (const region of regionsOf(pid)) {
+      for (const { from, to } of runsOf(map, region)) {
+        const run = Buffer.alloc(to - from)
+        readSync(memory, run, 0, run.length, from)
+        if (run.includes(bytes)) return true
+      }
+    }
+    return false
+  } finally {
+    closeSync(memory)
+    closeSync(map)
+  }
+}

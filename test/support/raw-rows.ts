@@ -1,0 +1,54 @@
+/**
+ * Whoever has the master key and looks at bytes: every row of a token that lies there, whatever the
+ * engine thinks of the place.
+ * @module
+ */
+import type { Keys } from '../../src/crypto/scope.ts'
+import { ApiError } from '../../src/errors.ts'
+import { openRow } from '../../src/records/sealed-row.ts'
+import { readClearHeader } from '../../src/store/clear-header.ts'
+
+/** A row begins with its format and how many parts it has: head, record, data. */
+const beginning = Buffer.from([1, 3])
+const dataValue = 1
+
+function readParts(bytes: Buffer, from: number, count: number): Uint8Array[] {
+  const parts: Uint8Array[] = []
+  for (let at = from; parts.length < count;) {
+    const length = bytes.readUInt32BE(at)
+    parts.push(bytes.subarray(at + 4, at + 4 + length))
+    at += 4 + length
+  }
+  return parts
+}
+
+export interface RawRow {
+  /** The data of a token, as JSON. */
+  readonly text: string
+  /** The same as it lies there. */
+  readonly sealed: Uint8Array
+}
+
+/** `undefined` where the bytes are no row that opens. */
+function openAt(bytes: Buffer, keys: Keys, tenantId: string): RawRow | undefined {
+  try {
+    const { clear } = readClearHeader(bytes.subarray(beginning.length))
+    const parts = readParts(bytes, beginning.length + clear.length, beginning[1] ?? 0)
+    const sealer = { scope: keys.tenant(tenantId), collection: 'token' } as const
+    const text = openRow(sealer, { clear, parts }).text(dataValue)
+    return { text, sealed: parts[dataValue + 1] ?? new Uint8Array() }
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+/** Every row of a token in these bytes, at any place. */
+export function openEveryRowIn(bytes: Buffer, keys: Keys, tenantId: string): RawRow[] {
+  const found: RawRow[] = []
+  for (let at = bytes.indexOf(beginning); at >= 0; at = bytes.indexOf(beginning, at + 1)) {
+    const row = openAt(bytes.subarray(at), keys, tenantId)
+    if (row !== undefined) found.push(row)
+  }
+  return found
+}
