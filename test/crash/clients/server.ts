@@ -54,6 +54,14 @@ export function openHome(folder: string, data = join(folder, 'data'), shared?: S
   return { data, socket: join(folder, 'socket'), temporary, shared }
 }
 
+/** Any free one: nothing else on the machine should want it in between. */
+export async function freePort(): Promise<number> {
+  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const { port = 0 } = probe
+  await probe.stop(true)
+  return port
+}
+
 /** Forgets what the binary has unpacked, so that it does so once more. */
 export function clearTemporary({ temporary }: Home): void {
   rmSync(temporary, { recursive: true })

@@ -1,0 +1,93 @@
+/**
+ * One run: a new vault, several clients on a workload of one kind, and faults meanwhile.
+ * @module
+ */
+import { join } from 'node:path'
+import { freePort, makeVault, openHome, type Home } from '../crash/clients/server.ts'
+import { drawFrom, type Draw } from '../crash/draw.ts'
+import { openClient, type Client } from './client.ts'
+import { endHost, startHost, strike, type Fault, type Host, type Mode } from './faults.ts'
+import type { Operation } from './history.ts'
+import { workloads, type Kind } from './kinds.ts'
+import type { Workload } from './workload.ts'
+
+export interface Plan {
+  readonly index: number
+  readonly seed: number
+  readonly kind: Kind
+  readonly mode: Mode
+  readonly fault: Fault
+}
+
+const workers = 3
+const clientsMin = 4
+const clientsMax = 8
+/** About so many operations are recorded; those under way at the end, and a last look, come on top. */
+const operationsWanted = 300
+const pauseMsMax = 8
+const strikesOf: Readonly<Record<Fault, number>> = { none: 0, kill: 3, stop: 3 }
+
+async function openMode(folder: string, mode: Mode): Promise<Home> {
+  const shared = mode === 'one' ? undefined : { port: await freePort(), workers }
+  return openHome(folder, join(folder, 'data'), shared)
+}
+
+/** Strikes that are spread over the history. */
+async function strikeAll(
+  host: Host,
+  { fault }: Plan,
+  history: readonly Operation[],
+  draw: Draw,
+): Promise<void> {
+  const count = strikesOf[fault]
+  for (let struck = 0; struck < count; struck += 1) {
+    const share = operationsWanted / (count + 1)
+    const at = share * (struck + 0.5) + draw(Math.ceil(share))
+    while (history.length < at) await Bun.sleep(1)
+    await strike(host, fault, draw)
+  }
+}
+
+async function work(client: Client, { step }: Workload, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    await step(client)
+    await Bun.sleep(client.draw(pauseMsMax))
+  }
+}
+
+/** @returns what the clients did and saw */
+export async function runPlan(plan: Plan, folder: string): Promise<Operation[]> {
+  const draw = drawFrom(plan.seed)
+  const home = await openMode(folder, plan.mode)
+  const keys = await makeVault(home)
+  const host = await startHost(home)
+  const history: Operation[] = []
+  const { socket, shared } = home
+  const target =
+    shared === undefined ? { unix: socket } : { hostname: '127.0.0.1', port: shared.port }
+  const open = (index: number) => openClient(index, target, history, drawFrom(plan.seed + index))
+  const setup = open(0)
+  const count = clientsMin + draw(clientsMax - clientsMin + 1)
+  const clients = Array.from({ length: count }, (_, index) => open(index + 1))
+  let failed = false
+  let hasStruck = false
+  const isOver = () => failed || (hasStruck && history.length >= operationsWanted)
+  const guard = async (task: Promise<unknown>): Promise<void> => {
+    await task.catch((error: unknown) => {
+      failed = true
+      throw error
+    })
+  }
+  try {
+    const workload = await workloads[plan.kind]({ keys, history, draw, setup })
+    const strikes = strikeAll(host, plan, history, draw).then(() => (hasStruck = true))
+    await Promise.all(
+      [strikes, ...clients.map(client => work(client, workload, isOver))].map(guard),
+    )
+    await workload.finish(setup)
+    return history
+  } finally {
+    for (const client of [setup, ...clients]) client.close()
+    await endHost(host)
+  }
+}
