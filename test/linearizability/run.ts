@@ -23,8 +23,8 @@ const workers = 3
 const clientsMin = 4
 const clientsMax = 8
 /** About so many operations are recorded; those under way at the end, and a last look, come on top. */
-const operationsWanted = 300
-const pauseMsMax = 8
+const operationsWanted = 400
+const pauseMsMax = 12
 const strikesOf: Readonly<Record<Fault, number>> = { none: 0, kill: 3, stop: 3 }
 
 async function openMode(folder: string, mode: Mode): Promise<Home> {
@@ -38,12 +38,14 @@ async function strikeAll(
   { fault }: Plan,
   history: readonly Operation[],
   draw: Draw,
+  isOver: () => boolean,
 ): Promise<void> {
   const count = strikesOf[fault]
   for (let struck = 0; struck < count; struck += 1) {
     const share = operationsWanted / (count + 1)
     const at = share * (struck + 0.5) + draw(Math.ceil(share))
-    while (history.length < at) await Bun.sleep(1)
+    while (history.length < at && !isOver()) await Bun.sleep(1)
+    if (isOver()) return
     await strike(host, fault, draw)
   }
 }
@@ -55,13 +57,12 @@ async function work(client: Client, { step }: Workload, isOver: () => boolean): 
   }
 }
 
-/** @returns what the clients did and saw */
-export async function runPlan(plan: Plan, folder: string): Promise<Operation[]> {
+/** @param history receives what the clients do and see, also where the run breaks off */
+export async function runPlan(plan: Plan, folder: string, history: Operation[]): Promise<void> {
   const draw = drawFrom(plan.seed)
   const home = await openMode(folder, plan.mode)
   const keys = await makeVault(home)
   const host = await startHost(home)
-  const history: Operation[] = []
   const { socket, shared } = home
   const target =
     shared === undefined ? { unix: socket } : { hostname: '127.0.0.1', port: shared.port }
@@ -80,12 +81,11 @@ export async function runPlan(plan: Plan, folder: string): Promise<Operation[]> 
   }
   try {
     const workload = await workloads[plan.kind]({ keys, history, draw, setup })
-    const strikes = strikeAll(host, plan, history, draw).then(() => (hasStruck = true))
+    const strikes = strikeAll(host, plan, history, draw, isOver).then(() => (hasStruck = true))
     await Promise.all(
       [strikes, ...clients.map(client => work(client, workload, isOver))].map(guard),
     )
     await workload.finish(setup)
-    return history
   } finally {
     for (const client of [setup, ...clients]) client.close()
     await endHost(host)

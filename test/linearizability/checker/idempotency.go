@@ -7,10 +7,13 @@ const unknownID = "?"
 type idempotencyState struct {
 	id   string
 	body string
+	// isGone: the token was deleted, which lets nobody make another one.
+	isGone bool
 }
 
 func (state idempotencyState) learn(id string) (bool, idempotencyState) {
-	return state.id == id || state.id == unknownID, idempotencyState{id, state.body}
+	isIt := state.id == id || state.id == unknownID
+	return isIt, idempotencyState{id, state.body, state.isGone}
 }
 
 func stepIdempotency(state idempotencyState, op *operation) (bool, idempotencyState) {
@@ -18,16 +21,27 @@ func stepIdempotency(state idempotencyState, op *operation) (bool, idempotencySt
 	case "create":
 		return createOnce(state, op)
 	case "list":
-		ids := op.Out.IDs
-		if !hasStatus(op, 200) || op.Out.Total != len(ids) {
-			return false, state
+		return listMade(state, op)
+	case "delete":
+		isIt, next := state.learn(op.In.ID)
+		if !isIt || state.isGone {
+			return hasStatus(op, 404), state
 		}
-		if state.id == "" || len(ids) != 1 {
-			return state.id == "" && len(ids) == 0, state
-		}
-		return state.learn(ids[0])
+		next.isGone = true
+		return hasStatus(op, 204), next
 	}
 	return false, state
+}
+
+func listMade(state idempotencyState, op *operation) (bool, idempotencyState) {
+	ids := op.Out.IDs
+	if !hasStatus(op, 200) || op.Out.Total != len(ids) {
+		return false, state
+	}
+	if state.id == "" || state.isGone || len(ids) != 1 {
+		return (state.id == "" || state.isGone) && len(ids) == 0, state
+	}
+	return state.learn(ids[0])
 }
 
 // createOnce also holds that "under way" is said only while something is.
@@ -35,16 +49,18 @@ func createOnce(state idempotencyState, op *operation) (bool, idempotencyState) 
 	isNew, isOther := state.id == "", state.body != op.In.Value
 	switch {
 	case op.isOpen() && isNew:
-		return true, idempotencyState{unknownID, op.In.Value}
+		return true, idempotencyState{id: unknownID, body: op.In.Value}
 	case op.isOpen():
 		return true, state
 	case op.Out.Reason == "under way":
 		return op.Out.Status == 409 && op.overlaps, state
 	case isNew:
-		return op.Out.Status == 201, idempotencyState{op.Out.ID, op.In.Value}
+		return op.Out.Status == 201, idempotencyState{id: op.Out.ID, body: op.In.Value}
+	case state.isGone && op.Out.Status == 404:
+		return true, state
 	case isOther:
 		return op.Out.Status == 409 && op.Out.Reason == "another body", state
-	case op.Out.Status != 201:
+	case state.isGone || op.Out.Status != 201:
 		return false, state
 	}
 	return state.learn(op.Out.ID)

@@ -1,6 +1,6 @@
 /**
  * Creates under idempotency keys, sent again where no answer came, and now and then with another
- * body: each key makes one token, and every success of it tells the same id.
+ * body or after their token was deleted: each key makes one token, and tells no other id.
  * @module
  */
 import type { Body, Client } from '../client.ts'
@@ -17,6 +17,8 @@ interface Slot {
   readonly name: string
   readonly credential: string
   used: number
+  /** What was answered for it last. */
+  id?: string
 }
 
 /** Why it was refused: the texts of `src/http/idempotency.ts`. */
@@ -37,8 +39,9 @@ export const openIdempotency: OpenWorkload = async ({ keys, draw }) => {
     return slot
   }
   const current = Array.from({ length: slots }, newSlot)
-  const create = (client: Client, { name, credential }: Slot, value: string) =>
-    client.record({
+  const create = async (client: Client, slot: Slot, value: string) => {
+    const { name, credential } = slot
+    const out = await client.record({
       part: name,
       op: 'create',
       in: { value },
@@ -50,6 +53,18 @@ export const openIdempotency: OpenWorkload = async ({ keys, draw }) => {
         headers: { 'svc-idempotency-key': name },
       },
       read: readCreate,
+    })
+    if (out?.id !== undefined) slot.id = out.id
+    return out
+  }
+  const remove = (client: Client, { name, id = 'none' }: Slot) =>
+    client.record({
+      part: name,
+      op: 'delete',
+      in: { id },
+      method: 'DELETE',
+      path: `/tokens/${id}`,
+      question: { key: keys.private },
     })
   const list = (client: Client, { name }: Slot) =>
     client.record({
@@ -75,7 +90,9 @@ export const openIdempotency: OpenWorkload = async ({ keys, draw }) => {
         [6, 'first'],
         [1, 'second'],
         [2, 'list'],
+        [slot.used > requestsPerKey / 2 ? 1 : 0, 'delete'],
       ] as const)
+      if (kind === 'delete') return remove(client, slot)
       return kind === 'list' ? list(client, slot) : insistOn(client, slot, kind)
     },
     async finish(client) {

@@ -13,7 +13,7 @@ const requestsBeforeEnd = 10
 /** Ended, it is asked so often, and then replaced. */
 const requestsAfterEnd = 10
 const shared = 'shared'
-const expiryMs = 1_000
+const expiryMs = 300
 /** Between the two clocks of this process, and for what the wall clock is rounded to. */
 const expirySlackMs = 20
 
@@ -163,7 +163,8 @@ export const openSessions: OpenWorkload = async world => {
   const make = (client: Client) => newFamily(world, client, `s${(count += 1)}`)
   const current: Family[] = []
   while (current.length < slots) current.push(await make(setup))
-  const isOver = ({ isEnding, expiresAtMs = 0 }: Family) => isEnding && Date.now() > expiresAtMs
+  const isOver = ({ isEnding, expiresAtMs = 0 }: Family) =>
+    isEnding && Date.now() > expiresAtMs + expirySlackMs
   return {
     async step(client) {
       const at = client.draw(slots)
@@ -184,7 +185,9 @@ export const openSessions: OpenWorkload = async world => {
     async finish(client) {
       for (const family of current) {
         if (!family.isEnding) await finishFamily(world, client, family)
+        while (!isOver(family)) await Bun.sleep(expirySlackMs)
         await use(client, family)
+        await authorize(client, family)
       }
     },
   }
