@@ -12,10 +12,10 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildChecker, hasGo, judge, type Verdict } from './checker.ts'
 import { controls } from './controls.ts'
-import { faults, modes } from './faults.ts'
 import { writeHistory, type Operation } from './history.ts'
 import { kinds, type Kind } from './kinds.ts'
-import { runPlan, type Plan } from './run.ts'
+import { planOf, type Plan } from './plan.ts'
+import { runPlan } from './run.ts'
 
 const runsDefault = 160
 const runsShort = 12
@@ -43,21 +43,6 @@ interface Campaign {
 const newTally = (): Tally => {
   const counts = { runs: 0, operations: 0, open: 0, violations: 0, unknown: 0, broken: 0 }
   return { ...counts, tried: new Map() }
-}
-
-/** All kinds, then all modes, then all faults: a short campaign has some of each. */
-function planOf(seed: number, index: number): Plan {
-  const kind = kinds[index % kinds.length] ?? 'register'
-  const round = Math.floor(index / kinds.length)
-  const mode = modes[round % modes.length] ?? 'one'
-  const at = Math.floor(round / modes.length) + round + (index % kinds.length)
-  return {
-    index,
-    seed: seed + 1_000 * index,
-    kind,
-    mode,
-    fault: faults[at % faults.length] ?? 'none',
-  }
 }
 
 const isAccepted = ({ violations, unknown }: Verdict): boolean =>

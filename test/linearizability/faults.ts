@@ -4,13 +4,8 @@
  */
 import { startServer, type Home, type Server } from '../crash/clients/server.ts'
 import type { Draw } from '../crash/draw.ts'
+import type { Fault } from './plan.ts'
 import { workerAfter, workersOf } from '../support/worker-processes.ts'
-
-export const faults = ['none', 'kill', 'stop'] as const
-export type Fault = (typeof faults)[number]
-
-export const modes = ['one', 'workers'] as const
-export type Mode = (typeof modes)[number]
 
 /** One process, or one that watches over workers; the latest of those started. */
 export interface Host {

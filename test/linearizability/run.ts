@@ -6,18 +6,11 @@ import { join } from 'node:path'
 import { freePort, makeVault, openHome, type Home } from '../crash/clients/server.ts'
 import { drawFrom, type Draw } from '../crash/draw.ts'
 import { openClient, type Client } from './client.ts'
-import { endHost, startHost, strike, type Fault, type Host, type Mode } from './faults.ts'
+import { endHost, startHost, strike, type Host } from './faults.ts'
 import type { Operation } from './history.ts'
-import { workloads, type Kind } from './kinds.ts'
+import { workloads } from './kinds.ts'
+import type { Fault, Mode, Plan } from './plan.ts'
 import type { Workload } from './workload.ts'
-
-export interface Plan {
-  readonly index: number
-  readonly seed: number
-  readonly kind: Kind
-  readonly mode: Mode
-  readonly fault: Fault
-}
 
 const workers = 3
 const clientsMin = 4
