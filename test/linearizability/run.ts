@@ -15,14 +15,31 @@ import type { Workload } from './workload.ts'
 const workers = 3
 const clientsMin = 4
 const clientsMax = 8
-/** About so many operations are recorded; those under way at the end, and a last look, come on top. */
+/** About so many operations are recorded; a last look at everything comes on top. */
 const operationsWanted = 400
 const pauseMsMax = 12
-const strikesOf: Readonly<Record<Fault, number>> = { none: 0, kill: 3, stop: 3 }
+const underWayWanted = 3
+/** Until then some are answered, and others have got further. */
+const strikeUsMax = 3_000
+const strikesOf: Readonly<Record<Fault, number>> = { none: 0, kill: 5, stop: 3 }
 
 async function openMode(folder: string, mode: Mode): Promise<Home> {
   const shared = mode === 'one' ? undefined : { port: await freePort(), workers }
   return openHome(folder, join(folder, 'data'), shared)
+}
+
+/** A strike is to hit something: at best requests that have just been sent. */
+async function untilUnderWay(history: readonly Operation[], isOver: () => boolean): Promise<void> {
+  const isUnderWay = (): boolean =>
+    history.slice(-clientsMax).filter(({ return: back, ended = back }) => ended === undefined)
+      .length >= underWayWanted
+  while (!isUnderWay() && !isOver()) await Bun.sleep(0)
+}
+
+/** Timers count in milliseconds, which is as long as a request takes. */
+async function waitUs(us: number): Promise<void> {
+  const end = Bun.nanoseconds() + us * 1_000
+  while (Bun.nanoseconds() < end) await Bun.sleep(0)
 }
 
 /** Strikes that are spread over the history. */
@@ -39,6 +56,8 @@ async function strikeAll(
     const at = share * (struck + 0.5) + draw(Math.ceil(share))
     while (history.length < at && !isOver()) await Bun.sleep(1)
     if (isOver()) return
+    await untilUnderWay(history, isOver)
+    await waitUs(draw(strikeUsMax))
     await strike(host, fault, draw)
   }
 }
@@ -61,6 +80,7 @@ export async function runPlan(plan: Plan, folder: string, history: Operation[]):
     shared === undefined ? { unix: socket } : { hostname: '127.0.0.1', port: shared.port }
   const open = (index: number) => openClient(index, target, history, drawFrom(plan.seed + index))
   const setup = open(0)
+  const kills = plan.fault === 'kill' ? strikesOf.kill : 0
   const count = clientsMin + draw(clientsMax - clientsMin + 1)
   const clients = Array.from({ length: count }, (_, index) => open(index + 1))
   let failed = false
@@ -73,7 +93,7 @@ export async function runPlan(plan: Plan, folder: string, history: Operation[]):
     })
   }
   try {
-    const workload = await workloads[plan.kind]({ keys, history, draw, setup })
+    const workload = await workloads[plan.kind]({ keys, history, draw, setup, kills })
     const strikes = strikeAll(host, plan, history, draw, isOver).then(() => (hasStruck = true))
     await Promise.all(
       [strikes, ...clients.map(client => work(client, workload, isOver))].map(guard),

@@ -11,6 +11,8 @@ export interface World {
   readonly keys: Keys
   readonly history: Operation[]
   readonly draw: Draw
+  /** How many kills are planned. */
+  readonly kills: number
   /** For what is no part of the history. */
   readonly setup: Client
 }

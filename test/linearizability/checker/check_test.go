@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -162,6 +163,21 @@ func TestEachKindIsTriedBothWays(t *testing.T) {
 		if legal == 0 || illegal == 0 {
 			t.Errorf("%s: %d legal and %d illegal histories", kind, legal, illegal)
 		}
+	}
+}
+
+func TestWhatTakesTooLongIsUnknown(t *testing.T) {
+	var part []*operation
+	for at := 0; at < 40; at++ {
+		id := fmt.Sprintf("id-%d", at)
+		part = append(part, &operation{Part: "t", Op: "create", In: input{ID: id}, Call: int64(at)})
+	}
+	back := int64(100)
+	wrong := &output{Status: 200, IDs: []string{"nobody"}, Total: 1}
+	list := &operation{Part: "t", Op: "list", Call: 99, Return: &back, Out: wrong}
+	found, err := judge("set", append(part, list), 10*time.Millisecond)
+	if err != nil || len(found.Unknown) != 1 || len(found.Violations) != 0 {
+		t.Errorf("expected one unknown part, got %+v, %v", found, err)
 	}
 }
 

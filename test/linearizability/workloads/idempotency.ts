@@ -34,7 +34,7 @@ export const openIdempotency: OpenWorkload = async ({ keys, draw }) => {
   const used: Slot[] = []
   const newSlot = (): Slot => {
     const credential = draw(2) === 0 ? keys.private : keys.public
-    const slot = { name: `i${used.length}`, credential, used: 0 }
+    const slot: Slot = { name: `i${used.length}`, credential, used: 0 }
     used.push(slot)
     return slot
   }
@@ -80,8 +80,15 @@ export const openIdempotency: OpenWorkload = async ({ keys, draw }) => {
       if ((await create(client, slot, body)) !== undefined) return
     }
   }
+  /** A kill is only of interest at the first request of a key, so half of them are. */
+  const insistTwice = async (client: Client): Promise<void> => {
+    const slot = newSlot()
+    await insistOn(client, slot, 'first')
+    await insistOn(client, slot, 'first')
+  }
   return {
     step(client) {
+      if (client.draw(2) === 0) return insistTwice(client)
       const at = client.draw(slots)
       let slot = current[at] ?? newSlot()
       if (slot.used >= requestsPerKey) current[at] = slot = newSlot()
