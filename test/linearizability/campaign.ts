@@ -83,6 +83,9 @@ async function runOne(campaign: Campaign, plan: Plan): Promise<boolean> {
   try {
     await runPlan(plan, folder, history).finally(() => writeHistory(path, history))
     const verdict = await judge(campaign.checker, kind, path)
+    if (verdict.operations !== history.length) {
+      throw new Error(`the checker read ${verdict.operations} of ${history.length} operations`)
+    }
     count(tally, verdict)
     const bad = new Set([...verdict.violations, ...verdict.unknown])
     const accepted = history.filter(({ part }) => !bad.has(part))

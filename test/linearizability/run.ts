@@ -3,7 +3,7 @@
  * @module
  */
 import { join } from 'node:path'
-import { freePort, makeVault, openHome, type Home } from '../crash/clients/server.ts'
+import { freePort, makeVault, openHome, targetOf, type Home } from '../crash/clients/server.ts'
 import { drawFrom, type Draw } from '../crash/draw.ts'
 import { openClient, type Client } from './client.ts'
 import { endHost, startHost, strike, type Host } from './faults.ts'
@@ -69,35 +69,44 @@ async function work(client: Client, { step }: Workload, isOver: () => boolean): 
   }
 }
 
+interface Scene {
+  readonly host: Host
+  readonly clients: readonly Client[]
+  readonly workload: Workload
+}
+
+/** Whoever gives up ends the others as well. */
+async function loadAndStrike(scene: Scene, plan: Plan, history: Operation[], draw: Draw) {
+  const { host, clients, workload } = scene
+  let hasFailed = false
+  let hasStruck = false
+  const isOver = () => hasFailed || (hasStruck && history.length >= operationsWanted)
+  const strikes = strikeAll(host, plan, history, draw, isOver).then(() => (hasStruck = true))
+  const tasks = [strikes, ...clients.map(client => work(client, workload, isOver))]
+  const guarded = tasks.map(task =>
+    task.catch((error: unknown) => {
+      hasFailed = true
+      throw error
+    }),
+  )
+  await Promise.all(guarded)
+}
+
 /** @param history receives what the clients do and see, also where the run breaks off */
 export async function runPlan(plan: Plan, folder: string, history: Operation[]): Promise<void> {
   const draw = drawFrom(plan.seed)
   const home = await openMode(folder, plan.mode)
   const keys = await makeVault(home)
-  const host = await startHost(home)
-  const { socket, shared } = home
-  const target =
-    shared === undefined ? { unix: socket } : { hostname: '127.0.0.1', port: shared.port }
+  const target = targetOf(home)
   const open = (index: number) => openClient(index, target, history, drawFrom(plan.seed + index))
   const setup = open(0)
   const kills = plan.fault === 'kill' ? strikesOf.kill : 0
   const count = clientsMin + draw(clientsMax - clientsMin + 1)
   const clients = Array.from({ length: count }, (_, index) => open(index + 1))
-  let failed = false
-  let hasStruck = false
-  const isOver = () => failed || (hasStruck && history.length >= operationsWanted)
-  const guard = async (task: Promise<unknown>): Promise<void> => {
-    await task.catch((error: unknown) => {
-      failed = true
-      throw error
-    })
-  }
+  const host = await startHost(home)
   try {
     const workload = await workloads[plan.kind]({ keys, history, draw, setup, kills })
-    const strikes = strikeAll(host, plan, history, draw, isOver).then(() => (hasStruck = true))
-    await Promise.all(
-      [strikes, ...clients.map(client => work(client, workload, isOver))].map(guard),
-    )
+    await loadAndStrike({ host, clients, workload }, plan, history, draw)
     await workload.finish(setup)
   } finally {
     for (const client of [setup, ...clients]) client.close()

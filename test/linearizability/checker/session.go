@@ -29,8 +29,11 @@ func useSession(state sessionState, op *operation) bool {
 	switch {
 	case state.isOver:
 		return hasStatus(op, 401)
-	case !state.isAuthorized, state.isNarrowed:
+	case !state.isAuthorized:
 		return hasStatus(op, 403)
+	case state.isNarrowed:
+		// Refused as one without the permission, or as one that is gone.
+		return hasStatus(op, 403, 401)
 	}
 	return hasStatus(op, 200)
 }
@@ -48,7 +51,7 @@ func authorizeSession(state sessionState, op *operation) (bool, sessionState) {
 		refusals = append(refusals, 400)
 	}
 	if state.isNarrowed {
-		refusals = append(refusals, 403)
+		refusals = append(refusals, 403, 404)
 	}
 	if state.isAuthorized {
 		refusals = append(refusals, 409)
