@@ -19,6 +19,8 @@ import { runPlan } from './run.ts'
 
 const runsDefault = 160
 const runsShort = 12
+/** Parts that are named of a run that failed. */
+const shownMax = 8
 const seedLimit = 2 ** 30
 
 interface Tally {
@@ -71,6 +73,30 @@ function count(tally: Tally, { operations, open, violations, unknown }: Verdict)
   else if (unknown.length > 0) tally.unknown += 1
 }
 
+/**
+ * Judges a history and the controls made of it.
+ * @returns the parts that were not accepted
+ * @throws Error when the checker did not read all of it
+ */
+async function judgeRun(
+  campaign: Campaign,
+  { kind }: Plan,
+  path: string,
+  history: readonly Operation[],
+): Promise<readonly string[]> {
+  const tally = campaign.tallies.get(kind) ?? newTally()
+  const verdict = await judge(campaign.checker, kind, path)
+  if (verdict.operations !== history.length) {
+    throw new Error(`the checker read ${verdict.operations} of ${history.length} operations`)
+  }
+  count(tally, verdict)
+  const bad = new Set([...verdict.violations, ...verdict.unknown])
+  const accepted = history.filter(({ part }) => !bad.has(part))
+  await tryControls(campaign, kind, accepted, tally)
+  return [...verdict.violations, ...verdict.unknown.map(part => `${part} (unknown)`)]
+}
+
+/** @returns whether all was well; the folder of a run that was not is kept */
 async function runOne(campaign: Campaign, plan: Plan): Promise<boolean> {
   const { kind, mode, fault, index } = plan
   const tally = campaign.tallies.get(kind) ?? newTally()
@@ -82,25 +108,16 @@ async function runOne(campaign: Campaign, plan: Plan): Promise<boolean> {
   const history: Operation[] = []
   try {
     await runPlan(plan, folder, history).finally(() => writeHistory(path, history))
-    const verdict = await judge(campaign.checker, kind, path)
-    if (verdict.operations !== history.length) {
-      throw new Error(`the checker read ${verdict.operations} of ${history.length} operations`)
-    }
-    count(tally, verdict)
-    const bad = new Set([...verdict.violations, ...verdict.unknown])
-    const accepted = history.filter(({ part }) => !bad.has(part))
-    await tryControls(campaign, kind, accepted, tally)
-    if (bad.size === 0) {
-      rmSync(folder, { recursive: true })
-      return true
-    }
-    const parts = [...verdict.violations, ...verdict.unknown.map(part => `${part} (unknown)`)]
-    console.info(`(fail) ${name}: ${parts.slice(0, 8).join(' ')}: ${path}`)
+    const bad = await judgeRun(campaign, plan, path, history)
+    if (bad.length === 0) rmSync(folder, { recursive: true })
+    else console.info(`(fail) ${name}: ${bad.slice(0, shownMax).join(' ')}: ${path}`)
+    return bad.length === 0
   } catch (error) {
     tally.broken += 1
-    console.info(`(fail) ${name}, ${path}: ${error instanceof Error ? error.stack : error}`)
+    const cause = error instanceof Error ? error.stack : String(error)
+    console.info(`(fail) ${name}: ${path}: ${cause}`)
+    return false
   }
-  return false
 }
 
 function printKind(kind: Kind, tally: Tally): boolean {

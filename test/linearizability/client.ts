@@ -8,7 +8,7 @@ import type { Draw } from '../crash/draw.ts'
 import { record, type Input, type Operation, type Output } from './history.ts'
 
 /** Beyond all that a stopped or replaced process may take. */
-const answerMsMax = 20_000
+const answerMsMax = 30_000
 const reconnectMs = 5
 const reconnectMsMax = 20_000
 
@@ -46,14 +46,22 @@ async function connect(target: Target): Promise<Connection> {
   }
 }
 
-/** An answer, or `undefined` once the connection broke or the time was up. */
+/**
+ * @returns `undefined` once the connection broke
+ * @throws Error for a server that lives and does not answer
+ */
 async function answerIn(
   connection: Connection,
   asking: Promise<Answer>,
 ): Promise<Answer | undefined> {
-  const timer = setTimeout(() => connection.close(), answerMsMax)
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    connection.close()
+  }, answerMsMax)
   const answer = await asking.catch(() => undefined)
   clearTimeout(timer)
+  if (isLate) throw new Error(`no answer within ${answerMsMax} ms`)
   return answer
 }
 
