@@ -24,7 +24,7 @@ var observations = map[string]bool{"get": true, "list": true, "use": true}
 
 // toPorcupine lets open operations return after all others: where they are put last, nobody sees
 // whether they happened.
-func toPorcupine(part []*operation) []porcupine.Operation {
+func toPorcupine(one spec, part []*operation) []porcupine.Operation {
 	var end int64
 	for _, op := range part {
 		if last := op.endOr(op.Call); last > end {
@@ -33,7 +33,8 @@ func toPorcupine(part []*operation) []porcupine.Operation {
 	}
 	var kept []porcupine.Operation
 	for _, op := range part {
-		if op.isOpen() && observations[op.Op] {
+		isUnseen := one.isUnseen != nil && one.isUnseen(op, part)
+		if op.isOpen() && (observations[op.Op] || isUnseen) {
 			continue
 		}
 		back := end + 1
@@ -81,7 +82,7 @@ func judge(kind string, history []*operation, limit time.Duration) (verdict, err
 	}
 	for name, part := range parts {
 		markOverlaps(part)
-		switch porcupine.CheckOperationsTimeout(toModel(one), toPorcupine(part), limit) {
+		switch porcupine.CheckOperationsTimeout(toModel(one), toPorcupine(one, part), limit) {
 		case porcupine.Illegal:
 			found.Violations = append(found.Violations, name)
 		case porcupine.Unknown:

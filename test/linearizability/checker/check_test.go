@@ -49,6 +49,15 @@ var histories = []history{
 	{"a list lacks a member", "set", `
 {"client":1,"part":"t","op":"create","in":{"id":"a"},"call":1,"return":2,"out":{"status":201}}
 {"client":1,"part":"t","op":"list","in":{},"call":5,"return":6,"out":{"status":200,"ids":[],"total":0}}`, false},
+	{"an open create is seen once only", "set", `
+{"client":1,"part":"t","op":"create","in":{"id":"a"},"call":1,"ended":2}
+{"client":1,"part":"t","op":"list","in":{},"call":3,"return":4,"out":{"status":200,"ids":["a"],"total":1}}
+{"client":1,"part":"t","op":"list","in":{},"call":5,"return":6,"out":{"status":200,"total":0}}`, false},
+	{"an open create is seen by a delete alone", "set", `
+{"client":1,"part":"t","op":"create","in":{"id":"a"},"call":1,"ended":2}
+{"client":1,"part":"t","op":"delete","in":{"id":"a"},"call":3,"return":4,"out":{"status":204}}
+{"client":1,"part":"t","op":"create","in":{"id":"b"},"call":5,"ended":6}
+{"client":1,"part":"t","op":"delete","in":{"id":"b"},"call":7,"return":8,"out":{"status":404}}`, true},
 	{"a list shows two states at once", "set", `
 {"client":1,"part":"t","op":"create","in":{"id":"a"},"call":1,"return":2,"out":{"status":201}}
 {"client":1,"part":"t","op":"delete","in":{"id":"a"},"call":3,"return":4,"out":{"status":204}}
@@ -169,13 +178,14 @@ func TestEachKindIsTriedBothWays(t *testing.T) {
 func TestWhatTakesTooLongIsUnknown(t *testing.T) {
 	var part []*operation
 	for at := 0; at < 40; at++ {
-		id := fmt.Sprintf("id-%d", at)
-		part = append(part, &operation{Part: "t", Op: "create", In: input{ID: id}, Call: int64(at)})
+		value := fmt.Sprintf("v%d", at)
+		part = append(part, &operation{Part: "a", Op: "create", In: input{Value: value}})
+		part = append(part, &operation{Part: "a", Op: "delete"})
 	}
 	back := int64(100)
-	wrong := &output{Status: 200, IDs: []string{"nobody"}, Total: 1}
-	list := &operation{Part: "t", Op: "list", Call: 99, Return: &back, Out: wrong}
-	found, err := judge("set", append(part, list), 10*time.Millisecond)
+	wrong := &output{Status: 200, Value: "nobody wrote this"}
+	get := &operation{Part: "a", Op: "get", Call: 99, Return: &back, Out: wrong}
+	found, err := judge("register", append(part, get), 10*time.Millisecond)
 	if err != nil || len(found.Unknown) != 1 || len(found.Violations) != 0 {
 		t.Errorf("expected one unknown part, got %+v, %v", found, err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // limit is for one part of a history; most take milliseconds.
-const limit = 20 * time.Second
+const limit = 60 * time.Second
 
 func run(kind, path string) error {
 	file, err := os.Open(path)

@@ -58,3 +58,19 @@ func stepSet(state setState, op *operation) (bool, setState) {
 	}
 	return false, state
 }
+
+// isUnseenMember is so of an open create whose token no list shows and no delete found.
+func isUnseenMember(op *operation, part []*operation) bool {
+	if op.Op != "create" || !op.isOpen() {
+		return false
+	}
+	for _, other := range part {
+		if other == op || other.isOpen() {
+			continue
+		}
+		if other.In.ID == op.In.ID && other.Out.Status != 404 || setOf(other.Out.IDs).has(op.In.ID) {
+			return false
+		}
+	}
+	return true
+}

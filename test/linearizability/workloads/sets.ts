@@ -7,7 +7,7 @@ import { takeAny } from '../../crash/draw.ts'
 import type { Client, Body } from '../client.ts'
 import { pickWeighted, type OpenWorkload } from '../workload.ts'
 
-const tags = ['t0', 't1', 't2']
+const tags = ['t0', 't1', 't2', 't3']
 const pageSize = 100
 
 /** What of a page the checker compares. */
