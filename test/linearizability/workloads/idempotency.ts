@@ -3,6 +3,7 @@
  * body or after their token was deleted: each key makes one token, and tells no other id.
  * @module
  */
+import type { Keys } from '../../crash/clients/client.ts'
 import type { Body, Client } from '../client.ts'
 import type { Output } from '../history.ts'
 import { pickWeighted, type OpenWorkload } from '../workload.ts'
@@ -30,15 +31,8 @@ function reasonOf({ detail }: Body): string {
 const readCreate = (body: Body, status: number): Omit<Output, 'status'> =>
   status === 201 ? { id: String(body['id']) } : status === 409 ? { reason: reasonOf(body) } : {}
 
-export const openIdempotency: OpenWorkload = async ({ keys, draw }) => {
-  const used: Slot[] = []
-  const newSlot = (): Slot => {
-    const credential = draw(2) === 0 ? keys.private : keys.public
-    const slot: Slot = { name: `i${used.length}`, credential, used: 0 }
-    used.push(slot)
-    return slot
-  }
-  const current = Array.from({ length: slots }, newSlot)
+/** The requests about one key. */
+function operationsOf(keys: Keys) {
   const create = async (client: Client, slot: Slot, value: string) => {
     const { name, credential } = slot
     const out = await client.record({
@@ -75,6 +69,19 @@ export const openIdempotency: OpenWorkload = async ({ keys, draw }) => {
       question: { key: keys.private },
       read: readPage,
     })
+  return { create, remove, list }
+}
+
+export const openIdempotency: OpenWorkload = async ({ keys, draw }) => {
+  const used: Slot[] = []
+  const newSlot = (): Slot => {
+    const credential = draw(2) === 0 ? keys.private : keys.public
+    const slot: Slot = { name: `i${used.length}`, credential, used: 0 }
+    used.push(slot)
+    return slot
+  }
+  const current = Array.from({ length: slots }, newSlot)
+  const { create, remove, list } = operationsOf(keys)
   const insistOn = async (client: Client, slot: Slot, body: string): Promise<void> => {
     for (let count = 0; count < retriesMax; count += 1) {
       if ((await create(client, slot, body)) !== undefined) return
