@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { cofferCommand, runCoffer } from '../../support/coffer-process.ts'
-import { openConnection, type Connection } from '../../support/connection.ts'
+import { openConnection, type Connection, type Target } from '../../support/connection.ts'
 import type { Keys } from './client.ts'
 
 const probeMs = 10
@@ -52,6 +52,14 @@ export function openHome(folder: string, data = join(folder, 'data'), shared?: S
   const temporary = join(folder, 'tmp')
   mkdirSync(temporary, { mode: 0o700, recursive: true })
   return { data, socket: join(folder, 'socket'), temporary, shared }
+}
+
+/** Any free one: nothing else on the machine should want it in between. */
+export async function freePort(): Promise<number> {
+  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const { port = 0 } = probe
+  await probe.stop(true)
+  return port
 }
 
 /** Forgets what the binary has unpacked, so that it does so once more. */
@@ -124,9 +132,12 @@ export function startServer(home: Home, heeds = true): Server {
   }
 }
 
-export function connectAll({ socket, shared }: Home, count: number): Promise<Connection[]> {
-  const target =
-    shared === undefined ? { unix: socket } : { hostname: '127.0.0.1', port: shared.port }
+/** Where a home is served. */
+export const targetOf = ({ socket, shared }: Home): Target =>
+  shared === undefined ? { unix: socket } : { hostname: '127.0.0.1', port: shared.port }
+
+export function connectAll(home: Home, count: number): Promise<Connection[]> {
+  const target = targetOf(home)
   return Promise.all(Array.from({ length: count }, () => openConnection(target)))
 }
 

@@ -16,7 +16,7 @@ import {
   useScene,
   type Scene,
 } from '../clients/scene.ts'
-import type { Server } from '../clients/server.ts'
+import { freePort, type Server } from '../clients/server.ts'
 import { isRunning, until, workerAfter, workersOf } from '../../support/worker-processes.ts'
 import { countReaders } from '../workers/readers.ts'
 import type { PartOptions, PartResult, Size } from '../part.ts'
@@ -44,14 +44,6 @@ interface Totals {
   readers: number
   readonly restartMs: number[]
   readonly failures: string[]
-}
-
-/** Any free one: nothing else on the machine should want it in between. */
-async function freePort(): Promise<number> {
-  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port = 0 } = probe
-  await probe.stop(true)
-  return port
 }
 
 /** Kills one worker under load, which goes on, and waits for the one in its place. */

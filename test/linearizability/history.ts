@@ -1,0 +1,73 @@
+/**
+ * What clients did and saw: the history that the checker judges, one line of JSON an operation.
+ *
+ * All times are nanoseconds of one monotonic clock in one process, so that they compare. An
+ * operation without an answer, or with one that promises nothing (5xx), stays open: it may have
+ * happened or not.
+ * @module
+ */
+import { writeFileSync } from 'node:fs'
+
+/** What was asked for; which members count depends on the operation. */
+export interface Input {
+  readonly id?: string
+  readonly value?: string
+  /** A label, never the key itself. */
+  readonly key?: string
+}
+
+export interface Output {
+  readonly status: number
+  readonly id?: string
+  readonly value?: string
+  readonly key?: string
+  readonly ids?: readonly string[]
+  readonly total?: number
+  readonly reason?: string
+}
+
+/** As `checker/history.go` reads it. */
+export interface Operation {
+  readonly client: number
+  /** What it is about. Parts do not touch each other, and are judged apart. */
+  readonly part: string
+  readonly op: string
+  readonly in: Input
+  readonly call: number
+  out?: Output
+  return?: number
+  /** When its connection broke, of an open one. */
+  ended?: number
+}
+
+export type Asked = Pick<Operation, 'client' | 'part' | 'op' | 'in'>
+
+const firstServerError = 500
+
+/**
+ * Records one operation from before it is sent to after its answer.
+ * @param send gives `undefined` where no answer came
+ * @returns what was answered; `undefined` where the operation stays open
+ */
+export async function record(
+  history: Operation[],
+  asked: Asked,
+  send: () => Promise<Output | undefined>,
+): Promise<Output | undefined> {
+  const operation: Operation = { ...asked, call: Bun.nanoseconds() }
+  history.push(operation)
+  const out = await send()
+  if (out === undefined || out.status >= firstServerError) {
+    operation.ended = Bun.nanoseconds()
+    return undefined
+  }
+  operation.return = Bun.nanoseconds()
+  operation.out = out
+  return out
+}
+
+export const printHistory = (history: readonly Operation[]): string =>
+  history.map(operation => `${JSON.stringify(operation)}\n`).join('')
+
+export const writeHistory = (path: string, history: readonly Operation[]): void =>
+  writeFileSync(path, printHistory(history))
