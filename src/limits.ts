@@ -7,6 +7,16 @@
 
 // Transport
 export const bodyBytesMax = 1024 * 1024
+/** decision: bodies under way in this process, and those of one credential (http/body-budget.ts). */
+export const bodiesBytesMax = 64 * 1024 * 1024
+export const credentialBodiesBytesMax = 16 * 1024 * 1024
+/**
+ * decision: from where a body is asked for to its last byte, however it drips. The server's own
+ * pace is about 16 KiB a second: it ends a connection that sends less.
+ */
+export const bodyMsMax = 30_000
+/** decision: of a body that nobody reads so much may still come, before its connection ends. */
+export const unreadBodyBytesMax = 64 * 1024
 export const urlBytesMax = 8 * 1024
 /** The server's own bound, which nothing here can move; more is 431. */
 export const headerBlockBytesMax = 16 * 1024
@@ -55,6 +65,7 @@ export const idempotencyReplyBytesMax = 1_500_000
 // Settings: what an operator may choose
 export const bodyBytesSettingMin = 1_024
 export const bodyBytesSettingMax = 16 * 1024 * 1024
+export const bodiesBytesSettingMax = 4 * 1024 ** 3
 export const requestsPerSecondSettingMax = 1_000_000
 export const keyHeadersMax = 8
 export const corsOriginsMax = 100
