@@ -38,6 +38,8 @@ export const workerSteadyMs = 60_000
 export const workerStartsMax = 5
 /** A body with more of them says no more by listing them all. */
 export const bodyFaultsMax = 20
+/** Letters by which a member's name may differ from a known one and still be meant for it. */
+export const misspellingsMax = 2
 /** decision: the server ends a connection that is idle, or sends no whole request, for so long. */
 export const idleSecondsMax = 10
 /** decision: of 503 and 429; a bucket that is refilled each second has a token by then. */

@@ -15,6 +15,7 @@ import { toPlain } from '../domain/json-print.ts'
 import { ApiError } from '../errors.ts'
 import { bodyFaultsMax } from '../limits.ts'
 import type { Intake } from './intake.ts'
+import { assertKnownNames } from './known-names.ts'
 import type { BodyRule } from './route.ts'
 
 /** RFC 9110 section 8.3: types are case-insensitive; a charset, if given, must be UTF-8. */
@@ -89,6 +90,7 @@ export async function readJsonBody(
   if (!isJsonObject(json)) {
     throw new ApiError('invalid_request', 'expected a JSON object as the body')
   }
+  assertKnownNames(rule.schema, json)
   const body = toPlain(json, rule.opaque)
   checkSchema(rule.schema, body)
   return body
