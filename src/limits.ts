@@ -7,7 +7,7 @@
 
 // Transport
 export const bodyBytesMax = 1024 * 1024
-/** decision: bodies under way in this process, and those of one credential (http/body-budget.ts). */
+/** decision: of bodies under way, in this process and of one credential (http/body-budget.ts). */
 export const bodiesBytesMax = 64 * 1024 * 1024
 export const credentialBodiesBytesMax = 16 * 1024 * 1024
 /**

@@ -3,8 +3,8 @@
  * asks for it.
  *
  * Facts about the server: what arrives of a body is kept until the request is answered, whether it
- * is read or not; it is dropped from then on, and from the moment on at which the body is cancelled.
- * Of GET and HEAD it drops everything.
+ * is read or not; from then on, and once the body is cancelled, it is dropped. Of GET and HEAD the
+ * server drops everything.
  * @module
  */
 import { ApiError } from '../errors.ts'

@@ -73,8 +73,8 @@ const idempotencyParameter = {
   name: 'SVC-IDEMPOTENCY-KEY',
   in: 'header',
   required: false,
-  description: `Visible ASCII, such as order-A-1027. The first success of a key is kept for 24 hours and answers every
-repetition; while it is under way, 409. A key that is too long is 400.`,
+  description: `Visible ASCII, such as order-A-1027. The first success of a key is kept for 24
+hours and answers every repetition; while it is under way, 409. A key that is too long is 400.`,
   schema: { type: 'string', minLength: 1, maxLength: idempotencyKeyCharsMax },
 }
 

@@ -6,6 +6,8 @@ import { expect, test } from 'bun:test'
 import { faultsOf, readRows } from '../support/proofs.ts'
 
 const rows = readRows('docs/hostile-inputs.md')
+const numbered = rows.filter(([name = '']) => name.startsWith('H'))
+const read = rows.filter(row => !numbered.includes(row))
 
 /** Numbers of the list that stand for no case. */
 const gaps = new Set([21, 42, 45, 47, 59, 71, 77, 83, 86, 89, 103, 112, 119, 132, 159])
@@ -15,7 +17,13 @@ test('every case is there, once, in order', () => {
   const expected = Array.from({ length: last }, (_, index) => index + 1).filter(
     number => !gaps.has(number),
   )
-  expect(rows.map(([name = '']) => name)).toEqual(expected.map(number => `H${number}`))
+  expect(numbered.map(([name = '']) => name)).toEqual(expected.map(number => `H${number}`))
+})
+
+test('cases of whoever reads the code have a number of their own each', () => {
+  const names = read.map(([name = '']) => name)
+  expect(names.filter(name => !/^E\d+(?:\.\d+)?$/.test(name))).toEqual([])
+  expect(new Set(names).size).toBe(names.length)
 })
 
 test('every case says what is sent and what is answered, and names tests that exist', () => {

@@ -75,7 +75,7 @@ function end(senders: readonly Sender[]): void {
 }
 
 describe('bodies of one credential that do not end', () => {
-  test('E10.1: leave it 503 for the next, before its body is read, and others all they need', async () => {
+  test('E10.1: leave 503 for its next, before that is read, and others all they need', async () => {
     const senders = await fill(wire.key)
     // Of this one no byte of the body was sent.
     const lines = { ...json(wire.key), 'Content-Length': String(bodyBytes) }
@@ -118,7 +118,7 @@ describe('bodies of one credential that do not end', () => {
     await until(201, () => statusOf(wire.key))
   })
 
-  test('E10.4: count once under an idempotency key, also where the body is part of it', async () => {
+  test('E10.4: count once under an idempotency key, also where they are part of it', async () => {
     const publicKey = await wire.vault.application({
       type: 'public',
       permissions: ['token:create'],

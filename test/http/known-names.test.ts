@@ -71,7 +71,7 @@ describe('a create whose member is', () => {
     expect((await vault.ask('POST', '/tokens', { key, raw })).status).toBe(201)
   })
 
-  test('right is taken beside members of data and metadata, which are the caller’s own', async () => {
+  test('right is taken beside any of data and metadata, which are the caller’s own', async () => {
     const data = { expires_in: 1, ttl: 2, rule: [{ permission: 'x' }], dat: 3 }
     const metadata = { expires_in: 'a', meta_data: 'b', container: 'c' }
     const mask = { expires_in: '{{ data.expires_in }}' }
