@@ -15,6 +15,12 @@ export const credentialBodiesBytesMax = 16 * 1024 * 1024
  * pace is about 16 KiB a second: it ends a connection that sends less.
  */
 export const bodyMsMax = 30_000
+/**
+ * decision: of long bodies that are worked on at a time, and from which length on one is long. What
+ * is parsed of them takes up to 60 times as much, where they are made for that.
+ */
+export const parsedBodiesBytesMax = 4 * 1024 * 1024
+export const shortBodyBytesMax = 16 * 1024
 /** decision: of a body that nobody reads so much may still come, before its connection ends. */
 export const unreadBodyBytesMax = 64 * 1024
 export const urlBytesMax = 8 * 1024

@@ -10,11 +10,14 @@
  */
 import { ApiError } from '../errors.ts'
 import type { Settings } from '../settings.ts'
+import { openBodyGate } from './body-gate.ts'
 
 /** What one request has of the budget. */
 export interface Hold {
   /** @throws ApiError `overloaded` where so many bytes more do not fit; then none is taken */
   readonly take: (bytes: number) => void
+  /** Waits until a body of that length, which has come in whole, may be worked on. */
+  readonly begin: (bytes: number) => Promise<void>
   /** Gives everything back. Nothing can be taken from then on. */
   readonly release: () => void
 }
@@ -31,6 +34,7 @@ const overloaded = () =>
 export function openBodyBudget(settings: Bounds): BodyBudget {
   const allMax = Math.max(settings.bodyBytesMax, settings.bodiesBytesMax)
   const ownMax = Math.max(settings.bodyBytesMax, settings.credentialBodiesBytesMax)
+  const gate = openBodyGate()
   let all = 0
   const owners = new Map<number, number>()
 
@@ -43,6 +47,7 @@ export function openBodyBudget(settings: Bounds): BodyBudget {
 
   return ordinal => {
     let held = 0
+    let begun = 0
     let isReleased = false
     return {
       take(bytes) {
@@ -51,9 +56,15 @@ export function openBodyBudget(settings: Bounds): BodyBudget {
         change(ordinal, bytes)
         held += bytes
       },
+      async begin(bytes) {
+        await gate.enter(bytes)
+        begun = bytes
+      },
       release() {
         if (held > 0) change(ordinal, -held)
+        gate.leave(begun)
         held = 0
+        begun = 0
         isReleased = true
       },
     }

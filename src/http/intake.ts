@@ -21,7 +21,7 @@ export interface Allowance {
 
 export interface Intake {
   /**
-   * The bytes of the body, read when this is first called.
+   * The bytes of the body, read when this is first called, once they may be worked on.
    * @throws ApiError `payload_too_large` and `overloaded` before reading where the length is
    * declared, `request_timeout`, and `invalid_request` when the sender went away before the end
    */
@@ -89,8 +89,9 @@ export function openIntake(request: Request, allowance: Allowance): Intake {
   let isRead = false
   return {
     read() {
-      bytes ??= readInTime(request, allowance).then(whole => {
+      bytes ??= readInTime(request, allowance).then(async whole => {
         isRead = true
+        await allowance.hold.begin(whole.length)
         return whole
       })
       return bytes
