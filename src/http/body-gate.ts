@@ -1,7 +1,7 @@
 /**
  * How many bytes of long bodies are worked on at a time; others wait their turn, with their bytes.
  *
- * A body that is parsed takes up to 60 times its length, where it is made for that (`[[],[],…`), and
+ * A body that is parsed takes up to 60 times its length, where made for that (`[[],[],…`), and
  * lives until its request is answered. Short bodies pass: hardly any are there at a time, and they
  * need not wait behind long ones. Source: contract section 16 (`decision:`).
  * @module
