@@ -14,6 +14,7 @@ import { hexOf } from './bytes.ts'
 import type { Deps } from './deps.ts'
 import { openAnswers } from './http/answers.ts'
 import type { Origins } from './http/crowd.ts'
+import { openBodyBudget } from './http/body-budget.ts'
 import { docsOperations } from './http/docs.ts'
 import { openEndpoints, operationOf, type Endpoint, type Endpoints } from './http/endpoints.ts'
 import type { Pipeline } from './http/pipeline.ts'
@@ -102,6 +103,7 @@ export function buildApp(deps: Deps): App {
     answers,
     authenticate: authenticatorOf(sessionDeps),
     isWithinRate: openRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
+    bodyBudget: openBodyBudget(settings),
     nextTraceId: traceIds(deps),
   }
   const routes = [

@@ -11,6 +11,7 @@ import { decodeUtf8, parseJson } from './domain/json-parse.ts'
 import { toPlain } from './domain/json-print.ts'
 import { ApiError } from './errors.ts'
 import {
+  bodiesBytesSettingMax,
   bodyBytesSettingMax,
   bodyBytesSettingMin,
   corsOriginsMax,
@@ -173,6 +174,16 @@ const settingChoices: { readonly [K in keyof Settings]: Choice<Settings[K]> } = 
     describes: 'the longest body of a request, in bytes',
     fallback: defaultSettings.bodyBytesMax,
     ...integer(bodyBytesSettingMin, bodyBytesSettingMax),
+  },
+  bodiesBytesMax: {
+    describes: 'bytes of all bodies under way in a process, at least one body of the longest',
+    fallback: defaultSettings.bodiesBytesMax,
+    ...integer(bodyBytesSettingMin, bodiesBytesSettingMax),
+  },
+  credentialBodiesBytesMax: {
+    describes: 'bytes of the bodies of one credential under way, at least one of the longest',
+    fallback: defaultSettings.credentialBodiesBytesMax,
+    ...integer(bodyBytesSettingMin, bodiesBytesSettingMax),
   },
   requestsPerSecondMax: {
     describes: 'requests of one credential in a second; any number where it is not set',

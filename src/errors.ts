@@ -12,14 +12,17 @@ export type ErrorKind =
   | 'forbidden'
   | 'not_found'
   | 'method_not_allowed'
+  | 'request_timeout'
   | 'conflict'
   | 'payload_too_large'
   | 'uri_too_long'
   | 'unsupported_media_type'
+  | 'unsupported_content_coding'
   | 'too_many_requests'
   | 'storage_full'
   | 'storage_corrupt'
   | 'unavailable'
+  | 'overloaded'
   | 'internal'
 
 /** Dotted snake_case path (`data.number`, `rules[0].priority`) to what was expected there. */

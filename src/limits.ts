@@ -7,6 +7,22 @@
 
 // Transport
 export const bodyBytesMax = 1024 * 1024
+/** decision: of bodies under way, in this process and of one credential (http/body-budget.ts). */
+export const bodiesBytesMax = 64 * 1024 * 1024
+export const credentialBodiesBytesMax = 16 * 1024 * 1024
+/**
+ * decision: from where a body is asked for to its last byte, however it drips. The server's own
+ * pace is about 16 KiB a second: it ends a connection that sends less.
+ */
+export const bodyMsMax = 30_000
+/**
+ * decision: of long bodies that are worked on at a time, and from which length on one is long. What
+ * is parsed of them takes up to 60 times as much, where they are made for that.
+ */
+export const parsedBodiesBytesMax = 4 * 1024 * 1024
+export const shortBodyBytesMax = 16 * 1024
+/** decision: of a body that nobody reads so much may still come, before its connection ends. */
+export const unreadBodyBytesMax = 64 * 1024
 export const urlBytesMax = 8 * 1024
 /** The server's own bound, which nothing here can move; more is 431. */
 export const headerBlockBytesMax = 16 * 1024
@@ -28,6 +44,8 @@ export const workerSteadyMs = 60_000
 export const workerStartsMax = 5
 /** A body with more of them says no more by listing them all. */
 export const bodyFaultsMax = 20
+/** Letters by which a member's name may differ from a known one and still be meant for it. */
+export const misspellingsMax = 2
 /** decision: the server ends a connection that is idle, or sends no whole request, for so long. */
 export const idleSecondsMax = 10
 /** decision: of 503 and 429; a bucket that is refilled each second has a token by then. */
@@ -55,6 +73,7 @@ export const idempotencyReplyBytesMax = 1_500_000
 // Settings: what an operator may choose
 export const bodyBytesSettingMin = 1_024
 export const bodyBytesSettingMax = 16 * 1024 * 1024
+export const bodiesBytesSettingMax = 4 * 1024 ** 3
 export const requestsPerSecondSettingMax = 1_000_000
 export const keyHeadersMax = 8
 export const corsOriginsMax = 100

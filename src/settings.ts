@@ -5,7 +5,7 @@
  * is the contract's. A new setting needs a person who asked for it.
  * @module
  */
-import { bodyBytesMax } from './limits.ts'
+import { bodiesBytesMax, bodyBytesMax, credentialBodiesBytesMax } from './limits.ts'
 
 export interface Settings {
   /** Lower-case names that carry the API key beside `svc-api-key` (contract section 1). */
@@ -15,6 +15,10 @@ export interface Settings {
   /** Origins that browsers may call from; `*` is any (contract section 1). */
   readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number
+  /** Of all bodies under way in one process; one of the longest always fits. */
+  readonly bodiesBytesMax: number
+  /** Of the bodies of one credential under way; one of the longest always fits. */
+  readonly credentialBodiesBytesMax: number
   /** Requests of one credential in a second; `undefined` is unlimited. */
   readonly requestsPerSecondMax: number | undefined
   /** Refuses card numbers in metadata and container names (contract section 7). */
@@ -32,6 +36,8 @@ export const defaultSettings: Settings = {
   basePath: '',
   corsOrigins: ['*'],
   bodyBytesMax,
+  bodiesBytesMax,
+  credentialBodiesBytesMax,
   requestsPerSecondMax: undefined,
   cardNumberGuard: true,
   maskGuard: true,

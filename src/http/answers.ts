@@ -19,6 +19,8 @@ export interface Exchange {
   readonly traceId: string
   /** Whether a live key came with it that may ask for this, now; set once that is known. */
   isAdmitted: boolean
+  /** Whether its body came in whole; where it has none, nobody cares. */
+  isBodyRead: boolean
 }
 
 export interface Answers {

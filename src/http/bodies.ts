@@ -1,5 +1,5 @@
 /**
- * Request bodies: content type, size, UTF-8, strict JSON, then the route's schema.
+ * Request bodies: content type, UTF-8, strict JSON, then the route's schema.
  *
  * The framework parses nothing for us: its parser takes invalid UTF-8, duplicate keys and numbers
  * that do not fit, and its error answers repeat the body. Source: contract sections 1 and 2.
@@ -14,10 +14,9 @@ import { decodeUtf8, parseJson } from '../domain/json-parse.ts'
 import { toPlain } from '../domain/json-print.ts'
 import { ApiError } from '../errors.ts'
 import { bodyFaultsMax } from '../limits.ts'
+import type { Intake } from './intake.ts'
+import { assertKnownNames } from './known-names.ts'
 import type { BodyRule } from './route.ts'
-
-const tooLarge = (bytesMax: number) =>
-  new ApiError('payload_too_large', `expected a body of at most ${bytesMax} bytes`)
 
 /** RFC 9110 section 8.3: types are case-insensitive; a charset, if given, must be UTF-8. */
 export function assertContentType(header: string | null, expected: string): void {
@@ -27,44 +26,6 @@ export function assertContentType(header: string | null, expected: string): void
     .some(parameter => parameter.startsWith('charset=') && !/^charset="?utf-8"?$/.test(parameter))
   if (type.trim() !== expected || foreignCharset) {
     throw new ApiError('unsupported_media_type', `expected the content type ${expected}`)
-  }
-}
-
-async function readStream(
-  stream: ReadableStream<Uint8Array>,
-  bytesMax: number,
-): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of stream) {
-    bytes += chunk.length
-    if (bytes > bytesMax) throw tooLarge(bytesMax)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
-async function readWhole(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const declared = request.headers.get('content-length')
-  if (declared === null) {
-    return request.body === null ? new Uint8Array() : readStream(request.body, bytesMax)
-  }
-  // Sent twice, the lengths come joined by a comma, and are no number (RFC 9110 section 8.6).
-  if (!/^\d+$/.test(declared)) throw new ApiError('invalid_request', 'expected one Content-Length')
-  if (Number(declared) > bytesMax) throw tooLarge(bytesMax)
-  return new Uint8Array(await request.arrayBuffer())
-}
-
-/**
- * @throws ApiError `payload_too_large` before reading where the length is declared,
- * `invalid_request` when the sender went away before the end
- */
-export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
-  try {
-    return await readWhole(request, bytesMax)
-  } catch (error) {
-    if (error instanceof ApiError) throw error
-    throw new ApiError('invalid_request', 'expected a whole body', undefined, error)
   }
 }
 
@@ -117,21 +78,19 @@ export function checkSchema(schema: TSchema, value: unknown): void {
   throwFaults(faults)
 }
 
-/**
- * @param bytesMax of the body as it is sent
- * @returns the body as the schema describes it; opaque members hold a `Json`
- */
+/** @returns the body as the schema describes it; opaque members hold a `Json` */
 export async function readJsonBody(
   request: Request,
   rule: BodyRule,
-  bytesMax: number,
+  intake: Intake,
 ): Promise<unknown> {
   assertContentType(request.headers.get('content-type'), rule.contentType)
-  const json = parseJson(decodeUtf8(await readBody(request, bytesMax)))
+  const json = parseJson(decodeUtf8(await intake.read()))
   if (rule.opaque === 'all') return json
   if (!isJsonObject(json)) {
     throw new ApiError('invalid_request', 'expected a JSON object as the body')
   }
+  assertKnownNames(rule.schema, json)
   const body = toPlain(json, rule.opaque)
   checkSchema(rule.schema, body)
   return body

@@ -9,6 +9,8 @@ import { ApiError } from '../errors.ts'
 import { urlBytesMax } from '../limits.ts'
 import type { Exchange } from './answers.ts'
 import { openCrowd, type Origins } from './crowd.ts'
+import { leavesMuch } from './intake.ts'
+import { assertOneHost } from './message.ts'
 import { compilePath, pathOf, type Params } from './paths.ts'
 import { answerRoute, traceIdOf, type Pipeline } from './pipeline.ts'
 import { toApiError } from './problem.ts'
@@ -131,11 +133,16 @@ function openTally() {
 
 const stopping = () => new ApiError('unavailable', 'The service is stopping.')
 
-/** Ends the connection of who is not admitted and does not wait: hardening H126. */
+/**
+ * Ends the connection of who is not admitted and does not wait (hardening H126), and of who still
+ * sends much that nobody will read.
+ */
 function openFinish() {
   const isCrowded = openCrowd()
   return (exchange: Exchange, response: Response, origins: Origins | undefined): Response => {
-    if (!exchange.isAdmitted && isCrowded(exchange.request, origins)) {
+    const { request, isAdmitted, isBodyRead } = exchange
+    const endsCrowded = !isAdmitted && isCrowded(request, origins)
+    if (endsCrowded || (!isBodyRead && leavesMuch(request))) {
       response.headers.set('connection', 'close')
     }
     return response
@@ -157,10 +164,12 @@ export function openEndpoints(
   const endpoint =
     (answer: Answer): Endpoint =>
     async (request, origins, sent) => {
-      const exchange = { request, traceId: traceIdOf(pipeline, request), isAdmitted: false }
+      const traceId = traceIdOf(pipeline, request)
+      const exchange = { request, traceId, isAdmitted: false, isBodyRead: false }
       if (!tally.enter()) return finish(exchange, answers.problem(exchange, stopping()), origins)
       try {
         assertUrlLength(request)
+        assertOneHost(request)
         return finish(exchange, await answer(exchange, sent), origins)
       } catch (thrown) {
         return finish(exchange, answers.problem(exchange, toApiError(thrown)), origins)

@@ -32,7 +32,7 @@ const meanings: Readonly<Record<number, string>> = {
   404: 'Absent, or not covered by the rules of the credential.',
   409: 'In conflict with what is stored.',
   413: 'The body is too large.',
-  415: 'The content type is not the expected one.',
+  415: 'The content type is not the expected one, or the body is coded.',
 }
 
 const samples: readonly ApiError[] = [
@@ -40,6 +40,7 @@ const samples: readonly ApiError[] = [
   new ApiError('unauthenticated', 'expected a live API key in the header SVC-API-KEY'),
   new ApiError('forbidden', 'expected a credential with the permission token:read'),
   new ApiError('not_found', 'There is no such token.'),
+  new ApiError('request_timeout', 'expected the whole body within 30 seconds'),
   new ApiError('conflict', 'A token with this id exists.'),
   new ApiError('payload_too_large', 'expected a body of at most 1048576 bytes'),
   new ApiError('uri_too_long', 'expected an address of at most 8192 bytes'),
@@ -53,7 +54,7 @@ const samples: readonly ApiError[] = [
 const examples = samples.map(sample => describeProblem(sample, 'a7f3c0de12b94e55-4'))
 
 /** Any operation may answer so. */
-const general: readonly number[] = [414, 429, 500, 503, 507]
+const general: readonly number[] = [400, 408, 414, 415, 429, 500, 503, 507]
 
 const nameOf = (status: number | 'default'): string => `Problem-${status}`
 
@@ -72,6 +73,14 @@ const retryAfter = {
   schema: { type: 'integer' },
 }
 
+const acceptEncoding = {
+  description: 'With 415 where the body was coded: the codings that are taken.',
+  schema: { type: 'string', const: 'identity' },
+}
+
+/** What some problems of a status say beside their body. */
+const headersOf: Readonly<Record<string, Plain>> = { 415: { 'Accept-Encoding': acceptEncoding } }
+
 /**
  * The response objects to which operations refer.
  * @param headers of every answer
@@ -82,7 +91,8 @@ export function failureResponses(headers: Plain, components: Components): Plain 
   const contentOf = (content: Plain) => ({ 'application/problem+json': { schema, ...content } })
   const told = Object.entries(meanings).map(([status, description]) => {
     const example = examples.find(each => each.status === Number(status))
-    return [nameOf(Number(status)), { description, headers, content: contentOf({ example }) }]
+    const all = { ...headers, ...headersOf[status] }
+    return [nameOf(Number(status)), { description, headers: all, content: contentOf({ example }) }]
   })
   const others = examples
     .filter(({ status }) => general.includes(status))
@@ -91,7 +101,7 @@ export function failureResponses(headers: Plain, components: Components): Plain 
     ...Object.fromEntries(told),
     [nameOf('default')]: {
       description: `Any operation may also fail with ${general.join(', ')}.`,
-      headers: { ...headers, 'Retry-After': retryAfter },
+      headers: { ...headers, 'Retry-After': retryAfter, 'Accept-Encoding': acceptEncoding },
       content: contentOf({ examples: Object.fromEntries(others) }),
     },
   }

@@ -24,7 +24,7 @@ import {
 import { isExpired } from '../records/deadline.ts'
 import { openEveryValue, openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { Change, NewRow, Row } from '../store/contract.ts'
-import { readBody } from './bodies.ts'
+import type { Intake } from './intake.ts'
 import type { Params } from './paths.ts'
 import type { Reply, Route } from './route.ts'
 
@@ -62,10 +62,9 @@ export const isKept = ({ method, path, permission }: KeptRoute): boolean =>
  * decision: the key of a public application is in many browsers, so that a guessed idempotency key
  * of another one must not answer: there the body counts too.
  */
-async function sharedBody(deps: Deps, caller: Caller, request: Request): Promise<string> {
+async function sharedBody(caller: Caller, intake: Pick<Intake, 'read'>): Promise<string> {
   if (caller.type !== 'public') return ''
-  const body = await readBody(request.clone() as Request, deps.settings.bodyBytesMax)
-  return new Bun.CryptoHasher('sha256').update(body).digest('hex')
+  return new Bun.CryptoHasher('sha256').update(await intake.read()).digest('hex')
 }
 
 const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
@@ -84,6 +83,7 @@ export async function findSlot(
   route: KeptRoute,
   request: Request,
   params: Params,
+  intake: Pick<Intake, 'read'>,
 ): Promise<Slot | undefined> {
   const key = request.headers.get(header)
   if (key === null || !isKept(route)) return undefined
@@ -93,7 +93,7 @@ export async function findSlot(
   }
   const scope = deps.keys.tenant(caller.tenantId)
   const { ordinal, version } = caller.credential
-  const holder = [String(ordinal), await sharedBody(deps, caller, request)]
+  const holder = [String(ordinal), await sharedBody(caller, intake)]
   const fields = [...holder, request.method, key, route.path, ...Object.values(params)]
   return {
     sealer: sealerOf(deps.keys, caller.tenantId),

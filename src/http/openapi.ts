@@ -68,14 +68,14 @@ const traceParameter = {
   example: 'checkout-4711',
 }
 
+/** Without an example, which the documentation page would send with every request of that kind. */
 const idempotencyParameter = {
   name: 'SVC-IDEMPOTENCY-KEY',
   in: 'header',
   required: false,
-  description: `Visible ASCII. The first success of a key is kept for 24 hours and answers every
-repetition; while it is under way, 409. A key that is too long is 400.`,
+  description: `Visible ASCII, such as order-A-1027. The first success of a key is kept for 24
+hours and answers every repetition; while it is under way, 409. A key that is too long is 400.`,
   schema: { type: 'string', minLength: 1, maxLength: idempotencyKeyCharsMax },
-  example: 'order-A-1027',
 }
 
 const headerParameters = (route: Route): readonly Plain[] =>

@@ -1,8 +1,10 @@
 /**
  * What happens around every operation, in the order of contract section 2:
  * authenticate (401), rate (429), kind of caller and permission held at all (403), a kept reply,
- * content type and body (415, 413, 400), handle.
+ * content coding and type (415), room for the body (413, 503), body (400), handle.
  *
+ * Nobody's body is read before its caller is known and admitted. Up to then nothing is waited for,
+ * so that the server has no time to keep much of it.
  * @module
  */
 import type { Deps } from '../deps.ts'
@@ -13,7 +15,10 @@ import { traceIdCharsMax, writeAttemptsMax } from '../limits.ts'
 import { changedByOthers, CredentialMoved } from '../records/write.ts'
 import type { Answers, Exchange } from './answers.ts'
 import { readJsonBody } from './bodies.ts'
+import type { BodyBudget } from './body-budget.ts'
 import { findReply, findSlot, runOnce } from './idempotency.ts'
+import { openIntake, type Intake } from './intake.ts'
+import { assertNoContentCoding } from './message.ts'
 import type { Params } from './paths.ts'
 import { parseQuery } from './query.ts'
 import type { Call, Reply, Route } from './route.ts'
@@ -25,6 +30,7 @@ export interface Pipeline {
   readonly authenticate: (key: string) => Promise<Caller | undefined>
   /** Whether the credential at that ordinal may call once more; one that may is counted. */
   readonly isWithinRate: (ordinal: number) => boolean
+  readonly bodyBudget: BodyBudget
   readonly nextTraceId: () => string
 }
 
@@ -97,17 +103,19 @@ async function run(
   pipeline: Pipeline,
   route: Route,
   request: Request,
+  intake: Intake,
   first: Caller,
   params: Params,
 ): Promise<Reply> {
   const { deps } = pipeline
-  const slot = await findSlot(deps, first, route, request, params)
+  assertNoContentCoding(request)
+  const slot = await findSlot(deps, first, route, request, params, intake)
   const kept = slot === undefined ? undefined : await findReply(deps, slot)
   if (kept !== undefined) return kept
   const query = parseQuery(route.query === undefined ? '' : request.url)
-  const { bodyBytesMax } = deps.settings
+  if (route.body === undefined) await intake.drop()
   const body =
-    route.body === undefined ? undefined : await readJsonBody(request, route.body, bodyBytesMax)
+    route.body === undefined ? undefined : await readJsonBody(request, route.body, intake)
   const caller = body === undefined ? first : await callerAfterBody(pipeline, route, request)
   const call = { caller, params, query, body }
   const handle = () => handleStanding(pipeline, route, request, call)
@@ -128,5 +136,13 @@ export async function answerRoute(
   }
   assertPermitted(route, caller)
   exchange.isAdmitted = true
-  return pipeline.answers.reply(exchange, await run(pipeline, route, request, caller, params))
+  const hold = pipeline.bodyBudget(caller.credential.ordinal)
+  const intake = openIntake(request, { hold, bytesMax: pipeline.deps.settings.bodyBytesMax })
+  try {
+    const reply = await run(pipeline, route, request, intake, caller, params)
+    return pipeline.answers.reply(exchange, reply)
+  } finally {
+    hold.release()
+    exchange.isBodyRead = intake.isRead()
+  }
 }

@@ -20,24 +20,33 @@ const presentations = {
   forbidden: { status: 403, title: 'Forbidden' },
   not_found: { status: 404, title: 'Not Found' },
   method_not_allowed: { status: 405, title: 'Method Not Allowed' },
+  request_timeout: { status: 408, title: 'Request Timeout' },
   conflict: { status: 409, title: 'Conflict' },
   payload_too_large: { status: 413, title: 'Content Too Large' },
   uri_too_long: { status: 414, title: 'URI Too Long' },
   unsupported_media_type: { status: 415, title: 'Unsupported Media Type' },
+  unsupported_content_coding: { status: 415, title: 'Unsupported Media Type' },
   too_many_requests: { status: 429, title: 'Too Many Requests' },
   storage_full: { status: 507, title: 'Insufficient Storage' },
   storage_corrupt: { status: 500, title: 'Internal Server Error' },
   unavailable: { status: 503, title: 'Service Unavailable' },
+  overloaded: { status: 503, title: 'Service Unavailable' },
   internal: { status: 500, title: 'Internal Server Error' },
 } as const satisfies Record<ErrorKind, Presentation>
 
 const internalDetail = 'The request could not be completed. The log has a line with this trace id.'
 
 /** What the kind says beside its body. A connection whose body is left unread is of no more use. */
-const kindHeaders: Partial<Record<ErrorKind, readonly [name: string, value: string]>> = {
-  unavailable: ['retry-after', String(retryAfterSeconds)],
-  too_many_requests: ['retry-after', String(retryAfterSeconds)],
-  payload_too_large: ['connection', 'close'],
+const retryLater = { 'retry-after': String(retryAfterSeconds) }
+const endConnection = { connection: 'close' }
+const kindHeaders: Partial<Record<ErrorKind, Readonly<Record<string, string>>>> = {
+  unavailable: retryLater,
+  overloaded: { ...retryLater, ...endConnection },
+  too_many_requests: retryLater,
+  payload_too_large: endConnection,
+  request_timeout: endConnection,
+  // RFC 9110 section 12.5.3: so that a client knows which codings would be taken.
+  unsupported_content_coding: { 'accept-encoding': 'identity' },
 }
 
 /** Turns anything thrown into a known kind. The framework's own errors come in as plain objects. */
@@ -77,7 +86,8 @@ export function problemResponse(
     status,
     headers,
   })
-  const own = kindHeaders[error.kind]
-  if (own !== undefined) response.headers.set(...own)
+  for (const [name, value] of Object.entries(kindHeaders[error.kind] ?? {})) {
+    response.headers.set(name, value)
+  }
   return response
 }

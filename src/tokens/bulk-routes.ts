@@ -9,6 +9,7 @@ import type { Json } from '../domain/json.ts'
 import { printJson, toPlain } from '../domain/json-print.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { checkSchema } from '../http/bodies.ts'
+import { assertKnownNames } from '../http/known-names.ts'
 import { describeError } from '../http/problem.ts'
 import type { QueryParameters } from '../http/query.ts'
 import type { BodyRule, Call, Content, Reply, Route } from '../http/route.ts'
@@ -63,6 +64,7 @@ const bodyLike = (examples: Content['examples']): BodyRule => ({
 })
 
 const readRequest: ReadRequest = request => {
+  assertKnownNames(createTokenSchema, request)
   const body = toPlain(request, opaqueMembers)
   checkSchema(createTokenSchema, body)
   return body as CreateTokenBody

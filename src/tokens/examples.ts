@@ -1,8 +1,10 @@
 /**
  * Bodies of requests and answers about tokens, for the documentation.
  *
- * Every request is one that a new vault takes. Card numbers are the ones that are published for
- * tests. Source: spec, "Token object", "Token create request fields"; contract sections 5 and 14.
+ * Every request is one that a new vault takes. None deduplicates: the documentation page sends them
+ * as they stand, and whoever tries it means a token of their own. Card numbers are those that are
+ * published for tests. Source: spec, "Token object", "Token create request fields"; contract
+ * sections 5 and 14.
  * @module
  */
 
@@ -56,7 +58,7 @@ const cardData = {
 }
 
 export const createTokenExamples = {
-  card: { type: 'card', data: cardData, metadata: { order: 'A-1027' }, deduplicate_token: true },
+  card: { type: 'card', data: cardData, metadata: { order: 'A-1027' } },
   bank: { type: 'bank', data: { routing_number: '021000021', account_number: '000123456789' } },
   person: {
     id: 'person-{{ data.number }}',
@@ -71,7 +73,8 @@ export const createTokenExamples = {
 }
 
 export const newTokenExamples = {
-  card: { ...maskedCard, _extras: { deduplicated: false } },
+  card: maskedCard,
+  deduplicating: { ...maskedCard, _extras: { deduplicated: false } },
   duplicate: {
     id,
     type: 'card',

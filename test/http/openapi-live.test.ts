@@ -119,7 +119,7 @@ test('a search and a reference find what the examples say', async () => {
       vault.ask('POST', '/tokens/search', { key: privateKey, body }),
     ),
   )
-  expect(page?.body['pagination']).toMatchObject({ total_items: 1 })
+  expect(page?.text).toContain(`"id":"${tokenId}"`)
   expect(walk?.text).toContain('"id":"person-17"')
   const references = examplesOf('POST /detokenize')['references'] ?? {}
   const answer = await vault.ask('POST', '/detokenize', { key: privateKey, body: references })

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { idleSecondsMax } from '../../src/limits.ts'
+import { bodyBytesMax, bodyMsMax, idleSecondsMax } from '../../src/limits.ts'
 import { expectUnharmed, openWire, type Wire } from '../support/wire.ts'
 
 let wire: Wire
@@ -50,4 +50,37 @@ test(
     await expectUnharmed(wire)
   },
   { timeout: 30_000 },
+)
+
+/** Sends a body at a pace that the server itself is content with. @returns status and seconds */
+function trickle(bytesPerSecond: number): Promise<{ status: string; seconds: number }> {
+  const startedMs = Date.now()
+  const head = [
+    'POST /tokens HTTP/1.1',
+    'Host: vault',
+    `SVC-API-KEY: ${wire.key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${bodyBytesMax}`,
+  ].join('\r\n')
+  let text = ''
+  return new Promise(resolve => {
+    const socket = connect(wire.port, '127.0.0.1', () => socket.write(`${head}\r\n\r\n`))
+    const timer = setInterval(() => socket.write(' '.repeat(bytesPerSecond)), 1_000)
+    socket.on('data', data => (text += data.toString('latin1')))
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      clearInterval(timer)
+      resolve({ status: text.slice(9, 12), seconds: (Date.now() - startedMs) / 1_000 })
+    })
+  })
+}
+
+test(
+  'E10.8: a body that goes on coming, but too slowly to end, is 408 in time',
+  async () => {
+    const { status, seconds } = await trickle(28_000)
+    expect([status, seconds < bodyMsMax / 1_000 + 5]).toEqual(['408', true])
+    await expectUnharmed(wire)
+  },
+  { timeout: 60_000 },
 )

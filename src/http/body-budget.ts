@@ -1,0 +1,72 @@
+/**
+ * How many bytes of bodies may be under way at a time: in this process, and of one credential.
+ *
+ * The server keeps in memory what arrives of a body before it is asked for, so that whoever opens
+ * many requests and ends none would decide how much memory the process has. What is beyond the
+ * budget is refused before it is read. A body counts by its declared length, in chunks by what has
+ * come, until its request is answered, since what was parsed of it lives as long.
+ * Source: contract section 16.
+ * @module
+ */
+import { ApiError } from '../errors.ts'
+import type { Settings } from '../settings.ts'
+import { openBodyGate } from './body-gate.ts'
+
+/** What one request has of the budget. */
+export interface Hold {
+  /** @throws ApiError `overloaded` where so many bytes more do not fit; then none is taken */
+  readonly take: (bytes: number) => void
+  /** Waits until a body of that length, which has come in whole, may be worked on. */
+  readonly begin: (bytes: number) => Promise<void>
+  /** Gives everything back. Nothing can be taken from then on. */
+  readonly release: () => void
+}
+
+/** Opens the hold of one request of the credential at that ordinal; it must be released. */
+export type BodyBudget = (ordinal: number) => Hold
+
+type Bounds = Pick<Settings, 'bodyBytesMax' | 'bodiesBytesMax' | 'credentialBodiesBytesMax'>
+
+const overloaded = () =>
+  new ApiError('overloaded', 'More bodies are under way than are taken at a time.')
+
+/** Whatever the settings are, one body of the longest fits (`decision:`). */
+export function openBodyBudget(settings: Bounds): BodyBudget {
+  const allMax = Math.max(settings.bodyBytesMax, settings.bodiesBytesMax)
+  const ownMax = Math.max(settings.bodyBytesMax, settings.credentialBodiesBytesMax)
+  const gate = openBodyGate()
+  let all = 0
+  const owners = new Map<number, number>()
+
+  function change(ordinal: number, bytes: number): void {
+    const own = (owners.get(ordinal) ?? 0) + bytes
+    all += bytes
+    if (own === 0) owners.delete(ordinal)
+    else owners.set(ordinal, own)
+  }
+
+  return ordinal => {
+    let held = 0
+    let begun = 0
+    let isReleased = false
+    return {
+      take(bytes) {
+        const own = owners.get(ordinal) ?? 0
+        if (isReleased || all + bytes > allMax || own + bytes > ownMax) throw overloaded()
+        change(ordinal, bytes)
+        held += bytes
+      },
+      async begin(bytes) {
+        await gate.enter(bytes)
+        begun = bytes
+      },
+      release() {
+        if (held > 0) change(ordinal, -held)
+        gate.leave(begun)
+        held = 0
+        begun = 0
+        isReleased = true
+      },
+    }
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * How the body of a request comes in: within its bounds, at most once, and not at all where nobody
+ * asks for it.
+ *
+ * Facts about the server: what arrives of a body is kept until the request is answered, whether it
+ * is read or not; from then on, and once the body is cancelled, it is dropped. Of GET and HEAD the
+ * server drops everything.
+ * @module
+ */
+import { ApiError } from '../errors.ts'
+import { bodyMsMax, unreadBodyBytesMax } from '../limits.ts'
+import type { Hold } from './body-budget.ts'
+
+/** What a body may take. */
+export interface Allowance {
+  readonly hold: Hold
+  readonly bytesMax: number
+  /** From the moment at which it is asked for to its last byte. */
+  readonly msMax?: number
+}
+
+export interface Intake {
+  /**
+   * The bytes of the body, read when this is first called, once they may be worked on.
+   * @throws ApiError `payload_too_large` and `overloaded` before reading where the length is
+   * declared, `request_timeout`, and `invalid_request` when the sender went away before the end
+   */
+  readonly read: () => Promise<Uint8Array>
+  /** Nobody will read what was not read by now, so the server need not keep it. */
+  readonly drop: () => Promise<void>
+  readonly isRead: () => boolean
+}
+
+const tooLarge = (bytesMax: number) =>
+  new ApiError('payload_too_large', `expected a body of at most ${bytesMax} bytes`)
+
+const tooSlow = (msMax: number) =>
+  new ApiError('request_timeout', `expected the whole body within ${msMax / 1_000} seconds`)
+
+async function readStream(
+  stream: ReadableStream<Uint8Array>,
+  { bytesMax, hold }: Allowance,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    bytes += chunk.length
+    if (bytes > bytesMax) throw tooLarge(bytesMax)
+    hold.take(chunk.length)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+async function readWhole(request: Request, allowance: Allowance): Promise<Uint8Array> {
+  const declared = request.headers.get('content-length')
+  if (declared === null) {
+    return request.body === null ? new Uint8Array() : readStream(request.body, allowance)
+  }
+  // Sent twice, the lengths come joined by a comma, and are no number (RFC 9110 section 8.6).
+  if (!/^\d+$/.test(declared)) throw new ApiError('invalid_request', 'expected one Content-Length')
+  if (Number(declared) > allowance.bytesMax) throw tooLarge(allowance.bytesMax)
+  allowance.hold.take(Number(declared))
+  return new Uint8Array(await request.arrayBuffer())
+}
+
+async function readInTime(request: Request, allowance: Allowance): Promise<Uint8Array> {
+  const { msMax = bodyMsMax } = allowance
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow(msMax)), msMax)
+  })
+  try {
+    return await Promise.race([readWhole(request, allowance), late])
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    throw new ApiError('invalid_request', 'expected a whole body', undefined, error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Whether a request says that a body comes with it (RFC 9112 section 6). */
+const bringsBody = ({ headers }: Request): boolean =>
+  headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0'
+
+export function openIntake(request: Request, allowance: Allowance): Intake {
+  let bytes: Promise<Uint8Array> | undefined
+  let isRead = false
+  return {
+    read() {
+      bytes ??= readInTime(request, allowance).then(async whole => {
+        isRead = true
+        await allowance.hold.begin(whole.length)
+        return whole
+      })
+      return bytes
+    },
+    async drop() {
+      if (bytes === undefined && bringsBody(request)) await request.body?.cancel()
+    },
+    isRead: () => isRead,
+  }
+}
+
+/**
+ * Whether more of a body that nobody read may be on its way than a connection is kept for: then it
+ * ends with the answer.
+ */
+export function leavesMuch({ headers }: Request): boolean {
+  if (headers.has('transfer-encoding')) return true
+  const declared = headers.get('content-length')
+  // What is no number is more as well.
+  return declared !== null && !(Number(declared) <= unreadBodyBytesMax)
+}

@@ -1,0 +1,191 @@
+/**
+ * Bodies that are under way and do not end: what they may take of a listening server, and what
+ * others still get. Contract sections 1, 2 and 16; issue E, point 10.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
+import { canary } from '../support/refusal.ts'
+import { expectUnharmed, openWire, parseAnswers, requestText, type Wire } from '../support/wire.ts'
+
+const bodyBytes = 100_000
+
+let wire: Wire
+let otherKey: string
+beforeAll(async () => {
+  wire = await openWire(161, {
+    bodyBytesMax: bodyBytes,
+    bodiesBytesMax: 5 * bodyBytes,
+    credentialBodiesBytesMax: 3 * bodyBytes,
+  })
+  otherKey = await wire.vault.application({ type: 'private', permissions: ['token:create'] })
+})
+afterAll(() => wire.close())
+
+const json = (key: string) => ({ 'SVC-API-KEY': key, 'Content-Type': 'application/json' })
+
+/** The beginning of a create whose body never gets its last byte. */
+const unended = (key: string, more: Readonly<Record<string, string>> = {}) =>
+  requestText('POST', '/tokens', { ...json(key), ...more, 'Content-Length': String(bodyBytes) }) +
+  ' '.repeat(bodyBytes - 1)
+
+interface Sender {
+  readonly socket: Socket
+  /** The status of its answer, when there is one. */
+  readonly answered: Promise<number>
+}
+
+function begin(text: string): Sender {
+  const socket = connect(wire.port, '127.0.0.1', () => socket.write(text))
+  let received = ''
+  const answered = new Promise<number>(resolve => {
+    socket.on('data', data => {
+      received += data.toString('latin1')
+      const [answer] = parseAnswers(received)
+      if (answer !== undefined) resolve(answer.status)
+    })
+    socket.on('error', () => {})
+  })
+  return { socket, answered }
+}
+
+const small = (key: string) =>
+  wire.send(requestText('POST', '/tokens', json(key), '{"type":"token","data":1}'))
+
+const statusOf = async (key: string) => (await small(key)).answers[0]?.status
+
+/** Asks until the answer is the one that is wanted; what ends a request comes a little later. */
+async function until(status: number, ask: () => Promise<number | undefined>): Promise<void> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    if ((await ask()) === status) return
+    await Bun.sleep(20)
+  }
+  expect(await ask()).toBe(status)
+}
+
+/** Begins as many as there is room for. */
+async function fill(key: string): Promise<Sender[]> {
+  const senders = Array.from({ length: 3 }, () => begin(unended(key)))
+  await until(503, () => statusOf(key))
+  return senders
+}
+
+function end(senders: readonly Sender[]): void {
+  for (const { socket } of senders) socket.destroy()
+}
+
+describe('bodies of one credential that do not end', () => {
+  test('E10.1: leave 503 for its next, before that is read, and others all they need', async () => {
+    const senders = await fill(wire.key)
+    // Of this one no byte of the body was sent.
+    const lines = { ...json(wire.key), 'Content-Length': String(bodyBytes) }
+    const refused = await wire.send(requestText('POST', '/tokens', lines))
+    expect(refused.answers.map(({ status }) => status)).toEqual([503])
+    expect(refused.answers[0]?.headers.get('retry-after')).toBe('1')
+    expect(refused.answers[0]?.headers.get('connection')).toBe('close')
+    expect(refused.isClosed).toBe(true)
+    expect(JSON.parse(refused.answers[0]?.body ?? '')).toMatchObject({ status: 503 })
+    expect(await statusOf(otherKey)).toBe(201)
+    const read = await wire.send(requestText('GET', '/tokens', json(wire.key)))
+    expect(read.answers[0]?.status).toBe(200)
+    end(senders)
+    await until(201, () => statusOf(wire.key))
+    await expectUnharmed(wire, refused)
+  })
+
+  test('E10.2: are taken when they end after all, and leave room again', async () => {
+    const senders = await fill(wire.key)
+    const [first] = senders
+    first?.socket.write('x')
+    expect(await first?.answered).toBe(400)
+    expect(await statusOf(wire.key)).toBe(201)
+    end(senders)
+    await until(201, () => statusOf(wire.key))
+  })
+
+  test('E10.3: count in chunks as they come, and one too many ends its connection', async () => {
+    const head = requestText('POST', '/tokens', {
+      ...json(wire.key),
+      'Transfer-Encoding': 'chunked',
+    })
+    const half = `${(bodyBytes / 2).toString(16)}\r\n${' '.repeat(bodyBytes / 2)}\r\n`
+    const senders = Array.from({ length: 6 }, () => begin(head + half))
+    await until(503, () => statusOf(wire.key))
+    const refused = await wire.send([head, half])
+    expect([refused.answers[0]?.status, refused.isClosed]).toEqual([503, true])
+    expect(await statusOf(otherKey)).toBe(201)
+    end(senders)
+    await until(201, () => statusOf(wire.key))
+  })
+
+  test('E10.4: count once under an idempotency key, also where they are part of it', async () => {
+    const publicKey = await wire.vault.application({
+      type: 'public',
+      permissions: ['token:create'],
+    })
+    const padded = `{"type":"token","data":1}${' '.repeat(bodyBytes - 25)}`
+    for (const key of ['one', 'two', 'one']) {
+      const headers = { ...json(publicKey), 'SVC-IDEMPOTENCY-KEY': key }
+      const { answers } = await wire.send(requestText('POST', '/tokens', headers, padded))
+      expect(answers[0]?.status).toBe(201)
+    }
+  })
+})
+
+test('E10.5: bodies of all credentials together are bounded, whoever sends them', async () => {
+  const third = await wire.vault.application({ type: 'private', permissions: ['token:create'] })
+  const senders = [...(await fill(wire.key)), begin(unended(otherKey)), begin(unended(otherKey))]
+  await until(503, () => statusOf(third))
+  const read = await wire.send(requestText('GET', '/tokens', json(wire.key)))
+  expect(read.answers[0]?.status).toBe(200)
+  end(senders)
+  await until(201, () => statusOf(third))
+})
+
+describe('a long body that nobody reads ends its connection with the answer,', () => {
+  const refusals: readonly (readonly [string, () => string, number])[] = [
+    ['without a key', () => unended('none'), 401],
+    ['of another type', () => unended(wire.key, { 'Content-Type': 'text/plain' }), 415],
+    ['coded', () => unended(wire.key, { 'Content-Encoding': 'gzip' }), 415],
+    [
+      'without the permission',
+      () => unended(otherKey).replace('POST /tokens ', 'POST /tokens/search '),
+      403,
+    ],
+    ['at no address', () => unended(wire.key).replace('/tokens', '/absent'), 404],
+    ['by a wrong method', () => unended(wire.key).replace('POST', 'DELETE'), 405],
+    [
+      'where none is taken',
+      () => unended(otherKey).replace('POST /tokens', 'DELETE /tokens/a'),
+      403,
+    ],
+  ]
+
+  test.each(refusals)('E10.6: %s', async (_, text, status) => {
+    const received = await wire.send(text())
+    expect(received.answers.map(answer => answer.status)).toEqual([status])
+    expect([received.answers[0]?.headers.get('connection'), received.isClosed]).toEqual([
+      'close',
+      true,
+    ])
+    await expectUnharmed(wire, received)
+  })
+
+  test('and a short one does not', async () => {
+    const wrong = requestText('POST', '/tokens', json('none'), `"${canary}"`)
+    const received = await wire.send([wrong, wrong], 2)
+    expect(received.answers.map(({ status }) => status)).toEqual([401, 401])
+    expect(received.isClosed).toBe(false)
+  })
+
+  test('nor does a short one of an operation that takes none', async () => {
+    const managed = json(wire.vault.managementKey)
+    const { body } = await wire.vault.ask('GET', '/applications/key', { key: otherKey })
+    const path = `/applications/${String(body['id'])}/regenerate`
+    const text = requestText('POST', path, managed, '{"a":1}')
+    const received = await wire.send(text)
+    expect(received.answers[0]?.status).toBe(200)
+    otherKey = String(JSON.parse(received.answers[0]?.body ?? '')['key'])
+    expect(received.answers[0]?.headers.get('connection')).not.toBe('close')
+  })
+})
