@@ -101,7 +101,8 @@ export function buildApp(deps: Deps): App {
     deps,
     answers,
     authenticate: authenticatorOf(sessionDeps),
-    isWithinRate: openRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
+    rate: openRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
+    slotsUnderWay: new Set(),
     nextTraceId: traceIds(deps),
   }
   const routes = [

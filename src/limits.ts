@@ -47,10 +47,8 @@ export const agentHeadersMax = 4
 // Idempotency keys (contract section 1)
 export const idempotencyKeyCharsMax = 200
 export const idempotencyReplyMs = 24 * 60 * 60 * 1_000
-/** decision: a crash in between keeps the key for so long. */
-export const idempotencyClaimMs = 60_000
-/** decision: a longer answer is not kept, and its key answers 409. Within `rowBytesMax`. */
-export const idempotencyReplyBytesMax = 1_500_000
+/** decision: what was done is told by so much at most; beyond, its key answers 409. */
+export const idempotencyEffectBytesMax = 1_500_000
 
 // Settings: what an operator may choose
 export const bodyBytesSettingMin = 1_024
@@ -213,8 +211,11 @@ export const readersMax = 1_024
 export const groupCommitChangesMax = 1_000
 /** decision: of the rows of one transaction; their pages and those of indexes come on top. */
 export const groupCommitBytesMax = 2 * 1024 * 1024
-/** The credential that must stand, and of each token its row and two expired holders. */
-export const writeChangesMax = 1 + 3 * bulkLeavesMax
+/**
+ * The credential that must stand, of each token its row and two expired holders, and of an
+ * idempotency key its row and an expired holder.
+ */
+export const writeChangesMax = 1 + 3 * bulkLeavesMax + 2
 /** decision: nearly every row and every chunk of ordinals is smaller. */
 export const stagedBytesMax = 16 * 1024
 export const ordinalMax = 2 ** 48 - 1

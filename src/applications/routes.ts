@@ -59,7 +59,7 @@ const oneApplication = {
   examples: applicationExamples,
 } as const
 
-const idOf = (call: Call): string => call.params['id'] ?? ''
+const idOf = (call: Pick<Call, 'params'>): string => call.params['id'] ?? ''
 
 const shown = ({ record, key }: NewApplication): string => printApplication(record, key.reveal())
 
@@ -165,6 +165,7 @@ const changeRoutes = (deps: Deps): readonly Route[] => [
       one(
         await updateApplication(deps, call.caller, idOf(call), call.body as UpdateApplicationBody),
       ),
+    replay: async call => one(await getApplication(deps, call.caller, idOf(call))),
   },
   {
     name: 'regenerateKey',

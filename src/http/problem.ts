@@ -79,5 +79,7 @@ export function problemResponse(
   })
   const own = kindHeaders[error.kind]
   if (own !== undefined) response.headers.set(...own)
+  const { retryAfterSeconds: seconds } = error
+  if (seconds !== undefined) response.headers.set('retry-after', String(seconds))
   return response
 }

@@ -103,7 +103,7 @@ function changedRecord(deps: Deps, caller: Caller, token: LoadedToken, next: Com
 }
 
 /** An equal token is told of; if the caller may not read it, contents are not (section 9). */
-async function frameOf(deps: Deps, caller: Caller, record: TokenRecord): Promise<Frame> {
+export async function frameOf(deps: Deps, caller: Caller, record: TokenRecord): Promise<Frame> {
   if (record.deduplicates !== true) return {}
   const equal = await findEqual(deps, caller.tenantId, record, record.id)
   if (equal === undefined) return { deduplicated: false }
@@ -130,7 +130,7 @@ async function tryUpdate(
   const frame = await frameOf(deps, caller, record)
   const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
   const all = [...changes, { replace, ordinal, ifVersion: version }]
-  if (!(await writeAs(deps.store, caller, all))) return undefined
+  if (!(await writeAs(deps.store, caller, all, record.id))) return undefined
   const written = { data, dataText: contents.dataText }
   return viewWritten(record, tenantId, shownAs(caller, token, record), written, frame)
 }

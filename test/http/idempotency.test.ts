@@ -7,15 +7,14 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildApp } from '../../src/app.ts'
-import type { Caller } from '../../src/domain/caller.ts'
+import { applicationUnique } from '../../src/applications/record.ts'
+import { utf8 } from '../../src/bytes.ts'
 import { sweep } from '../../src/expiry.ts'
-import { findReply, findSlot, runOnce, type Slot } from '../../src/http/idempotency.ts'
-import type { Reply } from '../../src/http/route.ts'
-import {
-  idempotencyClaimMs,
-  idempotencyReplyBytesMax,
-  idempotencyReplyMs,
-} from '../../src/limits.ts'
+import { isReply, slotOf } from '../../src/http/idempotency.ts'
+import { idempotencyEffectBytesMax, idempotencyReplyMs } from '../../src/limits.ts'
+import { openEveryValue, sealRow } from '../../src/records/sealed-row.ts'
+import type { Store } from '../../src/store/contract.ts'
+import type { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { canary } from '../support/refusal.ts'
 import {
   openTestVault,
@@ -48,15 +47,15 @@ const count = async (vault: TestVault, key: string) => {
 }
 
 describe('the first success of a key answers every repetition', () => {
-  test('with the same status, body and location, whatever the body is', async () => {
+  test('with the same status, body and location', async () => {
     const { vault, key, ask, create } = await openWithKey(120)
     const first = await create('once', canary)
     expect(first.status).toBe(201)
     expect(first.headers.has('svc-idempotent-replay')).toBe(false)
     for (const again of [
       await create('once', canary),
-      await create('once', 'another'),
-      await ask('POST', '/tokens/', 'once', { raw: '[', type: 'text/plain' }),
+      await ask('POST', '/tokens/', 'once', { body: { type: 'token', data: canary } }),
+      await create('once', canary, { type: 'text/plain' }),
     ]) {
       expect([again.status, again.text]).toEqual([201, first.text])
       expect(again.headers.get('location')).toBe(first.headers.get('location') ?? '')
@@ -73,8 +72,11 @@ describe('the first success of a key answers every repetition', () => {
     const path = `/tokens/${String(body['id'])}`
     const patch = (metadata: unknown) => ask('PATCH', path, 'patched', { body: { metadata } })
     const first = await patch({ a: '1' })
-    expect([first.status, (await patch({ a: '2' })).text]).toEqual([200, first.text])
-    expect((await ask('GET', path, undefined)).body['metadata']).toEqual({ a: '1' })
+    const again = await patch({ a: '1' })
+    expect([first.status, again.text]).toEqual([200, first.text])
+    expect(again.headers.get('svc-idempotent-replay')).toBe('true')
+    const { body: present } = await ask('GET', path, undefined)
+    expect(present['modified_at']).toBe(first.body['modified_at'])
     const managed = await vault.ask('POST', '/applications', {
       key: vault.managementKey,
       body: { name: 'before', type: 'public', permissions: ['token:create'] },
@@ -85,8 +87,11 @@ describe('the first success of a key answers every repetition', () => {
         headers: { 'SVC-IDEMPOTENCY-KEY': 'put' },
         body: { name, permissions: ['token:create'] },
       })
-    expect((await put('first')).body['name']).toBe('first')
-    expect((await put('second')).body['name']).toBe('first')
+    const done = await put('first')
+    expect(done.body['name']).toBe('first')
+    const repeated = await put('first')
+    expect([repeated.status, repeated.text]).toEqual([200, done.text])
+    expect(repeated.headers.get('svc-idempotent-replay')).toBe('true')
   })
 
   test('for an answer without a body', async () => {
@@ -107,7 +112,7 @@ describe('the first success of a key answers every repetition', () => {
     const { vault, key, create } = await openWithKey(123)
     const first = await create('kept')
     const headers = { 'SVC-IDEMPOTENCY-KEY': 'kept' }
-    const body = { type: 'token', data: 2 }
+    const body = { type: 'token', data: 1 }
     const other = buildApp({ ...vault.deps })
     const elsewhere = await other.handle(requestOf('POST', '/tokens', { key, headers, body }))
     expect(await elsewhere.text()).toBe(first.text)
@@ -163,7 +168,7 @@ describe('a key counts', () => {
     expect((await ask('GET', path, ' '.repeat(300))).status).toBe(200)
   })
 
-  test('no longer for a key that was regenerated, and runs nothing twice', async () => {
+  test('for an application under its new key too, and runs nothing twice', async () => {
     const { vault } = await openWithKey(127)
     const own = await vault.ask('POST', '/applications', {
       key: vault.managementKey,
@@ -172,12 +177,15 @@ describe('a key counts', () => {
     const create = async (key: unknown) => {
       const headers = { 'SVC-IDEMPOTENCY-KEY': 'moved' }
       const body = { type: 'token', data: 1 }
-      return (await vault.ask('POST', '/tokens', { key: String(key), headers, body })).status
+      return vault.ask('POST', '/tokens', { key: String(key), headers, body })
     }
-    expect(await create(own.body['key'])).toBe(201)
+    const first = await create(own.body['key'])
+    expect(first.status).toBe(201)
     const path = `/applications/${String(own.body['id'])}/regenerate`
     const regenerated = await vault.ask('POST', path, { key: vault.managementKey })
-    expect(await create(regenerated.body['key'])).toBe(409)
+    expect((await create(own.body['key'])).status).toBe(401)
+    const again = await create(regenerated.body['key'])
+    expect([again.status, again.body['id']]).toEqual([201, first.body['id']])
   })
 
   test('never for a caller who may not do it any more', async () => {
@@ -204,32 +212,32 @@ describe('a key counts', () => {
   })
 })
 
-test('keys of two tenants, methods, paths or parameters never meet', async () => {
+test('keys of two tenants, methods, paths, parameters or queries never meet', async () => {
   const { deps, tenantId } = await openTestVault(137)
-  const slotBy = async (
+  const slotBy = (
     tenant: string,
     ordinal: number,
-    method: 'POST' | 'PATCH' | 'DELETE',
+    method: 'POST' | 'PATCH',
     path: string,
     id: string,
+    query = '',
   ) => {
-    const caller = { ...anyCaller(tenant), credential: { ordinal, version: 1 } }
-    const headers = { 'SVC-IDEMPOTENCY-KEY': 'same' }
-    const request = new Request('http://localhost/', { method, headers })
+    const caller = { tenantId: tenant, credential: { ordinal, version: 1 } }
     const route = { method, path, permission: undefined }
-    const slot = await findSlot(deps, caller, route, request, { id })
-    return Buffer.from(slot?.unique ?? []).toString('hex')
+    const url = `http://localhost/any${query}`
+    const { unique } = slotOf(deps, caller, route, { url }, { id }, 'same', new Uint8Array())
+    return Buffer.from(unique).toString('hex')
   }
-  const uniques = await Promise.all([
+  const uniques = [
     slotBy(tenantId, 7, 'POST', '/a/:id', '1'),
     slotBy('another', 7, 'POST', '/a/:id', '1'),
     slotBy(tenantId, 8, 'POST', '/a/:id', '1'),
     slotBy(tenantId, 7, 'PATCH', '/a/:id', '1'),
     slotBy(tenantId, 7, 'POST', '/b/:id', '1'),
     slotBy(tenantId, 7, 'POST', '/a/:id', '2'),
-  ])
+    slotBy(tenantId, 7, 'POST', '/a/:id', '1', '?mode=partial'),
+  ]
   expect(new Set(uniques).size).toBe(uniques.length)
-  expect(await slotBy(tenantId, 7, 'DELETE', '/a/:id', '1')).toBe('')
 })
 
 describe('a failure is not kept', () => {
@@ -270,92 +278,146 @@ describe('of two requests at the same time', () => {
   })
 })
 
-const anyCaller = (tenantId: string): Caller => ({
-  tenantId,
-  applicationId: 'any',
-  type: 'private',
-  grants: { permissions: [], rules: [] },
-  expiresAtMs: undefined,
-  credential: { ordinal: 7, version: 1 },
-})
-
-/** The mechanism by itself, with an operation that a test holds open. */
-async function openSlot(seed: number) {
-  const { deps, clock, tenantId, logged } = await openTestVault(seed)
-  const caller = anyCaller(tenantId)
-  const headers = { 'SVC-IDEMPOTENCY-KEY': 'held' }
-  const request = new Request('http://localhost/tokens', { method: 'POST', headers })
-  const route = { method: 'POST', path: '/tokens', permission: undefined } as const
-  const slot = (await findSlot(deps, caller, route, request, {})) as Slot
-  return { deps, clock, slot, logged }
+/** The application over a store of which a test holds or breaks the writes. */
+function appWith(vault: TestVault, write: Store['write']) {
+  const { store } = vault.deps
+  const app = buildApp({ ...vault.deps, store: { ...store, write } })
+  return async (method: string, path: string, asked: Ask) => {
+    const response = await app.handle(requestOf(method, path, asked))
+    return { status: response.status, text: await response.text() }
+  }
 }
 
-const reply: Reply = { status: 201, json: '{"a":1}', location: '/tokens/a' }
-
-describe('a claim', () => {
-  test('refuses others while it stands, and ends by itself after a crash', async () => {
-    const { deps, clock, slot } = await openSlot(132)
-    const ended = Promise.withResolvers<Reply>()
+describe('a request that is under way', () => {
+  test('refuses others of its key, whatever their body, and leaves nothing when it fails', async () => {
+    const { vault, key } = await openWithKey(132)
+    const { store } = vault.deps
     const begun = Promise.withResolvers<void>()
-    const crashed = runOnce(deps, slot, () => {
+    const held = Promise.withResolvers<void>()
+    const ask = appWith(vault, async changes => {
       begun.resolve()
-      return ended.promise
+      await held.promise
+      return store.write(changes)
     })
-    const again = () => runOnce(deps, slot, async () => reply)
+    const headers = { 'SVC-IDEMPOTENCY-KEY': 'held' }
+    const create = (data: unknown) =>
+      ask('POST', '/tokens', { key, headers, body: { type: 'token', data } })
+    const first = create(1)
     await begun.promise
-    await expect(findReply(deps, slot)).rejects.toMatchObject({ kind: 'conflict' })
-    await expect(again()).rejects.toMatchObject({ kind: 'conflict' })
-    clock.advance(idempotencyClaimMs - 1)
-    await expect(again()).rejects.toMatchObject({ kind: 'conflict' })
-    clock.advance(1)
-    expect(await findReply(deps, slot)).toBeUndefined()
-    expect(await again()).toEqual(reply)
-    // What comes late is answered, but does not take the place of what is kept.
-    ended.resolve({ status: 201, json: '{"late":true}' })
-    expect(await crashed).toEqual({ status: 201, json: '{"late":true}' })
-    expect(await findReply(deps, slot)).toEqual({ ...reply, isReplay: true })
+    expect((await create(1)).status).toBe(409)
+    expect((await create(2)).status).toBe(409)
+    held.reject(new TypeError('any'))
+    expect((await first).status).toBe(500)
+    expect(await count(vault, key)).toBe(0)
+    expect(
+      (await vault.ask('POST', '/tokens', { key, headers, body: { type: 'token', data: 2 } }))
+        .status,
+    ).toBe(201)
   })
 
-  test('is given back when the operation fails, whatever it fails by', async () => {
-    const { deps, slot } = await openSlot(133)
-    const fail = () => Promise.reject(new TypeError('any'))
-    await expect(runOnce(deps, slot, fail)).rejects.toThrow(TypeError)
-    expect(await runOnce(deps, slot, async () => reply)).toEqual(reply)
+  test('binds nobody in another process once its own is dead', async () => {
+    const { vault, key, create } = await openWithKey(133)
+    const begun = Promise.withResolvers<void>()
+    const dead = appWith(vault, () => {
+      begun.resolve()
+      return new Promise(() => {})
+    })
+    const headers = { 'SVC-IDEMPOTENCY-KEY': 'dead' }
+    void dead('POST', '/tokens', { key, headers, body: { type: 'token', data: 1 } })
+    await begun.promise
+    expect((await create('dead')).status).toBe(201)
+    expect(await count(vault, key)).toBe(1)
   })
 })
 
-describe('a reply', () => {
-  test('that is too long to be kept is not run again, but told of', async () => {
-    const { deps, slot } = await openSlot(134)
-    const long: Reply = { status: 200, json: '"'.repeat(idempotencyReplyBytesMax + 1) }
-    expect(await runOnce(deps, slot, async () => long)).toEqual(long)
-    const refused = findReply(deps, slot)
-    await expect(refused).rejects.toMatchObject({
-      kind: 'conflict',
-      message: expect.stringMatching('could not be kept'),
+describe('what was done', () => {
+  test('is told after a process that died between its write and its answer', async () => {
+    const { vault, key, create } = await openWithKey(138)
+    const { store } = vault.deps
+    const dying = appWith(vault, async changes => {
+      await store.write(changes)
+      throw new TypeError('dies here')
     })
+    const headers = { 'SVC-IDEMPOTENCY-KEY': 'died' }
+    const body = { type: 'token', data: 1 }
+    expect((await dying('POST', '/tokens', { key, headers, body })).status).toBe(500)
+    const again = await create('died')
+    expect([again.status, again.headers.get('svc-idempotent-replay')]).toEqual([201, 'true'])
+    expect(await count(vault, key)).toBe(1)
   })
 
-  test('of the greatest length is kept', async () => {
-    const { deps, slot, logged } = await openSlot(135)
-    const long: Reply = { status: 200, json: '"'.repeat(idempotencyReplyBytesMax) }
-    await runOnce(deps, slot, async () => long)
-    expect(await findReply(deps, slot)).toEqual({ ...long, isReplay: true })
-    expect(logged).toEqual([])
+  test('is not kept where it takes too long to tell, and is not done again', async () => {
+    const { vault, key } = await openWithKey(134)
+    const id = (index: number) => `${'\u{1F600}'.repeat(390)}${String(index).padStart(4, '0')}`
+    const body = Array.from({ length: 990 }, (_, index) => ({
+      id: id(index),
+      type: 'token',
+      data: 1,
+    }))
+    const headers = { 'SVC-IDEMPOTENCY-KEY': 'long' }
+    const { deps } = vault
+    const wide = buildApp({ ...deps, settings: { ...deps.settings, bodyBytesMax: 2 ** 24 } })
+    const tokenize = async () => {
+      const response = await wide.handle(requestOf('POST', '/tokenize', { key, headers, body }))
+      return { status: response.status, text: await response.text() }
+    }
+    expect(Buffer.byteLength(body.map(({ id }) => id).join(''))).toBeGreaterThan(
+      idempotencyEffectBytesMax,
+    )
+    expect((await tokenize()).status).toBe(200)
+    const again = await tokenize()
+    expect(again.status).toBe(409)
+    expect(again.text).toContain('could not be kept')
+    expect(await count(vault, key)).toBe(990)
   })
 
-  test('is sealed: neither key nor body is on disk', async () => {
-    const { vault } = await openWithKey(136)
-    const made = await vault.ask('POST', '/applications', {
-      key: vault.managementKey,
-      headers: { 'SVC-IDEMPOTENCY-KEY': canary },
-      body: { name: 'with a key', type: 'private', permissions: ['token:read'] },
+  test('is kept without a word of data, key or body', async () => {
+    const { vault, key, create } = await openWithKey(136)
+    const made = await create(canary, { secret: canary })
+    const { deps, tenantId } = vault
+    const slots = { scope: deps.keys.tenant(tenantId), collection: 'idempotency' } as const
+    const store = deps.store as Awaited<ReturnType<typeof openLmdbStore>>
+    const texts = [...store.everyRow()].flatMap(row => {
+      try {
+        return openEveryValue(slots, row).map(value => Buffer.from(value).toString())
+      } catch {
+        return []
+      }
     })
-    const secret = String(made.body['key'])
-    expect(secret).toStartWith('key_')
+    expect(texts.length).toBe(1)
+    const [kept = ''] = texts
+    expect(kept).toContain(String(made.body['id']))
+    expect(kept).not.toContain(canary)
+    const sent = JSON.stringify({ type: 'token', data: { secret: canary } })
+    expect(kept).not.toContain(new Bun.CryptoHasher('sha256').update(sent).digest('hex'))
     const files = readdirSync(vault.folder).map(name => readFileSync(join(vault.folder, name)))
-    for (const text of [canary, secret, 'with a key']) {
+    for (const text of [canary, String(made.body['id'])]) {
       expect(files.some(bytes => bytes.includes(text))).toBe(false)
     }
+    expect((await vault.ask('GET', '/tokens', { key })).status).toBe(200)
+  })
+
+  test('by an older version, whose rows hold an answer, is not shown', async () => {
+    const { vault, key } = await openWithKey(135)
+    const { deps, tenantId } = vault
+    const shown = await vault.ask('GET', '/applications/key', { key })
+    const unique = applicationUnique(deps.keys, tenantId, String(shown.body['id']))
+    const credential = await deps.store.find(unique)
+    const caller = { tenantId, credential: { ordinal: credential?.ordinal ?? 0, version: 1 } }
+    const route = { method: 'POST', path: '/tokens', permission: undefined } as const
+    const url = 'http://localhost/tokens'
+    const slot = slotOf(deps, caller, route, { url }, {}, 'old', new Uint8Array())
+    const values = [{ reply: { status: 201 }, credentialVersion: 1 }, { data: canary }]
+    const header = { uniques: [slot.unique], terms: [], deadlineMs: deps.now() + 60_000 }
+    const texts = values.map(value => utf8(JSON.stringify(value)))
+    await deps.store.write([{ insert: sealRow(slot.sealer, deps.randomBytes, header, 1, texts) }])
+    const again = await vault.ask('POST', '/tokens', {
+      key,
+      headers: { 'SVC-IDEMPOTENCY-KEY': 'old' },
+      body: { type: 'token', data: canary },
+    })
+    expect([again.status, again.text.includes(canary)]).toEqual([409, false])
+    const found = await deps.store.find(slot.unique)
+    expect(found !== undefined && isReply(deps.keys, tenantId, found)).toBe(true)
   })
 })
