@@ -54,6 +54,7 @@ export const idempotencyEffectBytesMax = 1_500_000
 export const bodyBytesSettingMin = 1_024
 export const bodyBytesSettingMax = 16 * 1024 * 1024
 export const requestsPerSecondSettingMax = 1_000_000
+export const guessesPerMinuteSettingMax = 1_000_000_000
 export const keyHeadersMax = 8
 export const corsOriginsMax = 100
 export const settingCharsMax = 1_000
@@ -148,6 +149,16 @@ export const listAnswerCharsMax = 16 * 1024 * 1024
 // Search (contract section 14)
 export const searchQueryCharsMax = 2_000
 export const searchClausesMax = 100
+/** Guesses of one credential: clauses `data:` and `fingerprint:`, and creates (section 14). */
+export const searchGuessesPerMinuteMax = 300
+export const createGuessesPerMinuteMax = 6_000
+/** Clauses `data:` and `fingerprint:` in one search of whoever does not see all that it finds. */
+export const guessClausesMax = 5
+export const guessWindowMs = 60_000
+/** decision: what the sessions of one application may guess together, in budgets of one. */
+export const sessionGuessBudgets = 10
+/** decision: credentials that are counted at a time; those that come then share one budget. */
+export const guessersMax = 10_000
 /** Of parentheses and negations within each other. */
 export const searchDepthMax = 16
 /** Of one compiled search, before the caller's rules join it. */

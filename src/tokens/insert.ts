@@ -15,6 +15,7 @@ import { isExpired } from '../records/deadline.ts'
 import { untilWritten, writeAs, type Effect } from '../records/write.ts'
 import type { Change, NewRow } from '../store/contract.ts'
 import { dedupUnique, findEqual } from './dedup.ts'
+import { spendCreates } from './guesses.ts'
 import { pauses } from './pause.ts'
 import type { Plan } from './plan.ts'
 import { sealToken } from './record.ts'
@@ -228,6 +229,7 @@ async function clearWay(deps: Deps, entries: readonly Entry[]): Promise<readonly
  *   `conflict` for its id, `invalid_request` for an id that could not be drawn
  * @param tell is asked once for each write, when all that is refused was refused
  * @returns one answer for each plan, `undefined` where it was refused
+ * @throws ApiError `too_many_requests` where the caller has no guesses left
  */
 export async function insertTokens(
   deps: Deps,
@@ -242,9 +244,10 @@ export async function insertTokens(
     made: undefined,
     isRefused: false,
   }))
+  const counted = spendCreates(deps, caller, plans, refuse)
   let leaving: readonly Change[] = []
   return untilWritten(async () => {
-    const { batch, answers } = await decideAll(deps, caller, entries, refuse)
+    const { batch, answers } = await decideAll(deps, caller, entries, counted)
     const inserts = batch.entries.flatMap(({ made }) => (made ? [{ insert: made.row }] : []))
     const changes = inserts.length === 0 ? [] : [...leaving, ...inserts]
     const landed = await writeAs(deps.store, caller, changes, tell(answers))

@@ -10,6 +10,7 @@ import type { Deps } from '../deps.ts'
 import { atMostMask } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Effect } from '../records/write.ts'
+import { spendUpdate } from './guesses.ts'
 import { showEqual, type Answer } from './insert.ts'
 import { absentToken, loadToken, type LoadedToken } from './load.ts'
 import { frameOf } from './update.ts'
@@ -74,6 +75,7 @@ export async function reupdateAnswer(
   past: Past<string>,
 ): Promise<string> {
   const token = await loadPast(deps, caller, 'token:update', past)
+  spendUpdate(deps, caller, token.record)
   const frame = await frameOf(deps, caller, token.record)
   return viewStored(caller.tenantId, token, atMostMask(token.transform), frame)
 }

@@ -18,6 +18,7 @@ import { inTurn } from '../records/turns.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { decideHolding, findEqual } from './dedup.ts'
+import { spendUpdate } from './guesses.ts'
 import { loadToken, type LoadedToken } from './load.ts'
 import type { TokenChanges } from './model.ts'
 import { sealToken, tokenUnique } from './record.ts'
@@ -117,6 +118,7 @@ async function tryUpdate(
   caller: Caller,
   token: LoadedToken,
   body: TokenChanges,
+  count: (record: TokenRecord) => void,
 ): Promise<string | undefined> {
   const { tenantId } = caller
   const { ordinal, version } = token.row
@@ -125,6 +127,7 @@ async function tryUpdate(
   const { contents, data } = composed
   assertMayRemask(deps, token, composed.record)
   const record = changedRecord(deps, caller, token, composed.record)
+  count(record)
   const { uniques, changes } = await decideHolding(deps, tenantId, record, ordinal)
   // After the holding: a token that holds the unique by now is seen, or the write does not land.
   const frame = await frameOf(deps, caller, record)
@@ -135,6 +138,15 @@ async function tryUpdate(
   return viewWritten(record, tenantId, shownAs(caller, token, record), written, frame)
 }
 
+/** Attempts of one update count as one. */
+function once<T>(task: (value: T) => void): (value: T) => void {
+  let isDone = false
+  return value => {
+    if (!isDone) task(value)
+    isDone = true
+  }
+}
+
 /** @returns the JSON text of the changed token */
 export const updateToken = (
   deps: Deps,
@@ -142,10 +154,11 @@ export const updateToken = (
   id: string,
   body: TokenChanges,
 ): Promise<string> =>
-  inTurn(tokenUnique(deps.keys, caller.tenantId, id), () =>
-    untilWritten(async () => {
+  inTurn(tokenUnique(deps.keys, caller.tenantId, id), () => {
+    const count = once((record: TokenRecord) => spendUpdate(deps, caller, record))
+    return untilWritten(async () => {
       const token = await loadToken(deps, caller, 'token:update', id)
-      const result = await tryUpdate(deps, caller, token, body)
+      const result = await tryUpdate(deps, caller, token, body, count)
       return result === undefined ? undefined : { result }
-    }),
-  )
+    })
+  })

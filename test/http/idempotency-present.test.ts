@@ -200,7 +200,7 @@ describe('what is told again', () => {
   })
 })
 
-test('of 50 requests of one key in two processes one makes a token, and all are told of it', async () => {
+test('of 50 requests of one key in two processes one makes a token, and others tell it', async () => {
   const { vault, key } = await openWorld(411)
   const apps = [buildApp({ ...vault.deps }), buildApp({ ...vault.deps })]
   for (const id of [undefined, 'chosen-id']) {
@@ -225,7 +225,7 @@ test('of 50 requests of one key in two processes one makes a token, and all are 
   }
 })
 
-test('of two processes that use one nonce under one key, both are told that it is done', async () => {
+test('of two processes that use one nonce under one key, both say that it is done', async () => {
   const { vault, key } = await openWorld(412)
   const publicKey = await vault.application({ type: 'public', permissions: ['token:create'] })
   const { body: session } = await vault.ask('POST', '/sessions', { key: publicKey })
