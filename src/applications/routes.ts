@@ -108,7 +108,7 @@ const createRoute = (deps: Deps): Route => ({
     examples: newApplicationExamples,
     hasLocation: true,
   },
-  failures: [400, 401, 403, 413, 415],
+  failures: [400, 401, 403, 409, 413, 415],
   handle: call => create(deps, call),
 })
 
@@ -174,7 +174,7 @@ const changeRoutes = (deps: Deps): readonly Route[] => [
     summary: 'Make a new key; the old one is dead at once',
     permission: 'application:update',
     success: { status: 200, schema: applicationSchema, examples: newApplicationExamples },
-    failures: [401, 403, 404],
+    failures: [401, 403, 404, 409],
     handle: call => regenerate(deps, call),
   },
   {

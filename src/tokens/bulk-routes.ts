@@ -138,7 +138,7 @@ export const bulkRoutes = (deps: Deps): readonly Route[] => [
     query: bulkQuery,
     body: bodyLike(tokenizeExamples),
     success: { status: 200, schema: tokenizedSchema, examples: tokenizedExamples },
-    failures: [400, 401, 403, 409, 413, 415],
+    failures: [400, 401, 403, 404, 409, 413, 415],
     handle: call => tokenize(deps, call),
     replay: repetition => retokenize(deps, repetition),
   },

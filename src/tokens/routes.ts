@@ -99,7 +99,7 @@ export const tokenRoutes = (deps: Deps): readonly Route[] => [
     permission: 'token:create',
     body: newToken,
     success: { status: 201, schema: tokenSchema, examples: newTokenExamples, hasLocation: true },
-    failures: [400, 401, 403, 409, 413, 415],
+    failures: [400, 401, 403, 404, 409, 413, 415],
     handle: call => create(deps, call),
     replay: repetition => recreate(deps, repetition),
   },

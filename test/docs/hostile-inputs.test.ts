@@ -7,6 +7,13 @@ import { faultsOf, readRows } from '../support/proofs.ts'
 
 const rows = readRows('docs/hostile-inputs.md')
 
+/** Attacks by whoever reads the code: the number of the point, and its cases. */
+const attack = /^E(\d+)(?:\.(\d+))?$/
+
+const nameOf = ([name = '']: readonly string[]): string => name
+const listed = rows.filter(cells => !attack.test(nameOf(cells)))
+const attacks = rows.map(nameOf).filter(name => attack.test(name))
+
 /** Numbers of the list that stand for no case. */
 const gaps = new Set([21, 42, 45, 47, 59, 71, 77, 83, 86, 89, 103, 112, 119, 132, 159])
 const last = 171
@@ -15,7 +22,15 @@ test('every case is there, once, in order', () => {
   const expected = Array.from({ length: last }, (_, index) => index + 1).filter(
     number => !gaps.has(number),
   )
-  expect(rows.map(([name = '']) => name)).toEqual(expected.map(number => `H${number}`))
+  expect(listed.map(nameOf)).toEqual(expected.map(number => `H${number}`))
+})
+
+test('every attack stands once, in order', () => {
+  const numbers = attacks.map(name => {
+    const [, point = '', at = '0'] = attack.exec(name) ?? []
+    return Number(point) * 1_000 + Number(at)
+  })
+  expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
 })
 
 test('every case says what is sent and what is answered, and names tests that exist', () => {

@@ -200,7 +200,7 @@ describe('what is told again', () => {
   })
 })
 
-test('of 50 requests of one key in two processes one makes a token, and others tell it', async () => {
+test('of 50 requests of one key in two processes one makes a token', async () => {
   const { vault, key } = await openWorld(411)
   const apps = [buildApp({ ...vault.deps }), buildApp({ ...vault.deps })]
   for (const id of [undefined, 'chosen-id']) {
