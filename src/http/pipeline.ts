@@ -141,11 +141,17 @@ function callOf(pipeline: Pipeline, asked: Asked): Call {
   return { caller, params, query, body: parsedBody(asked), countItems }
 }
 
-async function replay(asked: Asked, done: Done): Promise<Reply> {
+async function replay(pipeline: Pipeline, asked: Asked, done: Done): Promise<Reply> {
   const { route, params, caller } = asked
   if (route.replay === undefined) throw notKept()
-  const body = () => parsedBody(asked)
-  const reply = await route.replay({ caller, params, query: queryOf(asked), body, done })
+  const reply = await route.replay({
+    caller,
+    params,
+    query: queryOf(asked),
+    body: () => parsedBody(asked),
+    countItems: itemCounter(pipeline, caller),
+    done,
+  })
   return { ...reply, isReplay: true }
 }
 
@@ -170,7 +176,7 @@ async function runForSlot(
       if (!mayBeDone(thrown)) throw thrown
       const found = await findDone(deps, slot)
       const caller = await callerAfterBody(pipeline, asked.route, asked.request)
-      if ('done' in found) return replay({ ...asked, caller }, found.done)
+      if ('done' in found) return replay(pipeline, { ...asked, caller }, found.done)
       if (!(thrown instanceof AlongTaken)) throw thrown
       leaving = found.leaving
     }
@@ -181,7 +187,7 @@ async function runForSlot(
 /** @throws ApiError `conflict` while another request of this process is under way for the slot */
 async function runOnce(pipeline: Pipeline, asked: Asked, slot: Slot): Promise<Reply> {
   const found = await findDone(pipeline.deps, slot)
-  if ('done' in found) return replay(asked, found.done)
+  if ('done' in found) return replay(pipeline, asked, found.done)
   const key = hexOf(slot.unique)
   const { slotsUnderWay } = pipeline
   if (slotsUnderWay.has(key)) throw underWay()

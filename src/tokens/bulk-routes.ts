@@ -102,12 +102,12 @@ async function tokenize(deps: Deps, call: Call): Promise<Reply> {
 }
 
 async function retokenize(deps: Deps, repetition: Repetition): Promise<Reply> {
-  const { caller, query } = repetition
+  const { caller, query, countItems } = repetition
   const body = repetition.body() as Json
   const past = repetition.done as unknown as Past<KeptLeaves>
   const json = isPartial(query)
-    ? printResults(await retokenizePartly(deps, caller, body, past))
-    : await retokenizeWhole(deps, caller, body, past)
+    ? printResults(await retokenizePartly(deps, caller, body, past, countItems))
+    : await retokenizeWhole(deps, caller, body, past, countItems)
   return { status: 200, json }
 }
 

@@ -13,7 +13,7 @@ import { ApiError, invalid, type ErrorKind, type FieldErrors } from '../errors.t
 import { bulkAnswerCharsMax } from '../limits.ts'
 import { pauses } from './pause.ts'
 import { recreateAnswer, type KeptItem, type Past } from './replay.ts'
-import { isRequest, leavesOf, type ItemResult } from './tokenize.ts'
+import { isRequest, leavesOf, type CountItems, type ItemResult } from './tokenize.ts'
 
 interface KeptError {
   readonly kind: ErrorKind
@@ -60,14 +60,16 @@ async function recreateAll(
   return outcomes
 }
 
-/** @throws ApiError `not_found` */
+/** @throws ApiError `not_found`, `too_many_requests` */
 export async function retokenizePartly(
   deps: Deps,
   caller: Caller,
   body: Json,
   past: Past<KeptLeaves>,
+  countItems: CountItems,
 ): Promise<readonly ItemResult[]> {
   const leaves = leavesOf(body)
+  countItems(leaves.length)
   const outcomes = await recreateAll(deps, caller, leaves, past)
   return leaves.flatMap((item, index) => {
     const outcome = outcomes[index]
@@ -77,15 +79,18 @@ export async function retokenizePartly(
 
 /**
  * @returns the JSON text of the body with each leaf replaced by its answer
- * @throws ApiError `not_found`
+ * @throws ApiError `not_found`, `too_many_requests`
  */
 export async function retokenizeWhole(
   deps: Deps,
   caller: Caller,
   body: Json,
   past: Past<KeptLeaves>,
+  countItems: CountItems,
 ): Promise<string> {
-  const outcomes = await recreateAll(deps, caller, leavesOf(body), past)
+  const leaves = leavesOf(body)
+  countItems(leaves.length)
+  const outcomes = await recreateAll(deps, caller, leaves, past)
   const texts = outcomes.map(outcome =>
     outcome === undefined || outcome instanceof ApiError ? 'null' : outcome.json,
   )

@@ -254,4 +254,15 @@ describe('a limit on requests', () => {
     vault.clock.advance(10_000)
     expect((await tokenize()).status).toBe(200)
   })
+
+  test('counts the items of a repetition too', async () => {
+    const vault = await openTestVault(518, { requestsPerSecondMax: 10 })
+    const key = await vault.application({ type: 'private', permissions: ['token:create'] })
+    const headers = { 'SVC-IDEMPOTENCY-KEY': 'once' }
+    const body = Array.from({ length: 6 }, () => 'value')
+    const tokenize = () => vault.ask('POST', '/tokenize', { key, body, headers })
+    expect(statusesOf([await tokenize(), await tokenize()])).toEqual([200, 429])
+    vault.clock.advance(1_000)
+    expect((await tokenize()).headers.get('svc-idempotent-replay')).toBe('true')
+  })
 })

@@ -84,6 +84,29 @@ describe('a request that is under way', () => {
   })
 })
 
+test('a write whose credential was changed meanwhile is decided anew, and once', async () => {
+  const { vault, key, create } = await openWithKey(145)
+  const { store } = vault.deps
+  const own = await vault.ask('GET', '/applications/key', { key })
+  const path = `/applications/${String(own.body['id'])}`
+  let isChanged = false
+  const ask = appWith(vault, async changes => {
+    if (!isChanged) {
+      isChanged = true
+      const body = { name: 'renamed', permissions: ['token:create', 'token:read'] }
+      await vault.ask('PUT', path, { key: vault.managementKey, body })
+    }
+    return store.write(changes)
+  })
+  const headers = { 'SVC-IDEMPOTENCY-KEY': 'moved' }
+  const sent = { key, headers, body: { type: 'token', data: 1 } }
+  const first = await ask('POST', '/tokens', sent)
+  expect([isChanged, first.status]).toEqual([true, 201])
+  const again = await create('moved')
+  expect([again.text, again.headers.get('svc-idempotent-replay')]).toEqual([first.text, 'true'])
+  expect(await count(vault, key)).toBe(1)
+})
+
 describe('what was done', () => {
   test('is told after a process that died between its write and its answer', async () => {
     const { vault, key, create } = await openWithKey(138)
