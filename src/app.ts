@@ -102,8 +102,9 @@ export function buildApp(deps: Deps): App {
     deps,
     answers,
     authenticate: authenticatorOf(sessionDeps),
-    isWithinRate: openRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
     bodyBudget: openBodyBudget(settings),
+    rate: openRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
+    slotsUnderWay: new Set(),
     nextTraceId: traceIds(deps),
   }
   const routes = [

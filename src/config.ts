@@ -15,6 +15,7 @@ import {
   bodyBytesSettingMax,
   bodyBytesSettingMin,
   corsOriginsMax,
+  guessesPerMinuteSettingMax,
   keyHeadersMax,
   requestsPerSecondSettingMax,
   settingCharsMax,
@@ -189,6 +190,16 @@ const settingChoices: { readonly [K in keyof Settings]: Choice<Settings[K]> } = 
     describes: 'requests of one credential in a second; any number where it is not set',
     fallback: defaultSettings.requestsPerSecondMax,
     ...integer(1, requestsPerSecondSettingMax),
+  },
+  searchGuessesPerMinuteMax: {
+    describes: 'searches by data in a minute of whoever does not see all of it; 0 is any number',
+    fallback: defaultSettings.searchGuessesPerMinuteMax,
+    ...integer(0, guessesPerMinuteSettingMax),
+  },
+  createGuessesPerMinuteMax: {
+    describes: 'creates that deduplicate, or find their id taken, of the same; 0 is any number',
+    fallback: defaultSettings.createGuessesPerMinuteMax,
+    ...integer(0, guessesPerMinuteSettingMax),
   },
   cardNumberGuard: {
     describes: 'refuse card numbers in metadata and container names',

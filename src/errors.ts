@@ -31,18 +31,31 @@ export type FieldErrors = Readonly<Record<string, readonly string[]>>
 export class ApiError extends Error {
   readonly kind: ErrorKind
   readonly fields: FieldErrors | undefined
+  /** When it is worth trying again, where that is known. */
+  readonly retryAfterSeconds: number | undefined
 
-  constructor(kind: ErrorKind, message: string, fields?: FieldErrors, cause?: unknown) {
+  constructor(
+    kind: ErrorKind,
+    message: string,
+    fields?: FieldErrors,
+    cause?: unknown,
+    retryAfterSeconds?: number,
+  ) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'ApiError'
     this.kind = kind
     this.fields = fields
+    this.retryAfterSeconds = retryAfterSeconds
   }
 }
 
 /** A 400 about one place of the request. `path` is ours or an index, never the caller's text. */
 export const invalid = (path: string, expected: string): ApiError =>
   new ApiError('invalid_request', expected, { [path]: [expected] })
+
+/** @param retryAfterSeconds whole, from 1 on */
+export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
+  new ApiError('too_many_requests', message, undefined, undefined, retryAfterSeconds)
 
 /** One body for no, unknown, expired, deleted and meanwhile changed keys (contract section 2). */
 export const unauthenticated = (): ApiError =>

@@ -65,16 +65,15 @@ export const agentHeadersMax = 4
 // Idempotency keys (contract section 1)
 export const idempotencyKeyCharsMax = 200
 export const idempotencyReplyMs = 24 * 60 * 60 * 1_000
-/** decision: a crash in between keeps the key for so long. */
-export const idempotencyClaimMs = 60_000
-/** decision: a longer answer is not kept, and its key answers 409. Within `rowBytesMax`. */
-export const idempotencyReplyBytesMax = 1_500_000
+/** decision: what was done is told by so much at most; beyond, its key answers 409. */
+export const idempotencyEffectBytesMax = 1_500_000
 
 // Settings: what an operator may choose
 export const bodyBytesSettingMin = 1_024
 export const bodyBytesSettingMax = 16 * 1024 * 1024
 export const bodiesBytesSettingMax = 4 * 1024 ** 3
 export const requestsPerSecondSettingMax = 1_000_000
+export const guessesPerMinuteSettingMax = 1_000_000_000
 export const keyHeadersMax = 8
 export const corsOriginsMax = 100
 export const settingCharsMax = 1_000
@@ -173,6 +172,16 @@ export const listAnswerCharsMax = 16 * 1024 * 1024
 // Search (contract section 14)
 export const searchQueryCharsMax = 2_000
 export const searchClausesMax = 100
+/** Guesses of one credential: clauses `data:` and `fingerprint:`, and creates (section 14). */
+export const searchGuessesPerMinuteMax = 300
+export const createGuessesPerMinuteMax = 6_000
+/** Clauses `data:` and `fingerprint:` in one search of whoever does not see all that it finds. */
+export const guessClausesMax = 5
+export const guessWindowMs = 60_000
+/** decision: what the sessions of one application may guess together, in budgets of one. */
+export const sessionGuessBudgets = 10
+/** decision: credentials that are counted at a time; those that come then share one budget. */
+export const guessersMax = 10_000
 /** Of parentheses and negations within each other. */
 export const searchDepthMax = 16
 /** Of one compiled search, before the caller's rules join it. */
@@ -236,8 +245,11 @@ export const readersMax = 1_024
 export const groupCommitChangesMax = 1_000
 /** decision: of the rows of one transaction; their pages and those of indexes come on top. */
 export const groupCommitBytesMax = 2 * 1024 * 1024
-/** The credential that must stand, and of each token its row and two expired holders. */
-export const writeChangesMax = 1 + 3 * bulkLeavesMax
+/**
+ * The credential that must stand, of each token its row and two expired holders, and of an
+ * idempotency key its row and an expired holder.
+ */
+export const writeChangesMax = 1 + 3 * bulkLeavesMax + 2
 /** decision: nearly every row and every chunk of ordinals is smaller. */
 export const stagedBytesMax = 16 * 1024
 export const ordinalMax = 2 ** 48 - 1

@@ -5,7 +5,13 @@
  * is the contract's. A new setting needs a person who asked for it.
  * @module
  */
-import { bodiesBytesMax, bodyBytesMax, credentialBodiesBytesMax } from './limits.ts'
+import {
+  bodiesBytesMax,
+  bodyBytesMax,
+  createGuessesPerMinuteMax,
+  credentialBodiesBytesMax,
+  searchGuessesPerMinuteMax,
+} from './limits.ts'
 
 export interface Settings {
   /** Lower-case names that carry the API key beside `svc-api-key` (contract section 1). */
@@ -21,6 +27,13 @@ export interface Settings {
   readonly credentialBodiesBytesMax: number
   /** Requests of one credential in a second; `undefined` is unlimited. */
   readonly requestsPerSecondMax: number | undefined
+  /**
+   * Clauses `data:` and `fingerprint:` of one credential in a minute that does not reveal all that
+   * it may search; 0 is any number (contract section 14).
+   */
+  readonly searchGuessesPerMinuteMax: number
+  /** The same for creates that deduplicate, and for chosen ids that are taken. */
+  readonly createGuessesPerMinuteMax: number
   /** Refuses card numbers in metadata and container names (contract section 7). */
   readonly cardNumberGuard: boolean
   /** Refuses masks that show a whole card number (contract section 6). */
@@ -39,8 +52,20 @@ export const defaultSettings: Settings = {
   bodiesBytesMax,
   credentialBodiesBytesMax,
   requestsPerSecondMax: undefined,
+  searchGuessesPerMinuteMax,
+  createGuessesPerMinuteMax,
   cardNumberGuard: true,
   maskGuard: true,
   strictMasks: true,
   sessionGrantsWithinAuthorizer: false,
 }
+
+/**
+ * The settings of each of several processes that serve one vault: budgets that count over all of
+ * them are shared out, rounded up. 0 stays any number.
+ */
+export const shareOf = (settings: Settings, processes: number): Settings => ({
+  ...settings,
+  searchGuessesPerMinuteMax: Math.ceil(settings.searchGuessesPerMinuteMax / processes),
+  createGuessesPerMinuteMax: Math.ceil(settings.createGuessesPerMinuteMax / processes),
+})

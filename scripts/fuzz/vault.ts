@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildApp } from '../../src/app.ts'
 import type { Deps } from '../../src/deps.ts'
-import { requestsPerSecondSettingMax } from '../../src/limits.ts'
+import { guessesPerMinuteSettingMax, requestsPerSecondSettingMax } from '../../src/limits.ts'
 import { defaultSettings } from '../../src/settings.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { createVault, openVaultKeys } from '../../src/vault.ts'
@@ -41,7 +41,12 @@ export async function openFuzzVault(seed: number): Promise<FuzzVault> {
   const keys = await openVaultKeys(store, masterKey)
   const logged: string[] = []
   const log: Deps['log'] = (event, facts) => logged.push(JSON.stringify({ event, ...facts }))
-  const settings = { ...defaultSettings, requestsPerSecondMax: requestsPerSecondSettingMax }
+  const settings = {
+    ...defaultSettings,
+    requestsPerSecondMax: requestsPerSecondSettingMax,
+    searchGuessesPerMinuteMax: guessesPerMinuteSettingMax,
+    createGuessesPerMinuteMax: guessesPerMinuteSettingMax,
+  }
   const deps: Deps = { store, keys, now, settled: now, elapsedMs: now, randomBytes, log, settings }
   return {
     handle: buildApp(deps).handle,

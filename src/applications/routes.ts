@@ -59,7 +59,7 @@ const oneApplication = {
   examples: applicationExamples,
 } as const
 
-const idOf = (call: Call): string => call.params['id'] ?? ''
+const idOf = (call: Pick<Call, 'params'>): string => call.params['id'] ?? ''
 
 const shown = ({ record, key }: NewApplication): string => printApplication(record, key.reveal())
 
@@ -108,7 +108,7 @@ const createRoute = (deps: Deps): Route => ({
     examples: newApplicationExamples,
     hasLocation: true,
   },
-  failures: [400, 401, 403, 413, 415],
+  failures: [400, 401, 403, 409, 413, 415],
   handle: call => create(deps, call),
 })
 
@@ -165,6 +165,7 @@ const changeRoutes = (deps: Deps): readonly Route[] => [
       one(
         await updateApplication(deps, call.caller, idOf(call), call.body as UpdateApplicationBody),
       ),
+    replay: async call => one(await getApplication(deps, call.caller, idOf(call))),
   },
   {
     name: 'regenerateKey',
@@ -173,7 +174,7 @@ const changeRoutes = (deps: Deps): readonly Route[] => [
     summary: 'Make a new key; the old one is dead at once',
     permission: 'application:update',
     success: { status: 200, schema: applicationSchema, examples: newApplicationExamples },
-    failures: [401, 403, 404],
+    failures: [401, 403, 404, 409],
     handle: call => regenerate(deps, call),
   },
   {

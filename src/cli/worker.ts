@@ -11,7 +11,7 @@ import type { TcpAddress } from '../config.ts'
 import type { Log } from '../deps.ts'
 import { findInLibc } from '../libc.ts'
 import { clockHoldMs, clockStartHoldMs } from '../limits.ts'
-import type { Settings } from '../settings.ts'
+import { shareOf, type Settings } from '../settings.ts'
 import { openClockFile, sharedMark } from './clock-file.ts'
 import { isFolderLocked, joinDataFolder, type FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
@@ -81,7 +81,7 @@ export async function work(index: number): Promise<void> {
     mark: sharedMark(openClockFile(opened.clockFile), mark),
     startHoldMs: startHoldMsOf(order),
     address,
-    settings,
+    settings: shareOf(settings, workers),
     log,
     sharing: { sweeps: index === sweeper },
     announce: say,

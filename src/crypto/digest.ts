@@ -16,6 +16,7 @@ export type DigestLabel =
   | 'application-tenant'
   | 'application-type'
   | 'idempotency'
+  | 'idempotency-body'
   | 'session-key'
   | 'session-nonce'
   | 'tenant'

@@ -14,7 +14,6 @@ import { decodeUtf8, parseJson } from '../domain/json-parse.ts'
 import { toPlain } from '../domain/json-print.ts'
 import { ApiError } from '../errors.ts'
 import { bodyFaultsMax } from '../limits.ts'
-import type { Intake } from './intake.ts'
 import { assertKnownNames } from './known-names.ts'
 import type { BodyRule } from './route.ts'
 
@@ -78,14 +77,12 @@ export function checkSchema(schema: TSchema, value: unknown): void {
   throwFaults(faults)
 }
 
-/** @returns the body as the schema describes it; opaque members hold a `Json` */
-export async function readJsonBody(
-  request: Request,
-  rule: BodyRule,
-  intake: Intake,
-): Promise<unknown> {
-  assertContentType(request.headers.get('content-type'), rule.contentType)
-  const json = parseJson(decodeUtf8(await intake.read()))
+/**
+ * @returns the body as the schema describes it; opaque members hold a `Json`
+ * @throws ApiError `invalid_request`
+ */
+export function parseJsonBody(bytes: Uint8Array, rule: BodyRule): unknown {
+  const json = parseJson(decodeUtf8(bytes))
   if (rule.opaque === 'all') return json
   if (!isJsonObject(json)) {
     throw new ApiError('invalid_request', 'expected a JSON object as the body')

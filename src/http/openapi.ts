@@ -73,8 +73,10 @@ const idempotencyParameter = {
   name: 'SVC-IDEMPOTENCY-KEY',
   in: 'header',
   required: false,
-  description: `Visible ASCII, such as order-A-1027. The first success of a key is kept for 24
-hours and answers every repetition; while it is under way, 409. A key that is too long is 400.`,
+  description: `Visible ASCII. What the first success of a key has done is kept for 24 hours, and
+every repetition with the same body is told what stands of it; 404 where that is nothing. With
+another body, while it is under way, and where the answer held a secret, 409. A key that is too long
+is 400.`,
   schema: { type: 'string', minLength: 1, maxLength: idempotencyKeyCharsMax },
 }
 

@@ -1,36 +1,49 @@
 /**
  * What happens around every operation, in the order of contract section 2:
- * authenticate (401), rate (429), kind of caller and permission held at all (403), a kept reply,
- * content coding and type (415), room for the body (413, 503), body (400), handle.
+ * authenticate (401), rate (429), kind of caller and permission held at all (403), content coding
+ * (415), room for the body (413, 503), what an idempotency key has done before (409), content type
+ * and body (415, 400), handle.
  *
  * Nobody's body is read before its caller is known and admitted. Up to then nothing is waited for,
  * so that the server has no time to keep much of it.
  * @module
  */
+import { hexOf } from '../bytes.ts'
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { holdsAnywhere } from '../domain/access.ts'
-import { ApiError, unauthenticated } from '../errors.ts'
+import { ApiError, tooManyRequests, unauthenticated } from '../errors.ts'
 import { traceIdCharsMax, writeAttemptsMax } from '../limits.ts'
-import { changedByOthers, CredentialMoved } from '../records/write.ts'
+import { AlongTaken, changedByOthers, CredentialMoved, type Standing } from '../records/write.ts'
+import type { Change } from '../store/contract.ts'
 import type { Answers, Exchange } from './answers.ts'
-import { readJsonBody } from './bodies.ts'
+import { assertContentType, parseJsonBody } from './bodies.ts'
 import type { BodyBudget } from './body-budget.ts'
-import { findReply, findSlot, runOnce } from './idempotency.ts'
+import {
+  findDone,
+  keeperOf,
+  notKept,
+  readIdempotencyKey,
+  slotOf,
+  underWay,
+  type Slot,
+} from './idempotency.ts'
 import { openIntake, type Intake } from './intake.ts'
 import { assertNoContentCoding } from './message.ts'
 import type { Params } from './paths.ts'
 import { parseQuery } from './query.ts'
-import type { Call, Reply, Route } from './route.ts'
+import type { RateLimit } from './rate.ts'
+import type { Call, Done, Reply, Route } from './route.ts'
 
 export interface Pipeline {
   readonly deps: Deps
   readonly answers: Answers
   /** The caller of a live key; `undefined` for every other text. */
   readonly authenticate: (key: string) => Promise<Caller | undefined>
-  /** Whether the credential at that ordinal may call once more; one that may is counted. */
-  readonly isWithinRate: (ordinal: number) => boolean
+  readonly rate: RateLimit
   readonly bodyBudget: BodyBudget
+  /** Of idempotency keys for which this process runs an operation, in hexadecimal. */
+  readonly slotsUnderWay: Set<string>
   readonly nextTraceId: () => string
 }
 
@@ -83,20 +96,129 @@ async function callerAfterBody(pipeline: Pipeline, route: Route, request: Reques
 /** A write that finds its credential changed is decided anew: 401 or 403 only for what is gone. */
 async function handleStanding(
   pipeline: Pipeline,
-  route: Route,
-  request: Request,
+  { route, request }: Asked,
   call: Call,
+  along?: Standing['along'],
 ): Promise<Reply> {
   let { caller } = call
   for (let count = 0; count < writeAttemptsMax; count += 1) {
     try {
-      return await route.handle({ ...call, caller })
+      return await route.handle({ ...call, caller: along ? { ...caller, along } : caller })
     } catch (thrown) {
       if (!(thrown instanceof CredentialMoved)) throw thrown
     }
     caller = await callerAfterBody(pipeline, route, request)
   }
   throw changedByOthers()
+}
+
+/** One request for a route, by a caller that may ask for it. */
+interface Asked {
+  readonly route: Route
+  readonly request: Request
+  readonly params: Params
+  readonly caller: Caller
+  /** As it was sent; `undefined` where none is read. */
+  readonly bytes: Uint8Array | undefined
+}
+
+const parsedBody = ({ route, bytes }: Asked): unknown =>
+  route.body === undefined || bytes === undefined ? undefined : parseJsonBody(bytes, route.body)
+
+const queryOf = ({ route, request }: Asked) =>
+  parseQuery(route.query === undefined ? '' : request.url)
+
+/** The items of one request are counted once, however often its write is decided anew. */
+function itemCounter({ rate }: Pipeline, { credential }: Caller): Call['countItems'] {
+  let isCounted = false
+  return count => {
+    if (isCounted) return
+    isCounted = true
+    admit(rate.add(credential.ordinal, count - 1))
+  }
+}
+
+function callOf(pipeline: Pipeline, asked: Asked): Call {
+  const { route, request, params, caller } = asked
+  const query = queryOf(asked)
+  if (route.body !== undefined) {
+    assertContentType(request.headers.get('content-type'), route.body.contentType)
+  }
+  const countItems = itemCounter(pipeline, caller)
+  return { caller, params, query, body: parsedBody(asked), countItems }
+}
+
+async function replay(pipeline: Pipeline, asked: Asked, done: Done): Promise<Reply> {
+  const { route, params, caller } = asked
+  if (route.replay === undefined) throw notKept()
+  const reply = await route.replay({
+    caller,
+    params,
+    query: queryOf(asked),
+    body: () => parsedBody(asked),
+    countItems: itemCounter(pipeline, caller),
+    done,
+  })
+  return { ...reply, isReplay: true }
+}
+
+/** What another process has done first stands in the way of the same in this one. */
+const mayBeDone = (thrown: unknown): boolean =>
+  thrown instanceof AlongTaken || (thrown instanceof ApiError && thrown.kind === 'conflict')
+
+/** @throws what the operation throws, unless another process has done it meanwhile */
+async function runForSlot(
+  pipeline: Pipeline,
+  asked: Asked,
+  slot: Slot,
+  first: readonly Change[],
+): Promise<Reply> {
+  const { deps } = pipeline
+  let leaving = first
+  for (let count = 0; count < writeAttemptsMax; count += 1) {
+    const along = keeperOf(deps, slot, leaving)
+    try {
+      return await handleStanding(pipeline, asked, callOf(pipeline, asked), along)
+    } catch (thrown) {
+      if (!mayBeDone(thrown)) throw thrown
+      const found = await findDone(deps, slot)
+      const caller = await callerAfterBody(pipeline, asked.route, asked.request)
+      if ('done' in found) return replay(pipeline, { ...asked, caller }, found.done)
+      if (!(thrown instanceof AlongTaken)) throw thrown
+      leaving = found.leaving
+    }
+  }
+  throw changedByOthers()
+}
+
+/** @throws ApiError `conflict` while another request of this process is under way for the slot */
+async function runOnce(pipeline: Pipeline, asked: Asked, slot: Slot): Promise<Reply> {
+  const found = await findDone(pipeline.deps, slot)
+  if ('done' in found) return replay(pipeline, asked, found.done)
+  const key = hexOf(slot.unique)
+  const { slotsUnderWay } = pipeline
+  if (slotsUnderWay.has(key)) throw underWay()
+  slotsUnderWay.add(key)
+  try {
+    return await runForSlot(pipeline, asked, slot, found.leaving)
+  } finally {
+    slotsUnderWay.delete(key)
+  }
+}
+
+/** With an idempotency key the type of a body comes after what the key has done before. */
+async function readBytes(
+  { body }: Route,
+  request: Request,
+  intake: Intake,
+  key: string | undefined,
+): Promise<Uint8Array | undefined> {
+  if (body === undefined) {
+    await intake.drop()
+    return undefined
+  }
+  if (key === undefined) assertContentType(request.headers.get('content-type'), body.contentType)
+  return intake.read()
 }
 
 async function run(
@@ -109,17 +231,19 @@ async function run(
 ): Promise<Reply> {
   const { deps } = pipeline
   assertNoContentCoding(request)
-  const slot = await findSlot(deps, first, route, request, params, intake)
-  const kept = slot === undefined ? undefined : await findReply(deps, slot)
-  if (kept !== undefined) return kept
-  const query = parseQuery(route.query === undefined ? '' : request.url)
-  if (route.body === undefined) await intake.drop()
-  const body =
-    route.body === undefined ? undefined : await readJsonBody(request, route.body, intake)
-  const caller = body === undefined ? first : await callerAfterBody(pipeline, route, request)
-  const call = { caller, params, query, body }
-  const handle = () => handleStanding(pipeline, route, request, call)
-  return slot === undefined ? handle() : runOnce(deps, slot, handle)
+  const key = readIdempotencyKey(route, request)
+  const bytes = await readBytes(route, request, intake, key)
+  const caller = bytes === undefined ? first : await callerAfterBody(pipeline, route, request)
+  const asked = { route, request, params, caller, bytes }
+  if (key === undefined) return handleStanding(pipeline, asked, callOf(pipeline, asked))
+  const body = bytes ?? new Uint8Array()
+  return runOnce(pipeline, asked, slotOf(deps, caller, route, request, params, key, body))
+}
+
+/** @throws ApiError `too_many_requests` where there are seconds to wait */
+function admit(waitSeconds: number): void {
+  if (waitSeconds === 0) return
+  throw tooManyRequests('This credential has made too many requests.', waitSeconds)
 }
 
 /** @returns the answer to one request of a route; what goes wrong is thrown */
@@ -131,9 +255,7 @@ export async function answerRoute(
 ): Promise<Response> {
   const { request } = exchange
   const caller = await findCaller(pipeline, request)
-  if (!pipeline.isWithinRate(caller.credential.ordinal)) {
-    throw new ApiError('too_many_requests', 'This credential has made too many requests.')
-  }
+  admit(pipeline.rate.enter(caller.credential.ordinal))
   assertPermitted(route, caller)
   exchange.isAdmitted = true
   const hold = pipeline.bodyBudget(caller.credential.ordinal)

@@ -89,5 +89,7 @@ export function problemResponse(
   for (const [name, value] of Object.entries(kindHeaders[error.kind] ?? {})) {
     response.headers.set(name, value)
   }
+  const { retryAfterSeconds: seconds } = error
+  if (seconds !== undefined) response.headers.set('retry-after', String(seconds))
   return response
 }

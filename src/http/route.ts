@@ -6,14 +6,33 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { Caller } from '../domain/caller.ts'
 import type { CallerType, Permission } from '../domain/permissions.ts'
+import type { Effect, Standing } from '../records/write.ts'
 import type { QueryParameters } from './query.ts'
 
 /** One request, authenticated, permitted, parsed and checked against the route's schema. */
 export interface Call {
-  readonly caller: Caller
+  readonly caller: Caller & Standing
   readonly params: Readonly<Record<string, string>>
   readonly query: QueryParameters
   readonly body: unknown
+  /**
+   * Counts the items of a bulk operation against the rate of requests, once for each request.
+   * @throws ApiError `too_many_requests`
+   */
+  readonly countItems: (count: number) => void
+}
+
+/** What a request with the same idempotency key and the same body has done before. */
+export interface Done {
+  readonly effect: Effect
+  /** Of the row that landed with the operation: what has a greater one was made later. */
+  readonly ordinal: number
+}
+
+/** A request that was done before; its body is parsed where its answer needs it. */
+export interface Repetition extends Omit<Call, 'body'> {
+  readonly body: () => unknown
+  readonly done: Done
 }
 
 /** `json` is the text of the body, already printed; without it the body is empty. */
@@ -22,10 +41,8 @@ export interface Reply {
   readonly json?: string
   /** Below the base path. */
   readonly location?: string
-  /** Kept from an earlier request with the same idempotency key. */
+  /** Of what an earlier request with the same idempotency key has done. */
   readonly isReplay?: true
-  /** It repeats what was sent, which may hold what must never be stored. */
-  readonly holdsInput?: true
 }
 
 /** What a body looks like. */
@@ -68,4 +85,9 @@ export interface Route {
   /** Statuses that are told with this operation; any may answer those of every operation too. */
   readonly failures: readonly number[]
   readonly handle: (call: Call) => Promise<Reply>
+  /**
+   * Answers a repetition by what stands now, as the caller may see it now; `not_found` where that
+   * is nothing. Absent: the answer shows a secret once, and a repetition is a conflict.
+   */
+  readonly replay?: (repetition: Repetition) => Promise<Reply>
 }

@@ -13,9 +13,15 @@ export interface RowVersion {
   readonly version: number
 }
 
+/** What an operation has done, as it is kept in JSON: ids and verdicts, never data. */
+export type Effect =
+  string | number | boolean | null | readonly Effect[] | { readonly [name: string]: Effect }
+
 /** On whose behalf is written: a write lands only while the credential stands unchanged. */
 export interface Standing {
   readonly credential: RowVersion
+  /** What is to land in the same write as the operation, or both not at all. */
+  readonly along?: (effect: Effect) => readonly Change[]
 }
 
 /**
@@ -24,20 +30,29 @@ export interface Standing {
  */
 export class CredentialMoved extends Error {}
 
+/** The place of what was to land along was taken meanwhile, so nothing was written. */
+export class AlongTaken extends Error {}
+
 /**
- * Writes on behalf of a credential.
+ * Writes on behalf of a credential. Without changes only what lands along is written, if anything.
+ * What lands along comes last: its rows have greater ordinals than those of the operation.
+ * @param effect what the changes do, for what lands along with them
  * @returns whether it landed; `false` when a row moved or a unique was taken meanwhile
- * @throws CredentialMoved
+ * @throws CredentialMoved, AlongTaken
  */
 export async function writeAs(
   store: Store,
-  { credential }: Standing,
+  { credential, along }: Standing,
   changes: readonly Change[],
+  effect: Effect = null,
 ): Promise<boolean> {
+  if (changes.length === 0 && along === undefined) return true
   const stands: Change = { require: credential.ordinal, ifVersion: credential.version }
-  const outcome = await store.write([stands, ...changes])
-  if (!outcome.ok && outcome.at === 0) throw new CredentialMoved()
-  return outcome.ok
+  const outcome = await store.write([stands, ...changes, ...(along?.(effect) ?? [])])
+  if (outcome.ok) return true
+  if (outcome.at === 0) throw new CredentialMoved()
+  if (outcome.at > changes.length) throw new AlongTaken()
+  return false
 }
 
 /** What is told of a write that others were always faster than. */

@@ -52,5 +52,6 @@ export const sessionRoutes = (deps: SessionDeps): readonly Route[] => [
       await authorizeSession(deps, caller, body as AuthorizeSessionBody)
       return { status: 200 }
     },
+    replay: async () => ({ status: 200 }),
   },
 ]

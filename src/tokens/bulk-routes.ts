@@ -12,7 +12,7 @@ import { checkSchema } from '../http/bodies.ts'
 import { assertKnownNames } from '../http/known-names.ts'
 import { describeError } from '../http/problem.ts'
 import type { QueryParameters } from '../http/query.ts'
-import type { BodyRule, Call, Content, Reply, Route } from '../http/route.ts'
+import type { BodyRule, Call, Content, Repetition, Reply, Route } from '../http/route.ts'
 import { bulkLeavesMax } from '../limits.ts'
 import { detokenize } from './detokenize.ts'
 import {
@@ -22,6 +22,8 @@ import {
   tokenizeExamples,
 } from './examples.ts'
 import { createTokenSchema, opaqueMembers, tokenSchema, type CreateTokenBody } from './model.ts'
+import type { Past } from './replay.ts'
+import { retokenizePartly, retokenizeWhole, type KeptLeaves } from './tokenize-replay.ts'
 import { tokenizePartly, tokenizeWhole, type ItemResult, type ReadRequest } from './tokenize.ts'
 
 const anyJson = Type.Any({ description: 'Any JSON.' })
@@ -92,12 +94,23 @@ function printResults(results: readonly ItemResult[]): string {
   return `{"results":[${results.map(printResult).join(',')}]${retry}}`
 }
 
-async function tokenize(deps: Deps, { caller, query, body }: Call): Promise<Reply> {
-  if (isPartial(query)) {
-    const results = await tokenizePartly(deps, caller, body as Json, readRequest)
-    return { status: 200, json: printResults(results), holdsInput: true }
-  }
-  return { status: 200, json: await tokenizeWhole(deps, caller, body as Json, readRequest) }
+async function tokenize(deps: Deps, call: Call): Promise<Reply> {
+  const { caller, query, countItems } = call
+  const body = call.body as Json
+  const json = isPartial(query)
+    ? printResults(await tokenizePartly(deps, caller, body, readRequest, countItems))
+    : await tokenizeWhole(deps, caller, body, readRequest, countItems)
+  return { status: 200, json }
+}
+
+async function retokenize(deps: Deps, repetition: Repetition): Promise<Reply> {
+  const { caller, query, countItems } = repetition
+  const body = repetition.body() as Json
+  const past = repetition.done as unknown as Past<KeptLeaves>
+  const json = isPartial(query)
+    ? printResults(await retokenizePartly(deps, caller, body, past, countItems))
+    : await retokenizeWhole(deps, caller, body, past, countItems)
+  return { status: 200, json }
 }
 
 const tokenizeDescription = `
@@ -127,8 +140,9 @@ export const bulkRoutes = (deps: Deps): readonly Route[] => [
     query: bulkQuery,
     body: bodyLike(tokenizeExamples),
     success: { status: 200, schema: tokenizedSchema, examples: tokenizedExamples },
-    failures: [400, 401, 403, 409, 413, 415],
+    failures: [400, 401, 403, 404, 409, 413, 415],
     handle: call => tokenize(deps, call),
+    replay: repetition => retokenize(deps, repetition),
   },
   {
     name: 'detokenize',
@@ -140,9 +154,9 @@ export const bulkRoutes = (deps: Deps): readonly Route[] => [
     body: bodyLike(detokenizeExamples),
     success: { status: 200, schema: anyJson, examples: detokenizedExamples },
     failures: [400, 401, 403, 409, 413, 415],
-    handle: async ({ caller, body }) => ({
+    handle: async ({ caller, body, countItems }) => ({
       status: 200,
-      json: await detokenize(deps, caller, body as Json),
+      json: await detokenize(deps, caller, body as Json, countItems),
     }),
   },
 ]

@@ -9,6 +9,7 @@ import { invariant, type ApiError } from '../errors.ts'
 import { insertTokens, type Answer } from './insert.ts'
 import type { CreateTokenBody } from './model.ts'
 import { planToken } from './plan.ts'
+import { itemOf } from './replay.ts'
 
 const refuse = (_: number, error: ApiError): never => {
   throw error
@@ -24,7 +25,7 @@ export async function createToken(
   body: CreateTokenBody,
 ): Promise<Answer> {
   const plan = planToken(deps, caller.tenantId, body)
-  const [answer] = await insertTokens(deps, caller, [plan], refuse)
+  const [answer] = await insertTokens(deps, caller, [plan], refuse, answers => answers.map(itemOf))
   invariant(answer !== undefined, 'a plan is refused or answered')
   return answer
 }

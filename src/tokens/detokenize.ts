@@ -86,10 +86,17 @@ function textOf({ at, reference }: Use, usable: Usable | undefined): string {
 
 /**
  * @returns the JSON text of the body with each reference replaced
+ * @param countItems is told how many values there are, before anything is done
  * @throws ApiError `invalid_request` with all faults
  */
-export async function detokenize(deps: Deps, caller: Caller, body: Json): Promise<string> {
+export async function detokenize(
+  deps: Deps,
+  caller: Caller,
+  body: Json,
+  countItems: (count: number) => void,
+): Promise<string> {
   const leaves = listLeaves(body, nothingIsLeaf, bulkLeavesMax)
+  countItems(leaves.length)
   const faults: Faults = new Map()
   const texts = leaves.map(({ value }) => printJson(value))
   const pause = pauses(deps.elapsedMs)

@@ -12,10 +12,11 @@ import type { Caller } from '../domain/caller.ts'
 import { ApiError, invalid, type ErrorKind } from '../errors.ts'
 import { bulkAnswerCharsMax } from '../limits.ts'
 import { isExpired } from '../records/deadline.ts'
-import { untilWritten, writeAs } from '../records/write.ts'
+import { untilWritten, writeAs, type Effect } from '../records/write.ts'
 import type { Change, NewRow } from '../store/contract.ts'
 import { dedupUnique, findEqual } from './dedup.ts'
 import { assertMayMask } from './mask-rights.ts'
+import { spendCreates } from './guesses.ts'
 import { pauses } from './pause.ts'
 import type { Plan } from './plan.ts'
 import { sealToken } from './record.ts'
@@ -26,10 +27,15 @@ export interface Answer {
   readonly id: string
   /** What stands for the token in the answer. */
   readonly json: string
+  /** Present where deduplication was asked for. */
+  readonly deduplicated?: boolean
 }
 
 /** What is refused of one plan. Throwing from it leaves the store as it was. */
 export type Refuse = (index: number, error: ApiError) => void
+
+/** What the answers come to, as it is kept for whoever asks again. */
+export type Tell = (answers: readonly (Answer | undefined)[]) => Effect
 
 interface Named {
   readonly record: TokenRecord
@@ -88,11 +94,11 @@ function makeToken(deps: Deps, caller: Caller, plan: Plan, named: Named): Made {
     ? JSON.stringify(record.id)
     : viewWritten(record, tenantId, atMostMask(transform), written, frame)
   const row = sealToken(deps, tenantId, record, contents, 1, uniques)
-  return { ...named, row, written, answer: { id: record.id, json } }
+  return { ...named, row, written, answer: { id: record.id, json, ...frame } }
 }
 
 /** An equal token as it is read, or the little that is said of it to those who may not read it. */
-function showEqual(
+export function showEqual(
   caller: Caller,
   record: TokenRecord,
   view: (transform: Transform, frame: Frame) => string,
@@ -103,7 +109,7 @@ function showEqual(
     transform === undefined
       ? viewUnreadable(record, caller.tenantId, frame)
       : view(transform, frame)
-  return { id: record.id, json }
+  return { id: record.id, json, ...frame }
 }
 
 /** Stored tokens come first: they are older than those of this batch. */
@@ -223,13 +229,16 @@ async function clearWay(deps: Deps, entries: readonly Entry[]): Promise<readonly
 /**
  * @param refuse is told of a plan that cannot be inserted: `forbidden` for its container,
  *   `conflict` for its id, `invalid_request` for an id that could not be drawn
+ * @param tell is asked once for each write, when all that is refused was refused
  * @returns one answer for each plan, `undefined` where it was refused
+ * @throws ApiError `too_many_requests` where the caller has no guesses left
  */
 export async function insertTokens(
   deps: Deps,
   caller: Caller,
   plans: readonly Plan[],
   refuse: Refuse,
+  tell: Tell = () => null,
 ): Promise<readonly (Answer | undefined)[]> {
   const entries = plans.map((plan): Entry => ({
     plan,
@@ -237,12 +246,13 @@ export async function insertTokens(
     made: undefined,
     isRefused: false,
   }))
+  const counted = spendCreates(deps, caller, plans, refuse)
   let leaving: readonly Change[] = []
   return untilWritten(async () => {
-    const { batch, answers } = await decideAll(deps, caller, entries, refuse)
+    const { batch, answers } = await decideAll(deps, caller, entries, counted)
     const inserts = batch.entries.flatMap(({ made }) => (made ? [{ insert: made.row }] : []))
-    if (inserts.length === 0) return { result: answers }
-    const landed = await writeAs(deps.store, caller, [...leaving, ...inserts])
+    const changes = inserts.length === 0 ? [] : [...leaving, ...inserts]
+    const landed = await writeAs(deps.store, caller, changes, tell(answers))
     if (landed) return { result: answers }
     leaving = await clearWay(deps, batch.entries)
     return undefined

@@ -8,6 +8,7 @@ import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { allOf, anyOf, type Bounds } from './bounds.ts'
 import { tokenCriteria, type Criteria } from './criteria.ts'
+import { spendClauses } from './guesses.ts'
 import { listPart, type Listed, type ListPart } from './listing.ts'
 import { visibleTokens } from './visibility.ts'
 
@@ -35,14 +36,21 @@ const filterBounds = (criteria: Criteria, filter: TokenFilter): Bounds[] => [
 const textOf = ({ ids, types, containers, fingerprints, metadata }: TokenFilter): string =>
   JSON.stringify(['list', ids, types, containers, fingerprints, [...metadata]])
 
-/** @throws ApiError `invalid_request` for a cursor that is not of this list */
-export function listTokens(
+/**
+ * @throws ApiError `invalid_request` for a cursor that is not of this list, `too_many_requests`
+ *   where no guesses are left
+ */
+export async function listTokens(
   deps: Deps,
   caller: Caller,
   filter: TokenFilter,
   part: ListPart,
 ): Promise<Listed> {
   const permission = 'token:read'
+  // As of a search, a stretch after the first is bound to what that one asked.
+  const isFirst = 'page' in part || part.start === ''
+  const { fingerprints } = filter
+  if (isFirst) spendClauses(deps, caller, permission, fingerprints.length, 'query.fingerprint')
   const criteria = tokenCriteria(deps.keys, caller.tenantId)
   const visible = visibleTokens(criteria, caller.grants, permission)
   // Filters first: where they match nothing, the rules are not looked at.

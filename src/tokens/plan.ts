@@ -17,6 +17,8 @@ export interface Plan {
   readonly drawId: IdSource
   /** The answer is the id, not the token: for values that came without a request around them. */
   readonly isBare: boolean
+  /** Whether the request names its id, or how it follows from the data. */
+  readonly choosesId: boolean
 }
 
 /** An absent mask is the type's default; `null` is no mask (contract section 5). */
@@ -50,5 +52,6 @@ export function planToken(
 ): Plan {
   const draft = draftOf(deps, body)
   const composed = composeToken(deps.keys.tenant(tenantId), deps.settings, draft)
-  return { composed, drawId: idSourceOf(deps, body.id, draft.type, composed.data), isBare }
+  const drawId = idSourceOf(deps, body.id, draft.type, composed.data)
+  return { composed, drawId, isBare, choosesId: typeof body.id === 'string' }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
-import type { BodyRule, Call, Reply, Route } from '../http/route.ts'
+import type { BodyRule, Call, Repetition, Reply, Route } from '../http/route.ts'
 import { createToken } from './create.ts'
 import {
   changedTokenExamples,
@@ -13,6 +13,7 @@ import {
   tokenExamples,
   updateTokenExamples,
 } from './examples.ts'
+import type { Answer } from './insert.ts'
 import { listRoutes } from './list-routes.ts'
 import { loadToken } from './load.ts'
 import {
@@ -23,6 +24,7 @@ import {
   type CreateTokenBody,
   type TokenChanges,
 } from './model.ts'
+import { recreateAnswer, reupdateAnswer, type KeptItem, type Past } from './replay.ts'
 import { removeToken } from './remove.ts'
 import { updateToken } from './update.ts'
 import { viewStored } from './view.ts'
@@ -43,9 +45,18 @@ const tokenPatch: BodyRule = {
 
 const idOf = (call: Call): string => call.params['id'] ?? ''
 
-async function create(deps: Deps, { caller, body }: Call): Promise<Reply> {
-  const { id, json } = await createToken(deps, caller, body as CreateTokenBody)
-  return { status: 201, json, location: `/tokens/${encodeURIComponent(id)}` }
+const created = ({ id, json }: Answer): Reply => ({
+  status: 201,
+  json,
+  location: `/tokens/${encodeURIComponent(id)}`,
+})
+
+const create = async (deps: Deps, { caller, body }: Call): Promise<Reply> =>
+  created(await createToken(deps, caller, body as CreateTokenBody))
+
+async function recreate(deps: Deps, { caller, done }: Repetition): Promise<Reply> {
+  const [item] = done.effect as unknown as readonly [KeptItem]
+  return created(await recreateAnswer(deps, caller, { effect: item, ordinal: done.ordinal }))
 }
 
 async function read(deps: Deps, call: Call): Promise<Reply> {
@@ -58,6 +69,11 @@ async function update(deps: Deps, call: Call): Promise<Reply> {
   const json = await updateToken(deps, call.caller, idOf(call), call.body as TokenChanges)
   return { status: 200, json }
 }
+
+const reupdate = async (deps: Deps, { caller, done }: Repetition): Promise<Reply> => ({
+  status: 200,
+  json: await reupdateAnswer(deps, caller, done as Past<string>),
+})
 
 const readRoutes = (deps: Deps): readonly Route[] => [
   ...listRoutes(deps),
@@ -83,8 +99,9 @@ export const tokenRoutes = (deps: Deps): readonly Route[] => [
     permission: 'token:create',
     body: newToken,
     success: { status: 201, schema: tokenSchema, examples: newTokenExamples, hasLocation: true },
-    failures: [400, 401, 403, 409, 413, 415],
+    failures: [400, 401, 403, 404, 409, 413, 415],
     handle: call => create(deps, call),
+    replay: repetition => recreate(deps, repetition),
   },
   ...readRoutes(deps),
   {
@@ -97,6 +114,7 @@ export const tokenRoutes = (deps: Deps): readonly Route[] => [
     success: { status: 200, schema: tokenSchema, examples: changedTokenExamples },
     failures: [400, 401, 403, 404, 409, 413, 415],
     handle: call => update(deps, call),
+    replay: repetition => reupdate(deps, repetition),
   },
   {
     name: 'deleteToken',

@@ -13,6 +13,7 @@ import { invalid } from '../errors.ts'
 import { searchNodesMax } from '../limits.ts'
 import { allOf, anyOf, nothing, sizeOf, without, type Bounds } from './bounds.ts'
 import { tokenCriteria, type Criteria } from './criteria.ts'
+import { spendClauses } from './guesses.ts'
 import { listPart, type Listed, type ListPart } from './listing.ts'
 import { dataVisibility, visibleTokens } from './visibility.ts'
 
@@ -72,6 +73,15 @@ function asksForData(tree: SearchTree): boolean {
   return 'not' in tree ? asksForData(tree.not) : tree.field === 'data'
 }
 
+function guessesIn(tree: SearchTree): number {
+  const sumOf = (parts: readonly SearchTree[]) =>
+    parts.reduce((sum, part) => sum + guessesIn(part), 0)
+  if ('all' in tree) return sumOf(tree.all)
+  if ('any' in tree) return sumOf(tree.any)
+  if ('not' in tree) return guessesIn(tree.not)
+  return tree.field === 'data' || tree.field === 'fingerprint' ? 1 : 0
+}
+
 function searchBounds(criteria: Criteria, caller: Caller, tree: SearchTree): Bounds {
   const { grants } = caller
   const compile = countedClauses(criteria)
@@ -87,7 +97,7 @@ function searchBounds(criteria: Criteria, caller: Caller, tree: SearchTree): Bou
 /**
  * decision: a blank query finds all that the caller may find, as a list without filters.
  * @throws ApiError `invalid_request` for a text outside of the grammar, with the position, and for
- *   a cursor that is not of this search
+ *   a cursor that is not of this search; `too_many_requests` where no guesses are left
  */
 export async function searchTokens(
   deps: Deps,
@@ -96,6 +106,11 @@ export async function searchTokens(
   part: ListPart,
 ): Promise<Listed> {
   const tree = parseSearch(query, path)
+  // A stretch after the first asks what its first one asked: its cursor is bound to that.
+  const isFirst = 'page' in part || part.start === ''
+  if (tree !== undefined && isFirst) {
+    spendClauses(deps, caller, permission, guessesIn(tree), path)
+  }
   const criteria = tokenCriteria(deps.keys, caller.tenantId)
   const bounds =
     tree === undefined

@@ -15,7 +15,9 @@ import { listLeaves, pathBelow, printFrame, type IsLeaf, type Leaf } from '../do
 import { tokenTypeOf } from '../domain/token-types.ts'
 import { ApiError } from '../errors.ts'
 import { bulkLeavesMax } from '../limits.ts'
+import type { Effect } from '../records/write.ts'
 import { insertTokens, type Answer, type Refuse } from './insert.ts'
+import { itemOf } from './replay.ts'
 import type { CreateTokenBody } from './model.ts'
 import { pauses } from './pause.ts'
 import { planToken, type Plan } from './plan.ts'
@@ -23,15 +25,18 @@ import { planToken, type Plan } from './plan.ts'
 /** Checks the shape of a create request. @throws ApiError `invalid_request` with every fault */
 export type ReadRequest = (request: JsonObject) => CreateTokenBody
 
+/** Counts the values of a body before anything is done. @throws ApiError `too_many_requests` */
+export type CountItems = (count: number) => void
+
 /** What becomes of a leaf; of null nothing does. */
 type Fate<Success> = Success | ApiError | undefined
 
-const isRequest: IsLeaf = value => {
+export const isRequest: IsLeaf = value => {
   const type = value.get('type')
   return typeof type === 'string' && value.has('data') && tokenTypeOf(type) !== undefined
 }
 
-const leavesOf = (body: Json): readonly Leaf[] => listLeaves(body, isRequest, bulkLeavesMax)
+export const leavesOf = (body: Json): readonly Leaf[] => listLeaves(body, isRequest, bulkLeavesMax)
 
 function planLeaf(
   deps: Deps,
@@ -66,6 +71,14 @@ async function planAll(
   return plans
 }
 
+/** What becomes of each leaf, as it is kept: errors hold no value of a caller. */
+const effectOf = (fates: readonly Fate<Answer>[]): Effect =>
+  fates.map(fate => {
+    if (!(fate instanceof ApiError)) return itemOf(fate)
+    const { kind, message, fields } = fate
+    return { kind, message, ...(fields === undefined ? {} : { fields }) }
+  })
+
 /** Inserts what is planned. @param refuse is told of leaves by their index */
 async function insertAll(
   deps: Deps,
@@ -81,15 +94,22 @@ async function insertAll(
     places.push(index)
     return undefined
   })
-  const answers = await insertTokens(deps, caller, plans, (index, error) => {
+  const withAnswers = (answers: readonly (Answer | undefined)[]): readonly Fate<Answer>[] => {
+    const all = [...fates]
+    answers.forEach((answer, index) => {
+      if (answer !== undefined) all[places[index] ?? index] = answer
+    })
+    return all
+  }
+  const refuseAt: Refuse = (index, error) => {
     const place = places[index] ?? index
     refuse(place, error)
     fates[place] = error
-  })
-  answers.forEach((answer, index) => {
-    if (answer !== undefined) fates[places[index] ?? index] = answer
-  })
-  return fates
+  }
+  const answers = await insertTokens(deps, caller, plans, refuseAt, answered =>
+    effectOf(withAnswers(answered)),
+  )
+  return withAnswers(answers)
 }
 
 /** The paths of a leaf's faults in the whole body. The path of a bare value is its place alone. */
@@ -119,8 +139,10 @@ export async function tokenizeWhole(
   caller: Caller,
   body: Json,
   readRequest: ReadRequest,
+  countItems: CountItems,
 ): Promise<string> {
   const leaves = leavesOf(body)
+  countItems(leaves.length)
   const planned = await planAll(deps, caller, leaves, readRequest)
   const failed = planned.flatMap((fate, index) =>
     fate instanceof ApiError ? [[leaves[index], fate] as const] : [],
@@ -149,8 +171,10 @@ export async function tokenizePartly(
   caller: Caller,
   body: Json,
   readRequest: ReadRequest,
+  countItems: CountItems,
 ): Promise<readonly ItemResult[]> {
   const leaves = leavesOf(body)
+  countItems(leaves.length)
   const planned = await planAll(deps, caller, leaves, readRequest)
   const fates = await insertAll(deps, caller, planned, () => undefined)
   return leaves.flatMap((item, index) => {

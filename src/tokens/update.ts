@@ -19,6 +19,7 @@ import { inTurn } from '../records/turns.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { decideHolding, findEqual } from './dedup.ts'
+import { spendUpdate } from './guesses.ts'
 import { loadToken, type LoadedToken } from './load.ts'
 import { assertMayRemask } from './mask-rights.ts'
 import type { TokenChanges } from './model.ts'
@@ -93,7 +94,7 @@ function shownAs(caller: Caller, entered: TokenRecord): Transform {
 }
 
 /** An equal token is told of; if the caller may not read it, contents are not (section 9). */
-async function frameOf(deps: Deps, caller: Caller, record: TokenRecord): Promise<Frame> {
+export async function frameOf(deps: Deps, caller: Caller, record: TokenRecord): Promise<Frame> {
   if (record.deduplicates !== true) return {}
   const equal = await findEqual(deps, caller.tenantId, record, record.id)
   if (equal === undefined) return { deduplicated: false }
@@ -107,6 +108,7 @@ async function tryUpdate(
   caller: Caller,
   token: LoadedToken,
   body: TokenChanges,
+  count: (record: TokenRecord) => void,
 ): Promise<string | undefined> {
   const { tenantId } = caller
   const { ordinal, version } = token.row
@@ -115,14 +117,24 @@ async function tryUpdate(
   const { contents, data } = composed
   assertMayRemask(deps.settings, token, composed)
   const record = changedRecord(deps, caller, token, composed.record)
+  count(record)
   const { uniques, changes } = await decideHolding(deps, tenantId, record, ordinal)
   // After the holding: a token that holds the unique by now is seen, or the write does not land.
   const frame = await frameOf(deps, caller, record)
   const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
   const all = [...changes, { replace, ordinal, ifVersion: version }]
-  if (!(await writeAs(deps.store, caller, all))) return undefined
+  if (!(await writeAs(deps.store, caller, all, record.id))) return undefined
   const written = { data, dataText: contents.dataText }
   return viewWritten(record, tenantId, shownAs(caller, record), written, frame)
+}
+
+/** Attempts of one update count as one. */
+function once<T>(task: (value: T) => void): (value: T) => void {
+  let isDone = false
+  return value => {
+    if (!isDone) task(value)
+    isDone = true
+  }
 }
 
 /** @returns the JSON text of the changed token */
@@ -132,10 +144,11 @@ export const updateToken = (
   id: string,
   body: TokenChanges,
 ): Promise<string> =>
-  inTurn(tokenUnique(deps.keys, caller.tenantId, id), () =>
-    untilWritten(async () => {
+  inTurn(tokenUnique(deps.keys, caller.tenantId, id), () => {
+    const count = once((record: TokenRecord) => spendUpdate(deps, caller, record))
+    return untilWritten(async () => {
       const token = await loadToken(deps, caller, 'token:update', id)
-      const result = await tryUpdate(deps, caller, token, body)
+      const result = await tryUpdate(deps, caller, token, body, count)
       return result === undefined ? undefined : { result }
-    }),
-  )
+    })
+  })

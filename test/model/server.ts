@@ -6,7 +6,13 @@
  */
 import { expect } from 'bun:test'
 import { addTenant } from '../support/tenants.ts'
-import { openTestVault, reopenTestVault, type Answer, type TestVault } from '../support/vault.ts'
+import {
+  anyGuesses,
+  openTestVault,
+  reopenTestVault,
+  type Answer,
+  type TestVault,
+} from '../support/vault.ts'
 import type { Expected } from './access.ts'
 import { sorted } from './json.ts'
 import { secrets } from './samples.ts'
@@ -23,7 +29,7 @@ export interface Server {
 }
 
 export async function openServer(): Promise<Server> {
-  const vault = await openTestVault(seed)
+  const vault = await openTestVault(seed, anyGuesses)
   const strangerKey = await vault.application({
     type: 'private',
     rules: [

@@ -22,11 +22,11 @@ import {
   tokenSets,
   type WorldToken,
 } from '../support/token-world.ts'
-import { openTestVault } from '../support/vault.ts'
+import { anyGuesses, openTestVault } from '../support/vault.ts'
 
 let deps: Deps
 beforeAll(async () => {
-  ;({ deps } = await openTestVault(31))
+  ;({ deps } = await openTestVault(31, anyGuesses))
 })
 
 /** Each world is a tenant of its own. */

@@ -3,7 +3,7 @@
  * @module
  */
 import { parseBody, send, type Client } from './client.ts'
-import { report, type Application, type Replay, type Session } from './ledger.ts'
+import { report, type Application, type Session } from './ledger.ts'
 import { judge, settle, type Version } from './register.ts'
 import { authorizeBody, opOf, sessionMarginMs } from './work-credentials.ts'
 
@@ -118,16 +118,4 @@ export async function checkSession(client: Client, session: Session): Promise<vo
   if (verdict !== undefined) report(ledger, verdict, `a session: ${register.acknowledged}`)
   // One that was not authorized is now, by this check.
   settle(register, 1)
-}
-
-/** A kept reply comes again, and makes nothing. */
-export async function checkReplay(client: Client, replay: Replay): Promise<void> {
-  const { ledger, keys } = client
-  const headers = { 'svc-idempotency-key': replay.idempotencyKey }
-  const question = { key: keys.private, headers, body: { type: 'token', data: 'another' } }
-  const answer = await send(client, { method: 'POST', path: '/tokens', question, status: 201 })
-  ledger.checked += 1
-  const isReplay = /\r\nsvc-idempotent-replay: true/i.test(answer.head)
-  if (isReplay && parseBody<{ id: string }>(answer).id === replay.id) return
-  report(ledger, 'wrong answer', `the reply of ${replay.idempotencyKey} was not kept`)
 }

@@ -11,12 +11,14 @@ import {
   report,
   type EqualValue,
   type Ledger,
+  type Replay,
   type SharedToken,
   type Token,
 } from './ledger.ts'
 import { judge, settle, type Version } from './register.ts'
 import { readWritten, types, type Shown } from './values.ts'
 import { equalBody } from './work-shared.ts'
+import { onceQuestion } from './work-tokens.ts'
 
 /** A value stays for so many rounds; then its token is deleted. */
 const equalRoundsMax = 3
@@ -161,4 +163,26 @@ export async function checkEqual(client: Client, equal: EqualValue): Promise<voi
   const token = { method: 'DELETE', path: `/tokens/${made.id}`, question: { key } }
   await send(client, { ...token, status: 204 })
   await send(client, { ...token, method: 'GET', status: 404 })
+}
+
+/** A create that is sent again names the token of the first try, and makes no second one. */
+export async function checkReplay(client: Client, replay: Replay): Promise<void> {
+  const { ledger, keys, connection } = client
+  const { op, id } = replay
+  const question = onceQuestion(client, replay)
+  const request = { method: 'POST', path: '/tokens', question }
+  const answer = await send(client, { ...request, status: 201 })
+  if (answer.status !== 201) {
+    ledger.replays.push(replay)
+    return
+  }
+  const made = parseBody<Shown>(answer).id
+  expectThat(ledger, id === undefined || id === made, `the key once-${op} made another token`)
+  const asked = { key: keys.private }
+  const list = await connection.ask('GET', `/tokens?metadata.once=${op}`, asked)
+  const { total_items: total } = parseBody<List>(list).pagination
+  expectThat(ledger, total === 1, `${total} tokens of the key once-${op}`)
+  const token = { method: 'DELETE', path: `/tokens/${made}`, question: asked }
+  await send(client, { ...token, status: 204 })
+  await send(client, { ...request, status: 404 })
 }

@@ -4,17 +4,13 @@
  * @module
  */
 import { pick, takeAny, type Draw } from '../draw.ts'
-import {
-  checkApplication,
-  checkApplications,
-  checkReplay,
-  checkSession,
-} from './check-credentials.ts'
+import { checkApplication, checkApplications, checkSession } from './check-credentials.ts'
 import { checkIds, checkRound, checkSearch, walkAll } from './check-lists.ts'
 import {
   checkEqual,
   checkGroups,
   checkNameless,
+  checkReplay,
   checkShared,
   checkToken,
   takeOver,
@@ -92,7 +88,7 @@ async function checkSessions(clients: readonly Client[], ledger: Ledger, all: bo
   ledger.touchedSessions.clear()
 }
 
-/** Of the kept replies some are tried, and most of those are forgotten. */
+/** Some of what was done under a key is asked for again, with and without an answer. */
 async function checkReplays(clients: readonly Client[], ledger: Ledger, all: boolean) {
   const [first] = clients
   if (first === undefined) return
@@ -100,7 +96,6 @@ async function checkReplays(clients: readonly Client[], ledger: Ledger, all: boo
   const replays = Array.from({ length: count }, () => takeAny(first.draw, ledger.replays))
   const due = replays.filter(replay => replay !== undefined)
   await share(clients, due, checkReplay)
-  ledger.replays.push(...due.slice(0, 1))
 }
 
 /** @param all everything, not only what was touched, and a walk over all tokens */

@@ -53,10 +53,11 @@ export interface Session {
   expiresAtMs: number
 }
 
-/** A create under an idempotency key, to be sent again. */
+/** A create under an idempotency key, answered or not, to be sent again. */
 export interface Replay {
-  readonly id: string
-  readonly idempotencyKey: string
+  readonly op: number
+  /** Of the token that an answer named. */
+  id?: string
 }
 
 export type BreachKind = 'lost' | 'half-applied' | 'ghost' | 'wrong answer'

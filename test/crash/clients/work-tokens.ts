@@ -3,6 +3,7 @@
  * @module
  */
 import { clockLeaseMs } from '../../../src/limits.ts'
+import type { Question } from '../../support/connection.ts'
 import { pick } from '../draw.ts'
 import { isRefusal, parseBody, send, write, type Client } from './client.ts'
 import {
@@ -12,6 +13,7 @@ import {
   report,
   takeOp,
   takeToken,
+  type Replay,
   type Token,
 } from './ledger.ts'
 import { acknowledge, begin, refuse } from './register.ts'
@@ -49,12 +51,12 @@ function newToken(client: Client): Token {
 async function create(
   client: Client,
   token: Token,
-  { kind = 'create', key = client.keys.private, headers = {}, more = {} },
+  { kind = 'create', key = client.keys.private, more = {} },
 ): Promise<void> {
   const { ledger } = client
   const op = takeOp(ledger)
   const round = token.expiresAtMs === undefined ? ledger.round : noRound
-  const question = { key, headers, body: { ...bodyOf(token, op, round), ...more } }
+  const question = { key, body: { ...bodyOf(token, op, round), ...more } }
   const request = { method: 'POST', path: '/tokens', question, status: 201 }
   await write(client, { kind, register: token.register, version: op }, request)
   if (token.register.acknowledged === op) token.round = round
@@ -76,16 +78,22 @@ export async function createBrief(client: Client): Promise<void> {
   await create(client, token, { kind: 'create with an expiry', more })
 }
 
-/** The reply is kept; the checks send the request once more. */
+export const onceQuestion = ({ keys }: Client, { op }: Replay): Question => ({
+  key: keys.private,
+  headers: { 'svc-idempotency-key': `once-${op}` },
+  body: { type: 'token', data: { once: op }, metadata: { once: String(op) } },
+})
+
+/** Whether it is answered or not, the checks send the request once more. */
 export async function createOnce(client: Client): Promise<void> {
   const { ledger } = client
-  const token = addToken(ledger, `k${takeOp(ledger)}`, drawType(client))
-  const idempotencyKey = `once-${token.id}`
-  const headers = { 'svc-idempotency-key': idempotencyKey }
-  await create(client, token, { kind: 'create with an idempotency key', headers })
-  // A reply that finds the disk full is not kept; the create is done all the same.
-  const isKept = token.register.acknowledged !== undefined && (client.tolerated ?? []).length === 0
-  if (isKept) ledger.replays.push({ id: token.id, idempotencyKey })
+  const replay: Replay = { op: takeOp(ledger) }
+  ledger.replays.push(replay)
+  const question = onceQuestion(client, replay)
+  const answer = await send(client, { method: 'POST', path: '/tokens', question, status: 201 })
+  if (answer.status !== 201) return
+  countAcknowledged(ledger, 'create with an idempotency key')
+  replay.id = parseBody<Shown>(answer).id
 }
 
 /** The vault chooses the id, which nobody learns when the answer is lost. */

@@ -1,0 +1,114 @@
+/**
+ * The budget of guesses: how often whoever does not see data may ask whether it is there.
+ *
+ * A search by data or fingerprint, a create or update that deduplicates, and a chosen id that is
+ * taken each tell whether an equal one exists. It is friction and a trace, not a proof. Counted in
+ * each process, for each store; a session counts for itself, and all sessions of one application
+ * together, since whoever has a public key has as many as are authorized for it.
+ * Source: contract section 14.
+ * @module
+ */
+import type { Deps } from '../deps.ts'
+import type { Caller } from '../domain/caller.ts'
+import { openGuessWindows, type GuessWindows, type Share } from '../domain/guess-windows.ts'
+import { revealsAll, revealsAllAnd } from '../domain/reveals.ts'
+import { invalid, tooManyRequests, type ApiError } from '../errors.ts'
+import { guessClausesMax, sessionGuessBudgets } from '../limits.ts'
+import type { Store } from '../store/contract.ts'
+import type { Plan } from './plan.ts'
+import type { TokenRecord } from './stored-form.ts'
+
+/** As `Refuse` in insert.ts. */
+type Refuse = (index: number, error: ApiError) => void
+
+type Kind = 'search' | 'create'
+type Budgets = Readonly<Record<Kind, GuessWindows>>
+
+const opened = new WeakMap<Store, Budgets>()
+
+function budgetsOf({ store, elapsedMs }: Deps): Budgets {
+  let budgets = opened.get(store)
+  if (budgets === undefined) {
+    budgets = { search: openGuessWindows(elapsedMs), create: openGuessWindows(elapsedMs) }
+    opened.set(store, budgets)
+  }
+  return budgets
+}
+
+const budgetOf = ({ settings }: Deps, kind: Kind): number =>
+  kind === 'search' ? settings.searchGuessesPerMinuteMax : settings.createGuessesPerMinuteMax
+
+function sharesOf({ type, credential, tenantId, applicationId }: Caller, budget: number): Share[] {
+  const own = { guesser: credential.ordinal, budget }
+  if (type !== 'session') return [own]
+  const guesser = `sessions of ${tenantId} ${applicationId}`
+  return [own, { guesser, budget: sessionGuessBudgets * budget }]
+}
+
+/** @throws ApiError `too_many_requests`; the first of a window is told in the log */
+function spend(deps: Deps, caller: Caller, kind: Kind, count: number): void {
+  const budget = budgetOf(deps, kind)
+  if (budget === 0) return
+  const { waitSeconds, isFirst } = budgetsOf(deps)[kind].take(sharesOf(caller, budget), count)
+  if (waitSeconds === 0) return
+  // decision: the id of an application is no secret, and whoever guesses must be found.
+  if (isFirst) deps.log('guesses_spent', { by: kind, application: caller.applicationId })
+  throw tooManyRequests('This credential has made too many guesses.', waitSeconds)
+}
+
+/**
+ * Counts what one question asks by data or fingerprint.
+ * @param at the path of the question
+ * @throws ApiError `invalid_request` for more than one question may ask, `too_many_requests`
+ */
+export function spendClauses(
+  deps: Deps,
+  caller: Caller,
+  permission: 'token:read' | 'token:search',
+  count: number,
+  at: string,
+): void {
+  if (count === 0 || deps.settings.searchGuessesPerMinuteMax === 0) return
+  if (revealsAll(caller.grants, permission)) return
+  if (count > guessClausesMax) {
+    const expected = `expected at most ${guessClausesMax} values of data and fingerprint`
+    throw invalid(at, `${expected} by whoever does not see all data`)
+  }
+  spend(deps, caller, 'search', count)
+}
+
+const hasNothingToGuess = ({ grants }: Caller, containers: readonly string[]): boolean =>
+  revealsAllAnd(grants, 'token:read', { id: '', containers })
+
+/** Counts one update that is told whether an equal token exists. @throws ApiError as `spend` */
+export function spendUpdate(deps: Deps, caller: Caller, record: TokenRecord): void {
+  if (record.deduplicates !== true || hasNothingToGuess(caller, record.containers)) return
+  spend(deps, caller, 'create', 1)
+}
+
+/**
+ * Counts the creates that deduplicate, before any is looked at. A chosen id counts once it is found
+ * taken, but is not looked for where nothing is left.
+ * @returns what is to be told of refusals in place of `refuse`
+ * @throws ApiError as `spend`
+ */
+export function spendCreates(
+  deps: Deps,
+  caller: Caller,
+  plans: readonly Plan[],
+  refuse: Refuse,
+): Refuse {
+  const budget = deps.settings.createGuessesPerMinuteMax
+  if (budget === 0) return refuse
+  const isGuess = (plan: Plan) => !hasNothingToGuess(caller, plan.composed.record.containers)
+  const asking = plans.filter(plan => plan.composed.record.deduplicates === true && isGuess(plan))
+  const choosing = plans.some(plan => plan.choosesId && isGuess(plan))
+  if (asking.length > 0 || choosing) spend(deps, caller, 'create', asking.length)
+  return (index, error) => {
+    const plan = plans[index]
+    if (error.kind === 'conflict' && plan !== undefined && isGuess(plan)) {
+      budgetsOf(deps).create.add(sharesOf(caller, budget), 1)
+    }
+    refuse(index, error)
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * Answering again for a body that was tokenized before, by what stands of its tokens now.
+ *
+ * The body is the same: it has the frame, and the values of items that were refused. One token that
+ * is gone makes the whole answer one that is gone. Source: contract section 1.
+ * @module
+ */
+import type { Deps } from '../deps.ts'
+import type { Caller } from '../domain/caller.ts'
+import { isJsonObject, type Json } from '../domain/json.ts'
+import { printFrame, type Leaf } from '../domain/leaves.ts'
+import { ApiError, invalid, type ErrorKind, type FieldErrors } from '../errors.ts'
+import { bulkAnswerCharsMax } from '../limits.ts'
+import { pauses } from './pause.ts'
+import { recreateAnswer, type KeptItem, type Past } from './replay.ts'
+import { isRequest, leavesOf, type CountItems, type ItemResult } from './tokenize.ts'
+
+interface KeptError {
+  readonly kind: ErrorKind
+  readonly message: string
+  readonly fields?: FieldErrors
+}
+
+/** What became of each leaf; of null nothing did. */
+export type KeptLeaves = readonly (KeptItem | KeptError | null)[]
+
+type Outcome = ItemResult['outcome']
+
+async function recreateLeaf(
+  deps: Deps,
+  caller: Caller,
+  { value }: Leaf,
+  { effect, ordinal }: Past<KeptLeaves[number]>,
+): Promise<Outcome | undefined> {
+  if (effect === null) return undefined
+  if ('kind' in effect) return new ApiError(effect.kind, effect.message, effect.fields)
+  const answer = await recreateAnswer(deps, caller, { effect, ordinal })
+  return isJsonObject(value) ? answer : { id: answer.id, json: JSON.stringify(answer.id) }
+}
+
+async function recreateAll(
+  deps: Deps,
+  caller: Caller,
+  leaves: readonly Leaf[],
+  { effect, ordinal }: Past<KeptLeaves>,
+): Promise<readonly (Outcome | undefined)[]> {
+  const outcomes: (Outcome | undefined)[] = []
+  const pause = pauses(deps.elapsedMs)
+  let chars = 0
+  for (const [index, leaf] of leaves.entries()) {
+    const past = { effect: effect[index] ?? null, ordinal }
+    const outcome = await recreateLeaf(deps, caller, leaf, past)
+    outcomes.push(outcome)
+    chars += outcome instanceof ApiError ? 0 : (outcome?.json.length ?? 0)
+    if (chars > bulkAnswerCharsMax) {
+      throw invalid('body', `expected an answer of at most ${bulkAnswerCharsMax} characters`)
+    }
+    await pause()
+  }
+  return outcomes
+}
+
+/** @throws ApiError `not_found`, `too_many_requests` */
+export async function retokenizePartly(
+  deps: Deps,
+  caller: Caller,
+  body: Json,
+  past: Past<KeptLeaves>,
+  countItems: CountItems,
+): Promise<readonly ItemResult[]> {
+  const leaves = leavesOf(body)
+  countItems(leaves.length)
+  const outcomes = await recreateAll(deps, caller, leaves, past)
+  return leaves.flatMap((item, index) => {
+    const outcome = outcomes[index]
+    return outcome === undefined ? [] : [{ item, outcome }]
+  })
+}
+
+/**
+ * @returns the JSON text of the body with each leaf replaced by its answer
+ * @throws ApiError `not_found`, `too_many_requests`
+ */
+export async function retokenizeWhole(
+  deps: Deps,
+  caller: Caller,
+  body: Json,
+  past: Past<KeptLeaves>,
+  countItems: CountItems,
+): Promise<string> {
+  const leaves = leavesOf(body)
+  countItems(leaves.length)
+  const outcomes = await recreateAll(deps, caller, leaves, past)
+  const texts = outcomes.map(outcome =>
+    outcome === undefined || outcome instanceof ApiError ? 'null' : outcome.json,
+  )
+  return printFrame(body, isRequest, texts)
+}

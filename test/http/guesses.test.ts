@@ -1,0 +1,268 @@
+/**
+ * The budget of guesses: whoever does not see data asks for it only so often. Contract section 14.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { guessClausesMax, guessWindowMs, sessionGuessBudgets } from '../../src/limits.ts'
+import { canary } from '../support/refusal.ts'
+import { openSessionKit, tokenPermissions } from '../support/sessions.ts'
+import { openTestVault, type Answer, type TestVault } from '../support/vault.ts'
+import { shareOf, type Settings } from '../../src/settings.ts'
+
+const small: Partial<Settings> = { searchGuessesPerMinuteMax: 6, createGuessesPerMinuteMax: 6 }
+
+const ruleOf = (transform: string, container = '/') => [
+  { priority: 1, container, transform, permissions: tokenPermissions },
+]
+
+const statusesOf = (answers: readonly Answer[]) => answers.map(({ status }) => status)
+
+const spentLines = (vault: TestVault) => vault.logged.filter(line => line.includes('guesses_spent'))
+
+async function times<T>(count: number, task: (index: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = []
+  for (let index = 0; index < count; index += 1) results.push(await task(index))
+  return results
+}
+
+async function openWorld(seed: number, grants: object, settings = small) {
+  const vault = await openTestVault(seed, settings)
+  const key = await vault.application({ type: 'private', ...grants })
+  const search = (query: string, by = key) =>
+    vault.ask('POST', '/tokens/search', { key: by, body: { query } })
+  const create = (body: object, by = key) =>
+    vault.ask('POST', '/tokens', { key: by, body: { type: 'token', ...body } })
+  return { vault, key, search, create }
+}
+
+const clauses = (count: number, field = 'data') =>
+  Array.from({ length: count }, (_, index) => `${field}:${index}`).join(' OR ')
+
+describe('a search by data or fingerprint', () => {
+  test('is 429 with Retry-After once the minute is spent, and one line in the log', async () => {
+    const { vault, search } = await openWorld(500, { permissions: ['token:search'] })
+    const first = await times(3, () => search('data:a OR NOT (fingerprint:b)'))
+    expect(statusesOf(first)).toEqual([200, 200, 200])
+    const spent = await times(3, () => search(`data:${canary}`))
+    expect(statusesOf(spent)).toEqual([429, 429, 429])
+    expect(spent[0]?.headers.get('retry-after')).toBe('60')
+    expect(spent[0]?.text).not.toContain(canary)
+    expect(spentLines(vault).length).toBe(1)
+    expect(vault.logged.join()).not.toContain(canary)
+    expect((await search('type:token')).status).toBe(200)
+    vault.clock.advance(guessWindowMs)
+    expect((await search('data:a')).status).toBe(200)
+  })
+
+  test('may ask for few values at once', async () => {
+    const { vault, search } = await openWorld(501, { permissions: ['token:search'] }, {})
+    expect((await search(clauses(guessClausesMax))).status).toBe(200)
+    for (const query of [
+      clauses(guessClausesMax + 1),
+      clauses(guessClausesMax + 1, 'fingerprint'),
+      `${clauses(guessClausesMax)} AND NOT fingerprint:x`,
+    ]) {
+      const { status, body } = await search(query)
+      expect([status, Object.keys(body['errors'] ?? {})]).toEqual([400, ['query']])
+    }
+    expect((await search(clauses(50, 'id'))).status).toBe(200)
+    const loose = await openWorld(
+      502,
+      { permissions: ['token:search'] },
+      { searchGuessesPerMinuteMax: 0 },
+    )
+    expect((await loose.search(clauses(50))).status).toBe(200)
+    expect(spentLines(vault)).toEqual([])
+  })
+
+  test('costs nothing whoever sees all that it finds', async () => {
+    const { search } = await openWorld(503, { rules: ruleOf('reveal') })
+    const answers = await times(20, () => search(clauses(20)))
+    expect(new Set(statusesOf(answers))).toEqual(new Set([200]))
+    for (const transform of ['mask', 'redact']) {
+      const rules = [
+        ...ruleOf(transform, '/a/'),
+        { ...ruleOf('reveal')[0], priority: 2, container: '/b/' },
+      ]
+      const other = await openWorld(504, { rules })
+      expect(statusesOf(await times(8, () => other.search('data:a')))).toContain(429)
+    }
+  })
+
+  test('counts in a list too, by its filter', async () => {
+    const { vault, key } = await openWorld(505, { permissions: ['token:read'] })
+    const list = (query: string) => vault.ask('GET', `/tokens?${query}`, { key })
+    const few = Array.from({ length: guessClausesMax }, (_, index) => `fingerprint=${index}`)
+    expect((await list(few.join('&'))).status).toBe(200)
+    expect((await list(`${few.join('&')}&fingerprint=one-more`)).status).toBe(400)
+    expect(statusesOf(await times(2, () => list('fingerprint=a')))).toEqual([200, 429])
+    expect((await list('type=token')).status).toBe(200)
+  })
+
+  test('is counted once for a walk', async () => {
+    const { vault, key, create } = await openWorld(506, {
+      permissions: ['token:create', 'token:search'],
+    })
+    for (let index = 0; index < 10; index += 1) {
+      await create({ data: 'same', search_indexes: ['{{ data }}'] })
+    }
+    let start: unknown = ''
+    let stretches = 0
+    while (start !== undefined) {
+      const body = { query: 'data:same', start, size: 1 }
+      const answer = await vault.ask('POST', '/tokens/search', { key, body })
+      expect(answer.status).toBe(200)
+      start = (answer.body['pagination'] as { next?: string }).next
+      stretches += 1
+    }
+    expect(stretches).toBe(10)
+  })
+})
+
+describe('a create', () => {
+  const permissions = ['token:create', 'token:read']
+
+  test('that deduplicates is 429 once the minute is spent; others go on', async () => {
+    const { vault, create } = await openWorld(507, { permissions })
+    const guess = (index: number) => create({ data: index, deduplicate_token: true })
+    expect(statusesOf(await times(8, guess))).toEqual([201, 201, 201, 201, 201, 201, 429, 429])
+    expect((await create({ data: 1 })).status).toBe(201)
+    expect(spentLines(vault).length).toBe(1)
+    vault.clock.advance(guessWindowMs)
+    expect((await guess(1)).status).toBe(201)
+  })
+
+  test('counts for each item of a body, and nothing is done beyond', async () => {
+    const { vault, key } = await openWorld(508, { permissions })
+    const items = (count: number, offset: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        type: 'token',
+        data: offset + index,
+        deduplicate_token: true,
+      }))
+    const tokenize = (count: number, offset: number, mode = 'whole') =>
+      vault.ask('POST', `/tokenize?mode=${mode}`, { key, body: items(count, offset) })
+    expect((await tokenize(4, 0)).status).toBe(200)
+    expect((await tokenize(3, 10)).status).toBe(429)
+    expect((await tokenize(3, 10, 'partial')).status).toBe(429)
+    expect((await tokenize(2, 20)).status).toBe(200)
+    const { body } = await vault.ask('GET', '/tokens', { key })
+    expect((body['pagination'] as { total_items: number }).total_items).toBe(6)
+  })
+
+  test('with an id counts where that is taken, and is refused once all is spent', async () => {
+    const { create } = await openWorld(509, { permissions })
+    expect((await create({ id: 'taken', data: 1 })).status).toBe(201)
+    const fresh = await times(10, index => create({ id: `fresh-${index}`, data: 1 }))
+    expect(new Set(statusesOf(fresh))).toEqual(new Set([201]))
+    const taken = await times(8, () => create({ id: 'taken', data: 1 }))
+    expect(statusesOf(taken)).toEqual([409, 409, 409, 409, 409, 409, 429, 429])
+    // Neither answer tells by then whether an id is taken.
+    expect((await create({ id: 'another', data: 1 })).status).toBe(429)
+    expect((await create({ data: 1 })).status).toBe(201)
+  })
+
+  test('and an update that deduplicates count together', async () => {
+    const { vault, key, create } = await openWorld(510, {
+      permissions: ['token:create', 'token:update'],
+    })
+    const { body } = await create({ data: 1, deduplicate_token: true })
+    const update = (data: number) =>
+      vault.ask('PATCH', `/tokens/${String(body['id'])}`, { key, body: { data } })
+    expect(statusesOf(await times(7, update))).toEqual([200, 200, 200, 200, 200, 429, 429])
+    expect((await create({ data: 2, deduplicate_token: true })).status).toBe(429)
+    const plain = await create({ data: 3 })
+    const path = `/tokens/${String(plain.body['id'])}`
+    expect((await vault.ask('PATCH', path, { key, body: { data: 4 } })).status).toBe(200)
+  })
+
+  test('costs nothing whoever sees what is there', async () => {
+    const guess = (world: Awaited<ReturnType<typeof openWorld>>) => (index: number) =>
+      world.create({ data: index, deduplicate_token: true })
+    const seeing = await openWorld(511, { rules: ruleOf('reveal') })
+    expect(new Set(statusesOf(await times(10, guess(seeing))))).toEqual(new Set([201]))
+    const off = await openWorld(512, { permissions }, { createGuessesPerMinuteMax: 0 })
+    expect(new Set(statusesOf(await times(10, guess(off))))).toEqual(new Set([201]))
+    const elsewhere = await openWorld(513, {
+      rules: [
+        ...ruleOf('reveal', '/a/'),
+        { ...ruleOf('mask')[0], priority: 2, permissions: ['token:create'] },
+      ],
+    })
+    expect(statusesOf(await times(8, guess(elsewhere)))).toContain(429)
+  })
+})
+
+describe('whose budget it is', () => {
+  test('each credential has its own', async () => {
+    const { vault, search } = await openWorld(514, { permissions: ['token:search'] })
+    const other = await vault.application({ type: 'private', permissions: ['token:search'] })
+    expect(statusesOf(await times(7, () => search('data:a'))).at(-1)).toBe(429)
+    expect((await search('data:a', other)).status).toBe(200)
+  })
+
+  test('a session has its own, and all of one application have one together', async () => {
+    const vault = await openTestVault(515, small)
+    const kit = await openSessionKit(vault)
+    const search = (key: string) =>
+      vault.ask('POST', '/tokens/search', { key, body: { query: 'data:a' } })
+    const guess = async () => {
+      const key = await kit.open({ permissions: ['token:search'] })
+      return statusesOf(await times(7, () => search(key)))
+    }
+    for (let session = 0; session < sessionGuessBudgets; session += 1) {
+      expect(await guess()).toEqual([200, 200, 200, 200, 200, 200, 429])
+    }
+    expect(await guess()).toEqual([429, 429, 429, 429, 429, 429, 429])
+  })
+
+  test('several processes have a share each', () => {
+    const settings = { searchGuessesPerMinuteMax: 300, createGuessesPerMinuteMax: 0 } as Settings
+    expect(shareOf(settings, 7)).toEqual({
+      searchGuessesPerMinuteMax: 43,
+      createGuessesPerMinuteMax: 0,
+    } as Settings)
+  })
+})
+
+describe('a limit on requests', () => {
+  test('counts the items of a bulk operation, before anything is done', async () => {
+    const vault = await openTestVault(516, { requestsPerSecondMax: 10 })
+    const permissions = ['token:create', 'token:use', 'token:read']
+    const key = await vault.application({ type: 'private', permissions })
+    const bulk = (path: string, count: number) =>
+      vault.ask('POST', path, { key, body: Array.from({ length: count }, () => 'value') })
+    expect((await bulk('/tokenize', 6)).status).toBe(200)
+    const refused = await bulk('/tokenize', 6)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+    expect((await bulk('/detokenize', 6)).status).toBe(429)
+    vault.clock.advance(1_000)
+    const { body } = await vault.ask('GET', '/tokens', { key })
+    expect((body['pagination'] as { total_items: number }).total_items).toBe(6)
+    expect((await bulk('/detokenize', 9)).status).toBe(200)
+    expect((await bulk('/detokenize', 1)).status).toBe(429)
+  })
+
+  test('lets a bulk operation pass that is larger than it, and then waits', async () => {
+    const vault = await openTestVault(517, { requestsPerSecondMax: 10 })
+    const key = await vault.application({ type: 'private', permissions: ['token:create'] })
+    const body = Array.from({ length: 100 }, () => 'value')
+    const tokenize = () => vault.ask('POST', '/tokenize', { key, body })
+    expect((await tokenize()).status).toBe(200)
+    const refused = await tokenize()
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10'])
+    vault.clock.advance(10_000)
+    expect((await tokenize()).status).toBe(200)
+  })
+
+  test('counts the items of a repetition too', async () => {
+    const vault = await openTestVault(518, { requestsPerSecondMax: 10 })
+    const key = await vault.application({ type: 'private', permissions: ['token:create'] })
+    const headers = { 'SVC-IDEMPOTENCY-KEY': 'once' }
+    const body = Array.from({ length: 6 }, () => 'value')
+    const tokenize = () => vault.ask('POST', '/tokenize', { key, body, headers })
+    expect(statusesOf([await tokenize(), await tokenize()])).toEqual([200, 429])
+    vault.clock.advance(1_000)
+    expect((await tokenize()).headers.get('svc-idempotent-replay')).toBe('true')
+  })
+})

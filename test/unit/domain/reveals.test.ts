@@ -1,0 +1,60 @@
+/**
+ * Whether all that a caller may ask about is revealed to it.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import type { Grants, Rule, Transform } from '../../../src/domain/access.ts'
+import { revealsAll, revealsAllAnd } from '../../../src/domain/reveals.ts'
+
+const permission = 'token:search'
+
+const rule = (container: string, transform: Transform, more: Partial<Rule> = {}): Rule => ({
+  priority: 1,
+  container,
+  transform,
+  permissions: [permission],
+  ...more,
+})
+
+const grants = (rules: readonly Rule[], permissions: Grants['permissions'] = []): Grants => ({
+  permissions,
+  rules,
+})
+
+const { container: _, ...unscoped } = rule('/', 'reveal')
+
+describe('all is revealed', () => {
+  test.each<[string, boolean, Grants]>([
+    ['by a rule that covers everything', true, grants([rule('/', 'reveal')])],
+    ['by one without conditions', true, grants([{ ...unscoped, conditions: [] }])],
+    ['by rules on some containers alone', true, grants([rule('/a/', 'reveal')])],
+    ['to whoever may ask for nothing', true, grants([])],
+    ['not by a plain permission', false, grants([], [permission])],
+    [
+      'not where that is behind a rule on some',
+      false,
+      grants([rule('/a/', 'reveal')], [permission]),
+    ],
+    ['where that is behind a rule on all', true, grants([rule('/', 'reveal')], [permission])],
+    ['not by a rule that masks some', false, grants([rule('/a/', 'mask'), rule('/', 'reveal')])],
+    [
+      'not by a rule that redacts some',
+      false,
+      grants([rule('/a/', 'redact'), rule('/', 'reveal')]),
+    ],
+    ['whatever is behind a rule on all', true, grants([rule('/', 'reveal'), rule('/a/', 'mask')])],
+    [
+      'whatever rules without the permission do',
+      true,
+      grants([rule('/', 'mask', { permissions: ['token:read'] }), rule('/', 'reveal')]),
+    ],
+  ])('%s: %p', (__, expected, held) => {
+    expect(revealsAll(held, permission)).toBe(expected)
+  })
+
+  test('and at a place only where something covers it', () => {
+    const held = grants([rule('/a/', 'reveal')])
+    expect(revealsAllAnd(held, permission, { id: 'x', containers: ['/a/b/'] })).toBe(true)
+    expect(revealsAllAnd(held, permission, { id: 'x', containers: ['/b/'] })).toBe(false)
+  })
+})
