@@ -83,6 +83,8 @@ export const containerCharsMax = 400
 export const containerSegmentsMax = 10
 export const containersMax = 1
 export const idFilterMax = 100
+/** decision: uniques by which equal tokens that do not reach one another keep races apart. */
+export const dedupSeatsMax = 9
 /** Random aliases that are drawn once more because a token has them (contract section 7). */
 export const aliasRedrawsMax = 10
 /** decision: digests of each kind of shared term that a tenant keeps: types, containers, days. */
@@ -213,8 +215,8 @@ export const readersMax = 1_024
 export const groupCommitChangesMax = 1_000
 /** decision: of the rows of one transaction; their pages and those of indexes come on top. */
 export const groupCommitBytesMax = 2 * 1024 * 1024
-/** The credential that must stand, and of each token its row and two expired holders. */
-export const writeChangesMax = 1 + 3 * bulkLeavesMax
+/** The credential that must stand; of each token its row, an expired holder of its id, and seats. */
+export const writeChangesMax = 1 + (2 + dedupSeatsMax) * bulkLeavesMax
 /** decision: nearly every row and every chunk of ordinals is smaller. */
 export const stagedBytesMax = 16 * 1024
 export const ordinalMax = 2 ** 48 - 1

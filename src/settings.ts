@@ -23,6 +23,8 @@ export interface Settings {
   readonly maskGuard: boolean
   /** Changing mask, search indexes or fingerprint expression needs reveal (hardening finding 9). */
   readonly strictMasks: boolean
+  /** Deduplication looks at every token of the tenant, in reach or not (contract section 8). */
+  readonly tenantWideDeduplication: boolean
   /** A session gets no wider grants than its authorizer has (contract section 12). */
   readonly sessionGrantsWithinAuthorizer: boolean
 }
@@ -36,5 +38,6 @@ export const defaultSettings: Settings = {
   cardNumberGuard: true,
   maskGuard: true,
   strictMasks: false,
+  tenantWideDeduplication: false,
   sessionGrantsWithinAuthorizer: false,
 }

@@ -57,6 +57,7 @@ async function settle(
   for await (const { row } of walkTokens(reader, walker, between, bounds, walk)) {
     ordinals.push(row.ordinal)
   }
+  if (ordinals.length === 0) return lower
   return { all: [upper, { any: [lower, { ordinals }] }] }
 }
 
@@ -99,4 +100,25 @@ export async function readTokensBelow(
     if (tokens.length === limit) break
   }
   return tokens
+}
+
+/**
+ * The token that matches and was created first.
+ * @throws ApiError as `readTokenPage`
+ */
+export async function readOldestToken(
+  reader: Reader,
+  walker: Walker,
+  bounds: Bounds,
+  nowMs: number,
+): Promise<StoredToken | undefined> {
+  const query = await settle(reader, walker, bounds, nowMs)
+  const window = { offset: 0, limit: 1, nowMs }
+  const { rows, total } = await reader.store.page(query, window)
+  const last = { ...window, offset: total - 1 }
+  const older = total > 1 ? (await reader.store.page(query, last)).rows : rows
+  // The oldest may have left between the two looks; then the newest serves.
+  const row = older[0] ?? rows[0]
+  const token = row && openToken(reader.keys, walker.tenantId, row)
+  return token === undefined || isExact(bounds) || bounds.matches(token) ? token : undefined
 }

@@ -16,10 +16,12 @@ import { tokenTypeOf } from '../domain/token-types.ts'
 import { ApiError, invalid, invariant } from '../errors.ts'
 import { inTurn } from '../records/turns.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
+import type { Bounds } from './bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { decideHolding, findEqual } from './dedup.ts'
 import { loadToken, type LoadedToken } from './load.ts'
 import type { TokenChanges } from './model.ts'
+import { reachOf, type Reach } from './reach.ts'
 import { sealToken, tokenUnique } from './record.ts'
 import type { TokenRecord } from './stored-form.ts'
 import { viewWritten, type Frame } from './view.ts'
@@ -102,13 +104,21 @@ function changedRecord(deps: Deps, caller: Caller, token: LoadedToken, next: Com
   return record
 }
 
-/** An equal token is told of; if the caller may not read it, contents are not (section 9). */
-async function frameOf(deps: Deps, caller: Caller, record: TokenRecord): Promise<Frame> {
+/**
+ * An equal token in reach is told of; where the caller may read none, contents are left out
+ * (contract section 9).
+ */
+async function frameOf(
+  deps: Deps,
+  caller: Caller,
+  { tokens, readable }: Reach,
+  record: TokenRecord,
+): Promise<Frame> {
   if (record.deduplicates !== true) return {}
-  const equal = await findEqual(deps, caller.tenantId, record, record.id)
-  if (equal === undefined) return { deduplicated: false }
-  const mayRead = decideTransform(caller.grants, 'token:read', equal.record) !== undefined
-  return { deduplicated: true, hidesContents: !mayRead }
+  const find = (within: Bounds) => findEqual(deps, caller, within, record, record.id)
+  if ((await find(readable)) !== undefined) return { deduplicated: true, hidesContents: false }
+  const isHidden = readable !== tokens && (await find(tokens)) !== undefined
+  return { deduplicated: isHidden, hidesContents: isHidden }
 }
 
 /** @returns the JSON text of the changed token; `undefined` when it was changed meanwhile */
@@ -125,9 +135,10 @@ async function tryUpdate(
   const { contents, data } = composed
   assertMayRemask(deps, token, composed.record)
   const record = changedRecord(deps, caller, token, composed.record)
-  const { uniques, changes } = await decideHolding(deps, tenantId, record, ordinal)
-  // After the holding: a token that holds the unique by now is seen, or the write does not land.
-  const frame = await frameOf(deps, caller, record)
+  const reach = reachOf(deps, caller)
+  const { uniques, changes } = await decideHolding(deps, caller, reach, record, ordinal)
+  // After the holding: a token that has a seat by now is seen, or the write does not land.
+  const frame = await frameOf(deps, caller, reach, record)
   const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
   const all = [...changes, { replace, ordinal, ifVersion: version }]
   if (!(await writeAs(deps.store, caller, all))) return undefined

@@ -36,6 +36,7 @@ const samples: {
   cardNumberGuard: ['false', false, false],
   maskGuard: ['false', false, false],
   strictMasks: ['true', true, true],
+  tenantWideDeduplication: ['true', true, true],
   sessionGrantsWithinAuthorizer: ['true', true, true],
 }
 
@@ -86,6 +87,7 @@ const samplesOfFile: { readonly [K in keyof Settings]: unknown } = {
   cardNumberGuard: true,
   maskGuard: true,
   strictMasks: false,
+  tenantWideDeduplication: false,
   sessionGrantsWithinAuthorizer: false,
 }
 
@@ -119,6 +121,7 @@ describe('a value that cannot be is refused', () => {
     ['requestsPerSecondMax', '1.5'],
     ['cardNumberGuard', 'yes'],
     ['strictMasks', ''],
+    ['tenantWideDeduplication', '1'],
     ['maskGuard', 'TRUE'],
     ['host', ''],
     ['socket', ''],
