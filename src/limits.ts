@@ -215,7 +215,7 @@ export const readersMax = 1_024
 export const groupCommitChangesMax = 1_000
 /** decision: of the rows of one transaction; their pages and those of indexes come on top. */
 export const groupCommitBytesMax = 2 * 1024 * 1024
-/** The credential that must stand; of each token its row, an expired holder of its id, and seats. */
+/** The credential that must stand; of each token its row, who held its id, and its seats. */
 export const writeChangesMax = 1 + (2 + dedupSeatsMax) * bulkLeavesMax
 /** decision: nearly every row and every chunk of ordinals is smaller. */
 export const stagedBytesMax = 16 * 1024

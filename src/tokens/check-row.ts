@@ -32,7 +32,7 @@ function hasUniques(keys: Keys, tenantId: string, record: TokenRecord, row: Row)
 }
 
 function hasTerms(keys: Keys, tenantId: string, record: TokenRecord, row: Row): boolean {
-  const contents = { metadata: metadataOf(record), searchValues: [] }
+  const contents = { metadata: metadataOf(record), searchValues: [], isShownMasked: false }
   const wanted = textsOf(termsOf(keys, tenantId, record, contents))
   const held = textsOf(row.terms)
   const searched = held.size - wanted.size

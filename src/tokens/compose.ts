@@ -28,6 +28,7 @@ import {
 } from '../limits.ts'
 import type { Settings } from '../settings.ts'
 import type { TokenContents } from './record.ts'
+import { isShownByMask } from './shown-mask.ts'
 import { defaultMaskTextOf, type TokenRecord } from './stored-form.ts'
 
 /** What a token is to be, before it is checked. Absent members mean none, or the type's default. */
@@ -171,5 +172,6 @@ export function composeToken(scope: KeyScope, guards: Guards, draft: Draft): Com
   if (metadata.size > 0) record.metadataText = printJson(metadata)
   if (expiresAt !== undefined) record.expiresAt = expiresAt
   if (draft.deduplicates) record.deduplicates = true
-  return { record, contents: { dataText, metadata, searchValues }, data }
+  const isShownMasked = searchValues.length > 0 && isShownByMask(type, maskText, () => data)
+  return { record, contents: { dataText, metadata, searchValues, isShownMasked }, data }
 }

@@ -9,7 +9,7 @@ import type { Caller } from '../domain/caller.ts'
 import { allOf, anyOf, type Bounds } from './bounds.ts'
 import { tokenCriteria, type Criteria } from './criteria.ts'
 import { listPart, type Listed, type ListPart } from './listing.ts'
-import { visibleTokens } from './visibility.ts'
+import { visibleTokens, visibleUnder } from './visibility.ts'
 
 /** A filter without values lets every token pass. */
 export interface TokenFilter {
@@ -44,7 +44,12 @@ export function listTokens(
 ): Promise<Listed> {
   const permission = 'token:read'
   const criteria = tokenCriteria(deps.keys, caller.tenantId)
-  const visible = visibleTokens(criteria, caller.grants, permission)
+  const { grants } = caller
+  // Where fingerprints are not shown, none is tried by a filter either.
+  const visible =
+    filter.fingerprints.length > 0
+      ? visibleUnder(criteria, grants, permission, transform => transform !== 'redact')
+      : visibleTokens(criteria, grants, permission)
   // Filters first: where they match nothing, the rules are not looked at.
   const bounds = allOf([...filterBounds(criteria, filter), visible])
   return listPart(

@@ -82,7 +82,7 @@ describe('an update with deduplication on', () => {
     expect(extrasOf(await patch('u3%20own', {}))).toEqual({ deduplicated: false })
   })
 
-  test('leaves out contents when its application made the equal token and may not read it', async () => {
+  test('leaves out contents when an equal token of its own may not be read', async () => {
     await create({ data: 'canary-u4', containers: ['/theirs/'] }, narrow)
     const mine = { containers: ['/mine/'], mask: '{{ data | last4 }}', metadata: { a: '1' } }
     await create({ data: 'up4', id: 'up4', deduplicate_token: true, ...mine }, narrow)

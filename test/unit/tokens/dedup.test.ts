@@ -82,11 +82,11 @@ describe('a seat of equal tokens', () => {
     expect(await hold(held, ordinal + 1)).toEqual({ uniques: [], changes })
   })
 
-  test('is the next one beside a holder out of reach, which has to stand all the same', async () => {
+  test('is the next one beside a holder out of reach, which has to stand too', async () => {
     const held = await create('apart', { data: 'apart', deduplicate_token: true })
     const { ordinal, version } = held.row
     const changes = [{ require: ordinal, ifVersion: version }]
-    const uniques = [seatsOf(held)[1]]
+    const uniques = seatsOf(held).slice(1, 2)
     expect(await hold(held, ordinal + 1, stranger())).toEqual({ uniques, changes })
   })
 
