@@ -72,6 +72,8 @@ export const jsonSharedCharsMax = 4_096
 
 // Tokens
 export const tokenDataBytesMax = 512 * 1024
+/** Of data that its changer sees nothing of, by steps of which its size is judged. */
+export const hiddenDataStepBytes = 16 * 1024
 export const tokenIdCharsMin = 3
 export const tokenIdCharsMax = 400
 export const searchIndexesMax = 10

@@ -58,19 +58,20 @@ async function findCaller({ deps, authenticate }: Pipeline, request: Request): P
   throw unauthenticated()
 }
 
-function assertPermitted(route: Route, caller: Caller): void {
+function assertPermitted(route: Route, caller: Caller, params: Params): void {
   const { permission, callers } = route
   if (callers !== undefined && !callers.includes(caller.type)) {
     throw new ApiError('forbidden', `expected a credential of type ${callers.join(' or ')}`)
   }
   if (permission === undefined || holdsAnywhere(caller.grants, permission)) return
+  if (route.isOwn?.(caller, params) === true) return
   throw new ApiError('forbidden', `expected a credential with the permission ${permission}`)
 }
 
 /** A body may take its time: what its caller may do is asked again once it is here. */
-async function callerAfterBody(pipeline: Pipeline, route: Route, request: Request) {
+async function callerAfterBody(pipeline: Pipeline, route: Route, request: Request, params: Params) {
   const caller = await findCaller(pipeline, request)
-  assertPermitted(route, caller)
+  assertPermitted(route, caller, params)
   return caller
 }
 
@@ -88,7 +89,7 @@ async function handleStanding(
     } catch (thrown) {
       if (!(thrown instanceof CredentialMoved)) throw thrown
     }
-    caller = await callerAfterBody(pipeline, route, request)
+    caller = await callerAfterBody(pipeline, route, request, call.params)
   }
   throw changedByOthers()
 }
@@ -108,7 +109,8 @@ async function run(
   const { bodyBytesMax } = deps.settings
   const body =
     route.body === undefined ? undefined : await readJsonBody(request, route.body, bodyBytesMax)
-  const caller = body === undefined ? first : await callerAfterBody(pipeline, route, request)
+  const caller =
+    body === undefined ? first : await callerAfterBody(pipeline, route, request, params)
   const call = { caller, params, query, body }
   const handle = () => handleStanding(pipeline, route, request, call)
   return slot === undefined ? handle() : runOnce(deps, slot, handle)
@@ -126,7 +128,7 @@ export async function answerRoute(
   if (!pipeline.isWithinRate(caller.credential.ordinal)) {
     throw new ApiError('too_many_requests', 'This credential has made too many requests.')
   }
-  assertPermitted(route, caller)
+  assertPermitted(route, caller, params)
   exchange.isAdmitted = true
   return pipeline.answers.reply(exchange, await run(pipeline, route, request, caller, params))
 }

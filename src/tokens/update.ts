@@ -13,12 +13,14 @@ import type { Json } from '../domain/json.ts'
 import { parseJson } from '../domain/json-parse.ts'
 import { mergePatch } from '../domain/merge-patch.ts'
 import { tokenTypeOf } from '../domain/token-types.ts'
-import { ApiError, invalid, invariant } from '../errors.ts'
+import { ApiError, invariant } from '../errors.ts'
 import { inTurn } from '../records/turns.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
 import type { Bounds } from './bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
+import { assertPatch } from './check-patch.ts'
 import { decideHolding, findEqual } from './dedup.ts'
+import { assertExpressionsKept, hiddenDataOf } from './hidden-data.ts'
 import { loadToken, type LoadedToken } from './load.ts'
 import type { TokenChanges } from './model.ts'
 import { reachOf, type Reach } from './reach.ts'
@@ -43,9 +45,9 @@ function draftOf(deps: Deps, token: LoadedToken, body: TokenChanges): Draft {
   const { record } = token
   const type = tokenTypeOf(record.type)
   invariant(type !== undefined, 'a stored token has a known type')
-  if (body.data === null) throw invalid('data', 'expected a value: data cannot be removed')
-  if (body.containers === null) throw invalid('containers', 'expected a list with one container')
-  const data = parseJson(token.openData())
+  invariant(body.data !== null, 'a patch that removes the data is refused before')
+  const dataText = token.openData()
+  const data = parseJson(dataText)
   const { search_indexes: indexes, fingerprint_expression: expression } = body
   const { deduplicate_token: deduplicates } = body
   return {
@@ -61,6 +63,7 @@ function draftOf(deps: Deps, token: LoadedToken, body: TokenChanges): Draft {
         : (expression ?? type.defaultFingerprintExpression),
     expiresAt: expiryOf(deps, record, body),
     deduplicates: deduplicates === undefined ? record.deduplicates === true : deduplicates === true,
+    hidden: hiddenDataOf(token, type, dataText, body.data),
   }
 }
 
@@ -131,7 +134,9 @@ async function tryUpdate(
   const { tenantId } = caller
   const { ordinal, version } = token.row
   const scope = deps.keys.tenant(tenantId)
-  const composed = composeToken(scope, deps.settings, draftOf(deps, token, body))
+  const draft = draftOf(deps, token, body)
+  assertExpressionsKept(token, draft)
+  const composed = composeToken(scope, deps.settings, draft)
   const { contents, data } = composed
   assertMayRemask(deps, token, composed.record)
   const record = changedRecord(deps, caller, token, composed.record)
@@ -146,17 +151,23 @@ async function tryUpdate(
   return viewWritten(record, tenantId, shownAs(caller, token, record), written, frame)
 }
 
-/** @returns the JSON text of the changed token */
-export const updateToken = (
+/**
+ * @returns the JSON text of the changed token
+ * @throws ApiError `invalid_request` for what is wrong with the body by itself, then `not_found`,
+ * then what the token makes of the body
+ */
+export async function updateToken(
   deps: Deps,
   caller: Caller,
   id: string,
   body: TokenChanges,
-): Promise<string> =>
-  inTurn(tokenUnique(deps.keys, caller.tenantId, id), () =>
+): Promise<string> {
+  assertPatch(deps.settings, deps.now(), body)
+  return inTurn(tokenUnique(deps.keys, caller.tenantId, id), () =>
     untilWritten(async () => {
       const token = await loadToken(deps, caller, 'token:update', id)
       const result = await tryUpdate(deps, caller, token, body)
       return result === undefined ? undefined : { result }
     }),
   )
+}
