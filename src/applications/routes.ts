@@ -146,7 +146,8 @@ const readRoutes = (deps: Deps): readonly Route[] => [
     summary: 'Get an application',
     permission: 'application:read',
     // Every application reads itself; a session is none (contract section 13).
-    isOwn: ({ type, applicationId }, { id }) => type !== 'session' && id?.toLowerCase() === applicationId,
+    isOwn: ({ type, applicationId }, { id }) =>
+      type !== 'session' && id?.toLowerCase() === applicationId,
     success: oneApplication,
     failures: [401, 403, 404],
     handle: async call => one(await getApplication(deps, call.caller, idOf(call))),
