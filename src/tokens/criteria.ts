@@ -5,7 +5,7 @@
  * @module
  */
 import { timingSafeEqual } from 'node:crypto'
-import type { Keys } from '../crypto/scope.ts'
+import type { Keys, KeyScope } from '../crypto/scope.ts'
 import { coverDays } from '../domain/day-spans.ts'
 import { isUuid, longestPrefix, mayBeginUuid } from '../domain/id-prefixes.ts'
 import { parseJson } from '../domain/json-parse.ts'
@@ -112,13 +112,13 @@ const searchCriteria = (terms: ReturnType<typeof tokenTerms>) => ({
     return {
       upper: { any: [{ term: shown }, { term: either }] },
       lower: { term: shown },
+      doubt: { term: either },
       matches: token => holds(token, shown) || (holds(token, either) && isShownMasked(token)),
     }
   },
 })
 
-/** The criteria of one tenant. Texts are compared as the terms of `record.ts` fold them. */
-export const tokenCriteria = (keys: Keys, tenantId: string) => {
+const openCriteria = (keys: Keys, tenantId: string) => {
   const terms = tokenTerms(keys, tenantId)
   const every = ofTerm(terms.every())
   return {
@@ -144,4 +144,20 @@ export const tokenCriteria = (keys: Keys, tenantId: string) => {
   }
 }
 
-export type Criteria = ReturnType<typeof tokenCriteria>
+export type Criteria = ReturnType<typeof openCriteria>
+
+const opened = new WeakMap<KeyScope, Criteria>()
+
+/**
+ * The criteria of one tenant, always the same object, so that `every` is known where it comes back.
+ * Texts are compared as the terms of `record.ts` fold them.
+ */
+export function tokenCriteria(keys: Keys, tenantId: string): Criteria {
+  const scope = keys.tenant(tenantId)
+  let criteria = opened.get(scope)
+  if (criteria === undefined) {
+    criteria = openCriteria(keys, tenantId)
+    opened.set(scope, criteria)
+  }
+  return criteria
+}

@@ -2,8 +2,8 @@
  * From bounds to tokens, newest first: pages with an exact total, and walks without one.
  *
  * Exact bounds are one look at the store, and only tokens that are shown are opened. Of others the
- * tokens between the bounds are opened and tested, never their data, in steps that let other
- * requests in; then the store counts and pages over what surely matches and what passed.
+ * tokens between the bounds are opened and tested, and their data only where a mask decides, in
+ * steps that let other requests in; then the store counts and pages over what surely matches and what passed.
  * A token that changes during the steps is judged as it is when it is shown.
  * @module
  */
@@ -49,10 +49,11 @@ async function settle(
   bounds: Bounds,
   nowMs: number,
 ): Promise<Query> {
-  const { upper, lower } = bounds
+  const { upper, lower, doubt } = bounds
   if (isExact(bounds)) return upper
   const ordinals: number[] = []
-  const between = { from: upper, except: lower }
+  const gap = { from: upper, except: lower }
+  const between = doubt === undefined ? gap : { all: [doubt, gap] }
   const walk = { nowMs, stepRows: testStepRows }
   for await (const { row } of walkTokens(reader, walker, between, bounds, walk)) {
     ordinals.push(row.ordinal)
@@ -79,7 +80,8 @@ export async function readTokenPage(
   const query = await settle(reader, walker, bounds, window.nowMs)
   const { rows, total } = await reader.store.page(query, window)
   const tokens = rows.map(row => openToken(reader.keys, walker.tenantId, row))
-  return { total, tokens: isExact(bounds) ? tokens : tokens.filter(bounds.matches) }
+  // What the lower bound finds matches for sure.
+  return { total, tokens: query === bounds.lower ? tokens : tokens.filter(bounds.matches) }
 }
 
 /**
@@ -120,5 +122,5 @@ export async function readOldestToken(
   // The oldest may have left between the two looks; then the newest serves.
   const row = older[0] ?? rows[0]
   const token = row && openToken(reader.keys, walker.tenantId, row)
-  return token === undefined || isExact(bounds) || bounds.matches(token) ? token : undefined
+  return token === undefined || query === bounds.lower || bounds.matches(token) ? token : undefined
 }
