@@ -166,7 +166,8 @@ export function patchToken(
     return failed(404, composeChanged(model, plainToken, patch) === undefined ? 400 : 404)
   }
   const composed = composeChanged(model, standing, patch)
-  if (composed === undefined) return failed(400)
+  // Who sees nothing is refused other expressions before any is evaluated on the data.
+  if (composed === undefined) return failed(400, transform === 'redact' ? 403 : 400)
   const token: ModelToken = {
     ...standing,
     ...composed,
