@@ -15,7 +15,7 @@ export interface Bounds {
   readonly upper: Query
   readonly lower: Query
   readonly matches: (token: StoredToken) => boolean
-  /** Matches all between the two, and more; absent where nothing is cheaper to ask than they are. */
+  /** Matches all between the two, and more; absent where nothing is cheaper to ask. */
   readonly doubt?: Query | undefined
 }
 

@@ -1,11 +1,11 @@
 /**
  * Data of a token that its changer sees nothing of: what a change is answered must not tell of it.
  *
- * Merging needs the data all the same, so its size would be told by what still fits, and its content
- * by what expressions make of it. decision: data is hidden under redact alone, since whoever masks
- * may see any part that the mask shows. Left as it is: a fingerprint expression that fails on hidden
- * data refuses the change, for there is no token without a fingerprint.
- * Source: contract section 9.
+ * Merging needs the data all the same, so its size would be told by what still fits, and its
+ * content by what expressions make of it. decision: data is hidden under redact alone, since
+ * whoever masks may see any part that the mask shows. Left as it is: a fingerprint expression that
+ * fails on hidden data refuses the change, for there is no token without a fingerprint. Source:
+ * contract section 9.
  * @module
  */
 import { isJsonObject, type Json } from '../domain/json.ts'

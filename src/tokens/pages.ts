@@ -3,8 +3,8 @@
  *
  * Exact bounds are one look at the store, and only tokens that are shown are opened. Of others the
  * tokens between the bounds are opened and tested, and their data only where a mask decides, in
- * steps that let other requests in; then the store counts and pages over what surely matches and what passed.
- * A token that changes during the steps is judged as it is when it is shown.
+ * steps that let other requests in; then the store counts and pages over what surely matches and
+ * what passed. A token that changes during the steps is judged as it is when it is shown.
  * @module
  */
 import type { Deps } from '../deps.ts'

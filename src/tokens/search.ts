@@ -2,9 +2,10 @@
  * Searching tokens: a query text and the caller's rules become one question over blind terms.
  *
  * No oracle: only tokens that the caller may find at all can match. Where the rule that decides
- * redacts, or masks and the mask of the token shows nothing, `data` matches nothing, as if the token
- * had no search indexes; so `NOT data:x` says of such a token nothing but that it is there.
- * decision: `fingerprint` matches nothing where it is not shown, which is under redact alone. Source: contract section 14, hardening T21.
+ * redacts, or masks and the mask of the token shows nothing, `data` matches nothing, as if the
+ * token had no search indexes; so `NOT data:x` says of such a token nothing but that it is there.
+ * decision: `fingerprint` matches nothing where it is not shown, which is under redact alone.
+ * Source: contract section 14, hardening T21.
  * @module
  */
 import type { Deps } from '../deps.ts'
@@ -23,7 +24,7 @@ const path = 'query'
 
 type CompileClause = (clause: Clause, transform: Transform) => Bounds
 
-/** Under redact nothing is found by what is hidden, under mask only what a mask shows of the data. */
+/** Under redact nothing is found by what is hidden, under mask by data only if some is shown. */
 function clauseBounds(criteria: Criteria, clause: Clause, transform: Transform): Bounds {
   switch (clause.field) {
     case 'id':

@@ -185,6 +185,7 @@ describe('creates that race', () => {
   })
 
   test('leave rows that the check of every record finds whole', async () => {
+    for (let count = 0; count <= dedupSeatsMax; count += 1) await createOnce(await newShop(), 'c5')
     const store = await openLmdbStore({ path: vault.folder })
     const findings: RecordFinding[] = []
     const counts = checkRecords(vault.deps.keys, store.everyRow(), finding =>
