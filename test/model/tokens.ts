@@ -165,7 +165,7 @@ export function patchToken(
   if (transform === undefined || standing === undefined) {
     return failed(404, composeChanged(model, plainToken, patch) === undefined ? 400 : 404)
   }
-  const composed = composeChanged(model, standing, patch)
+  const composed = composeChanged(model, standing, patch, transform === 'redact')
   // Who sees nothing is refused other expressions before any is evaluated on the data.
   if (composed === undefined) return failed(400, transform === 'redact' ? 403 : 400)
   const token: ModelToken = {
