@@ -216,6 +216,11 @@ const settingChoices: { readonly [K in keyof Settings]: Choice<Settings[K]> } = 
     fallback: defaultSettings.strictMasks,
     ...boolean,
   },
+  tenantWideDeduplication: {
+    describes: 'deduplicate against every token of the tenant, also those out of reach',
+    fallback: defaultSettings.tenantWideDeduplication,
+    ...boolean,
+  },
   sessionGrantsWithinAuthorizer: {
     describes: 'refuse a session more than its authorizer has',
     fallback: defaultSettings.sessionGrantsWithinAuthorizer,

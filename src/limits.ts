@@ -90,6 +90,8 @@ export const jsonSharedCharsMax = 4_096
 
 // Tokens
 export const tokenDataBytesMax = 512 * 1024
+/** Of data that its changer sees nothing of, by steps of which its size is judged. */
+export const hiddenDataStepBytes = 16 * 1024
 export const tokenIdCharsMin = 3
 export const tokenIdCharsMax = 400
 export const searchIndexesMax = 10
@@ -101,6 +103,8 @@ export const containerCharsMax = 400
 export const containerSegmentsMax = 10
 export const containersMax = 1
 export const idFilterMax = 100
+/** decision: uniques by which equal tokens that do not reach one another keep races apart. */
+export const dedupSeatsMax = 9
 /** Random aliases that are drawn once more because a token has them (contract section 7). */
 export const aliasRedrawsMax = 10
 /** decision: digests of each kind of shared term that a tenant keeps: types, containers, days. */
@@ -246,10 +250,10 @@ export const groupCommitChangesMax = 1_000
 /** decision: of the rows of one transaction; their pages and those of indexes come on top. */
 export const groupCommitBytesMax = 2 * 1024 * 1024
 /**
- * The credential that must stand, of each token its row and two expired holders, and of an
+ * The credential that must stand; of each token its row, who held its id, and its seats; of an
  * idempotency key its row and an expired holder.
  */
-export const writeChangesMax = 1 + 3 * bulkLeavesMax + 2
+export const writeChangesMax = 1 + (2 + dedupSeatsMax) * bulkLeavesMax + 2
 /** decision: nearly every row and every chunk of ordinals is smaller. */
 export const stagedBytesMax = 16 * 1024
 export const ordinalMax = 2 ** 48 - 1

@@ -40,6 +40,8 @@ export interface Settings {
   readonly maskGuard: boolean
   /** Only whoever sees a token whole may widen how it is shown and found (contract section 6). */
   readonly strictMasks: boolean
+  /** Deduplication looks at every token of the tenant, in reach or not (contract section 8). */
+  readonly tenantWideDeduplication: boolean
   /** A session gets no wider grants than its authorizer has (contract section 12). */
   readonly sessionGrantsWithinAuthorizer: boolean
 }
@@ -57,6 +59,7 @@ export const defaultSettings: Settings = {
   cardNumberGuard: true,
   maskGuard: true,
   strictMasks: true,
+  tenantWideDeduplication: false,
   sessionGrantsWithinAuthorizer: false,
 }
 

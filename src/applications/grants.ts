@@ -11,7 +11,8 @@ import {
   type GrantsDraft,
   type RuleScope,
 } from '../domain/grants.ts'
-import type { ApplicationType } from '../domain/permissions.ts'
+import { applicationTypes, type ApplicationType } from '../domain/permissions.ts'
+import { ApiError } from '../errors.ts'
 import type { RuleBody } from './model.ts'
 
 function checkScope(faults: Faults, path: string, rule: RuleBody): RuleScope {
@@ -29,3 +30,27 @@ function checkScope(faults: Faults, path: string, rule: RuleBody): RuleScope {
  */
 export const checkGrants = (type: ApplicationType, body: GrantsDraft<RuleBody>): Grants =>
   composeGrants(type, body, checkScope)
+
+const faultOf = (type: ApplicationType, body: GrantsDraft<RuleBody>): ApiError | undefined => {
+  try {
+    checkGrants(type, body)
+    return undefined
+  } catch (thrown) {
+    if (thrown instanceof ApiError) return thrown
+    throw thrown
+  }
+}
+
+const faultsIn = ({ fields = {} }: ApiError): number => Object.keys(fields).length
+
+/**
+ * For the grants of an application that is not there: what no type may hold is a fault of the body
+ * (contract section 2).
+ * @throws ApiError `invalid_request` with the faults for the type that has the fewest
+ */
+export function assertGrantsOfSomeType(body: GrantsDraft<RuleBody>): void {
+  const faults = applicationTypes.map(type => faultOf(type, body))
+  const [first, ...others] = faults.filter(fault => fault !== undefined)
+  if (first === undefined || others.length + 1 < faults.length) return
+  throw others.reduce((least, fault) => (faultsIn(fault) < faultsIn(least) ? fault : least), first)
+}

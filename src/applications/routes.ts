@@ -145,6 +145,9 @@ const readRoutes = (deps: Deps): readonly Route[] => [
     path: '/applications/:id',
     summary: 'Get an application',
     permission: 'application:read',
+    // Every application reads itself; a session is none (contract section 13).
+    isOwn: ({ type, applicationId }, { id }) =>
+      type !== 'session' && id?.toLowerCase() === applicationId,
     success: oneApplication,
     failures: [401, 403, 404],
     handle: async call => one(await getApplication(deps, call.caller, idOf(call))),

@@ -15,7 +15,7 @@ import { inTurn } from '../records/turns.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
 import { Secret } from '../secret.ts'
 import type { Change, NewRow, Query } from '../store/contract.ts'
-import { checkGrants } from './grants.ts'
+import { assertGrantsOfSomeType, checkGrants } from './grants.ts'
 import type { CreateApplicationBody, UpdateApplicationBody } from './model.ts'
 import {
   applicationUnique,
@@ -193,22 +193,40 @@ const modified = (deps: Deps, caller: Caller) => ({
 const added = (before: readonly Permission[], after: readonly Permission[]) =>
   after.filter(permission => !before.includes(permission))
 
-/** Replaces name, permissions and rules; the type stays (contract section 13). */
-export const updateApplication = (
+async function replaceGrants(
+  deps: Deps,
+  caller: Caller,
+  stored: StoredApplication,
+  body: UpdateApplicationBody,
+): Promise<{ changes: readonly Change[]; result: ApplicationRecord }> {
+  const { row, record } = stored
+  const grants = checkGrants(record.type, body)
+  assertMayGrant(caller, record.type, added(record.permissions, grants.permissions))
+  const result = { ...record, name: body.name, ...grants, ...modified(deps, caller) }
+  const disarms = canCreateApplications(record) && !canCreateApplications(result)
+  const guard = disarms ? await anotherManagerStands(deps, stored) : []
+  return { changes: [...guard, replacement(deps, stored, result, row.uniques[1])], result }
+}
+
+/**
+ * Replaces name, permissions and rules; the type stays (contract section 13).
+ * @throws ApiError `invalid_request` before `not_found`: a fault of the body is told in any case
+ */
+export async function updateApplication(
   deps: Deps,
   caller: Caller,
   id: string,
   body: UpdateApplicationBody,
-): Promise<ApplicationRecord> =>
-  changeApplication(deps, caller, id, async stored => {
-    const { row, record } = stored
-    const grants = checkGrants(record.type, body)
-    assertMayGrant(caller, record.type, added(record.permissions, grants.permissions))
-    const result = { ...record, name: body.name, ...grants, ...modified(deps, caller) }
-    const disarms = canCreateApplications(record) && !canCreateApplications(result)
-    const guard = disarms ? await anotherManagerStands(deps, stored) : []
-    return { changes: [...guard, replacement(deps, stored, result, row.uniques[1])], result }
-  })
+): Promise<ApplicationRecord> {
+  try {
+    return await changeApplication(deps, caller, id, stored =>
+      replaceGrants(deps, caller, stored, body),
+    )
+  } catch (thrown) {
+    if (thrown instanceof ApiError && thrown.kind === 'not_found') assertGrantsOfSomeType(body)
+    throw thrown
+  }
+}
 
 function replacement(
   deps: Deps,

@@ -94,6 +94,10 @@ export function findInSettings(settings: Settings, address: Address): Finding[] 
       !settings.strictMasks,
       'who may update a token may change its mask to show it all: strict masks are off',
     ],
+    [
+      settings.tenantWideDeduplication,
+      'whoever may create tokens is told of equal ones out of its reach, by deduplication',
+    ],
     [settings.requestsPerSecondMax === undefined, 'no credential is limited in its requests'],
     [
       'host' in address && !isLoopback(address.host),

@@ -30,6 +30,8 @@ export type DigestLabel =
   | 'token-id-prefix'
   | 'token-metadata'
   | 'token-search'
+  | 'token-search-shown'
+  | 'token-search-blank'
   | 'token-fingerprint'
   | 'token-created-by'
   | 'token-created-day'

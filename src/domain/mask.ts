@@ -84,6 +84,25 @@ export const applyMask = (
   }
 }
 
+/** Nothing but null, empty texts, and lists and objects of them. */
+const isBlank = (value: Json): boolean => {
+  if (isJsonArray(value)) return value.every(isBlank)
+  if (isJsonObject(value)) return [...value.values()].every(isBlank)
+  return value === null || value === ''
+}
+
+const showsIn = (mask: Json, run: Run): boolean => {
+  if (isJsonArray(mask)) return mask.some(item => showsIn(item, run))
+  if (isJsonObject(mask)) return [...mask.values()].some(member => showsIn(member, run))
+  if (typeof mask !== 'string') return false
+  const template = compileTemplate(mask, run.at, 'mask')
+  return !template.isConstant && !isBlank(template.evaluate(run))
+}
+
+/** Whether a mask that can be applied shows anything that depends on the data. Never throws. */
+export const showsAnything = (mask: Json, data: Json): boolean =>
+  applyMask(mask, data) !== undefined && showsIn(mask, startRun({ at: 'mask', data }))
+
 const digitsIn = (text: string): string => text.replaceAll(/[^0-9]/g, '')
 
 /** Calls `visit` with the text of every scalar and of every member name, in order. */

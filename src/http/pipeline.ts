@@ -38,8 +38,11 @@ import type { Call, Done, Reply, Route } from './route.ts'
 export interface Pipeline {
   readonly deps: Deps
   readonly answers: Answers
-  /** The caller of a live key; `undefined` for every other text. */
-  readonly authenticate: (key: string) => Promise<Caller | undefined>
+  /**
+   * The caller of a live key; `undefined` for every other text.
+   * @param isFresh whether nothing that is kept will do
+   */
+  readonly authenticate: (key: string, isFresh?: boolean) => Promise<Caller | undefined>
   readonly rate: RateLimit
   readonly bodyBudget: BodyBudget
   /** Of idempotency keys for which this process runs an operation, in hexadecimal. */
@@ -70,44 +73,53 @@ function keyOf(request: Request, aliases: readonly string[]): string | undefined
   return key
 }
 
-async function findCaller({ deps, authenticate }: Pipeline, request: Request): Promise<Caller> {
+async function findCaller(
+  { deps, authenticate }: Pipeline,
+  request: Request,
+  isFresh = false,
+): Promise<Caller> {
   // No key is looked up like a wrong one: both refusals cost the same (contract section 2).
-  const caller = await authenticate(keyOf(request, deps.settings.keyHeaders) ?? '')
+  const caller = await authenticate(keyOf(request, deps.settings.keyHeaders) ?? '', isFresh)
   if (caller !== undefined) return caller
   throw unauthenticated()
 }
 
-function assertPermitted(route: Route, caller: Caller): void {
+function assertPermitted(route: Route, caller: Caller, params: Params): void {
   const { permission, callers } = route
   if (callers !== undefined && !callers.includes(caller.type)) {
     throw new ApiError('forbidden', `expected a credential of type ${callers.join(' or ')}`)
   }
   if (permission === undefined || holdsAnywhere(caller.grants, permission)) return
+  if (route.isOwn?.(caller, params) === true) return
   throw new ApiError('forbidden', `expected a credential with the permission ${permission}`)
 }
 
-/** A body may take its time: what its caller may do is asked again once it is here. */
-async function callerAfterBody(pipeline: Pipeline, route: Route, request: Request) {
-  const caller = await findCaller(pipeline, request)
-  assertPermitted(route, caller)
+/** What the caller may do now: a body takes its time, and a write may find its credential changed. */
+async function callerNow(
+  pipeline: Pipeline,
+  { route, request, params }: Pick<Asked, 'route' | 'request' | 'params'>,
+  isFresh = false,
+): Promise<Caller> {
+  const caller = await findCaller(pipeline, request, isFresh)
+  assertPermitted(route, caller, params)
   return caller
 }
 
 /** A write that finds its credential changed is decided anew: 401 or 403 only for what is gone. */
 async function handleStanding(
   pipeline: Pipeline,
-  { route, request }: Asked,
+  asked: Asked,
   call: Call,
   along?: Standing['along'],
 ): Promise<Reply> {
   let { caller } = call
   for (let count = 0; count < writeAttemptsMax; count += 1) {
     try {
-      return await route.handle({ ...call, caller: along ? { ...caller, along } : caller })
+      return await asked.route.handle({ ...call, caller: along ? { ...caller, along } : caller })
     } catch (thrown) {
       if (!(thrown instanceof CredentialMoved)) throw thrown
     }
-    caller = await callerAfterBody(pipeline, route, request)
+    caller = await callerNow(pipeline, asked, true)
   }
   throw changedByOthers()
 }
@@ -182,7 +194,7 @@ async function runForSlot(
     } catch (thrown) {
       if (!mayBeDone(thrown)) throw thrown
       const found = await findDone(deps, slot)
-      const caller = await callerAfterBody(pipeline, asked.route, asked.request)
+      const caller = await callerNow(pipeline, asked)
       if ('done' in found) return replay(pipeline, { ...asked, caller }, found.done)
       if (!(thrown instanceof AlongTaken)) throw thrown
       leaving = found.leaving
@@ -233,8 +245,9 @@ async function run(
   assertNoContentCoding(request)
   const key = readIdempotencyKey(route, request)
   const bytes = await readBytes(route, request, intake, key)
-  const caller = bytes === undefined ? first : await callerAfterBody(pipeline, route, request)
-  const asked = { route, request, params, caller, bytes }
+  const named = { route, request, params }
+  const caller = bytes === undefined ? first : await callerNow(pipeline, named)
+  const asked = { ...named, caller, bytes }
   if (key === undefined) return handleStanding(pipeline, asked, callOf(pipeline, asked))
   const body = bytes ?? new Uint8Array()
   return runOnce(pipeline, asked, slotOf(deps, caller, route, request, params, key, body))
@@ -256,7 +269,7 @@ export async function answerRoute(
   const { request } = exchange
   const caller = await findCaller(pipeline, request)
   admit(pipeline.rate.enter(caller.credential.ordinal))
-  assertPermitted(route, caller)
+  assertPermitted(route, caller, params)
   exchange.isAdmitted = true
   const hold = pipeline.bodyBudget(caller.credential.ordinal)
   const intake = openIntake(request, { hold, bytesMax: pipeline.deps.settings.bodyBytesMax })

@@ -77,6 +77,8 @@ export interface Route {
   readonly description?: string
   /** `undefined`: any live credential may call. */
   readonly permission: Permission | undefined
+  /** What a caller may ask for without that permission. */
+  readonly isOwn?: (caller: Caller, params: Call['params']) => boolean
   /** What the credential must be, where that matters; absent: of any kind. */
   readonly callers?: readonly CallerType[]
   readonly body?: BodyRule

@@ -15,6 +15,8 @@ export interface Bounds {
   readonly upper: Query
   readonly lower: Query
   readonly matches: (token: StoredToken) => boolean
+  /** Matches all between the two, and more; absent where nothing is cheaper to ask. */
+  readonly doubt?: Query | undefined
 }
 
 export const exactly = (query: Query, matches: Bounds['matches']): Bounds => ({
@@ -27,6 +29,13 @@ export const isExact = ({ upper, lower }: Bounds): boolean => upper === lower
 
 export const nothing: Bounds = exactly({ any: [] }, () => false)
 
+/** What is in doubt of a combination is in doubt of one of its parts. */
+function doubtOf(parts: readonly Bounds[]): Query | undefined {
+  const inexact = parts.filter(part => !isExact(part))
+  const doubts = inexact.flatMap(({ doubt }) => (doubt === undefined ? [] : [doubt]))
+  return doubts.length === inexact.length ? { any: doubts } : undefined
+}
+
 /** `combine` makes one query of two that stand for the same part of the answer. */
 function joined(
   parts: readonly Bounds[],
@@ -37,7 +46,7 @@ function joined(
   if (only !== undefined && parts.length === 1) return only
   const upper = combine(parts.map(part => part.upper))
   const lower = parts.every(isExact) ? upper : combine(parts.map(part => part.lower))
-  return { upper, lower, matches }
+  return { upper, lower, matches, doubt: doubtOf(parts) }
 }
 
 export const anyOf = (parts: readonly Bounds[]): Bounds =>
@@ -60,7 +69,8 @@ export function without(from: Bounds, except: Bounds): Bounds {
   const matches = (token: StoredToken) => from.matches(token) && !except.matches(token)
   const upper = { from: from.upper, except: except.lower }
   if (isExact(from) && isExact(except)) return exactly(upper, matches)
-  return { upper, lower: { from: from.lower, except: except.upper }, matches }
+  const lower = { from: from.lower, except: except.upper }
+  return { upper, lower, matches, doubt: doubtOf([from, except]) }
 }
 
 /** How many nodes the two queries have together. */

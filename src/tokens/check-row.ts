@@ -11,7 +11,7 @@ import type { Keys } from '../crypto/scope.ts'
 import { isJsonObject } from '../domain/json.ts'
 import { parseJson } from '../domain/json-parse.ts'
 import type { Row } from '../store/contract.ts'
-import { dedupUnique } from './dedup.ts'
+import { dedupSeats } from './dedup.ts'
 import { openToken, termsOf, tokenUnique } from './record.ts'
 import type { TokenRecord } from './stored-form.ts'
 
@@ -26,13 +26,13 @@ const textsOf = (digests: readonly Uint8Array[]): Set<string> => new Set(digests
 function hasUniques(keys: Keys, tenantId: string, record: TokenRecord, row: Row): boolean {
   const [id, dedup, ...more] = [...textsOf(row.uniques)]
   const mayHold =
-    record.deduplicates === true ? hexOf(dedupUnique(keys, tenantId, record)) : undefined
-  const isHeld = dedup === undefined || dedup === mayHold
+    record.deduplicates === true ? textsOf([...dedupSeats(keys, tenantId, record)]) : new Set()
+  const isHeld = dedup === undefined || mayHold.has(dedup)
   return id === hexOf(tokenUnique(keys, tenantId, record.id)) && isHeld && more.length === 0
 }
 
 function hasTerms(keys: Keys, tenantId: string, record: TokenRecord, row: Row): boolean {
-  const contents = { metadata: metadataOf(record), searchValues: [] }
+  const contents = { metadata: metadataOf(record), searchValues: [], isShownMasked: false }
   const wanted = textsOf(termsOf(keys, tenantId, record, contents))
   const held = textsOf(row.terms)
   const searched = held.size - wanted.size

@@ -18,7 +18,7 @@ import { assertMaskHidesNumber, checkMask } from '../domain/mask.ts'
 import { normaliseMetadata } from '../domain/metadata.ts'
 import { assertNoCardNumber } from '../domain/pan-guard.ts'
 import type { TokenType } from '../domain/token-types.ts'
-import { invalid } from '../errors.ts'
+import { ApiError, invalid } from '../errors.ts'
 import {
   containersMax,
   maskCharsMax,
@@ -28,6 +28,7 @@ import {
 } from '../limits.ts'
 import type { Settings } from '../settings.ts'
 import type { TokenContents } from './record.ts'
+import { isShownByMask } from './shown-mask.ts'
 import { defaultMaskTextOf, type TokenRecord } from './stored-form.ts'
 
 /** What a token is to be, before it is checked. Absent members mean none, or the type's default. */
@@ -41,6 +42,16 @@ export interface Draft {
   readonly fingerprintExpression: string
   readonly expiresAt: Instant | undefined
   readonly deduplicates: boolean
+  /** Present where the changer sees nothing of the data, which must not be told by a refusal. */
+  readonly hidden?: HiddenData | undefined
+}
+
+/** How data is judged that stays hidden; see `hidden-data.ts`. */
+export interface HiddenData {
+  /** For which its size counts; absent: for those that it has. */
+  readonly bytes: number | undefined
+  /** The number that masks must hide is still the hidden one. */
+  readonly keepsNumber: boolean
 }
 
 /** What an operator may turn off (contract sections 6 and 7). */
@@ -72,37 +83,47 @@ const asText = (value: Json): string | undefined => {
   return typeof value === 'string' ? value : printCanonicalJson(value)
 }
 
-/** Values that a search finds the token by; empty results are left out, equal ones kept once. */
-function evaluateSearchIndexes(expressions: readonly string[], data: Json): string[] {
-  if (expressions.length > searchIndexesMax) {
+function evaluateSearchIndex(expression: string, at: string, data: Json): string {
+  const template = compileTemplate(expression, at, 'search_index')
+  const value = asText(evaluateTemplate(template, { at, data })) ?? ''
+  if (value.length <= searchIndexResultCharsMax) return value
+  throw invalid(at, `expected a result of at most ${searchIndexResultCharsMax} characters`)
+}
+
+/**
+ * Values that a search finds the token by; empty results are left out, equal ones kept once. What
+ * cannot be had of hidden data is left out too: a refusal would tell of it.
+ */
+function evaluateSearchIndexes({ searchIndexes, hidden }: Draft, data: Json): string[] {
+  if (searchIndexes.length > searchIndexesMax) {
     throw invalid('search_indexes', `expected at most ${searchIndexesMax} expressions`)
   }
   const values = new Set<string>()
-  expressions.forEach((expression, index) => {
-    const at = `search_indexes[${index}]`
-    const template = compileTemplate(expression, at, 'search_index')
-    const value = asText(evaluateTemplate(template, { at, data }))
-    if (value === undefined || value === '') return
-    if (value.length > searchIndexResultCharsMax) {
-      throw invalid(at, `expected a result of at most ${searchIndexResultCharsMax} characters`)
+  searchIndexes.forEach((expression, index) => {
+    try {
+      const value = evaluateSearchIndex(expression, `search_indexes[${index}]`, data)
+      if (value !== '') values.add(value)
+    } catch (thrown) {
+      if (hidden === undefined || !(thrown instanceof ApiError)) throw thrown
     }
-    values.add(value)
   })
   return [...values]
 }
+
+export const nothingToEqual = () =>
+  invalid('fingerprint_expression', 'expected a value of the token to deduplicate by')
 
 /** What the fingerprint is taken of. Tokens are equal by it, so a constant would equal them all. */
 function evaluateFingerprint(draft: Draft, scope: Omit<Scope, 'at'>): string {
   const at = 'fingerprint_expression'
   const template = compileTemplate(draft.fingerprintExpression, at, 'fingerprint')
   const text = asText(evaluateTemplate(template, { ...scope, at })) ?? ''
-  if (draft.deduplicates && (text === '' || template.isConstant)) {
-    throw invalid(at, 'expected a value of the token to deduplicate by')
-  }
+  if (draft.deduplicates && (text === '' || template.isConstant)) throw nothingToEqual()
   return text
 }
 
-function composeContainers(guards: Guards, containers: readonly string[]): string[] {
+/** In normal form. @throws ApiError `invalid_request` */
+export function composeContainers(guards: Guards, containers: readonly string[]): string[] {
   if (containers.length !== containersMax) {
     throw invalid('containers', `expected exactly ${containersMax} container`)
   }
@@ -115,13 +136,25 @@ function composeContainers(guards: Guards, containers: readonly string[]): strin
   })
 }
 
-function composeData(type: TokenType, given: Json): { data: Json; dataText: string } {
-  const data = type.normalise(given, 'data')
-  const dataText = printJson(data)
-  if (Buffer.byteLength(dataText) > tokenDataBytesMax) {
+/** @throws ApiError `invalid_request` */
+export function assertDataFits(bytes: number): void {
+  if (bytes > tokenDataBytesMax) {
     throw invalid('data', `expected at most ${tokenDataBytesMax} bytes`)
   }
+}
+
+function composeData({ type, data: given, hidden }: Draft) {
+  const data = type.normalise(given, 'data')
+  const dataText = printJson(data)
+  assertDataFits(hidden?.bytes ?? Buffer.byteLength(dataText))
   return { data, dataText }
+}
+
+/** @throws ApiError `invalid_request` */
+export function printMask(mask: Json): string {
+  const text = printJson(mask)
+  if (text.length <= maskCharsMax) return text
+  throw invalid('mask', `expected at most ${maskCharsMax} characters`)
 }
 
 function composeMask(guards: Guards, draft: Draft, data: Json): string | undefined {
@@ -130,17 +163,22 @@ function composeMask(guards: Guards, draft: Draft, data: Json): string | undefin
   const defaultText = defaultMaskTextOf(type)
   // The default needs no check, and on an update it comes back as text.
   if (mask === type.defaultMask) return defaultText
-  const text = printJson(mask)
-  if (text.length > maskCharsMax)
-    throw invalid('mask', `expected at most ${maskCharsMax} characters`)
+  const text = printMask(mask)
   if (text === defaultText) return text
   checkMask(mask, 'mask')
-  if (guards.maskGuard) assertMaskHidesNumber(type.name, mask, data)
+  const isGuarded = guards.maskGuard && draft.hidden?.keepsNumber !== true
+  if (isGuarded) assertMaskHidesNumber(type.name, mask, data)
   return text
 }
 
-/** Metadata is declared non-sensitive, so a card number in it is refused (contract section 7). */
-function composeMetadata(guards: Guards, given: Json | undefined): ReadonlyMap<string, string> {
+/**
+ * Metadata is declared non-sensitive, so a card number in it is refused (contract section 7).
+ * @throws ApiError `invalid_request`
+ */
+export function composeMetadata(
+  guards: Guards,
+  given: Json | undefined,
+): ReadonlyMap<string, string> {
   const pairs = normaliseMetadata(given ?? new Map(), 'metadata')
   if (!guards.cardNumberGuard) return pairs
   for (const [name, value] of pairs) {
@@ -153,12 +191,12 @@ function composeMetadata(guards: Guards, given: Json | undefined): ReadonlyMap<s
 /** @throws ApiError `invalid_request` with the path of what is wrong */
 export function composeToken(scope: KeyScope, guards: Guards, draft: Draft): Composed {
   const { type, fingerprintExpression, searchIndexes, expiresAt } = draft
-  const { data, dataText } = composeData(type, draft.data)
+  const { data, dataText } = composeData(draft)
   const containers = composeContainers(guards, draft.containers)
   const metadata = composeMetadata(guards, draft.metadata)
   const maskText = composeMask(guards, draft, data)
   const content = evaluateFingerprint(draft, { data, metadata })
-  const searchValues = evaluateSearchIndexes(searchIndexes, data)
+  const searchValues = evaluateSearchIndexes(draft, data)
   // Assigned one by one, as in `parseStored`.
   const record: { -readonly [K in keyof ComposedRecord]: ComposedRecord[K] } = {
     type: type.name,
@@ -171,5 +209,6 @@ export function composeToken(scope: KeyScope, guards: Guards, draft: Draft): Com
   if (metadata.size > 0) record.metadataText = printJson(metadata)
   if (expiresAt !== undefined) record.expiresAt = expiresAt
   if (draft.deduplicates) record.deduplicates = true
-  return { record, contents: { dataText, metadata, searchValues }, data }
+  const isShownMasked = searchValues.length > 0 && isShownByMask(type, maskText, () => data)
+  return { record, contents: { dataText, metadata, searchValues, isShownMasked }, data }
 }

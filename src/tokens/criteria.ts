@@ -5,17 +5,23 @@
  * @module
  */
 import { timingSafeEqual } from 'node:crypto'
-import type { Keys } from '../crypto/scope.ts'
+import type { Keys, KeyScope } from '../crypto/scope.ts'
 import { coverDays } from '../domain/day-spans.ts'
 import { isUuid, longestPrefix, mayBeginUuid } from '../domain/id-prefixes.ts'
+import { parseJson } from '../domain/json-parse.ts'
+import { tokenTypeOf } from '../domain/token-types.ts'
+import { invariant } from '../errors.ts'
 import type { Digest } from '../store/contract.ts'
 import { anyOf, exactly, nothing, without, type Bounds } from './bounds.ts'
-import { tokenTerms, tokenUnique } from './record.ts'
+import { tokenTerms, tokenUnique, type StoredToken } from './record.ts'
+import { isShownByMask } from './shown-mask.ts'
 import type { TokenRecord } from './stored-form.ts'
 
 /** The header of a row is authenticated by its sealed parts, so its terms may be believed. */
-const ofTerm = (term: Digest): Bounds =>
-  exactly({ term }, ({ row }) => row.terms.some(held => timingSafeEqual(held, term)))
+const holds = ({ row }: StoredToken, term: Digest): boolean =>
+  row.terms.some(held => timingSafeEqual(held, term))
+
+const ofTerm = (term: Digest): Bounds => exactly({ term }, token => holds(token, term))
 
 const ofTerms = (terms: readonly Digest[]): Bounds => anyOf(terms.map(ofTerm))
 
@@ -90,8 +96,29 @@ const idCriteria = (keys: Keys, tenantId: string, every: Bounds) => {
   }
 }
 
-/** The criteria of one tenant. Texts are compared as the terms of `record.ts` fold them. */
-export const tokenCriteria = (keys: Keys, tenantId: string) => {
+function isShownMasked({ record, openData }: StoredToken): boolean {
+  const type = tokenTypeOf(record.type)
+  invariant(type !== undefined, 'a stored token has a known type')
+  return isShownByMask(type, record.maskText, () => parseJson(openData()))
+}
+
+/** Tokens by their search values. What older versions wrote is looked at under a mask. */
+const searchCriteria = (terms: ReturnType<typeof tokenTerms>) => ({
+  search: (value: string): Bounds =>
+    ofTerms([terms.searchShown(value), terms.searchBlank(value), terms.searchEither(value)]),
+  /** Only those that show something of their data under the mask transform. */
+  searchMasked(value: string): Bounds {
+    const [shown, either] = [terms.searchShown(value), terms.searchEither(value)]
+    return {
+      upper: { any: [{ term: shown }, { term: either }] },
+      lower: { term: shown },
+      doubt: { term: either },
+      matches: token => holds(token, shown) || (holds(token, either) && isShownMasked(token)),
+    }
+  },
+})
+
+const openCriteria = (keys: Keys, tenantId: string) => {
   const terms = tokenTerms(keys, tenantId)
   const every = ofTerm(terms.every())
   return {
@@ -101,7 +128,7 @@ export const tokenCriteria = (keys: Keys, tenantId: string) => {
     type: (type: string) => ofTerm(terms.type(type)),
     fingerprint: (text: string) => ofTerm(terms.fingerprint(text)),
     metadata: (name: string, value: string) => ofTerm(terms.metadata(name, value)),
-    search: (value: string) => ofTerm(terms.search(value)),
+    ...searchCriteria(terms),
     createdBy: (applicationId: string) => ofTerm(terms.createdBy(applicationId)),
     modifiedBy: (applicationId: string) => ofTerm(terms.modifiedBy(applicationId)),
     createdWithin: instantWithin({
@@ -117,4 +144,20 @@ export const tokenCriteria = (keys: Keys, tenantId: string) => {
   }
 }
 
-export type Criteria = ReturnType<typeof tokenCriteria>
+export type Criteria = ReturnType<typeof openCriteria>
+
+const opened = new WeakMap<KeyScope, Criteria>()
+
+/**
+ * The criteria of one tenant, always the same object, so that `every` is known where it comes back.
+ * Texts are compared as the terms of `record.ts` fold them.
+ */
+export function tokenCriteria(keys: Keys, tenantId: string): Criteria {
+  const scope = keys.tenant(tenantId)
+  let criteria = opened.get(scope)
+  if (criteria === undefined) {
+    criteria = openCriteria(keys, tenantId)
+    opened.set(scope, criteria)
+  }
+  return criteria
+}

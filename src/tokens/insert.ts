@@ -14,11 +14,12 @@ import { bulkAnswerCharsMax } from '../limits.ts'
 import { isExpired } from '../records/deadline.ts'
 import { untilWritten, writeAs, type Effect } from '../records/write.ts'
 import type { Change, NewRow } from '../store/contract.ts'
-import { dedupUnique, findEqual } from './dedup.ts'
-import { assertMayMask } from './mask-rights.ts'
+import { decideHolding, findEqual, type Holding } from './dedup.ts'
 import { spendCreates } from './guesses.ts'
+import { assertMayMask } from './mask-rights.ts'
 import { pauses } from './pause.ts'
 import type { Plan } from './plan.ts'
+import { reachOf, type Reach } from './reach.ts'
 import { sealToken } from './record.ts'
 import type { TokenRecord } from './stored-form.ts'
 import { viewStored, viewUnreadable, viewWritten, type Frame, type WrittenData } from './view.ts'
@@ -50,6 +51,10 @@ interface Made extends Named {
 
 interface Entry {
   readonly plan: Plan
+  /** Under the first id that was drawn, taken or not: an equal token is looked for by it. */
+  first: Named | undefined
+  /** Under the id that was drawn last. */
+  named: Named | undefined
   /** How often its id was found taken. */
   collisions: number
   made: Made | undefined
@@ -62,10 +67,16 @@ interface Batch {
   readonly ids: Set<string>
   /** By fingerprint; the first of equal ones. */
   readonly equals: Map<string, Made>
+  /** What must hold for deduplication, by ordinal. */
+  readonly changes: Map<number, Change>
+  /** Made once it is needed. */
+  reach: Reach | undefined
+  /** An equal token came up after it had been looked for. */
+  isLate: boolean
 }
 
-function nameToken(deps: Deps, caller: Caller, { plan, collisions }: Entry): Named {
-  const drawn = plan.drawId(collisions)
+function nameToken(deps: Deps, caller: Caller, { plan }: Entry, draw: number): Named {
+  const drawn = plan.drawId(draw)
   if (drawn === undefined) throw new ApiError('conflict', 'A token with this id exists.')
   const given = {
     ...plan.composed.record,
@@ -82,50 +93,57 @@ function nameToken(deps: Deps, caller: Caller, { plan, collisions }: Entry): Nam
   return { record, transform }
 }
 
-function makeToken(deps: Deps, caller: Caller, plan: Plan, named: Named): Made {
-  const { tenantId } = caller
-  const { record, transform } = named
+function makeToken(
+  deps: Deps,
+  { tenantId }: Caller,
+  plan: Plan,
+  { record, transform }: Named,
+  { uniques }: Pick<Holding, 'uniques'>,
+): Made {
   const { contents, data } = plan.composed
   const written = { data, dataText: contents.dataText }
-  const asked = record.deduplicates === true
-  const uniques = asked ? [dedupUnique(deps.keys, tenantId, record)] : []
-  const frame = asked ? { deduplicated: false } : {}
+  const frame = record.deduplicates === true ? { deduplicated: false } : {}
   const json = plan.isBare
     ? JSON.stringify(record.id)
     : viewWritten(record, tenantId, atMostMask(transform), written, frame)
   const row = sealToken(deps, tenantId, record, contents, 1, uniques)
-  return { ...named, row, written, answer: { id: record.id, json, ...frame } }
+  return { record, transform, row, written, answer: { id: record.id, json, ...frame } }
 }
 
-/** An equal token as it is read, or the little that is said of it to those who may not read it. */
+/**
+ * An equal token as it is read, but never beyond mask, since this request may not have sent all of
+ * it; or the little that is said of it to those who may not read it (contract section 8).
+ */
 export function showEqual(
-  caller: Caller,
+  { grants }: Caller,
   record: TokenRecord,
   view: (transform: Transform, frame: Frame) => string,
 ): Answer {
-  const transform = decideTransform(caller.grants, 'token:read', record)
   const frame = { deduplicated: true }
-  const json =
-    transform === undefined
-      ? viewUnreadable(record, caller.tenantId, frame)
-      : view(transform, frame)
-  return { id: record.id, json, ...frame }
+  const transform = decideTransform(grants, 'token:read', record)
+  if (transform !== undefined) {
+    return { id: record.id, json: view(atMostMask(transform), frame), ...frame }
+  }
+  const isRedacted = decideTransform(grants, 'token:create', record) === 'redact'
+  return { id: record.id, json: viewUnreadable(record, isRedacted), ...frame }
 }
 
 /** Stored tokens come first: they are older than those of this batch. */
 async function findAnswer(
   deps: Deps,
   caller: Caller,
+  reach: Reach,
   contents: TokenRecord,
   batch: Batch,
 ): Promise<Answer | undefined> {
   const { tenantId } = caller
-  const stored = await findEqual(deps, tenantId, contents)
+  const stored = await findEqual(deps, caller, reach.tokens, contents)
   if (stored !== undefined) {
     return showEqual(caller, stored.record, (transform, frame) =>
       viewStored(tenantId, stored, transform, frame),
     )
   }
+  // It is in reach: the caller creates it where it may.
   const twin = batch.equals.get(contents.fingerprint)
   if (twin === undefined) return undefined
   return showEqual(caller, twin.record, (transform, frame) =>
@@ -135,26 +153,28 @@ async function findAnswer(
 
 /** Named as no other one of the batch is. */
 function nameInBatch(deps: Deps, caller: Caller, entry: Entry, { ids }: Batch): Named {
-  let named: Named = entry.made ?? nameToken(deps, caller, entry)
+  const name = () => nameToken(deps, caller, entry, entry.collisions)
+  let named = entry.named ?? (entry.collisions === 0 ? entry.first : undefined) ?? name()
   while (ids.has(named.record.id)) {
     entry.collisions += 1
     entry.made = undefined
-    named = nameToken(deps, caller, entry)
+    named = name()
   }
+  entry.named = named
   return named
 }
 
 const refusals: readonly ErrorKind[] = ['invalid_request', 'forbidden', 'conflict']
 
 /** `undefined` for what is refused, and for every other error as it is. */
-function nameOrRefuse(
+async function answerOrRefuse(
   refuse: (error: ApiError) => void,
   entry: Entry,
-  name: () => Named,
-): Named | undefined {
+  decide: () => Promise<Answer>,
+): Promise<Answer | undefined> {
   if (entry.isRefused) return undefined
   try {
-    return name()
+    return await decide()
   } catch (thrown) {
     if (!(thrown instanceof ApiError) || !refusals.includes(thrown.kind)) throw thrown
     entry.isRefused = true
@@ -163,19 +183,39 @@ function nameOrRefuse(
   }
 }
 
-function addToBatch(
+function addToBatch(entry: Entry, made: Made, { entries, ids, equals }: Batch): Answer {
+  const { id, fingerprint } = made.record
+  entry.made = made
+  entries.push(entry)
+  ids.add(id)
+  if (!equals.has(fingerprint)) equals.set(fingerprint, made)
+  return made.answer
+}
+
+/** @throws ApiError `forbidden`, `conflict`, `invalid_request` */
+async function decideEntry(
   deps: Deps,
   caller: Caller,
   entry: Entry,
-  named: Named,
-  { entries, ids, equals }: Batch,
-): Answer {
-  const { id, fingerprint } = named.record
-  entry.made ??= makeToken(deps, caller, entry.plan, named)
-  entries.push(entry)
-  ids.add(id)
-  if (!equals.has(fingerprint)) equals.set(fingerprint, entry.made)
-  return entry.made.answer
+  batch: Batch,
+): Promise<Answer> {
+  const { record } = (entry.first ??= nameToken(deps, caller, entry, 0))
+  if (record.deduplicates !== true) {
+    const named = nameInBatch(deps, caller, entry, batch)
+    const plain = () => makeToken(deps, caller, entry.plan, named, { uniques: [] })
+    return addToBatch(entry, entry.made ?? plain(), batch)
+  }
+  const reach = (batch.reach ??= reachOf(deps, caller))
+  // A hit comes before the conflict of a taken id (contract section 17).
+  const equal = await findAnswer(deps, caller, reach, record, batch)
+  if (equal !== undefined) return equal
+  const named = nameInBatch(deps, caller, entry, batch)
+  const holding = await decideHolding(deps, caller, reach, named.record)
+  batch.isLate ||= holding.hasEqual
+  for (const change of holding.changes) {
+    batch.changes.set('remove' in change ? change.remove : change.require, change)
+  }
+  return addToBatch(entry, makeToken(deps, caller, entry.plan, named, holding), batch)
 }
 
 async function decideAll(
@@ -184,19 +224,23 @@ async function decideAll(
   entries: readonly Entry[],
   refuse: Refuse,
 ): Promise<{ readonly batch: Batch; readonly answers: readonly (Answer | undefined)[] }> {
-  const batch: Batch = { entries: [], ids: new Set(), equals: new Map() }
+  const batch: Batch = {
+    entries: [],
+    ids: new Set(),
+    equals: new Map(),
+    changes: new Map(),
+    reach: undefined,
+    isLate: false,
+  }
   const answers: (Answer | undefined)[] = []
   const pause = pauses(deps.elapsedMs)
   let chars = 0
   for (const [index, entry] of entries.entries()) {
-    const named = nameOrRefuse(
+    const answer = await answerOrRefuse(
       error => refuse(index, error),
       entry,
-      () => nameInBatch(deps, caller, entry, batch),
+      () => decideEntry(deps, caller, entry, batch),
     )
-    const equal =
-      named?.record.deduplicates && (await findAnswer(deps, caller, named.record, batch))
-    const answer = named && (equal || addToBatch(deps, caller, entry, named, batch))
     answers.push(answer)
     chars += answer?.json.length ?? 0
     if (chars > bulkAnswerCharsMax) {
@@ -208,22 +252,28 @@ async function decideAll(
   return { batch, answers }
 }
 
-/** What stood in the way of a write: what of it is expired is to leave, other ids are drawn. */
-async function clearWay(deps: Deps, entries: readonly Entry[]): Promise<readonly Change[]> {
+/**
+ * Whose ids stood in the way of a write: who of them is expired is to leave, other ids are drawn.
+ * Who holds a seat is looked for anew with each attempt.
+ */
+async function clearWay(
+  deps: Deps,
+  entries: readonly Entry[],
+): Promise<ReadonlyMap<number, Change>> {
   const leaving = new Map<number, Change>()
   for (const entry of entries) {
-    for (const [index, unique] of (entry.made?.row.uniques ?? []).entries()) {
-      const holder = await deps.store.find(unique)
-      if (holder === undefined) continue
-      if (isExpired(holder, deps.settled())) {
-        leaving.set(holder.ordinal, { remove: holder.ordinal, ifVersion: holder.version })
-      } else if (index === 0) {
-        entry.collisions += 1
-        entry.made = undefined
-      }
+    const [id] = entry.made?.row.uniques ?? []
+    const holder = id && (await deps.store.find(id))
+    if (holder === undefined) continue
+    if (isExpired(holder, deps.settled())) {
+      leaving.set(holder.ordinal, { remove: holder.ordinal, ifVersion: holder.version })
+    } else {
+      entry.collisions += 1
+      entry.named = undefined
+      entry.made = undefined
     }
   }
-  return [...leaving.values()]
+  return leaving
 }
 
 /**
@@ -242,16 +292,21 @@ export async function insertTokens(
 ): Promise<readonly (Answer | undefined)[]> {
   const entries = plans.map((plan): Entry => ({
     plan,
+    first: undefined,
+    named: undefined,
     collisions: 0,
     made: undefined,
     isRefused: false,
   }))
   const counted = spendCreates(deps, caller, plans, refuse)
-  let leaving: readonly Change[] = []
+  let leaving: ReadonlyMap<number, Change> = new Map()
   return untilWritten(async () => {
     const { batch, answers } = await decideAll(deps, caller, entries, counted)
     const inserts = batch.entries.flatMap(({ made }) => (made ? [{ insert: made.row }] : []))
-    const changes = inserts.length === 0 ? [] : [...leaving, ...inserts]
+    const isNew = inserts.length > 0
+    if (isNew && batch.isLate) return undefined
+    const others = new Map([...batch.changes, ...leaving]).values()
+    const changes = isNew ? [...others, ...inserts] : []
     const landed = await writeAs(deps.store, caller, changes, tell(answers))
     if (landed) return { result: answers }
     leaving = await clearWay(deps, batch.entries)

@@ -10,7 +10,7 @@ import { allOf, anyOf, type Bounds } from './bounds.ts'
 import { tokenCriteria, type Criteria } from './criteria.ts'
 import { spendClauses } from './guesses.ts'
 import { listPart, type Listed, type ListPart } from './listing.ts'
-import { visibleTokens } from './visibility.ts'
+import { visibleTokens, visibleUnder } from './visibility.ts'
 
 /** A filter without values lets every token pass. */
 export interface TokenFilter {
@@ -52,7 +52,12 @@ export async function listTokens(
   const { fingerprints } = filter
   if (isFirst) spendClauses(deps, caller, permission, fingerprints.length, 'query.fingerprint')
   const criteria = tokenCriteria(deps.keys, caller.tenantId)
-  const visible = visibleTokens(criteria, caller.grants, permission)
+  const { grants } = caller
+  // Where fingerprints are not shown, none is tried by a filter either.
+  const visible =
+    filter.fingerprints.length > 0
+      ? visibleUnder(criteria, grants, permission, transform => transform !== 'redact')
+      : visibleTokens(criteria, grants, permission)
   // Filters first: where they match nothing, the rules are not looked at.
   const bounds = allOf([...filterBounds(criteria, filter), visible])
   return listPart(

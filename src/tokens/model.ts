@@ -92,14 +92,16 @@ const unlessDuplicate = <T extends TSchema>(schema: T) => Type.Optional(schema)
 export const tokenSchema = Type.Object(
   {
     id: Type.String(),
-    tenant_id: Type.String({ format: 'uuid' }),
+    tenant_id: unlessDuplicate(Type.String({ format: 'uuid' })),
     type: Type.String(),
     data: Type.Optional(
       Type.Any({ description: 'Redacted, masked or revealed; absent if redacted.' }),
     ),
     mask: Type.Optional(Type.Any({ description: 'As it was written.' })),
-    fingerprint: Type.String({ description: 'Equal for equal content of one type.' }),
-    containers: Type.Array(Type.String()),
+    fingerprint: Type.Optional(
+      Type.String({ description: 'Equal for equal content of one type; absent if redacted.' }),
+    ),
+    containers: unlessDuplicate(Type.Array(Type.String())),
     metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
     created_by: unlessDuplicate(Type.String({ format: 'uuid' })),
     created_at: unlessDuplicate(Type.String({ format: 'date-time' })),

@@ -2,9 +2,9 @@
  * From bounds to tokens, newest first: pages with an exact total, and walks without one.
  *
  * Exact bounds are one look at the store, and only tokens that are shown are opened. Of others the
- * tokens between the bounds are opened and tested, never their data, in steps that let other
- * requests in; then the store counts and pages over what surely matches and what passed.
- * A token that changes during the steps is judged as it is when it is shown.
+ * tokens between the bounds are opened and tested, and their data only where a mask decides, in
+ * steps that let other requests in; then the store counts and pages over what surely matches and
+ * what passed. A token that changes during the steps is judged as it is when it is shown.
  * @module
  */
 import type { Deps } from '../deps.ts'
@@ -49,14 +49,16 @@ async function settle(
   bounds: Bounds,
   nowMs: number,
 ): Promise<Query> {
-  const { upper, lower } = bounds
+  const { upper, lower, doubt } = bounds
   if (isExact(bounds)) return upper
   const ordinals: number[] = []
-  const between = { from: upper, except: lower }
+  const gap = { from: upper, except: lower }
+  const between = doubt === undefined ? gap : { all: [doubt, gap] }
   const walk = { nowMs, stepRows: testStepRows }
   for await (const { row } of walkTokens(reader, walker, between, bounds, walk)) {
     ordinals.push(row.ordinal)
   }
+  if (ordinals.length === 0) return lower
   return { all: [upper, { any: [lower, { ordinals }] }] }
 }
 
@@ -78,7 +80,8 @@ export async function readTokenPage(
   const query = await settle(reader, walker, bounds, window.nowMs)
   const { rows, total } = await reader.store.page(query, window)
   const tokens = rows.map(row => openToken(reader.keys, walker.tenantId, row))
-  return { total, tokens: isExact(bounds) ? tokens : tokens.filter(bounds.matches) }
+  // What the lower bound finds matches for sure.
+  return { total, tokens: query === bounds.lower ? tokens : tokens.filter(bounds.matches) }
 }
 
 /**
@@ -99,4 +102,25 @@ export async function readTokensBelow(
     if (tokens.length === limit) break
   }
   return tokens
+}
+
+/**
+ * The token that matches and was created first.
+ * @throws ApiError as `readTokenPage`
+ */
+export async function readOldestToken(
+  reader: Reader,
+  walker: Walker,
+  bounds: Bounds,
+  nowMs: number,
+): Promise<StoredToken | undefined> {
+  const query = await settle(reader, walker, bounds, nowMs)
+  const window = { offset: 0, limit: 1, nowMs }
+  const { rows, total } = await reader.store.page(query, window)
+  const last = { ...window, offset: total - 1 }
+  const older = total > 1 ? (await reader.store.page(query, last)).rows : rows
+  // The oldest may have left between the two looks; then the newest serves.
+  const row = older[0] ?? rows[0]
+  const token = row && openToken(reader.keys, walker.tenantId, row)
+  return token === undefined || query === bounds.lower || bounds.matches(token) ? token : undefined
 }

@@ -25,6 +25,8 @@ export interface TokenContents {
   readonly dataText: string
   readonly metadata: ReadonlyMap<string, string>
   readonly searchValues: readonly string[]
+  /** Whether its mask shows anything of the data; of no matter without search values. */
+  readonly isShownMasked: boolean
 }
 
 export interface StoredToken {
@@ -60,6 +62,11 @@ function sharedTerm(scope: KeyScope, label: DigestLabel): (name: string | number
   }
 }
 
+const searchTerm =
+  (scope: KeyScope, label: DigestLabel) =>
+  (value: string): Digest =>
+    termDigest(scope, label, value.toLowerCase())
+
 const openTerms = (scope: KeyScope) => {
   const every = termDigest(scope, 'token')
   return {
@@ -73,7 +80,12 @@ const openTerms = (scope: KeyScope) => {
     idPrefix: (prefix: string) => termDigest(scope, 'token-id-prefix', prefix),
     metadata: (name: string, value: string) =>
       termDigest(scope, 'token-metadata', foldMetadata(name), foldMetadata(value)),
-    search: (value: string) => termDigest(scope, 'token-search', value.toLowerCase()),
+    /** Of a token whose mask shows something of its data. */
+    searchShown: searchTerm(scope, 'token-search-shown'),
+    /** Of a token that shows nothing under the mask transform. */
+    searchBlank: searchTerm(scope, 'token-search-blank'),
+    /** Of either: older versions wrote it, and looked at no mask. */
+    searchEither: searchTerm(scope, 'token-search'),
     fingerprint: (text: string) => termDigest(scope, 'token-fingerprint', text),
     createdBy: sharedTerm(scope, 'token-created-by'),
     createdDay: sharedTerm(scope, 'token-created-day'),
@@ -134,7 +146,7 @@ function contentTerms(terms: TokenTerms, contents: Omit<TokenContents, 'dataText
   )
   return [
     ...[...pairs.values()].map(([name, value]) => terms.metadata(name, value)),
-    ...[...searchValues].map(terms.search),
+    ...[...searchValues].map(contents.isShownMasked ? terms.searchShown : terms.searchBlank),
   ]
 }
 

@@ -13,6 +13,7 @@ import type { Effect } from '../records/write.ts'
 import { spendUpdate } from './guesses.ts'
 import { showEqual, type Answer } from './insert.ts'
 import { absentToken, loadToken, type LoadedToken } from './load.ts'
+import { reachOf } from './reach.ts'
 import { frameOf } from './update.ts'
 import { viewStored } from './view.ts'
 
@@ -76,6 +77,6 @@ export async function reupdateAnswer(
 ): Promise<string> {
   const token = await loadPast(deps, caller, 'token:update', past)
   spendUpdate(deps, caller, token.record)
-  const frame = await frameOf(deps, caller, token.record)
+  const frame = await frameOf(deps, caller, reachOf(deps, caller), token.record)
   return viewStored(caller.tenantId, token, atMostMask(token.transform), frame)
 }

@@ -1,12 +1,15 @@
 /**
  * Searching tokens: a query text and the caller's rules become one question over blind terms.
  *
- * No oracle: only tokens that the caller may find at all can match, and where the rule that decides
- * redacts, `data` matches nothing, as if the token had no search indexes; so `NOT data:x` says of
- * such a token nothing but that it is there. Source: contract section 14, hardening T21.
+ * No oracle: only tokens that the caller may find at all can match. Where the rule that decides
+ * redacts, or masks and the mask of the token shows nothing, `data` matches nothing, as if the
+ * token had no search indexes; so `NOT data:x` says of such a token nothing but that it is there.
+ * decision: `fingerprint` matches nothing where it is not shown, which is under redact alone.
+ * Source: contract section 14, hardening T21.
  * @module
  */
 import type { Deps } from '../deps.ts'
+import type { Transform } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
 import { parseSearch, type Clause, type SearchTree } from '../domain/search-query.ts'
 import { invalid } from '../errors.ts'
@@ -15,23 +18,27 @@ import { allOf, anyOf, nothing, sizeOf, without, type Bounds } from './bounds.ts
 import { tokenCriteria, type Criteria } from './criteria.ts'
 import { spendClauses } from './guesses.ts'
 import { listPart, type Listed, type ListPart } from './listing.ts'
-import { dataVisibility, visibleTokens } from './visibility.ts'
+import { transformsOf, visibleTokens, visibleUnder } from './visibility.ts'
 
 const permission = 'token:search'
 const path = 'query'
 
-type CompileClause = (clause: Clause) => Bounds
+type CompileClause = (clause: Clause, transform: Transform) => Bounds
 
-function clauseBounds(criteria: Criteria, clause: Clause): Bounds {
+/** Under redact nothing is found by what is hidden, under mask by data only if some is shown. */
+function clauseBounds(criteria: Criteria, clause: Clause, transform: Transform): Bounds {
   switch (clause.field) {
     case 'id':
       return criteria.id(clause.value)
     case 'type':
       return criteria.type(clause.value)
     case 'data':
-      return criteria.search(clause.value)
+      if (transform === 'redact') return nothing
+      return transform === 'reveal'
+        ? criteria.search(clause.value)
+        : criteria.searchMasked(clause.value)
     case 'fingerprint':
-      return criteria.fingerprint(clause.value)
+      return transform === 'redact' ? nothing : criteria.fingerprint(clause.value)
     case 'container':
       return clause.isStart
         ? criteria.containerStart(clause.value)
@@ -52,27 +59,22 @@ function clauseBounds(criteria: Criteria, clause: Clause): Bounds {
 /** Counted while it is made, so that no text makes more work than it may. */
 function countedClauses(criteria: Criteria): CompileClause {
   let nodes = 0
-  return clause => {
-    const bounds = clauseBounds(criteria, clause)
+  return (clause, transform) => {
+    const bounds = clauseBounds(criteria, clause, transform)
     nodes += sizeOf(bounds)
     if (nodes > searchNodesMax) throw invalid(path, 'expected fewer or shorter ranges of time')
     return bounds
   }
 }
 
-function treeBounds(every: Bounds, tree: SearchTree, compile: CompileClause): Bounds {
+function treeBounds(every: Bounds, tree: SearchTree, compile: (clause: Clause) => Bounds): Bounds {
   if ('all' in tree) return allOf(tree.all.map(part => treeBounds(every, part, compile)))
   if ('any' in tree) return anyOf(tree.any.map(part => treeBounds(every, part, compile)))
   if ('not' in tree) return without(every, treeBounds(every, tree.not, compile))
   return compile(tree)
 }
 
-function asksForData(tree: SearchTree): boolean {
-  if ('all' in tree) return tree.all.some(asksForData)
-  if ('any' in tree) return tree.any.some(asksForData)
-  return 'not' in tree ? asksForData(tree.not) : tree.field === 'data'
-}
-
+/** How many of its clauses speak of what a transform hides: of the data, or of the fingerprint. */
 function guessesIn(tree: SearchTree): number {
   const sumOf = (parts: readonly SearchTree[]) =>
     parts.reduce((sum, part) => sum + guessesIn(part), 0)
@@ -82,16 +84,22 @@ function guessesIn(tree: SearchTree): number {
   return tree.field === 'data' || tree.field === 'fingerprint' ? 1 : 0
 }
 
-function searchBounds(criteria: Criteria, caller: Caller, tree: SearchTree): Bounds {
-  const { grants } = caller
+/** A search that speaks of contents is a question of its own for each transform of the caller. */
+function searchBounds(criteria: Criteria, { grants }: Caller, tree: SearchTree): Bounds {
   const compile = countedClauses(criteria)
-  const found = treeBounds(criteria.every, tree, compile)
-  const byData = asksForData(tree) ? dataVisibility(criteria, grants, permission) : undefined
-  if (byData === undefined) return allOf([found, visibleTokens(criteria, grants, permission)])
-  const blind = treeBounds(criteria.every, tree, clause =>
-    clause.field === 'data' ? nothing : compile(clause),
+  const found = (transform: Transform) =>
+    treeBounds(criteria.every, tree, clause => compile(clause, transform))
+  if (guessesIn(tree) === 0) {
+    return allOf([found('reveal'), visibleTokens(criteria, grants, permission)])
+  }
+  return anyOf(
+    transformsOf(grants, permission).map(transform =>
+      allOf([
+        found(transform),
+        visibleUnder(criteria, grants, permission, other => other === transform),
+      ]),
+    ),
   )
-  return anyOf([allOf([found, byData.shown]), allOf([blind, byData.redacted])])
 }
 
 /**

@@ -32,6 +32,7 @@ const contents: TokenContents = {
   dataText: '"0000000000000000"',
   metadata: new Map(),
   searchValues: ['0000000000000000', '0000'],
+  isShownMasked: true,
 }
 
 const standIns = new WeakMap<KeyScope, Row>()

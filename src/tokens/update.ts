@@ -14,15 +14,19 @@ import { parseJson } from '../domain/json-parse.ts'
 import { mergePatch } from '../domain/merge-patch.ts'
 import { mayMove } from '../domain/moves.ts'
 import { tokenTypeOf } from '../domain/token-types.ts'
-import { ApiError, invalid, invariant } from '../errors.ts'
+import { ApiError, invariant } from '../errors.ts'
 import { inTurn } from '../records/turns.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
+import type { Bounds } from './bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
+import { assertPatch } from './check-patch.ts'
 import { decideHolding, findEqual } from './dedup.ts'
 import { spendUpdate } from './guesses.ts'
+import { assertExpressionsKept, hiddenDataOf } from './hidden-data.ts'
 import { loadToken, type LoadedToken } from './load.ts'
 import { assertMayRemask } from './mask-rights.ts'
 import type { TokenChanges } from './model.ts'
+import { reachOf, type Reach } from './reach.ts'
 import { sealToken, tokenUnique } from './record.ts'
 import type { TokenRecord } from './stored-form.ts'
 import { viewWritten, type Frame } from './view.ts'
@@ -44,9 +48,9 @@ function draftOf(deps: Deps, token: LoadedToken, body: TokenChanges): Draft {
   const { record } = token
   const type = tokenTypeOf(record.type)
   invariant(type !== undefined, 'a stored token has a known type')
-  if (body.data === null) throw invalid('data', 'expected a value: data cannot be removed')
-  if (body.containers === null) throw invalid('containers', 'expected a list with one container')
-  const data = parseJson(token.openData())
+  invariant(body.data !== null, 'a patch that removes the data is refused before')
+  const dataText = token.openData()
+  const data = parseJson(dataText)
   const { search_indexes: indexes, fingerprint_expression: expression } = body
   const { deduplicate_token: deduplicates } = body
   return {
@@ -62,6 +66,7 @@ function draftOf(deps: Deps, token: LoadedToken, body: TokenChanges): Draft {
         : (expression ?? type.defaultFingerprintExpression),
     expiresAt: expiryOf(deps, record, body),
     deduplicates: deduplicates === undefined ? record.deduplicates === true : deduplicates === true,
+    hidden: hiddenDataOf(token, type, dataText, body.data),
   }
 }
 
@@ -93,13 +98,21 @@ function shownAs(caller: Caller, entered: TokenRecord): Transform {
   return atMostMask(transform)
 }
 
-/** An equal token is told of; if the caller may not read it, contents are not (section 9). */
-export async function frameOf(deps: Deps, caller: Caller, record: TokenRecord): Promise<Frame> {
+/**
+ * An equal token in reach is told of; where the caller may read none, contents are left out
+ * (contract section 9).
+ */
+export async function frameOf(
+  deps: Deps,
+  caller: Caller,
+  { tokens, readable }: Reach,
+  record: TokenRecord,
+): Promise<Frame> {
   if (record.deduplicates !== true) return {}
-  const equal = await findEqual(deps, caller.tenantId, record, record.id)
-  if (equal === undefined) return { deduplicated: false }
-  const mayRead = decideTransform(caller.grants, 'token:read', equal.record) !== undefined
-  return { deduplicated: true, hidesContents: !mayRead }
+  const find = (within: Bounds) => findEqual(deps, caller, within, record, record.id)
+  if ((await find(readable)) !== undefined) return { deduplicated: true, hidesContents: false }
+  const isHidden = readable !== tokens && (await find(tokens)) !== undefined
+  return { deduplicated: isHidden, hidesContents: isHidden }
 }
 
 /** @returns the JSON text of the changed token; `undefined` when it was changed meanwhile */
@@ -113,14 +126,17 @@ async function tryUpdate(
   const { tenantId } = caller
   const { ordinal, version } = token.row
   const scope = deps.keys.tenant(tenantId)
-  const composed = composeToken(scope, deps.settings, draftOf(deps, token, body))
+  const draft = draftOf(deps, token, body)
+  assertExpressionsKept(token, draft)
+  const composed = composeToken(scope, deps.settings, draft)
   const { contents, data } = composed
   assertMayRemask(deps.settings, token, composed)
   const record = changedRecord(deps, caller, token, composed.record)
   count(record)
-  const { uniques, changes } = await decideHolding(deps, tenantId, record, ordinal)
-  // After the holding: a token that holds the unique by now is seen, or the write does not land.
-  const frame = await frameOf(deps, caller, record)
+  const reach = reachOf(deps, caller)
+  const { uniques, changes } = await decideHolding(deps, caller, reach, record, ordinal)
+  // After the holding: a token that has a seat by now is seen, or the write does not land.
+  const frame = await frameOf(deps, caller, reach, record)
   const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
   const all = [...changes, { replace, ordinal, ifVersion: version }]
   if (!(await writeAs(deps.store, caller, all, record.id))) return undefined
@@ -137,18 +153,24 @@ function once<T>(task: (value: T) => void): (value: T) => void {
   }
 }
 
-/** @returns the JSON text of the changed token */
-export const updateToken = (
+/**
+ * @returns the JSON text of the changed token
+ * @throws ApiError `invalid_request` for what is wrong with the body by itself, then `not_found`,
+ * then what the token makes of the body
+ */
+export async function updateToken(
   deps: Deps,
   caller: Caller,
   id: string,
   body: TokenChanges,
-): Promise<string> =>
-  inTurn(tokenUnique(deps.keys, caller.tenantId, id), () => {
-    const count = once((record: TokenRecord) => spendUpdate(deps, caller, record))
-    return untilWritten(async () => {
+): Promise<string> {
+  assertPatch(deps.settings, deps.now(), body)
+  const count = once((record: TokenRecord) => spendUpdate(deps, caller, record))
+  return inTurn(tokenUnique(deps.keys, caller.tenantId, id), () =>
+    untilWritten(async () => {
       const token = await loadToken(deps, caller, 'token:update', id)
       const result = await tryUpdate(deps, caller, token, body, count)
       return result === undefined ? undefined : { result }
-    })
-  })
+    }),
+  )
+}

@@ -61,6 +61,7 @@ const extrasOf = ({ deduplicated }: Frame): string =>
 function printToken(
   record: TokenRecord,
   tenantId: string,
+  transform: Transform,
   data: string | undefined,
   frame: Frame,
 ): string {
@@ -68,7 +69,9 @@ function printToken(
   let text = `{"id":${quote(record.id)},"tenant_id":"${tenantId}","type":"${record.type}"`
   if (data !== undefined && !hides) text += `,"data":${data}`
   if (record.maskText !== undefined && !hides) text += `,"mask":${record.maskText}`
-  text += `,"fingerprint":"${record.fingerprint}","containers":${JSON.stringify(record.containers)}`
+  // Whoever may create tokens could compare it with those of guesses (contract section 8).
+  if (transform !== 'redact') text += `,"fingerprint":"${record.fingerprint}"`
+  text += `,"containers":${JSON.stringify(record.containers)}`
   if (record.metadataText !== undefined && !hides) text += `,"metadata":${record.metadataText}`
   text += `,"created_by":"${record.createdBy}"`
   text += `,"created_at":"${printInstantUtc(record.createdAtMs)}"`
@@ -104,7 +107,7 @@ export const viewWritten = (
     () => dataText,
     () => data,
   )
-  return printToken(record, tenantId, shown, frame)
+  return printToken(record, tenantId, transform, shown, frame)
 }
 
 /** JSON text of a stored token. Its data is opened only when the transform shows some of it. */
@@ -113,14 +116,19 @@ export const viewStored = (
   { record, openData }: StoredToken,
   transform: Transform,
   frame: Frame = {},
-): string => printToken(record, tenantId, shownData(transform, record.maskText, openData), frame)
+): string => {
+  const shown = shownData(transform, record.maskText, openData)
+  return printToken(record, tenantId, transform, shown, frame)
+}
 
-/** All that a caller learns of an equal token which it may not read (contract section 8). */
-export const viewUnreadable = (record: TokenRecord, tenantId: string, frame: Frame): string =>
-  JSON.stringify({
-    id: record.id,
-    tenant_id: tenantId,
-    type: record.type,
-    fingerprint: record.fingerprint,
-    containers: record.containers,
-  }).slice(0, -1) + `${extrasOf(frame)}}`
+/**
+ * All that a caller learns of an equal token which it may not read (contract section 8).
+ * @param isRedacted where the transform of its own permission hides fingerprints
+ */
+export const viewUnreadable = (
+  { id, type, fingerprint }: TokenRecord,
+  isRedacted: boolean,
+): string => {
+  const shown = isRedacted ? { id, type } : { id, type, fingerprint }
+  return JSON.stringify({ ...shown, _extras: { deduplicated: true } })
+}

@@ -64,30 +64,30 @@ function decidedBy(steps: readonly Step[], isWanted: (step: Step) => boolean): B
   return decided
 }
 
-/** The visible tokens, by whether their data is shown at all. */
-export interface DataVisibility {
-  readonly shown: Bounds
-  readonly redacted: Bounds
+/** Each transform that decides over some token for that permission, once. */
+export const transformsOf = (grants: Grants, permission: TokenPermission): Transform[] => {
+  const rules = grants.rules.filter(rule => rule.permissions.includes(permission))
+  const found = new Set(rules.map(rule => rule.transform))
+  if (grants.permissions.includes(permission)) found.add(plainTransform(permission))
+  return [...found]
 }
 
-/** `undefined` when no rule redacts: then the data of every visible token is shown. */
-export function dataVisibility(
+/** The visible tokens whose transform is one of the wanted. */
+export function visibleUnder(
   criteria: Criteria,
   grants: Grants,
   permission: TokenPermission,
-): DataVisibility | undefined {
+  isWanted: (transform: Transform) => boolean,
+): Bounds {
+  if (transformsOf(grants, permission).every(isWanted)) {
+    return visibleTokens(criteria, grants, permission)
+  }
   const steps = stepsOf(criteria, grants, permission)
-  const isRedacting = ({ transform }: Step) => transform === 'redact'
-  if (!steps.some(isRedacting)) return undefined
-  const decide = (isWanted: (transform: Transform) => boolean): Bounds => ({
+  return {
     ...decidedBy(steps, ({ transform }) => isWanted(transform)),
     matches: ({ record }) => {
       const transform = decideTransform(grants, permission, record)
       return transform !== undefined && isWanted(transform)
     },
-  })
-  return {
-    shown: decide(transform => transform !== 'redact'),
-    redacted: decide(transform => transform === 'redact'),
   }
 }

@@ -147,7 +147,12 @@ describe('reading applications', () => {
     expect((await ask('GET', `/applications/${id}`)).body['name']).toBe('Backend')
     expect((await ask('GET', `/applications/${id.toUpperCase()}`)).body['id']).toBe(id)
     expect((await ask('GET', '/applications/key', undefined, key)).body['id']).toBe(id)
-    expect((await ask('GET', `/applications/${id}`, undefined, key)).status).toBe(403)
+    for (const own of [id, id.toUpperCase()]) {
+      expect((await ask('GET', `/applications/${own}`, undefined, key)).body['id']).toBe(id)
+    }
+    const another = await make()
+    expect((await ask('GET', `/applications/${another.id}`, undefined, key)).status).toBe(403)
+    expect((await ask('GET', '/applications/absent', undefined, key)).status).toBe(403)
     const other = await openTestVault(12)
     const foreign = await other.ask('GET', `/applications/${id}`, { key: other.managementKey })
     expect(foreign.status).toBe(404)

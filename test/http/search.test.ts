@@ -34,6 +34,7 @@ async function fill(): Promise<void> {
     type: 'token',
     data: 'Straße',
     containers: ['/Pci/High/x/'],
+    mask: '{{ data | last4 }}',
     search_indexes: ['{{ data }}'],
   })
   vault.clock.advance(200 * 24 * hourMs)
@@ -175,7 +176,8 @@ describe('a session', () => {
     const own = await openTestVault(40)
     const { authorizer, open } = await openSessionKit(own)
     for (const id of ['user-1-a', 'user-1-b', 'user-10-a', 'user-2-a', 'fade-1']) {
-      const body = { id, type: 'token', data: id, search_indexes: ['{{ data }}'] }
+      const indexes = { mask: '{{ data | last4 }}', search_indexes: ['{{ data }}'] }
+      const body = { id, type: 'token', data: id, ...indexes }
       expect((await own.ask('POST', '/tokens', { key: authorizer.key, body })).status).toBe(201)
     }
     const none = await own.ask('POST', '/tokens', {

@@ -9,6 +9,7 @@ import {
   tokenPermissions,
   type SessionKit,
 } from '../support/sessions.ts'
+import { expectProblem } from '../support/problem.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
 let vault: TestVault
@@ -267,4 +268,12 @@ describe('each operation by each kind of caller', () => {
     }
     expect((await kit.authorize(nonce, reading)).status).toBe(200)
   })
+})
+
+test('a session key does not read the application that made it', async () => {
+  const key = await kit.open(reading)
+  const answer = await vault.ask('GET', `/applications/${kit.creator.id}`, { key })
+  expectProblem(answer, 403, undefined, [kit.creator.id])
+  const own = await vault.ask('GET', `/applications/${kit.creator.id}`, { key: kit.creator.key })
+  expect([own.status, own.body['id']]).toEqual([200, kit.creator.id])
 })

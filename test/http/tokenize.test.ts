@@ -256,7 +256,7 @@ describe('deduplication in bulk', () => {
     expect(listOf(body)[3]).not.toBe(fourth?.id)
   })
 
-  test('shows only five fields to a caller who may not read', async () => {
+  test('shows id, type and fingerprint alone to a caller who may not read', async () => {
     const key = await vault.application({ type: 'public', permissions: ['token:create'] })
     const item = once('d5', { mask: '{{ data }}', metadata: { a: 'canary' } })
     const { body } = await tokenize([item, item], key)
@@ -264,13 +264,16 @@ describe('deduplication in bulk', () => {
     expect(first).toMatchObject({ data: 'd5', metadata: { a: 'canary' } })
     const { id, ...rest } = second ?? { id: '' }
     expect(id).toBe(String(first?.id))
-    expect(Object.keys(rest).toSorted()).toEqual([
-      '_extras',
-      'containers',
-      'fingerprint',
-      'tenant_id',
-      'type',
-    ])
+    expect(Object.keys(rest).toSorted()).toEqual(['_extras', 'fingerprint', 'type'])
+  })
+
+  test('comes before the conflict of an id that the same body has taken', async () => {
+    const item = once('d7', { id: 'same-id' })
+    const { status, body } = await tokenize([item, item])
+    expect(status).toBe(200)
+    const [first, second] = listOf(body)
+    expect([first?.id, second?.id]).toEqual(['same-id', 'same-id'])
+    expect(second?._extras).toEqual({ deduplicated: true })
   })
 
   test('holds between bodies that come at the same time', async () => {

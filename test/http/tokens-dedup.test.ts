@@ -12,15 +12,12 @@ const permissions = ['token:create', 'token:read', 'token:update', 'token:delete
 let vault: TestVault
 let plain: string
 let revealing: string
-/** May create, and nothing else. */
-let creating: string
 
 beforeAll(async () => {
   vault = await openTestVault(41)
   plain = await vault.application({ type: 'private', permissions })
   const rules = [{ priority: 1, container: '/', transform: 'reveal', permissions }]
   revealing = await vault.application({ type: 'private', rules })
-  creating = await vault.application({ type: 'public', permissions: ['token:create'] })
 })
 
 const create = (body: object, key = plain) =>
@@ -160,6 +157,13 @@ describe('a create that deduplicates', () => {
   })
 })
 
+const rule = (container: string, transform: string, held: readonly string[], priority = 1) => ({
+  priority,
+  container,
+  transform,
+  permissions: held,
+})
+
 describe('a duplicate shows', () => {
   const secret = 'ssn canary 77'
   let original: Answer
@@ -174,54 +178,58 @@ describe('a duplicate shows', () => {
     })
   })
 
-  const five = () => {
-    const { id, type, tenant_id, fingerprint, containers } = original.body
-    return { id, type, tenant_id, fingerprint, containers, _extras: { deduplicated: true } }
+  /** An application that created the original itself, and what it is told of it. */
+  const creator = async (grants: object) => {
+    const key = await vault.application({ type: 'public', ...grants })
+    const data = `${secret} of ${key.slice(-4)}`
+    const own = await create({ data, metadata: { owner: 'canary-owner' } }, key)
+    const { id, type, fingerprint } = own.body
+    return { key, data, told: { id, type, fingerprint, _extras: { deduplicated: true } } }
   }
 
-  test('what the caller may read: the mask, or the data under a rule that reveals', async () => {
-    expect((await createOnce({ data: secret })).body).toMatchObject({ data: 'XXXXXXXXXXX77' })
-    const revealed = await createOnce({ data: secret }, revealing)
-    expect(revealed.body).toMatchObject({ data: secret, metadata: { owner: 'canary-owner' } })
+  test('what the caller may read, but never beyond the mask', async () => {
+    for (const key of [plain, revealing]) {
+      const { body, text } = await createOnce({ data: secret }, key)
+      expect(body).toMatchObject({ data: 'XXXXXXXXXXX77', metadata: { owner: 'canary-owner' } })
+      expect(text).not.toContain(secret)
+    }
   })
 
-  test('only five fields to a caller who may not read', async () => {
-    const answer = await createOnce({ data: secret, metadata: { mine: 'x' } }, creating)
-    expect(answer.status).toBe(201)
-    expect(answer.body).toEqual(five())
+  test('no code that this request did not send, to a caller who reveals', async () => {
+    const card = { type: 'card', data: { number: '5555555555554444', cvc: '908' } }
+    await create(card, revealing)
+    const known = { ...card, data: { number: '5555555555554444' } }
+    const answer = await createOnce(known, revealing)
+    expect(answer.body['_extras']).toEqual({ deduplicated: true })
+    expect(answer.text).not.toContain('908')
   })
 
-  test('only five fields where a rule lets the caller read elsewhere alone', async () => {
-    const rules = [
-      { priority: 1, container: '/general/', transform: 'reveal', permissions: ['token:create'] },
-      { priority: 2, container: '/other/', transform: 'reveal', permissions: ['token:read'] },
-    ]
+  test('id, type and fingerprint alone to its creator who may not read', async () => {
+    const { key, data, told } = await creator({ permissions: ['token:create'] })
+    const answer = await createOnce({ data, metadata: { mine: 'x' } }, key)
+    expect([answer.status, answer.body]).toEqual([201, told])
+  })
+
+  test('id and type alone to a creator whose rule redacts', async () => {
+    const { key, data, told } = await creator({ rules: [rule('/', 'redact', ['token:create'])] })
+    const answer = await createOnce({ data }, key)
+    const { id, type, _extras } = told
+    expect([answer.status, answer.body]).toEqual([201, { id, type, _extras }])
+  })
+
+  test('neither data nor fingerprint where the rule redacts', async () => {
+    const rules = [rule('/', 'redact', ['token:create', 'token:read'])]
     const key = await vault.application({ type: 'private', rules })
-    expect((await createOnce({ data: secret }, key)).body).toEqual(five())
-  })
-
-  test('no data where the rule redacts', async () => {
-    const rules = [
-      {
-        priority: 1,
-        container: '/',
-        transform: 'redact',
-        permissions: ['token:create', 'token:read'],
-      },
-    ]
-    const key = await vault.application({ type: 'private', rules })
-    const answer = await createOnce({ data: secret }, key)
-    expect(answer.body).not.toHaveProperty('data')
-    expect(answer.body['id']).toBe(String(original.body['id']))
+    const { body } = await createOnce({ data: secret }, key)
+    expect(body['id']).toBe(String(original.body['id']))
+    expect(Object.keys(body)).not.toContain('data')
+    expect(Object.keys(body)).not.toContain('fingerprint')
   })
 
   test('nothing to a caller who may not create there', async () => {
-    const rules = [
-      { priority: 1, container: '/a/', transform: 'mask', permissions: ['token:create'] },
-    ]
+    const rules = [rule('/a/', 'mask', ['token:create', 'token:read'])]
     const key = await vault.application({ type: 'private', rules })
     const answer = await createOnce({ data: secret, containers: ['/b/'] }, key)
     expectProblem(answer, 403, undefined, [String(original.body['id'])])
-    expect((await createOnce({ data: secret, containers: ['/a/'] }, key)).body).toEqual(five())
   })
 })

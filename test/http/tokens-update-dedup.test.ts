@@ -82,8 +82,8 @@ describe('an update with deduplication on', () => {
     expect(extrasOf(await patch('u3%20own', {}))).toEqual({ deduplicated: false })
   })
 
-  test('leaves out contents when the equal token may not be read', async () => {
-    await create({ data: 'canary-u4', containers: ['/theirs/'] })
+  test('leaves out contents when an equal token of its own may not be read', async () => {
+    await create({ data: 'canary-u4', containers: ['/theirs/'] }, narrow)
     const mine = { containers: ['/mine/'], mask: '{{ data | last4 }}', metadata: { a: '1' } }
     await create({ data: 'up4', id: 'up4', deduplicate_token: true, ...mine }, narrow)
     const answer = await patch('up4', { data: 'canary-u4' }, narrow)
@@ -104,6 +104,31 @@ describe('an update with deduplication on', () => {
     // It was written all the same, and its reader sees it.
     const read = await vault.ask('GET', '/tokens/up4', { key: narrow })
     expect(read.body).toMatchObject({ data: 'y-u4', metadata: { a: '1' } })
+  })
+
+  test('tells nothing of an equal token that is out of reach', async () => {
+    await create({ data: 'u10 other', containers: ['/theirs/'], deduplicate_token: true })
+    const mine = { containers: ['/mine/'], mask: '{{ data | last4 }}' }
+    const own = { id: 'up10', deduplicate_token: true, ...mine }
+    await create({ data: 'up10', ...own }, narrow)
+    const before = await patch('up10', { data: 'u10 alone' }, narrow)
+    const answer = await patch('up10', { data: 'u10 other' }, narrow)
+    expect(extrasOf(answer)).toEqual({ deduplicated: false })
+    expect(answer.body).toMatchObject({ data: 'ther', mask: '{{ data | last4 }}' })
+    expect(Object.keys(answer.body)).toEqual(Object.keys(before.body))
+  })
+
+  test('goes by the oldest of several equal tokens that may be read', async () => {
+    await create({ data: 'u11', containers: ['/theirs/'] }, narrow)
+    await create({ data: 'u11', containers: ['/mine/'] })
+    const mine = { containers: ['/mine/'], mask: '{{ data | last4 }}' }
+    await create({ data: 'up11', id: 'up11', deduplicate_token: true, ...mine }, narrow)
+    const answer = await patch('up11', { data: 'u11' }, narrow)
+    expect(extrasOf(answer)).toEqual({ deduplicated: true })
+    expect(answer.body).toMatchObject({
+      mask: '{{ data | last4 }}',
+      fingerprint_expression: expect.any(String),
+    })
   })
 
   test('shows contents when the equal token may be read', async () => {

@@ -133,6 +133,8 @@ export function createApplication(
 }
 
 export function getApplication(model: Model, key: string | undefined, id: string): Expected {
+  const { type, applicationId } = callerOf(model, key) ?? {}
+  if (type !== 'session' && applicationId === id) return getOwnApplication(model, key)
   const caller = admit(model, key, 'application:read')
   if (isRefused(caller)) return caller
   const application = findApplication(model, id)

@@ -19,6 +19,8 @@ interface Draft {
   readonly fingerprintExpression: Json
   readonly expiry: Expiry | undefined
   readonly deduplicates: boolean
+  /** The changer sees nothing of the data: what its indexes make of it is no fault. */
+  readonly isHidden?: boolean
 }
 
 /** The members of a token that follow from a draft. */
@@ -73,10 +75,10 @@ const isMaskAllowed = (draft: Draft, data: Json): boolean => {
   return number === undefined || !JSON.stringify(shown ?? null).includes(number)
 }
 
-const areIndexes = (indexes: Json, data: Json): indexes is readonly string[] =>
+const areIndexes = (indexes: Json, data: Json, isHidden = false): indexes is readonly string[] =>
   isTextList(indexes) &&
   indexes.length <= 10 &&
-  indexes.every(text => isExpression(text) && evaluate(text, { data }) !== undefined)
+  indexes.every(text => isExpression(text) && (isHidden || evaluate(text, { data }) !== undefined))
 
 /** What the fingerprint is taken of; `undefined` where it cannot be. */
 export const fingerprinted = ({
@@ -107,7 +109,7 @@ function compose(draft: Draft): Composed | undefined {
   if (data === undefined || container === undefined || metadata === undefined) return undefined
   const isAllowed =
     isMaskAllowed(draft, data) &&
-    areIndexes(indexes, data) &&
+    areIndexes(indexes, data, draft.isHidden) &&
     isFingerprintAllowed(draft, data, metadata)
   if (!isAllowed) return undefined
   return {
@@ -191,6 +193,7 @@ export function composeChanged(
   model: Model,
   token: ModelToken,
   patch: JsonObject,
+  isHidden = false,
 ): Composed | undefined {
   const type = modelTypeOf(token.type)
   const { expires_at: expires, deduplicate_token: deduplicates } = patch
@@ -210,5 +213,6 @@ export function composeChanged(
     ),
     expiry: expiry.value,
     deduplicates: deduplicates === undefined ? token.deduplicates : deduplicates === true,
+    isHidden,
   })
 }

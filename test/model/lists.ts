@@ -108,6 +108,7 @@ export const visibleTokens = (model: Model, caller: Caller, permission: string):
 /** All that a list would show over all of its pages. */
 export const matchingTokens = (model: Model, caller: Caller, query: TokenQuery) =>
   visibleTokens(model, caller, 'token:read')
+    .filter(({ transform }) => query.fingerprints.length === 0 || transform !== 'redact')
     .filter(({ token }) => matches(model, query, token))
     .map(({ token, transform }) => ({
       order: token.order,

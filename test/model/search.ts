@@ -8,7 +8,7 @@ import { admit, failed, isRefused, type Expected } from './access.ts'
 import { evaluateText } from './expressions.ts'
 import { showPage, showStretch, visibleTokens, type Part, type Visible } from './lists.ts'
 import type { Model, ModelToken } from './state.ts'
-import { fingerprintOf, viewToken } from './token-view.ts'
+import { fingerprintOf, showsAnything, viewToken } from './token-view.ts'
 
 type TextField = 'id' | 'type' | 'data' | 'fingerprint' | 'created_by' | 'modified_by'
 
@@ -87,8 +87,11 @@ function isClauseTrue(model: Model, { token, transform }: Visible, clause: Claus
     case 'data':
       // Who may not see any of the data must not find out about it either.
       return (
-        transform !== 'redact' && indexValues(token).some(text => equalFolded(text, clause.value))
+        showsAnything(token, transform) &&
+        indexValues(token).some(text => equalFolded(text, clause.value))
       )
+    case 'fingerprint':
+      return transform !== 'redact' && textOf(model, token, 'fingerprint') === clause.value
     case 'container':
       return clause.isStart
         ? token.container.startsWith(clause.value.toLowerCase())

@@ -16,6 +16,23 @@ export function shownData({ data, mask }: ModelToken, transform: Transform): Jso
   return masked ?? undefined
 }
 
+const expressionsIn = (mask: Json | undefined): string[] => {
+  if (typeof mask === 'string') return mask.includes('{{') ? [mask] : []
+  return typeof mask === 'object' && mask !== null ? Object.values(mask).flatMap(expressionsIn) : []
+}
+
+const isBlank = (value: Json | undefined): boolean => {
+  if (typeof value === 'object' && value !== null) return Object.values(value).every(isBlank)
+  return value === undefined || value === null || value === ''
+}
+
+/** Whether anything that depends on the data is shown. */
+export function showsAnything(token: ModelToken, transform: Transform): boolean {
+  if (transform === 'reveal') return true
+  if (shownData(token, transform) === undefined) return false
+  return expressionsIn(token.mask).some(text => !isBlank(applyMask(text, token.data)))
+}
+
 /** Tokens are equal by type and by what is fingerprinted. */
 export const contentOf = (token: Pick<ModelToken, 'type'> & Parameters<typeof fingerprinted>[0]) =>
   JSON.stringify([token.type, fingerprinted(token)])
@@ -29,12 +46,10 @@ export interface Extras {
 }
 
 /** All that a caller learns who may not read it (contract section 8). */
-export const viewBare = (model: Model, token: ModelToken) => ({
+export const viewBare = (model: Model, token: ModelToken, transform: Transform | undefined) => ({
   id: token.id,
-  tenant_id: model.tenantId,
   type: token.type,
-  fingerprint: fingerprintOf(model, token),
-  containers: [token.container],
+  fingerprint: transform === 'redact' ? undefined : fingerprintOf(model, token),
 })
 
 /** @param hides whether all that tells of the content is left out (contract section 9) */
@@ -54,7 +69,9 @@ export function viewToken(
     fingerprint_expression: token.fingerprintExpression,
   }
   return {
-    ...viewBare(model, token),
+    ...viewBare(model, token, transform),
+    tenant_id: model.tenantId,
+    containers: [token.container],
     ...(hides ? {} : content),
     ...showMarks(token, showUtc),
     expires_at: token.expiry?.shown,

@@ -54,19 +54,25 @@ function idOf(given: unknown, { type, data }: Composed): string | undefined {
   return isId(id) && !isToldBy ? id : undefined
 }
 
-const equalTokens = (model: Model, token: ModelToken): ModelToken[] =>
-  liveTokens(model).filter(each => each.id !== token.id && contentOf(each) === contentOf(token))
+/** What may be told of: where the caller may create, and what it may read or has created. */
+const isInReach = (caller: Caller, token: ModelToken): boolean =>
+  decide(caller, 'token:create', token) !== undefined &&
+  (decide(caller, 'token:read', token) !== undefined || token.createdBy === caller.applicationId)
 
-function answerEqual(model: Model, caller: Caller, equals: readonly ModelToken[], chosen: Chosen) {
-  // Of several equal tokens any may serve.
-  const token = equals.find(({ id }) => id === chosen['id']) ?? equals[0]
+const equalTokens = (model: Model, caller: Caller, token: ModelToken): ModelToken[] =>
+  liveTokens(model).filter(
+    each => each.id !== token.id && contentOf(each) === contentOf(token) && isInReach(caller, each),
+  )
+
+function answerEqual(model: Model, caller: Caller, equals: readonly ModelToken[]) {
+  const [token] = equals.toSorted((a, b) => a.order - b.order)
   if (token === undefined) throw new Error('there is an equal token')
   const transform = decide(caller, 'token:read', token)
   const extras = { deduplicated: true }
   const json =
     transform === undefined
-      ? { ...viewBare(model, token), _extras: extras }
-      : viewToken(model, token, transform, extras)
+      ? { ...viewBare(model, token, decide(caller, 'token:create', token)), _extras: extras }
+      : viewToken(model, token, atMostMask(transform), extras)
   return { status: 201, json }
 }
 
@@ -91,8 +97,8 @@ export function createToken(
   const token = newToken(model, caller, id, composed)
   const transform = decide(caller, 'token:create', token)
   if (transform === undefined || !mayMask(transform, token)) return failed(403)
-  const equals = token.deduplicates ? equalTokens(model, { ...token, id: '' }) : []
-  if (equals.length > 0) return answerEqual(model, caller, equals, chosen)
+  const equals = token.deduplicates ? equalTokens(model, caller, { ...token, id: '' }) : []
+  if (equals.length > 0) return answerEqual(model, caller, equals)
   if (findToken(model, id) !== undefined) return failed(409)
   learnFingerprint(model, token, chosen)
   model.tokens.set(id, { ...token, order: takeOrder(model) })
@@ -131,10 +137,10 @@ const plainToken: ModelToken = {
 
 /** Whether the answer tells of an equal token, and whether it must leave out the content for it. */
 function equalityOf(model: Model, caller: Caller, token: ModelToken) {
-  if (!token.deduplicates) return { extras: undefined, hides: [false] }
-  const equals = equalTokens(model, token)
-  const hides = equals.map(each => decide(caller, 'token:read', each) === undefined)
-  return { extras: { deduplicated: equals.length > 0 }, hides: equals.length > 0 ? hides : [false] }
+  if (!token.deduplicates) return { extras: undefined, hides: false }
+  const equals = equalTokens(model, caller, token)
+  const hides = equals.every(each => decide(caller, 'token:read', each) === undefined)
+  return { extras: { deduplicated: equals.length > 0 }, hides: equals.length > 0 && hides }
 }
 
 const ranks = [undefined, 'redact', 'mask', 'reveal']
@@ -158,12 +164,13 @@ export function patchToken(
   if (!isPatch(patch)) return failed(400)
   const standing = findToken(model, id)
   const transform = standing && decide(caller, 'token:update', standing)
-  // What is wrong with a patch whatever it changes may be told first, as the order of checks is.
+  // What is wrong with a patch by itself is told first; what is wrong for one token alone is not.
   if (transform === undefined || standing === undefined) {
     return failed(404, composeChanged(model, plainToken, patch) === undefined ? 400 : 404)
   }
-  const composed = composeChanged(model, standing, patch)
-  if (composed === undefined) return failed(400)
+  const composed = composeChanged(model, standing, patch, transform === 'redact')
+  // Who sees nothing is refused other expressions before any is evaluated on the data.
+  if (composed === undefined) return failed(400, transform === 'redact' ? 403 : 400)
   const token: ModelToken = {
     ...standing,
     ...composed,
@@ -176,9 +183,7 @@ export function patchToken(
   learnFingerprint(model, token, chosen)
   model.tokens.set(id, token)
   const { extras, hides } = equalityOf(model, caller, token)
-  const isHidden = !('fingerprint_expression' in chosen)
-  const isHiding = hides.includes(isHidden) ? isHidden : !isHidden
-  return { status: 200, json: viewToken(model, token, atMostMask(entered), extras, isHiding) }
+  return { status: 200, json: viewToken(model, token, atMostMask(entered), extras, hides) }
 }
 
 export function deleteToken(model: Model, key: string | undefined, id: string): Expected {

@@ -13,6 +13,7 @@ import { listTokens } from '../../src/tokens/list.ts'
 import type { Listed, ListPart } from '../../src/tokens/listing.ts'
 import { sealToken, tokenUnique } from '../../src/tokens/record.ts'
 import { searchTokens } from '../../src/tokens/search.ts'
+import { sealOlderToken } from '../support/older-rows.ts'
 import { printSearch } from '../support/print-search.ts'
 import {
   callerOf,
@@ -33,8 +34,10 @@ beforeAll(async () => {
 const newTenant = (): string => uuidOf(deps.randomBytes(16))
 
 async function addTokens(tenantId: string, tokens: readonly WorldToken[]): Promise<void> {
-  const inserts = tokens.map(({ record, metadata, searchValues }) => ({
-    insert: sealToken(deps, tenantId, record, { dataText: '1', metadata, searchValues }, 1),
+  const inserts = tokens.map(({ record, isOlder, ...contents }) => ({
+    insert: isOlder
+      ? sealOlderToken(deps, tenantId, record, { dataText: '1', ...contents })
+      : sealToken(deps, tenantId, record, { dataText: '1', ...contents }, 1),
   }))
   expect((await deps.store.write(inserts)).ok).toBe(true)
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import fc from 'fast-check'
-import { decideTransform, type Grants, type Rule } from '../../src/domain/access.ts'
+import { decideTransform, type Grants, type Rule, type Transform } from '../../src/domain/access.ts'
 import type { Caller } from '../../src/domain/caller.ts'
 import type { SearchTree } from '../../src/domain/search-query.ts'
 import type { TokenRecord } from '../../src/tokens/stored-form.ts'
@@ -50,11 +50,17 @@ export interface WorldToken {
   readonly record: TokenRecord
   readonly metadata: ReadonlyMap<string, string>
   readonly searchValues: readonly string[]
+  /** Whether the mask shows anything of the data, which is `1`. */
+  readonly isShownMasked: boolean
+  /** Written by an older version. */
+  readonly isOlder: boolean
 }
 
 const sample = fc.constantFrom
 
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
+
+const showing = '"{{ data }}"'
 
 const sketches = fc.record({
   container: sample(...containers),
@@ -65,6 +71,8 @@ const sketches = fc.record({
   modified: optional(fc.record({ by: sample(...applications), atMs: sample(...instants) })),
   metadata: fc.uniqueArray(fc.tuple(sample(...keys), sample(...texts)), { selector: ([k]) => k }),
   searchValues: fc.uniqueArray(sample('4242', 'Abc', 'aBC'), { maxLength: 2 }),
+  maskText: sample(undefined, showing, '"{{ data.x }}"', '"constant"', '["{{ data | first }}"]'),
+  isOlder: fc.boolean(),
 })
 
 const tokenOf = (id: string, sketch: typeof sketches extends fc.Arbitrary<infer T> ? T : never) => {
@@ -78,11 +86,13 @@ const tokenOf = (id: string, sketch: typeof sketches extends fc.Arbitrary<infer 
     fingerprint,
     fingerprintExpression: '{{ data }}',
     searchIndexes: [],
+    ...(sketch.maskText === undefined ? {} : { maskText: sketch.maskText }),
     createdBy,
     createdAtMs,
     ...(modified === undefined ? {} : { modifiedBy: modified.by, modifiedAtMs: modified.atMs }),
   }
-  return { record, metadata, searchValues: sketch.searchValues }
+  const { searchValues, isOlder } = sketch
+  return { record, metadata, searchValues, isShownMasked: sketch.maskText === showing, isOlder }
 }
 
 /** At most one token for each id. */
@@ -172,17 +182,20 @@ export const searches: fc.Arbitrary<SearchTree> = searchTrees({
 
 const fold = (text: string): string => text.toLowerCase()
 
-function holds(tree: SearchTree, token: WorldToken, hidesData: boolean): boolean {
-  const part = (inner: SearchTree) => holds(inner, token, hidesData)
+function holds(tree: SearchTree, token: WorldToken, transform: Transform): boolean {
+  const part = (inner: SearchTree) => holds(inner, token, transform)
   if ('all' in tree) return tree.all.every(part)
   if ('any' in tree) return tree.any.some(part)
   if ('not' in tree) return !part(tree.not)
-  const { record, metadata, searchValues } = token
+  const { record, metadata, searchValues, isShownMasked } = token
+  const isShown = transform === 'reveal' || (transform === 'mask' && isShownMasked)
   const within = (epochMs: number | undefined, range: { fromMs: number; beforeMs: number }) =>
     epochMs !== undefined && epochMs >= range.fromMs && epochMs < range.beforeMs
   switch (tree.field) {
     case 'data':
-      return !hidesData && searchValues.some(value => fold(value) === fold(tree.value))
+      return isShown && searchValues.some(value => fold(value) === fold(tree.value))
+    case 'fingerprint':
+      return transform !== 'redact' && record.fingerprint === tree.value
     case 'metadata':
       return [...metadata].some(
         ([key, value]) => fold(key) === fold(tree.key) && fold(value) === fold(tree.value),
@@ -214,5 +227,5 @@ export const findSlowly = (
   tokens.filter(token => {
     const transform = decideTransform(grants, permission, token.record)
     if (transform === undefined) return false
-    return tree === undefined || holds(tree, token, transform === 'redact')
+    return tree === undefined || holds(tree, token, transform)
   })

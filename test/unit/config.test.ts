@@ -40,6 +40,7 @@ const samples: {
   cardNumberGuard: ['false', false, false],
   maskGuard: ['false', false, false],
   strictMasks: ['false', false, false],
+  tenantWideDeduplication: ['true', true, true],
   sessionGrantsWithinAuthorizer: ['true', true, true],
 }
 
@@ -94,6 +95,7 @@ const samplesOfFile: { readonly [K in keyof Settings]: unknown } = {
   cardNumberGuard: true,
   maskGuard: true,
   strictMasks: true,
+  tenantWideDeduplication: false,
   sessionGrantsWithinAuthorizer: false,
 }
 
@@ -129,6 +131,7 @@ describe('a value that cannot be is refused', () => {
     ['createGuessesPerMinuteMax', canary],
     ['cardNumberGuard', 'yes'],
     ['strictMasks', ''],
+    ['tenantWideDeduplication', '1'],
     ['maskGuard', 'TRUE'],
     ['host', ''],
     ['socket', ''],

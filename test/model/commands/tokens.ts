@@ -7,7 +7,9 @@ import { bodyOf, newTokens, picks, pickOf, tokenPatches } from '../arbitraries.t
 import { keyOf, tokenCallers } from '../callers.ts'
 import { commandsOf } from '../command.ts'
 import { ids } from '../samples.ts'
-import { expectAnswer, send } from '../server.ts'
+import { openToken, tokenUnique } from '../../../src/tokens/record.ts'
+import type { Answer } from '../../support/vault.ts'
+import { expectAnswer, send, type Server } from '../server.ts'
 import type { Model } from '../state.ts'
 import { createToken, deleteToken, getToken, patchToken, useToken } from '../tokens.ts'
 
@@ -21,6 +23,15 @@ export const targetOf = (model: Model, { luck, pick }: Target): string =>
 
 const pathOf = (id: string): string => `/tokens/${encodeURIComponent(id)}`
 
+/** What the server chose, also where the answer leaves the fingerprint out. */
+async function chosenIn({ vault }: Server, { tenantId }: Model, { status, body }: Answer) {
+  if (status >= 300 || 'fingerprint' in body) return body
+  const { keys, store } = vault.deps
+  const row = await store.find(tokenUnique(keys, tenantId, String(body['id'])))
+  if (row === undefined) return body
+  return { ...body, fingerprint: openToken(keys, tenantId, row).record.fingerprint }
+}
+
 export const createTokens = commandsOf({
   name: 'create token',
   input: fc.record({ by: tokenCallers, token: newTokens }),
@@ -28,7 +39,11 @@ export const createTokens = commandsOf({
     const key = keyOf(model, by)
     const body = bodyOf(model, token)
     const answer = await send(server, 'POST', '/tokens', key, body)
-    expectAnswer(model, answer, createToken(model, key, body, answer.body))
+    expectAnswer(
+      model,
+      answer,
+      createToken(model, key, body, await chosenIn(server, model, answer)),
+    )
   },
 })
 
@@ -50,7 +65,11 @@ export const patchTokens = commandsOf({
     const id = targetOf(model, target)
     const body = bodyOf(model, patch)
     const answer = await send(server, 'PATCH', pathOf(id), key, body)
-    expectAnswer(model, answer, patchToken(model, key, id, body, answer.body))
+    expectAnswer(
+      model,
+      answer,
+      patchToken(model, key, id, body, await chosenIn(server, model, answer)),
+    )
   },
 })
 

@@ -1,5 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { decideHolding, dedupUnique, findEqual } from '../../../src/tokens/dedup.ts'
+import type { Caller } from '../../../src/domain/caller.ts'
+import type { Permission } from '../../../src/domain/permissions.ts'
+import { dedupSeatsMax } from '../../../src/limits.ts'
+import { decideHolding, dedupSeats, findEqual } from '../../../src/tokens/dedup.ts'
+import { reachOf } from '../../../src/tokens/reach.ts'
 import { openToken, tokenUnique, type StoredToken } from '../../../src/tokens/record.ts'
 import { openTestVault, type TestVault } from '../../support/vault.ts'
 
@@ -25,11 +29,35 @@ async function stored(id: string): Promise<StoredToken> {
   return openToken(keys, vault.tenantId, row)
 }
 
-const hold = ({ record }: StoredToken, ordinal: number) =>
-  decideHolding(vault.deps, vault.tenantId, record, ordinal)
-const uniqueOf = ({ record }: StoredToken) => dedupUnique(vault.deps.keys, vault.tenantId, record)
+const callerWith = (permissions: readonly Permission[]): Caller => ({
+  tenantId: vault.tenantId,
+  applicationId: 'nobody that made a token',
+  type: 'private',
+  grants: { permissions, rules: [] },
+  expiresAtMs: undefined,
+  credential: { ordinal: 0, version: 1 },
+})
+const reader = () => callerWith(['token:create', 'token:read'])
+const stranger = () => callerWith(['token:create'])
 
-describe('the unique of equal tokens', () => {
+async function hold({ record }: StoredToken, ordinal: number, caller = reader()) {
+  const reach = reachOf(vault.deps, caller)
+  const { uniques, changes, hasEqual } = await decideHolding(
+    vault.deps,
+    caller,
+    reach,
+    record,
+    ordinal,
+  )
+  expect(hasEqual).toBe(uniques.length === 0 && changes.length > 0)
+  return { uniques, changes }
+}
+const seatsOf = ({ record }: StoredToken) => [
+  ...dedupSeats(vault.deps.keys, vault.tenantId, record),
+]
+const uniqueOf = (token: StoredToken) => seatsOf(token)[0] ?? new Uint8Array()
+
+describe('a seat of equal tokens', () => {
   test('is held by a token that was created with deduplication, and by no other', async () => {
     const held = await create('held', { data: 'held', deduplicate_token: true })
     expect(held.row.uniques).toHaveLength(2)
@@ -54,6 +82,24 @@ describe('the unique of equal tokens', () => {
     expect(await hold(held, ordinal + 1)).toEqual({ uniques: [], changes })
   })
 
+  test('is the next one beside a holder out of reach, which has to stand too', async () => {
+    const held = await create('apart', { data: 'apart', deduplicate_token: true })
+    const { ordinal, version } = held.row
+    const changes = [{ require: ordinal, ifVersion: version }]
+    const uniques = seatsOf(held).slice(1, 2)
+    expect(await hold(held, ordinal + 1, stranger())).toEqual({ uniques, changes })
+  })
+
+  test('is one of few, each of its own, the last of the creator', async () => {
+    const held = await create('few', { data: 'few', deduplicate_token: true })
+    const texts = seatsOf(held).map(seat => Buffer.from(seat).toString('hex'))
+    expect(new Set(texts).size).toBe(dedupSeatsMax)
+    const record = { ...held.record, createdBy: 'another' }
+    const others = seatsOf({ ...held, record }).map(seat => Buffer.from(seat).toString('hex'))
+    expect(others.slice(0, -1)).toEqual(texts.slice(0, -1))
+    expect(others.at(-1)).not.toBe(texts.at(-1))
+  })
+
   test('is taken from an expired holder, which leaves in the same write', async () => {
     const expires = new Date(vault.clock.now() + 60_000).toISOString()
     const body = { data: 'brief', deduplicate_token: true, expires_at: expires }
@@ -74,11 +120,14 @@ describe('the unique of equal tokens', () => {
 
 test('an equal token is looked for among the others, the oldest first', async () => {
   const first = await create('first', { data: 'equal' })
-  const find = (except?: string) => findEqual(vault.deps, vault.tenantId, first.record, except)
+  const within = reachOf(vault.deps, reader()).tokens
+  const find = (except?: string) => findEqual(vault.deps, reader(), within, first.record, except)
   expect((await find())?.record.id).toBe('first')
   expect(await find('first')).toBeUndefined()
   await create('second', { data: 'equal' })
   await create('third', { data: 'equal' })
   expect((await find())?.record.id).toBe('first')
   expect((await find('first'))?.record.id).toBe('second')
+  const beyond = reachOf(vault.deps, stranger()).tokens
+  expect(await findEqual(vault.deps, stranger(), beyond, first.record)).toBeUndefined()
 })

@@ -48,7 +48,7 @@ const recordOf = (id: string): TokenRecord => ({
 })
 
 async function fill(tenant: string, count: number, dataText: string): Promise<void> {
-  const contents = { dataText, metadata: new Map(), searchValues: [] }
+  const contents = { dataText, metadata: new Map(), searchValues: [], isShownMasked: true }
   const inserts = Array.from({ length: count }, (_, index) => ({
     insert: sealToken(deps, tenant, recordOf(`a-${index}`), contents, 1),
   }))

@@ -49,7 +49,7 @@ beforeAll(async () => {
     recordOf(randomId(index), ['/a/'], noonMs + index),
     ...(index % 10 === 0 ? [recordOf(`user-${index}`, ['/a/b/'], noonMs)] : []),
   ]).flat()
-  const contents = { dataText: '1', metadata: new Map(), searchValues: [] }
+  const contents = { dataText: '1', metadata: new Map(), searchValues: [], isShownMasked: true }
   const inserts = records.map(record => ({
     insert: sealToken(deps, tenantId, record, contents, 1),
   }))
@@ -199,7 +199,7 @@ describe('a token that changes while others are tested', () => {
 
   /** Three in /x/y/; the oldest moves and the newest leaves before the last look. */
   async function listWhileChanging(part: ListPart): Promise<Listed> {
-    const contents = { dataText: '1', metadata: new Map(), searchValues: [] }
+    const contents = { dataText: '1', metadata: new Map(), searchValues: [], isShownMasked: true }
     const tenant = uuidOf(deps.randomBytes(16))
     const sealed = (id: string, container: string, version: number) =>
       sealToken(deps, tenant, recordOf(id, [container], noonMs), contents, version)

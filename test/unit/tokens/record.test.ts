@@ -27,7 +27,7 @@ const record: TokenRecord = {
 function termsOf(change: Partial<TokenRecord>, contents: Partial<TokenContents> = {}): number {
   const { idIsRandom, ...rest } = record
   const whole = 'id' in change ? { ...rest, ...change } : { ...rest, idIsRandom, ...change }
-  const nothing = { dataText: '1', metadata: new Map(), searchValues: [] }
+  const nothing = { dataText: '1', metadata: new Map(), searchValues: [], isShownMasked: true }
   return sealToken(deps, 'tenant', whole as TokenRecord, { ...nothing, ...contents }, 1).terms
     .length
 }

@@ -1,0 +1,24 @@
+/**
+ * Whether a token shows anything of its data under the mask transform: if it shows nothing, it is
+ * not found by its data either (contract section 14).
+ *
+ * @module
+ */
+import { parseJson } from '../domain/json-parse.ts'
+import type { Json } from '../domain/json.ts'
+import { showsAnything } from '../domain/mask.ts'
+import type { TokenType } from '../domain/token-types.ts'
+import { defaultMaskTextOf } from './stored-form.ts'
+
+/**
+ * The mask of a type shows something of all data that the type takes.
+ * @param dataOf called for other masks alone
+ */
+export function isShownByMask(
+  type: TokenType,
+  maskText: string | undefined,
+  dataOf: () => Json,
+): boolean {
+  if (maskText === undefined) return false
+  return maskText === defaultMaskTextOf(type) || showsAnything(parseJson(maskText), dataOf())
+}

@@ -1,0 +1,222 @@
+/**
+ * Data that a caller sees nothing of tells nothing: neither by what is answered, nor by what is
+ * found, nor by what is refused. Source: contract sections 8, 9 and 14.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { hiddenDataStepBytes, tokenDataBytesMax } from '../../src/limits.ts'
+import { openToken, tokenUnique } from '../../src/tokens/record.ts'
+import { sealOlderToken } from '../support/older-rows.ts'
+import { expectProblem } from '../support/problem.ts'
+import { tokenPermissions } from '../support/sessions.ts'
+import { openTestVault, type TestVault } from '../support/vault.ts'
+
+let vault: TestVault
+let owner: string
+/** May do all under redact, and nothing else. */
+let blind: string
+let masking: string
+let revealing: string
+
+const under = (transform: string) => ({
+  type: 'private',
+  rules: [{ priority: 1, container: '/', transform, permissions: tokenPermissions }],
+})
+
+beforeAll(async () => {
+  vault = await openTestVault(211)
+  owner = await vault.application({ type: 'private', permissions: tokenPermissions })
+  blind = await vault.application(under('redact'))
+  masking = await vault.application(under('mask'))
+  revealing = await vault.application(under('reveal'))
+})
+
+const create = async (body: object, key = owner) => {
+  const answer = await vault.ask('POST', '/tokens', { key, body: { type: 'token', ...body } })
+  expect(answer.status).toBe(201)
+  return answer
+}
+const patch = (id: string, body: object, key = blind) =>
+  vault.ask('PATCH', `/tokens/${id}`, { key, body })
+
+interface Found {
+  readonly ids: readonly string[]
+  readonly total: number
+}
+
+async function search(key: string, query: string): Promise<Found> {
+  const { body } = await vault.ask('POST', '/tokens/search', { key, body: { query } })
+  const ids = (body['data'] as { id: string }[]).map(({ id }) => id)
+  return { ids, total: (body['pagination'] as { total_items: number }).total_items }
+}
+
+describe('E11: a fingerprint', () => {
+  test('is in no answer where the transform redacts, and in all others', async () => {
+    const shownTo = async (key: string) => {
+      const body = { type: 'token', data: 'f1', id: `f1 ${key.slice(-4)}` }
+      const path = `/tokens/${encodeURIComponent(body.id)}`
+      const query = { query: `id:"${body.id}"` }
+      const answers = [
+        await vault.ask('POST', '/tokens', { key, body }),
+        await vault.ask('GET', path, { key }),
+        await vault.ask('GET', `/tokens?id=${encodeURIComponent(body.id)}`, { key }),
+        await vault.ask('POST', '/tokens/search', { key, body: query }),
+        await vault.ask('PATCH', path, { key, body: { metadata: { a: '1' } } }),
+        await vault.ask('POST', '/tokenize', { key, body: { type: 'token', data: 'f1' } }),
+      ]
+      return answers.map(({ status, text }) => [status, text.includes('"fingerprint":')])
+    }
+    const statuses = [201, 200, 200, 200, 200, 200]
+    expect(await shownTo(blind)).toEqual(statuses.map(status => [status, false]))
+    expect(await shownTo(masking)).toEqual(statuses.map(status => [status, true]))
+    expect(await shownTo(revealing)).toEqual(statuses.map(status => [status, true]))
+  })
+
+  test('that equals that of a guess finds nothing where the transform redacts', async () => {
+    const guess = await create({ data: 'f2', id: 'f2-id' })
+    const fingerprint = String(guess.body['fingerprint'])
+    const filter = `/tokens?fingerprint=${fingerprint}`
+    const totals = async (key: string) => {
+      const { body } = await vault.ask('GET', filter, { key })
+      const found = await search(key, `fingerprint:${fingerprint}`)
+      return [(body['pagination'] as { total_items: number }).total_items, found.total]
+    }
+    expect(await totals(blind)).toEqual([0, 0])
+    expect(await totals(masking)).toEqual([1, 1])
+    const negated = await search(blind, `id:f2-id AND NOT fingerprint:${fingerprint}`)
+    expect(negated.ids).toEqual(['f2-id'])
+  })
+
+  test('is tried only where it is shown by a caller of several transforms', async () => {
+    const permissions = ['token:read', 'token:search']
+    const key = await vault.application({
+      type: 'private',
+      permissions,
+      rules: [{ priority: 1, container: '/dark/', transform: 'redact', permissions }],
+    })
+    const { body } = await create({ data: 'f3', id: 'f3-dark', containers: ['/dark/'] })
+    await create({ data: 'f3', id: 'f3-light' })
+    const fingerprint = String(body['fingerprint'])
+    const { text } = await vault.ask('GET', `/tokens?fingerprint=${fingerprint}`, { key })
+    expect([text.includes('f3-light'), text.includes('f3-dark')]).toEqual([true, false])
+    expect((await search(key, `fingerprint:${fingerprint}`)).ids).toEqual(['f3-light'])
+  })
+})
+
+describe('E11: a token whose mask shows nothing', () => {
+  const value = 'm4rker'
+  const indexed = { data: { a: value, b: null }, search_indexes: ['{{ data.a }}'] }
+  const blanks: Readonly<Record<string, unknown>> = {
+    'no-mask': null,
+    'null-mask': '{{ data.b }}',
+    'failing-mask': '{{ data | reveal_last: 4 }}',
+    'constant-mask': { a: 'hidden', b: 7 },
+    'empty-mask': ['{{ data.b }}', '{{ data.c }}'],
+  }
+
+  beforeAll(async () => {
+    for (const [id, mask] of Object.entries(blanks)) await create({ ...indexed, id, mask })
+    await create({ ...indexed, id: 'with-mask', mask: '{{ data.a | last4 }}' })
+    await create({ id: 'ssn', type: 'social_security_number', data: '111-22-3333' })
+  })
+
+  test('is not found by its data under mask, and is by one who reveals', async () => {
+    expect(await search(masking, `data:${value}`)).toEqual({ ids: ['with-mask'], total: 1 })
+    expect(await search(masking, 'data:3333')).toEqual({ ids: ['ssn'], total: 1 })
+    expect((await search(revealing, `data:${value}`)).total).toBe(6)
+    expect((await search(blind, `data:${value}`)).total).toBe(0)
+  })
+
+  test('matches every negation, whatever it holds', async () => {
+    const ids = Object.keys(blanks)
+    const anyOf = ids.map(id => `id:${id}`).join(' OR ')
+    for (const guess of [value, 'other']) {
+      const found = await search(masking, `(${anyOf}) AND NOT data:${guess}`)
+      expect(found.ids.toSorted()).toEqual(ids.toSorted())
+    }
+    expect((await search(revealing, `(${anyOf}) AND NOT data:${value}`)).total).toBe(0)
+  })
+
+  test('follows a change of its mask or its data', async () => {
+    await create({ ...indexed, data: { a: 'ch4nged' }, id: 'changing', mask: null })
+    const found = () => search(masking, 'data:ch4nged')
+    expect((await found()).total).toBe(0)
+    const shown = { mask: '{{ data.a | last4 }}' }
+    expect((await patch('changing', shown, revealing)).status).toBe(200)
+    expect((await found()).total).toBe(1)
+    expect((await patch('changing', { mask: null }, revealing)).status).toBe(200)
+    expect((await found()).total).toBe(0)
+  })
+
+  test('is looked at where an older version wrote it', async () => {
+    const { deps, tenantId } = vault
+    for (const id of ['no-mask', 'null-mask', 'with-mask', 'ssn']) {
+      const row = await deps.store.find(tokenUnique(deps.keys, tenantId, id))
+      if (row === undefined) throw new Error('no such token')
+      const { record, openData } = openToken(deps.keys, tenantId, row)
+      const searchValues = ['0lder']
+      const contents = { dataText: openData(), metadata: new Map(), searchValues }
+      const older = sealOlderToken(deps, tenantId, { ...record, id: `old-${id}` }, contents)
+      expect((await deps.store.write([{ insert: older }])).ok).toBe(true)
+    }
+    const shown = { ids: ['old-ssn', 'old-with-mask'], total: 2 }
+    expect(await search(masking, 'data:0lder')).toEqual(shown)
+    expect((await search(revealing, 'data:0lder')).total).toBe(4)
+    expect((await search(blind, 'data:0lder')).total).toBe(0)
+  })
+})
+
+describe('E11: a change by one who sees nothing', () => {
+  /** Whether data with this many hidden bytes takes a patch that adds so many. */
+  const takes = async (hiddenBytes: number, addedBytes: number): Promise<boolean> => {
+    const id = `size-${hiddenBytes}-${addedBytes}`
+    await create({ id, data: { a: 'x'.repeat(hiddenBytes - '{"a":""}'.length) } })
+    const answer = await patch(id, { data: { b: 'y'.repeat(addedBytes - '{"b":""}'.length) } })
+    expect([200, 400]).toContain(answer.status)
+    return answer.status === 200
+  }
+
+  test('tells the length of hidden data in steps of 16 KiB only', async () => {
+    const step = hiddenDataStepBytes
+    const room = tokenDataBytesMax - 4 * step
+    for (const hidden of [3 * step + 1, 3 * step + 777, 4 * step]) {
+      expect([await takes(hidden, room), await takes(hidden, room + 1)]).toEqual([true, false])
+    }
+    expect(await takes(4 * step + 1, room)).toBe(false)
+    expect(await takes(4 * step + 1, room - step)).toBe(true)
+  }, 20_000)
+
+  test('is refused for other expressions before any is evaluated', async () => {
+    await create({ id: 'expr', data: { a: 'text', n: 4 } })
+    for (const filter of ['last4', 'divided_by: 0', 'json: "$.a"']) {
+      const expression = `{{ data.a | ${filter} }}`
+      for (const body of [
+        { mask: expression },
+        { search_indexes: [expression] },
+        { fingerprint_expression: expression },
+      ]) {
+        expectProblem(await patch('expr', body), 403)
+      }
+    }
+  })
+
+  test('is told nothing by search indexes that hidden data makes too long', async () => {
+    const long = { data: { a: 'x'.repeat(900) }, search_indexes: ['{{ data | stringify }}'] }
+    await create({ id: 'index', ...long })
+    for (const count of [10, 85, 95, 500]) {
+      expect((await patch('index', { data: { b: 'y'.repeat(count) } })).status).toBe(200)
+    }
+    const body = { data: { b: 'y'.repeat(500) } }
+    expectProblem(await patch('index', body, revealing), 400, ['search_indexes[0]'])
+  })
+
+  test('is told nothing by a mask that shows what it adds', async () => {
+    const mask = { note: '{{ data.note }}' }
+    await create({ id: 'card', type: 'card', data: { number: '4242424242424242' }, mask })
+    for (const note of ['4242424242424242', '5555555555554444']) {
+      expect((await patch('card', { data: { note } })).status).toBe(200)
+    }
+    const both = { number: '5555555555554444', note: '5555555555554444' }
+    expectProblem(await patch('card', { data: both }), 400, ['mask'])
+  })
+})
