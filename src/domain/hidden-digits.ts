@@ -6,7 +6,7 @@
  * @module
  */
 import { isDigitCode } from './digits.ts'
-import { isJsonObject, type Json } from './json.ts'
+import { copyMembers, isJsonObject, withMember, type Json } from './json.ts'
 
 /** Where digits stand: in the member of that name, or in the data itself. */
 export type DigitsPlace = 'whole' | { readonly member: string }
@@ -20,7 +20,9 @@ export const digitsAt = (data: Json, place: DigitsPlace): string | undefined => 
 
 /** @returns the data with other digits in their place */
 export const withDigits = (data: Json, place: DigitsPlace, digits: string): Json =>
-  place !== 'whole' && isJsonObject(data) ? new Map([...data, [place.member, digits]]) : digits
+  place !== 'whole' && isJsonObject(data)
+    ? withMember(copyMembers(data), place.member, digits)
+    : digits
 
 export const countDigits = (text: string): number => text.replaceAll(/[^0-9]/g, '').length
 

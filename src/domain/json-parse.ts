@@ -2,20 +2,23 @@
  * Bytes to text to Json, strictly: RFC 3629, RFC 8259 and nothing beside them.
  *
  * What cannot be kept byte-faithfully is refused: duplicate names, lone surrogates, numbers beyond
- * the finite double range, a BOM, deep nesting. Messages give a position and what was expected
- * there, never the text. Recursion is bounded by `jsonDepthMax`.
+ * the finite double range, a BOM, deep nesting, an object of too many members. Messages give a
+ * position and what was expected there, never the text. Recursion is bounded by `jsonDepthMax`.
  * Source: RFC 3629; RFC 8259; contract sections 1 and 16.
  * @module
  */
 import { invalid } from '../errors.ts'
-import { jsonDepthMax, jsonNumberCharsMax, jsonSharedCharsMax } from '../limits.ts'
+import { jsonDepthMax, jsonMembersMax, jsonNumberCharsMax, jsonSharedCharsMax } from '../limits.ts'
 import { isDigitCode } from './digits.ts'
-import type { Json } from './json.ts'
+import { withMember, type Json, type Members } from './json.ts'
+import { decodeQuoted } from './text.ts'
+import type { IsBefore } from './text-map.ts'
 
 type Cursor = {
   readonly text: string
   /** Field path for refusals. */
   readonly path: string
+  readonly isBefore: IsBefore | undefined
   /** Index of the next UTF-16 code unit. */
   at: number
 }
@@ -90,7 +93,7 @@ const mustCopy = (text: string, length: number): boolean =>
 
 /** The literal is already checked, so the native parser only decodes and copies it. */
 const decodeLiteral = (cursor: Cursor, start: number, end: number): string => {
-  const value: string = JSON.parse(cursor.text.slice(start, end))
+  const value = decodeQuoted(cursor.text.slice(start, end))
   if (!value.isWellFormed()) refuse(cursor, start, 'a string without lone surrogates')
   return value
 }
@@ -159,24 +162,27 @@ const readArray = (cursor: Cursor, depth: number): Json => {
   return items
 }
 
-const readMember = (cursor: Cursor, members: Map<string, Json>, depth: number): void => {
+const readMember = (cursor: Cursor, members: Members, depth: number): Members => {
   skipSpace(cursor)
   const nameAt = cursor.at
   if (cursor.text.charCodeAt(nameAt) !== quote) refuse(cursor, nameAt, 'a quoted member name')
   const name = readString(cursor)
   if (!tryTake(cursor, colon)) refuse(cursor, cursor.at, 'a colon')
   const sizeBefore = members.size
-  members.set(name, readValue(cursor, depth))
+  if (sizeBefore === jsonMembersMax) {
+    refuse(cursor, nameAt, `an object of at most ${jsonMembersMax} members`)
+  }
+  const grown = withMember(members, name, readValue(cursor, depth), cursor.isBefore)
   // The size tells a duplicate without a second look-up. Names are compared decoded.
-  if (members.size === sizeBefore)
-    refuse(cursor, nameAt, 'a name that its object does not have yet')
+  if (grown.size === sizeBefore) refuse(cursor, nameAt, 'a name that its object does not have yet')
+  return grown
 }
 
 const readObject = (cursor: Cursor, depth: number): Json => {
-  const members = new Map<string, Json>()
+  let members: Members = new Map()
   cursor.at += 1
   if (tryTake(cursor, closeBrace)) return members
-  do readMember(cursor, members, depth)
+  do members = readMember(cursor, members, depth)
   while (tryTake(cursor, comma))
   if (!tryTake(cursor, closeBrace)) refuse(cursor, cursor.at, 'a comma or a closing brace')
   return members
@@ -209,11 +215,13 @@ const loneSurrogate = /\p{Surrogate}/u
  * Parses one JSON text. Positions in refusals count UTF-16 code units from 0.
  * @param text  decoded text (`decodeUtf8`), white space around the value allowed
  * @param path  field path under which a refusal is reported
- * @throws ApiError `invalid_request`; a number of more than `jsonNumberCharsMax` characters too
+ * @param isBefore  counts comparisons of names in tests
+ * @throws ApiError `invalid_request`; a number of more than `jsonNumberCharsMax` characters and an
+ *   object of more than `jsonMembersMax` members too
  * Source: RFC 8259; contract section 1. decision: 1e-400 is kept as its text, 1e400 is refused.
  */
-export const parseJson = (text: string, path = 'body'): Json => {
-  const cursor: Cursor = { text, path, at: 0 }
+export const parseJson = (text: string, path = 'body', isBefore?: IsBefore): Json => {
+  const cursor: Cursor = { text, path, isBefore, at: 0 }
   // Once for the whole text; after it only escapes can make a lone surrogate.
   if (!text.isWellFormed()) {
     refuse(cursor, loneSurrogate.exec(text)?.index ?? 0, 'no lone surrogate')

@@ -9,11 +9,12 @@ import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { ValueErrorType, type ValueError } from '@sinclair/typebox/errors'
 import { addFault, throwFaults, type Faults } from '../domain/faults.ts'
-import { isJsonObject } from '../domain/json.ts'
+import { isJsonObject, type JsonObject } from '../domain/json.ts'
 import { decodeUtf8, parseJson } from '../domain/json-parse.ts'
 import { toPlain } from '../domain/json-print.ts'
 import { ApiError } from '../errors.ts'
 import { bodyFaultsMax } from '../limits.ts'
+import { knownPart } from './known-part.ts'
 import type { BodyRule } from './route.ts'
 
 const tooLarge = (bytesMax: number) =>
@@ -118,6 +119,21 @@ export function checkSchema(schema: TSchema, value: unknown): void {
 }
 
 /**
+ * @param opaque members of the top-level object that stay a `Json`
+ * @returns what the schema knows of the value, as it describes it
+ * @throws ApiError `invalid_request` as `checkSchema`
+ */
+export function readEnvelope(
+  schema: TSchema,
+  value: JsonObject,
+  opaque: ReadonlySet<string>,
+): unknown {
+  const body = toPlain(knownPart(schema, value, opaque), opaque)
+  checkSchema(schema, body)
+  return body
+}
+
+/**
  * @param bytesMax of the body as it is sent
  * @returns the body as the schema describes it; opaque members hold a `Json`
  */
@@ -132,7 +148,5 @@ export async function readJsonBody(
   if (!isJsonObject(json)) {
     throw new ApiError('invalid_request', 'expected a JSON object as the body')
   }
-  const body = toPlain(json, rule.opaque)
-  checkSchema(rule.schema, body)
-  return body
+  return readEnvelope(rule.schema, json, rule.opaque)
 }

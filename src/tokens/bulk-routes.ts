@@ -6,9 +6,9 @@
 import { Type } from '@sinclair/typebox'
 import type { Deps } from '../deps.ts'
 import type { Json } from '../domain/json.ts'
-import { printJson, toPlain } from '../domain/json-print.ts'
+import { printJson } from '../domain/json-print.ts'
 import { ApiError, invalid } from '../errors.ts'
-import { checkSchema } from '../http/bodies.ts'
+import { readEnvelope } from '../http/bodies.ts'
 import { describeError } from '../http/problem.ts'
 import type { QueryParameters } from '../http/query.ts'
 import type { BodyRule, Call, Content, Reply, Route } from '../http/route.ts'
@@ -62,11 +62,8 @@ const bodyLike = (examples: Content['examples']): BodyRule => ({
   opaque: 'all',
 })
 
-const readRequest: ReadRequest = request => {
-  const body = toPlain(request, opaqueMembers)
-  checkSchema(createTokenSchema, body)
-  return body as CreateTokenBody
-}
+const readRequest: ReadRequest = request =>
+  readEnvelope(createTokenSchema, request, opaqueMembers) as CreateTokenBody
 
 function isPartial(query: QueryParameters): boolean {
   const mode = query.get('mode')?.[0] ?? 'whole'

@@ -9,6 +9,7 @@
 import type { Deps } from '../deps.ts'
 import { atMostMask, decideTransform, type Transform } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
+import { TextMap } from '../domain/text-map.ts'
 import { ApiError, invalid, type ErrorKind } from '../errors.ts'
 import { bulkAnswerCharsMax } from '../limits.ts'
 import { isExpired } from '../records/deadline.ts'
@@ -52,7 +53,7 @@ interface Entry {
 /** What one attempt wants to insert. */
 interface Batch {
   readonly entries: Entry[]
-  readonly ids: Set<string>
+  readonly ids: TextMap<true>
   /** By fingerprint; the first of equal ones. */
   readonly equals: Map<string, Made>
 }
@@ -165,7 +166,7 @@ function addToBatch(
   const { id, fingerprint } = named.record
   entry.made ??= makeToken(deps, caller, entry.plan, named)
   entries.push(entry)
-  ids.add(id)
+  ids.set(id, true)
   if (!equals.has(fingerprint)) equals.set(fingerprint, entry.made)
   return entry.made.answer
 }
@@ -176,7 +177,7 @@ async function decideAll(
   entries: readonly Entry[],
   refuse: Refuse,
 ): Promise<{ readonly batch: Batch; readonly answers: readonly (Answer | undefined)[] }> {
-  const batch: Batch = { entries: [], ids: new Set(), equals: new Map() }
+  const batch: Batch = { entries: [], ids: new TextMap(), equals: new Map() }
   const answers: (Answer | undefined)[] = []
   const pause = pauses(deps.elapsedMs)
   let chars = 0
