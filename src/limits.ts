@@ -69,6 +69,8 @@ export const jsonDepthMax = 64
 export const jsonNumberCharsMax = 2_000
 /** decision: strings of a longer text are copied, so that none keeps the whole text alive. */
 export const jsonSharedCharsMax = 4_096
+/** decision: characters that are parsed before others have their turn; they take about 2 ms. */
+export const jsonTurnChars = 16 * 1_024
 /** decision: of one object (hardening A17). */
 export const jsonMembersMax = 10_000
 /** decision: of one object in a table of the engine, which collides at worst; more are ordered. */

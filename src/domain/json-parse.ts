@@ -3,12 +3,19 @@
  *
  * What cannot be kept byte-faithfully is refused: duplicate names, lone surrogates, numbers beyond
  * the finite double range, a BOM, deep nesting, an object of too many members. Messages give a
- * position and what was expected there, never the text. Recursion is bounded by `jsonDepthMax`.
+ * position and what was expected there, never the text. What is open is a list of at most
+ * `jsonDepthMax`, so nothing recurs.
  * Source: RFC 3629; RFC 8259; contract sections 1 and 16.
  * @module
  */
-import { invalid } from '../errors.ts'
-import { jsonDepthMax, jsonMembersMax, jsonNumberCharsMax, jsonSharedCharsMax } from '../limits.ts'
+import { invalid, invariant } from '../errors.ts'
+import {
+  jsonDepthMax,
+  jsonMembersMax,
+  jsonNumberCharsMax,
+  jsonSharedCharsMax,
+  jsonTurnChars,
+} from '../limits.ts'
 import { isDigitCode } from './digits.ts'
 import { withMember, type Json, type Members } from './json.ts'
 import { decodeQuoted } from './text.ts'
@@ -152,42 +159,6 @@ const readNumber = (cursor: Cursor): Json => {
   return String(value) === numberText ? value : { numberText }
 }
 
-const readArray = (cursor: Cursor, depth: number): Json => {
-  const items: Json[] = []
-  cursor.at += 1
-  if (tryTake(cursor, closeBracket)) return items
-  do items.push(readValue(cursor, depth))
-  while (tryTake(cursor, comma))
-  if (!tryTake(cursor, closeBracket)) refuse(cursor, cursor.at, 'a comma or a closing bracket')
-  return items
-}
-
-const readMember = (cursor: Cursor, members: Members, depth: number): Members => {
-  skipSpace(cursor)
-  const nameAt = cursor.at
-  if (cursor.text.charCodeAt(nameAt) !== quote) refuse(cursor, nameAt, 'a quoted member name')
-  const name = readString(cursor)
-  if (!tryTake(cursor, colon)) refuse(cursor, cursor.at, 'a colon')
-  const sizeBefore = members.size
-  if (sizeBefore === jsonMembersMax) {
-    refuse(cursor, nameAt, `an object of at most ${jsonMembersMax} members`)
-  }
-  const grown = withMember(members, name, readValue(cursor, depth), cursor.isBefore)
-  // The size tells a duplicate without a second look-up. Names are compared decoded.
-  if (grown.size === sizeBefore) refuse(cursor, nameAt, 'a name that its object does not have yet')
-  return grown
-}
-
-const readObject = (cursor: Cursor, depth: number): Json => {
-  let members: Members = new Map()
-  cursor.at += 1
-  if (tryTake(cursor, closeBrace)) return members
-  do members = readMember(cursor, members, depth)
-  while (tryTake(cursor, comma))
-  if (!tryTake(cursor, closeBrace)) refuse(cursor, cursor.at, 'a comma or a closing brace')
-  return members
-}
-
 const readWord = (cursor: Cursor): Json => {
   const word = words.find(([text]) => cursor.text.startsWith(text, cursor.at))
   if (word === undefined) return refuse(cursor, cursor.at, 'a value')
@@ -195,21 +166,129 @@ const readWord = (cursor: Cursor): Json => {
   return word[1]
 }
 
-/** `depth` counts the arrays and objects around the value. */
-const readValue = (cursor: Cursor, depth: number): Json => {
+interface ArrayFrame {
+  readonly items: Json[]
+}
+
+interface ObjectFrame {
+  readonly items?: undefined
+  members: Members
+  /** Of the member whose value is read. */
+  name: string
+  nameAt: number
+}
+
+/** One text that is being read, and what is open around the place where that is. */
+interface Reading {
+  readonly cursor: Cursor
+  readonly frames: (ArrayFrame | ObjectFrame)[]
+}
+
+const readName = (cursor: Cursor, frame: ObjectFrame): void => {
+  skipSpace(cursor)
+  frame.nameAt = cursor.at
+  if (cursor.text.charCodeAt(cursor.at) !== quote) refuse(cursor, cursor.at, 'a quoted member name')
+  if (frame.members.size === jsonMembersMax) {
+    refuse(cursor, cursor.at, `an object of at most ${jsonMembersMax} members`)
+  }
+  frame.name = readString(cursor)
+  if (!tryTake(cursor, colon)) refuse(cursor, cursor.at, 'a colon')
+}
+
+/** @returns an empty object; `undefined` for one whose first value follows */
+const openObject = ({ cursor, frames }: Reading): Json | undefined => {
+  const members: Members = new Map()
+  if (tryTake(cursor, closeBrace)) return members
+  const frame: ObjectFrame = { members, name: '', nameAt: 0 }
+  readName(cursor, frame)
+  frames.push(frame)
+  return undefined
+}
+
+const openArray = ({ cursor, frames }: Reading): Json | undefined => {
+  const items: Json[] = []
+  if (tryTake(cursor, closeBracket)) return items
+  frames.push({ items })
+  return undefined
+}
+
+/** @returns a value that is whole; `undefined` where an array or object begins */
+const beginValue = (reading: Reading): Json | undefined => {
+  const { cursor, frames } = reading
   skipSpace(cursor)
   const code = cursor.text.charCodeAt(cursor.at)
   if (code === quote) return readString(cursor)
   if (code === openBrace || code === openBracket) {
-    if (depth >= jsonDepthMax) refuse(cursor, cursor.at, `at most ${jsonDepthMax} levels`)
-    return code === openBrace ? readObject(cursor, depth + 1) : readArray(cursor, depth + 1)
+    if (frames.length >= jsonDepthMax) refuse(cursor, cursor.at, `at most ${jsonDepthMax} levels`)
+    cursor.at += 1
+    return code === openBrace ? openObject(reading) : openArray(reading)
   }
   if (code === minus || isDigitCode(code)) return readNumber(cursor)
   return readWord(cursor)
 }
 
+/** Puts a value where it belongs. @returns the object, where it ends with that value */
+const endMember = (cursor: Cursor, frame: ObjectFrame, value: Json): Json | undefined => {
+  const { members, name, nameAt } = frame
+  const sizeBefore = members.size
+  frame.members = withMember(members, name, value, cursor.isBefore)
+  // The size tells a duplicate without a second look-up. Names are compared decoded.
+  if (frame.members.size === sizeBefore) {
+    refuse(cursor, nameAt, 'a name that its object does not have yet')
+  }
+  if (tryTake(cursor, comma)) {
+    readName(cursor, frame)
+    return undefined
+  }
+  if (!tryTake(cursor, closeBrace)) refuse(cursor, cursor.at, 'a comma or a closing brace')
+  return frame.members
+}
+
+const endItem = (cursor: Cursor, { items }: ArrayFrame, value: Json): Json | undefined => {
+  items.push(value)
+  if (tryTake(cursor, comma)) return undefined
+  if (!tryTake(cursor, closeBracket)) refuse(cursor, cursor.at, 'a comma or a closing bracket')
+  return items
+}
+
+/** Ends all that ends with this value. @returns the whole value, once nothing is open any more */
+const endValue = ({ cursor, frames }: Reading, value: Json): Json | undefined => {
+  let ended: Json | undefined = value
+  for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
+    ended =
+      frame.items === undefined ? endMember(cursor, frame, ended) : endItem(cursor, frame, ended)
+    if (ended === undefined) return undefined
+    frames.pop()
+  }
+  return ended
+}
+
+/** Reads on, at least to `untilAt`. @returns the whole value, where it ends before that */
+const readOn = (reading: Reading, untilAt: number): Json | undefined => {
+  do {
+    const begun = beginValue(reading)
+    const whole = begun === undefined ? undefined : endValue(reading, begun)
+    if (whole !== undefined) return whole
+  } while (reading.cursor.at < untilAt)
+  return undefined
+}
+
 /** In unicode mode a surrogate matches only where it stands alone. */
 const loneSurrogate = /\p{Surrogate}/u
+
+const beginReading = (text: string, path: string, isBefore?: IsBefore): Reading => {
+  const cursor: Cursor = { text, path, isBefore, at: 0 }
+  // Once for the whole text; after it only escapes can make a lone surrogate.
+  if (!text.isWellFormed()) {
+    refuse(cursor, loneSurrogate.exec(text)?.index ?? 0, 'no lone surrogate')
+  }
+  return { cursor, frames: [] }
+}
+
+const assertEnd = ({ cursor }: Reading): void => {
+  skipSpace(cursor)
+  if (cursor.at < cursor.text.length) refuse(cursor, cursor.at, 'the end')
+}
 
 /**
  * Parses one JSON text. Positions in refusals count UTF-16 code units from 0.
@@ -221,15 +300,31 @@ const loneSurrogate = /\p{Surrogate}/u
  * Source: RFC 8259; contract section 1. decision: 1e-400 is kept as its text, 1e400 is refused.
  */
 export const parseJson = (text: string, path = 'body', isBefore?: IsBefore): Json => {
-  const cursor: Cursor = { text, path, isBefore, at: 0 }
-  // Once for the whole text; after it only escapes can make a lone surrogate.
-  if (!text.isWellFormed()) {
-    refuse(cursor, loneSurrogate.exec(text)?.index ?? 0, 'no lone surrogate')
-  }
-  const value = readValue(cursor, 0)
-  skipSpace(cursor)
-  if (cursor.at < text.length) refuse(cursor, cursor.at, 'the end')
+  const reading = beginReading(text, path, isBefore)
+  const value = readOn(reading, Number.POSITIVE_INFINITY)
+  invariant(value !== undefined, 'a text without an end was refused')
+  assertEnd(reading)
   return value
+}
+
+/**
+ * The same, for a text that takes long: others have their turn after every `jsonTurnChars`.
+ * @param letOthersIn  resolves when it is time to go on
+ */
+export const parseJsonInTurns = async (
+  text: string,
+  letOthersIn: () => Promise<void>,
+  path = 'body',
+): Promise<Json> => {
+  const reading = beginReading(text, path)
+  for (;;) {
+    const value = readOn(reading, reading.cursor.at + jsonTurnChars)
+    if (value === undefined) await letOthersIn()
+    else {
+      assertEnd(reading)
+      return value
+    }
+  }
 }
 
 // `ignoreBOM` keeps a BOM in the text, so that it can be refused instead of dropped.

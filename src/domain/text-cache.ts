@@ -2,7 +2,8 @@
  * Caches by texts that anybody may have chosen: bounded, and as slow for no set of them.
  *
  * Most look-ups are for the few texts of an application's masks: the latest are looked at first, in
- * a table of the engine that is too small to be slow.
+ * a table of the engine that is too small to be slow. What was not looked up while half as many
+ * others came as there may be is forgotten.
  * @module
  */
 import { hashedTextsMax } from '../limits.ts'
@@ -10,14 +11,20 @@ import { TextMap } from './text-map.ts'
 
 export interface TextCache<V> {
   readonly get: (text: string) => V | undefined
-  /** A full cache is emptied first. */
   readonly set: (text: string, value: V) => void
 }
 
+/** @param entriesMax  at least twice `hashedTextsMax` */
 export const openTextCache = <V>(entriesMax: number): TextCache<V> => {
   const latest = new Map<string, V>()
-  let entries = new TextMap<V>()
-  const keepLatest = (text: string, value: V): void => {
+  let older = new TextMap<V>()
+  let newer = new TextMap<V>()
+  const keep = (text: string, value: V): void => {
+    if (newer.size >= entriesMax / 2) {
+      older = newer
+      newer = new TextMap()
+    }
+    newer.set(text, value)
     if (latest.size >= hashedTextsMax) latest.clear()
     latest.set(text, value)
   }
@@ -25,14 +32,10 @@ export const openTextCache = <V>(entriesMax: number): TextCache<V> => {
     get(text) {
       const near = latest.get(text)
       if (near !== undefined) return near
-      const found = entries.get(text)
-      if (found !== undefined) keepLatest(text, found)
+      const found = newer.get(text) ?? older.get(text)
+      if (found !== undefined) keep(text, found)
       return found
     },
-    set(text, value) {
-      if (entries.size >= entriesMax) entries = new TextMap()
-      entries.set(text, value)
-      keepLatest(text, value)
-    },
+    set: keep,
   }
 }

@@ -10,11 +10,12 @@ import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { ValueErrorType, type ValueError } from '@sinclair/typebox/errors'
 import { addFault, throwFaults, type Faults } from '../domain/faults.ts'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'
-import { decodeUtf8, parseJson } from '../domain/json-parse.ts'
+import { decodeUtf8 } from '../domain/json-parse.ts'
 import { toPlain } from '../domain/json-print.ts'
 import { ApiError } from '../errors.ts'
 import { bodyFaultsMax } from '../limits.ts'
 import { knownPart } from './known-part.ts'
+import { parseBody } from './large-bodies.ts'
 import type { BodyRule } from './route.ts'
 
 const tooLarge = (bytesMax: number) =>
@@ -143,7 +144,7 @@ export async function readJsonBody(
   bytesMax: number,
 ): Promise<unknown> {
   assertContentType(request.headers.get('content-type'), rule.contentType)
-  const json = parseJson(decodeUtf8(await readBody(request, bytesMax)))
+  const json = await parseBody(decodeUtf8(await readBody(request, bytesMax)))
   if (rule.opaque === 'all') return json
   if (!isJsonObject(json)) {
     throw new ApiError('invalid_request', 'expected a JSON object as the body')
