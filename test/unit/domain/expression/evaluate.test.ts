@@ -181,7 +181,7 @@ describe('bounds of an evaluation', () => {
 
   test('the default fingerprint takes any data of the largest size', () => {
     const members = Array.from({ length: jsonMembersMax }, (_, i) => [`k${i}`, 1] as const)
-    const text = printJson(Array.from({ length: 4 }, () => new Map(members)))
+    const text = printJson(Array.from({ length: 5 }, () => new Map(members)))
     expect(text.length).toBeGreaterThan(tokenDataBytesMax * 0.8)
     expect(evaluateJson('{{ data | stringify }}', parseJson(text))).toHaveLength(text.length)
   })
