@@ -122,7 +122,8 @@ async function compareReaders(target: Target, path: string, seconds: number): Pr
     const ratio = p99 / quantile(idle, 0.99)
     console.info(
       `${name.padEnd(24)} ${times.length} reads, p50 ${p50.toFixed(2)} ms, ` +
-        `p99 ${p99.toFixed(2)} ms, max ${Math.max(...times).toFixed(1)} ms, p99 ${ratio.toFixed(1)} of idle`,
+        `p99 ${p99.toFixed(2)} ms, max ${Math.max(...times).toFixed(1)} ms, ` +
+        `p99 ${ratio.toFixed(1)} of idle`,
     )
   }
   say('reader alone', idle)

@@ -1,9 +1,10 @@
 /**
  * Names that somebody chose to make a structure slow, and ordinary ones beside them.
  *
- * The engine hashes texts by rapidhash with a fixed seed: it multiplies a part of the text, combined
- * with a constant, by the next part. Where the text holds that constant the product is zero, whatever
- * the other part and the seed: all such texts of one length collide, by all 24 bits that are kept.
+ * The engine hashes texts by rapidhash with a fixed seed: it multiplies a part of the text,
+ * combined with a constant, by the next part. Where the text holds that constant the product is
+ * zero, whatever the other part and the seed: all such texts of one length collide, by all 24 bits
+ * that are kept.
  * Source: rapidhash.h, `rapid_secret`; WebKit, `RapidHash.h`.
  * @module
  */
