@@ -87,6 +87,18 @@ export const jsonDepthMax = 64
 export const jsonNumberCharsMax = 2_000
 /** decision: strings of a longer text are copied, so that none keeps the whole text alive. */
 export const jsonSharedCharsMax = 4_096
+/** decision: characters that are parsed before others have their turn; they take about 2 ms. */
+export const jsonTurnChars = 16 * 1_024
+/** decision: of one object (hardening A17). */
+export const jsonMembersMax = 10_000
+/** decision: of one object in a table of the engine, which collides at worst; more are ordered. */
+export const hashedMembersMax = 32
+/** decision: of a cache, looked at before the others, which are ordered. */
+export const hashedTextsMax = 64
+/** decision: what is shorter the engine's parser keeps in a table of all such texts. */
+export const pooledCharsMax = 64
+/** decision: places of a map by texts that are moved for one more. */
+export const textRunMax = 128
 
 // Tokens
 export const tokenDataBytesMax = 512 * 1024
@@ -292,8 +304,13 @@ export const lockWaitMsMax = 1_000
 export const lockPollMs = 5
 /** decision: of entries in one transaction of a copy, which the engine keeps in memory. */
 export const compactBatchBytes = 16 * 1024 * 1024
-/** A commit that takes longer will never end: the engine's writer is stuck (hardening L9). */
+/**
+ * A commit that takes longer will never end: the engine's writer is stuck (hardening L9). Of time
+ * in which the event loop turned.
+ */
 export const commitMsMax = 5_000
+/** decision: so often is looked whether it does; what one turn took beyond that does not count. */
+export const turningTickMs = 100
 /** How long a failed commit is asked for its cause. */
 export const commitCauseMsMax = 100
 /** How often a group is put, while the engine refuses its commit for the list of free pages. */

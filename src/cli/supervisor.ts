@@ -17,6 +17,7 @@ import {
   workerSteadyMs,
   workerStopMsMax,
 } from '../limits.ts'
+import { afterTurning } from '../turning-time.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
@@ -56,12 +57,12 @@ interface Life {
 
 /** @returns whether it listens; one that hangs before it does is ended */
 async function becomeReady(worker: WorkerProcess, onOverdue: () => void): Promise<boolean> {
-  const timer = setTimeout(() => {
+  const callOff = afterTurning(workerReadyMsMax, () => {
     onOverdue()
     worker.signal('SIGKILL')
-  }, workerReadyMsMax)
+  })
   const wasReady = await worker.isReady
-  clearTimeout(timer)
+  callOff()
   return wasReady
 }
 

@@ -11,7 +11,7 @@ import { cardNumberDigitsMax, cardNumberDigitsMin } from '../limits.ts'
 import { isDigits, isLuhnValid } from './digits.ts'
 import { addFault, type Faults, throwFaults } from './faults.ts'
 import { canonicalNumberText } from './json-number.ts'
-import { isExactNumber, isJsonObject, type Json } from './json.ts'
+import { copyMembers, isExactNumber, isJsonObject, type Json } from './json.ts'
 
 const numberExpected =
   `expected a string of ${cardNumberDigitsMin} to ${cardNumberDigitsMax} digits ` +
@@ -64,7 +64,7 @@ const optionalMembers = [
 export const normaliseCard = (data: Json, at: string): Json => {
   if (!isJsonObject(data)) throw invalid(at, 'expected a card object')
   const faults: Faults = new Map()
-  const card = new Map(data)
+  const card = copyMembers(data)
   if (!isCardNumber(data.get('number'))) addFault(faults, `${at}.number`, numberExpected)
   for (const [name, parse, expected] of optionalMembers) {
     const value = data.get(name) ?? null

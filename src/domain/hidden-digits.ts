@@ -6,7 +6,7 @@
  * @module
  */
 import { isDigitCode } from './digits.ts'
-import { isJsonObject, type Json } from './json.ts'
+import { copyMembers, isJsonObject, withMember, type Json } from './json.ts'
 
 /** Where digits stand: in the member of that name, or in the data itself. */
 export type DigitsPlace = 'whole' | { readonly member: string }
@@ -24,8 +24,8 @@ export const digitsAt = (data: Json, place: DigitsPlace): string | undefined => 
  */
 export const digitsChanger = (data: Json, place: DigitsPlace): ((digits: string) => Json) => {
   if (place === 'whole' || !isJsonObject(data)) return digits => digits
-  const copy = new Map(data)
-  return digits => copy.set(place.member, digits)
+  const copy = copyMembers(data)
+  return digits => withMember(copy, place.member, digits)
 }
 
 export const countDigits = (text: string): number => text.replaceAll(/[^0-9]/g, '').length

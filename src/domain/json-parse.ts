@@ -2,20 +2,30 @@
  * Bytes to text to Json, strictly: RFC 3629, RFC 8259 and nothing beside them.
  *
  * What cannot be kept byte-faithfully is refused: duplicate names, lone surrogates, numbers beyond
- * the finite double range, a BOM, deep nesting. Messages give a position and what was expected
- * there, never the text. Recursion is bounded by `jsonDepthMax`.
+ * the finite double range, a BOM, deep nesting, an object of too many members. Messages give a
+ * position and what was expected there, never the text. What is open is a list of at most
+ * `jsonDepthMax`, so nothing recurs.
  * Source: RFC 3629; RFC 8259; contract sections 1 and 16.
  * @module
  */
-import { invalid } from '../errors.ts'
-import { jsonDepthMax, jsonNumberCharsMax, jsonSharedCharsMax } from '../limits.ts'
+import { invalid, invariant } from '../errors.ts'
+import {
+  jsonDepthMax,
+  jsonMembersMax,
+  jsonNumberCharsMax,
+  jsonSharedCharsMax,
+  jsonTurnChars,
+} from '../limits.ts'
 import { isDigitCode } from './digits.ts'
-import type { Json } from './json.ts'
+import { withMember, type Json, type Members } from './json.ts'
+import { decodeQuoted } from './text.ts'
+import type { IsBefore } from './text-map.ts'
 
 type Cursor = {
   readonly text: string
   /** Field path for refusals. */
   readonly path: string
+  readonly isBefore: IsBefore | undefined
   /** Index of the next UTF-16 code unit. */
   at: number
 }
@@ -90,7 +100,7 @@ const mustCopy = (text: string, length: number): boolean =>
 
 /** The literal is already checked, so the native parser only decodes and copies it. */
 const decodeLiteral = (cursor: Cursor, start: number, end: number): string => {
-  const value: string = JSON.parse(cursor.text.slice(start, end))
+  const value = decodeQuoted(cursor.text.slice(start, end))
   if (!value.isWellFormed()) refuse(cursor, start, 'a string without lone surrogates')
   return value
 }
@@ -149,39 +159,6 @@ const readNumber = (cursor: Cursor): Json => {
   return String(value) === numberText ? value : { numberText }
 }
 
-const readArray = (cursor: Cursor, depth: number): Json => {
-  const items: Json[] = []
-  cursor.at += 1
-  if (tryTake(cursor, closeBracket)) return items
-  do items.push(readValue(cursor, depth))
-  while (tryTake(cursor, comma))
-  if (!tryTake(cursor, closeBracket)) refuse(cursor, cursor.at, 'a comma or a closing bracket')
-  return items
-}
-
-const readMember = (cursor: Cursor, members: Map<string, Json>, depth: number): void => {
-  skipSpace(cursor)
-  const nameAt = cursor.at
-  if (cursor.text.charCodeAt(nameAt) !== quote) refuse(cursor, nameAt, 'a quoted member name')
-  const name = readString(cursor)
-  if (!tryTake(cursor, colon)) refuse(cursor, cursor.at, 'a colon')
-  const sizeBefore = members.size
-  members.set(name, readValue(cursor, depth))
-  // The size tells a duplicate without a second look-up. Names are compared decoded.
-  if (members.size === sizeBefore)
-    refuse(cursor, nameAt, 'a name that its object does not have yet')
-}
-
-const readObject = (cursor: Cursor, depth: number): Json => {
-  const members = new Map<string, Json>()
-  cursor.at += 1
-  if (tryTake(cursor, closeBrace)) return members
-  do readMember(cursor, members, depth)
-  while (tryTake(cursor, comma))
-  if (!tryTake(cursor, closeBrace)) refuse(cursor, cursor.at, 'a comma or a closing brace')
-  return members
-}
-
 const readWord = (cursor: Cursor): Json => {
   const word = words.find(([text]) => cursor.text.startsWith(text, cursor.at))
   if (word === undefined) return refuse(cursor, cursor.at, 'a value')
@@ -189,39 +166,165 @@ const readWord = (cursor: Cursor): Json => {
   return word[1]
 }
 
-/** `depth` counts the arrays and objects around the value. */
-const readValue = (cursor: Cursor, depth: number): Json => {
+interface ArrayFrame {
+  readonly items: Json[]
+}
+
+interface ObjectFrame {
+  readonly items?: undefined
+  members: Members
+  /** Of the member whose value is read. */
+  name: string
+  nameAt: number
+}
+
+/** One text that is being read, and what is open around the place where that is. */
+interface Reading {
+  readonly cursor: Cursor
+  readonly frames: (ArrayFrame | ObjectFrame)[]
+}
+
+const readName = (cursor: Cursor, frame: ObjectFrame): void => {
+  skipSpace(cursor)
+  frame.nameAt = cursor.at
+  if (cursor.text.charCodeAt(cursor.at) !== quote) refuse(cursor, cursor.at, 'a quoted member name')
+  if (frame.members.size === jsonMembersMax) {
+    refuse(cursor, cursor.at, `an object of at most ${jsonMembersMax} members`)
+  }
+  frame.name = readString(cursor)
+  if (!tryTake(cursor, colon)) refuse(cursor, cursor.at, 'a colon')
+}
+
+/** @returns an empty object; `undefined` for one whose first value follows */
+const openObject = ({ cursor, frames }: Reading): Json | undefined => {
+  const members: Members = new Map()
+  if (tryTake(cursor, closeBrace)) return members
+  const frame: ObjectFrame = { members, name: '', nameAt: 0 }
+  readName(cursor, frame)
+  frames.push(frame)
+  return undefined
+}
+
+const openArray = ({ cursor, frames }: Reading): Json | undefined => {
+  const items: Json[] = []
+  if (tryTake(cursor, closeBracket)) return items
+  frames.push({ items })
+  return undefined
+}
+
+/** @returns a value that is whole; `undefined` where an array or object begins */
+const beginValue = (reading: Reading): Json | undefined => {
+  const { cursor, frames } = reading
   skipSpace(cursor)
   const code = cursor.text.charCodeAt(cursor.at)
   if (code === quote) return readString(cursor)
   if (code === openBrace || code === openBracket) {
-    if (depth >= jsonDepthMax) refuse(cursor, cursor.at, `at most ${jsonDepthMax} levels`)
-    return code === openBrace ? readObject(cursor, depth + 1) : readArray(cursor, depth + 1)
+    if (frames.length >= jsonDepthMax) refuse(cursor, cursor.at, `at most ${jsonDepthMax} levels`)
+    cursor.at += 1
+    return code === openBrace ? openObject(reading) : openArray(reading)
   }
   if (code === minus || isDigitCode(code)) return readNumber(cursor)
   return readWord(cursor)
 }
 
+/** Puts a value where it belongs. @returns the object, where it ends with that value */
+const endMember = (cursor: Cursor, frame: ObjectFrame, value: Json): Json | undefined => {
+  const { members, name, nameAt } = frame
+  const sizeBefore = members.size
+  frame.members = withMember(members, name, value, cursor.isBefore)
+  // The size tells a duplicate without a second look-up. Names are compared decoded.
+  if (frame.members.size === sizeBefore) {
+    refuse(cursor, nameAt, 'a name that its object does not have yet')
+  }
+  if (tryTake(cursor, comma)) {
+    readName(cursor, frame)
+    return undefined
+  }
+  if (!tryTake(cursor, closeBrace)) refuse(cursor, cursor.at, 'a comma or a closing brace')
+  return frame.members
+}
+
+const endItem = (cursor: Cursor, { items }: ArrayFrame, value: Json): Json | undefined => {
+  items.push(value)
+  if (tryTake(cursor, comma)) return undefined
+  if (!tryTake(cursor, closeBracket)) refuse(cursor, cursor.at, 'a comma or a closing bracket')
+  return items
+}
+
+/** Ends all that ends with this value. @returns the whole value, once nothing is open any more */
+const endValue = ({ cursor, frames }: Reading, value: Json): Json | undefined => {
+  let ended: Json | undefined = value
+  for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
+    ended =
+      frame.items === undefined ? endMember(cursor, frame, ended) : endItem(cursor, frame, ended)
+    if (ended === undefined) return undefined
+    frames.pop()
+  }
+  return ended
+}
+
+/** Reads on, at least to `untilAt`. @returns the whole value, where it ends before that */
+const readOn = (reading: Reading, untilAt: number): Json | undefined => {
+  do {
+    const begun = beginValue(reading)
+    const whole = begun === undefined ? undefined : endValue(reading, begun)
+    if (whole !== undefined) return whole
+  } while (reading.cursor.at < untilAt)
+  return undefined
+}
+
 /** In unicode mode a surrogate matches only where it stands alone. */
 const loneSurrogate = /\p{Surrogate}/u
+
+const beginReading = (text: string, path: string, isBefore?: IsBefore): Reading => {
+  const cursor: Cursor = { text, path, isBefore, at: 0 }
+  // Once for the whole text; after it only escapes can make a lone surrogate.
+  if (!text.isWellFormed()) {
+    refuse(cursor, loneSurrogate.exec(text)?.index ?? 0, 'no lone surrogate')
+  }
+  return { cursor, frames: [] }
+}
+
+const assertEnd = ({ cursor }: Reading): void => {
+  skipSpace(cursor)
+  if (cursor.at < cursor.text.length) refuse(cursor, cursor.at, 'the end')
+}
 
 /**
  * Parses one JSON text. Positions in refusals count UTF-16 code units from 0.
  * @param text  decoded text (`decodeUtf8`), white space around the value allowed
  * @param path  field path under which a refusal is reported
- * @throws ApiError `invalid_request`; a number of more than `jsonNumberCharsMax` characters too
+ * @param isBefore  counts comparisons of names in tests
+ * @throws ApiError `invalid_request`; a number of more than `jsonNumberCharsMax` characters and an
+ *   object of more than `jsonMembersMax` members too
  * Source: RFC 8259; contract section 1. decision: 1e-400 is kept as its text, 1e400 is refused.
  */
-export const parseJson = (text: string, path = 'body'): Json => {
-  const cursor: Cursor = { text, path, at: 0 }
-  // Once for the whole text; after it only escapes can make a lone surrogate.
-  if (!text.isWellFormed()) {
-    refuse(cursor, loneSurrogate.exec(text)?.index ?? 0, 'no lone surrogate')
-  }
-  const value = readValue(cursor, 0)
-  skipSpace(cursor)
-  if (cursor.at < text.length) refuse(cursor, cursor.at, 'the end')
+export const parseJson = (text: string, path = 'body', isBefore?: IsBefore): Json => {
+  const reading = beginReading(text, path, isBefore)
+  const value = readOn(reading, Number.POSITIVE_INFINITY)
+  invariant(value !== undefined, 'a text without an end was refused')
+  assertEnd(reading)
   return value
+}
+
+/**
+ * The same, for a text that takes long: others have their turn after every `jsonTurnChars`.
+ * @param letOthersIn  resolves when it is time to go on
+ */
+export const parseJsonInTurns = async (
+  text: string,
+  letOthersIn: () => Promise<void>,
+  path = 'body',
+): Promise<Json> => {
+  const reading = beginReading(text, path)
+  for (;;) {
+    const value = readOn(reading, reading.cursor.at + jsonTurnChars)
+    if (value === undefined) await letOthersIn()
+    else {
+      assertEnd(reading)
+      return value
+    }
+  }
 }
 
 // `ignoreBOM` keeps a BOM in the text, so that it can be refused instead of dropped.

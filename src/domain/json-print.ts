@@ -8,7 +8,15 @@
  */
 import { invariant } from '../errors.ts'
 import { canonicalNumberText } from './json-number.ts'
-import { isExactNumber, isJsonArray, isJsonObject, type Json, type JsonObject } from './json.ts'
+import {
+  isExactNumber,
+  isJsonArray,
+  isJsonObject,
+  withMember,
+  type Json,
+  type JsonObject,
+  type Members,
+} from './json.ts'
 
 type Style = {
   readonly members: (value: JsonObject) => Iterable<readonly [string, Json]>
@@ -58,7 +66,8 @@ export const printCanonicalJson = (value: Json): string => printValue(value, can
 const nothingOpaque: ReadonlySet<string> = new Set()
 
 /**
- * For envelopes, which a schema then checks.
+ * For envelopes, which a schema then checks. Names become names of properties, of which the engine
+ * keeps a table without a seed: only for objects whose names are ours (`knownPart`).
  * @param opaque  members of the top-level object that stay Json as they are
  * @returns null-prototype objects, arrays and primitives; exact numbers become the nearest double
  */
@@ -73,18 +82,18 @@ export const toPlain = (value: Json, opaque = nothingOpaque): unknown => {
 }
 
 const fromPlainObject = (value: object, opaque: ReadonlySet<string>): Json => {
-  const members = new Map<string, Json>()
+  let members: Members = new Map()
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue
-    members.set(name, opaque.has(name) ? member : fromPlain(member))
+    members = withMember(members, name, opaque.has(name) ? member : fromPlain(member))
   }
   return members
 }
 
 /**
- * Plain values of our own making to Json. Members that are `undefined` are left out; a Map is taken
- * as Json already. A plain object is never taken for an exact number, so a caller's member named
- * `numberText` cannot smuggle text into an answer.
+ * Plain values of our own making to Json. Members that are `undefined` are left out; a
+ * JsonObject is taken as it is. A plain object is never taken for an exact number, so a caller's
+ * member named `numberText` cannot smuggle text into an answer.
  * @param opaque  members of the top-level object that are Json already
  */
 export const fromPlain = (value: unknown, opaque = nothingOpaque): Json => {
@@ -92,5 +101,5 @@ export const fromPlain = (value: unknown, opaque = nothingOpaque): Json => {
   if (typeof value === 'number') return value
   if (Array.isArray(value)) return value.map(item => fromPlain(item))
   invariant(typeof value === 'object', 'a plain value is what JSON can hold')
-  return value instanceof Map ? value : fromPlainObject(value, opaque)
+  return isJsonObject(value) ? value : fromPlainObject(value, opaque)
 }

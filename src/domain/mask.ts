@@ -14,7 +14,7 @@ import { spend, startRun, type Run } from './expression/run.ts'
 import { assertOutputFits, scalarTextOf } from './expression/values.ts'
 import { digitsAt, digitsChanger, hidesDigits, type DigitsPlace } from './hidden-digits.ts'
 import { printJson } from './json-print.ts'
-import { isJsonArray, isJsonObject, type Json } from './json.ts'
+import { isJsonArray, isJsonObject, withMember, type Json, type Members } from './json.ts'
 import { cardShapeOf, shownPlaces, type CardShape } from './mask-guard.ts'
 
 /**
@@ -32,9 +32,9 @@ const checkValues = (mask: Json, at: string, depth: number, count: number): numb
     })
   }
   if (isJsonObject(mask)) {
-    mask.forEach(member => {
+    for (const member of mask.values()) {
       checked = checkValues(member, `${at}.*`, depth + 1, checked)
-    })
+    }
   }
   return checked
 }
@@ -60,8 +60,8 @@ const applyPart = (mask: Json, run: Run): Json => {
   if (typeof mask === 'string') return compileTemplate(mask, run.at, 'mask').evaluate(run)
   if (isJsonArray(mask)) return mask.map(item => applyPart(item, run))
   if (!isJsonObject(mask)) return mask
-  const masked = new Map<string, Json>()
-  for (const [name, member] of mask) masked.set(name, applyPart(member, run))
+  let masked: Members = new Map()
+  for (const [name, member] of mask) masked = withMember(masked, name, applyPart(member, run))
   return masked
 }
 

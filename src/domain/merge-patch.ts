@@ -2,12 +2,14 @@
  * JSON merge patch.
  *
  * Members keep the order of the target, new ones follow in the order of the patch. `__proto__` and
- * `constructor` are ordinary names, since objects are Maps. Nothing handed in is changed.
+ * `constructor` are ordinary names, since no object is a plain one. Nothing handed in is changed.
  * Invariant: the result is no deeper than the deeper of the two, so what `parseJson` took stays
  * within `jsonDepthMax`, the recursion too. Source: RFC 7386 section 2; contract section 9.
  * @module
  */
-import { isJsonObject, type Json } from './json.ts'
+import { isJsonObject, withMember, type Json, type JsonObject, type Members } from './json.ts'
+
+const nothing: JsonObject = new Map()
 
 /**
  * @param target  undefined where there is nothing yet
@@ -15,10 +17,16 @@ import { isJsonObject, type Json } from './json.ts'
  */
 export const mergePatch = (target: Json | undefined, patch: Json): Json => {
   if (!isJsonObject(patch)) return patch
-  const result = new Map(isJsonObject(target) ? target : [])
+  const before = isJsonObject(target) ? target : nothing
+  let result: Members = new Map()
+  for (const [name, member] of before) {
+    const change = patch.get(name)
+    if (change === null) continue
+    result = withMember(result, name, change === undefined ? member : mergePatch(member, change))
+  }
   for (const [name, member] of patch) {
-    if (member === null) result.delete(name)
-    else result.set(name, mergePatch(result.get(name), member))
+    if (member === null || before.has(name)) continue
+    result = withMember(result, name, mergePatch(undefined, member))
   }
   return result
 }

@@ -9,12 +9,14 @@ import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { ValueErrorType, type ValueError } from '@sinclair/typebox/errors'
 import { addFault, throwFaults, type Faults } from '../domain/faults.ts'
-import { isJsonObject } from '../domain/json.ts'
-import { decodeUtf8, parseJson } from '../domain/json-parse.ts'
+import { isJsonObject, type JsonObject } from '../domain/json.ts'
+import { decodeUtf8 } from '../domain/json-parse.ts'
 import { toPlain } from '../domain/json-print.ts'
 import { ApiError } from '../errors.ts'
 import { bodyFaultsMax } from '../limits.ts'
 import { assertKnownNames } from './known-names.ts'
+import { knownPart } from './known-part.ts'
+import { parseBody } from './large-bodies.ts'
 import type { BodyRule } from './route.ts'
 
 /** RFC 9110 section 8.3: types are case-insensitive; a charset, if given, must be UTF-8. */
@@ -78,17 +80,30 @@ export function checkSchema(schema: TSchema, value: unknown): void {
 }
 
 /**
+ * @param opaque members of the top-level object that stay a `Json`
+ * @returns what the schema knows of the value, as it describes it
+ * @throws ApiError `invalid_request` as `checkSchema`, and for a name that is nearly a known one
+ */
+export function readEnvelope(
+  schema: TSchema,
+  value: JsonObject,
+  opaque: ReadonlySet<string>,
+): unknown {
+  assertKnownNames(schema, value)
+  const body = toPlain(knownPart(schema, value, opaque), opaque)
+  checkSchema(schema, body)
+  return body
+}
+
+/**
  * @returns the body as the schema describes it; opaque members hold a `Json`
  * @throws ApiError `invalid_request`
  */
-export function parseJsonBody(bytes: Uint8Array, rule: BodyRule): unknown {
-  const json = parseJson(decodeUtf8(bytes))
+export async function parseJsonBody(bytes: Uint8Array, rule: BodyRule): Promise<unknown> {
+  const json = await parseBody(decodeUtf8(bytes))
   if (rule.opaque === 'all') return json
   if (!isJsonObject(json)) {
     throw new ApiError('invalid_request', 'expected a JSON object as the body')
   }
-  assertKnownNames(rule.schema, json)
-  const body = toPlain(json, rule.opaque)
-  checkSchema(rule.schema, body)
-  return body
+  return readEnvelope(rule.schema, json, rule.opaque)
 }

@@ -134,7 +134,7 @@ interface Asked {
   readonly bytes: Uint8Array | undefined
 }
 
-const parsedBody = ({ route, bytes }: Asked): unknown =>
+const parsedBody = async ({ route, bytes }: Asked): Promise<unknown> =>
   route.body === undefined || bytes === undefined ? undefined : parseJsonBody(bytes, route.body)
 
 const queryOf = ({ route, request }: Asked) =>
@@ -150,14 +150,14 @@ function itemCounter({ rate }: Pipeline, { credential }: Caller): Call['countIte
   }
 }
 
-function callOf(pipeline: Pipeline, asked: Asked): Call {
+async function callOf(pipeline: Pipeline, asked: Asked): Promise<Call> {
   const { route, request, params, caller } = asked
   const query = queryOf(asked)
   if (route.body !== undefined) {
     assertContentType(request.headers.get('content-type'), route.body.contentType)
   }
   const countItems = itemCounter(pipeline, caller)
-  return { caller, params, query, body: parsedBody(asked), countItems }
+  return { caller, params, query, body: await parsedBody(asked), countItems }
 }
 
 async function replay(pipeline: Pipeline, asked: Asked, done: Done): Promise<Reply> {
@@ -190,7 +190,7 @@ async function runForSlot(
   for (let count = 0; count < writeAttemptsMax; count += 1) {
     const along = keeperOf(deps, slot, leaving)
     try {
-      return await handleStanding(pipeline, asked, callOf(pipeline, asked), along)
+      return await handleStanding(pipeline, asked, await callOf(pipeline, asked), along)
     } catch (thrown) {
       if (!mayBeDone(thrown)) throw thrown
       const found = await findDone(deps, slot)
@@ -248,7 +248,7 @@ async function run(
   const named = { route, request, params }
   const caller = bytes === undefined ? first : await callerNow(pipeline, named)
   const asked = { ...named, caller, bytes }
-  if (key === undefined) return handleStanding(pipeline, asked, callOf(pipeline, asked))
+  if (key === undefined) return handleStanding(pipeline, asked, await callOf(pipeline, asked))
   const body = bytes ?? new Uint8Array()
   return runOnce(pipeline, asked, slotOf(deps, caller, route, request, params, key, body))
 }

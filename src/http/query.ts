@@ -5,11 +5,12 @@
  * (elysia#943) and builds objects out of values (elysia#1848). Source: contract section 14.
  * @module
  */
+import { TextMap, type ReadonlyTextMap } from '../domain/text-map.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { pageNumberMax, pageSizeDefault, pageSizeMax } from '../limits.ts'
 
 /** Names to their values, in the order in which they came. */
-export type QueryParameters = ReadonlyMap<string, readonly string[]>
+export type QueryParameters = ReadonlyTextMap<readonly string[]>
 
 const none: QueryParameters = new Map()
 
@@ -25,7 +26,7 @@ function decode(text: string): string {
 export function parseQuery(url: string): QueryParameters {
   const start = url.indexOf('?')
   if (start < 0) return none
-  const parameters = new Map<string, string[]>()
+  const parameters = new TextMap<string[]>()
   for (const pair of url.slice(start + 1).split('&')) {
     if (pair === '') continue
     const equals = pair.indexOf('=')

@@ -31,7 +31,7 @@ export interface Done {
 
 /** A request that was done before; its body is parsed where its answer needs it. */
 export interface Repetition extends Omit<Call, 'body'> {
-  readonly body: () => unknown
+  readonly body: () => Promise<unknown>
   readonly done: Done
 }
 

@@ -6,10 +6,9 @@
 import { Type } from '@sinclair/typebox'
 import type { Deps } from '../deps.ts'
 import type { Json } from '../domain/json.ts'
-import { printJson, toPlain } from '../domain/json-print.ts'
+import { printJson } from '../domain/json-print.ts'
 import { ApiError, invalid } from '../errors.ts'
-import { checkSchema } from '../http/bodies.ts'
-import { assertKnownNames } from '../http/known-names.ts'
+import { readEnvelope } from '../http/bodies.ts'
 import { describeError } from '../http/problem.ts'
 import type { QueryParameters } from '../http/query.ts'
 import type { BodyRule, Call, Content, Repetition, Reply, Route } from '../http/route.ts'
@@ -65,12 +64,8 @@ const bodyLike = (examples: Content['examples']): BodyRule => ({
   opaque: 'all',
 })
 
-const readRequest: ReadRequest = request => {
-  assertKnownNames(createTokenSchema, request)
-  const body = toPlain(request, opaqueMembers)
-  checkSchema(createTokenSchema, body)
-  return body as CreateTokenBody
-}
+const readRequest: ReadRequest = request =>
+  readEnvelope(createTokenSchema, request, opaqueMembers) as CreateTokenBody
 
 function isPartial(query: QueryParameters): boolean {
   const mode = query.get('mode')?.[0] ?? 'whole'
@@ -105,7 +100,7 @@ async function tokenize(deps: Deps, call: Call): Promise<Reply> {
 
 async function retokenize(deps: Deps, repetition: Repetition): Promise<Reply> {
   const { caller, query, countItems } = repetition
-  const body = repetition.body() as Json
+  const body = (await repetition.body()) as Json
   const past = repetition.done as unknown as Past<KeptLeaves>
   const json = isPartial(query)
     ? printResults(await retokenizePartly(deps, caller, body, past, countItems))

@@ -14,6 +14,7 @@ import type { Json } from '../domain/json.ts'
 import { parseJson } from '../domain/json-parse.ts'
 import { printJson } from '../domain/json-print.ts'
 import { listLeaves, printFrame, type Leaf } from '../domain/leaves.ts'
+import { TextMap, type ReadonlyTextMap } from '../domain/text-map.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { bulkAnswerCharsMax, bulkLeavesMax } from '../limits.ts'
 import { loadToken } from './load.ts'
@@ -51,8 +52,8 @@ function collecting<T>(faults: Faults, task: () => T): T | undefined {
 }
 
 /** The uses of each token, by its id, so that each is read once. */
-function groupUses(leaves: readonly Leaf[], faults: Faults): ReadonlyMap<string, readonly Use[]> {
-  const uses = new Map<string, Use[]>()
+function groupUses(leaves: readonly Leaf[], faults: Faults): ReadonlyTextMap<readonly Use[]> {
+  const uses = new TextMap<Use[]>()
   for (const [index, { at: place, value }] of leaves.entries()) {
     const at = place || 'body'
     const reference = collecting(faults, () => readReference(value, at))

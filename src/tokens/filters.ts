@@ -8,6 +8,7 @@
 import { normaliseContainer } from '../domain/containers.ts'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'
 import { parseJson } from '../domain/json-parse.ts'
+import { TextMap } from '../domain/text-map.ts'
 import { ApiError, invalid } from '../errors.ts'
 import type { QueryParameters } from '../http/query.ts'
 import { idFilterMax } from '../limits.ts'
@@ -36,13 +37,13 @@ function metadataNameOf(parameter: string): string | undefined {
   return undefined
 }
 
-function addPair(pairs: Map<string, string>, name: string, value: unknown): void {
+function addPair(pairs: TextMap<string>, name: string, value: unknown): void {
   if (typeof value !== 'string') throw invalid('query.metadata', 'expected texts as values')
   if (!pairs.has(name)) pairs.set(name, value)
 }
 
-function readMetadata(query: QueryParameters): Map<string, string> {
-  const pairs = new Map<string, string>()
+function readMetadata(query: QueryParameters): TextMap<string> {
+  const pairs = new TextMap<string>()
   for (const [parameter, [first]] of query) {
     if (parameter === metadataName && first !== undefined) {
       for (const [name, value] of readObjectForm(first)) addPair(pairs, name, value)

@@ -9,6 +9,7 @@
 import type { Deps } from '../deps.ts'
 import { atMostMask, decideTransform, type Transform } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
+import { TextMap } from '../domain/text-map.ts'
 import { ApiError, invalid, type ErrorKind } from '../errors.ts'
 import { bulkAnswerCharsMax } from '../limits.ts'
 import { isExpired } from '../records/deadline.ts'
@@ -64,7 +65,7 @@ interface Entry {
 /** What one attempt wants to insert. */
 interface Batch {
   readonly entries: Entry[]
-  readonly ids: Set<string>
+  readonly ids: TextMap<true>
   /** By fingerprint; the first of equal ones. */
   readonly equals: Map<string, Made>
   /** What must hold for deduplication, by ordinal. */
@@ -187,7 +188,7 @@ function addToBatch(entry: Entry, made: Made, { entries, ids, equals }: Batch): 
   const { id, fingerprint } = made.record
   entry.made = made
   entries.push(entry)
-  ids.add(id)
+  ids.set(id, true)
   if (!equals.has(fingerprint)) equals.set(fingerprint, made)
   return made.answer
 }
@@ -226,7 +227,7 @@ async function decideAll(
 ): Promise<{ readonly batch: Batch; readonly answers: readonly (Answer | undefined)[] }> {
   const batch: Batch = {
     entries: [],
-    ids: new Set(),
+    ids: new TextMap(),
     equals: new Map(),
     changes: new Map(),
     reach: undefined,

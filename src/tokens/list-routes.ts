@@ -4,6 +4,7 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
+import { TextMap } from '../domain/text-map.ts'
 import { invalid } from '../errors.ts'
 import { printPage, printStretch, readPartRequest, type PartRequest } from '../http/query.ts'
 import type { Call, Reply, Route } from '../http/route.ts'
@@ -37,7 +38,7 @@ const withoutNulls = (body: unknown) =>
 /** A call of an address that knows walks alone: without `start` it is the first stretch. */
 const asWalk = (call: Call): Call => ({
   ...call,
-  query: call.query.has('start') ? call.query : new Map([...call.query, ['start', ['']]]),
+  query: call.query.has('start') ? call.query : new TextMap([...call.query, ['start', ['']]]),
   body: { start: '', ...withoutNulls(call.body) },
 })
 

@@ -6,6 +6,7 @@
  */
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
+import type { ReadonlyTextMap } from '../domain/text-map.ts'
 import { allOf, anyOf, type Bounds } from './bounds.ts'
 import { tokenCriteria, type Criteria } from './criteria.ts'
 import { spendClauses } from './guesses.ts'
@@ -19,7 +20,7 @@ export interface TokenFilter {
   readonly containers: readonly string[]
   readonly fingerprints: readonly string[]
   /** All of them must match. */
-  readonly metadata: ReadonlyMap<string, string>
+  readonly metadata: ReadonlyTextMap<string>
 }
 
 const anyOfSome = <T>(values: readonly T[], criterion: (value: T) => Bounds): Bounds[] =>

@@ -15,6 +15,7 @@ import { dayOf, spanOf } from '../domain/day-spans.ts'
 import { idPrefixes } from '../domain/id-prefixes.ts'
 import { foldMetadata } from '../domain/metadata.ts'
 import { ownText } from '../domain/text.ts'
+import { openTextCache } from '../domain/text-cache.ts'
 import { sharedTermCharsMax, sharedTermsMax } from '../limits.ts'
 import { openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { Digest, NewRow, Row } from '../store/contract.ts'
@@ -49,14 +50,13 @@ export const tokenUnique = (keys: Keys, tenantId: string, id: string): Uint8Arra
 
 /** The digests of names that many tokens share, each made once. Of contents none is ever kept. */
 function sharedTerm(scope: KeyScope, label: DigestLabel): (name: string | number) => Digest {
-  const made = new Map<string, Digest>()
+  const made = openTextCache<Digest>(sharedTermsMax)
   return name => {
     const text = String(name)
     const known = made.get(text)
     if (known !== undefined) return known
     const term = termDigest(scope, label, text)
     if (text.length > sharedTermCharsMax) return term
-    if (made.size >= sharedTermsMax) made.clear()
     made.set(ownText(text), term)
     return term
   }

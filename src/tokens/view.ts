@@ -10,11 +10,12 @@ import { parseJson } from '../domain/json-parse.ts'
 import { printJson } from '../domain/json-print.ts'
 import { applyMask } from '../domain/mask.ts'
 import type { Json } from '../domain/json.ts'
+import { openTextCache } from '../domain/text-cache.ts'
 import { cachedMaskCharsMax, maskCacheEntriesMax } from '../limits.ts'
 import type { StoredToken } from './record.ts'
 import type { TokenRecord } from './stored-form.ts'
 
-const masks = new Map<string, Json>()
+const masks = openTextCache<Json>(maskCacheEntriesMax)
 
 /** Few masks are used again and again; like the expressions in them, they are read once. */
 function maskOf(text: string): Json {
@@ -22,7 +23,6 @@ function maskOf(text: string): Json {
   if (mask === undefined) {
     mask = parseJson(text)
     if (text.length > cachedMaskCharsMax) return mask
-    if (masks.size >= maskCacheEntriesMax) masks.clear()
     masks.set(text, mask)
   }
   return mask

@@ -10,6 +10,7 @@ import { present } from '../../errors.ts'
 import { expressionCacheEntriesMax } from '../../limits.ts'
 import type { Json } from '../json.ts'
 import { ownText } from '../text.ts'
+import { openTextCache, type TextCache } from '../text-cache.ts'
 import type { FilterDefinition, Step, Value } from './filters/definition.ts'
 import { findFilter } from './filters/table.ts'
 import { parseTemplate } from './parse.ts'
@@ -97,11 +98,11 @@ export const bindTemplate = (template: Template): CompiledTemplate => {
 
 /** One for each use, because the same text may be allowed in one and refused in another. */
 const caches = {
-  id: new Map<string, CompiledTemplate>(),
-  mask: new Map<string, CompiledTemplate>(),
-  search_index: new Map<string, CompiledTemplate>(),
-  fingerprint: new Map<string, CompiledTemplate>(),
-} satisfies Record<TemplateUse, Map<string, CompiledTemplate>>
+  id: openTextCache<CompiledTemplate>(expressionCacheEntriesMax),
+  mask: openTextCache<CompiledTemplate>(expressionCacheEntriesMax),
+  search_index: openTextCache<CompiledTemplate>(expressionCacheEntriesMax),
+  fingerprint: openTextCache<CompiledTemplate>(expressionCacheEntriesMax),
+} satisfies Record<TemplateUse, TextCache<CompiledTemplate>>
 
 /**
  * The compiled form of an expression, from the cache when its text was seen before.
@@ -116,10 +117,6 @@ export const compileTemplate = (text: string, at: string, use: TemplateUse): Com
   if (cached !== undefined) return cached
   const kept = ownText(text)
   const compiled = bindTemplate(parseTemplate(kept, at, use))
-  for (const oldest of cache.keys()) {
-    if (cache.size < expressionCacheEntriesMax) break
-    cache.delete(oldest)
-  }
   cache.set(kept, compiled)
   return compiled
 }

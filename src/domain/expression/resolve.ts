@@ -6,21 +6,28 @@
  * @module
  */
 import { isJsonArray, isJsonObject, type Json } from '../json.ts'
-import type { Run } from './run.ts'
+import { spend, type Run } from './run.ts'
 import type { Operand, PathStep } from './tree.ts'
 
 export type Source = (run: Run) => Json
 
-/** The member or element that a step picks; null when there is none. */
-export const pick = (value: Json, step: PathStep): Json => {
-  if (typeof step === 'string') return isJsonObject(value) ? (value.get(step) ?? null) : null
+/**
+ * The member or element that a step picks; null when there is none. Pays for all members: fewer
+ * would do, but the same for whatever names the data has.
+ */
+export const pick = (value: Json, step: PathStep, run: Run): Json => {
+  if (typeof step === 'string') {
+    if (!isJsonObject(value)) return null
+    spend(run, value.size)
+    return value.get(step) ?? null
+  }
   return isJsonArray(value) ? (value.at(step) ?? null) : null
 }
 
 /** Follows all steps of a path. */
-export const pickAll = (value: Json, steps: readonly PathStep[]): Json => {
+export const pickAll = (value: Json, steps: readonly PathStep[], run: Run): Json => {
   let picked = value
-  for (const step of steps) picked = pick(picked, step)
+  for (const step of steps) picked = pick(picked, step, run)
   return picked
 }
 
@@ -32,8 +39,8 @@ export const resolve = (operand: Operand): Source => {
   }
   const { root, steps } = operand
   const [first] = steps
-  if (root === 'metadata') return run => pickAll(run.metadata ?? null, steps)
+  if (root === 'metadata') return run => pickAll(run.metadata ?? null, steps, run)
   if (first === undefined) return run => run.data
-  if (steps.length === 1) return run => pick(run.data, first)
-  return run => pickAll(run.data, steps)
+  if (steps.length === 1) return run => pick(run.data, first, run)
+  return run => pickAll(run.data, steps, run)
 }

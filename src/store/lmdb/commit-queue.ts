@@ -7,9 +7,9 @@
  * (hardening section 0, item 5). One that the engine refused before it wrote is no such (`commit`).
  * @module
  */
-import { setTimeout } from 'node:timers/promises'
 import { ApiError } from '../../errors.ts'
 import { commitMsMax, groupCommitBytesMax, groupCommitChangesMax } from '../../limits.ts'
+import { afterTurning } from '../../turning-time.ts'
 import type { WriteOutcome } from '../contract.ts'
 import type { SetResult } from './apply-changes.ts'
 import { causeOf } from './commit.ts'
@@ -65,8 +65,17 @@ function answer(group: readonly Waiter[], results: readonly SetResult[]): void {
   })
 }
 
+/** Resolves after so long; never, once `signal` is aborted. */
+async function passing(waitMs: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  await new Promise<void>(resolve => {
+    signal.addEventListener('abort', afterTurning(waitMs, resolve), { once: true })
+  })
+}
+
 /**
- * Rejects when a commit is overdue; `signal` stops the clock.
+ * Rejects when a commit is overdue; `signal` stops the clock. It measures the engine: time in which
+ * this process could not have heard of the end of a commit does not count.
  * @param begun resolves when the transaction has begun
  */
 async function overdue(
@@ -75,10 +84,9 @@ async function overdue(
   processes: number,
 ): Promise<never> {
   if (processes > 1) {
-    const waitMsMax = processes * commitMsMax
-    await Promise.race([begun, setTimeout(waitMsMax, undefined, { signal })])
+    await Promise.race([begun, passing(processes * commitMsMax, signal)])
   }
-  await setTimeout(commitMsMax, undefined, { signal })
+  await passing(commitMsMax, signal)
   throw new Error('the commit did not end')
 }
 

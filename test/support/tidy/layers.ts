@@ -57,6 +57,7 @@ const layers: readonly Layer[] = [
       'src/bytes.ts',
       'src/settings.ts',
       'src/libc.ts',
+      'src/turning-time.ts',
     ],
     imports: [],
   },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { hasCharacters } from '../../../src/domain/text.ts'
+import { decodeQuoted, hasCharacters, ownText } from '../../../src/domain/text.ts'
 
 describe('hasCharacters', () => {
   test.each([
@@ -14,4 +14,14 @@ describe('hasCharacters', () => {
   ])('%j has %d to %d characters: %p', (text, min, max, expected) => {
     expect(hasCharacters(text, min, max)).toBe(expected)
   })
+})
+
+describe('texts that are kept', () => {
+  test.each(['', 'a', '"\\\n\u2028', '\u{1F600}', ' '.repeat(63), 'é'.repeat(64), 'x'.repeat(999)])(
+    '%j is the same text',
+    text => {
+      expect(ownText(text)).toBe(text)
+      expect(decodeQuoted(JSON.stringify(text))).toBe(text)
+    },
+  )
 })

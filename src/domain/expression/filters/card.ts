@@ -113,7 +113,7 @@ const expiryFormats: ReadonlyMap<string, (month: string, year: string) => string
 
 /** A member of the card as an integer from `least` to `most`, padded with zeros. */
 const expiryPart = (card: Json, name: string, least: number, most: number, run: Run): string => {
-  const part = Number(scalarTextOf(pick(card, name)))
+  const part = Number(scalarTextOf(pick(card, name, run)))
   if (!Number.isInteger(part) || part < least || part > most) {
     throw failed(run, `expected a card object with ${name}`)
   }

@@ -8,8 +8,9 @@
  */
 import { isExactNumber, isJsonArray, type Json } from '../../json.ts'
 import { canonicalNumberText } from '../../json-number.ts'
+import { TextMap } from '../../text-map.ts'
 import { countCodePoints, indexAfter, indexBeforeLast } from '../code-points.ts'
-import { heldDouble, isSameNumber, type JsonNumber } from '../numbers.ts'
+import { isSameNumber, type JsonNumber } from '../numbers.ts'
 import { pickAll, resolve } from '../resolve.ts'
 import { spend, type Run } from '../run.ts'
 import {
@@ -44,21 +45,34 @@ export const reverse = listFilter(list => list.toReversed())
 
 export const compact = listFilter(list => list.filter(item => item !== null))
 
+const isNumber = (value: Json | undefined): value is JsonNumber =>
+  typeof value === 'number' || isExactNumber(value)
+
+/** Whether a text was not there; then it is. */
+const isNewIn = (seen: TextMap<true>, text: string): boolean => {
+  const before = seen.size
+  return seen.set(text, true).size > before
+}
+
 /** Two exact numbers of one value are one item; an array or object is an item of its own. */
 export const uniq = listFilter((list, run) => {
   spend(run, list.length * stepsPerItem)
-  const exactNumbers = new Map<string, Json>()
-  const seen = new Set<Json>()
+  const seenTexts = new TextMap<true>()
+  const seenNumbers = new TextMap<true>()
+  const seenOthers = new Set<Json>()
   return list.filter(item => {
-    let identity = item
-    if (isExactNumber(item)) {
-      spendOnNumber(run, item)
-      const text = canonicalNumberText(item.numberText)
-      identity = heldDouble(item) ?? exactNumbers.getOrInsert(text, item)
+    if (typeof item === 'string') {
+      spend(run, item.length)
+      return isNewIn(seenTexts, item)
     }
-    const isNew = !seen.has(identity)
-    seen.add(identity)
-    return isNew
+    if (!isNumber(item)) {
+      const before = seenOthers.size
+      return seenOthers.add(item).size > before
+    }
+    spendOnNumber(run, item)
+    // Also numbers that collide in a table of the engine can be written down.
+    const text = isExactNumber(item) ? canonicalNumberText(item.numberText) : String(item)
+    return isNewIn(seenNumbers, text)
   })
 })
 
@@ -163,13 +177,10 @@ export const map: FilterDefinition = {
     return (input, run) => {
       const list = paidListOf(input, run)
       spend(run, list.length * steps.length)
-      return list.map(item => pickAll(item, steps))
+      return list.map(item => pickAll(item, steps, run))
     }
   },
 }
-
-const isNumber = (value: Json | undefined): value is JsonNumber =>
-  typeof value === 'number' || isExactNumber(value)
 
 /** Equality of Liquid: by type and value, lists item by item, an object only itself. */
 const isSame = (a: Json, b: Json | undefined, run: Run): boolean => {
@@ -197,7 +208,7 @@ export const where: FilterDefinition = {
       const list = paidListOf(input, run)
       spend(run, list.length * steps.length)
       return list.filter(item => {
-        const member = pickAll(item, steps)
+        const member = pickAll(item, steps, run)
         if (wanted === undefined) return member !== null && member !== false
         return isSame(member, wanted, run)
       })

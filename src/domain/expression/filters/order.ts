@@ -58,7 +58,7 @@ const sortFilter = (makeKey: KeyMaker): FilterDefinition => ({
     return (input, run) => {
       const list = listOf(input, run)
       spend(run, list.length * (stepsPerItem + steps.length))
-      const keys = list.map(item => makeKey(item, pickAll(item, steps), run))
+      const keys = list.map(item => makeKey(item, pickAll(item, steps, run), run))
       return keys.sort((a, b) => compare(a, b, run)).map(key => key.item)
     }
   },

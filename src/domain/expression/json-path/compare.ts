@@ -2,7 +2,7 @@
  * Comparisons of JSONPath filters. Source: RFC 9535 section 2.3.5.2.2.
  * @module
  */
-import { isExactNumber, isJsonArray, isJsonObject, type Json } from '../../json.ts'
+import { isExactNumber, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json.ts'
 import { isSameNumber, nearestDouble, type JsonNumber } from '../numbers.ts'
 import { spend, type Run } from '../run.ts'
 import { spendOnNumber } from '../values.ts'
@@ -32,11 +32,7 @@ const isEqual = (run: Run, a: Json | undefined, b: Json | undefined): boolean =>
   return a === b
 }
 
-const isEqualObject = (
-  run: Run,
-  a: ReadonlyMap<string, Json>,
-  b: ReadonlyMap<string, Json>,
-): boolean => {
+const isEqualObject = (run: Run, a: JsonObject, b: JsonObject): boolean => {
   if (a.size !== b.size) return false
   for (const [name, member] of a) {
     if (!isEqual(run, member, b.get(name))) return false

@@ -66,7 +66,9 @@ const select = (walk: Walk, segment: Segment, node: Json, next: Visit): boolean 
 const selectOne = (walk: Walk, selector: Selector, node: Json, next: Visit): boolean => {
   switch (selector.kind) {
     case 'name':
-      return isJsonObject(node) && visitOwn(node.get(selector.name), next)
+      if (!isJsonObject(node)) return false
+      spend(walk.run, node.size)
+      return visitOwn(node.get(selector.name), next)
     case 'index':
       return isJsonArray(node) && visitOwn(node.at(selector.index), next)
     case 'wildcard':

@@ -49,6 +49,7 @@ describe('filters over lists', () => {
     [null, 'concat: 1', [1]],
     [[1, '1', 1, null, null, true, 'a', 'a'], 'uniq', [1, '1', null, true, 'a']],
     [[[1], [1]], 'uniq', [[1], [1]]],
+    [[0, 2, '2', 0, 2.5, 2.5, '', ''], 'uniq', [0, 2, '2', 2.5, '']],
     ['a', 'uniq', ['a']],
     ['hello', 'slice: 1', 'e'],
     ['hello', 'slice: 1, 3', 'ell'],
