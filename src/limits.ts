@@ -213,8 +213,8 @@ export const readersMax = 1_024
 export const groupCommitChangesMax = 1_000
 /** decision: of the rows of one transaction; their pages and those of indexes come on top. */
 export const groupCommitBytesMax = 2 * 1024 * 1024
-/** The credential that must stand, and of each token its row and two expired holders. */
-export const writeChangesMax = 1 + 3 * bulkLeavesMax
+/** The credential and two applications that must stand; of each token its row and two holders. */
+export const writeChangesMax = 3 + 3 * bulkLeavesMax
 /** decision: nearly every row and every chunk of ordinals is smaller. */
 export const stagedBytesMax = 16 * 1024
 export const ordinalMax = 2 ** 48 - 1

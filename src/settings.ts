@@ -36,5 +36,5 @@ export const defaultSettings: Settings = {
   cardNumberGuard: true,
   maskGuard: true,
   strictMasks: false,
-  sessionGrantsWithinAuthorizer: false,
+  sessionGrantsWithinAuthorizer: true,
 }

@@ -21,8 +21,11 @@ import type { Call, Reply, Route } from './route.ts'
 export interface Pipeline {
   readonly deps: Deps
   readonly answers: Answers
-  /** The caller of a live key; `undefined` for every other text. */
-  readonly authenticate: (key: string) => Promise<Caller | undefined>
+  /**
+   * The caller of a live key; `undefined` for every other text.
+   * @param isFresh whether nothing that is kept will do
+   */
+  readonly authenticate: (key: string, isFresh?: boolean) => Promise<Caller | undefined>
   /** Whether the credential at that ordinal may call once more; one that may is counted. */
   readonly isWithinRate: (ordinal: number) => boolean
   readonly nextTraceId: () => string
@@ -51,9 +54,13 @@ function keyOf(request: Request, aliases: readonly string[]): string | undefined
   return key
 }
 
-async function findCaller({ deps, authenticate }: Pipeline, request: Request): Promise<Caller> {
+async function findCaller(
+  { deps, authenticate }: Pipeline,
+  request: Request,
+  isFresh = false,
+): Promise<Caller> {
   // No key is looked up like a wrong one: both refusals cost the same (contract section 2).
-  const caller = await authenticate(keyOf(request, deps.settings.keyHeaders) ?? '')
+  const caller = await authenticate(keyOf(request, deps.settings.keyHeaders) ?? '', isFresh)
   if (caller !== undefined) return caller
   throw unauthenticated()
 }
@@ -67,9 +74,9 @@ function assertPermitted(route: Route, caller: Caller): void {
   throw new ApiError('forbidden', `expected a credential with the permission ${permission}`)
 }
 
-/** A body may take its time: what its caller may do is asked again once it is here. */
-async function callerAfterBody(pipeline: Pipeline, route: Route, request: Request) {
-  const caller = await findCaller(pipeline, request)
+/** What the caller may do now: a body takes its time, and a write may find its credential changed. */
+async function callerNow(pipeline: Pipeline, route: Route, request: Request, isFresh = false) {
+  const caller = await findCaller(pipeline, request, isFresh)
   assertPermitted(route, caller)
   return caller
 }
@@ -88,7 +95,7 @@ async function handleStanding(
     } catch (thrown) {
       if (!(thrown instanceof CredentialMoved)) throw thrown
     }
-    caller = await callerAfterBody(pipeline, route, request)
+    caller = await callerNow(pipeline, route, request, true)
   }
   throw changedByOthers()
 }
@@ -108,7 +115,7 @@ async function run(
   const { bodyBytesMax } = deps.settings
   const body =
     route.body === undefined ? undefined : await readJsonBody(request, route.body, bodyBytesMax)
-  const caller = body === undefined ? first : await callerAfterBody(pipeline, route, request)
+  const caller = body === undefined ? first : await callerNow(pipeline, route, request)
   const call = { caller, params, query, body }
   const handle = () => handleStanding(pipeline, route, request, call)
   return slot === undefined ? handle() : runOnce(deps, slot, handle)

@@ -13,16 +13,22 @@ export interface RowVersion {
   readonly version: number
 }
 
-/** On whose behalf is written: a write lands only while the credential stands unchanged. */
+/** On whose behalf is written: a write lands only while all these rows stand unchanged. */
 export interface Standing {
   readonly credential: RowVersion
+  readonly restsOn: readonly RowVersion[]
 }
 
 /**
- * The credential of a write was changed or deleted meanwhile, so nothing was written: whoever
- * authenticates decides anew under what it holds now.
+ * The credential of a write, or what it rests on, was changed or deleted meanwhile, so nothing was
+ * written: whoever authenticates decides anew under what it holds now.
  */
 export class CredentialMoved extends Error {}
+
+const requireRow = ({ ordinal, version }: RowVersion): Change => ({
+  require: ordinal,
+  ifVersion: version,
+})
 
 /**
  * Writes on behalf of a credential.
@@ -31,12 +37,12 @@ export class CredentialMoved extends Error {}
  */
 export async function writeAs(
   store: Store,
-  { credential }: Standing,
+  { credential, restsOn }: Standing,
   changes: readonly Change[],
 ): Promise<boolean> {
-  const stands: Change = { require: credential.ordinal, ifVersion: credential.version }
-  const outcome = await store.write([stands, ...changes])
-  if (!outcome.ok && outcome.at === 0) throw new CredentialMoved()
+  const stand = [credential, ...restsOn].map(requireRow)
+  const outcome = await store.write([...stand, ...changes])
+  if (!outcome.ok && outcome.at < stand.length) throw new CredentialMoved()
   return outcome.ok
 }
 

@@ -277,6 +277,8 @@ const anyCaller = (tenantId: string): Caller => ({
   grants: { permissions: [], rules: [] },
   expiresAtMs: undefined,
   credential: { ordinal: 7, version: 1 },
+  restsOn: [],
+  keyNumber: 0,
 })
 
 /** The mechanism by itself, with an operation that a test holds open. */
