@@ -38,7 +38,8 @@ function traceIds(deps: Deps): () => string {
 function authenticatorOf(deps: SessionDeps): Pipeline['authenticate'] {
   const findApplication = applicationAuthenticator(deps)
   const findSession = sessionAuthenticator(deps)
-  return key => (key.startsWith(sessionKeyPrefix) ? findSession : findApplication)(key)
+  return (key, isFresh) =>
+    (key.startsWith(sessionKeyPrefix) ? findSession : findApplication)(key, isFresh)
 }
 
 /** What `Bun.serve` is given. */

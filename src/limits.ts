@@ -262,10 +262,10 @@ export const groupCommitChangesMax = 1_000
 /** decision: of the rows of one transaction; their pages and those of indexes come on top. */
 export const groupCommitBytesMax = 2 * 1024 * 1024
 /**
- * The credential that must stand; of each token its row, who held its id, and its seats; of an
- * idempotency key its row and an expired holder.
+ * The credential and two applications that must stand; of each token its row, who held its id, and
+ * its seats; of an idempotency key its row and an expired holder.
  */
-export const writeChangesMax = 1 + (2 + dedupSeatsMax) * bulkLeavesMax + 2
+export const writeChangesMax = 3 + (2 + dedupSeatsMax) * bulkLeavesMax + 2
 /** decision: nearly every row and every chunk of ordinals is smaller. */
 export const stagedBytesMax = 16 * 1024
 export const ordinalMax = 2 ** 48 - 1

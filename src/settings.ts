@@ -60,7 +60,7 @@ export const defaultSettings: Settings = {
   maskGuard: true,
   strictMasks: true,
   tenantWideDeduplication: false,
-  sessionGrantsWithinAuthorizer: false,
+  sessionGrantsWithinAuthorizer: true,
 }
 
 /**

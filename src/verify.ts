@@ -10,7 +10,12 @@ import { applicationUnique, openApplication, tenantTerm, typeTerm } from './appl
 import type { Keys } from './crypto/scope.ts'
 import { isReply } from './http/idempotency.ts'
 import type { Collection } from './records/sealed-row.ts'
-import { openSession } from './sessions/record.ts'
+import {
+  openSession,
+  sessionTenantTerm,
+  sessionUnique,
+  type SessionRecord,
+} from './sessions/record.ts'
 import { equalDigests } from './store/check-query.ts'
 import type { Digest, Row } from './store/contract.ts'
 import { attempt } from './store/corrupt.ts'
@@ -40,6 +45,15 @@ interface Reading {
 const equalAll = (a: readonly Digest[], b: readonly Digest[]): boolean =>
   a.length === b.length && a.every((digest, i) => equalDigests(digest, b[i] ?? new Uint8Array()))
 
+/** A session of an older version has no id, and no terms. */
+function isFoundById(keys: Keys, row: Row, { id, tenantId }: SessionRecord): boolean {
+  const [key, nonce, ...more] = row.uniques
+  if (key === undefined || nonce === undefined) return false
+  if (id === undefined) return more.length === 0 && row.terms.length === 0
+  const named = equalAll(more, [sessionUnique(keys, tenantId, id)])
+  return named && equalAll(row.terms, [sessionTenantTerm(keys, tenantId)])
+}
+
 /** @param addTenant is told of each tenant that a record names, more than once */
 const installationReadings = (keys: Keys, addTenant: (id: string) => void): Reading[] => [
   {
@@ -47,7 +61,7 @@ const installationReadings = (keys: Keys, addTenant: (id: string) => void): Read
     parts: [2],
     follows(row) {
       const { record } = openSession(keys, row)
-      return row.uniques.length === 2 && row.deadlineMs === record.expiresAtMs
+      return isFoundById(keys, row, record) && row.deadlineMs === record.expiresAtMs
     },
   },
   {

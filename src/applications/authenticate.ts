@@ -19,6 +19,8 @@ const callerOf = ({ row, record }: StoredApplication): Caller => ({
   grants: { permissions: record.permissions, rules: record.rules },
   expiresAtMs: record.expiresAt?.epochMs,
   credential: { ordinal: row.ordinal, version: row.version },
+  restsOn: [],
+  keyNumber: record.keyNumber ?? 0,
 })
 
 type Reading = Pick<Deps, 'store' | 'keys' | 'now'>
@@ -36,13 +38,13 @@ async function findLive({ store, keys }: Reading, unique: Digest, nowMs: number)
  */
 export function applicationAuthenticator(
   deps: Reading,
-): (key: string) => Promise<Caller | undefined> {
+): (key: string, isFresh?: boolean) => Promise<Caller | undefined> {
   const findCaller = cacheByGeneration(deps, async (digest, nowMs) => {
     const value = await findLive(deps, digest, nowMs)
     if (value === undefined) return undefined
     return { value, keepUntilMs: value.expiresAtMs }
   })
-  return key => findCaller(keyDigest(deps.keys, key))
+  return (key, isFresh) => findCaller(keyDigest(deps.keys, key), isFresh)
 }
 
 /** The live application of that id, as the caller that its key makes. */

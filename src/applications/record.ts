@@ -19,6 +19,8 @@ export interface ApplicationRecord extends Grants {
   readonly tenantId: string
   readonly name: string
   readonly type: ApplicationType
+  /** How often its key was made anew; absent: never. Sessions rest on one key. */
+  readonly keyNumber?: number
   readonly createdBy?: string
   readonly createdAtMs: number
   readonly modifiedBy?: string

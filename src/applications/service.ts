@@ -6,7 +6,9 @@
  */
 import { base58, uuidOf } from '../bytes.ts'
 import type { Deps } from '../deps.ts'
+import { holdsAnywhere } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
+import { isWithin } from '../domain/grant-limit.ts'
 import { parseFutureInstant } from '../domain/instants.ts'
 import type { ApplicationType, Permission } from '../domain/permissions.ts'
 import { ApiError, invariant } from '../errors.ts'
@@ -51,6 +53,19 @@ function assertMayGrant(
   if (type !== 'management') return
   if (granted.every(permission => caller.grants.permissions.includes(permission))) return
   throw new ApiError('forbidden', 'expected only permissions that the caller holds itself')
+}
+
+/**
+ * Whoever may only change applications takes over no key that may see data, and widens no grants:
+ * that is worth as much as making such a key (contract section 11).
+ */
+function assertMayArm({ grants }: Caller, type: ApplicationType): void {
+  if (type === 'management' || holdsAnywhere(grants, 'application:create')) return
+  throw new ApiError(
+    'forbidden',
+    'expected a credential with application:create too, for a new key or wider grants of an ' +
+      'application that may hold token permissions',
+  )
 }
 
 const absent = () => new ApiError('not_found', 'There is no such application.')
@@ -202,6 +217,7 @@ async function replaceGrants(
   const { row, record } = stored
   const grants = checkGrants(record.type, body)
   assertMayGrant(caller, record.type, added(record.permissions, grants.permissions))
+  if (!isWithin(grants, record)) assertMayArm(caller, record.type)
   const result = { ...record, name: body.name, ...grants, ...modified(deps, caller) }
   const disarms = canCreateApplications(record) && !canCreateApplications(result)
   const guard = disarms ? await anotherManagerStands(deps, stored) : []
@@ -243,8 +259,10 @@ function replacement(
 export const regenerateKey = (deps: Deps, caller: Caller, id: string): Promise<NewApplication> =>
   changeApplication(deps, caller, id, async stored => {
     assertMayGrant(caller, stored.record.type, stored.record.permissions)
+    assertMayArm(caller, stored.record.type)
     const key = newKey(deps)
-    const record = { ...stored.record, ...modified(deps, caller) }
+    const keyNumber = (stored.record.keyNumber ?? 0) + 1
+    const record = { ...stored.record, keyNumber, ...modified(deps, caller) }
     const change = replacement(deps, stored, record, keyDigest(deps.keys, key.reveal()))
     return { changes: [change], result: { record, key } }
   })

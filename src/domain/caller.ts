@@ -6,6 +6,12 @@
 import type { Grants } from './access.ts'
 import type { CallerType } from './permissions.ts'
 
+/** Where a row stood in the store when it was read. */
+interface RowVersion {
+  readonly ordinal: number
+  readonly version: number
+}
+
 export interface Caller {
   readonly tenantId: string
   /** Of a session: the public application that created it. */
@@ -14,5 +20,9 @@ export interface Caller {
   readonly grants: Grants
   readonly expiresAtMs: number | undefined
   /** Where the credential stands in the store: what is decided for it holds while that stands. */
-  readonly credential: { readonly ordinal: number; readonly version: number }
+  readonly credential: RowVersion
+  /** Of a session: the applications that it stands and falls with, as they were read. */
+  readonly restsOn: readonly RowVersion[]
+  /** How often the key of the application was made anew; 0 of a session. */
+  readonly keyNumber: number
 }

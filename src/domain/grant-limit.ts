@@ -3,8 +3,9 @@
  * would not show as plainly.
  *
  * Conservative: where that cannot be proved from the texts of the rules, the answer is no. A rule
- * is taken by its whole area, also where a rule before it decides; of its conditions only those on
- * containers narrow it. Sound while a token stands in one container (limits, `containersMax`).
+ * is taken by its whole area, but for what an earlier rule on a container decides in its place; of
+ * its conditions only those on containers narrow it. Sound while a token stands in one container
+ * (limits, `containersMax`).
  * Source: contract section 12, `sessions.grants_within_authorizer`.
  * @module
  */
@@ -44,25 +45,72 @@ const isApart = (area: Area, container: string): boolean =>
 const isAtLeast = (held: Transform, asked: Transform): boolean =>
   transforms.indexOf(held) >= transforms.indexOf(asked)
 
+/** Whether one of these rules decides for all that lies in a container. */
+const isDecided = (rules: readonly Rule[], permission: Permission, container: string): boolean =>
+  rules.some(
+    rule =>
+      rule.permissions.includes(permission) &&
+      rule.container !== undefined &&
+      containerCovers(rule.container, container),
+  )
+
+/** What is asked of the limit: to show as much, in an area but for what earlier rules decide. */
+interface Claim {
+  readonly permission: Permission
+  readonly area: Area
+  readonly transform: Transform
+  readonly earlier: readonly Rule[]
+}
+
 /**
  * Walks the rules of the limit as `decideTransform` does. A rule around the whole area decides
  * for what no rule before it decided; one that may touch the area must show as much on its part.
  */
-function reaches(limit: Grants, permission: Permission, area: Area, asked: Transform): boolean {
+function reaches(limit: Grants, { permission, area, transform: asked, earlier }: Claim): boolean {
   for (const { permissions, container, transform } of limit.rules) {
     if (!permissions.includes(permission)) continue
     if (container !== undefined && isApart(area, container)) continue
+    if (container !== undefined && isDecided(earlier, permission, container)) continue
     if (!isAtLeast(transform, asked)) return false
     if (container !== undefined && isInside(area, container)) return true
   }
   return limit.permissions.includes(permission) && isAtLeast(plainTransform(permission), asked)
 }
 
+/** Whether a claim would show more where a rule that went has decided. */
+const takesOver = ({ area, transform }: Claim, { container, transform: shown }: Rule): boolean =>
+  !isAtLeast(shown, transform) && (container === undefined || !isApart(area, container))
+
+/**
+ * What of grants is provably within a limit, rule by rule and permission by permission. Leaving out
+ * the rest shows nothing more, neither than the limit nor than the grants: a later rule that would
+ * show more in the place of one that went goes with it.
+ */
+export function grantsWithin(grants: Grants, limit: Grants): Grants {
+  const kept: Rule[] = []
+  const gone: Rule[] = []
+  const isKept = (permission: Permission, area: Area, transform: Transform): boolean => {
+    const claim = { permission, area, transform, earlier: kept }
+    const hasGone = (rule: Rule) => rule.permissions.includes(permission) && takesOver(claim, rule)
+    return reaches(limit, claim) && !gone.some(hasGone)
+  }
+  for (const rule of grants.rules) {
+    const area = areaOf(rule)
+    const { true: held = [], false: lost = [] } = Object.groupBy(rule.permissions, permission =>
+      isKept(permission, area, rule.transform) ? 'true' : 'false',
+    )
+    if (held.length > 0) kept.push({ ...rule, permissions: held })
+    if (lost.length > 0) gone.push({ ...rule, permissions: lost })
+  }
+  const permissions = grants.permissions.filter(permission =>
+    isKept(permission, everywhere, plainTransform(permission)),
+  )
+  return { permissions, rules: kept }
+}
+
+const countOf = ({ permissions, rules }: Grants): number =>
+  permissions.length + rules.reduce((count, rule) => count + rule.permissions.length, 0)
+
 /** @returns whether each permission and rule of `grants` is provably within `limit` */
 export const isWithin = (grants: Grants, limit: Grants): boolean =>
-  grants.permissions.every(permission =>
-    reaches(limit, permission, everywhere, plainTransform(permission)),
-  ) &&
-  grants.rules.every(rule =>
-    rule.permissions.every(permission => reaches(limit, permission, areaOf(rule), rule.transform)),
-  )
+  countOf(grantsWithin(grants, limit)) === countOf(grants)

@@ -17,6 +17,8 @@ const management = [
   'application:create',
   'application:update',
   'application:delete',
+  'session:read',
+  'session:delete',
   'tenant:read',
   'tenant:update',
   'tenant:delete',

@@ -19,6 +19,8 @@ const descriptions: Readonly<Record<Permission, string>> = {
   'application:create': 'Create applications',
   'application:update': 'Update applications and regenerate their keys',
   'application:delete': 'Delete applications',
+  'session:read': 'List sessions',
+  'session:delete': 'End sessions',
   'tenant:read': 'Read the tenant',
   'tenant:update': 'Update the tenant',
   'tenant:delete': 'Delete the tenant',

@@ -20,17 +20,18 @@ const holds = ({ keepUntilMs }: Loaded<unknown>, nowMs: number): boolean =>
   keepUntilMs === undefined || nowMs < keepUntilMs
 
 /**
+ * What it gives takes a digest, and whether it is to be read anew even if it is kept.
  * @param load reads the store, for the instant of the look-up; gives `undefined` where there is
  * nothing, which is not kept
  */
 export function cacheByGeneration<T>(
   { store, now }: { readonly store: Pick<Store, 'generation'>; readonly now: () => number },
   load: (digest: Digest, nowMs: number) => Promise<Loaded<T> | undefined>,
-): (digest: Digest) => Promise<T | undefined> {
+): (digest: Digest, isFresh?: boolean) => Promise<T | undefined> {
   let generation = -1
   let cached = new Map<string, Loaded<T>>()
 
-  return async digest => {
+  return async (digest, isFresh = false) => {
     const current = await store.generation()
     if (current !== generation || cached.size >= credentialCacheEntriesMax) {
       generation = current
@@ -39,7 +40,7 @@ export function cacheByGeneration<T>(
     const nowMs = now()
     const cacheKey = hexOf(digest)
     const known = cached.get(cacheKey)
-    if (known !== undefined && holds(known, nowMs)) return known.value
+    if (!isFresh && known !== undefined && holds(known, nowMs)) return known.value
     // What is read under this generation must not land in the map of a later one.
     const into = cached
     const loaded = await load(digest, nowMs)

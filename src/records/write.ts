@@ -17,21 +17,27 @@ export interface RowVersion {
 export type Effect =
   string | number | boolean | null | readonly Effect[] | { readonly [name: string]: Effect }
 
-/** On whose behalf is written: a write lands only while the credential stands unchanged. */
+/** On whose behalf is written: a write lands only while all these rows stand unchanged. */
 export interface Standing {
   readonly credential: RowVersion
+  readonly restsOn: readonly RowVersion[]
   /** What is to land in the same write as the operation, or both not at all. */
   readonly along?: (effect: Effect) => readonly Change[]
 }
 
 /**
- * The credential of a write was changed or deleted meanwhile, so nothing was written: whoever
- * authenticates decides anew under what it holds now.
+ * The credential of a write, or what it rests on, was changed or deleted meanwhile, so nothing was
+ * written: whoever authenticates decides anew under what it holds now.
  */
 export class CredentialMoved extends Error {}
 
 /** The place of what was to land along was taken meanwhile, so nothing was written. */
 export class AlongTaken extends Error {}
+
+const requireRow = ({ ordinal, version }: RowVersion): Change => ({
+  require: ordinal,
+  ifVersion: version,
+})
 
 /**
  * Writes on behalf of a credential. Without changes only what lands along is written, if anything.
@@ -42,16 +48,16 @@ export class AlongTaken extends Error {}
  */
 export async function writeAs(
   store: Store,
-  { credential, along }: Standing,
+  { credential, restsOn, along }: Standing,
   changes: readonly Change[],
   effect: Effect = null,
 ): Promise<boolean> {
   if (changes.length === 0 && along === undefined) return true
-  const stands: Change = { require: credential.ordinal, ifVersion: credential.version }
-  const outcome = await store.write([stands, ...changes, ...(along?.(effect) ?? [])])
+  const stand = [credential, ...restsOn].map(requireRow)
+  const outcome = await store.write([...stand, ...changes, ...(along?.(effect) ?? [])])
   if (outcome.ok) return true
-  if (outcome.at === 0) throw new CredentialMoved()
-  if (outcome.at > changes.length) throw new AlongTaken()
+  if (outcome.at < stand.length) throw new CredentialMoved()
+  if (outcome.at >= stand.length + changes.length) throw new AlongTaken()
   return false
 }
 

@@ -1,20 +1,19 @@
 /**
  * From a session key to its caller.
  *
- * A session stands and falls with the application that created it, which is looked up with it. An
+ * A session stands and falls with the applications behind it, which are looked up with it. An
  * authorized session never changes again, so its caller is kept while the store's generation
- * stands: deleting an application moves that. One that is not authorized is never kept, so that
- * its authorization is seen at once and need not move the generation for everybody.
+ * stands: changing an application and ending a session move that. One that is not authorized is
+ * never kept, so that its authorization is seen at once and need not move the generation for all.
  * Source: contract sections 12 and 13.
  *
  * What is refused costs the same whatever the reason (contract section 2): where no session stands,
- * one is opened all the same, whose application is nowhere. decision: where sessions are bound to
- * their authorizer, the session of one that is gone costs an opening and a look-up more.
+ * one is opened all the same, whose applications are nowhere.
  * @module
  */
 import type { Grants } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
-import { isWithin } from '../domain/grant-limit.ts'
+import { grantsWithin } from '../domain/grant-limit.ts'
 import { isExpired } from '../records/deadline.ts'
 import { cacheByGeneration } from '../records/generation-cache.ts'
 import { inNoStore } from '../records/sealed-row.ts'
@@ -28,6 +27,7 @@ import {
   type SessionRecord,
   type StoredSession,
 } from './record.ts'
+import { findBacking, nobody } from './standing.ts'
 
 /** No application key starts so: an underscore is not of base58. */
 export const sessionKeyPrefix = 'key_sess_'
@@ -39,35 +39,29 @@ type Expiring = Pick<Caller, 'expiresAtMs'>
 const earliestMs = (...expiring: readonly Expiring[]): number =>
   Math.min(...expiring.map(({ expiresAtMs = Number.POSITIVE_INFINITY }) => expiresAtMs))
 
-/**
- * decision: with grants bound to the authorizer, the session ends with that too, and holds nothing
- * while its grants are wider than what the authorizer has left (hardening H158).
- */
+/** With grants bound to the authorizer, what it has lost meanwhile is lost (hardening H158). */
 async function callerOf(
   deps: SessionDeps,
   { row, record }: StoredSession,
 ): Promise<Caller | undefined> {
   const { tenantId, applicationId, authorization } = record
-  const creator = await deps.findApplication(tenantId, applicationId)
-  if (creator === undefined) return undefined
-  const bound = deps.settings.sessionGrantsWithinAuthorizer ? authorization : undefined
-  const limit =
-    bound === undefined ? creator : await deps.findApplication(tenantId, bound.authorizedBy)
-  if (limit === undefined) return undefined
-  const grants = authorization?.grants ?? noGrants
-  const isStanding = bound === undefined || isWithin(grants, limit.grants)
+  const backing = await findBacking(deps, record)
+  if (backing === undefined) return undefined
+  const { creator, authorizer } = backing
+  const granted = authorization?.grants ?? noGrants
+  const isBound = deps.settings.sessionGrantsWithinAuthorizer && authorizer !== undefined
+  const behind = authorizer === undefined ? [creator] : [creator, authorizer]
   return {
     tenantId,
     applicationId,
     type: 'session',
-    grants: isStanding ? grants : noGrants,
-    expiresAtMs: earliestMs(record, creator, limit),
+    grants: isBound ? grantsWithin(granted, authorizer.grants) : granted,
+    expiresAtMs: earliestMs(record, ...behind),
     credential: { ordinal: row.ordinal, version: row.version },
+    restsOn: behind.map(({ credential }) => credential),
+    keyNumber: 0,
   }
 }
-
-/** Versions of random ids are 4, so no application has this one. */
-const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** A session in no store, of nobody, as long as one is that may read. */
 function sealStandIn(deps: SessionDeps): Row {
@@ -93,7 +87,7 @@ function sealStandIn(deps: SessionDeps): Row {
  */
 export function sessionAuthenticator(
   deps: SessionDeps,
-): (key: string) => Promise<Caller | undefined> {
+): (key: string, isFresh?: boolean) => Promise<Caller | undefined> {
   const standIn = sealStandIn(deps)
   const findCaller = cacheByGeneration(deps, async (digest, nowMs) => {
     const found = await deps.store.find(digest)
@@ -105,5 +99,5 @@ export function sessionAuthenticator(
     const isFinal = session.record.authorization !== undefined
     return { value, keepUntilMs: isFinal ? value.expiresAtMs : 0 }
   })
-  return key => findCaller(sessionKeyDigest(deps.keys, key))
+  return (key, isFresh) => findCaller(sessionKeyDigest(deps.keys, key), isFresh)
 }

@@ -8,7 +8,14 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { conditionAttributes, conditionOperators, transforms } from '../domain/access.ts'
 import { tokenPermissions } from '../domain/permissions.ts'
-import { descriptionCharsMax, permissionsMax, ruleConditionsMax, rulesMax } from '../limits.ts'
+import {
+  descriptionCharsMax,
+  pageSizeDefault,
+  pageSizeMax,
+  permissionsMax,
+  ruleConditionsMax,
+  rulesMax,
+} from '../limits.ts'
 
 const oneOf = <const T extends readonly string[]>(values: T) =>
   Type.Union(
@@ -64,8 +71,58 @@ export const authorizeSessionSchema = Type.Object(
 export type SessionRuleBody = Static<typeof sessionRuleSchema>
 export type AuthorizeSessionBody = Static<typeof authorizeSessionSchema>
 
+const uuid = () => Type.String({ format: 'uuid' })
+const instant = () => Type.String({ format: 'date-time' })
+
+/** For the documentation; the list reads these parameters. */
+export const listSessionsQuery = Type.Object({
+  start: Type.Optional(
+    Type.String({ description: 'Empty at first, then the `next` that came.', examples: [''] }),
+  ),
+  size: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: pageSizeMax,
+      default: pageSizeDefault,
+      description: 'How many sessions a stretch holds at most.',
+      examples: [20],
+    }),
+  ),
+})
+
+const listedSessionSchema = Type.Object(
+  {
+    id: uuid(),
+    tenant_id: uuid(),
+    created_by: Type.String({ format: 'uuid', description: 'The public application.' }),
+    created_at: instant(),
+    authorized: Type.Boolean(),
+    authorized_by: Type.Optional(
+      Type.String({ format: 'uuid', description: 'The private application.' }),
+    ),
+    authorized_at: Type.Optional(instant()),
+    expires_at: instant(),
+  },
+  { title: 'Session' },
+)
+
+export const sessionListSchema = Type.Object(
+  {
+    pagination: Type.Object(
+      {
+        next: Type.Optional(Type.String({ description: 'Absent on the last stretch.' })),
+        page_size: Type.Integer(),
+      },
+      { title: 'SessionStretch' },
+    ),
+    data: Type.Array(listedSessionSchema),
+  },
+  { title: 'SessionList' },
+)
+
 export const newSessionSchema = Type.Object(
   {
+    id: Type.String({ format: 'uuid' }),
     session_key: Type.String({ description: 'The key of the session, shown this once.' }),
     nonce: Type.String({ description: 'Authorizes the session, once.' }),
     expires_at: Type.String({ format: 'date-time' }),

@@ -7,7 +7,7 @@
  * @module
  */
 import { utf8 } from '../bytes.ts'
-import { uniqueDigest } from '../crypto/digest.ts'
+import { termDigest, uniqueDigest } from '../crypto/digest.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
 import type { Grants } from '../domain/access.ts'
@@ -16,9 +16,13 @@ import { openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { Digest, NewRow, Row } from '../store/contract.ts'
 
 export interface SessionRecord {
+  /** Absent in sessions of an older version. */
+  readonly id?: string
   readonly tenantId: string
   /** The public application that created it. */
   readonly applicationId: string
+  /** Which key of it created the session; absent in sessions of an older version. */
+  readonly keyNumber?: number
   readonly createdAtMs: number
   readonly expiresAtMs: number
   /** Absent until it is authorized; never changed after. */
@@ -26,6 +30,7 @@ export interface SessionRecord {
     readonly grants: Grants
     /** The private application that authorized it. */
     readonly authorizedBy: string
+    readonly keyNumber?: number
     readonly authorizedAtMs: number
   }
 }
@@ -45,9 +50,16 @@ export const sessionKeyDigest = (keys: Keys, key: string): Digest =>
 export const nonceDigest = (keys: Keys, tenantId: string, nonce: string): Digest =>
   uniqueDigest(keys.installation, 'session-nonce', tenantId, nonce)
 
+/** 32 bytes: the digest under which a session is found by its id, in its tenant alone. */
+export const sessionUnique = (keys: Keys, tenantId: string, id: string): Digest =>
+  uniqueDigest(keys.installation, 'session-id', tenantId, id.toLowerCase())
+
+export const sessionTenantTerm = (keys: Keys, tenantId: string): Digest =>
+  termDigest(keys.installation, 'session-tenant', tenantId)
+
 /**
  * The row of a session.
- * @param uniques the digests of its key and of its nonce
+ * @param uniques the digests of its key, of its nonce and of its id
  * @param version 1 for a new session, 2 for an authorized one
  */
 export function sealSession(
@@ -56,7 +68,8 @@ export function sealSession(
   uniques: readonly Digest[],
   version: number,
 ): NewRow {
-  const header = { uniques, terms: [], deadlineMs: record.expiresAtMs }
+  const terms = record.id === undefined ? [] : [sessionTenantTerm(deps.keys, record.tenantId)]
+  const header = { uniques, terms, deadlineMs: record.expiresAtMs }
   const part = utf8(JSON.stringify(record))
   return sealRow(sealerOf(deps.keys), deps.randomBytes, header, version, [part])
 }

@@ -4,15 +4,26 @@
  * @module
  */
 import { printInstantUtc } from '../domain/instants.ts'
+import { invalid } from '../errors.ts'
+import { printStretch, readPageRequest } from '../http/query.ts'
 import type { Call, Reply, Route } from '../http/route.ts'
 import type { SessionDeps } from './deps.ts'
-import { authorizeSessionExamples, newSessionExamples } from './examples.ts'
-import { authorizeSessionSchema, newSessionSchema, type AuthorizeSessionBody } from './model.ts'
+import { endSession } from './end.ts'
+import { authorizeSessionExamples, newSessionExamples, sessionListExamples } from './examples.ts'
+import { listSessions } from './list.ts'
+import {
+  authorizeSessionSchema,
+  listSessionsQuery,
+  newSessionSchema,
+  sessionListSchema,
+  type AuthorizeSessionBody,
+} from './model.ts'
 import { authorizeSession, createSession } from './service.ts'
 
 async function create(deps: SessionDeps, { caller }: Call): Promise<Reply> {
-  const { key, nonce, expiresAtMs } = await createSession(deps, caller)
+  const { id, key, nonce, expiresAtMs } = await createSession(deps, caller)
   const shown = {
+    id,
     session_key: key.reveal(),
     nonce: nonce.reveal(),
     expires_at: printInstantUtc(expiresAtMs),
@@ -20,8 +31,48 @@ async function create(deps: SessionDeps, { caller }: Call): Promise<Reply> {
   return { status: 201, json: JSON.stringify(shown) }
 }
 
-/** Both operations of the spec. Creating reads no body, whatever comes (contract section 1). */
+async function list(deps: SessionDeps, { caller, query }: Call): Promise<Reply> {
+  if (query.has('page')) throw invalid('query.page', 'expected start: sessions are walked')
+  const { size } = readPageRequest(query)
+  const start = query.get('start')?.[0] ?? ''
+  const { items, next } = await listSessions(deps, caller, { start, at: 'query.start', size })
+  return { status: 200, json: printStretch(size, next, items) }
+}
+
+const manageRoutes = (deps: SessionDeps): readonly Route[] => [
+  {
+    name: 'listSessions',
+    method: 'GET',
+    path: '/sessions',
+    summary: 'List sessions, newest first, as a walk',
+    permission: 'session:read',
+    query: listSessionsQuery,
+    success: { status: 200, schema: sessionListSchema, examples: sessionListExamples },
+    failures: [400, 401, 403],
+    handle: call => list(deps, call),
+  },
+  {
+    name: 'deleteSession',
+    method: 'DELETE',
+    path: '/sessions/:id',
+    summary: 'End a session; its key is refused from then on',
+    description:
+      'For management applications with `session:delete`; and for private ones, of sessions that ' +
+      'they authorized.',
+    permission: undefined,
+    callers: ['management', 'private'],
+    success: { status: 204 },
+    failures: [401, 403, 404],
+    handle: async ({ caller, params }) => {
+      await endSession(deps, caller, params['id'] ?? '')
+      return { status: 204 }
+    },
+  },
+]
+
+/** Creating reads no body, whatever comes (contract section 1). */
 export const sessionRoutes = (deps: SessionDeps): readonly Route[] => [
+  ...manageRoutes(deps),
   {
     name: 'createSession',
     method: 'POST',

@@ -4,7 +4,7 @@
  * Source: spec, "Sessions"; contract section 12.
  * @module
  */
-import { base58 } from '../bytes.ts'
+import { base58, uuidOf } from '../bytes.ts'
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { isWithin } from '../domain/grant-limit.ts'
@@ -23,14 +23,17 @@ import {
   openSession,
   sealSession,
   sessionKeyDigest,
+  sessionUnique,
   type SessionRecord,
   type StoredSession,
 } from './record.ts'
+import { findBacking } from './standing.ts'
 
 const secretRandomBytes = 16
 
 /** The key and the nonce of a session exist in clear only here. */
 export interface NewSession {
+  readonly id: string
   readonly key: Secret
   readonly nonce: Secret
   readonly expiresAtMs: number
@@ -42,32 +45,34 @@ const newSecret = (deps: Pick<Deps, 'randomBytes'>, prefix: string): Secret =>
 /** @param caller a public application */
 export async function createSession(deps: Deps, caller: Caller): Promise<NewSession> {
   const { keys } = deps
-  const { tenantId, applicationId } = caller
+  const { tenantId, applicationId, keyNumber } = caller
+  const id = uuidOf(deps.randomBytes(16))
   const key = newSecret(deps, sessionKeyPrefix)
   const nonce = newSecret(deps, '')
   const createdAtMs = deps.now()
   const expiresAtMs = createdAtMs + sessionMsDefault
-  const record: SessionRecord = { tenantId, applicationId, createdAtMs, expiresAtMs }
+  const made = { id, tenantId, applicationId, keyNumber }
+  const record: SessionRecord = { ...made, createdAtMs, expiresAtMs }
   const uniques = [
     sessionKeyDigest(keys, key.reveal()),
     nonceDigest(keys, tenantId, nonce.reveal()),
+    sessionUnique(keys, tenantId, id),
   ]
   const insert = sealSession(deps, record, uniques, 1)
   const landed = await writeAs(deps.store, caller, [{ insert }])
   invariant(landed, 'no two sessions draw the same key or nonce')
-  return { key, nonce, expiresAtMs }
+  return { id, key, nonce, expiresAtMs }
 }
 
 const unknownNonce = () => new ApiError('not_found', 'There is no session with this nonce.')
 
-/** A session that is expired, or whose application is gone, is gone with its nonce. */
+/** A session that has ended is gone with its nonce. */
 async function findByNonce(deps: SessionDeps, nonce: Uint8Array): Promise<StoredSession> {
   const row = await deps.store.find(nonce)
   if (row === undefined) throw unknownNonce()
   const session = openSession(deps.keys, row)
-  const { tenantId, applicationId } = session.record
-  const creator = await deps.findApplication(tenantId, applicationId)
-  if (creator === undefined || !isUsable(session.record, deps.now())) throw unknownNonce()
+  const backing = await findBacking(deps, session.record)
+  if (backing === undefined || !isUsable(session.record, deps.now())) throw unknownNonce()
   return session
 }
 
@@ -84,7 +89,7 @@ function readExpiry({ expires_at: text }: AuthorizeSessionBody, nowMs: number): 
  * @param caller a private application, which holds at least one token permission: it may hold
  * nothing else, and may not be without any
  * @throws ApiError `invalid_request`; `not_found` for a nonce that is unknown, expired or of
- * another tenant; `forbidden` for grants beyond the caller's own where a setting asks for that;
+ * another tenant; `forbidden` for grants beyond the caller's own, unless a setting loosens that;
  * `conflict` for a nonce that was used
  */
 export function authorizeSession(
@@ -95,6 +100,7 @@ export function authorizeSession(
   const grants = checkSessionGrants(body)
   const expiresAtMs = readExpiry(body, deps.now())
   const nonce = nonceDigest(deps.keys, caller.tenantId, body.nonce)
+  const signature = { authorizedBy: caller.applicationId, keyNumber: caller.keyNumber }
   return untilWritten(async () => {
     const { row, record } = await findByNonce(deps, nonce)
     if (deps.settings.sessionGrantsWithinAuthorizer && !isWithin(grants, caller.grants)) {
@@ -106,7 +112,7 @@ export function authorizeSession(
     const authorized: SessionRecord = {
       ...record,
       expiresAtMs: expiresAtMs ?? record.expiresAtMs,
-      authorization: { grants, authorizedBy: caller.applicationId, authorizedAtMs: deps.now() },
+      authorization: { grants, ...signature, authorizedAtMs: deps.now() },
     }
     const replace = sealSession(deps, authorized, row.uniques, row.version + 1)
     const change = { replace, ordinal: row.ordinal, ifVersion: row.version }

@@ -171,7 +171,7 @@ describe('grants that are bound to the authorizer', () => {
   let key: string
   const addAuthorizer = () => addApplication(vault, { type: 'private', rules: [pciRule] })
   beforeAll(async () => {
-    vault = await openTestVault(72, { sessionGrantsWithinAuthorizer: true })
+    vault = await openTestVault(72)
     kit = await openSessionKit(vault)
     key = (await addAuthorizer()).key
   })
@@ -223,7 +223,7 @@ describe('grants that are bound to the authorizer', () => {
     expect((await kit.authorize(nonce, { rules: [pciRule] }, key)).status).toBe(409)
   })
 
-  test('are without effect while the authorizer holds less, and end with it', async () => {
+  test('lose what the authorizer loses, and end with it', async () => {
     const { id, key: shrinking } = await addAuthorizer()
     const { key: session, nonce } = await kit.create()
     await kit.authorize(nonce, { rules: [pciRule] }, shrinking)
@@ -249,7 +249,7 @@ test('bound grants end when either application expires, also while they are in u
     [expires, {}],
     [{}, expires],
   ]) {
-    const vault = await openTestVault(74, { sessionGrantsWithinAuthorizer: true })
+    const vault = await openTestVault(74)
     const kit = await openSessionKit(vault)
     const writing = { type: 'public', permissions: ['token:create'], ...creatorEnd }
     const creator = await addApplication(vault, writing)
@@ -265,8 +265,8 @@ test('bound grants end when either application expires, also while they are in u
   }
 })
 
-test('grants are not bound to the authorizer unless the setting asks for it', async () => {
-  const vault = await openTestVault(73)
+test('grants are not bound to the authorizer where the setting says so', async () => {
+  const vault = await openTestVault(73, { sessionGrantsWithinAuthorizer: false })
   const kit = await openSessionKit(vault)
   const { key } = await addApplication(vault, { type: 'private', rules: [pciRule] })
   const { key: session, nonce } = await kit.create()

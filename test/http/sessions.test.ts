@@ -30,7 +30,7 @@ describe('creating a session', () => {
   test('answers 201 with a key, a nonce and the end, and nothing else', async () => {
     const answer = await vault.ask('POST', '/sessions', { key: kit.creator.key })
     expect(answer.status).toBe(201)
-    expect(Object.keys(answer.body)).toEqual(['session_key', 'nonce', 'expires_at'])
+    expect(Object.keys(answer.body)).toEqual(['id', 'session_key', 'nonce', 'expires_at'])
     expect(answer.body['session_key']).toMatch(/^key_sess_[1-9A-HJ-NP-Za-km-z]{22}$/)
     expect(answer.body['nonce']).toMatch(/^[1-9A-HJ-NP-Za-km-z]{22}$/)
     expect(answer.body['expires_at']).toBe('2030-01-01T00:03:00.000+00:00')

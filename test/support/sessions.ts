@@ -43,7 +43,7 @@ export async function openSessionKit(vault: TestVault): Promise<SessionKit> {
   const creator = await addApplication(vault, { type: 'public', permissions: ['token:create'] })
   const authorizer = await addApplication(vault, {
     type: 'private',
-    permissions: tokenPermissions,
+    rules: [{ priority: 1, container: '/', transform: 'reveal', permissions: tokenPermissions }],
   })
   const create: SessionKit['create'] = async (key = creator.key) => {
     const { status, body, text } = await vault.ask('POST', '/sessions', { key })

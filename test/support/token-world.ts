@@ -163,6 +163,8 @@ export const callerOf = (tenantId: string, grants: Grants): Caller => ({
   grants,
   expiresAtMs: undefined,
   credential: { ordinal: 1, version: 1 },
+  restsOn: [],
+  keyNumber: 0,
 })
 
 export const searches: fc.Arbitrary<SearchTree> = searchTrees({

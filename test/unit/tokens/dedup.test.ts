@@ -36,6 +36,8 @@ const callerWith = (permissions: readonly Permission[]): Caller => ({
   grants: { permissions, rules: [] },
   expiresAtMs: undefined,
   credential: { ordinal: 0, version: 1 },
+  restsOn: [],
+  keyNumber: 0,
 })
 const reader = () => callerWith(['token:create', 'token:read'])
 const stranger = () => callerWith(['token:create'])

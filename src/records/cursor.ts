@@ -1,9 +1,9 @@
 /**
  * Cursors: where a walk through a list goes on, for whoever walks the same list.
  *
- * A cursor is the ordinal of the last token that was shown, sealed in the scope of the tenant with
+ * A cursor is the ordinal of the last row that was shown, sealed in the scope of the tenant with
  * the question as associated data: it tells nothing, fits no other tenant and no other question,
- * and stays valid while tokens come and go. Text: base64url of the sealed 6 bytes.
+ * and stays valid while rows come and go. Text: base64url of the sealed 6 bytes.
  * decision: it is not bound to the size of a page, nor to the credential, whose rules hold anew at
  * each step. Source: contract section 4.
  * @module

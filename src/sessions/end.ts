@@ -1,0 +1,44 @@
+/**
+ * Ending a session before its time. Source: contract section 12.
+ *
+ * A manager ends any session of its tenant, a private application those that it authorized; to it
+ * any other one is as absent.
+ * @module
+ */
+import type { Caller } from '../domain/caller.ts'
+import { holdsAnywhere } from '../domain/access.ts'
+import { ApiError } from '../errors.ts'
+import { untilWritten, writeAs } from '../records/write.ts'
+import type { SessionDeps } from './deps.ts'
+import { isUsable, openSession, sessionUnique, type SessionRecord } from './record.ts'
+import { findBacking } from './standing.ts'
+
+const absent = () => new ApiError('not_found', 'There is no such session.')
+
+const mayEnd = ({ type, applicationId }: Caller, { authorization }: SessionRecord): boolean =>
+  type === 'management' || authorization?.authorizedBy === applicationId
+
+function assertMayEndAny({ type, grants }: Caller): void {
+  if (type !== 'management' || holdsAnywhere(grants, 'session:delete')) return
+  throw new ApiError('forbidden', 'expected a credential with the permission session:delete')
+}
+
+/**
+ * The session's key is refused from the moment this resolves, in every process.
+ * @throws ApiError `forbidden` for a manager without the permission; `not_found`
+ */
+export async function endSession(deps: SessionDeps, caller: Caller, id: string): Promise<void> {
+  assertMayEndAny(caller)
+  const { keys, store, now } = deps
+  const unique = sessionUnique(keys, caller.tenantId, id)
+  await untilWritten(async () => {
+    const row = await store.find(unique)
+    if (row === undefined) throw absent()
+    const { record } = openSession(keys, row)
+    const stands = isUsable(record, now()) && (await findBacking(deps, record)) !== undefined
+    if (!stands || !mayEnd(caller, record)) throw absent()
+    const remove = { remove: row.ordinal, ifVersion: row.version }
+    const landed = await writeAs(store, caller, [remove, { bumpGeneration: true }])
+    return landed ? { result: undefined } : undefined
+  })
+}

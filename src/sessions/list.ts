@@ -1,0 +1,76 @@
+/**
+ * Listing sessions for who manages them, newest first, as a walk. Source: contract section 12.
+ *
+ * Only what stands is shown, and never a key, a nonce or a digest of one.
+ * decision: a stretch may hold fewer sessions than asked for, as those that have ended with their
+ * applications are left out of it. Sessions of an older version have no id and are not listed.
+ * @module
+ */
+import type { Caller } from '../domain/caller.ts'
+import { printInstantUtc } from '../domain/instants.ts'
+import { openCursor, sealCursor } from '../records/cursor.ts'
+import type { Row } from '../store/contract.ts'
+import type { SessionDeps } from './deps.ts'
+import { isUsable, openSession, sessionTenantTerm, type SessionRecord } from './record.ts'
+import { findBacking } from './standing.ts'
+
+/** What the cursors of this list are bound to. */
+const question = JSON.stringify(['sessions'])
+
+export interface SessionWalk {
+  /** The cursor of the stretch before; empty at first. */
+  readonly start: string
+  /** Where the cursor stands in the request. */
+  readonly at: string
+  readonly size: number
+}
+
+export interface ListedSessions {
+  /** JSON texts. */
+  readonly items: readonly string[]
+  readonly next: string | undefined
+}
+
+const instantOf = (epochMs: number | undefined): string | undefined =>
+  epochMs === undefined ? undefined : printInstantUtc(epochMs)
+
+const printSession = ({ authorization, ...record }: SessionRecord): string =>
+  JSON.stringify({
+    id: record.id,
+    tenant_id: record.tenantId,
+    created_by: record.applicationId,
+    created_at: instantOf(record.createdAtMs),
+    authorized: authorization !== undefined,
+    authorized_by: authorization?.authorizedBy,
+    authorized_at: instantOf(authorization?.authorizedAtMs),
+    expires_at: instantOf(record.expiresAtMs),
+  })
+
+async function showStanding(deps: SessionDeps, rows: readonly Row[]): Promise<readonly string[]> {
+  const nowMs = deps.now()
+  const texts: string[] = []
+  for (const row of rows) {
+    const { record } = openSession(deps.keys, row)
+    const backing = isUsable(record, nowMs) ? await findBacking(deps, record) : undefined
+    if (backing !== undefined) texts.push(printSession(record))
+  }
+  return texts
+}
+
+/** @throws ApiError `invalid_request` for a cursor that is not of this list */
+export async function listSessions(
+  deps: SessionDeps,
+  { tenantId }: Caller,
+  { start, at, size }: SessionWalk,
+): Promise<ListedSessions> {
+  const { store, keys, now, randomBytes } = deps
+  const scope = keys.tenant(tenantId)
+  const before = start === '' ? {} : { before: openCursor(scope, question, start, at) }
+  // One more than is shown tells whether there is a next stretch.
+  const window = { offset: 0, limit: size + 1, nowMs: now(), uncounted: true, ...before } as const
+  const { rows } = await store.page({ term: sessionTenantTerm(keys, tenantId) }, window)
+  const shown = rows.slice(0, size)
+  const last = rows.length > size ? shown.at(-1) : undefined
+  const next = last && sealCursor(scope, randomBytes, question, last.ordinal)
+  return { items: await showStanding(deps, shown), next }
+}
