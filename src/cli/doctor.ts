@@ -3,7 +3,8 @@
  *
  * Looks at a data folder and at the settings as `serve` would take them, and changes nothing; a
  * running server is not disturbed. A fault keeps `serve` from starting or from writing; a warning
- * is a choice that weakens the vault. Source: contract section 1, hardening finding 9.
+ * is a choice that weakens the vault; a note is what is so in every vault.
+ * Source: contract sections 1 and 11, hardening finding 9.
  * @module
  */
 import { existsSync, statSync } from 'node:fs'
@@ -16,6 +17,7 @@ import type { Settings } from '../settings.ts'
 import { freeBytesAt } from '../store/lmdb/free-space.ts'
 import { checkFolder, type FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
+import { findKeyMakers } from './key-makers.ts'
 import { findWritableByOthers } from './file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { isProcessGuarded } from './process-guard.ts'
@@ -24,7 +26,7 @@ import { sayNow } from './system.ts'
 export type DoctorOptions = FolderOptions & ConfigOptions & { readonly json?: boolean }
 
 export interface Finding {
-  readonly level: 'fault' | 'warning'
+  readonly level: 'fault' | 'warning' | 'note'
   readonly text: string
 }
 
@@ -107,17 +109,31 @@ export function findInSettings(settings: Settings, address: Address): Finding[] 
   return checks.filter(([isSo]) => isSo).map(([, text]) => warning(text))
 }
 
+/** Who holds such a key can give itself every token: it is to be kept like the master key. */
+async function findInApplications(options: FolderOptions): Promise<Finding> {
+  const ids = await findKeyMakers(options)
+  const text =
+    ids === undefined
+      ? 'while a server runs, applications that can make a key which reveals are not looked for'
+      : `applications that can make a key which reveals: ${ids.join(', ')}`
+  return { level: 'note', text }
+}
+
 /** @throws CommandFailure when there is a fault */
-export function doctor(options: DoctorOptions): void {
+export async function doctor(options: DoctorOptions): Promise<void> {
   const { address, settings } = loadConfig(options)
   const findings = [
     ...findInFolder(options),
     ...findInProcess(),
     ...findInSettings(settings, address),
   ]
-  const faults = findings.filter(({ level }) => level === 'fault').length
+  const count = (wanted: Finding['level']) =>
+    findings.filter(({ level }) => level === wanted).length
+  const faults = count('fault')
+  // A folder with a fault may hold nothing that can be opened.
+  if (faults === 0) findings.push(await findInApplications(options))
   if (options.json === true) sayNow(JSON.stringify({ findings }))
   else for (const { level, text } of findings) sayNow(`${level}: ${text}`)
   if (faults > 0) throw new CommandFailure(`${faults} of ${findings.length} findings are faults`)
-  if (options.json !== true) sayNow(`no faults, ${findings.length} warnings`)
+  if (options.json !== true) sayNow(`no faults, ${count('warning')} warnings`)
 }

@@ -22,11 +22,13 @@ interface Bound {
 /** All bounds hold for each container of the area. */
 type Area = readonly Bound[]
 
-const everywhere: Area = [{ text: '/', isExact: false }]
+const below = (container = '/'): Area => [{ text: container, isExact: false }]
+
+const everywhere: Area = below()
 
 /** Conditions on ids narrow an area further; leaving them out only makes it larger. */
 function areaOf({ container, conditions = [] }: Rule): Area {
-  if (container !== undefined) return [{ text: container, isExact: false }]
+  if (container !== undefined) return below(container)
   const bounds = conditions
     .filter(({ attribute }) => attribute === 'container')
     .map(({ operator, value }) => ({ text: value, isExact: operator === 'equals' }))
@@ -45,13 +47,11 @@ const isApart = (area: Area, container: string): boolean =>
 const isAtLeast = (held: Transform, asked: Transform): boolean =>
   transforms.indexOf(held) >= transforms.indexOf(asked)
 
-/** Whether one of these rules decides for all that lies in a container. */
-const isDecided = (rules: readonly Rule[], permission: Permission, container: string): boolean =>
+/** Whether one of these rules decides for all of an area. */
+const isDecided = (rules: readonly Rule[], permission: Permission, area: Area): boolean =>
   rules.some(
-    rule =>
-      rule.permissions.includes(permission) &&
-      rule.container !== undefined &&
-      containerCovers(rule.container, container),
+    ({ permissions, container }) =>
+      permissions.includes(permission) && container !== undefined && isInside(area, container),
   )
 
 /** What is asked of the limit: to show as much, in an area but for what earlier rules decide. */
@@ -67,10 +67,11 @@ interface Claim {
  * for what no rule before it decided; one that may touch the area must show as much on its part.
  */
 function reaches(limit: Grants, { permission, area, transform: asked, earlier }: Claim): boolean {
+  if (isDecided(earlier, permission, area)) return true
   for (const { permissions, container, transform } of limit.rules) {
     if (!permissions.includes(permission)) continue
     if (container !== undefined && isApart(area, container)) continue
-    if (container !== undefined && isDecided(earlier, permission, container)) continue
+    if (isDecided(earlier, permission, below(container))) continue
     if (!isAtLeast(transform, asked)) return false
     if (container !== undefined && isInside(area, container)) return true
   }

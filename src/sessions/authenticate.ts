@@ -8,7 +8,7 @@
  * Source: contract sections 12 and 13.
  *
  * What is refused costs the same whatever the reason (contract section 2): where no session stands,
- * one is opened all the same, whose applications are nowhere.
+ * one is opened all the same, whose application is nowhere.
  * @module
  */
 import type { Grants } from '../domain/access.ts'
@@ -27,7 +27,7 @@ import {
   type SessionRecord,
   type StoredSession,
 } from './record.ts'
-import { findBacking, nobody } from './standing.ts'
+import { findBacking } from './standing.ts'
 
 /** No application key starts so: an underscore is not of base58. */
 export const sessionKeyPrefix = 'key_sess_'
@@ -62,6 +62,9 @@ async function callerOf(
     keyNumber: 0,
   }
 }
+
+/** Versions of random ids are 4, so no application has this one. */
+const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** A session in no store, of nobody, as long as one is that may read. */
 function sealStandIn(deps: SessionDeps): Row {

@@ -2,17 +2,14 @@
  * Whether a session still stands: it ends with the application that created it and with the one
  * that authorized it, also when the key of either was made anew. Source: contract section 12.
  *
- * What is refused costs the same whatever the reason: both are looked up for every session.
- * decision: a session of an older version names no keys; it ends with both applications alone, and
+ * decision: the session of an authorizer that is gone costs an opening and a look-up more than what
+ * else is refused. One of an older version names no keys; it ends with both applications alone, and
  * after 24 hours at most.
  * @module
  */
 import type { Caller } from '../domain/caller.ts'
 import type { SessionDeps } from './deps.ts'
 import type { SessionRecord } from './record.ts'
-
-/** Versions of random ids are 4, so no application has this one. */
-export const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** The applications behind a session, as they stand. */
 export interface Backing {
@@ -36,10 +33,9 @@ export async function findBacking(
   deps: SessionDeps,
   { tenantId, applicationId, keyNumber, authorization }: SessionRecord,
 ): Promise<Backing | undefined> {
-  const { authorizedBy = nobody, keyNumber: authorizedUnder } = authorization ?? {}
   const creator = await findWithKey(deps, tenantId, applicationId, keyNumber)
+  if (creator === undefined || authorization === undefined) return creator && { creator }
+  const { authorizedBy, keyNumber: authorizedUnder } = authorization
   const authorizer = await findWithKey(deps, tenantId, authorizedBy, authorizedUnder)
-  if (creator === undefined) return undefined
-  if (authorization === undefined) return { creator }
   return authorizer === undefined ? undefined : { creator, authorizer }
 }

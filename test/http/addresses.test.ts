@@ -182,7 +182,8 @@ describe('methods', () => {
       ['PUT', '/tokens', 'GET, HEAD, POST, OPTIONS'],
       ['POST', '/tokens/one', 'GET, HEAD, PATCH, DELETE, OPTIONS'],
       ['PATCH', '/applications/key', 'GET, HEAD, PUT, DELETE, OPTIONS'],
-      ['DELETE', '/sessions', 'POST, OPTIONS'],
+      ['DELETE', '/sessions', 'GET, HEAD, POST, OPTIONS'],
+      ['GET', '/sessions/one', 'DELETE, OPTIONS'],
       ['POST', '/swagger', 'GET, HEAD, OPTIONS'],
       ['PROPFIND', '/tokens/', 'GET, HEAD, POST, OPTIONS'],
     ] as const

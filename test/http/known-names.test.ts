@@ -90,7 +90,7 @@ test('all misspelled members are told at once, but no more than a few', async ()
 })
 
 test('of many strange members, none costs a refusal', async () => {
-  const names = Array.from({ length: 20_000 }, (_, index) => [`expires${index + 10_000}`, 0])
+  const names = Array.from({ length: 9_000 }, (_, index) => [`expires${index + 10_000}`, 0])
   expect((await create(Object.fromEntries(names))).status).toBe(201)
 })
 

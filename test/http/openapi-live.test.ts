@@ -66,11 +66,20 @@ const makeNonce = async (): Promise<string> =>
 
 const keyFor = ({ at, path }: Placed): string => {
   if (at === 'POST /sessions') return publicKey
-  return /^\/(?:applications|tenants|permissions)/.test(path) ? vault.managementKey : privateKey
+  return /^\/(?:applications|tenants|permissions|sessions$|sessions\/\{id\})/.test(path)
+    ? vault.managementKey
+    : privateKey
 }
 
-const idFor = ({ path }: Placed): Promise<string> =>
-  path.startsWith('/applications') ? makeApplication() : makeToken({ type: 'token', data: {} })
+const makeSession = async (): Promise<string> =>
+  String((await vault.ask('POST', '/sessions', { key: publicKey })).body['id'])
+
+function idFor({ path }: Placed): Promise<string> {
+  if (path.startsWith('/sessions')) return makeSession()
+  return path.startsWith('/applications')
+    ? makeApplication()
+    : makeToken({ type: 'token', data: {} })
+}
 
 /** Sends a request to an operation, with an id that is there. */
 async function send(placed: Placed, ask: Ask = {}, query = ''): Promise<Answer> {

@@ -55,7 +55,7 @@ describe('the document', () => {
       }
       for (const method of allowed.filter(name => name !== 'HEAD')) {
         // A method that the address itself does not have is the one of `/tokens/{id}` there.
-        const owners = [path, path.replace(/\/(?:key|search)$/, '/{id}')]
+        const owners = [path, path.replace(/\/(?:key|search|authorize)$/, '/{id}')]
         expect(owners.some(owner => told.includes(`${method} ${owner}`))).toBe(true)
       }
     }
@@ -145,6 +145,8 @@ const declared: readonly (readonly [string, string])[] = [
   ['POST /detokenize', '200 400 401 403 409'],
   ['POST /sessions', '201 401 403'],
   ['POST /sessions/authorize', '200 400 401 403 404 409'],
+  ['GET /sessions', '200 400 401 403'],
+  ['DELETE /sessions/{id}', '204 401 403 404'],
   ['POST /applications', '201 400 401 403'],
   ['GET /applications', '200 401 403 404'],
   ['GET /applications/{id}', '200 401 403 404'],

@@ -144,7 +144,7 @@ describe('a session with rules on conditions', () => {
     expect([await remove('out-1'), await remove('own-1'), await remove('own-1')]).toEqual([
       404, 204, 404,
     ])
-    expect((await show(kit.authorizer.key, 'out-1')).data).toBe('alue')
+    expect((await show(kit.authorizer.key, 'out-1')).data).toBe('secret-value')
   })
 
   test('holds only the permissions of its rules', async () => {

@@ -20,6 +20,8 @@ DELETE /tokens/{id} | 204 401 403 404
 POST /tokenize, POST /detokenize | 200 400 401 403 409
 POST /sessions | 201 401 403
 POST /sessions/authorize | 200 400 401 403 404 409
+GET /sessions | 200 400 401 403
+DELETE /sessions/{id} | 204 401 403 404
 POST /applications | 201 400 401 403
 GET /applications, GET /applications/{id}, GET /applications/key | 200 401 403 404
 PUT /applications/{id} | 200 400 401 403 404
@@ -59,7 +61,8 @@ async function ask(route: string, by: Credential, change: Ask = {}, place: Place
 /** Who may do it, and who may not. */
 const able = (route: string): Credential => {
   if (route === 'POST /sessions') return 'public'
-  return route.includes('/applications') ? 'manage' : 'plain'
+  const isManaged = route.includes('/applications') || /GET \/sessions|\{id\}$/.test(route)
+  return isManaged && !route.includes('/tokens') ? 'manage' : 'plain'
 }
 const unable = (route: string): Credential => (able(route) === 'plain' ? 'manage' : 'plain')
 
@@ -106,6 +109,9 @@ const special: Readonly<Record<string, () => Promise<Answer>>> = {
       body: { nonce: 'unknown', permissions: ['token:read'] },
     }),
   'POST /sessions/authorize 409': authorizeTwice,
+  'GET /sessions 400': () => send('GET', '/sessions?page=1', 'manage'),
+  'DELETE /sessions/{id} 403': () => send('DELETE', `/sessions/${uuid}`, 'public'),
+  'DELETE /sessions/{id} 404': () => send('DELETE', `/sessions/${uuid}`, 'plain'),
   'GET /applications/key 403': () => send('GET', '/applications/key', 's-plain'),
   'GET /applications/{id} 404': () => send('GET', `/applications/${uuid}`, 'manage'),
   'PUT /applications/{id} 404': () =>

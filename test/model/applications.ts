@@ -3,6 +3,8 @@
  * hardening H139 and H140 for what a management application may hand on.
  * @module
  */
+import type { Grants as RealGrants } from '../../src/domain/access.ts'
+import { isWithin } from '../../src/domain/grant-limit.ts'
 import {
   admit,
   callerOf,
@@ -98,6 +100,19 @@ const view = (model: Model, application: ModelApplication, key?: string) => ({
 const mayHandOn = (caller: Caller, type: ApplicationType, permissions: readonly string[]) =>
   type !== 'management' || permissions.every(each => caller.permissions.includes(each))
 
+/** As the rules of the service stand: in ascending priority, containers in lower case. */
+const realOf = ({ permissions, rules }: Grants): RealGrants => ({
+  permissions: permissions as RealGrants['permissions'],
+  rules: rules.toSorted((a, b) => a.priority - b.priority) as unknown as RealGrants['rules'],
+})
+
+/**
+ * Who may only update takes over no key that may see data, and widens no grants (section 11). What
+ * can be proved to be no wider has laws of its own: property/grant-limit.
+ */
+const mayArm = (caller: Caller, type: ApplicationType) =>
+  type === 'management' || caller.permissions.includes('application:create')
+
 const applicationTypes: readonly (Json | undefined)[] = ['private', 'public', 'management']
 
 export function createApplication(
@@ -134,7 +149,7 @@ export function createApplication(
 
 export function getApplication(model: Model, key: string | undefined, id: string): Expected {
   const { type, applicationId } = callerOf(model, key) ?? {}
-  if (type !== 'session' && applicationId === id) return getOwnApplication(model, key)
+  if (type !== 'session' && applicationId === id.toLowerCase()) return getOwnApplication(model, key)
   const caller = admit(model, key, 'application:read')
   if (isRefused(caller)) return caller
   const application = findApplication(model, id)
@@ -185,6 +200,7 @@ export function updateApplication(
   if (grants === undefined) return failed(400)
   const added = grants.permissions.filter(each => !standing.permissions.includes(each))
   if (!mayHandOn(caller, type, added)) return failed(403)
+  if (!isWithin(realOf(grants), realOf(standing)) && !mayArm(caller, type)) return failed(403)
   const next = { ...standing, name: String(body['name']), ...grants, ...changed(model, caller) }
   if (isLastManager(model, standing) && !isManager(next)) return failed(409)
   model.applications.set(next.id, next)
@@ -202,6 +218,7 @@ export function regenerateKey(
   const standing = findApplication(model, id)
   if (standing === undefined) return failed(404)
   if (!mayHandOn(caller, standing.type, standing.permissions)) return failed(403)
+  if (!mayArm(caller, standing.type)) return failed(403)
   const next = { ...standing, ...changed(model, caller), key: freshKey(model, chosen['key']) }
   model.applications.set(next.id, next)
   return { status: 200, json: view(model, next, next.key) }

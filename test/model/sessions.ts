@@ -6,12 +6,13 @@ import { callerOf, failed, holdsAnywhere, tokenPermissions, type Expected } from
 import { freshKey, isContainer, isRule, readGrants } from './applications.ts'
 import { futureExpiry, showUtc } from './instants.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
-import { isStanding, type Model } from './state.ts'
+import { findApplication, isStanding, type Model } from './state.ts'
 import type { Chosen } from './tokens.ts'
 
 const sessionMs = 3 * 60 * 1_000
 const sessionMsMax = 24 * 60 * 60 * 1_000
 const sessionKeyShape = /^key_sess_[1-9A-HJ-NP-Za-km-z]{22}$/
+const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const nonceShape = /^[1-9A-HJ-NP-Za-km-z]{22}$/
 
 export function createSession(model: Model, key: string | undefined, chosen: Chosen): Expected {
@@ -22,7 +23,9 @@ export function createSession(model: Model, key: string | undefined, chosen: Cho
   const nonce = String(chosen['nonce'])
   const isFresh = nonceShape.test(nonce) && !model.sessions.has(nonce)
   const expiresAtMs = model.nowMs + sessionMs
+  const id = String(chosen['id'])
   const shown = {
+    id: uuidShape.test(id) ? id : 'a random id',
     session_key: sessionKey,
     nonce: isFresh ? nonce : 'a fresh nonce',
     expires_at: showUtc(expiresAtMs),
@@ -32,6 +35,7 @@ export function createSession(model: Model, key: string | undefined, chosen: Cho
     key: sessionKey,
     nonce,
     applicationId,
+    creatorKey: findApplication(model, applicationId)?.key,
     expiresAtMs,
     grants: undefined,
   })
@@ -84,6 +88,9 @@ export function authorizeSession(
   const session = model.sessions.get(nonce)
   if (session === undefined || !isStanding(model, session)) return failed(404)
   if (session.grants !== undefined) return failed(409)
-  model.sessions.set(nonce, { ...session, grants, expiresAtMs: expiry.ms ?? session.expiresAtMs })
+  const { applicationId: id } = caller
+  const authorizer = { id, key: findApplication(model, id)?.key }
+  const expiresAtMs = expiry.ms ?? session.expiresAtMs
+  model.sessions.set(nonce, { ...session, grants, authorizer, expiresAtMs })
   return { status: 200 }
 }

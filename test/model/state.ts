@@ -69,9 +69,13 @@ export interface ModelSession {
   readonly key: string
   readonly nonce: string
   readonly applicationId: string
+  /** The key of its creator when it was created; the session ends with that. */
+  readonly creatorKey: string | undefined
   readonly expiresAtMs: number
   /** `undefined` until it is authorized. */
   readonly grants: Grants | undefined
+  /** Who authorized it, and under which key. */
+  readonly authorizer?: { readonly id: string; readonly key: string | undefined }
 }
 
 export interface Walk {
@@ -145,9 +149,14 @@ export const liveTokens = (model: Model): ModelToken[] =>
 export const liveApplications = (model: Model): ModelApplication[] =>
   newestFirst([...model.applications.values()].filter(one => isLive(model, one)))
 
-/** A session ends with its own time and with the application that created it. */
+const hasKey = (model: Model, id: string, key: string | undefined): boolean =>
+  findApplication(model, id)?.key === key && key !== undefined
+
+/** A session ends with its own time, and with the keys of who created and who authorized it. */
 export const isStanding = (model: Model, session: ModelSession): boolean =>
-  session.expiresAtMs > model.nowMs && findApplication(model, session.applicationId) !== undefined
+  session.expiresAtMs > model.nowMs &&
+  hasKey(model, session.applicationId, session.creatorKey) &&
+  (session.authorizer === undefined || hasKey(model, session.authorizer.id, session.authorizer.key))
 
 export const showMarks = (
   { createdBy, createdAtMs, modifiedBy, modifiedAtMs }: Marks,

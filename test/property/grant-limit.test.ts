@@ -9,7 +9,7 @@ import {
   type Place,
   type Rule,
 } from '../../src/domain/access.ts'
-import { isWithin } from '../../src/domain/grant-limit.ts'
+import { grantsWithin, isWithin } from '../../src/domain/grant-limit.ts'
 import { tokenPermissions } from '../../src/domain/permissions.ts'
 
 // Few names, so that areas often touch.
@@ -86,6 +86,41 @@ describe('laws of bound grants', () => {
       { numRuns: 3_000 },
     )
     expect(within).toBeGreaterThan(100)
+  })
+
+  test('what is left within a limit shows no more than the limit, nor than there was', () => {
+    let pruned = 0
+    fc.assert(
+      fc.property(
+        grantsOf(scope),
+        grantsOf(onContainer),
+        fc.array(place, { minLength: 8, maxLength: 8 }),
+        (grants, limit, places) => {
+          const left = grantsWithin(grants, limit)
+          const isPruned =
+            left.permissions.length + left.rules.length > 0 && !isWithin(grants, limit)
+          if (isPruned) pruned += 1
+          for (const at of places) {
+            for (const held of tokenPermissions) {
+              const shown = rank(left, held, at)
+              expect(shown).toBeLessThanOrEqual(rank(limit, held, at))
+              expect(shown).toBeLessThanOrEqual(rank(grants, held, at))
+            }
+          }
+        },
+      ),
+      { numRuns: 3_000 },
+    )
+    expect(pruned).toBeGreaterThan(100)
+  })
+
+  test('grants by containers are within themselves, whatever their order', () => {
+    fc.assert(
+      fc.property(grantsOf(onContainer), grants => {
+        expect(isWithin(grants, grants)).toBe(true)
+        expect(grantsWithin(grants, grants)).toEqual(grants)
+      }),
+    )
   })
 
   test('one rule is within itself, and within any limit that has it first', () => {

@@ -2,7 +2,6 @@
  * Every operation with a request that succeeds, on a target of its own.
  * @module
  */
-import { tokenPermissions } from '../sessions.ts'
 import type { Ask } from '../vault.ts'
 import type { AccessKit } from './credentials.ts'
 
@@ -93,8 +92,17 @@ const creating = (path: string) => (_: AccessKit, place: Place) => {
 
 async function authorizing({ sessions }: AccessKit): Promise<Prepared> {
   const { nonce } = await sessions.create()
-  const body = { nonce, permissions: tokenPermissions }
+  const rule = { priority: 1, container: '/pci/', transform: 'redact', permissions: ['token:read'] }
+  const body = { nonce, rules: [rule] }
   return { request: { method: 'POST', path: '/sessions/authorize', body } }
+}
+
+async function endingSession({ vault, sessions }: AccessKit): Promise<Prepared> {
+  const { body } = await vault.ask('POST', '/sessions', { key: sessions.creator.key })
+  const grants = { nonce: body['nonce'], permissions: ['token:read'] }
+  const asked = { key: sessions.authorizer.key, body: grants }
+  await vault.ask('POST', '/sessions/authorize', asked)
+  return { request: { method: 'DELETE', path: `/sessions/${String(body['id'])}` } }
 }
 
 const backend = { name: 'made', type: 'private', permissions: ['token:read'] }
@@ -152,6 +160,8 @@ export const operations: readonly Operation[] = [
   },
   { route: 'POST /sessions', success: 201, hasBody: false, prepare: plainly('POST', '/sessions') },
   { route: 'POST /sessions/authorize', success: 200, hasBody: true, prepare: authorizing },
+  { route: 'GET /sessions', success: 200, hasBody: false, prepare: plainly('GET', '/sessions') },
+  { route: 'DELETE /sessions/{id}', success: 204, hasBody: false, prepare: endingSession },
   {
     route: 'POST /applications',
     success: 201,

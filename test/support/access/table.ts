@@ -59,6 +59,12 @@ in    403 403 403 403  ok  ok   403 403   403 403 403 403 403    403 403
 POST /sessions/authorize
 in    ok  ok  ok  ok   403 403  403 403   403 403 403 403 403    404 403
 
+GET /sessions
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
+
+DELETE /sessions/{id}
+in    404 404 404 404  403 403  ok  403   403 403 403 403 403    404 404
+
 POST /applications
 in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
 

@@ -1,0 +1,55 @@
+/**
+ * Which applications can make a key that reveals: those that may create applications.
+ *
+ * Reads the store as `verify` does, so only while nobody serves it. Source: contract section 11.
+ * @module
+ */
+import { openApplication, typeTerm } from '../applications/record.ts'
+import { pageSizeMax } from '../limits.ts'
+import { isExpired } from '../records/deadline.ts'
+import type { Keys } from '../crypto/scope.ts'
+import type { Row, Store } from '../store/contract.ts'
+import { listTenants } from '../tenants/record.ts'
+import { lockDataFolder, openKeysOf, openStoreOf, type FolderOptions } from './data-folder.ts'
+import { CommandFailure } from './failure.ts'
+import { wallMs } from './system.ts'
+
+const tenantsMax = 1_000
+
+async function managersOf(store: Store, keys: Keys, tenantId: string): Promise<readonly Row[]> {
+  const query = { term: typeTerm(keys, tenantId, 'management') }
+  const nowMs = wallMs()
+  const found: Row[] = []
+  for (let offset = 0; ; offset += pageSizeMax) {
+    const { rows } = await store.page(query, { offset, limit: pageSizeMax, nowMs })
+    found.push(...rows)
+    if (rows.length < pageSizeMax) return found
+  }
+}
+
+/** @returns ids of applications; `undefined` while another process has the folder */
+export async function findKeyMakers(
+  options: FolderOptions,
+): Promise<readonly string[] | undefined> {
+  let folder: ReturnType<typeof lockDataFolder>
+  try {
+    folder = lockDataFolder(options)
+  } catch (error) {
+    if (error instanceof CommandFailure) return undefined
+    throw error
+  }
+  const store = await openStoreOf(folder, () => {})
+  const keys = await openKeysOf(store, folder)
+  try {
+    const tenants = await listTenants(store, keys, tenantsMax)
+    const rows = await Promise.all(tenants.map(({ id }) => managersOf(store, keys, id)))
+    return rows
+      .flat()
+      .filter(row => !isExpired(row, wallMs()))
+      .map(row => openApplication(keys, row).record)
+      .filter(({ permissions }) => permissions.includes('application:create'))
+      .map(({ id }) => id)
+  } finally {
+    await store.close()
+  }
+}
