@@ -11,7 +11,7 @@ import { isWithin } from '../domain/grant-limit.ts'
 import { parseFutureInstant } from '../domain/instants.ts'
 import { ApiError, invalid, invariant } from '../errors.ts'
 import { sessionMsDefault, sessionMsMax } from '../limits.ts'
-import { untilWritten, writeAs } from '../records/write.ts'
+import { CredentialMoved, untilWritten, writeAs } from '../records/write.ts'
 import { Secret } from '../secret.ts'
 import { sessionKeyPrefix } from './authenticate.ts'
 import type { SessionDeps } from './deps.ts'
@@ -66,12 +66,23 @@ export async function createSession(deps: Deps, caller: Caller): Promise<NewSess
 
 const unknownNonce = () => new ApiError('not_found', 'There is no session with this nonce.')
 
+/** A session may have ended with the key of its authorizer, which is then no key to say so to. */
+async function assertStands(deps: SessionDeps, caller: Caller): Promise<void> {
+  const standing = await deps.findApplication(caller.tenantId, caller.applicationId)
+  if (standing?.keyNumber !== caller.keyNumber) throw new CredentialMoved()
+}
+
 /** A session that has ended is gone with its nonce. */
-async function findByNonce(deps: SessionDeps, nonce: Uint8Array): Promise<StoredSession> {
+async function findByNonce(
+  deps: SessionDeps,
+  caller: Caller,
+  nonce: Uint8Array,
+): Promise<StoredSession> {
   const row = await deps.store.find(nonce)
   if (row === undefined) throw unknownNonce()
   const session = openSession(deps.keys, row)
   const backing = await findBacking(deps, session.record)
+  if (backing === undefined) await assertStands(deps, caller)
   if (backing === undefined || !isUsable(session.record, deps.now())) throw unknownNonce()
   return session
 }
@@ -102,7 +113,7 @@ export function authorizeSession(
   const nonce = nonceDigest(deps.keys, caller.tenantId, body.nonce)
   const signature = { authorizedBy: caller.applicationId, keyNumber: caller.keyNumber }
   return untilWritten(async () => {
-    const { row, record } = await findByNonce(deps, nonce)
+    const { row, record } = await findByNonce(deps, caller, nonce)
     if (deps.settings.sessionGrantsWithinAuthorizer && !isWithin(grants, caller.grants)) {
       throw new ApiError('forbidden', 'expected only grants that the caller holds itself')
     }

@@ -4,7 +4,11 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/app.ts'
+import { findLiveApplication } from '../../src/applications/authenticate.ts'
+import type { Caller } from '../../src/domain/caller.ts'
 import { sweep } from '../../src/expiry.ts'
+import { CredentialMoved } from '../../src/records/write.ts'
+import { authorizeSession } from '../../src/sessions/service.ts'
 import { addApplication, openSessionKit, type SessionKit } from '../support/sessions.ts'
 import { addTenant } from '../support/tenants.ts'
 import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
@@ -268,4 +272,24 @@ describe('sessions of two tenants in one store', () => {
     expect((await vault.ask('GET', '/tokens', { key: other })).text).toContain('"total_items":0')
     expect((await vault.ask('POST', '/tokens', { key: other, body })).status).toBe(201)
   })
+})
+
+test('an authorizer whose key is made anew amid its request is decided on anew', async () => {
+  const { vault, kit } = await vaultWithSessions(66)
+  const findApplication = (tenantId: string, id: string) =>
+    findLiveApplication(vault.deps, tenantId, id)
+  const caller = await findApplication(vault.tenantId, kit.authorizer.id)
+  if (caller === undefined) throw new Error('no authorizer')
+  const { nonce } = await kit.create()
+  await kit.authorize(nonce, reading)
+  const again = (by: Caller) =>
+    authorizeSession({ ...vault.deps, findApplication }, by, {
+      ...{ nonce, permissions: ['token:read'] },
+    })
+  await expect(again(caller)).rejects.toMatchObject({ kind: 'conflict' })
+  const path = `/applications/${kit.authorizer.id}/regenerate`
+  await vault.ask('POST', path, { key: vault.managementKey })
+  await expect(again(caller)).rejects.toBeInstanceOf(CredentialMoved)
+  const now = await findApplication(vault.tenantId, kit.authorizer.id)
+  await expect(again(now ?? caller)).rejects.toMatchObject({ kind: 'not_found' })
 })
