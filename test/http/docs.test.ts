@@ -24,11 +24,13 @@ test('the document describes every operation with its success and its failures',
   )
   expect(operations.toSorted()).toEqual([
     'DELETE /applications/{id}',
+    'DELETE /sessions/{id}',
     'DELETE /tokens/{id}',
     'GET /applications',
     'GET /applications/key',
     'GET /applications/{id}',
     'GET /permissions',
+    'GET /sessions',
     'GET /tenants/self',
     'GET /tokens',
     'GET /tokens/{id}',

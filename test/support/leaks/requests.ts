@@ -25,6 +25,8 @@ export interface World {
   token(): Promise<string>
   application(): Promise<string>
   nonce(): Promise<string>
+  /** The id of a new session. */
+  session(): Promise<string>
 }
 
 export interface Operation {
@@ -210,6 +212,13 @@ export const operations: Readonly<Record<string, Operation>> = {
       const target = '/sessions/authorize'
       return [{ method: 'POST', target, as: 'private', body, headers: idempotent() }]
     },
+  },
+  listSessions: plain('GET', '/sessions?start=&size=10', 'management'),
+  deleteSession: {
+    success: 204,
+    prepare: async world => [
+      { method: 'DELETE', target: `/sessions/${await world.session()}`, as: 'management' },
+    ],
   },
   createApplication: {
     success: 201,

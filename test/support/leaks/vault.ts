@@ -72,6 +72,11 @@ function worldOf(succeed: Succeed, shownOnce: string[]) {
     shownOnce.push(memberOf(made, 'key'))
     return made
   }
+  const addSession = async () => {
+    const made = await succeed({ method: 'POST', target: '/sessions', as: 'public' }, 201)
+    shownOnce.push(memberOf(made, 'session_key'), memberOf(made, 'nonce'))
+    return made
+  }
   const world: World = {
     async token() {
       const body = newToken()
@@ -79,11 +84,8 @@ function worldOf(succeed: Succeed, shownOnce: string[]) {
       return body.id
     },
     application: async () => memberOf(await addApplication(backend()), 'id'),
-    async nonce() {
-      const made = await succeed({ method: 'POST', target: '/sessions', as: 'public' }, 201)
-      shownOnce.push(memberOf(made, 'session_key'), memberOf(made, 'nonce'))
-      return memberOf(made, 'nonce')
-    },
+    nonce: async () => memberOf(await addSession(), 'nonce'),
+    session: async () => memberOf(await addSession(), 'id'),
   }
   return { world, addApplication }
 }
