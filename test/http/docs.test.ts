@@ -48,7 +48,7 @@ test('the document describes every operation with its success and its failures',
     'PUT /applications/{id}',
   ])
   const created = document.paths['/tokens']?.['post']?.responses ?? {}
-  const statuses = ['201', '400', '401', '403', '409', '413', '415', 'default']
+  const statuses = ['201', '400', '401', '403', '404', '409', '413', '415', 'default']
   expect(Object.keys(created)).toEqual(statuses)
 })
 

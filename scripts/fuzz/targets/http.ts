@@ -158,6 +158,7 @@ const world: World = {
   token: () => Promise.resolve('$token'),
   application: () => Promise.resolve('$application'),
   nonce: () => Promise.resolve('$nonce'),
+  session: () => Promise.resolve('$session'),
 }
 
 const typeOf = ({ method }: Sent) =>

@@ -91,6 +91,7 @@ const world = {
   token: () => Promise.resolve(mark()),
   application: () => Promise.resolve(mark()),
   nonce: () => Promise.resolve(mark()),
+  session: () => Promise.resolve(mark()),
 }
 
 async function seedsOf(): Promise<string[]> {
