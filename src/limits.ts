@@ -64,7 +64,7 @@ export const agentHeadersMax = 4
 
 // Idempotency keys (contract section 1)
 export const idempotencyKeyCharsMax = 200
-export const idempotencyReplyMs = 24 * 60 * 60 * 1_000
+export const idempotencyKeptMs = 24 * 60 * 60 * 1_000
 /** decision: what was done is told by so much at most; beyond, its key answers 409. */
 export const idempotencyEffectBytesMax = 1_500_000
 
@@ -167,6 +167,8 @@ export const maskDepthMax = jsonDepthMax
 export const maskValuesMax = 1_000
 
 // Applications
+/** decision: of one installation, as far as commands look at all of them. */
+export const tenantsMax = 1_000
 export const nameCharsMax = 200
 export const descriptionCharsMax = 200
 export const permissionsMax = 50

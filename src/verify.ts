@@ -8,7 +8,7 @@
  */
 import { applicationUnique, openApplication, tenantTerm, typeTerm } from './applications/record.ts'
 import type { Keys } from './crypto/scope.ts'
-import { isReply } from './http/idempotency.ts'
+import { isKeptEffect } from './http/idempotency.ts'
 import type { Collection } from './records/sealed-row.ts'
 import {
   openSession,
@@ -97,7 +97,7 @@ const tenantReadings = (keys: Keys, tenantId: string): Reading[] => [
     parts: [3],
     follows: row => isFoundByItsRecord(keys, tenantId, row),
   },
-  { collection: 'idempotency', parts: [2, 3], follows: row => isReply(keys, tenantId, row) },
+  { collection: 'idempotency', parts: [2, 3], follows: row => isKeptEffect(keys, tenantId, row) },
 ]
 
 interface Read {

@@ -6,7 +6,7 @@
  * @module
  */
 import { invariant } from '../errors.ts'
-import { nameCharsMax } from '../limits.ts'
+import { nameCharsMax, tenantsMax } from '../limits.ts'
 import type { Keys } from '../crypto/scope.ts'
 import { listTenants } from '../tenants/record.ts'
 import type { Store } from '../store/contract.ts'
@@ -21,8 +21,6 @@ export interface AppCreateOptions extends FolderOptions {
   readonly tenant?: string
   readonly json?: boolean
 }
-
-const tenantsMax = 1_000
 
 async function tenantOf(store: Store, keys: Keys, asked: string | undefined): Promise<string> {
   const ids = (await listTenants(store, keys, tenantsMax)).map(({ id }) => id)

@@ -2,7 +2,7 @@
  * `coffer doctor`: what an operator should know before others find out.
  *
  * Looks at a data folder and at the settings as `serve` would take them, and changes nothing; a
- * running server is not disturbed. A fault keeps `serve` from starting or from writing; a warning
+ * running server is not disturbed, and one that starts meanwhile waits for a moment. A fault keeps `serve` from starting or from writing; a warning
  * is a choice that weakens the vault; a note is what is so in every vault.
  * Source: contract sections 1 and 11, hardening finding 9.
  * @module
@@ -94,11 +94,19 @@ export function findInSettings(settings: Settings, address: Address): Finding[] 
     [!settings.maskGuard, 'a mask may show a whole card number'],
     [
       !settings.strictMasks,
-      'who may update a token may change its mask to show it all: strict masks are off',
+      'who sees a token masked may change how it is masked: strict masks are off',
     ],
     [
       settings.tenantWideDeduplication,
       'whoever may create tokens is told of equal ones out of its reach, by deduplication',
+    ],
+    [
+      !settings.sessionGrantsWithinAuthorizer,
+      'a session may be granted more than its authorizer has',
+    ],
+    [
+      settings.searchGuessesPerMinuteMax === 0 || settings.createGuessesPerMinuteMax === 0,
+      'whoever does not see data may guess at it without end',
     ],
     [settings.requestsPerSecondMax === undefined, 'no credential is limited in its requests'],
     [
@@ -111,7 +119,13 @@ export function findInSettings(settings: Settings, address: Address): Finding[] 
 
 /** Who holds such a key can give itself every token: it is to be kept like the master key. */
 async function findInApplications(options: FolderOptions): Promise<Finding> {
-  const ids = await findKeyMakers(options)
+  let ids: readonly string[] | undefined
+  try {
+    ids = await findKeyMakers(options)
+  } catch (error) {
+    if (error instanceof CommandFailure) return fault(error.message)
+    throw error
+  }
   const text =
     ids === undefined
       ? 'while a server runs, applications that can make a key which reveals are not looked for'
@@ -129,9 +143,9 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   ]
   const count = (wanted: Finding['level']) =>
     findings.filter(({ level }) => level === wanted).length
-  const faults = count('fault')
   // A folder with a fault may hold nothing that can be opened.
-  if (faults === 0) findings.push(await findInApplications(options))
+  if (count('fault') === 0) findings.push(await findInApplications(options))
+  const faults = count('fault')
   if (options.json === true) sayNow(JSON.stringify({ findings }))
   else for (const { level, text } of findings) sayNow(`${level}: ${text}`)
   if (faults > 0) throw new CommandFailure(`${faults} of ${findings.length} findings are faults`)

@@ -5,7 +5,7 @@
  * @module
  */
 import { openApplication, typeTerm } from '../applications/record.ts'
-import { pageSizeMax } from '../limits.ts'
+import { pageSizeMax, tenantsMax } from '../limits.ts'
 import { isExpired } from '../records/deadline.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Row, Store } from '../store/contract.ts'
@@ -13,8 +13,6 @@ import { listTenants } from '../tenants/record.ts'
 import { lockDataFolder, openKeysOf, openStoreOf, type FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
 import { wallMs } from './system.ts'
-
-const tenantsMax = 1_000
 
 async function managersOf(store: Store, keys: Keys, tenantId: string): Promise<readonly Row[]> {
   const query = { term: typeTerm(keys, tenantId, 'management') }
@@ -39,6 +37,7 @@ export async function findKeyMakers(
     throw error
   }
   const store = await openStoreOf(folder, () => {})
+  // Closes the store where it fails.
   const keys = await openKeysOf(store, folder)
   try {
     const tenants = await listTenants(store, keys, tenantsMax)

@@ -15,7 +15,7 @@ import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { ApiError, invalid } from '../errors.ts'
-import { idempotencyEffectBytesMax, idempotencyKeyCharsMax, idempotencyReplyMs } from '../limits.ts'
+import { idempotencyEffectBytesMax, idempotencyKeyCharsMax, idempotencyKeptMs } from '../limits.ts'
 import { isExpired } from '../records/deadline.ts'
 import { openEveryValue, openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { Effect } from '../records/write.ts'
@@ -145,7 +145,7 @@ export const keeperOf =
   (effect: Effect): readonly Change[] => {
     const isShort = Buffer.byteLength(JSON.stringify(effect)) <= idempotencyEffectBytesMax
     const kept: Kept = { body: slot.body, ...(isShort ? { effect } : {}) }
-    const deadlineMs = deps.now() + idempotencyReplyMs
+    const deadlineMs = deps.now() + idempotencyKeptMs
     const rowHeader = { uniques: [slot.unique], terms: [], deadlineMs }
     const values = [utf8(JSON.stringify(kept))]
     return [...leaving, { insert: sealRow(slot.sealer, deps.randomBytes, rowHeader, 1, values) }]
@@ -156,7 +156,7 @@ export const keeperOf =
  * @returns whether it can be found and ends by itself
  * @throws ApiError `storage_corrupt` when it is none of an idempotency key of that tenant
  */
-export function isReply(keys: Keys, tenantId: string, row: Row): boolean {
+export function isKeptEffect(keys: Keys, tenantId: string, row: Row): boolean {
   const sealer = sealerOf(keys, tenantId)
   openEveryValue(sealer, row)
   return row.uniques.length === 1 && row.terms.length === 0 && row.deadlineMs !== undefined

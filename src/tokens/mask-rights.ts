@@ -2,7 +2,7 @@
  * Who may give a token which mask: beyond some bounds only whoever its rules reveal it to.
  *
  * A mask is what others see under the transform `mask`, and search indexes and fingerprints tell of
- * data as masks do. The setting `strict_masks` loosens all of it. Source: contract section 6.
+ * data as masks do. The setting `strict_masks` loosens it for whoever is shown a mask. Source: contract section 6.
  * @module
  */
 import type { Transform } from '../domain/access.ts'

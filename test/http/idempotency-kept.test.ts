@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { buildApp } from '../../src/app.ts'
 import { applicationUnique } from '../../src/applications/record.ts'
 import { utf8 } from '../../src/bytes.ts'
-import { isReply, slotOf } from '../../src/http/idempotency.ts'
+import { isKeptEffect, slotOf } from '../../src/http/idempotency.ts'
 import { idempotencyEffectBytesMax } from '../../src/limits.ts'
 import { openEveryValue, sealRow } from '../../src/records/sealed-row.ts'
 import type { Store } from '../../src/store/contract.ts'
@@ -195,6 +195,6 @@ describe('what was done', () => {
     })
     expect([again.status, again.text.includes(canary)]).toEqual([409, false])
     const found = await deps.store.find(slot.unique)
-    expect(found !== undefined && isReply(deps.keys, tenantId, found)).toBe(true)
+    expect(found !== undefined && isKeptEffect(deps.keys, tenantId, found)).toBe(true)
   })
 })

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/app.ts'
 import { sweep } from '../../src/expiry.ts'
 import { slotOf } from '../../src/http/idempotency.ts'
-import { idempotencyReplyMs } from '../../src/limits.ts'
+import { idempotencyKeptMs } from '../../src/limits.ts'
 import { canary } from '../support/refusal.ts'
 import {
   openTestVault,
@@ -118,13 +118,13 @@ describe('the first success of a key answers every repetition', () => {
   test('for a day, and then the key is free', async () => {
     const { vault, key, create } = await openWithKey(124)
     await create('daily')
-    vault.clock.advance(idempotencyReplyMs - 1)
+    vault.clock.advance(idempotencyKeptMs - 1)
     await create('daily')
     expect(await count(vault, key)).toBe(1)
     vault.clock.advance(1)
     await create('daily')
     expect(await count(vault, key)).toBe(2)
-    vault.clock.advance(idempotencyReplyMs)
+    vault.clock.advance(idempotencyKeptMs)
     expect(await sweep(vault.deps)).toBe(1)
     await create('daily')
     expect(await count(vault, key)).toBe(3)

@@ -89,7 +89,7 @@ describe('the document', () => {
     }
   })
 
-  test('E12.6: shows nothing that the page would send and its reader does not mean', () => {
+  test('E12.7: shows nothing that the page would send and its reader does not mean', () => {
     let keys = 0
     for (const { operation } of operations) {
       const requests = Object.values(operation.requestBody?.content ?? {})
