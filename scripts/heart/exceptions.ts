@@ -63,12 +63,6 @@ export const equivalent: readonly Exception[] = [
     reason: 'a part that throws is as wrong as one that gives nothing',
   },
   {
-    file: 'src/domain/grant-limit.ts',
-    guard: 'container !== undefined',
-    what: ['true'],
-    reason: 'for the type checker: no area lies inside what is no container',
-  },
-  {
     file: 'src/domain/hidden-digits.ts',
     guard: 'at < digits.length',
     what: ['boundary <='],

@@ -1,16 +1,16 @@
 /**
- * Whether grants stay within other grants: nothing is seen through the first that the second
- * would not show as plainly.
+ * What is left of grants under a limit: nothing is seen through the rest that the limit would not
+ * show as plainly, nor the grants themselves.
  *
- * Conservative: where that cannot be proved from the texts of the rules, the answer is no. A rule
- * is taken by its whole area, but for what an earlier rule on a container decides in its place; of
- * its conditions only those on containers narrow it. Sound while a token stands in one container
- * (limits, `containersMax`).
+ * Containers fall into classes: all that no bound of any rule tells apart. Of each it is known what
+ * the limit shows there at least. A rule stands, for one permission, where that is enough in
+ * every class that it may decide. One that falls uncovers what stands behind it, so it bounds that
+ * too. Conservative: of conditions only those on containers narrow a rule, and ids may be any.
+ * Sound while a token stands in one container (limits, `containersMax`).
  * Source: contract section 12, `sessions.grants_within_authorizer`.
  * @module
  */
 import { plainTransform, transforms, type Grants, type Rule, type Transform } from './access.ts'
-import { containerCovers } from './containers.ts'
 import type { Permission } from './permissions.ts'
 
 /** Containers that start with a text, or the one that equals it. */
@@ -19,98 +19,131 @@ interface Bound {
   readonly isExact: boolean
 }
 
-/** All bounds hold for each container of the area. */
-type Area = readonly Bound[]
+const everywhere: Bound = { text: '/', isExact: false }
 
-const below = (container = '/'): Area => [{ text: container, isExact: false }]
+const isInside = (inner: Bound, outer: Bound): boolean =>
+  outer.isExact ? inner.isExact && inner.text === outer.text : inner.text.startsWith(outer.text)
 
-const everywhere: Area = below()
-
-/** Conditions on ids narrow an area further; leaving them out only makes it larger. */
-function areaOf({ container, conditions = [] }: Rule): Area {
-  if (container !== undefined) return below(container)
-  const bounds = conditions
-    .filter(({ attribute }) => attribute === 'container')
-    .map(({ operator, value }) => ({ text: value, isExact: operator === 'equals' }))
-  return [...everywhere, ...bounds]
+/** Of two beginnings one goes on where the other ends, or they have nothing in common. */
+function meet(a: Bound | undefined, b: Bound): Bound | undefined {
+  if (a === undefined) return undefined
+  if (isInside(a, b)) return a
+  return isInside(b, a) ? b : undefined
 }
 
-const isInside = (area: Area, container: string): boolean =>
-  area.some(({ text }) => containerCovers(container, text))
-
-const isApart = (area: Area, container: string): boolean =>
-  area.some(
-    ({ text, isExact }) =>
-      !containerCovers(container, text) && (isExact || !container.startsWith(text)),
-  )
-
-const isAtLeast = (held: Transform, asked: Transform): boolean =>
-  transforms.indexOf(held) >= transforms.indexOf(asked)
-
-/** Whether one of these rules decides for all of an area. */
-const isDecided = (rules: readonly Rule[], permission: Permission, area: Area): boolean =>
-  rules.some(
-    ({ permissions, container }) =>
-      permissions.includes(permission) && container !== undefined && isInside(area, container),
-  )
-
-/** What is asked of the limit: to show as much, in an area but for what earlier rules decide. */
-interface Claim {
-  readonly permission: Permission
-  readonly area: Area
-  readonly transform: Transform
-  readonly earlier: readonly Rule[]
+/** A rule, and the containers that it may cover; it covers none without a bound. */
+interface Area {
+  readonly rule: Rule
+  readonly rank: number
+  readonly bound: Bound | undefined
+  /** Whether it covers all that stands there, whatever its id. */
+  readonly isWhole: boolean
 }
 
-/**
- * Walks the rules of the limit as `decideTransform` does. A rule around the whole area decides
- * for what no rule before it decided; one that may touch the area must show as much on its part.
- */
-function reaches(limit: Grants, { permission, area, transform: asked, earlier }: Claim): boolean {
-  if (isDecided(earlier, permission, area)) return true
-  for (const { permissions, container, transform } of limit.rules) {
-    if (!permissions.includes(permission)) continue
-    if (container !== undefined && isApart(area, container)) continue
-    if (isDecided(earlier, permission, below(container))) continue
-    if (!isAtLeast(transform, asked)) return false
-    if (container !== undefined && isInside(area, container)) return true
+const rankOf = (transform: Transform): number => transforms.indexOf(transform)
+const nothing = -1
+
+function areaOf(rule: Rule): Area {
+  const { container, conditions } = rule
+  const rank = rankOf(rule.transform)
+  if (container !== undefined) {
+    return { rule, rank, bound: { text: container, isExact: false }, isWhole: true }
   }
-  return limit.permissions.includes(permission) && isAtLeast(plainTransform(permission), asked)
+  // A rule without a scope covers nothing.
+  if (conditions === undefined) return { rule, rank, bound: undefined, isWhole: false }
+  const onContainers = conditions.filter(({ attribute }) => attribute === 'container')
+  const bound = onContainers.reduce(
+    (met: Bound | undefined, { operator, value }) =>
+      meet(met, { text: value, isExact: operator === 'equals' }),
+    everywhere,
+  )
+  return { rule, rank, bound, isWhole: onContainers.length === conditions.length }
 }
 
-/** Whether a claim would show more where a rule that went has decided. */
-const takesOver = ({ area, transform }: Claim, { container, transform: shown }: Rule): boolean =>
-  !isAtLeast(shown, transform) && (container === undefined || !isApart(area, container))
+/** Containers that all rules of both sides cover alike, and the areas of each side there. */
+interface Class {
+  readonly granted: ReadonlySet<Area>
+  readonly limiting: readonly Area[]
+}
+
+function classesOf(granted: readonly Area[], limiting: readonly Area[]): readonly Class[] {
+  const bounds = [...granted, ...limiting].flatMap(({ bound }) => (bound ? [bound] : []))
+  return [everywhere, ...bounds].map(at => {
+    const isThere = ({ bound }: Area) => bound !== undefined && isInside(at, bound)
+    return { granted: new Set(granted.filter(isThere)), limiting: limiting.filter(isThere) }
+  })
+}
+
+const plainRank = ({ permissions }: Grants, permission: Permission): number =>
+  permissions.includes(permission) ? rankOf(plainTransform(permission)) : nothing
+
+/** What grants show at least, by their areas in one place. */
+function leastOf(grants: Grants, areas: readonly Area[], permission: Permission): number {
+  let least = Number.POSITIVE_INFINITY
+  for (const { rule, rank, isWhole } of areas) {
+    if (!rule.permissions.includes(permission)) continue
+    least = Math.min(least, rank)
+    if (isWhole) return least
+  }
+  return Math.min(least, plainRank(grants, permission))
+}
+
+interface Sides {
+  readonly areas: readonly Area[]
+  readonly classes: readonly Class[]
+  readonly limit: Grants
+}
+
+/** @returns the rules that stand for a permission, and whether it would stand plainly */
+function standing({ areas, classes, limit }: Sides, grants: Grants, permission: Permission) {
+  const places = classes.map(({ granted, limiting }) => ({
+    granted,
+    ceiling: leastOf(limit, limiting, permission),
+    isDecided: false,
+  }))
+  const stands = (open: typeof places, rank: number): boolean => {
+    if (open.every(({ ceiling }) => rank <= ceiling)) return true
+    for (const place of open) place.ceiling = Math.min(place.ceiling, rank)
+    return false
+  }
+  const rules = new Set<Rule>()
+  for (const area of areas) {
+    if (!area.rule.permissions.includes(permission)) continue
+    const open = places.filter(({ granted, isDecided }) => !isDecided && granted.has(area))
+    if (!stands(open, area.rank)) continue
+    rules.add(area.rule)
+    if (area.isWhole) for (const place of open) place.isDecided = true
+  }
+  const open = places.filter(({ isDecided }) => !isDecided)
+  return { rules, isPlain: stands(open, plainRank(grants, permission)) }
+}
+
+const uniqueOf = ({ permissions, rules }: Grants): readonly Permission[] => [
+  ...new Set([...permissions, ...rules.flatMap(rule => rule.permissions)]),
+]
 
 /**
- * What of grants is provably within a limit, rule by rule and permission by permission. Leaving out
- * the rest shows nothing more, neither than the limit nor than the grants: a later rule that would
- * show more in the place of one that went goes with it.
+ * The permissions, plain and of each rule, that are provably within `limit`; a rule without any is
+ * left out. Takes bounds times rules, of both sides.
  */
 export function grantsWithin(grants: Grants, limit: Grants): Grants {
-  const kept: Rule[] = []
-  const gone: Rule[] = []
-  const isKept = (permission: Permission, area: Area, transform: Transform): boolean => {
-    const claim = { permission, area, transform, earlier: kept }
-    const hasGone = (rule: Rule) => rule.permissions.includes(permission) && takesOver(claim, rule)
-    return reaches(limit, claim) && !gone.some(hasGone)
-  }
-  for (const rule of grants.rules) {
-    const area = areaOf(rule)
-    const { true: held = [], false: lost = [] } = Object.groupBy(rule.permissions, permission =>
-      isKept(permission, area, rule.transform) ? 'true' : 'false',
-    )
-    if (held.length > 0) kept.push({ ...rule, permissions: held })
-    if (lost.length > 0) gone.push({ ...rule, permissions: lost })
-  }
-  const permissions = grants.permissions.filter(permission =>
-    isKept(permission, everywhere, plainTransform(permission)),
-  )
-  return { permissions, rules: kept }
+  const areas = grants.rules.map(areaOf)
+  const limiting = limit.rules.map(areaOf)
+  const permissions = uniqueOf(grants)
+  const sides = { areas, classes: classesOf(areas, limiting), limit }
+  const held = permissions.map(each => ({ each, ...standing(sides, grants, each) }))
+  const standsIn = (rule: Rule, permission: Permission): boolean =>
+    held.some(({ each, rules }) => each === permission && rules.has(rule))
+  const rules = grants.rules.flatMap(rule => {
+    const left = rule.permissions.filter(permission => standsIn(rule, permission))
+    return left.length === 0 ? [] : [{ ...rule, permissions: left }]
+  })
+  const plain = held.filter(({ isPlain }) => isPlain).map(({ each }) => each)
+  return { permissions: grants.permissions.filter(each => plain.includes(each)), rules }
 }
 
 const countOf = ({ permissions, rules }: Grants): number =>
-  permissions.length + rules.reduce((count, rule) => count + rule.permissions.length, 0)
+  rules.reduce((count, rule) => count + rule.permissions.length, permissions.length)
 
 /** @returns whether each permission and rule of `grants` is provably within `limit` */
 export const isWithin = (grants: Grants, limit: Grants): boolean =>

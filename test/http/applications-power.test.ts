@@ -81,4 +81,11 @@ describe('grants', () => {
     const { path } = await make(masked)
     expect(await statusOf('PUT', path, updater, { name: 'renamed', ...grants })).toBe(200)
   })
+
+  test('are not widened by what a rule that never decides would hide', async () => {
+    const rules = [rule(1, '/pci/', 'reveal'), rule(2, '/pci/', 'redact')]
+    const { path } = await make({ permissions: ['token:read'], rules })
+    const body = { name: 'narrower', rules: [rule(1, '/', 'mask')] }
+    expect(await statusOf('PUT', path, updater, body)).toBe(200)
+  })
 })

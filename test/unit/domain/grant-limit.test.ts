@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Condition, Grants, Rule } from '../../../src/domain/access.ts'
-import { isWithin } from '../../../src/domain/grant-limit.ts'
+import { isWithin, grantsWithin } from '../../../src/domain/grant-limit.ts'
 import type { Permission } from '../../../src/domain/permissions.ts'
 
 const ruleWith = (over: Partial<Rule>): Rule => ({
@@ -99,7 +99,34 @@ const cases: readonly (readonly [string, Grants, Grants, boolean])[] = [
     false,
   ],
   ['a rule without a scope, within a rule on all', ruled(ruleWith({})), ruled(on('/')), true],
-  ['a rule without a scope, within a rule on a part', ruled(ruleWith({})), onPci, false],
+  [
+    'a rule without a scope, which covers nothing, within nothing',
+    ruled(ruleWith({})),
+    plain(),
+    true,
+  ],
+  ['rules of which the first takes a part, within themselves', allButBank, allButBank, true],
+  [
+    'a rule behind one that takes what is shown less',
+    ruled(on('/bank/', { transform: 'redact' }), on('/', { priority: 2 })),
+    ruled(on('/bank/high/', { transform: 'redact' }), on('/', { priority: 2 })),
+    true,
+  ],
+  [
+    'a rule behind one that takes only some ids of what is shown less',
+    ruled(
+      { ...when(anId, inContainer('starts_with', '/bank/')), transform: 'redact' },
+      on('/', { priority: 2 }),
+    ),
+    allButBank,
+    false,
+  ],
+  [
+    'conditions that no container meets, within nothing',
+    ruled(when(inContainer('equals', '/a/'), inContainer('starts_with', '/b'))),
+    plain(),
+    true,
+  ],
   ['a beginning below', ruled(when(inContainer('starts_with', '/pci/h'))), onPci, true],
   [
     'a beginning that goes on beside',
@@ -134,6 +161,60 @@ const cases: readonly (readonly [string, Grants, Grants, boolean])[] = [
     onPci,
     true,
   ],
+  [
+    'a container that equals one beside',
+    ruled(when(inContainer('equals', '/bank/'))),
+    onPci,
+    false,
+  ],
+  [
+    'a beginning and the container that equals it, around what is shown less',
+    ruled(when(inContainer('starts_with', '/pci/'), inContainer('equals', '/pci/'))),
+    ruled(on('/pci/high/', { transform: 'redact' }), on('/', { priority: 2 })),
+    true,
+  ],
+  [
+    'a container that equals one, and one that begins it, within nothing',
+    ruled(when(inContainer('equals', '/pci/high/'), inContainer('starts_with', '/pci/'))),
+    plain(),
+    false,
+  ],
+  [
+    'containers that cannot both be equal, within nothing',
+    ruled(
+      when(
+        inContainer('equals', '/a/'),
+        inContainer('equals', '/b/'),
+        inContainer('starts_with', '/'),
+      ),
+    ),
+    plain(),
+    true,
+  ],
+  [
+    'a rule behind conditions on containers that take what is shown less',
+    ruled(
+      { ...when(inContainer('starts_with', '/bank/')), transform: 'redact' },
+      on('/', { priority: 2 }),
+    ),
+    allButBank,
+    true,
+  ],
+  [
+    'a permission behind a rule for another one',
+    ruled(
+      on('/', { transform: 'redact' }),
+      on('/', { priority: 2, transform: 'reveal', permissions: ['token:use'] }),
+    ),
+    ruled(on('/', { permissions: ['token:read', 'token:use'] })),
+    false,
+  ],
+  [
+    'a plain permission behind a rule that takes what is shown less',
+    { permissions: ['token:read'], rules: [on('/bank/', { transform: 'redact' })] },
+    allButBank,
+    true,
+  ],
   ['nothing within nothing', plain(), plain(), true],
 ]
 
@@ -147,5 +228,40 @@ describe('grants are within others', () => {
     expect(isWithin(reading, ruled(when(anId)))).toBe(false)
     expect(isWithin(reading, { permissions: ['token:read'], rules: [byId] })).toBe(false)
     expect(isWithin(reading, { permissions: ['token:read'], rules: [when(anId)] })).toBe(true)
+  })
+})
+
+describe('grants under a limit that has become narrower', () => {
+  const revealing = { transform: 'reveal', priority: 2 } as const
+
+  test('keep what is within it, by permission, and no empty rule', () => {
+    const grants: Grants = {
+      permissions: ['token:read', 'token:create'],
+      rules: [
+        on('/pci/', { permissions: ['token:read', 'token:use'] }),
+        on('/bank/', { priority: 2, permissions: ['token:use'] }),
+      ],
+    }
+    expect(grantsWithin(grants, plain('token:read'))).toEqual({
+      permissions: ['token:read'],
+      rules: [on('/pci/', { permissions: ['token:read'] })],
+    })
+    expect(grantsWithin(grants, plain())).toEqual(plain())
+    expect(grantsWithin(grants, grants)).toEqual(grants)
+  })
+
+  test('lose what a rule that falls would uncover', () => {
+    const hidden = on('/', { transform: 'redact' })
+    const grants = ruled(hidden, on('/pci/', revealing))
+    expect(isWithin(grants, ruled(on('/', revealing)))).toBe(true)
+    expect(grantsWithin(grants, ruled(on('/pci/', revealing)))).toEqual(plain())
+  })
+
+  test('keep what a rule that falls did not hide', () => {
+    const hidden = on('/bank/', { transform: 'redact' })
+    const grants = ruled(hidden, on('/pci/', revealing))
+    expect(grantsWithin(grants, ruled(on('/pci/', revealing)))).toEqual(
+      ruled(on('/pci/', revealing)),
+    )
   })
 })
