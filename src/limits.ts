@@ -135,7 +135,7 @@ export const bulkTurnMsMax = 1
  * decision: while requests come, what a turn of long work is followed by, in times of its length,
  * and within which bounds.
  */
-export const restPerTurn = 4
+export const restPerTurn = 8
 export const restMsMin = 1
 export const restMsMax = 50
 

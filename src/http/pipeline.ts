@@ -94,7 +94,7 @@ function assertPermitted(route: Route, caller: Caller, params: Params): void {
   throw new ApiError('forbidden', `expected a credential with the permission ${permission}`)
 }
 
-/** What the caller may do now: a body takes its time, and a write may find its credential changed. */
+/** What the caller may do now: a body takes time, and a write may find its credential changed. */
 async function callerNow(
   pipeline: Pipeline,
   { route, request, params }: Pick<Asked, 'route' | 'request' | 'params'>,
