@@ -6,7 +6,7 @@ import { expect, test } from 'bun:test'
 import { restMsMax, restPerTurn } from '../../src/limits.ts'
 import { openTurns } from '../../src/turns.ts'
 
-test('of works that ask at once each has a round of the event loop of its own, in order', async () => {
+test('works that ask at once have their pieces one by one, each in its own round', async () => {
   const turns = openTurns(() => 0)
   let round = 0
   const countRound = () => {
@@ -43,7 +43,7 @@ async function firstAfterPiece(ms: number, isRequested: boolean): Promise<'piece
   return order[0] ?? 'timer'
 }
 
-test('where a request came, the next piece comes later, by a multiple of what one took', async () => {
+test('where a request came, the next piece comes later, the longer the last one took', async () => {
   expect(await firstAfterPiece(4, true)).toBe('timer')
   expect(await firstAfterPiece(1_000, true)).toBe('timer')
 })
