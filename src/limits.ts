@@ -130,7 +130,7 @@ export const bulkFramesMax = 10_000
 /** decision: a small request may ask for much data many times; its answer is bounded too. */
 export const bulkAnswerCharsMax = 16 * 1024 * 1024
 /** decision: so long may one request work before others have their turn. */
-export const bulkTurnMsMax = 1
+export const bulkTurnMsMax = 2
 /**
  * decision: while requests come, what a turn of long work is followed by, in times of its length,
  * and within which bounds.

@@ -234,7 +234,7 @@ async function decideAll(
     isLate: false,
   }
   const answers: (Answer | undefined)[] = []
-  const pause = pauses(deps.elapsedMs, deps.turns.next)
+  const pause = pauses(deps.elapsedMs)
   let chars = 0
   for (const [index, entry] of entries.entries()) {
     const answer = await answerOrRefuse(

@@ -7,17 +7,13 @@ import { setImmediate } from 'node:timers/promises'
 import { bulkTurnMsMax } from '../limits.ts'
 
 /**
- * @param nextTurn  resolves when it is time to go on
  * @returns a function to call between two pieces of work; what it gives, if anything, is to be
  *   awaited: then it is time to let others in
  */
-export function pauses(
-  elapsedMs: () => number,
-  nextTurn: () => Promise<void> = setImmediate,
-): () => Promise<void> | undefined {
+export function pauses(elapsedMs: () => number): () => Promise<void> | undefined {
   let sinceMs = elapsedMs()
   const letOthersIn = async (): Promise<void> => {
-    await nextTurn()
+    await setImmediate()
     sinceMs = elapsedMs()
   }
   return () => (elapsedMs() - sinceMs < bulkTurnMsMax ? undefined : letOthersIn())

@@ -62,7 +62,7 @@ async function planAll(
   readRequest: ReadRequest,
 ): Promise<readonly Fate<Plan>[]> {
   const plans: Fate<Plan>[] = []
-  const pause = pauses(deps.elapsedMs, deps.turns.next)
+  const pause = pauses(deps.elapsedMs)
   for (const leaf of leaves) {
     plans.push(planLeaf(deps, caller, leaf, readRequest))
     const turn = pause()
