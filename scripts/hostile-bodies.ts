@@ -37,7 +37,7 @@ interface Target {
   readonly key: string
 }
 
-const send = ({ origin, key }: Target, method: string, path: string, body?: string) =>
+const send = ({ origin, key }: Target, method: string, path: string, body?: string | Uint8Array) =>
   fetch(origin + path, {
     method,
     headers: { 'svc-api-key': key, 'content-type': 'application/json' },
@@ -56,7 +56,7 @@ const quantile = (times: readonly number[], share: number): number =>
   times.toSorted((a, b) => a - b)[Math.floor(share * (times.length - 1))] ?? 0
 
 async function writeForEver(target: Target, kind: NameKind): Promise<void> {
-  const body = bodyOf(kind)
+  const body = Buffer.from(bodyOf(kind))
   console.info('ready')
   await Promise.all(
     Array.from({ length: writers }, async () => {

@@ -6,6 +6,7 @@
 import type { Keys } from './crypto/scope.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store/contract.ts'
+import type { Turns } from './turns.ts'
 
 /** A line for the operator: an event and plain facts, never a value of a caller or of the store. */
 export type Log = (
@@ -23,6 +24,8 @@ export interface Deps {
   /** Milliseconds since the process began, always going on: for rates and turns. */
   readonly elapsedMs: () => number
   readonly randomBytes: (count: number) => Uint8Array
+  /** What long work waits for between two pieces of it. */
+  readonly turns: Turns
   readonly log: Log
   readonly settings: Settings
 }

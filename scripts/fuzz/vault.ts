@@ -11,6 +11,7 @@ import type { Deps } from '../../src/deps.ts'
 import { guessesPerMinuteSettingMax, requestsPerSecondSettingMax } from '../../src/limits.ts'
 import { defaultSettings } from '../../src/settings.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { openTurns } from '../../src/turns.ts'
 import { createVault, openVaultKeys } from '../../src/vault.ts'
 import { seededBytes } from '../../test/support/seeded.ts'
 
@@ -47,7 +48,17 @@ export async function openFuzzVault(seed: number): Promise<FuzzVault> {
     searchGuessesPerMinuteMax: guessesPerMinuteSettingMax,
     createGuessesPerMinuteMax: guessesPerMinuteSettingMax,
   }
-  const deps: Deps = { store, keys, now, settled: now, elapsedMs: now, randomBytes, log, settings }
+  const deps: Deps = {
+    store,
+    keys,
+    now,
+    settled: now,
+    elapsedMs: now,
+    turns: openTurns(now),
+    randomBytes,
+    log,
+    settings,
+  }
   return {
     handle: buildApp(deps).handle,
     managementKey: made.key.reveal(),

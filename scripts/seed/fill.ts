@@ -15,6 +15,7 @@ import { insertTokens } from '../../src/tokens/insert.ts'
 import type { CreateTokenBody } from '../../src/tokens/model.ts'
 import { planToken } from '../../src/tokens/plan.ts'
 import { tokenUnique } from '../../src/tokens/record.ts'
+import { openTurns } from '../../src/turns.ts'
 import { cardTerms, requestsOf, type Mix } from './contents.ts'
 import { openRandom, type Random } from './random.ts'
 
@@ -149,6 +150,7 @@ export async function fillVault(options: FillOptions): Promise<Filled> {
     keys,
     settled: () => 0,
     elapsedMs: () => 0,
+    turns: openTurns(() => 0),
     randomBytes,
     log: () => {},
     settings: defaultSettings,

@@ -13,6 +13,7 @@ import { sessionAuthenticator } from '../../src/sessions/authenticate.ts'
 import { defaultSettings } from '../../src/settings.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { loadToken } from '../../src/tokens/load.ts'
+import { openTurns } from '../../src/turns.ts'
 import { createVault, openVaultKeys } from '../../src/vault.ts'
 import type { Random } from '../seed/random.ts'
 import type { Comparison } from './measure.ts'
@@ -41,6 +42,7 @@ async function openDeps(folder: string, random: Random) {
     keys: await openVaultKeys(store, masterKey),
     settled: now,
     elapsedMs: () => performance.now(),
+    turns: openTurns(() => performance.now()),
     log: () => {},
     settings: defaultSettings,
   }

@@ -15,6 +15,7 @@ import { clockStartHoldMs } from '../limits.ts'
 import type { Secret } from '../secret.ts'
 import type { Settings } from '../settings.ts'
 import { openLmdbStore } from '../store/lmdb/open.ts'
+import { openTurns } from '../turns.ts'
 import { createVault, openVaultKeys } from '../vault.ts'
 import { noMark, openClock, type Clock } from './clock.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
@@ -66,7 +67,8 @@ async function makeDemoVault(
   const keys = await openVaultKeys(store, masterKey)
   masterKey.fill(0)
   const log = logToStderr
-  const deps: Deps = { store, keys, now, settled, randomBytes, elapsedMs, log, settings }
+  const turns = openTurns(elapsedMs)
+  const deps: Deps = { store, keys, now, settled, randomBytes, elapsedMs, turns, log, settings }
   const demo: DemoKeys = {
     tenantId,
     management: key,

@@ -8,6 +8,7 @@ import type { Address } from '../config.ts'
 import { primitives } from '../crypto/primitives.ts'
 import type { Deps, Log } from '../deps.ts'
 import type { Settings } from '../settings.ts'
+import { openTurns } from '../turns.ts'
 import { openClock, type ClockMark } from './clock.ts'
 import type { OpenedFolder } from './data-folder.ts'
 import { startServer, untilSignalled, type Sharing } from './server.ts'
@@ -39,7 +40,8 @@ export async function serveUntilSignalled(serving: Serving): Promise<void> {
   const { store, keys } = opened
   const clock = openClock({ wall: wallMs, elapsedMs, mark, startHoldMs, log })
   const { now, settled } = clock
-  const deps: Deps = { store, keys, now, settled, elapsedMs, randomBytes, log, settings }
+  const turns = openTurns(elapsedMs)
+  const deps: Deps = { store, keys, now, settled, elapsedMs, turns, randomBytes, log, settings }
   // It serves all the same: what is not locked may be swapped, and is read by nobody more.
   if (!primitives.isLocked()) log('memory_not_locked')
   outliveTerminal()

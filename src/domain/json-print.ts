@@ -17,18 +17,31 @@ import {
   type JsonObject,
   type Members,
 } from './json.ts'
+import { TextMap } from './text-map.ts'
 
-type Style = {
+export type Style = {
   readonly members: (value: JsonObject) => Iterable<readonly [string, Json]>
   readonly exactNumber: (numberText: string) => string
+  /** Texts of long values that were printed before, as long as those live. */
+  readonly kept: WeakMap<object, string>
 }
 
-const faithful: Style = { members: value => value, exactNumber: numberText => numberText }
+export const faithful: Style = {
+  members: value => value,
+  exactNumber: numberText => numberText,
+  kept: new WeakMap(),
+}
 
-const canonical: Style = {
-  // RFC 8785 section 3.2.3: by UTF-16 code units, which is the order of `<` on strings.
-  members: value => [...value].sort(([a], [b]) => (a < b ? -1 : 1)),
+// RFC 8785 section 3.2.3: by UTF-16 code units, which is the order of `<` on strings.
+const inOrder = (value: JsonObject): Iterable<readonly [string, Json]> =>
+  value instanceof TextMap
+    ? (value as TextMap<Json>).inOrder()
+    : [...value].sort(([a], [b]) => (a < b ? -1 : 1))
+
+export const canonical: Style = {
+  members: inOrder,
   exactNumber: canonicalNumberText,
+  kept: new WeakMap(),
 }
 
 const printObject = (value: JsonObject, style: Style): string => {
@@ -45,23 +58,33 @@ const printArray = (value: readonly Json[], style: Style): string => {
   return text === '' ? '[]' : `${text}]`
 }
 
-const printValue = (value: Json, style: Style): string => {
+type Scalar = Exclude<Json, readonly Json[] | JsonObject>
+
+export const printScalar = (value: Scalar, style: Style): string => {
   if (typeof value === 'string') return JSON.stringify(value)
-  if (isJsonObject(value)) return printObject(value, style)
-  if (isJsonArray(value)) return printArray(value, style)
   if (isExactNumber(value)) return style.exactNumber(value.numberText)
   invariant(typeof value !== 'number' || Number.isFinite(value), 'a JSON number is finite')
   return String(value)
 }
 
+const printValue = (value: Json, style: Style): string => {
+  if (isJsonObject(value)) return printObject(value, style)
+  return isJsonArray(value) ? printArray(value, style) : printScalar(value, style)
+}
+
+const print = (value: Json, style: Style): string => {
+  if (typeof value !== 'object' || value === null) return printValue(value, style)
+  return style.kept.get(value) ?? printValue(value, style)
+}
+
 /** @returns compact JSON text: members in their order, exact numbers as they came */
-export const printJson = (value: Json): string => printValue(value, faithful)
+export const printJson = (value: Json): string => print(value, faithful)
 
 /**
  * @returns the one text of all values that are equal as JSON: names sorted, numbers by their exact
  *   decimal value. Source: RFC 8785, widened to numbers that no double holds.
  */
-export const printCanonicalJson = (value: Json): string => printValue(value, canonical)
+export const printCanonicalJson = (value: Json): string => print(value, canonical)
 
 const nothingOpaque: ReadonlySet<string> = new Set()
 

@@ -79,6 +79,13 @@ export class TextMap<V> implements ReadonlyTextMap<V> {
     return this
   }
 
+  /** Entries in the order of their texts. */
+  *inOrder(): Iterable<readonly [string, V]> {
+    for (const run of this.runs) {
+      for (const place of run) yield [this.texts[place] ?? '', this.held[place] as V]
+    }
+  }
+
   keys(): Iterable<string> {
     return this.texts
   }

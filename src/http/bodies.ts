@@ -10,13 +10,13 @@ import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { ValueErrorType, type ValueError } from '@sinclair/typebox/errors'
 import { addFault, throwFaults, type Faults } from '../domain/faults.ts'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'
-import { decodeUtf8 } from '../domain/json-parse.ts'
 import { toPlain } from '../domain/json-print.ts'
 import { ApiError } from '../errors.ts'
 import { bodyFaultsMax } from '../limits.ts'
 import { assertKnownNames } from './known-names.ts'
 import { knownPart } from './known-part.ts'
 import { parseBody } from './large-bodies.ts'
+import type { Turns } from '../turns.ts'
 import type { BodyRule } from './route.ts'
 
 /** RFC 9110 section 8.3: types are case-insensitive; a charset, if given, must be UTF-8. */
@@ -99,8 +99,12 @@ export function readEnvelope(
  * @returns the body as the schema describes it; opaque members hold a `Json`
  * @throws ApiError `invalid_request`
  */
-export async function parseJsonBody(bytes: Uint8Array, rule: BodyRule): Promise<unknown> {
-  const json = await parseBody(decodeUtf8(bytes))
+export async function parseJsonBody(
+  bytes: Uint8Array,
+  rule: BodyRule,
+  turns: Turns,
+): Promise<unknown> {
+  const json = await parseBody(bytes, turns)
   if (rule.opaque === 'all') return json
   if (!isJsonObject(json)) {
     throw new ApiError('invalid_request', 'expected a JSON object as the body')

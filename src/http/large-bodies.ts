@@ -1,24 +1,29 @@
 /**
- * Bodies that take long to parse: one at a time, and in turns, so that however many come at once,
- * nobody else waits for more than a piece of one.
+ * Bodies that take long to parse and to print: in turns, so that however many come at once, nobody
+ * else waits for more than a piece of one.
  *
  * @module
  */
-import { setImmediate } from 'node:timers/promises'
 import type { Json } from '../domain/json.ts'
-import { parseJson, parseJsonInTurns } from '../domain/json-parse.ts'
-import { jsonTurnChars } from '../limits.ts'
+import { decodeUtf8, parseJson, parseJsonInTurns } from '../domain/json-parse.ts'
+import { printInTurns } from '../domain/json-print-turns.ts'
+import { shortBodyBytesMax } from '../limits.ts'
+import type { Turns } from '../turns.ts'
 
-const letOthersIn = (): Promise<void> => setImmediate()
-
-/** Settles when all that came before are parsed. */
-let parsedBefore: Promise<unknown> = Promise.resolve()
-
-/** @throws ApiError `invalid_request` as `parseJson` */
-export function parseBody(text: string): Json | Promise<Json> {
-  if (text.length <= jsonTurnChars) return parseJson(text)
-  const parse = () => parseJsonInTurns(text, letOthersIn)
-  const parsed = parsedBefore.then(parse, parse)
-  parsedBefore = parsed.catch(() => {})
-  return parsed
+/**
+ * @returns the value; what of it is long was printed, so that printing it again takes no time
+ * @throws ApiError `invalid_request` as `parseJson`
+ */
+async function parseLongBody(bytes: Uint8Array, { next }: Turns): Promise<Json> {
+  await next()
+  const text = decodeUtf8(bytes)
+  await next()
+  const value = await parseJsonInTurns(text, next)
+  await next()
+  await printInTurns(value, next)
+  return value
 }
+
+/** @throws ApiError `invalid_request` as `decodeUtf8` and `parseJson` */
+export const parseBody = (bytes: Uint8Array, turns: Turns): Json | Promise<Json> =>
+  bytes.length <= shortBodyBytesMax ? parseJson(decodeUtf8(bytes)) : parseLongBody(bytes, turns)

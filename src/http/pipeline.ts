@@ -13,7 +13,7 @@ import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { holdsAnywhere } from '../domain/access.ts'
 import { ApiError, tooManyRequests, unauthenticated } from '../errors.ts'
-import { traceIdCharsMax, writeAttemptsMax } from '../limits.ts'
+import { shortBodyBytesMax, traceIdCharsMax, writeAttemptsMax } from '../limits.ts'
 import { AlongTaken, changedByOthers, CredentialMoved, type Standing } from '../records/write.ts'
 import type { Change } from '../store/contract.ts'
 import type { Answers, Exchange } from './answers.ts'
@@ -134,8 +134,10 @@ interface Asked {
   readonly bytes: Uint8Array | undefined
 }
 
-const parsedBody = async ({ route, bytes }: Asked): Promise<unknown> =>
-  route.body === undefined || bytes === undefined ? undefined : parseJsonBody(bytes, route.body)
+const parsedBody = async ({ deps }: Pipeline, { route, bytes }: Asked): Promise<unknown> =>
+  route.body === undefined || bytes === undefined
+    ? undefined
+    : parseJsonBody(bytes, route.body, deps.turns)
 
 const queryOf = ({ route, request }: Asked) =>
   parseQuery(route.query === undefined ? '' : request.url)
@@ -157,7 +159,7 @@ async function callOf(pipeline: Pipeline, asked: Asked): Promise<Call> {
     assertContentType(request.headers.get('content-type'), route.body.contentType)
   }
   const countItems = itemCounter(pipeline, caller)
-  return { caller, params, query, body: await parsedBody(asked), countItems }
+  return { caller, params, query, body: await parsedBody(pipeline, asked), countItems }
 }
 
 async function replay(pipeline: Pipeline, asked: Asked, done: Done): Promise<Reply> {
@@ -167,7 +169,7 @@ async function replay(pipeline: Pipeline, asked: Asked, done: Done): Promise<Rep
     caller,
     params,
     query: queryOf(asked),
-    body: () => parsedBody(asked),
+    body: () => parsedBody(pipeline, asked),
     countItems: itemCounter(pipeline, caller),
     done,
   })
@@ -246,6 +248,7 @@ async function run(
   const key = readIdempotencyKey(route, request)
   const bytes = await readBytes(route, request, intake, key)
   const named = { route, request, params }
+  if (bytes === undefined || bytes.length <= shortBodyBytesMax) deps.turns.noteRequest()
   const caller = bytes === undefined ? first : await callerNow(pipeline, named)
   const asked = { ...named, caller, bytes }
   if (key === undefined) return handleStanding(pipeline, asked, await callOf(pipeline, asked))

@@ -58,6 +58,7 @@ const layers: readonly Layer[] = [
       'src/settings.ts',
       'src/libc.ts',
       'src/turning-time.ts',
+      'src/turns.ts',
     ],
     imports: [],
   },

@@ -1,0 +1,53 @@
+/**
+ * Turns of long work: one piece at a time, and short requests in between.
+ * @module
+ */
+import { expect, test } from 'bun:test'
+import { restMsMax, restPerTurn } from '../../src/limits.ts'
+import { openTurns } from '../../src/turns.ts'
+
+test('works that ask at once have their pieces one by one, each in its own round', async () => {
+  const turns = openTurns(() => 0)
+  let round = 0
+  const countRound = () => {
+    round += 1
+    timer = setImmediate(countRound)
+  }
+  let timer = setImmediate(countRound)
+  const pieces: { work: number; round: number }[] = []
+  const work = async (number: number) => {
+    for (let piece = 0; piece < 3; piece += 1) {
+      await turns.next()
+      pieces.push({ work: number, round })
+    }
+  }
+  await Promise.all([work(1), work(2), work(3)])
+  clearImmediate(timer)
+  expect(pieces.map(piece => piece.work)).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3])
+  expect(new Set(pieces.map(piece => piece.round)).size).toBe(pieces.length)
+})
+
+/** What happens after a piece that took `ms`: the next one, or a timer of half its rest. */
+async function firstAfterPiece(ms: number, isRequested: boolean): Promise<'piece' | 'timer'> {
+  let nowMs = 0
+  const turns = openTurns(() => nowMs)
+  const order: ('piece' | 'timer')[] = []
+  await turns.next()
+  nowMs += ms
+  if (isRequested) turns.noteRequest()
+  const restMs = Math.min(ms * restPerTurn, restMsMax)
+  const timer = Bun.sleep(restMs / 2).then(() => order.push('timer'))
+  await turns.next()
+  order.push('piece')
+  await timer
+  return order[0] ?? 'timer'
+}
+
+test('where a request came, the next piece comes later, the longer the last one took', async () => {
+  expect(await firstAfterPiece(4, true)).toBe('timer')
+  expect(await firstAfterPiece(1_000, true)).toBe('timer')
+})
+
+test('where none came, the next piece comes at once', async () => {
+  expect(await firstAfterPiece(1_000, false)).toBe('piece')
+})
