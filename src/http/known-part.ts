@@ -17,6 +17,18 @@ interface Shape {
 
 const nothingOpaque: ReadonlySet<string> = new Set()
 
+const membersOf = new WeakMap<TSchema, readonly (readonly [string, TSchema])[]>()
+
+/** The members that the schema of an object names, each with its schema; listed once. */
+function readMembers(schema: TSchema): readonly (readonly [string, TSchema])[] {
+  let members = membersOf.get(schema)
+  if (members === undefined) {
+    members = Object.entries(shapeOf(schema, 'properties')?.properties ?? {})
+    membersOf.set(schema, members)
+  }
+  return members
+}
+
 /** The shape that a value is meant to have, where null or something else may stand in its place. */
 function shapeOf(schema: TSchema, member: 'properties' | 'items'): Shape | undefined {
   const shape = schema as Shape
@@ -34,8 +46,7 @@ function knownMembers(
   opaque: ReadonlySet<string>,
 ): ReadonlyMap<string, Json> {
   const known = new Map<string, Json>()
-  const properties = shapeOf(schema, 'properties')?.properties ?? {}
-  for (const [name, inner] of Object.entries(properties)) {
+  for (const [name, inner] of readMembers(schema)) {
     const member = value.get(name)
     if (member === undefined) continue
     known.set(name, opaque.has(name) ? member : knownPart(inner, member))
