@@ -2,8 +2,9 @@
  * `coffer doctor`: what an operator should know before others find out.
  *
  * Looks at a data folder and at the settings as `serve` would take them, and changes nothing; a
- * running server is not disturbed, and one that starts meanwhile waits for a moment. A fault keeps `serve` from starting or from writing; a warning
- * is a choice that weakens the vault; a note is what is so in every vault.
+ * running server is not disturbed, and one that starts meanwhile waits for a moment. A fault keeps
+ * `serve` from starting or from writing; a warning is a choice that weakens the vault; a note is
+ * what is so in every vault.
  * Source: contract sections 1 and 11, hardening finding 9.
  * @module
  */

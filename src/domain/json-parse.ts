@@ -26,6 +26,8 @@ type Cursor = {
   /** Field path for refusals. */
   readonly path: string
   readonly isBefore: IsBefore | undefined
+  /** Of one object. */
+  readonly membersMax: number
   /** Index of the next UTF-16 code unit. */
   at: number
 }
@@ -188,8 +190,8 @@ const readName = (cursor: Cursor, frame: ObjectFrame): void => {
   skipSpace(cursor)
   frame.nameAt = cursor.at
   if (cursor.text.charCodeAt(cursor.at) !== quote) refuse(cursor, cursor.at, 'a quoted member name')
-  if (frame.members.size === jsonMembersMax) {
-    refuse(cursor, cursor.at, `an object of at most ${jsonMembersMax} members`)
+  if (frame.members.size === cursor.membersMax) {
+    refuse(cursor, cursor.at, `an object of at most ${cursor.membersMax} members`)
   }
   frame.name = readString(cursor)
   if (!tryTake(cursor, colon)) refuse(cursor, cursor.at, 'a colon')
@@ -276,8 +278,13 @@ const readOn = (reading: Reading, untilAt: number): Json | undefined => {
 /** In unicode mode a surrogate matches only where it stands alone. */
 const loneSurrogate = /\p{Surrogate}/u
 
-const beginReading = (text: string, path: string, isBefore?: IsBefore): Reading => {
-  const cursor: Cursor = { text, path, isBefore, at: 0 }
+const beginReading = (
+  text: string,
+  path: string,
+  isBefore?: IsBefore,
+  membersMax = jsonMembersMax,
+): Reading => {
+  const cursor: Cursor = { text, path, isBefore, membersMax, at: 0 }
   // Once for the whole text; after it only escapes can make a lone surrogate.
   if (!text.isWellFormed()) {
     refuse(cursor, loneSurrogate.exec(text)?.index ?? 0, 'no lone surrogate')
@@ -299,8 +306,17 @@ const assertEnd = ({ cursor }: Reading): void => {
  *   object of more than `jsonMembersMax` members too
  * Source: RFC 8259; contract section 1. decision: 1e-400 is kept as its text, 1e400 is refused.
  */
-export const parseJson = (text: string, path = 'body', isBefore?: IsBefore): Json => {
-  const reading = beginReading(text, path, isBefore)
+export const parseJson = (text: string, path = 'body', isBefore?: IsBefore): Json =>
+  readWhole(beginReading(text, path, isBefore))
+
+/**
+ * Parses a text that this vault has stored: what an earlier version took, with more members in an
+ * object than are taken now, is read all the same.
+ */
+export const parseStoredJson = (text: string): Json =>
+  readWhole(beginReading(text, 'data', undefined, Number.POSITIVE_INFINITY))
+
+const readWhole = (reading: Reading): Json => {
   const value = readOn(reading, Number.POSITIVE_INFINITY)
   invariant(value !== undefined, 'a text without an end was refused')
   assertEnd(reading)

@@ -7,6 +7,8 @@
  * within `jsonDepthMax`, the recursion too. Source: RFC 7386 section 2; contract section 9.
  * @module
  */
+import { invalid } from '../errors.ts'
+import { jsonMembersMax } from '../limits.ts'
 import { isJsonObject, withMember, type Json, type JsonObject, type Members } from './json.ts'
 
 const nothing: JsonObject = new Map()
@@ -14,6 +16,7 @@ const nothing: JsonObject = new Map()
 /**
  * @param target  undefined where there is nothing yet
  * @param patch   null members remove; what is no object replaces the target whole
+ * @throws ApiError `invalid_request` for an object that grows beyond `jsonMembersMax`
  */
 export const mergePatch = (target: Json | undefined, patch: Json): Json => {
   if (!isJsonObject(patch)) return patch
@@ -27,6 +30,10 @@ export const mergePatch = (target: Json | undefined, patch: Json): Json => {
   for (const [name, member] of patch) {
     if (member === null || before.has(name)) continue
     result = withMember(result, name, mergePatch(undefined, member))
+  }
+  // What two objects have together is bounded as what comes in one.
+  if (result.size > jsonMembersMax && result.size > before.size) {
+    throw invalid('data', `expected objects of at most ${jsonMembersMax} members`)
   }
   return result
 }

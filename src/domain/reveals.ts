@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { decideTransform, plainTransform, type Grants, type Place, type Rule } from './access.ts'
+import { plainTransform, type Grants, type Rule } from './access.ts'
 import type { Permission } from './permissions.ts'
 
 const coversAll = ({ container, conditions }: Rule): boolean =>
@@ -22,6 +22,9 @@ export function revealsAll({ permissions, rules }: Grants, permission: Permissio
   return !permissions.includes(permission) || plainTransform(permission) === 'reveal'
 }
 
-/** Whether, in addition, what is at that place is. */
-export const revealsAllAnd = (grants: Grants, permission: Permission, place: Place): boolean =>
-  revealsAll(grants, permission) && decideTransform(grants, permission, place) === 'reveal'
+/** Whether every token there is would be revealed, whatever covers it. */
+export const revealsEverywhere = ({ rules }: Grants, permission: Permission): boolean => {
+  const deciding = rules.filter(rule => rule.permissions.includes(permission))
+  const last = deciding.findIndex(coversAll)
+  return last >= 0 && deciding.slice(0, last + 1).every(rule => rule.transform === 'reveal')
+}

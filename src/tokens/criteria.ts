@@ -8,7 +8,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Keys, KeyScope } from '../crypto/scope.ts'
 import { coverDays } from '../domain/day-spans.ts'
 import { isUuid, longestPrefix, mayBeginUuid } from '../domain/id-prefixes.ts'
-import { parseJson } from '../domain/json-parse.ts'
+import { parseStoredJson } from '../domain/json-parse.ts'
 import { tokenTypeOf } from '../domain/token-types.ts'
 import { invariant } from '../errors.ts'
 import type { Digest } from '../store/contract.ts'
@@ -99,7 +99,7 @@ const idCriteria = (keys: Keys, tenantId: string, every: Bounds) => {
 function isShownMasked({ record, openData }: StoredToken): boolean {
   const type = tokenTypeOf(record.type)
   invariant(type !== undefined, 'a stored token has a known type')
-  return isShownByMask(type, record.maskText, () => parseJson(openData()))
+  return isShownByMask(type, record.maskText, () => parseStoredJson(openData()))
 }
 
 /** Tokens by their search values. What older versions wrote is looked at under a mask. */

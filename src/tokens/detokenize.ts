@@ -11,7 +11,7 @@ import type { Caller } from '../domain/caller.ts'
 import { evaluateTemplate } from '../domain/expression/evaluate.ts'
 import { addFault, throwFaults, type Faults } from '../domain/faults.ts'
 import type { Json } from '../domain/json.ts'
-import { parseJson } from '../domain/json-parse.ts'
+import { parseStoredJson } from '../domain/json-parse.ts'
 import { printJson } from '../domain/json-print.ts'
 import { listLeaves, printFrame, type Leaf } from '../domain/leaves.ts'
 import { TextMap, type ReadonlyTextMap } from '../domain/text-map.ts'
@@ -81,7 +81,7 @@ function textOf({ at, reference }: Use, usable: Usable | undefined): string {
   if (usable === undefined) throw invalid(at, 'expected a token that you may use')
   const { template } = reference
   if (template === undefined) return usable.text
-  usable.json ??= parseJson(usable.text)
+  usable.json ??= parseStoredJson(usable.text)
   return printJson(evaluateTemplate(template, { at, data: usable.json }))
 }
 

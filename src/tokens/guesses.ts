@@ -11,7 +11,7 @@
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { openGuessWindows, type GuessWindows, type Share } from '../domain/guess-windows.ts'
-import { revealsAll, revealsAllAnd } from '../domain/reveals.ts'
+import { revealsAll, revealsEverywhere } from '../domain/reveals.ts'
 import { invalid, tooManyRequests, type ApiError } from '../errors.ts'
 import { guessClausesMax, sessionGuessBudgets } from '../limits.ts'
 import type { Store } from '../store/contract.ts'
@@ -77,12 +77,15 @@ export function spendClauses(
   spend(deps, caller, 'search', count)
 }
 
-const hasNothingToGuess = ({ grants }: Caller, containers: readonly string[]): boolean =>
-  revealsAllAnd(grants, 'token:read', { id: '', containers })
+/**
+ * Only for whoever sees all tokens that may be equal: those in reach lie wherever the caller
+ * creates, not only where this one is to lie.
+ */
+const hasNothingToGuess = ({ grants }: Caller): boolean => revealsEverywhere(grants, 'token:read')
 
 /** Counts one update that is told whether an equal token exists. @throws ApiError as `spend` */
 export function spendUpdate(deps: Deps, caller: Caller, record: TokenRecord): void {
-  if (record.deduplicates !== true || hasNothingToGuess(caller, record.containers)) return
+  if (record.deduplicates !== true || hasNothingToGuess(caller)) return
   spend(deps, caller, 'create', 1)
 }
 
@@ -99,16 +102,12 @@ export function spendCreates(
   refuse: Refuse,
 ): Refuse {
   const budget = deps.settings.createGuessesPerMinuteMax
-  if (budget === 0) return refuse
-  const isGuess = (plan: Plan) => !hasNothingToGuess(caller, plan.composed.record.containers)
-  const asking = plans.filter(plan => plan.composed.record.deduplicates === true && isGuess(plan))
-  const choosing = plans.some(plan => plan.choosesId && isGuess(plan))
+  if (budget === 0 || hasNothingToGuess(caller)) return refuse
+  const asking = plans.filter(plan => plan.composed.record.deduplicates === true)
+  const choosing = plans.some(plan => plan.choosesId)
   if (asking.length > 0 || choosing) spend(deps, caller, 'create', asking.length)
   return (index, error) => {
-    const plan = plans[index]
-    if (error.kind === 'conflict' && plan !== undefined && isGuess(plan)) {
-      budgetsOf(deps).create.add(sharesOf(caller, budget), 1)
-    }
+    if (error.kind === 'conflict') budgetsOf(deps).create.add(sharesOf(caller, budget), 1)
     refuse(index, error)
   }
 }

@@ -2,11 +2,12 @@
  * Who may give a token which mask: beyond some bounds only whoever its rules reveal it to.
  *
  * A mask is what others see under the transform `mask`, and search indexes and fingerprints tell of
- * data as masks do. The setting `strict_masks` loosens it for whoever is shown a mask. Source: contract section 6.
+ * data as masks do. The setting `strict_masks` loosens it for whoever is shown a mask.
+ * Source: contract section 6.
  * @module
  */
 import type { Transform } from '../domain/access.ts'
-import { parseJson } from '../domain/json-parse.ts'
+import { parseJson, parseStoredJson } from '../domain/json-parse.ts'
 import { isJsonObject, type Json } from '../domain/json.ts'
 import { applyMask } from '../domain/mask.ts'
 import { cardShapeOf, showsEndsAtMost, showsNoMore, type CardShape } from '../domain/mask-guard.ts'
@@ -60,7 +61,7 @@ export function assertMayMask(rights: Rights, transform: Transform, composed: Co
 function standingMask({ record, openData }: LoadedToken): Json {
   if (record.maskText === undefined) return null
   const mask = parseJson(record.maskText)
-  return applyMask(mask, parseJson(openData())) === undefined ? null : mask
+  return applyMask(mask, parseStoredJson(openData())) === undefined ? null : mask
 }
 
 /**
@@ -76,7 +77,7 @@ function assertNarrows(shape: CardShape, token: LoadedToken, { record, data }: C
     throw refused()
   }
   if (isDefaultMask(record)) return
-  if (length !== numberLengthOf(parseJson(token.openData()))) {
+  if (length !== numberLengthOf(parseStoredJson(token.openData()))) {
     assertShowsEnds(shape, maskText, data)
   }
 }

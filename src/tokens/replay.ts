@@ -7,7 +7,7 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
-import { atMostMask } from '../domain/access.ts'
+import { atMostMask, decideTransform } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Effect } from '../records/write.ts'
 import { spendUpdate } from './guesses.ts'
@@ -63,6 +63,11 @@ export async function recreateAnswer(
     )
   }
   const frame = deduplicated === undefined ? {} : { deduplicated }
+  // What others have made of it since is for who may read it.
+  const isChanged = token.row.version > 1
+  if (isChanged && decideTransform(caller.grants, 'token:read', token.record) === undefined) {
+    return { id, json: JSON.stringify({ id, type: token.record.type }), ...frame }
+  }
   return { id, json: viewStored(tenantId, token, atMostMask(token.transform), frame), ...frame }
 }
 

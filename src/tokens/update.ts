@@ -10,7 +10,7 @@ import { atMostMask, decideTransform, type Transform } from '../domain/access.ts
 import type { Caller } from '../domain/caller.ts'
 import { parseFutureInstant } from '../domain/instants.ts'
 import type { Json } from '../domain/json.ts'
-import { parseJson } from '../domain/json-parse.ts'
+import { parseJson, parseStoredJson } from '../domain/json-parse.ts'
 import { mergePatch } from '../domain/merge-patch.ts'
 import { mayMove } from '../domain/moves.ts'
 import { tokenTypeOf } from '../domain/token-types.ts'
@@ -50,7 +50,7 @@ function draftOf(deps: Deps, token: LoadedToken, body: TokenChanges): Draft {
   invariant(type !== undefined, 'a stored token has a known type')
   invariant(body.data !== null, 'a patch that removes the data is refused before')
   const dataText = token.openData()
-  const data = parseJson(dataText)
+  const data = parseStoredJson(dataText)
   const { search_indexes: indexes, fingerprint_expression: expression } = body
   const { deduplicate_token: deduplicates } = body
   return {

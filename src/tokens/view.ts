@@ -6,7 +6,7 @@
  */
 import type { Transform } from '../domain/access.ts'
 import { printInstantUtc } from '../domain/instants.ts'
-import { parseJson } from '../domain/json-parse.ts'
+import { parseJson, parseStoredJson } from '../domain/json-parse.ts'
 import { printJson } from '../domain/json-print.ts'
 import { applyMask } from '../domain/mask.ts'
 import type { Json } from '../domain/json.ts'
@@ -36,7 +36,7 @@ export function shownData(
   transform: Transform,
   maskText: string | undefined,
   dataText: () => string,
-  dataOf = (): Json => parseJson(dataText()),
+  dataOf = (): Json => parseStoredJson(dataText()),
 ): string | undefined {
   if (transform === 'redact') return undefined
   if (transform === 'reveal') return dataText()

@@ -225,6 +225,21 @@ describe('whose budget it is', () => {
   })
 })
 
+test('a create that deduplicates counts where reach is wider than what is revealed', async () => {
+  const vault = await openTestVault(519, { createGuessesPerMinuteMax: 2 })
+  const rule = { priority: 1, container: '/mine/', transform: 'reveal' }
+  const key = await vault.application({
+    type: 'private',
+    permissions: ['token:create'],
+    rules: [{ ...rule, permissions: ['token:read'] }],
+  })
+  const guess = (data: string) => ({ type: 'token', data, containers: ['/mine/'] })
+  const ask = (data: string) =>
+    vault.ask('POST', '/tokens', { key, body: { ...guess(data), deduplicate_token: true } })
+  const answers = [await ask('a'), await ask('b'), await ask('c')]
+  expect(statusesOf(answers)).toEqual([201, 201, 429])
+})
+
 describe('a limit on requests', () => {
   test('counts the items of a bulk operation, before anything is done', async () => {
     const vault = await openTestVault(516, { requestsPerSecondMax: 10 })

@@ -206,3 +206,25 @@ describe('patches at the same time', () => {
     expect((await vault.ask('GET', `/tokens/${id}`, { key })).status).toBe(404)
   })
 })
+
+test('objects that grow beyond their bound together are refused, and lists go on', async () => {
+  const own = await openTestVault(421)
+  const rules = [
+    {
+      ...{ priority: 1, container: '/', transform: 'reveal' },
+      permissions: ['token:create', 'token:read', 'token:update'],
+    },
+  ]
+  const key = await own.application({ type: 'private', rules })
+  const members = (from: number) =>
+    Object.fromEntries(Array.from({ length: 9_000 }, (_, index) => [`m${from + index}`, 0]))
+  const body = { id: 'wide', type: 'token', data: members(0), mask: '{{ data.m1 }}' }
+  expect((await own.ask('POST', '/tokens', { key, body })).status).toBe(201)
+  const more = await own.ask('PATCH', '/tokens/wide', { key, body: { data: members(9_000) } })
+  expect([more.status, Object.keys(more.body['errors'] ?? {})]).toEqual([400, ['data']])
+  expect((await own.ask('PATCH', '/tokens/wide', { key, body: { data: members(0) } })).status).toBe(
+    200,
+  )
+  const reader = await own.application({ type: 'private', permissions: ['token:read'] })
+  expect((await own.ask('GET', '/tokens', { key: reader })).status).toBe(200)
+})

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import type { Grants, Rule, Transform } from '../../../src/domain/access.ts'
-import { revealsAll, revealsAllAnd } from '../../../src/domain/reveals.ts'
+import { revealsAll, revealsEverywhere } from '../../../src/domain/reveals.ts'
 
 const permission = 'token:search'
 
@@ -52,9 +52,13 @@ describe('all is revealed', () => {
     expect(revealsAll(held, permission)).toBe(expected)
   })
 
-  test('and at a place only where something covers it', () => {
-    const held = grants([rule('/a/', 'reveal')])
-    expect(revealsAllAnd(held, permission, { id: 'x', containers: ['/a/b/'] })).toBe(true)
-    expect(revealsAllAnd(held, permission, { id: 'x', containers: ['/b/'] })).toBe(false)
+  test.each<[string, boolean, Grants]>([
+    ['by a rule that covers everything', true, grants([rule('/', 'reveal')])],
+    ['behind another that reveals', true, grants([rule('/a/', 'reveal'), rule('/', 'reveal')])],
+    ['not by rules on some containers alone', false, grants([rule('/a/', 'reveal')])],
+    ['not to whoever may ask for nothing', false, grants([])],
+    ['not behind one that masks', false, grants([rule('/a/', 'mask'), rule('/', 'reveal')])],
+  ])('everywhere %s: %p', (__, expected, held) => {
+    expect(revealsEverywhere(held, permission)).toBe(expected)
   })
 })
