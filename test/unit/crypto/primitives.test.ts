@@ -95,3 +95,7 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
     expect(keys).toEqual(keys.map(() => new Uint8Array(32)))
   })
 })
+
+test('the portable one never says that memory is locked', () => {
+  expect(portable.isLocked()).toBe(false)
+})

@@ -4,6 +4,7 @@ import {
   assertMaskHidesNumber,
   checkMask,
   outputContains,
+  showsAnything,
 } from '../../../src/domain/mask.ts'
 import { fromPlain, toPlain } from '../../../src/domain/json-print.ts'
 import { maskValuesMax, tokenDataBytesMax } from '../../../src/limits.ts'
@@ -240,5 +241,28 @@ describe('the card guard', () => {
   test('leaves other types alone', () => {
     expect(() => guard('token', '{{ data }}', card)).not.toThrow()
     expect(() => guard('bank', '{{ data }}', { number: card.number })).not.toThrow()
+  })
+})
+
+describe('whether a mask shows anything of the data', () => {
+  const shows = (mask: unknown, data: unknown) => showsAnything(fromPlain(mask), fromPlain(data))
+
+  test.each<[unknown, unknown, boolean]>([
+    ['{{ data }}', 'x', true],
+    ['{{ data.a }}', { b: 1 }, false],
+    ['{{ data }}', '', false],
+    ['{{ data }}', ['', null], false],
+    ['{{ data }}', ['', 'x'], true],
+    ['{{ data }}', { a: null }, false],
+    ['{{ data }}', { a: 'x' }, true],
+    ['constant', 'x', false],
+    ["{{ 'constant' }}", 'x', false],
+    [[1, null, 'constant'], 'x', false],
+    [['constant', '{{ data }}'], 'x', true],
+    [{ a: 'constant', b: 7 }, 'x', false],
+    [{ a: 'constant', b: { c: '{{ data }}' } }, 'x', true],
+    [{ a: '{{ data }}', b: '{{ data | reveal_last: 4 }}' }, { c: 1 }, false],
+  ])('%j on %j: %p', (mask, data, expected) => {
+    expect(shows(mask, data)).toBe(expected)
   })
 })

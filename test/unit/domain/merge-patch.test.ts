@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { parseJson } from '../../../src/domain/json-parse.ts'
 import { printJson } from '../../../src/domain/json-print.ts'
 import { mergePatch } from '../../../src/domain/merge-patch.ts'
+import { jsonMembersMax } from '../../../src/limits.ts'
 
 const merge = (target: string, patch: string) =>
   printJson(mergePatch(parseJson(target), parseJson(patch)))
@@ -63,5 +64,26 @@ describe('mergePatch', () => {
     const patch = parseJson('{"a":{"c":2}}')
     mergePatch(target, patch)
     expect([printJson(target), printJson(patch)]).toEqual(['{"a":{"b":1}}', '{"a":{"c":2}}'])
+  })
+
+  describe('objects of many members', () => {
+    const members = (from: number, count: number) =>
+      new Map(Array.from({ length: count }, (_, index) => [`m${from + index}`, 0] as const))
+
+    test('grow up to their bound and no further', () => {
+      const standing = members(0, jsonMembersMax - 1)
+      const full = mergePatch(standing, members(jsonMembersMax, 1))
+      expect((full as ReadonlyMap<string, unknown>).size).toBe(jsonMembersMax)
+      expect(() => mergePatch(full, members(-1, 1))).toThrow()
+      expect(() => mergePatch(new Map([['a', full]]), new Map([['a', members(-1, 1)]]))).toThrow()
+    })
+
+    test('that are beyond it by then may be changed, and shrink', () => {
+      const standing = members(0, jsonMembersMax + 2)
+      const changed = mergePatch(standing, new Map([['m1', 1]]))
+      expect((changed as ReadonlyMap<string, unknown>).size).toBe(jsonMembersMax + 2)
+      const shrunk = mergePatch(standing, new Map([['m1', null]]))
+      expect((shrunk as ReadonlyMap<string, unknown>).size).toBe(jsonMembersMax + 1)
+    })
   })
 })
