@@ -60,7 +60,8 @@ function processorMs(pid: number): number {
 function lineOf(what: string, own: readonly number[], other: readonly number[]): string {
   const { median: ratio, low, high } = summaryOf(ratiosOf(own, other))
   const [mine, theirs] = [own, other].map(values => Math.round(median(values)))
-  return `| ${what} | ${theirs} | ${mine} | ${ratio.toFixed(3)} | ${low.toFixed(2)} to ${high.toFixed(2)} |`
+  const spread = `${low.toFixed(2)} to ${high.toFixed(2)}`
+  return `| ${what} | ${theirs} | ${mine} | ${ratio.toFixed(3)} | ${spread} |`
 }
 
 async function compare(bench: Bench, made: DataSet, each: Case): Promise<string[]> {

@@ -10,7 +10,13 @@
  */
 import type { TSchema } from '@sinclair/typebox'
 import { addFault, throwFaults, type Faults } from '../domain/faults.ts'
-import { isExactNumber, isJsonArray, isJsonObject, type Json, type JsonObject } from '../domain/json.ts'
+import {
+  isExactNumber,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+} from '../domain/json.ts'
 import { bodyFaultsMax } from '../limits.ts'
 import { findMeant, knownNames, type KnownNames } from './known-names.ts'
 
