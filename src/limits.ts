@@ -20,6 +20,10 @@ export const bodyMsMax = 30_000
  * is parsed of them takes up to 60 times as much, where they are made for that.
  */
 export const parsedBodiesBytesMax = 1024 * 1024
+/** decision: beside those, for bodies of credentials of which none is worked on. */
+export const parsedBodiesSpareBytes = 256 * 1024
+/** decision: of one credential while no other waits; one waits for its write, one is worked on. */
+export const longBodiesPerCredentialMax = 2
 export const shortBodyBytesMax = 16 * 1024
 /** decision: of a body that nobody reads so much may still come, before its connection ends. */
 export const unreadBodyBytesMax = 64 * 1024

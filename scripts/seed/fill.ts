@@ -88,7 +88,7 @@ async function insertGroup(
   const planning: Deps = { ...deps, randomBytes: ids.bytes }
   const plans: Plan[] = []
   for (const body of bodies) {
-    plans.push(await planToken(planning, caller.tenantId, body, openWork(deps, Infinity)))
+    plans.push(await planToken(planning, caller.tenantId, body, openWork(deps, caller, Infinity)))
   }
   const answers = await insertTokens(deps, caller, plans, (_, error) => {
     throw error

@@ -10,7 +10,7 @@
  */
 import { ApiError } from '../errors.ts'
 import type { Settings } from '../settings.ts'
-import { openBodyGate } from './body-gate.ts'
+import { openLongBodyGate } from './long-body-gate.ts'
 
 /** What one request has of the budget. */
 export interface Hold {
@@ -34,7 +34,7 @@ const overloaded = () =>
 export function openBodyBudget(settings: Bounds): BodyBudget {
   const allMax = Math.max(settings.bodyBytesMax, settings.bodiesBytesMax)
   const ownMax = Math.max(settings.bodyBytesMax, settings.credentialBodiesBytesMax)
-  const gate = openBodyGate()
+  const gate = openLongBodyGate()
   let all = 0
   const owners = new Map<number, number>()
 
@@ -57,12 +57,12 @@ export function openBodyBudget(settings: Bounds): BodyBudget {
         held += bytes
       },
       async begin(bytes) {
-        await gate.enter(bytes)
+        await gate.enter(ordinal, bytes)
         begun = bytes
       },
       release() {
         if (held > 0) change(ordinal, -held)
-        gate.leave(begun)
+        gate.leave(ordinal, begun)
         held = 0
         begun = 0
         isReleased = true

@@ -134,10 +134,10 @@ interface Asked {
   readonly bytes: Uint8Array | undefined
 }
 
-const parsedBody = async ({ deps }: Pipeline, { route, bytes }: Asked): Promise<unknown> =>
+const parsedBody = async ({ deps }: Pipeline, { route, bytes, caller }: Asked): Promise<unknown> =>
   route.body === undefined || bytes === undefined
     ? undefined
-    : parseJsonBody(bytes, route.body, deps.turns)
+    : parseJsonBody(bytes, route.body, () => deps.turns.next(caller.credential.ordinal))
 
 const queryOf = ({ route, request }: Asked) =>
   parseQuery(route.query === undefined ? '' : request.url)

@@ -25,7 +25,7 @@ export async function createToken(
   caller: Caller,
   body: CreateTokenBody,
 ): Promise<Answer> {
-  const plan = await planToken(deps, caller.tenantId, body, openWork(deps))
+  const plan = await planToken(deps, caller.tenantId, body, openWork(deps, caller))
   const [answer] = await insertTokens(deps, caller, [plan], refuse, answers => answers.map(itemOf))
   invariant(answer !== undefined, 'a plan is refused or answered')
   return answer

@@ -105,7 +105,7 @@ export async function detokenize(
   countItems(leaves.length)
   const faults: Faults = new Map()
   const texts = leaves.map(({ value }) => printJson(value))
-  const work = openWork(deps)
+  const work = openWork(deps, caller)
   let chars = 0
   for (const [id, uses] of groupUses(leaves, faults)) {
     const usable = await findUsable(deps, caller, id, work)

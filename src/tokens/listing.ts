@@ -44,11 +44,12 @@ export interface ListQuestion {
  */
 async function show(
   deps: Deps,
-  { tenantId, grants }: Caller,
+  caller: Caller,
   { permission, sizeAt }: ListQuestion,
   tokens: readonly StoredToken[],
 ): Promise<readonly string[]> {
-  const { meter, pause } = openWork(deps, Infinity)
+  const { meter, pause } = openWork(deps, caller, Infinity)
+  const { tenantId, grants } = caller
   const texts: string[] = []
   let chars = 0
   for (const token of tokens) {

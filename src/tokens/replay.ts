@@ -55,7 +55,7 @@ export async function recreateAnswer(
   deps: Deps,
   caller: Caller,
   { effect: { id, deduplicated }, ordinal }: Past<KeptItem>,
-  { meter }: Work = openWork(deps),
+  { meter }: Work = openWork(deps, caller),
 ): Promise<Answer> {
   const token = await loadPast(deps, caller, 'token:create', { effect: id, ordinal })
   const { tenantId } = caller

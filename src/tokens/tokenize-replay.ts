@@ -46,7 +46,7 @@ async function recreateAll(
   { effect, ordinal }: Past<KeptLeaves>,
 ): Promise<readonly (Outcome | undefined)[]> {
   const outcomes: (Outcome | undefined)[] = []
-  const work = openWork(deps)
+  const work = openWork(deps, caller)
   let chars = 0
   for (const [index, leaf] of leaves.entries()) {
     const past = { effect: effect[index] ?? null, ordinal }

@@ -66,7 +66,7 @@ async function planAll(
   readRequest: ReadRequest,
 ): Promise<readonly Fate<Plan>[]> {
   const plans: Fate<Plan>[] = []
-  const work = openWork(deps)
+  const work = openWork(deps, caller)
   for (const leaf of leaves) {
     plans.push(await planLeaf(deps, caller, leaf, readRequest, work))
     const turn = work.pause()

@@ -10,14 +10,11 @@ import { atMostMask, decideTransform, type Transform } from '../domain/access.ts
 import type { Caller } from '../domain/caller.ts'
 import { parseFutureInstant } from '../domain/instants.ts'
 import type { Json } from '../domain/json.ts'
-import { parseJson, parseStoredJson, parseStoredJsonInTurns } from '../domain/json-parse.ts'
-import { printJson } from '../domain/json-print.ts'
-import { printInTurns } from '../domain/json-print-turns.ts'
+import { parseJson } from '../domain/json-parse.ts'
 import { mergePatch } from '../domain/merge-patch.ts'
 import { mayMove } from '../domain/moves.ts'
 import { tokenTypeOf } from '../domain/token-types.ts'
 import { ApiError, invariant } from '../errors.ts'
-import { shortBodyBytesMax } from '../limits.ts'
 import { inTurn } from '../records/turns.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
 import type { Bounds } from './bounds.ts'
@@ -31,8 +28,9 @@ import { assertMayRemask } from './mask-rights.ts'
 import type { TokenChanges } from './model.ts'
 import { reachOf, type Reach } from './reach.ts'
 import { sealToken, tokenUnique } from './record.ts'
+import { mergeData, openStanding, type StandingData } from './standing-data.ts'
 import type { TokenRecord } from './stored-form.ts'
-import { viewWritten, type Frame, type WrittenData } from './view.ts'
+import { viewWritten, type Frame } from './view.ts'
 import { openWork } from './work.ts'
 
 /** `null` clears, absent keeps, anything else is merged into what stands. */
@@ -48,34 +46,13 @@ function expiryOf(deps: Deps, record: TokenRecord, body: TokenChanges): Draft['e
   return expires === null ? undefined : parseFutureInstant(expires, 'expires_at', deps.now())
 }
 
-/** The data that stands, parsed once for all that a change asks of it; what is long in turns. */
-async function openStanding({ turns }: Deps, { openData }: LoadedToken): Promise<WrittenData> {
-  const dataText = openData()
-  const isLong = dataText.length > shortBodyBytesMax
-  const data = isLong
-    ? await parseStoredJsonInTurns(dataText, turns.next)
-    : parseStoredJson(dataText)
-  return { data, dataText }
-}
-
-/** Merges, and prints in turns what is long: printing it again takes no time. */
-async function mergeData(
-  { turns }: Deps,
-  { data, dataText }: WrittenData,
-  patch: Json | undefined,
-): Promise<Json> {
-  const merged = patch === undefined ? data : mergePatch(data, patch)
-  const chars = patch === undefined ? dataText.length : dataText.length + printJson(patch).length
-  if (chars > shortBodyBytesMax) await printInTurns(merged, turns.next)
-  return merged
-}
-
-async function draftOf(
+function draftOf(
   deps: Deps,
   token: LoadedToken,
-  standing: WrittenData,
+  standing: StandingData,
+  data: Json,
   body: TokenChanges,
-): Promise<Draft> {
+): Draft {
   const { record } = token
   const type = tokenTypeOf(record.type)
   invariant(type !== undefined, 'a stored token has a known type')
@@ -84,7 +61,7 @@ async function draftOf(
   const { deduplicate_token: deduplicates } = body
   return {
     type,
-    data: await mergeData(deps, standing, body.data),
+    data,
     mask: mergeOptional(record.maskText, body.mask),
     metadata: mergeOptional(record.metadataText, body.metadata),
     containers: body.containers ?? record.containers,
@@ -155,9 +132,11 @@ async function tryUpdate(
   const { tenantId } = caller
   const { ordinal, version } = token.row
   const scope = deps.keys.tenant(tenantId)
-  const work = openWork(deps)
-  const standing = await openStanding(deps, token)
-  const draft = await draftOf(deps, token, standing, body)
+  const work = openWork(deps, caller)
+  const letOthersIn = () => deps.turns.next(caller.credential.ordinal)
+  const standing = await openStanding(token, letOthersIn)
+  const merged = await mergeData(standing, body.data, letOthersIn)
+  const draft = draftOf(deps, token, standing, merged, body)
   assertExpressionsKept(token, draft)
   const composed = await composeToken(scope, deps.settings, draft, work)
   const { contents, data } = composed

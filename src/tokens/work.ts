@@ -7,6 +7,7 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
+import type { Caller } from '../domain/caller.ts'
 import type { Meter } from '../domain/expression/run.ts'
 import { requestStepsMax, turnStepsMax } from '../limits.ts'
 import { pauses } from './pause.ts'
@@ -20,7 +21,11 @@ export interface Work {
 type Paced = Pick<Deps, 'elapsedMs' | 'turns'>
 
 /** @param stepsMax  what is beyond is refused; infinite where the request did not bring the work */
-export function openWork({ elapsedMs, turns }: Paced, stepsMax: number = requestStepsMax): Work {
+export function openWork(
+  { elapsedMs, turns }: Paced,
+  { credential }: Pick<Caller, 'credential'>,
+  stepsMax: number = requestStepsMax,
+): Work {
   const meter: Meter = { stepsSpent: 0, stepsMax }
   const pause = pauses(elapsedMs)
   let turnAt = 0
@@ -29,7 +34,7 @@ export function openWork({ elapsedMs, turns }: Paced, stepsMax: number = request
     pause() {
       if (meter.stepsSpent - turnAt < turnStepsMax) return pause()
       turnAt = meter.stepsSpent
-      return turns.next()
+      return turns.next(credential.ordinal)
     },
   }
 }

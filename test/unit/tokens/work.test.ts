@@ -6,10 +6,11 @@ import { expect, test } from 'bun:test'
 import { turnStepsMax } from '../../../src/limits.ts'
 import { openWork } from '../../../src/tokens/work.ts'
 
-const noTurn = { noteRequest: () => {}, next: () => Promise.resolve() }
+const turns = { noteRequest: () => {}, next: () => Promise.resolve() }
+const credential = { ordinal: 1, version: 1 }
 
 test('others have their turn once enough was evaluated, also where no time has passed', () => {
-  const work = openWork({ elapsedMs: () => 0, turns: noTurn })
+  const work = openWork({ elapsedMs: () => 0, turns }, { credential })
   work.meter.stepsSpent += turnStepsMax - 1
   expect(work.pause()).toBeUndefined()
   work.meter.stepsSpent += 1
