@@ -20,7 +20,7 @@ type LetOthersIn = () => Promise<void>
 
 /** Opens the data that stands before a change. */
 export async function openStanding(
-  { openData }: LoadedToken,
+  { openData }: Pick<LoadedToken, 'openData'>,
   letOthersIn: LetOthersIn,
 ): Promise<StandingData> {
   const dataText = openData()
