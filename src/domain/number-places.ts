@@ -13,6 +13,7 @@ import { bindTemplate, type CompiledTemplate } from './expression/compile.ts'
 import { startRun } from './expression/run.ts'
 import type { FilterCall, Operand, Output } from './expression/tree.ts'
 import { scalarTextOf } from './expression/values.ts'
+import { placeProbeStepsMax } from '../limits.ts'
 import type { Json } from './json.ts'
 
 const none = -1
@@ -55,12 +56,14 @@ const codeBase = 5
 const numberOf = (length: number, digitOf: (place: number) => number): string =>
   Array.from({ length }, (_, place) => digitOf(place)).join('')
 
-const textOn = ({ evaluate }: CompiledTemplate, data: Json): string => {
+/** @returns `undefined` where it takes more work than is worth knowing */
+const textOn = ({ evaluate }: CompiledTemplate, data: Json): string | undefined => {
+  const run = { ...startRun({ at: 'mask', data }), stepsLeft: placeProbeStepsMax }
   try {
-    return String(evaluate(startRun({ at: 'mask', data })))
+    return String(evaluate(run))
   } catch {
-    // It fails on every number of that length, and a mask that fails shows nothing.
-    return ''
+    // Else it fails on every number of that length, and a mask that fails shows nothing.
+    return run.stepsLeft < 0 ? undefined : ''
   }
 }
 
@@ -90,11 +93,11 @@ export const placesShown = (
 ): ReadonlySet<number> | undefined => {
   if (!output.filters.every(picksByPlace)) return undefined
   const template = bindTemplate([output])
-  const on = (digitOf: (place: number) => number): string =>
+  const on = (digitOf: (place: number) => number): string | undefined =>
     textOn(template, dataWith(numberOf(length, digitOf)))
-  return readPlaces(
-    on(() => 0),
-    on(place => 1 + (place % codeBase)),
-    on(place => 1 + Math.floor(place / codeBase)),
-  )
+  const zeros = on(() => 0)
+  const low = on(place => 1 + (place % codeBase))
+  const high = on(place => 1 + Math.floor(place / codeBase))
+  if (zeros === undefined || low === undefined || high === undefined) return undefined
+  return readPlaces(zeros, low, high)
 }

@@ -8,18 +8,19 @@
 import type { Deps } from '../deps.ts'
 import { atMostMask, decideTransform, type Transform } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
+import { assertAffordable } from '../domain/expression/run.ts'
 import { TextMap } from '../domain/text-map.ts'
 import { ApiError, invalid, type ErrorKind } from '../errors.ts'
 import { bulkAnswerCharsMax } from '../limits.ts'
 import type { Change, NewRow } from '../store/contract.ts'
 import { decideHolding, findEqual, type Holding } from './dedup.ts'
 import { assertMayMask } from './mask-rights.ts'
-import { pauses } from './pause.ts'
 import type { Plan } from './plan.ts'
 import { reachOf, type Reach } from './reach.ts'
 import { sealToken } from './record.ts'
 import type { TokenRecord } from './stored-form.ts'
 import { viewStored, viewUnreadable, viewWritten, type Frame, type WrittenData } from './view.ts'
+import type { Work } from './work.ts'
 
 export interface Answer {
   readonly id: string
@@ -112,7 +113,7 @@ function makeToken(
   const frame = record.deduplicates === true ? { deduplicated: false } : {}
   const json = plan.isBare
     ? JSON.stringify(record.id)
-    : viewWritten(record, tenantId, atMostMask(transform), written, frame)
+    : viewWritten(record, tenantId, atMostMask(transform), written, frame, plan.work.meter)
   const row = sealToken(deps, tenantId, record, contents, 1, uniques)
   return { record, transform, row, written, answer: { id: record.id, json, ...frame } }
 }
@@ -141,20 +142,21 @@ async function findAnswer(
   caller: Caller,
   reach: Reach,
   contents: TokenRecord,
-  batch: Batch,
+  { equals }: Batch,
+  { meter }: Work,
 ): Promise<Answer | undefined> {
   const { tenantId } = caller
   const stored = await findEqual(deps, caller, reach.tokens, contents)
   if (stored !== undefined) {
     return showEqual(caller, stored.record, (transform, frame) =>
-      viewStored(tenantId, stored, transform, frame),
+      viewStored(tenantId, stored, transform, frame, meter),
     )
   }
   // It is in reach: the caller creates it where it may.
-  const twin = batch.equals.get(contents.fingerprint)
+  const twin = equals.get(contents.fingerprint)
   if (twin === undefined) return undefined
   return showEqual(caller, twin.record, (transform, frame) =>
-    viewWritten(twin.record, tenantId, transform, twin.written, frame),
+    viewWritten(twin.record, tenantId, transform, twin.written, frame, meter),
   )
 }
 
@@ -180,6 +182,7 @@ function answerOrRefuse(
   decide: () => MaybeLater<Answer>,
 ): MaybeLater<Answer | undefined> {
   const refused = (thrown: unknown): undefined => {
+    assertAffordable(entry.plan.work.meter)
     if (!(thrown instanceof ApiError) || !refusals.includes(thrown.kind)) throw thrown
     entry.isRefused = true
     refuse(thrown)
@@ -211,7 +214,7 @@ async function decideByContent(
 ): Promise<Answer> {
   const reach = (batch.reach ??= reachOf(deps, caller))
   // A hit comes before the conflict of a taken id (contract section 17).
-  const equal = await findAnswer(deps, caller, reach, record, batch)
+  const equal = await findAnswer(deps, caller, reach, record, batch, entry.plan.work)
   if (equal !== undefined) return equal
   const named = nameInBatch(deps, caller, entry, batch)
   const holding = await decideHolding(deps, caller, reach, named.record)
@@ -252,7 +255,6 @@ export async function decideAll(
     isLate: false,
   }
   const answers: (Answer | undefined)[] = []
-  const pause = pauses(deps.elapsedMs)
   let chars = 0
   for (const [index, entry] of entries.entries()) {
     const decided = answerOrRefuse(
@@ -266,7 +268,7 @@ export async function decideAll(
     if (chars > bulkAnswerCharsMax) {
       throw invalid('body', `expected an answer of at most ${bulkAnswerCharsMax} characters`)
     }
-    const turn = pause()
+    const turn = entry.plan.work.pause()
     if (turn !== undefined) await turn
   }
   return { batch, answers }

@@ -10,7 +10,7 @@ import { atMostMask, decideTransform, type Transform } from '../domain/access.ts
 import type { Caller } from '../domain/caller.ts'
 import { parseFutureInstant } from '../domain/instants.ts'
 import type { Json } from '../domain/json.ts'
-import { parseJson, parseStoredJson } from '../domain/json-parse.ts'
+import { parseJson } from '../domain/json-parse.ts'
 import { mergePatch } from '../domain/merge-patch.ts'
 import { mayMove } from '../domain/moves.ts'
 import { tokenTypeOf } from '../domain/token-types.ts'
@@ -28,8 +28,10 @@ import { assertMayRemask } from './mask-rights.ts'
 import type { TokenChanges } from './model.ts'
 import { reachOf, type Reach } from './reach.ts'
 import { sealToken, tokenUnique } from './record.ts'
+import { mergeData, openStanding, type StandingData } from './standing-data.ts'
 import type { TokenRecord } from './stored-form.ts'
 import { viewWritten, type Frame } from './view.ts'
+import { openWork } from './work.ts'
 
 /** `null` clears, absent keeps, anything else is merged into what stands. */
 function mergeOptional(standing: string | undefined, patch: Json | undefined): Json | undefined {
@@ -44,18 +46,22 @@ function expiryOf(deps: Deps, record: TokenRecord, body: TokenChanges): Draft['e
   return expires === null ? undefined : parseFutureInstant(expires, 'expires_at', deps.now())
 }
 
-function draftOf(deps: Deps, token: LoadedToken, body: TokenChanges): Draft {
+function draftOf(
+  deps: Deps,
+  token: LoadedToken,
+  standing: StandingData,
+  data: Json,
+  body: TokenChanges,
+): Draft {
   const { record } = token
   const type = tokenTypeOf(record.type)
   invariant(type !== undefined, 'a stored token has a known type')
   invariant(body.data !== null, 'a patch that removes the data is refused before')
-  const dataText = token.openData()
-  const data = parseStoredJson(dataText)
   const { search_indexes: indexes, fingerprint_expression: expression } = body
   const { deduplicate_token: deduplicates } = body
   return {
     type,
-    data: body.data === undefined ? data : mergePatch(data, body.data),
+    data,
     mask: mergeOptional(record.maskText, body.mask),
     metadata: mergeOptional(record.metadataText, body.metadata),
     containers: body.containers ?? record.containers,
@@ -66,7 +72,7 @@ function draftOf(deps: Deps, token: LoadedToken, body: TokenChanges): Draft {
         : (expression ?? type.defaultFingerprintExpression),
     expiresAt: expiryOf(deps, record, body),
     deduplicates: deduplicates === undefined ? record.deduplicates === true : deduplicates === true,
-    hidden: hiddenDataOf(token, type, dataText, body.data),
+    hidden: hiddenDataOf(token, type, standing.dataText, body.data),
   }
 }
 
@@ -126,11 +132,15 @@ async function tryUpdate(
   const { tenantId } = caller
   const { ordinal, version } = token.row
   const scope = deps.keys.tenant(tenantId)
-  const draft = draftOf(deps, token, body)
+  const work = openWork(deps, caller)
+  const letOthersIn = () => deps.turns.next(caller.credential.ordinal)
+  const standing = await openStanding(token, letOthersIn)
+  const merged = await mergeData(standing, body.data, letOthersIn)
+  const draft = draftOf(deps, token, standing, merged, body)
   assertExpressionsKept(token, draft)
-  const composed = composeToken(scope, deps.settings, draft)
+  const composed = await composeToken(scope, deps.settings, draft, work)
   const { contents, data } = composed
-  assertMayRemask(deps.settings, token, composed)
+  assertMayRemask(deps.settings, token, standing.data, composed)
   const record = changedRecord(deps, caller, token, composed.record)
   count(record)
   const reach = reachOf(deps, caller)
@@ -141,7 +151,7 @@ async function tryUpdate(
   const all = [...changes, { replace, ordinal, ifVersion: version }]
   if (!(await writeAs(deps.store, caller, all, () => record.id))) return undefined
   const written = { data, dataText: contents.dataText }
-  return viewWritten(record, tenantId, shownAs(caller, record), written, frame)
+  return viewWritten(record, tenantId, shownAs(caller, record), written, frame, work.meter)
 }
 
 /** Attempts of one update count as one. */

@@ -6,6 +6,7 @@
  */
 import type { Transform } from '../domain/access.ts'
 import { printInstantUtc } from '../domain/instants.ts'
+import { startRun, type Meter } from '../domain/expression/run.ts'
 import { parseJson, parseStoredJson } from '../domain/json-parse.ts'
 import { printJson } from '../domain/json-print.ts'
 import { applyMask } from '../domain/mask.ts'
@@ -32,17 +33,20 @@ function maskOf(text: string): Json {
 /**
  * The text of `data` under a transform; `undefined` is redacted. Revealing never parses.
  * A mask that yields null shows nothing: no null member is in a response (contract section 1).
+ * @throws ApiError `invalid_request` only where the meter has no steps left
  */
 export function shownData(
   transform: Transform,
   maskText: string | undefined,
   dataText: () => string,
+  meter: Meter | undefined,
   dataOf = (): Json => parseStoredJson(dataText()),
 ): string | undefined {
   if (transform === 'redact') return undefined
   if (transform === 'reveal') return dataText()
   if (maskText === undefined) return undefined
-  const masked = applyMask(maskOf(maskText), dataOf())?.masked ?? null
+  const run = startRun({ at: 'mask', data: dataOf(), meter })
+  const masked = applyMask(maskOf(maskText), run.data, run)?.masked ?? null
   return masked === null ? undefined : printJson(masked)
 }
 
@@ -100,12 +104,14 @@ export const viewWritten = (
   tenantId: string,
   transform: Transform,
   { data, dataText }: WrittenData,
-  frame: Frame = {},
+  frame: Frame,
+  meter: Meter,
 ): string => {
   const shown = shownData(
     transform,
     record.maskText,
     () => dataText,
+    meter,
     () => data,
   )
   return printToken(record, tenantId, transform, shown, frame)
@@ -117,8 +123,9 @@ export const viewStored = (
   { record, openData }: StoredToken,
   transform: Transform,
   frame: Frame = {},
+  meter?: Meter,
 ): string => {
-  const shown = shownData(transform, record.maskText, openData)
+  const shown = shownData(transform, record.maskText, openData, meter)
   return printToken(record, tenantId, transform, shown, frame)
 }
 

@@ -3,10 +3,11 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
+import { buildApp } from '../../src/app.ts'
 import { guessClausesMax, guessWindowMs, sessionGuessBudgets } from '../../src/limits.ts'
 import { canary } from '../support/refusal.ts'
 import { openSessionKit, tokenPermissions } from '../support/sessions.ts'
-import { openTestVault, type Answer, type TestVault } from '../support/vault.ts'
+import { openTestVault, requestOf, type Answer, type TestVault } from '../support/vault.ts'
 import { shareOf, type Settings } from '../../src/settings.ts'
 
 const small: Partial<Settings> = { searchGuessesPerMinuteMax: 6, createGuessesPerMinuteMax: 6 }
@@ -279,5 +280,19 @@ describe('a limit on requests', () => {
     expect(statusesOf([await tokenize(), await tokenize()])).toEqual([200, 429])
     vault.clock.advance(1_000)
     expect((await tokenize()).headers.get('svc-idempotent-replay')).toBe('true')
+  })
+
+  test('counts the items once where another process was faster with the same', async () => {
+    const vault = await openTestVault(520, { requestsPerSecondMax: 10 })
+    const key = await vault.application({ type: 'private', permissions: ['token:create'] })
+    const headers = { 'SVC-IDEMPOTENCY-KEY': 'once' }
+    const body = Array.from({ length: 6 }, () => 'value')
+    const apps = [buildApp({ ...vault.deps }), buildApp({ ...vault.deps })]
+    const answers = await Promise.all(
+      apps.map(app => app.handle(requestOf('POST', '/tokenize', { key, body, headers }))),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    const replays = answers.filter(answer => answer.headers.has('svc-idempotent-replay'))
+    expect(replays).toHaveLength(1)
   })
 })
