@@ -49,6 +49,7 @@ interface Made extends Named {
 
 export interface Entry {
   readonly plan: Plan
+  readonly hidesFingerprint: boolean
   /** Under the first id that was drawn, taken or not: an equal token is looked for by it. */
   first: Named | undefined
   /** Under the id that was drawn last. */
@@ -59,8 +60,9 @@ export interface Entry {
   isRefused: boolean
 }
 
-export const entryOf = (plan: Plan): Entry => ({
+export const entryOf = (plan: Plan, hidesFingerprint: boolean): Entry => ({
   plan,
+  hidesFingerprint,
   first: undefined,
   named: undefined,
   collisions: 0,
@@ -83,7 +85,8 @@ export interface Batch {
   isLate: boolean
 }
 
-function nameToken(deps: Deps, caller: Caller, { plan }: Entry, draw: number): Named {
+function nameToken(deps: Deps, caller: Caller, entry: Entry, draw: number): Named {
+  const { plan, hidesFingerprint } = entry
   const drawn = plan.drawId(draw)
   if (drawn === undefined) throw new ApiError('conflict', 'A token with this id exists.')
   const given = {
@@ -92,7 +95,11 @@ function nameToken(deps: Deps, caller: Caller, { plan }: Entry, draw: number): N
     createdBy: caller.applicationId,
     createdAtMs: deps.now(),
   }
-  const record: TokenRecord = drawn.isDefault ? { ...given, idIsRandom: true } : given
+  const record: TokenRecord = {
+    ...given,
+    ...(drawn.isDefault ? { idIsRandom: true } : {}),
+    ...(hidesFingerprint ? { hidesFingerprint } : {}),
+  }
   const transform = decideTransform(caller.grants, 'token:create', record)
   if (transform === undefined) {
     throw new ApiError('forbidden', 'expected a container that a rule with token:create covers')
@@ -132,8 +139,8 @@ export function showEqual(
   if (transform !== undefined) {
     return { id: record.id, json: view(atMostMask(transform), frame), ...frame }
   }
-  const isRedacted = decideTransform(grants, 'token:create', record) === 'redact'
-  return { id: record.id, json: viewUnreadable(record, isRedacted), ...frame }
+  const own = decideTransform(grants, 'token:create', record) ?? 'mask'
+  return { id: record.id, json: viewUnreadable(record, atMostMask(own)), ...frame }
 }
 
 /** Stored tokens come first: they are older than those of this batch. */

@@ -21,7 +21,7 @@ import type { Bounds } from './bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { assertPatch } from './check-patch.ts'
 import { decideHolding, findEqual } from './dedup.ts'
-import { spendUpdate } from './guesses.ts'
+import { hideFingerprint, spendFingerprints, spendUpdate } from './guesses.ts'
 import { assertExpressionsKept, hiddenDataOf } from './hidden-data.ts'
 import { loadToken, type LoadedToken } from './load.ts'
 import { assertMayRemask } from './mask-rights.ts'
@@ -127,7 +127,7 @@ async function tryUpdate(
   caller: Caller,
   token: LoadedToken,
   body: TokenChanges,
-  count: (record: TokenRecord) => void,
+  count: Counts,
 ): Promise<string | undefined> {
   const { tenantId } = caller
   const { ordinal, version } = token.row
@@ -141,8 +141,9 @@ async function tryUpdate(
   const composed = await composeToken(scope, deps.settings, draft, work)
   const { contents, data } = composed
   assertMayRemask(deps.settings, token, standing.data, composed)
-  const record = changedRecord(deps, caller, token, composed.record)
-  count(record)
+  const changed = changedRecord(deps, caller, token, composed.record)
+  count.deduplication(changed)
+  const record = hideFingerprint(token.record, changed, count.fingerprint)
   const reach = reachOf(deps, caller)
   const { uniques, changes } = await decideHolding(deps, caller, reach, record, ordinal)
   // After the holding: a token that has a seat by now is seen, or the write does not land.
@@ -154,12 +155,22 @@ async function tryUpdate(
   return viewWritten(record, tenantId, shownAs(caller, record), written, frame, work.meter)
 }
 
-/** Attempts of one update count as one. */
-function once<T>(task: (value: T) => void): (value: T) => void {
-  let isDone = false
-  return value => {
-    if (!isDone) task(value)
-    isDone = true
+/** What one update counts as guesses, however often it is tried. */
+interface Counts {
+  readonly deduplication: (record: TokenRecord) => void
+  /** Whether the new fingerprint may be shown to whoever sees the token masked. */
+  readonly fingerprint: () => boolean
+}
+
+function openCounts(deps: Deps, caller: Caller): Counts {
+  let isCounted = false
+  let isShown: boolean | undefined
+  return {
+    deduplication(record) {
+      if (!isCounted) spendUpdate(deps, caller, record)
+      isCounted = true
+    },
+    fingerprint: () => (isShown ??= spendFingerprints(deps, caller, 1) === 1),
   }
 }
 
@@ -175,7 +186,7 @@ export async function updateToken(
   body: TokenChanges,
 ): Promise<string> {
   assertPatch(deps.settings, deps.now(), body)
-  const count = once((record: TokenRecord) => spendUpdate(deps, caller, record))
+  const count = openCounts(deps, caller)
   return inTurn(tokenUnique(deps.keys, caller.tenantId, id), () =>
     untilWritten(async () => {
       const token = await loadToken(deps, caller, 'token:update', id)

@@ -63,6 +63,13 @@ export interface Frame {
 const extrasOf = ({ deduplicated }: Frame): string =>
   deduplicated === undefined ? '' : `,"_extras":{"deduplicated":${deduplicated}}`
 
+/**
+ * Whoever may create tokens could compare it with those of guesses: so redact never shows it, and
+ * mask not where too many were made (contract section 8; `guesses.ts`).
+ */
+const showsFingerprint = ({ hidesFingerprint }: TokenRecord, transform: Transform): boolean =>
+  transform === 'reveal' || (transform === 'mask' && hidesFingerprint !== true)
+
 function printToken(
   record: TokenRecord,
   tenantId: string,
@@ -74,8 +81,7 @@ function printToken(
   let text = `{"id":${quote(record.id)},"tenant_id":"${tenantId}","type":"${record.type}"`
   if (data !== undefined && !hides) text += `,"data":${data}`
   if (record.maskText !== undefined && !hides) text += `,"mask":${record.maskText}`
-  // Whoever may create tokens could compare it with those of guesses (contract section 8).
-  if (transform !== 'redact') text += `,"fingerprint":"${record.fingerprint}"`
+  if (showsFingerprint(record, transform)) text += `,"fingerprint":"${record.fingerprint}"`
   text += `,"containers":${JSON.stringify(record.containers)}`
   if (record.metadataText !== undefined && !hides) text += `,"metadata":${record.metadataText}`
   text += `,"created_by":"${record.createdBy}"`
@@ -131,12 +137,10 @@ export const viewStored = (
 
 /**
  * All that a caller learns of an equal token which it may not read (contract section 8).
- * @param isRedacted where the transform of its own permission hides fingerprints
+ * @param transform of the caller's own permission
  */
-export const viewUnreadable = (
-  { id, type, fingerprint }: TokenRecord,
-  isRedacted: boolean,
-): string => {
-  const shown = isRedacted ? { id, type } : { id, type, fingerprint }
+export const viewUnreadable = (record: TokenRecord, transform: Transform): string => {
+  const { id, type, fingerprint } = record
+  const shown = showsFingerprint(record, transform) ? { id, type, fingerprint } : { id, type }
   return JSON.stringify({ ...shown, _extras: { deduplicated: true } })
 }
