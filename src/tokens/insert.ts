@@ -91,7 +91,7 @@ function nameToken(deps: Deps, caller: Caller, { plan }: Entry, draw: number): N
   if (transform === undefined) {
     throw new ApiError('forbidden', 'expected a container that a rule with token:create covers')
   }
-  assertMayMask(deps.settings, transform, plan.composed)
+  assertMayMask(deps.settings, transform, plan.composed, plan.work.meter)
   return { record, transform }
 }
 
