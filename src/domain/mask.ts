@@ -170,7 +170,7 @@ const hidesNumber = (
   number: string,
   meter: Meter | undefined,
 ): boolean => {
-  const places = shownPlaces(shape, mask, number.length)
+  const places = shownPlaces(shape, mask, number.length, meter)
   if (places !== undefined && number.length - places.size >= maskHiddenDigitsMin) return true
   const change = digitsChanger(data, numberPlace)
   // Where no steps are left a probe shows nothing, and so its digit counts as shown.

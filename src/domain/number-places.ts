@@ -10,7 +10,7 @@
  */
 import { countDigits } from './hidden-digits.ts'
 import { bindTemplate, type CompiledTemplate } from './expression/compile.ts'
-import { startRun } from './expression/run.ts'
+import { assertAffordable, startRun, type Meter } from './expression/run.ts'
 import type { FilterCall, Operand, Output } from './expression/tree.ts'
 import { scalarTextOf } from './expression/values.ts'
 import { placeProbeStepsMax } from '../limits.ts'
@@ -57,11 +57,16 @@ const numberOf = (length: number, digitOf: (place: number) => number): string =>
   Array.from({ length }, (_, place) => digitOf(place)).join('')
 
 /** @returns `undefined` where it takes more work than is worth knowing */
-const textOn = ({ evaluate }: CompiledTemplate, data: Json): string | undefined => {
-  const run = { ...startRun({ at: 'mask', data }), stepsLeft: placeProbeStepsMax }
+const textOn = (
+  { evaluate }: CompiledTemplate,
+  data: Json,
+  meter: Meter | undefined,
+): string | undefined => {
+  const run = { ...startRun({ at: 'mask', data, meter }), stepsLeft: placeProbeStepsMax }
   try {
     return String(evaluate(run))
   } catch {
+    assertAffordable(meter)
     // Else it fails on every number of that length, and a mask that fails shows nothing.
     return run.stepsLeft < 0 ? undefined : ''
   }
@@ -90,11 +95,12 @@ export const placesShown = (
   output: Output,
   length: number,
   dataWith: (digits: string) => Json,
+  meter?: Meter,
 ): ReadonlySet<number> | undefined => {
   if (!output.filters.every(picksByPlace)) return undefined
   const template = bindTemplate([output])
   const on = (digitOf: (place: number) => number): string | undefined =>
-    textOn(template, dataWith(numberOf(length, digitOf)))
+    textOn(template, dataWith(numberOf(length, digitOf)), meter)
   const zeros = on(() => 0)
   const low = on(place => 1 + (place % codeBase))
   const high = on(place => 1 + Math.floor(place / codeBase))

@@ -79,7 +79,9 @@ async function readWhole(request: Request, allowance: Allowance): Promise<Uint8A
     return new Uint8Array(await request.arrayBuffer())
   }
   allowance.hold.assertRoom(length)
-  return readStream(request.body, allowance)
+  const bytes = await readStream(request.body, allowance)
+  if (bytes.length === length) return bytes
+  throw new ApiError('invalid_request', 'expected a whole body')
 }
 
 async function readInTime(request: Request, allowance: Allowance): Promise<Uint8Array> {

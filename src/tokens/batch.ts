@@ -104,7 +104,7 @@ function nameToken(deps: Deps, caller: Caller, entry: Entry, draw: number): Name
   if (transform === undefined) {
     throw new ApiError('forbidden', 'expected a container that a rule with token:create covers')
   }
-  assertMayMask(deps.settings, transform, plan.composed)
+  assertMayMask(deps.settings, transform, plan.composed, plan.work.meter)
   return { record, transform }
 }
 

@@ -7,6 +7,7 @@
  * @module
  */
 import type { Transform } from '../domain/access.ts'
+import type { Meter } from '../domain/expression/run.ts'
 import { parseJson } from '../domain/json-parse.ts'
 import { isJsonObject, type Json } from '../domain/json.ts'
 import { applyMask } from '../domain/mask.ts'
@@ -40,21 +41,25 @@ const numberLengthOf = (data: Json): number => {
   return typeof number === 'string' ? number.length : 0
 }
 
-const assertShowsEnds = (shape: CardShape, maskText: string, data: Json): void => {
-  if (!showsEndsAtMost(shape, parseJson(maskText), numberLengthOf(data))) throw refused()
+const assertShowsEnds = (shape: CardShape, maskText: string, data: Json, meter?: Meter): void => {
+  if (!showsEndsAtMost(shape, parseJson(maskText), numberLengthOf(data), meter)) throw refused()
 }
 
 /**
  * The mask of a new token.
  * @param transform of the rule that decides on `token:create`
- * @throws ApiError `forbidden`
+ * @throws ApiError `forbidden`, `invalid_request` where the meter has no steps left
  */
-export function assertMayMask(rights: Rights, transform: Transform, composed: Composed): void {
-  const { record, data } = composed
+export function assertMayMask(
+  rights: Rights,
+  transform: Transform,
+  { record, data }: Composed,
+  meter: Meter,
+): void {
   const shape = cardShapeOf(record.type)
   if (!rights.strictMasks || transform === 'reveal' || shape === undefined) return
   if (record.maskText === undefined || isDefaultMask(record)) return
-  assertShowsEnds(shape, record.maskText, data)
+  assertShowsEnds(shape, record.maskText, data, meter)
 }
 
 /** By what data is shown now: `null` where there is no mask, or where it fails on the data. */

@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import {
   bulkLeavesMax,
   evaluationStepsMax,
+  maskNumberOutputsMax,
   pageSizeMax,
   requestStepsMax,
 } from '../../src/limits.ts'
@@ -69,6 +70,17 @@ describe('a request that evaluates more than it may', () => {
       expect(await tokensTotal()).toEqual(before)
     }
     expect((await tokenize(bulk(3, { type: 'token', data, ...more }))).status).toBe(200)
+  })
+
+  test('E10.10: of what masks show of a card by their form, is 400 as a whole', async () => {
+    // Every output picks by place alone, after what is nearly the bound of one such look.
+    const output = "{{ data | pad_left: 200, 'a' | replace: 'a', 'bb' | last4 }}"
+    const mask = Array.from({ length: maskNumberOutputsMax }, () => output)
+    const item = { type: 'card_number', data: '4000056655665556', mask }
+    expect((await tokenize([item])).status).toBe(200)
+    const refused = await tokenize(bulk(60, item))
+    expectProblem(refused, 400)
+    expect(refused.body['detail']).toBe(message)
   })
 
   test('E10.10: by filters of references, is 400 and shows nothing', async () => {

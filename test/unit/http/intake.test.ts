@@ -82,8 +82,8 @@ describe('the body of a request', () => {
   test('that is long counts by what has come of it, however much was declared', async () => {
     const budget = openBodyBudget(bounds)
     const whole = short.repeat(10)
-    const { body } = streamed(short, 'a').request
-    void open(posted(whole.length, body ?? ''), budget).intake.read()
+    const { request, end } = streamed(short, 'a')
+    const first = open(posted(short.length + 1, request.body ?? ''), budget).intake.read()
     await Bun.sleep(0)
     const second = open(posted(whole.length, whole), budget)
     expect((await second.intake.read()).length).toBe(whole.length)
@@ -91,9 +91,18 @@ describe('the body of a request', () => {
     const third = open(posted(whole.length, whole), budget)
     await expect(third.intake.read()).rejects.toMatchObject({ kind: 'overloaded' })
     second.hold.release()
-    expect((await open(posted(whole.length, whole), budget).intake.read()).length).toBe(
-      whole.length,
-    )
+    const fourth = open(posted(whole.length, whole), budget)
+    expect((await fourth.intake.read()).length).toBe(whole.length)
+    end()
+    expect((await first).length).toBe(short.length + 1)
+  })
+
+  test('that ends before what was declared has come is refused', async () => {
+    const { request, end } = streamed(short, short)
+    end()
+    const { intake } = open(posted(3 * short.length, request.body ?? ''))
+    await expect(intake.read()).rejects.toMatchObject({ kind: 'invalid_request' })
+    expect(intake.isRead()).toBe(false)
   })
 
   test('that is short is taken where there is no room for long ones', async () => {
