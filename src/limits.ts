@@ -21,6 +21,12 @@ export const bodyMsMax = 30_000
  */
 export const parsedBodiesBytesMax = 1024 * 1024
 export const shortBodyBytesMax = 16 * 1024
+/** decision: of long answers under way, in this process and of one credential. */
+export const answersBytesMax = 64 * 1024 * 1024
+export const credentialAnswersBytesMax = 16 * 1024 * 1024
+/** decision: what is longer counts, and leaves in pieces; hardly any answer is. */
+export const shortAnswerBytesMax = 64 * 1024
+export const answerPieceBytes = 64 * 1024
 /** decision: of a body that nobody reads so much may still come, before its connection ends. */
 export const unreadBodyBytesMax = 64 * 1024
 export const urlBytesMax = 8 * 1024

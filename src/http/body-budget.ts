@@ -11,6 +11,7 @@
 import { ApiError } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 import { openBodyGate } from './body-gate.ts'
+import { openShares } from './shares.ts'
 
 /** What one request has of the budget. */
 export interface Hold {
@@ -32,18 +33,11 @@ const overloaded = () =>
 
 /** Whatever the settings are, one body of the longest fits (`decision:`). */
 export function openBodyBudget(settings: Bounds): BodyBudget {
-  const allMax = Math.max(settings.bodyBytesMax, settings.bodiesBytesMax)
-  const ownMax = Math.max(settings.bodyBytesMax, settings.credentialBodiesBytesMax)
+  const shares = openShares({
+    all: Math.max(settings.bodyBytesMax, settings.bodiesBytesMax),
+    own: Math.max(settings.bodyBytesMax, settings.credentialBodiesBytesMax),
+  })
   const gate = openBodyGate()
-  let all = 0
-  const owners = new Map<number, number>()
-
-  function change(ordinal: number, bytes: number): void {
-    const own = (owners.get(ordinal) ?? 0) + bytes
-    all += bytes
-    if (own === 0) owners.delete(ordinal)
-    else owners.set(ordinal, own)
-  }
 
   return ordinal => {
     let held = 0
@@ -51,9 +45,8 @@ export function openBodyBudget(settings: Bounds): BodyBudget {
     let isReleased = false
     return {
       take(bytes) {
-        const own = owners.get(ordinal) ?? 0
-        if (isReleased || all + bytes > allMax || own + bytes > ownMax) throw overloaded()
-        change(ordinal, bytes)
+        if (isReleased || !shares.fits(ordinal, bytes)) throw overloaded()
+        shares.change(ordinal, bytes)
         held += bytes
       },
       async begin(bytes) {
@@ -61,7 +54,7 @@ export function openBodyBudget(settings: Bounds): BodyBudget {
         begun = bytes
       },
       release() {
-        if (held > 0) change(ordinal, -held)
+        if (held > 0) shares.change(ordinal, -held)
         gate.leave(begun)
         held = 0
         begun = 0

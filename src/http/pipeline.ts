@@ -15,7 +15,9 @@ import { holdsAnywhere } from '../domain/access.ts'
 import { ApiError, tooManyRequests, unauthenticated } from '../errors.ts'
 import { shortBodyBytesMax, traceIdCharsMax, writeAttemptsMax } from '../limits.ts'
 import { AlongTaken, changedByOthers, CredentialMoved, type Standing } from '../records/write.ts'
+import type { Housed } from '../records/room.ts'
 import type { Change } from '../store/contract.ts'
+import type { AnswerBudget } from './answer-budget.ts'
 import type { Answers, Exchange } from './answers.ts'
 import { assertContentType, parseJsonBody } from './bodies.ts'
 import type { BodyBudget } from './body-budget.ts'
@@ -45,6 +47,7 @@ export interface Pipeline {
   readonly authenticate: (key: string, isFresh?: boolean) => Promise<Caller | undefined>
   readonly rate: RateLimit
   readonly bodyBudget: BodyBudget
+  readonly answerBudget: AnswerBudget
   /** Of idempotency keys for which this process runs an operation, in hexadecimal. */
   readonly slotsUnderWay: Set<string>
   readonly nextTraceId: () => string
@@ -115,7 +118,8 @@ async function handleStanding(
   let { caller } = call
   for (let count = 0; count < writeAttemptsMax; count += 1) {
     try {
-      return await asked.route.handle({ ...call, caller: along ? { ...caller, along } : caller })
+      const housed = { ...caller, room: asked.room }
+      return await asked.route.handle({ ...call, caller: along ? { ...housed, along } : housed })
     } catch (thrown) {
       if (!(thrown instanceof CredentialMoved)) throw thrown
     }
@@ -125,7 +129,7 @@ async function handleStanding(
 }
 
 /** One request for a route, by a caller that may ask for it. */
-interface Asked {
+interface Asked extends Required<Housed> {
   readonly route: Route
   readonly request: Request
   readonly params: Params
@@ -163,14 +167,14 @@ async function callOf(pipeline: Pipeline, asked: Asked): Promise<Call> {
 }
 
 async function replay(pipeline: Pipeline, asked: Asked, done: Done): Promise<Reply> {
-  const { route, params, caller } = asked
+  const { route, params, room } = asked
   if (route.replay === undefined) throw notKept()
   const reply = await route.replay({
-    caller,
+    caller: { ...asked.caller, room },
     params,
     query: queryOf(asked),
     body: () => parsedBody(pipeline, asked),
-    countItems: itemCounter(pipeline, caller),
+    countItems: itemCounter(pipeline, asked.caller),
     done,
   })
   return { ...reply, isReplay: true }
@@ -237,17 +241,15 @@ async function readBytes(
 
 async function run(
   pipeline: Pipeline,
-  route: Route,
-  request: Request,
+  named: Omit<Asked, 'caller' | 'bytes'>,
   intake: Intake,
   first: Caller,
-  params: Params,
 ): Promise<Reply> {
   const { deps } = pipeline
+  const { route, request, params } = named
   assertNoContentCoding(request)
   const key = readIdempotencyKey(route, request)
   const bytes = await readBytes(route, request, intake, key)
-  const named = { route, request, params }
   if (bytes === undefined || bytes.length <= shortBodyBytesMax) deps.turns.noteRequest()
   const caller = bytes === undefined ? first : await callerNow(pipeline, named)
   const asked = { ...named, caller, bytes }
@@ -276,9 +278,13 @@ export async function answerRoute(
   exchange.isAdmitted = true
   const hold = pipeline.bodyBudget(caller.credential.ordinal)
   const intake = openIntake(request, { hold, bytesMax: pipeline.deps.settings.bodyBytesMax })
+  const room = pipeline.answerBudget(caller.credential.ordinal)
   try {
-    const reply = await run(pipeline, route, request, intake, caller, params)
-    return pipeline.answers.reply(exchange, reply)
+    const reply = await run(pipeline, { route, request, params, room }, intake, caller)
+    return pipeline.answers.reply(exchange, reply, room)
+  } catch (thrown) {
+    room.release()
+    throw thrown
   } finally {
     hold.release()
     exchange.isBodyRead = intake.isRead()

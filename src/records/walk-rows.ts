@@ -16,6 +16,8 @@ export interface Walk {
   readonly nowMs: number
   /** Rows that are read at once; who needs only a few of them asks for no more. */
   readonly stepRows: number
+  /** Told of what one step has read, before any of it is given. */
+  readonly enter: (rows: readonly Row[]) => void
   /** Awaited after each row, when its reader has dealt with it: others may have their turn. */
   readonly pause: () => Promise<void> | undefined
 }
@@ -27,12 +29,13 @@ export interface Walk {
 export async function* walkRows(
   store: Pick<Store, 'page'>,
   query: Query,
-  { before: below, nowMs, stepRows, pause }: Walk,
+  { before: below, nowMs, stepRows, enter, pause }: Walk,
 ): AsyncGenerator<Row> {
   let before = below
   for (let walked = 0; walked < walkedRowsMax; walked += stepRows) {
     const window = { offset: 0, limit: stepRows, nowMs, uncounted: true } as const
     const { rows } = await store.page(query, before === undefined ? window : { ...window, before })
+    enter(rows)
     for (const row of rows) {
       yield row
       await pause()

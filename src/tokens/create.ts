@@ -5,6 +5,7 @@
  */
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
+import type { Housed } from '../records/room.ts'
 import { invariant, type ApiError } from '../errors.ts'
 import { insertTokens, type Answer } from './insert.ts'
 import type { CreateTokenBody } from './model.ts'

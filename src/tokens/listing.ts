@@ -10,6 +10,7 @@ import type { Caller } from '../domain/caller.ts'
 import type { TokenPermission } from '../domain/permissions.ts'
 import { invalid, invariant } from '../errors.ts'
 import { listAnswerCharsMax } from '../limits.ts'
+import type { Housed } from '../records/room.ts'
 import type { Bounds } from './bounds.ts'
 import { openCursor, sealCursor } from '../records/cursor.ts'
 import { readTokenPage, readTokensBelow } from './pages.ts'
@@ -41,7 +42,7 @@ export interface ListQuestion {
 /** In turns: what masks do may take its time, and so may large data. */
 async function show(
   { elapsedMs }: Deps,
-  { tenantId, grants }: Caller,
+  { tenantId, grants, room }: Caller & Housed,
   { permission, sizeAt }: ListQuestion,
   tokens: readonly StoredToken[],
 ): Promise<readonly string[]> {
@@ -54,6 +55,7 @@ async function show(
     const text = viewStored(tenantId, token, transform)
     chars += text.length
     if (chars > listAnswerCharsMax) throw invalid(sizeAt, 'expected a smaller size')
+    room?.needs(chars)
     texts.push(text)
     await pause()
   }
