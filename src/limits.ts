@@ -91,8 +91,6 @@ export const configFileBytesMax = 64 * 1024
 export const jsonDepthMax = 64
 /** decision: more than the exact decimal text of any double needs (1,077). */
 export const jsonNumberCharsMax = 2_000
-/** decision: strings of a longer text are copied, so that none keeps the whole text alive. */
-export const jsonSharedCharsMax = 4_096
 /** decision: characters that are parsed or printed in one turn; they take about 0.3 ms. */
 export const jsonTurnChars = 8 * 1_024
 /** decision: of one object (hardening A17). */

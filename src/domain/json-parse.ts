@@ -4,7 +4,8 @@
  * What cannot be kept byte-faithfully is refused: duplicate names, lone surrogates, numbers beyond
  * the finite double range, a BOM, deep nesting, an object of too many members. Messages give a
  * position and what was expected there, never the text. What is open is a list of at most
- * `jsonDepthMax`, so nothing recurs.
+ * `jsonDepthMax`, so nothing recurs. Strings share the memory of the text: `ownText` is for those
+ * that are kept.
  * Source: RFC 3629; RFC 8259; contract sections 1 and 16.
  * @module
  */
@@ -13,7 +14,6 @@ import {
   jsonDepthMax,
   jsonMembersMax,
   jsonNumberCharsMax,
-  jsonSharedCharsMax,
   jsonTurnChars,
 } from '../limits.ts'
 import { isDigitCode } from './digits.ts'
@@ -93,14 +93,7 @@ const passEscape = (cursor: Cursor, at: number): number => {
   return at + 6
 }
 
-/**
- * Whether a slice should not share the memory of its text: a cached expression of 20 characters
- * would keep a body of a megabyte alive.
- */
-const mustCopy = (text: string, length: number): boolean =>
-  text.length > jsonSharedCharsMax && length < text.length / 2
-
-/** The literal is already checked, so the native parser only decodes and copies it. */
+/** The literal is already checked, so the native parser only decodes it. */
 const decodeLiteral = (cursor: Cursor, start: number, end: number): string => {
   const value = decodeQuoted(cursor.text.slice(start, end))
   if (!value.isWellFormed()) refuse(cursor, start, 'a string without lone surrogates')
@@ -119,8 +112,7 @@ const readString = (cursor: Cursor): string => {
     else refuse(cursor, at, 'a closing quote and no raw control character')
   }
   cursor.at = at + 1
-  const isPlain = !hasEscapes && !mustCopy(text, at - start)
-  return isPlain ? text.slice(start + 1, at) : decodeLiteral(cursor, start, at + 1)
+  return hasEscapes ? decodeLiteral(cursor, start, at + 1) : text.slice(start + 1, at)
 }
 
 /** @returns the index after the run of at least one digit */

@@ -86,23 +86,22 @@ export const printJson = (value: Json): string => print(value, faithful)
  */
 export const printCanonicalJson = (value: Json): string => print(value, canonical)
 
-const nothingOpaque: ReadonlySet<string> = new Set()
-
 /**
- * For envelopes, which a schema then checks. Names become names of properties, of which the engine
- * keeps a table without a seed: only for objects whose names are ours (`knownPart`).
- * @param opaque  members of the top-level object that stay Json as they are
+ * Names become names of properties, of which the engine keeps a table without a seed: only for
+ * objects whose names are nobody's choice who means harm; see `knownPart` for those of a caller.
  * @returns null-prototype objects, arrays and primitives; exact numbers become the nearest double
  */
-export const toPlain = (value: Json, opaque = nothingOpaque): unknown => {
-  if (isJsonArray(value)) return value.map(item => toPlain(item))
+export const toPlain = (value: Json): unknown => {
+  if (isJsonArray(value)) return value.map(toPlain)
   if (isExactNumber(value)) return Number(value.numberText)
   if (!isJsonObject(value)) return value
   // Without a prototype `__proto__` is an ordinary name.
   const plain: Record<string, unknown> = Object.create(null)
-  for (const [name, member] of value) plain[name] = opaque.has(name) ? member : toPlain(member)
+  for (const [name, member] of value) plain[name] = toPlain(member)
   return plain
 }
+
+const nothingOpaque: ReadonlySet<string> = new Set()
 
 const fromPlainObject = (value: object, opaque: ReadonlySet<string>): Json => {
   let members: Members = new Map()

@@ -1,5 +1,6 @@
 /**
- * Caches by texts that anybody may have chosen: bounded, and as slow for no set of them.
+ * Caches by texts that anybody may have chosen: bounded, and as slow for no set of them. A text is
+ * kept in memory of its own.
  *
  * Most look-ups are for the few texts of an application's masks: the latest are looked at first, in
  * a table of the engine that is too small to be slow. What was not looked up while half as many
@@ -7,6 +8,7 @@
  * @module
  */
 import { hashedTextsMax } from '../limits.ts'
+import { ownText } from './text.ts'
 import { TextMap } from './text-map.ts'
 
 export interface TextCache<V> {
@@ -19,7 +21,8 @@ export const openTextCache = <V>(entriesMax: number): TextCache<V> => {
   const latest = new Map<string, V>()
   let older = new TextMap<V>()
   let newer = new TextMap<V>()
-  const keep = (text: string, value: V): void => {
+  const keep = (given: string, value: V): void => {
+    const text = ownText(given)
     if (newer.size >= entriesMax / 2) {
       older = newer
       newer = new TextMap()

@@ -10,10 +10,8 @@ import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { ValueErrorType, type ValueError } from '@sinclair/typebox/errors'
 import { addFault, throwFaults, type Faults } from '../domain/faults.ts'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'
-import { toPlain } from '../domain/json-print.ts'
 import { ApiError } from '../errors.ts'
 import { bodyFaultsMax } from '../limits.ts'
-import { assertKnownNames } from './known-names.ts'
 import { knownPart } from './known-part.ts'
 import { parseBody } from './large-bodies.ts'
 import type { Turns } from '../turns.ts'
@@ -89,8 +87,7 @@ export function readEnvelope(
   value: JsonObject,
   opaque: ReadonlySet<string>,
 ): unknown {
-  assertKnownNames(schema, value)
-  const body = toPlain(knownPart(schema, value, opaque), opaque)
+  const body = knownPart(schema, value, opaque)
   checkSchema(schema, body)
   return body
 }

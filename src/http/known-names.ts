@@ -1,15 +1,9 @@
 /**
- * Members of a body that are nearly named as one that is known: they are refused, since a token
- * whose expiry was misspelled would live for ever. Any other unknown member is ignored.
- *
- * Which names are known where, the schema says; below a member without named members, as `data`
- * and `metadata` are, all names are the caller's own. Source: contract section 1.
+ * Names that are nearly one that is known: they are refused, since a token whose expiry was
+ * misspelled would live for ever. Source: contract section 1.
  * @module
  */
-import type { TSchema } from '@sinclair/typebox'
-import { addFault, throwFaults, type Faults } from '../domain/faults.ts'
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../domain/json.ts'
-import { bodyFaultsMax, misspellingsMax } from '../limits.ts'
+import { misspellingsMax } from '../limits.ts'
 
 /** What clients of this family write where another name belongs, and is no near miss of it. */
 const commonMistakes: ReadonlyMap<string, string> = new Map([
@@ -54,68 +48,23 @@ function isNear(name: string, known: string): boolean {
   return Math.abs(name.length - known.length) <= edits && isWithin(name, known, edits)
 }
 
-interface Members {
-  readonly schemas: Readonly<Record<string, TSchema>>
+/** The names of the members of one object. */
+export interface KnownNames {
   readonly names: readonly string[]
+  /** What is longer is no near miss of any. */
   readonly charsMax: number
 }
 
-const membersOf = new WeakMap<TSchema, Members>()
-
-function readMembers(schema: TSchema): Members {
-  let members = membersOf.get(schema)
-  if (members === undefined) {
-    const schemas = schema['properties'] as Readonly<Record<string, TSchema>>
-    const names = Object.keys(schemas)
-    const longest = [...names, ...commonMistakes.keys()].map(name => name.length)
-    members = { schemas, names, charsMax: Math.max(...longest) + misspellingsMax }
-    membersOf.set(schema, members)
-  }
-  return members
+export function knownNames(names: readonly string[]): KnownNames {
+  const longest = [...names, ...commonMistakes.keys()].map(name => name.length)
+  return { names, charsMax: Math.max(...longest) + misspellingsMax }
 }
 
-/** The name that was meant, of those that are known; `undefined` for one that is known or far. */
-function findMeant(given: string, { names, charsMax }: Members): string | undefined {
-  if (given.length > charsMax || names.includes(given)) return undefined
+/** The known name that was meant by one that is not known; `undefined` for one that is far. */
+export function findMeant(given: string, { names, charsMax }: KnownNames): string | undefined {
+  if (given.length > charsMax) return undefined
   const name = given.toLowerCase()
   const meant = commonMistakes.get(name)
   if (meant !== undefined && names.includes(meant)) return meant
   return names.find(known => isNear(name, known))
-}
-
-const below = (at: string, name: string): string => (at === '' ? name : `${at}.${name}`)
-
-function findInMembers(schema: TSchema, json: JsonObject, at: string, faults: Faults): void {
-  const members = readMembers(schema)
-  for (const [name, value] of json) {
-    if (faults.size >= bodyFaultsMax) return
-    const meant = findMeant(name, members)
-    if (meant !== undefined) {
-      const place = below(at, meant)
-      if (!faults.has(place)) addFault(faults, place, `is misspelled: expected the name ${meant}`)
-    } else if (members.names.includes(name)) {
-      findIn(members.schemas[name], value, below(at, name), faults)
-    }
-  }
-}
-
-/** A value or null, and a list: what may have members stands within. */
-function findIn(schema: TSchema | undefined, json: Json, at: string, faults: Faults): void {
-  if (schema === undefined || (!isJsonObject(json) && !isJsonArray(json))) return
-  for (const choice of (schema['anyOf'] ?? []) as readonly TSchema[])
-    findIn(choice, json, at, faults)
-  if (isJsonObject(json) && 'properties' in schema) findInMembers(schema, json, at, faults)
-  if (!isJsonArray(json) || !('items' in schema)) return
-  json.forEach((item, index) => findIn(schema['items'] as TSchema, item, `${at}[${index}]`, faults))
-}
-
-/**
- * @param schema of the body as it came
- * @throws ApiError `invalid_request` that tells at each place the name that was meant, and nothing
- * of the one that came
- */
-export function assertKnownNames(schema: TSchema, json: Json): void {
-  const faults: Faults = new Map()
-  findIn(schema, json, '', faults)
-  throwFaults(faults)
 }

@@ -42,7 +42,7 @@ const requireRow = ({ ordinal, version }: RowVersion): Change => ({
 /**
  * Writes on behalf of a credential. Without changes only what lands along is written, if anything.
  * What lands along comes last: its rows have greater ordinals than those of the operation.
- * @param effect what the changes do, for what lands along with them
+ * @param effectOf what the changes do; asked where something lands along with them
  * @returns whether it landed; `false` when a row moved or a unique was taken meanwhile
  * @throws CredentialMoved, AlongTaken
  */
@@ -50,11 +50,11 @@ export async function writeAs(
   store: Store,
   { credential, restsOn, along }: Standing,
   changes: readonly Change[],
-  effect: Effect = null,
+  effectOf: () => Effect = () => null,
 ): Promise<boolean> {
   if (changes.length === 0 && along === undefined) return true
   const stand = [credential, ...restsOn].map(requireRow)
-  const outcome = await store.write([...stand, ...changes, ...(along?.(effect) ?? [])])
+  const outcome = await store.write([...stand, ...changes, ...(along?.(effectOf()) ?? [])])
   if (outcome.ok) return true
   if (outcome.at < stand.length) throw new CredentialMoved()
   if (outcome.at >= stand.length + changes.length) throw new AlongTaken()

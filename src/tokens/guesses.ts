@@ -18,7 +18,7 @@ import type { Store } from '../store/contract.ts'
 import type { Plan } from './plan.ts'
 import type { TokenRecord } from './stored-form.ts'
 
-/** As `Refuse` in insert.ts. */
+/** As `Refuse` in batch.ts. */
 type Refuse = (index: number, error: ApiError) => void
 
 type Kind = 'search' | 'create'

@@ -14,7 +14,6 @@ import { containerAncestors } from '../domain/containers.ts'
 import { dayOf, spanOf } from '../domain/day-spans.ts'
 import { idPrefixes } from '../domain/id-prefixes.ts'
 import { foldMetadata } from '../domain/metadata.ts'
-import { ownText } from '../domain/text.ts'
 import { openTextCache } from '../domain/text-cache.ts'
 import { sharedTermCharsMax, sharedTermsMax } from '../limits.ts'
 import { openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
@@ -57,7 +56,7 @@ function sharedTerm(scope: KeyScope, label: DigestLabel): (name: string | number
     if (known !== undefined) return known
     const term = termDigest(scope, label, text)
     if (text.length > sharedTermCharsMax) return term
-    made.set(ownText(text), term)
+    made.set(text, term)
     return term
   }
 }

@@ -5,6 +5,7 @@
  */
 import type { Deps } from '../deps.ts'
 import type { BodyRule, Call, Repetition, Reply, Route } from '../http/route.ts'
+import type { Answer } from './batch.ts'
 import { createToken } from './create.ts'
 import {
   changedTokenExamples,
@@ -13,7 +14,6 @@ import {
   tokenExamples,
   updateTokenExamples,
 } from './examples.ts'
-import type { Answer } from './insert.ts'
 import { listRoutes } from './list-routes.ts'
 import { loadToken } from './load.ts'
 import {

@@ -139,7 +139,7 @@ async function tryUpdate(
   const frame = await frameOf(deps, caller, reach, record)
   const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
   const all = [...changes, { replace, ordinal, ifVersion: version }]
-  if (!(await writeAs(deps.store, caller, all, record.id))) return undefined
+  if (!(await writeAs(deps.store, caller, all, () => record.id))) return undefined
   const written = { data, dataText: contents.dataText }
   return viewWritten(record, tenantId, shownAs(caller, record), written, frame)
 }

@@ -10,6 +10,7 @@ import { parseJson, parseStoredJson } from '../domain/json-parse.ts'
 import { printJson } from '../domain/json-print.ts'
 import { applyMask } from '../domain/mask.ts'
 import type { Json } from '../domain/json.ts'
+import { ownText } from '../domain/text.ts'
 import { openTextCache } from '../domain/text-cache.ts'
 import { cachedMaskCharsMax, maskCacheEntriesMax } from '../limits.ts'
 import type { StoredToken } from './record.ts'
@@ -21,8 +22,8 @@ const masks = openTextCache<Json>(maskCacheEntriesMax)
 function maskOf(text: string): Json {
   let mask = masks.get(text)
   if (mask === undefined) {
-    mask = parseJson(text)
-    if (text.length > cachedMaskCharsMax) return mask
+    if (text.length > cachedMaskCharsMax) return parseJson(text)
+    mask = parseJson(ownText(text))
     masks.set(text, mask)
   }
   return mask

@@ -233,7 +233,7 @@ test('a term of more chunks than one listing is counted whole', async () => {
     environment.terms.putSync(encodeChunkKey(termOf(8), 70), Uint8Array.of(70, 0))
   })
   await environment.root.close()
-  const store = await openLmdbStore({ path })
+  const store = await openLmdbStore({ path, firstOrdinal: chunks * 65_536 })
   const total = async (query: Query): Promise<number> =>
     (await ordinalsOf(store, query, { limit: 0 })).total
   const [seven, eight] = [{ term: termOf(7) }, { term: termOf(8) }]

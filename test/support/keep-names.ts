@@ -1,6 +1,7 @@
 /**
  * A process of its own that reads bodies, and uses of each what is kept for later: the name of a
- * container, or an expression. Prints by how many bytes its heap grew: `keep-names.ts <what>`.
+ * container, an expression, or a mask. Prints by how many bytes its heap grew:
+ * `keep-names.ts <what>`.
  * @module
  */
 import type { KeyScope } from '../../src/crypto/scope.ts'
@@ -8,6 +9,7 @@ import { compileTemplate } from '../../src/domain/expression/compile.ts'
 import { parseJson } from '../../src/domain/json-parse.ts'
 import type { Json } from '../../src/domain/json.ts'
 import { tokenTerms } from '../../src/tokens/record.ts'
+import { shownData } from '../../src/tokens/view.ts'
 
 const key = new Uint8Array(32)
 const scope: KeyScope = {
@@ -19,15 +21,17 @@ const terms = tokenTerms({ installation: scope, tenant: () => scope }, 'tenant')
 const uses: Readonly<Record<string, (name: string) => unknown>> = {
   container: name => terms.container(name),
   expression: name => compileTemplate(name, 'id', 'id'),
+  mask: name => shownData('mask', name, () => 'null'),
 }
 
 const bodies = 1_000
 const use = uses[process.argv[2] ?? '']
-if (use === undefined) throw new Error('usage: keep-names.ts container | expression')
+if (use === undefined) throw new Error('usage: keep-names.ts container | expression | mask')
 
 function readBodies(): void {
   for (let number = 0; number < bodies; number += 1) {
-    const name = `name-${String(number).padStart(20, '0')}`
+    // JSON as well, without anything that a JSON string escapes.
+    const name = `[${String(number).padStart(20, ' ')}]`
     const text = JSON.stringify({ name, data: 'd'.repeat(3_900) })
     const body = parseJson(new TextDecoder().decode(Buffer.from(text))) as Map<string, Json>
     use?.(String(body.get('name')))

@@ -3,11 +3,13 @@
  *
  * @module
  */
+import { chunkOrdinals } from '../../limits.ts'
 import { keyOf } from '../check-changes.ts'
 import type { Digest, Query } from '../contract.ts'
 import { chunkOf, lowOf } from './chunk-key.ts'
 import { emptySet, intersect, setOf, subtract, uniteAll, type Container } from './container.ts'
 import type { Environment } from './environment.ts'
+import { readNextOrdinal } from './meta.ts'
 import { listChunks, readChunk } from './postings.ts'
 import { readUnique } from './stored-rows.ts'
 
@@ -111,9 +113,11 @@ const growth = 16
 
 /**
  * The chunks in which a plan can match, newest first. Lists of terms are read in growing steps, so
- * that a rare term spares the listing of every common one beside it.
+ * that a rare term spares the listing of every common one beside it. Of a store of one chunk none
+ * is listed: to look into that chunk costs less than to ask for a list.
  */
 export function candidateChunks(environment: Environment, plan: Plan): number[] {
+  if (readNextOrdinal(environment) <= chunkOrdinals) return [0]
   for (let max = firstMax; ; max *= growth) {
     const chunks = listCandidates(environment, plan, max)
     if (chunks !== undefined) return chunks.toReversed()

@@ -43,10 +43,16 @@ export function readGeneration(environment: Environment): number {
   return generation
 }
 
-/** @throws ApiError `storage_corrupt` when a fact is missing or an ordinal would be used twice */
-export function readMeta(environment: Environment): Meta {
+/** Above the ordinal of every row. @throws ApiError `storage_corrupt` */
+export function readNextOrdinal(environment: Environment): number {
   const nextOrdinal = readFact(environment, nextOrdinalKey)
   assertStored(nextOrdinal !== undefined, 'a next ordinal')
+  return nextOrdinal
+}
+
+/** @throws ApiError `storage_corrupt` when a fact is missing or an ordinal would be used twice */
+export function readMeta(environment: Environment): Meta {
+  const nextOrdinal = readNextOrdinal(environment)
   for (const key of environment.rows.getKeys({ reverse: true, limit: 1 })) {
     assertStored(decodeRowKey(key) < nextOrdinal, 'a next ordinal above every row')
   }

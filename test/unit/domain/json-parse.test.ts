@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { decodeUtf8, parseJson } from '../../../src/domain/json-parse.ts'
-import { jsonDepthMax, jsonNumberCharsMax, jsonSharedCharsMax } from '../../../src/limits.ts'
+import { jsonDepthMax, jsonNumberCharsMax } from '../../../src/limits.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
@@ -50,11 +50,6 @@ describe('parseJson takes', () => {
 
   test('equal names in different objects', () => {
     expect(parseJson('[{"a":1},{"a":{"a":2}}]')).toBeArrayOfSize(2)
-  })
-
-  test('short strings out of a text that is too long to be shared', () => {
-    const filler = 'x'.repeat(jsonSharedCharsMax)
-    expect(parseJson(`["short","${filler}","\u00e9"]`)).toEqual(['short', filler, '\u00e9'])
   })
 })
 
