@@ -10,12 +10,7 @@
  * @module
  */
 import { invalid, invariant } from '../errors.ts'
-import {
-  jsonDepthMax,
-  jsonMembersMax,
-  jsonNumberCharsMax,
-  jsonTurnChars,
-} from '../limits.ts'
+import { jsonDepthMax, jsonMembersMax, jsonNumberCharsMax, jsonTurnChars } from '../limits.ts'
 import { isDigitCode } from './digits.ts'
 import { withMember, type Json, type Members } from './json.ts'
 import { decodeQuoted } from './text.ts'

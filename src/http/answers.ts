@@ -46,7 +46,7 @@ const isSentAtOnce = ({ method, signal }: Request, { length }: Uint8Array): bool
   length <= shortAnswerBytesMax || method === 'HEAD' || signal.aborted
 
 /** What the server sends: a short text as it is, a long one in pieces. */
-function bodyOf(request: Request, text: string | undefined, hold: AnswerHold): BodyInit | null {
+function bodyOf(request: Request, text: string | undefined, hold: AnswerHold) {
   // No character of UTF-16 takes more than three bytes.
   const bytes = (text?.length ?? 0) * 3 > shortAnswerBytesMax ? Buffer.from(text ?? '') : undefined
   if (bytes === undefined || isSentAtOnce(request, bytes)) {

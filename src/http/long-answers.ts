@@ -12,8 +12,8 @@ import { answerPieceBytes } from '../limits.ts'
 /** @param end called once nobody will read any more of it; more than once is no matter */
 export function inPieces(bytes: Uint8Array, end: () => void): ReadableStream<Uint8Array> {
   let sent = 0
-  const source: UnderlyingDefaultSource<Uint8Array> = {
-    pull(controller) {
+  const source = {
+    pull(controller: ReadableStreamDefaultController<Uint8Array>) {
       if (sent < bytes.length) {
         controller.enqueue(bytes.subarray(sent, sent + answerPieceBytes))
         sent += answerPieceBytes

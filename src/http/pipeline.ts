@@ -15,7 +15,7 @@ import { holdsAnywhere } from '../domain/access.ts'
 import { ApiError, tooManyRequests, unauthenticated } from '../errors.ts'
 import { shortBodyBytesMax, traceIdCharsMax, writeAttemptsMax } from '../limits.ts'
 import { AlongTaken, changedByOthers, CredentialMoved, type Standing } from '../records/write.ts'
-import type { Housed } from '../records/room.ts'
+import type { Room } from '../records/room.ts'
 import type { Change } from '../store/contract.ts'
 import type { AnswerBudget } from './answer-budget.ts'
 import type { Answers, Exchange } from './answers.ts'
@@ -129,13 +129,15 @@ async function handleStanding(
 }
 
 /** One request for a route, by a caller that may ask for it. */
-interface Asked extends Required<Housed> {
+interface Asked {
   readonly route: Route
   readonly request: Request
   readonly params: Params
   readonly caller: Caller
   /** As it was sent; `undefined` where none is read. */
   readonly bytes: Uint8Array | undefined
+  /** For what is opened to answer it, and for the answer. */
+  readonly room: Room
 }
 
 const parsedBody = async ({ deps }: Pipeline, { route, bytes }: Asked): Promise<unknown> =>
@@ -177,6 +179,7 @@ async function replay(pipeline: Pipeline, asked: Asked, done: Done): Promise<Rep
     countItems: itemCounter(pipeline, asked.caller),
     done,
   })
+  room.needs(reply.json?.length ?? 0)
   return { ...reply, isReplay: true }
 }
 

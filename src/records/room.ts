@@ -17,7 +17,7 @@ export interface Room {
 
 /** Who asks, with the room of its request; absent where nobody bounds it. */
 export interface Housed {
-  readonly room?: Room
+  readonly room?: Room | undefined
 }
 
 const bytesOf = ({ parts }: Row): number => parts.reduce((bytes, part) => bytes + part.length, 0)

@@ -7,35 +7,34 @@
  */
 import { invalid } from '../errors.ts'
 import { walkedRowsMax } from '../limits.ts'
+import { makeRoom, type Housed } from './room.ts'
 import type { Query, Row, Store } from '../store/contract.ts'
 
-export interface Walk {
+export interface Walk extends Housed {
   /** Only rows with an ordinal below this one; all where it is absent. */
   readonly before?: number | undefined
   /** Rows whose deadline is at or before this instant are left out. */
   readonly nowMs: number
   /** Rows that are read at once; who needs only a few of them asks for no more. */
   readonly stepRows: number
-  /** Told of what one step has read, before any of it is given. */
-  readonly enter: (rows: readonly Row[]) => void
   /** Awaited after each row, when its reader has dealt with it: others may have their turn. */
   readonly pause: () => Promise<void> | undefined
 }
 
 /**
  * The rows of a query, newest first.
- * @throws ApiError `invalid_request` instead of a walk that is longer than any answer is worth
+ * @throws ApiError `overloaded` where a step has no room, `invalid_request` instead of a walk that is longer than any answer is worth
  */
 export async function* walkRows(
   store: Pick<Store, 'page'>,
   query: Query,
-  { before: below, nowMs, stepRows, enter, pause }: Walk,
+  { before: below, nowMs, stepRows, pause, room }: Walk,
 ): AsyncGenerator<Row> {
   let before = below
   for (let walked = 0; walked < walkedRowsMax; walked += stepRows) {
     const window = { offset: 0, limit: stepRows, nowMs, uncounted: true } as const
     const { rows } = await store.page(query, before === undefined ? window : { ...window, before })
-    enter(rows)
+    makeRoom({ room }, rows)
     for (const row of rows) {
       yield row
       await pause()

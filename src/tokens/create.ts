@@ -5,7 +5,6 @@
  */
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
-import type { Housed } from '../records/room.ts'
 import { invariant, type ApiError } from '../errors.ts'
 import type { Answer } from './batch.ts'
 import { insertTokens } from './insert.ts'

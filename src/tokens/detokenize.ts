@@ -17,6 +17,7 @@ import { listLeaves, printFrame, type Leaf } from '../domain/leaves.ts'
 import { TextMap, type ReadonlyTextMap } from '../domain/text-map.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { bulkAnswerCharsMax, bulkLeavesMax } from '../limits.ts'
+import type { Housed } from '../records/room.ts'
 import { loadToken } from './load.ts'
 import { pauses } from './pause.ts'
 import { readReference, type Reference } from './reference.ts'
@@ -92,7 +93,7 @@ function textOf({ at, reference }: Use, usable: Usable | undefined): string {
  */
 export async function detokenize(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Housed,
   body: Json,
   countItems: (count: number) => void,
 ): Promise<string> {
@@ -111,6 +112,7 @@ export async function detokenize(
       if (chars > bulkAnswerCharsMax) {
         throw invalid('body', `expected tokens of at most ${bulkAnswerCharsMax} characters in all`)
       }
+      caller.room?.needs(chars)
       await pause()
     }
   }

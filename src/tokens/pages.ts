@@ -12,7 +12,7 @@ import type { Caller } from '../domain/caller.ts'
 import { testStepRows } from '../limits.ts'
 import { makeRoom, type Housed } from '../records/room.ts'
 import { walkRows, type Walk } from '../records/walk-rows.ts'
-import type { Query, Row } from '../store/contract.ts'
+import type { Query } from '../store/contract.ts'
 import { isExact, type Bounds } from './bounds.ts'
 import { pauses } from './pause.ts'
 import { openToken, type StoredToken } from './record.ts'
@@ -27,14 +27,14 @@ async function* walkTokens(
   walker: Walker,
   query: Query,
   bounds: Bounds,
-  walk: Omit<Walk, 'pause' | 'enter'>,
+  walk: Omit<Walk, 'pause' | 'room'>,
 ): AsyncGenerator<StoredToken> {
-  const { tenantId, credential } = walker
-  const enter = (rows: readonly Row[]) => makeRoom(walker, rows)
+  const { tenantId, credential, room } = walker
+  const paced = { ...walk, room, pause: pauses(elapsedMs) }
   let walked = 0
   let leave: (() => void) | undefined
   try {
-    for await (const row of walkRows(store, query, { ...walk, enter, pause: pauses(elapsedMs) })) {
+    for await (const row of walkRows(store, query, paced)) {
       walked += 1
       if (walked === walk.stepRows + 1) leave = enterWalk(store, credential.ordinal)
       const token = openToken(keys, tenantId, row)
