@@ -12,6 +12,7 @@ import { applicationRoutes } from './applications/routes.ts'
 import { applicationAuthenticator, findLiveApplication } from './applications/authenticate.ts'
 import { hexOf } from './bytes.ts'
 import type { Deps } from './deps.ts'
+import { openAnswerBudget } from './http/answer-budget.ts'
 import { openAnswers } from './http/answers.ts'
 import type { Origins } from './http/crowd.ts'
 import { openBodyBudget } from './http/body-budget.ts'
@@ -104,6 +105,7 @@ export function buildApp(deps: Deps): App {
     answers,
     authenticate: authenticatorOf(sessionDeps),
     bodyBudget: openBodyBudget(settings),
+    answerBudget: openAnswerBudget(),
     rate: openRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
     slotsUnderWay: new Set(),
     nextTraceId: traceIds(deps),

@@ -25,6 +25,12 @@ export const parsedBodiesSpareBytes = 256 * 1024
 /** decision: of one credential while no other waits; one waits for its write, one is worked on. */
 export const longBodiesPerCredentialMax = 2
 export const shortBodyBytesMax = 16 * 1024
+/** decision: of long answers under way, in this process and of one credential. */
+export const answersBytesMax = 64 * 1024 * 1024
+export const credentialAnswersBytesMax = 16 * 1024 * 1024
+/** decision: what is longer counts, and leaves in pieces; hardly any answer is. */
+export const shortAnswerBytesMax = 64 * 1024
+export const answerPieceBytes = 64 * 1024
 /** decision: of a body that nobody reads so much may still come, before its connection ends. */
 export const unreadBodyBytesMax = 64 * 1024
 export const urlBytesMax = 8 * 1024

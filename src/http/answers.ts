@@ -8,7 +8,10 @@
  */
 import type { Log } from '../deps.ts'
 import type { ApiError } from '../errors.ts'
+import { shortAnswerBytesMax } from '../limits.ts'
+import type { AnswerHold } from './answer-budget.ts'
 import { corsOf } from './cors.ts'
+import { inPieces } from './long-answers.ts'
 import { problemResponse, toApiError } from './problem.ts'
 import type { Reply } from './route.ts'
 import type { Settings } from '../settings.ts'
@@ -24,7 +27,8 @@ export interface Exchange {
 }
 
 export interface Answers {
-  readonly reply: (exchange: Exchange, reply: Reply) => Response
+  /** @param hold of what the answer takes until it was sent; given back from here on */
+  readonly reply: (exchange: Exchange, reply: Reply, hold: AnswerHold) => Response
   /** @param allow the value of `Allow` on a 405 */
   readonly problem: (exchange: Exchange, error: ApiError, allow?: string) => Response
   /** For what was thrown where no exchange is known any more. */
@@ -36,6 +40,23 @@ export interface Answers {
 }
 
 const traceHeader = 'svc-trace-id'
+
+/** HEAD sends none of it, and nobody reads what goes to a connection that has ended. */
+const isSentAtOnce = ({ method, signal }: Request, { length }: Uint8Array): boolean =>
+  length <= shortAnswerBytesMax || method === 'HEAD' || signal.aborted
+
+/** What the server sends: a short text as it is, a long one in pieces. */
+function bodyOf(request: Request, text: string | undefined, hold: AnswerHold) {
+  // No character of UTF-16 takes more than three bytes.
+  const bytes = (text?.length ?? 0) * 3 > shortAnswerBytesMax ? Buffer.from(text ?? '') : undefined
+  if (bytes === undefined || isSentAtOnce(request, bytes)) {
+    hold.release()
+    return text ?? null
+  }
+  hold.settle(bytes.length)
+  request.signal.addEventListener('abort', hold.release)
+  return inPieces(bytes, hold.release)
+}
 const untouched = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
 export function openAnswers(settings: Settings, log: Log): Answers {
@@ -53,9 +74,9 @@ export function openAnswers(settings: Settings, log: Log): Answers {
   }
 
   return {
-    reply(exchange, { status, json: text, location, isReplay }) {
+    reply(exchange, { status, json: text, location, isReplay }, hold) {
       const headers = text === undefined ? bare : json
-      const response = new Response(text ?? null, { status, headers })
+      const response = new Response(bodyOf(exchange.request, text, hold), { status, headers })
       if (location !== undefined) response.headers.set('location', settings.basePath + location)
       if (isReplay === true) response.headers.set('svc-idempotent-replay', 'true')
       return finish(exchange, response)

@@ -12,6 +12,7 @@
 import { ApiError } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 import { openLongBodyGate } from './long-body-gate.ts'
+import { openShares } from './shares.ts'
 
 /** What one request has of the budget. */
 export interface Hold {
@@ -35,18 +36,11 @@ const overloaded = () =>
 
 /** Whatever the settings are, one body of the longest fits (`decision:`). */
 export function openBodyBudget(settings: Bounds): BodyBudget {
-  const allMax = Math.max(settings.bodyBytesMax, settings.bodiesBytesMax)
-  const ownMax = Math.max(settings.bodyBytesMax, settings.credentialBodiesBytesMax)
+  const shares = openShares({
+    all: Math.max(settings.bodyBytesMax, settings.bodiesBytesMax),
+    own: Math.max(settings.bodyBytesMax, settings.credentialBodiesBytesMax),
+  })
   const gate = openLongBodyGate()
-  let all = 0
-  const owners = new Map<number, number>()
-
-  function change(ordinal: number, bytes: number): void {
-    const own = (owners.get(ordinal) ?? 0) + bytes
-    all += bytes
-    if (own === 0) owners.delete(ordinal)
-    else owners.set(ordinal, own)
-  }
 
   return ordinal => {
     let held = 0
@@ -54,15 +48,14 @@ export function openBodyBudget(settings: Bounds): BodyBudget {
     let isReleased = false
 
     function assertRoom(bytes: number): void {
-      const own = owners.get(ordinal) ?? 0
-      if (isReleased || all + bytes > allMax || own + bytes > ownMax) throw overloaded()
+      if (isReleased || !shares.fits(ordinal, bytes)) throw overloaded()
     }
 
     return {
       assertRoom,
       take(bytes) {
         assertRoom(bytes)
-        change(ordinal, bytes)
+        shares.change(ordinal, bytes)
         held += bytes
       },
       async begin(bytes) {
@@ -70,7 +63,7 @@ export function openBodyBudget(settings: Bounds): BodyBudget {
         begun = bytes
       },
       release() {
-        if (held > 0) change(ordinal, -held)
+        if (held > 0) shares.change(ordinal, -held)
         gate.leave(ordinal, begun)
         held = 0
         begun = 0

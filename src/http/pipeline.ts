@@ -14,6 +14,7 @@
  */
 import { shortBodyBytesMax } from '../limits.ts'
 import type { Caller } from '../domain/caller.ts'
+import type { AnswerBudget } from './answer-budget.ts'
 import { admit, callerNow, itemCounter, type Asking } from './admission.ts'
 import type { Answers, Exchange } from './answers.ts'
 import { assertContentType } from './bodies.ts'
@@ -23,14 +24,16 @@ import { openIntake, type Intake } from './intake.ts'
 import { assertNoContentCoding } from './message.ts'
 import type { Params } from './paths.ts'
 import type { Reply, Route } from './route.ts'
-import { run, runOnce, type Runner } from './run-once.ts'
+import { run, runOnce, type Asked, type Runner } from './run-once.ts'
 
 export interface Pipeline extends Runner {
   readonly answers: Answers
   readonly bodyBudget: BodyBudget
+  readonly answerBudget: AnswerBudget
   readonly nextTraceId: () => string
 }
 
+/** With an idempotency key the type of a body comes after what the key has done before. */
 async function readBytes(
   { route: { body }, request }: Asking,
   intake: Intake,
@@ -46,7 +49,7 @@ async function readBytes(
 
 async function replyTo(
   pipeline: Pipeline,
-  asking: Asking,
+  asking: Asking & Pick<Asked, 'room'>,
   intake: Intake,
   first: Caller,
 ): Promise<Reply> {
@@ -76,9 +79,13 @@ export async function answerRoute(
   exchange.isAdmitted = true
   const hold = pipeline.bodyBudget(caller.credential.ordinal)
   const intake = openIntake(request, { hold, bytesMax: pipeline.deps.settings.bodyBytesMax })
+  const room = pipeline.answerBudget(caller.credential.ordinal)
   try {
-    const reply = await replyTo(pipeline, asking, intake, caller)
-    return pipeline.answers.reply(exchange, reply)
+    const reply = await replyTo(pipeline, { ...asking, room }, intake, caller)
+    return pipeline.answers.reply(exchange, reply, room)
+  } catch (thrown) {
+    room.release()
+    throw thrown
   } finally {
     hold.release()
     exchange.isBodyRead = intake.isRead()

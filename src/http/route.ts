@@ -6,12 +6,13 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { Caller } from '../domain/caller.ts'
 import type { CallerType, Permission } from '../domain/permissions.ts'
+import type { Housed } from '../records/room.ts'
 import type { Effect, Standing } from '../records/write.ts'
 import type { QueryParameters } from './query.ts'
 
 /** One request, authenticated, permitted, parsed and checked against the route's schema. */
 export interface Call {
-  readonly caller: Caller & Standing
+  readonly caller: Caller & Standing & Housed
   readonly params: Readonly<Record<string, string>>
   readonly query: QueryParameters
   readonly body: unknown

@@ -9,6 +9,7 @@ import type { Caller } from '../domain/caller.ts'
 import { ApiError } from '../errors.ts'
 import { writeAttemptsMax } from '../limits.ts'
 import { AlongTaken, changedByOthers, CredentialMoved } from '../records/write.ts'
+import type { Room } from '../records/room.ts'
 import type { Change } from '../store/contract.ts'
 import { callerNow, type Admission, type Asking } from './admission.ts'
 import { assertContentType, parseJsonBody } from './bodies.ts'
@@ -27,6 +28,8 @@ export interface Asked extends Asking {
   /** As it was sent; `undefined` where none is read. */
   readonly bytes: Uint8Array | undefined
   readonly countItems: Call['countItems']
+  /** For what is opened to answer it, and for the answer. */
+  readonly room: Room
 }
 
 const parsedBody = async ({ deps }: Runner, { route, bytes, caller }: Asked): Promise<unknown> =>
@@ -47,10 +50,12 @@ async function callOf(runner: Runner, asked: Asked): Promise<Call> {
 }
 
 async function replay(asked: Asked, done: Done, body: Repetition['body']): Promise<Reply> {
-  const { route, params, caller, countItems } = asked
+  const { route, params, countItems, room } = asked
   if (route.replay === undefined) throw notKept()
   const query = queryOf(asked)
+  const caller = { ...asked.caller, room }
   const reply = await route.replay({ caller, params, query, body, countItems, done })
+  room.needs(reply.json?.length ?? 0)
   return { ...reply, isReplay: true }
 }
 
@@ -91,14 +96,20 @@ async function afterFailure(
   return { caller, keeping: { slot, leaving: found.leaving } }
 }
 
-async function runInTries(runner: Runner, asked: Asked, first?: Keeping): Promise<Reply> {
+/**
+ * Runs what is asked for, in tries where writes find something changed.
+ * @param first  where its effect is to be kept; absent without an idempotency key
+ * @throws what its operation throws
+ */
+export async function run(runner: Runner, asked: Asked, first?: Keeping): Promise<Reply> {
   const call = await callOf(runner, asked)
   let { caller } = asked
   let keeping = first
   for (let tries = 0; tries < writeAttemptsMax; tries += 1) {
     const along = keeping && keeperOf(runner.deps, keeping.slot, keeping.leaving)
     try {
-      return await asked.route.handle({ ...call, caller: along ? { ...caller, along } : caller })
+      const housed = { ...caller, room: asked.room }
+      return await asked.route.handle({ ...call, caller: along ? { ...housed, along } : housed })
     } catch (thrown) {
       const next = await afterFailure(runner, asked, call, keeping, thrown)
       if ('reply' in next) return next.reply
@@ -108,9 +119,6 @@ async function runInTries(runner: Runner, asked: Asked, first?: Keeping): Promis
   }
   throw changedByOthers()
 }
-
-/** A request without an idempotency key. @throws what its operation throws */
-export const run = (runner: Runner, asked: Asked): Promise<Reply> => runInTries(runner, asked)
 
 /**
  * A request with an idempotency key.
@@ -124,7 +132,7 @@ export async function runOnce(runner: Runner, asked: Asked, slot: Slot): Promise
   if (slotsUnderWay.has(key)) throw underWay()
   slotsUnderWay.add(key)
   try {
-    return await runInTries(runner, asked, { slot, leaving: found.leaving })
+    return await run(runner, asked, { slot, leaving: found.leaving })
   } finally {
     slotsUnderWay.delete(key)
   }

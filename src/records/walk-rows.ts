@@ -7,9 +7,10 @@
  */
 import { invalid } from '../errors.ts'
 import { walkedRowsMax } from '../limits.ts'
+import { makeRoom, type Housed } from './room.ts'
 import type { Query, Row, Store } from '../store/contract.ts'
 
-export interface Walk {
+export interface Walk extends Housed {
   /** Only rows with an ordinal below this one; all where it is absent. */
   readonly before?: number | undefined
   /** Rows whose deadline is at or before this instant are left out. */
@@ -22,17 +23,19 @@ export interface Walk {
 
 /**
  * The rows of a query, newest first.
- * @throws ApiError `invalid_request` instead of a walk that is longer than any answer is worth
+ * @throws ApiError `overloaded` where a step has no room, `invalid_request` instead of a walk that
+ *   is longer than any answer is worth
  */
 export async function* walkRows(
   store: Pick<Store, 'page'>,
   query: Query,
-  { before: below, nowMs, stepRows, pause }: Walk,
+  { before: below, nowMs, stepRows, pause, room }: Walk,
 ): AsyncGenerator<Row> {
   let before = below
   for (let walked = 0; walked < walkedRowsMax; walked += stepRows) {
     const window = { offset: 0, limit: stepRows, nowMs, uncounted: true } as const
     const { rows } = await store.page(query, before === undefined ? window : { ...window, before })
+    makeRoom({ room }, rows)
     for (const row of rows) {
       yield row
       await pause()

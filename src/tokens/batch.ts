@@ -12,6 +12,7 @@ import { assertAffordable } from '../domain/expression/run.ts'
 import { TextMap } from '../domain/text-map.ts'
 import { ApiError, invalid, type ErrorKind } from '../errors.ts'
 import { bulkAnswerCharsMax } from '../limits.ts'
+import type { Housed } from '../records/room.ts'
 import type { Change, NewRow } from '../store/contract.ts'
 import { decideHolding, findEqual, type Holding } from './dedup.ts'
 import { assertMayMask } from './mask-rights.ts'
@@ -249,7 +250,7 @@ function decideEntry(deps: Deps, caller: Caller, entry: Entry, batch: Batch): Ma
  */
 export async function decideAll(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Housed,
   entries: readonly Entry[],
   refuse: Refuse,
 ): Promise<{ readonly batch: Batch; readonly answers: readonly (Answer | undefined)[] }> {
@@ -275,6 +276,7 @@ export async function decideAll(
     if (chars > bulkAnswerCharsMax) {
       throw invalid('body', `expected an answer of at most ${bulkAnswerCharsMax} characters`)
     }
+    caller.room?.needs(chars)
     const turn = entry.plan.work.pause()
     if (turn !== undefined) await turn
   }

@@ -17,6 +17,7 @@ import { listLeaves, printFrame, type Leaf } from '../domain/leaves.ts'
 import { TextMap, type ReadonlyTextMap } from '../domain/text-map.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { bulkAnswerCharsMax, bulkLeavesMax } from '../limits.ts'
+import type { Housed } from '../records/room.ts'
 import { loadToken } from './load.ts'
 import { readReference, type Reference } from './reference.ts'
 import { shownData } from './view.ts'
@@ -97,7 +98,7 @@ function textOf({ at, reference }: Use, usable: Usable | undefined, { meter }: W
  */
 export async function detokenize(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Housed,
   body: Json,
   countItems: (count: number) => void,
 ): Promise<string> {
@@ -116,6 +117,7 @@ export async function detokenize(
       if (chars > bulkAnswerCharsMax) {
         throw invalid('body', `expected tokens of at most ${bulkAnswerCharsMax} characters in all`)
       }
+      caller.room?.needs(chars)
       await work.pause()
     }
   }

@@ -10,6 +10,7 @@ import type { Caller } from '../domain/caller.ts'
 import type { TokenPermission } from '../domain/permissions.ts'
 import { invalid, invariant } from '../errors.ts'
 import { listAnswerCharsMax } from '../limits.ts'
+import type { Housed } from '../records/room.ts'
 import type { Bounds } from './bounds.ts'
 import { openCursor, sealCursor } from '../records/cursor.ts'
 import { readTokenPage, readTokensBelow } from './pages.ts'
@@ -44,12 +45,12 @@ export interface ListQuestion {
  */
 async function show(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Housed,
   { permission, sizeAt }: ListQuestion,
   tokens: readonly StoredToken[],
 ): Promise<readonly string[]> {
   const { meter, pause } = openWork(deps, caller, Infinity)
-  const { tenantId, grants } = caller
+  const { tenantId, grants, room } = caller
   const texts: string[] = []
   let chars = 0
   for (const token of tokens) {
@@ -58,6 +59,7 @@ async function show(
     const text = viewStored(tenantId, token, transform, {}, meter)
     chars += text.length
     if (chars > listAnswerCharsMax) throw invalid(sizeAt, 'expected a smaller size')
+    room?.needs(chars)
     texts.push(text)
     await pause()
   }

@@ -11,6 +11,7 @@ import type { Caller } from '../domain/caller.ts'
 import type { TokenPermission } from '../domain/permissions.ts'
 import { ApiError } from '../errors.ts'
 import { isExpired } from '../records/deadline.ts'
+import { makeRoom, type Housed } from '../records/room.ts'
 import { openToken, tokenUnique, type StoredToken } from './record.ts'
 import { standInOf } from './stand-in.ts'
 
@@ -21,10 +22,13 @@ export interface LoadedToken extends StoredToken {
 
 export const absentToken = () => new ApiError('not_found', 'There is no such token.')
 
-/** @throws ApiError `not_found` when it is absent, expired, or not covered for that permission */
+/**
+ * @throws ApiError `not_found` when it is absent, expired, or not covered for that permission;
+ *   `overloaded` where its data would take more room than there is
+ */
 export async function loadToken(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Housed,
   permission: TokenPermission,
   id: string,
 ): Promise<LoadedToken> {
@@ -36,5 +40,6 @@ export async function loadToken(
   const token = openToken(keys, tenantId, isThere ? found : standInOf(deps, tenantId))
   const transform = decideTransform(caller.grants, permission, token.record)
   if (!isThere || transform === undefined) throw absentToken()
+  makeRoom(caller, [token.row])
   return { ...token, transform }
 }

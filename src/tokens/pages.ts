@@ -10,6 +10,7 @@
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { testStepRows } from '../limits.ts'
+import { makeRoom, type Housed } from '../records/room.ts'
 import { walkRows, type Walk } from '../records/walk-rows.ts'
 import type { Query } from '../store/contract.ts'
 import { isExact, type Bounds } from './bounds.ts'
@@ -18,20 +19,22 @@ import { openToken, type StoredToken } from './record.ts'
 import { enterWalk } from './walks.ts'
 
 type Reader = Pick<Deps, 'store' | 'keys' | 'elapsedMs'>
-type Walker = Pick<Caller, 'tenantId' | 'credential'>
+type Walker = Pick<Caller, 'tenantId' | 'credential'> & Housed
 
 /** The tokens among the rows of a query that match. A walk of one step is no long one. */
 async function* walkTokens(
   { store, keys, elapsedMs }: Reader,
-  { tenantId, credential }: Walker,
+  walker: Walker,
   query: Query,
   bounds: Bounds,
-  walk: Omit<Walk, 'pause'>,
+  walk: Omit<Walk, 'pause' | 'room'>,
 ): AsyncGenerator<StoredToken> {
+  const { tenantId, credential, room } = walker
+  const paced = { ...walk, room, pause: pauses(elapsedMs) }
   let walked = 0
   let leave: (() => void) | undefined
   try {
-    for await (const row of walkRows(store, query, { ...walk, pause: pauses(elapsedMs) })) {
+    for await (const row of walkRows(store, query, paced)) {
       walked += 1
       if (walked === walk.stepRows + 1) leave = enterWalk(store, credential.ordinal)
       const token = openToken(keys, tenantId, row)
@@ -79,6 +82,7 @@ export async function readTokenPage(
 ): Promise<TokenPage> {
   const query = await settle(reader, walker, bounds, window.nowMs)
   const { rows, total } = await reader.store.page(query, window)
+  makeRoom(walker, rows)
   const tokens = rows.map(row => openToken(reader.keys, walker.tenantId, row))
   // What the lower bound finds matches for sure.
   return { total, tokens: query === bounds.lower ? tokens : tokens.filter(bounds.matches) }

@@ -62,7 +62,9 @@ async function recreate(deps: Deps, { caller, done }: Repetition): Promise<Reply
 async function read(deps: Deps, call: Call): Promise<Reply> {
   const { caller } = call
   const token = await loadToken(deps, caller, 'token:read', idOf(call))
-  return { status: 200, json: viewStored(caller.tenantId, token, token.transform) }
+  const json = viewStored(caller.tenantId, token, token.transform)
+  caller.room?.needs(json.length)
+  return { status: 200, json }
 }
 
 async function update(deps: Deps, call: Call): Promise<Reply> {

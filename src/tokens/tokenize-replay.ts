@@ -11,6 +11,7 @@ import { isJsonObject, type Json } from '../domain/json.ts'
 import { printFrame, type Leaf } from '../domain/leaves.ts'
 import { ApiError, invalid, type ErrorKind, type FieldErrors } from '../errors.ts'
 import { bulkAnswerCharsMax } from '../limits.ts'
+import type { Housed } from '../records/room.ts'
 import { recreateAnswer, type KeptItem, type Past } from './replay.ts'
 import { isRequest, leavesOf, type CountItems, type ItemResult } from './tokenize.ts'
 import { openWork, type Work } from './work.ts'
@@ -41,7 +42,7 @@ async function recreateLeaf(
 
 async function recreateAll(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Housed,
   leaves: readonly Leaf[],
   { effect, ordinal }: Past<KeptLeaves>,
 ): Promise<readonly (Outcome | undefined)[]> {
@@ -56,6 +57,7 @@ async function recreateAll(
     if (chars > bulkAnswerCharsMax) {
       throw invalid('body', `expected an answer of at most ${bulkAnswerCharsMax} characters`)
     }
+    caller.room?.needs(chars)
     await work.pause()
   }
   return outcomes

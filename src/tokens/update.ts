@@ -15,6 +15,7 @@ import { mergePatch } from '../domain/merge-patch.ts'
 import { mayMove } from '../domain/moves.ts'
 import { tokenTypeOf } from '../domain/token-types.ts'
 import { ApiError, invariant } from '../errors.ts'
+import type { Housed } from '../records/room.ts'
 import { inTurn } from '../records/turns.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
 import type { Bounds } from './bounds.ts'
@@ -124,7 +125,7 @@ export async function frameOf(
 /** @returns the JSON text of the changed token; `undefined` when it was changed meanwhile */
 async function tryUpdate(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Housed,
   token: LoadedToken,
   body: TokenChanges,
   count: Counts,
@@ -150,9 +151,11 @@ async function tryUpdate(
   const frame = await frameOf(deps, caller, reach, record)
   const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
   const all = [...changes, { replace, ordinal, ifVersion: version }]
-  if (!(await writeAs(deps.store, caller, all, () => record.id))) return undefined
   const written = { data, dataText: contents.dataText }
-  return viewWritten(record, tenantId, shownAs(caller, record), written, frame, work.meter)
+  // Before the write: where there is no room for the answer, nothing is changed.
+  const answer = viewWritten(record, tenantId, shownAs(caller, record), written, frame, work.meter)
+  caller.room?.needs(answer.length)
+  return (await writeAs(deps.store, caller, all, () => record.id)) ? answer : undefined
 }
 
 /** What one update counts as guesses, however often it is tried. */

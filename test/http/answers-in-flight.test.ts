@@ -1,0 +1,137 @@
+/**
+ * Long answers that nobody reads: what they leave to their credential and to others, and that what
+ * finds no room has changed nothing. Contract sections 1, 2 and 16; issue E, point 10.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { buildApp, type App } from '../../src/app.ts'
+import { credentialAnswersBytesMax, retryAfterSeconds } from '../../src/limits.ts'
+import { openTestVault, requestOf, type Ask, type TestVault } from '../support/vault.ts'
+
+const dataChars = 500_000
+const tokens = 20
+/** Of the tokens that a caller without room still gets: none of its answers is long. */
+const small = { type: 'token', data: 'small', id: 'small', containers: ['/small/'] }
+const permissions = ['read', 'create', 'update', 'use', 'search'].map(name => `token:${name}`)
+
+let vault: TestVault
+let app: App
+let key: string
+let otherKey: string
+
+const send = (method: string, path: string, ask: Ask) => app.handle(requestOf(method, path, ask))
+const list = (by = key) => send('GET', `/tokens?size=${tokens}`, { key: by })
+
+beforeAll(async () => {
+  vault = await openTestVault(171)
+  app = buildApp(vault.deps)
+  const rule = { priority: 1, container: '/', transform: 'reveal', permissions }
+  const application = { type: 'private', permissions: [], rules: [rule] }
+  key = await vault.application(application)
+  otherKey = await vault.application(application)
+  await vault.ask('POST', '/tokens', { key, body: small })
+  for (let count = 0; count < tokens; count += 1) {
+    const body = { type: 'token', id: `long-${count}`, data: 'x'.repeat(dataChars) }
+    expect((await vault.ask('POST', '/tokens', { key, body })).status).toBe(201)
+  }
+})
+
+/** Runs the task while one answer of the key is not read, then reads it. */
+async function besideUnread(task: () => Promise<void>): Promise<string> {
+  const unread = await list()
+  expect(unread.status).toBe(200)
+  await task()
+  return unread.text()
+}
+
+async function refuse(method: string, path: string, body?: object): Promise<void> {
+  const response = await send(method, path, { key, ...(body === undefined ? {} : { body }) })
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).toBe(String(retryAfterSeconds))
+  expect(await response.text()).not.toContain('xxxx')
+}
+
+test('what is tried here needs more than one credential has', () => {
+  expect(tokens * dataChars).toBeLessThan(credentialAnswersBytesMax)
+  expect(2 * tokens * dataChars).toBeGreaterThan(credentialAnswersBytesMax)
+})
+
+describe('a long answer that nobody reads', () => {
+  test('E10.20: leaves 503 for the next of its credential, and its short ones', async () => {
+    const text = await besideUnread(async () => {
+      await refuse('GET', `/tokens?size=${tokens}`)
+      await refuse('POST', '/tokens/search', { query: 'type:token', size: tokens })
+      const uses = Array.from({ length: tokens }, (_, at) => `{{ long-${at} }}`)
+      await refuse('POST', '/detokenize', uses as unknown as object)
+      const short = await send('GET', '/tokens/small', { key })
+      expect(short.status).toBe(200)
+      expect(await short.json()).toMatchObject({ data: 'small' })
+    })
+    expect(JSON.parse(text).data).toHaveLength(tokens)
+  })
+
+  test('leaves others all they need', async () => {
+    await besideUnread(async () => {
+      const response = await list(otherKey)
+      expect(response.status).toBe(200)
+      await response.text()
+    })
+  })
+
+  test('E10.21: gives its room back once it was read, or its connection has ended', async () => {
+    await besideUnread(() => refuse('GET', `/tokens?size=${tokens}`))
+    const dropped = await list()
+    expect(dropped.status).toBe(200)
+    await dropped.body?.cancel()
+    const last = await list()
+    expect(last.status).toBe(200)
+    await last.text()
+  })
+
+  test('takes no room where none of it is sent', async () => {
+    for (let count = 0; count < 3; count += 1) {
+      const head = await send('HEAD', `/tokens?size=${tokens}`, { key })
+      expect(head.status).toBe(200)
+    }
+    expect(await besideUnread(async () => {})).toContain('xxxx')
+  })
+})
+
+describe('a write whose answer finds no room', () => {
+  /** So many unread answers of one token that no further one fits. */
+  async function besideFull(task: () => Promise<void>): Promise<void> {
+    const unread: Response[] = []
+    for (;;) {
+      const response = await send('GET', '/tokens/long-0', { key })
+      if (response.status === 503) break
+      unread.push(response)
+    }
+    await task()
+    for (const response of unread) await response.body?.cancel()
+  }
+
+  test('E10.22: changes nothing', async () => {
+    const before = await vault.ask('GET', '/tokens/long-1', { key })
+    await besideFull(() => refuse('PATCH', '/tokens/long-1', { metadata: { a: 'b' } }))
+    expect((await vault.ask('GET', '/tokens/long-1', { key })).text).toBe(before.text)
+  })
+
+  test('also where a short token would be shown at length', async () => {
+    const body = { id: 'repeats', type: 'token', data: 'x'.repeat(2_000), mask: 'a' }
+    const repeated = { mask: Array.from({ length: 40 }, () => '{{ data }}'.repeat(4)) }
+    expect((await vault.ask('POST', '/tokens', { key, body })).status).toBe(201)
+    await besideFull(() => refuse('PATCH', '/tokens/repeats', repeated))
+    const { body: found } = await vault.ask('GET', '/tokens/repeats', { key })
+    expect(found['mask']).toBe('a')
+    expect(found['modified_at']).toBeUndefined()
+  })
+
+  test('makes nothing', async () => {
+    const made = { id: 'never', type: 'token', data: 'x'.repeat(dataChars), mask: '{{ data }}' }
+    await besideFull(async () => {
+      await refuse('POST', '/tokens', made)
+      await refuse('POST', '/tokenize', { one: made })
+    })
+    expect((await vault.ask('GET', '/tokens/never', { key })).status).toBe(404)
+  })
+})
