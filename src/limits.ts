@@ -20,6 +20,10 @@ export const bodyMsMax = 30_000
  * is parsed of them takes up to 60 times as much, where they are made for that.
  */
 export const parsedBodiesBytesMax = 1024 * 1024
+/** decision: beside those, for bodies of credentials of which none is worked on. */
+export const parsedBodiesSpareBytes = 256 * 1024
+/** decision: of one credential while no other waits; one waits for its write, one is worked on. */
+export const longBodiesPerCredentialMax = 2
 export const shortBodyBytesMax = 16 * 1024
 /** decision: of long answers under way, in this process and of one credential. */
 export const answersBytesMax = 64 * 1024 * 1024
@@ -158,6 +162,13 @@ export const maskCacheEntriesMax = 256
 export const cachedMaskCharsMax = 4_096
 /** decision: counted work stands for 5 ms of an expression; one step was measured as 1 to 2 ns. */
 export const evaluationStepsMax = 3_000_000
+/**
+ * decision: of all evaluations of one request. 1,000 cards, each with ten search indexes that take
+ * its HMAC, an alias of the number for an id, and a mask that must be probed, take a fifth of it.
+ */
+export const requestStepsMax = 50 * evaluationStepsMax
+/** decision: of one request, from which on others have their turn; they take about 2 ms. */
+export const turnStepsMax = 1_000_000
 export const padLengthMax = 1_000
 /** decision: a length beyond the data limit can only be a mistake (hardening H93). */
 export const revealCharsMax = tokenDataBytesMax
@@ -165,12 +176,14 @@ export const revealCharsMax = tokenDataBytesMax
 export const aliasAttemptsMax = 100
 /** One hidden digit would follow from the others by the Luhn check. */
 export const maskHiddenDigitsMin = 2
-/** decision: of all probes of one id together; there may be nine for each digit. */
-export const idProbeStepsMax = 4 * evaluationStepsMax
+/** decision: of all draws and probes of one id together; there may be nine for each digit. */
+export const idStepsMax = 4 * evaluationStepsMax
 /** decision: of all probes of one mask together; there may be nine for each digit. */
 export const maskProbeStepsMax = evaluationStepsMax
 /** decision: outputs of a mask that read a card's number; each is judged at create and update. */
 export const maskNumberOutputsMax = 64
+/** decision: of one of the three looks at what such an output shows by its form. */
+export const placeProbeStepsMax = 15_000
 /** Of a mask as printed: it is in every answer about its token. */
 export const maskCharsMax = 16 * 1024
 export const maskDepthMax = jsonDepthMax

@@ -4,22 +4,24 @@
  *
  * Nobody waits for long work as for a short request. So where short requests come while a piece
  * runs, the next one begins later, by a multiple of what that one took: of all who ask meanwhile,
- * few meet a piece. Where nobody comes, long work goes on at once.
+ * few meet a piece. Where nobody comes, long work goes on at once. Credentials have turns: nobody
+ * waits for more than one piece of each other one, however much work that has brought.
  * Source: contract section 16 (`decision:`).
  * @module
  */
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import { openFairQueue } from './fair-queue.ts'
 import { restPerTurn, restMsMax, restMsMin } from './limits.ts'
 
 export interface Turns {
   /** A request has come, which is one more to be let in. */
   readonly noteRequest: () => void
-  /** Resolves when one more piece may be worked on, in the order of those who ask. */
-  readonly next: () => Promise<void>
+  /** Resolves when one more piece of work for the credential at that ordinal may begin. */
+  readonly next: (ordinal: number) => Promise<void>
 }
 
 export function openTurns(elapsedMs: () => number): Turns {
-  const waiting: (() => void)[] = []
+  const waiting = openFairQueue<() => void>()
   let requests = 0
   let isGivingTurns = false
 
@@ -34,11 +36,14 @@ export function openTurns(elapsedMs: () => number): Turns {
     await setTimeout(Math.min(Math.max(restMs, restMsMin), restMsMax))
   }
 
+  function takeNext(): (() => void) | undefined {
+    for (const [ordinal] of waiting.heads()) return waiting.take(ordinal)
+    return undefined
+  }
+
   async function giveTurns(): Promise<void> {
     isGivingTurns = true
-    for (let begin = waiting.shift(); begin !== undefined; begin = waiting.shift()) {
-      await giveTurn(begin)
-    }
+    for (let begin = takeNext(); begin !== undefined; begin = takeNext()) await giveTurn(begin)
     isGivingTurns = false
   }
 
@@ -46,9 +51,9 @@ export function openTurns(elapsedMs: () => number): Turns {
     noteRequest() {
       requests += 1
     },
-    next: () =>
+    next: ordinal =>
       new Promise(resolve => {
-        waiting.push(resolve)
+        waiting.add(ordinal, resolve)
         if (!isGivingTurns) void giveTurns()
       }),
   }

@@ -1,5 +1,5 @@
 /**
- * Two builds side by side: `bun scripts/bench/against.ts <other binary> [rounds] [seconds]`.
+ * Two builds side by side: `bun scripts/bench/against.ts <other binary> [rounds] [seconds] [case]`.
  *
  * The same requests to `dist/coffer` and to the other one, each on its own copy of one vault, in
  * turns: reads, lists, searches, creates. Prints medians and the ratio of this build to the other,
@@ -20,9 +20,9 @@ import { median, ratiosOf, summaryOf } from './statistics.ts'
 import { wrkIn } from './wrk.ts'
 
 const tokens = 10_000
-const [other, rounds = '7', seconds = '2'] = process.argv.slice(2)
+const [other, rounds = '7', seconds = '2', only] = process.argv.slice(2)
 if (other === undefined) {
-  console.error('usage: against.ts <other binary> [rounds] [seconds]')
+  console.error('usage: against.ts <other binary> [rounds] [seconds] [case]')
   process.exit(2)
 }
 
@@ -110,7 +110,8 @@ const bench: Bench = {
   say: line => console.info(line),
 }
 const lines: string[] = []
-for (const each of cases) lines.push(...(await compare(bench, made, each)))
+const asked = cases.filter(({ name }) => only === undefined || name === only)
+for (const each of asked) lines.push(...(await compare(bench, made, each)))
 console.info('\n| | other | this | ratio | rounds |')
 console.info('| --- | --- | --- | --- | --- |')
 console.info(lines.join('\n'))

@@ -13,7 +13,8 @@ import { encodeRow } from '../../src/store/lmdb/row-codec.ts'
 import { defaultSettings } from '../../src/settings.ts'
 import { insertTokens } from '../../src/tokens/insert.ts'
 import type { CreateTokenBody } from '../../src/tokens/model.ts'
-import { planToken } from '../../src/tokens/plan.ts'
+import { planToken, type Plan } from '../../src/tokens/plan.ts'
+import { openWork } from '../../src/tokens/work.ts'
 import { tokenUnique } from '../../src/tokens/record.ts'
 import { openTurns } from '../../src/turns.ts'
 import { cardTerms, requestsOf, type Mix } from './contents.ts'
@@ -85,7 +86,10 @@ async function insertGroup(
   const createdAtMs = endMs - spanMs + Math.floor((from / tokens) * spanMs)
   const deps: Deps = { ...world, now: () => createdAtMs }
   const planning: Deps = { ...deps, randomBytes: ids.bytes }
-  const plans = bodies.map(body => planToken(planning, caller.tenantId, body))
+  const plans: Plan[] = []
+  for (const body of bodies) {
+    plans.push(await planToken(planning, caller.tenantId, body, openWork(deps, caller, Infinity)))
+  }
   const answers = await insertTokens(deps, caller, plans, (_, error) => {
     throw error
   })

@@ -35,6 +35,7 @@ export type DigestLabel =
   | 'token-search-shown'
   | 'token-search-blank'
   | 'token-fingerprint'
+  | 'token-fingerprint-hidden'
   | 'token-created-by'
   | 'token-created-day'
   | 'token-created-span'

@@ -31,6 +31,12 @@ export interface Verdict {
   readonly isFirst: boolean
 }
 
+export interface Taken {
+  readonly count: number
+  /** The first time in a window that it is less than was wanted. */
+  readonly isFirst: boolean
+}
+
 const free: Verdict = { waitSeconds: 0, isFirst: false }
 
 export interface GuessWindows {
@@ -39,6 +45,8 @@ export interface GuessWindows {
    * left.
    */
   readonly take: (shares: readonly Share[], count: number) => Verdict
+  /** Takes what is left of so many guesses. @returns how many were taken */
+  readonly takeSome: (shares: readonly Share[], count: number) => Taken
   /** Counts what was learned already, whatever is left. */
   readonly add: (shares: readonly Share[], count: number) => void
 }
@@ -88,6 +96,19 @@ export function openGuessWindows(elapsedMs: () => number): GuessWindows {
       window.isTold = true
       const waitMs = endMs(window, budget) - elapsedMs()
       return { waitSeconds: Math.max(1, Math.ceil(waitMs / 1_000)), isFirst }
+    },
+    takeSome(shares, count) {
+      const open = shares.map(share => ({ window: windowOf(share), budget: share.budget }))
+      const left = open.map(({ window, budget }) => Math.max(0, budget - window.count))
+      const taken = Math.min(count, ...left)
+      let isFirst = false
+      for (const { window, budget } of open) {
+        window.count += taken
+        if (taken === count || window.isTold || window.count < budget) continue
+        window.isTold = true
+        isFirst = true
+      }
+      return { count: taken, isFirst }
     },
     add(shares, count) {
       for (const share of shares) windowOf(share).count += count

@@ -317,9 +317,16 @@ const readWhole = (reading: Reading): Json => {
 export const parseJsonInTurns = async (
   text: string,
   letOthersIn: () => Promise<void>,
-  path = 'body',
-): Promise<Json> => {
-  const reading = beginReading(text, path)
+): Promise<Json> => readInTurns(beginReading(text, 'body'), letOthersIn)
+
+/** As `parseStoredJson`, in turns. */
+export const parseStoredJsonInTurns = async (
+  text: string,
+  letOthersIn: () => Promise<void>,
+): Promise<Json> =>
+  readInTurns(beginReading(text, 'data', undefined, Number.POSITIVE_INFINITY), letOthersIn)
+
+const readInTurns = async (reading: Reading, letOthersIn: () => Promise<void>): Promise<Json> => {
   for (;;) {
     const value = readOn(reading, reading.cursor.at + jsonTurnChars)
     if (value === undefined) await letOthersIn()

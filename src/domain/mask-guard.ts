@@ -8,6 +8,7 @@
  * @module
  */
 import { binDigitsOf, lastDigits } from './expression/filters/card.ts'
+import type { Meter } from './expression/run.ts'
 import type { Output, PathStep } from './expression/tree.ts'
 import { maskNumberOutputsMax } from '../limits.ts'
 import type { Json } from './json.ts'
@@ -62,10 +63,11 @@ const numberPlaces = (
   { number, dataWith }: CardShape,
   output: Output,
   length: number,
+  meter?: Meter,
 ): ReadonlySet<number> | undefined => {
   const { source } = output
   const isOfNumber = source.kind === 'path' && isPath(source.steps, number)
-  return isOfNumber ? placesShown(output, length, dataWith) : undefined
+  return isOfNumber ? placesShown(output, length, dataWith, meter) : undefined
 }
 
 /**
@@ -76,12 +78,13 @@ export const shownPlaces = (
   shape: CardShape,
   mask: Json,
   length: number,
+  meter?: Meter,
 ): ReadonlySet<number> | undefined => {
   const outputs = protectedOutputs(shape, mask)
   if (outputs === undefined) return undefined
   const shown = new Set<number>()
   for (const output of outputs) {
-    const places = numberPlaces(shape, output, length)
+    const places = numberPlaces(shape, output, length, meter)
     if (places === undefined) return undefined
     for (const place of places) shown.add(place)
   }
@@ -89,8 +92,13 @@ export const shownPlaces = (
 }
 
 /** Whether a mask shows of a number of that length its BIN and last four at most, and no code. */
-export const showsEndsAtMost = (shape: CardShape, mask: Json, length: number): boolean => {
-  const shown = shownPlaces(shape, mask, length)
+export const showsEndsAtMost = (
+  shape: CardShape,
+  mask: Json,
+  length: number,
+  meter?: Meter,
+): boolean => {
+  const shown = shownPlaces(shape, mask, length, meter)
   const isAtEnd = (place: number) => place < binDigitsOf(length) || place >= length - lastDigits
   return shown !== undefined && [...shown].every(isAtEnd)
 }

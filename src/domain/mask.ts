@@ -10,7 +10,7 @@
 import { invalid } from '../errors.ts'
 import { maskDepthMax, maskHiddenDigitsMin, maskProbeStepsMax, maskValuesMax } from '../limits.ts'
 import { compileTemplate } from './expression/compile.ts'
-import { spend, startRun, type Run } from './expression/run.ts'
+import { assertAffordable, spend, startRun, type Meter, type Run } from './expression/run.ts'
 import { assertOutputFits, scalarTextOf } from './expression/values.ts'
 import { digitsAt, digitsChanger, hidesDigits, type DigitsPlace } from './hidden-digits.ts'
 import { printJson } from './json-print.ts'
@@ -67,7 +67,8 @@ const applyPart = (mask: Json, run: Run): Json => {
 
 /**
  * The masked data, or undefined when the mask cannot be applied to it: then `data` is redacted.
- * All expressions of the mask share one budget of work and one limit of output. Never throws.
+ * All expressions of the mask share one budget of work and one limit of output.
+ * @throws ApiError `invalid_request` only where the meter of the run has no steps left
  */
 export const applyMask = (
   mask: Json,
@@ -79,7 +80,8 @@ export const applyMask = (
     assertOutputFits(masked, run)
     return { masked }
   } catch {
-    // Whatever went wrong, a read answers, and shows nothing (contract section 6).
+    assertAffordable(run.meter)
+    // Whatever else went wrong, a read answers, and shows nothing (contract section 6).
     return undefined
   }
 }
@@ -99,9 +101,14 @@ const showsIn = (mask: Json, run: Run): boolean => {
   return !template.isConstant && !isBlank(template.evaluate(run))
 }
 
-/** Whether a mask that can be applied shows anything that depends on the data. Never throws. */
-export const showsAnything = (mask: Json, data: Json): boolean =>
-  applyMask(mask, data) !== undefined && showsIn(mask, startRun({ at: 'mask', data }))
+/**
+ * Whether a mask that can be applied shows anything that depends on the data.
+ * @throws ApiError as `applyMask`
+ */
+export const showsAnything = (mask: Json, data: Json, meter?: Meter): boolean => {
+  const start = () => startRun({ at: 'mask', data, meter })
+  return applyMask(mask, data, start()) !== undefined && showsIn(mask, start())
+}
 
 const digitsIn = (text: string): string => text.replaceAll(/[^0-9]/g, '')
 
@@ -138,8 +145,13 @@ export const outputContains = (value: Json, digits: string): boolean => {
 const stepsPerShownChar = 8
 
 /** What a mask shows, as text; null stands for redacted data, which shows nothing either. */
-const printShown = (mask: Json, data: Json, probes: { stepsLeft: number }): string => {
-  const run = startRun({ at: 'mask', data })
+const printShown = (
+  mask: Json,
+  data: Json,
+  probes: { stepsLeft: number },
+  meter: Meter | undefined,
+): string => {
+  const run = startRun({ at: 'mask', data, meter })
   run.stepsLeft = Math.min(run.stepsLeft, probes.stepsLeft)
   const stepsBefore = run.stepsLeft
   const text = printJson(applyMask(mask, data, run)?.masked ?? null)
@@ -151,14 +163,20 @@ const printShown = (mask: Json, data: Json, probes: { stepsLeft: number }): stri
 const numberPlace: DigitsPlace = { member: 'number' }
 
 /** By the form of the mask where that tells; else by what other digits would change. */
-const hidesNumber = (shape: CardShape, mask: Json, data: Json, number: string): boolean => {
-  const places = shownPlaces(shape, mask, number.length)
+const hidesNumber = (
+  shape: CardShape,
+  mask: Json,
+  data: Json,
+  number: string,
+  meter: Meter | undefined,
+): boolean => {
+  const places = shownPlaces(shape, mask, number.length, meter)
   if (places !== undefined && number.length - places.size >= maskHiddenDigitsMin) return true
   const change = digitsChanger(data, numberPlace)
   // Where no steps are left a probe shows nothing, and so its digit counts as shown.
   const probes = { stepsLeft: maskProbeStepsMax }
   return hidesDigits(number, maskHiddenDigitsMin, digits =>
-    printShown(mask, change(digits), probes),
+    printShown(mask, change(digits), probes, meter),
   )
 }
 
@@ -166,16 +184,21 @@ const hidesNumber = (shape: CardShape, mask: Json, data: Json, number: string): 
  * The card guard: a mask of a card must hide something of its number, in whatever form it shows it.
  * @param typeName  only `card` and `card_number` are guarded
  * @param data      data of that type, already validated
- * @throws ApiError `invalid_request` at `mask`
+ * @throws ApiError `invalid_request` at `mask`, and where the meter has no steps left
  * Source: PCI DSS 3.4.1; contract section 6.
  */
-export const assertMaskHidesNumber = (typeName: string, mask: Json, data: Json): void => {
+export const assertMaskHidesNumber = (
+  typeName: string,
+  mask: Json,
+  data: Json,
+  meter?: Meter,
+): void => {
   const shape = cardShapeOf(typeName)
   if (shape === undefined) return
   const number = digitsAt(data, isJsonObject(data) ? numberPlace : 'whole')
   if (number === undefined) return
-  const isShown = outputContains(applyMask(mask, data)?.masked ?? null, number)
-  if (isShown || !hidesNumber(shape, mask, data, number)) {
+  const { masked = null } = applyMask(mask, data, startRun({ at: 'mask', data, meter })) ?? {}
+  if (outputContains(masked, number) || !hidesNumber(shape, mask, data, number, meter)) {
     throw invalid('mask', `expected a mask that hides ${maskHiddenDigitsMin} digits of the number`)
   }
 }

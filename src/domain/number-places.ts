@@ -10,9 +10,10 @@
  */
 import { countDigits } from './hidden-digits.ts'
 import { bindTemplate, type CompiledTemplate } from './expression/compile.ts'
-import { startRun } from './expression/run.ts'
+import { assertAffordable, startRun, type Meter } from './expression/run.ts'
 import type { FilterCall, Operand, Output } from './expression/tree.ts'
 import { scalarTextOf } from './expression/values.ts'
+import { placeProbeStepsMax } from '../limits.ts'
 import type { Json } from './json.ts'
 
 const none = -1
@@ -55,12 +56,19 @@ const codeBase = 5
 const numberOf = (length: number, digitOf: (place: number) => number): string =>
   Array.from({ length }, (_, place) => digitOf(place)).join('')
 
-const textOn = ({ evaluate }: CompiledTemplate, data: Json): string => {
+/** @returns `undefined` where it takes more work than is worth knowing */
+const textOn = (
+  { evaluate }: CompiledTemplate,
+  data: Json,
+  meter: Meter | undefined,
+): string | undefined => {
+  const run = { ...startRun({ at: 'mask', data, meter }), stepsLeft: placeProbeStepsMax }
   try {
-    return String(evaluate(startRun({ at: 'mask', data })))
+    return String(evaluate(run))
   } catch {
-    // It fails on every number of that length, and a mask that fails shows nothing.
-    return ''
+    assertAffordable(meter)
+    // Else it fails on every number of that length, and a mask that fails shows nothing.
+    return run.stepsLeft < 0 ? undefined : ''
   }
 }
 
@@ -87,14 +95,15 @@ export const placesShown = (
   output: Output,
   length: number,
   dataWith: (digits: string) => Json,
+  meter?: Meter,
 ): ReadonlySet<number> | undefined => {
   if (!output.filters.every(picksByPlace)) return undefined
   const template = bindTemplate([output])
-  const on = (digitOf: (place: number) => number): string =>
-    textOn(template, dataWith(numberOf(length, digitOf)))
-  return readPlaces(
-    on(() => 0),
-    on(place => 1 + (place % codeBase)),
-    on(place => 1 + Math.floor(place / codeBase)),
-  )
+  const on = (digitOf: (place: number) => number): string | undefined =>
+    textOn(template, dataWith(numberOf(length, digitOf)), meter)
+  const zeros = on(() => 0)
+  const low = on(place => 1 + (place % codeBase))
+  const high = on(place => 1 + Math.floor(place / codeBase))
+  if (zeros === undefined || low === undefined || high === undefined) return undefined
+  return readPlaces(zeros, low, high)
 }

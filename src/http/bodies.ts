@@ -13,8 +13,7 @@ import { isJsonObject, type JsonObject } from '../domain/json.ts'
 import { ApiError } from '../errors.ts'
 import { bodyFaultsMax } from '../limits.ts'
 import { knownPart } from './known-part.ts'
-import { parseBody } from './large-bodies.ts'
-import type { Turns } from '../turns.ts'
+import { parseBody } from './long-bodies.ts'
 import type { BodyRule } from './route.ts'
 
 /** RFC 9110 section 8.3: types are case-insensitive; a charset, if given, must be UTF-8. */
@@ -99,9 +98,9 @@ export function readEnvelope(
 export async function parseJsonBody(
   bytes: Uint8Array,
   rule: BodyRule,
-  turns: Turns,
+  letOthersIn: () => Promise<void>,
 ): Promise<unknown> {
-  const json = await parseBody(bytes, turns)
+  const json = await parseBody(bytes, letOthersIn)
   if (rule.opaque === 'all') return json
   if (!isJsonObject(json)) {
     throw new ApiError('invalid_request', 'expected a JSON object as the body')

@@ -3,20 +3,23 @@
  *
  * The server keeps in memory what arrives of a body before it is asked for, so that whoever opens
  * many requests and ends none would decide how much memory the process has. What is beyond the
- * budget is refused before it is read. A body counts by its declared length, in chunks by what has
- * come, until its request is answered, since what was parsed of it lives as long.
+ * budget is refused. A body counts by what has come of it, until its request is answered, since
+ * what was parsed of it lives as long. Short ones do not count, so that nobody who shares a key is
+ * shut out by long ones of others: each is no more than the header block of its request may be.
  * Source: contract section 16.
  * @module
  */
 import { ApiError } from '../errors.ts'
 import type { Settings } from '../settings.ts'
-import { openBodyGate } from './body-gate.ts'
+import { openLongBodyGate } from './long-body-gate.ts'
 import { openShares } from './shares.ts'
 
 /** What one request has of the budget. */
 export interface Hold {
   /** @throws ApiError `overloaded` where so many bytes more do not fit; then none is taken */
   readonly take: (bytes: number) => void
+  /** @throws ApiError `overloaded` where so many bytes more do not fit now; none is taken */
+  readonly assertRoom: (bytes: number) => void
   /** Waits until a body of that length, which has come in whole, may be worked on. */
   readonly begin: (bytes: number) => Promise<void>
   /** Gives everything back. Nothing can be taken from then on. */
@@ -37,25 +40,31 @@ export function openBodyBudget(settings: Bounds): BodyBudget {
     all: Math.max(settings.bodyBytesMax, settings.bodiesBytesMax),
     own: Math.max(settings.bodyBytesMax, settings.credentialBodiesBytesMax),
   })
-  const gate = openBodyGate()
+  const gate = openLongBodyGate()
 
   return ordinal => {
     let held = 0
     let begun = 0
     let isReleased = false
+
+    function assertRoom(bytes: number): void {
+      if (isReleased || !shares.fits(ordinal, bytes)) throw overloaded()
+    }
+
     return {
+      assertRoom,
       take(bytes) {
-        if (isReleased || !shares.fits(ordinal, bytes)) throw overloaded()
+        assertRoom(bytes)
         shares.change(ordinal, bytes)
         held += bytes
       },
       async begin(bytes) {
-        await gate.enter(bytes)
+        await gate.enter(ordinal, bytes)
         begun = bytes
       },
       release() {
         if (held > 0) shares.change(ordinal, -held)
-        gate.leave(begun)
+        gate.leave(ordinal, begun)
         held = 0
         begun = 0
         isReleased = true

@@ -12,7 +12,8 @@ import { openCrowd, type Origins } from './crowd.ts'
 import { leavesMuch } from './intake.ts'
 import { assertOneHost } from './message.ts'
 import { compilePath, pathOf, type Params } from './paths.ts'
-import { answerRoute, traceIdOf, type Pipeline } from './pipeline.ts'
+import { traceIdOf } from './admission.ts'
+import { answerRoute, type Pipeline } from './pipeline.ts'
 import { toApiError } from './problem.ts'
 import type { Route } from './route.ts'
 
@@ -164,7 +165,7 @@ export function openEndpoints(
   const endpoint =
     (answer: Answer): Endpoint =>
     async (request, origins, sent) => {
-      const traceId = traceIdOf(pipeline, request)
+      const traceId = traceIdOf(pipeline.nextTraceId, request)
       const exchange = { request, traceId, isAdmitted: false, isBodyRead: false }
       if (!tally.enter()) return finish(exchange, answers.problem(exchange, stopping()), origins)
       try {

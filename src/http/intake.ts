@@ -8,7 +8,7 @@
  * @module
  */
 import { ApiError } from '../errors.ts'
-import { bodyMsMax, unreadBodyBytesMax } from '../limits.ts'
+import { bodyMsMax, shortBodyBytesMax, unreadBodyBytesMax } from '../limits.ts'
 import type { Hold } from './body-budget.ts'
 
 /** What a body may take. */
@@ -37,19 +37,33 @@ const tooLarge = (bytesMax: number) =>
 const tooSlow = (msMax: number) =>
   new ApiError('request_timeout', `expected the whole body within ${msMax / 1_000} seconds`)
 
+/** The same bytes with room for more: so that many small chunks take no more than few. */
+function grow(bytes: Uint8Array, length: number): Uint8Array {
+  const grown = Buffer.allocUnsafe(Math.max(length, 2 * bytes.length, shortBodyBytesMax))
+  grown.set(bytes)
+  return grown
+}
+
+/** What has come counts, and not what is said to come: nobody has room by a number alone. */
 async function readStream(
   stream: ReadableStream<Uint8Array>,
   { bytesMax, hold }: Allowance,
 ): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
+  let bytes: Uint8Array = new Uint8Array()
+  let length = 0
+  let counted = 0
   for await (const chunk of stream) {
-    bytes += chunk.length
-    if (bytes > bytesMax) throw tooLarge(bytesMax)
-    hold.take(chunk.length)
-    chunks.push(chunk)
+    const start = length
+    length += chunk.length
+    if (length > bytesMax) throw tooLarge(bytesMax)
+    if (length > shortBodyBytesMax) {
+      hold.take(length - counted)
+      counted = length
+    }
+    if (length > bytes.length) bytes = grow(bytes, length)
+    bytes.set(chunk, start)
   }
-  return Buffer.concat(chunks)
+  return bytes.subarray(0, length)
 }
 
 async function readWhole(request: Request, allowance: Allowance): Promise<Uint8Array> {
@@ -59,9 +73,15 @@ async function readWhole(request: Request, allowance: Allowance): Promise<Uint8A
   }
   // Sent twice, the lengths come joined by a comma, and are no number (RFC 9110 section 8.6).
   if (!/^\d+$/.test(declared)) throw new ApiError('invalid_request', 'expected one Content-Length')
-  if (Number(declared) > allowance.bytesMax) throw tooLarge(allowance.bytesMax)
-  allowance.hold.take(Number(declared))
-  return new Uint8Array(await request.arrayBuffer())
+  const length = Number(declared)
+  if (length > allowance.bytesMax) throw tooLarge(allowance.bytesMax)
+  if (length <= shortBodyBytesMax || request.body === null) {
+    return new Uint8Array(await request.arrayBuffer())
+  }
+  allowance.hold.assertRoom(length)
+  const bytes = await readStream(request.body, allowance)
+  if (bytes.length === length) return bytes
+  throw new ApiError('invalid_request', 'expected a whole body')
 }
 
 async function readInTime(request: Request, allowance: Allowance): Promise<Uint8Array> {

@@ -8,6 +8,7 @@
 import type { Deps } from '../deps.ts'
 import { atMostMask, decideTransform, type Transform } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
+import { assertAffordable } from '../domain/expression/run.ts'
 import { TextMap } from '../domain/text-map.ts'
 import { ApiError, invalid, type ErrorKind } from '../errors.ts'
 import { bulkAnswerCharsMax } from '../limits.ts'
@@ -15,12 +16,12 @@ import type { Housed } from '../records/room.ts'
 import type { Change, NewRow } from '../store/contract.ts'
 import { decideHolding, findEqual, type Holding } from './dedup.ts'
 import { assertMayMask } from './mask-rights.ts'
-import { pauses } from './pause.ts'
 import type { Plan } from './plan.ts'
 import { reachOf, type Reach } from './reach.ts'
 import { sealToken } from './record.ts'
 import type { TokenRecord } from './stored-form.ts'
 import { viewStored, viewUnreadable, viewWritten, type Frame, type WrittenData } from './view.ts'
+import type { Work } from './work.ts'
 
 export interface Answer {
   readonly id: string
@@ -49,6 +50,7 @@ interface Made extends Named {
 
 export interface Entry {
   readonly plan: Plan
+  readonly hidesFingerprint: boolean
   /** Under the first id that was drawn, taken or not: an equal token is looked for by it. */
   first: Named | undefined
   /** Under the id that was drawn last. */
@@ -59,8 +61,9 @@ export interface Entry {
   isRefused: boolean
 }
 
-export const entryOf = (plan: Plan): Entry => ({
+export const entryOf = (plan: Plan, hidesFingerprint: boolean): Entry => ({
   plan,
+  hidesFingerprint,
   first: undefined,
   named: undefined,
   collisions: 0,
@@ -83,7 +86,8 @@ export interface Batch {
   isLate: boolean
 }
 
-function nameToken(deps: Deps, caller: Caller, { plan }: Entry, draw: number): Named {
+function nameToken(deps: Deps, caller: Caller, entry: Entry, draw: number): Named {
+  const { plan, hidesFingerprint } = entry
   const drawn = plan.drawId(draw)
   if (drawn === undefined) throw new ApiError('conflict', 'A token with this id exists.')
   const given = {
@@ -92,12 +96,16 @@ function nameToken(deps: Deps, caller: Caller, { plan }: Entry, draw: number): N
     createdBy: caller.applicationId,
     createdAtMs: deps.now(),
   }
-  const record: TokenRecord = drawn.isDefault ? { ...given, idIsRandom: true } : given
+  const record: TokenRecord = {
+    ...given,
+    ...(drawn.isDefault ? { idIsRandom: true } : {}),
+    ...(hidesFingerprint ? { hidesFingerprint } : {}),
+  }
   const transform = decideTransform(caller.grants, 'token:create', record)
   if (transform === undefined) {
     throw new ApiError('forbidden', 'expected a container that a rule with token:create covers')
   }
-  assertMayMask(deps.settings, transform, plan.composed)
+  assertMayMask(deps.settings, transform, plan.composed, plan.work.meter)
   return { record, transform }
 }
 
@@ -113,7 +121,7 @@ function makeToken(
   const frame = record.deduplicates === true ? { deduplicated: false } : {}
   const json = plan.isBare
     ? JSON.stringify(record.id)
-    : viewWritten(record, tenantId, atMostMask(transform), written, frame)
+    : viewWritten(record, tenantId, atMostMask(transform), written, frame, plan.work.meter)
   const row = sealToken(deps, tenantId, record, contents, 1, uniques)
   return { record, transform, row, written, answer: { id: record.id, json, ...frame } }
 }
@@ -132,8 +140,8 @@ export function showEqual(
   if (transform !== undefined) {
     return { id: record.id, json: view(atMostMask(transform), frame), ...frame }
   }
-  const isRedacted = decideTransform(grants, 'token:create', record) === 'redact'
-  return { id: record.id, json: viewUnreadable(record, isRedacted), ...frame }
+  const own = decideTransform(grants, 'token:create', record) ?? 'mask'
+  return { id: record.id, json: viewUnreadable(record, atMostMask(own)), ...frame }
 }
 
 /** Stored tokens come first: they are older than those of this batch. */
@@ -142,20 +150,21 @@ async function findAnswer(
   caller: Caller,
   reach: Reach,
   contents: TokenRecord,
-  batch: Batch,
+  { equals }: Batch,
+  { meter }: Work,
 ): Promise<Answer | undefined> {
   const { tenantId } = caller
   const stored = await findEqual(deps, caller, reach.tokens, contents)
   if (stored !== undefined) {
     return showEqual(caller, stored.record, (transform, frame) =>
-      viewStored(tenantId, stored, transform, frame),
+      viewStored(tenantId, stored, transform, frame, meter),
     )
   }
   // It is in reach: the caller creates it where it may.
-  const twin = batch.equals.get(contents.fingerprint)
+  const twin = equals.get(contents.fingerprint)
   if (twin === undefined) return undefined
   return showEqual(caller, twin.record, (transform, frame) =>
-    viewWritten(twin.record, tenantId, transform, twin.written, frame),
+    viewWritten(twin.record, tenantId, transform, twin.written, frame, meter),
   )
 }
 
@@ -181,6 +190,7 @@ function answerOrRefuse(
   decide: () => MaybeLater<Answer>,
 ): MaybeLater<Answer | undefined> {
   const refused = (thrown: unknown): undefined => {
+    assertAffordable(entry.plan.work.meter)
     if (!(thrown instanceof ApiError) || !refusals.includes(thrown.kind)) throw thrown
     entry.isRefused = true
     refuse(thrown)
@@ -212,7 +222,7 @@ async function decideByContent(
 ): Promise<Answer> {
   const reach = (batch.reach ??= reachOf(deps, caller))
   // A hit comes before the conflict of a taken id (contract section 17).
-  const equal = await findAnswer(deps, caller, reach, record, batch)
+  const equal = await findAnswer(deps, caller, reach, record, batch, entry.plan.work)
   if (equal !== undefined) return equal
   const named = nameInBatch(deps, caller, entry, batch)
   const holding = await decideHolding(deps, caller, reach, named.record)
@@ -253,7 +263,6 @@ export async function decideAll(
     isLate: false,
   }
   const answers: (Answer | undefined)[] = []
-  const pause = pauses(deps.elapsedMs)
   let chars = 0
   for (const [index, entry] of entries.entries()) {
     const decided = answerOrRefuse(
@@ -268,7 +277,7 @@ export async function decideAll(
       throw invalid('body', `expected an answer of at most ${bulkAnswerCharsMax} characters`)
     }
     caller.room?.needs(chars)
-    const turn = pause()
+    const turn = entry.plan.work.pause()
     if (turn !== undefined) await turn
   }
   return { batch, answers }

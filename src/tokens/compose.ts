@@ -10,7 +10,7 @@ import type { KeyScope } from '../crypto/scope.ts'
 import { normaliseContainer } from '../domain/containers.ts'
 import { compileTemplate } from '../domain/expression/compile.ts'
 import { evaluateTemplate } from '../domain/expression/evaluate.ts'
-import type { Scope } from '../domain/expression/run.ts'
+import { assertAffordable, type Meter, type Scope } from '../domain/expression/run.ts'
 import type { Instant } from '../domain/instants.ts'
 import type { Json } from '../domain/json.ts'
 import { printCanonicalJson, printJson } from '../domain/json-print.ts'
@@ -30,6 +30,7 @@ import type { Settings } from '../settings.ts'
 import type { TokenContents } from './record.ts'
 import { isShownByMask } from './shown-mask.ts'
 import { defaultMaskTextOf, type TokenRecord } from './stored-form.ts'
+import type { Work } from './work.ts'
 
 /** What a token is to be, before it is checked. Absent members mean none, or the type's default. */
 export interface Draft {
@@ -83,9 +84,10 @@ const asText = (value: Json): string | undefined => {
   return typeof value === 'string' ? value : printCanonicalJson(value)
 }
 
-function evaluateSearchIndex(expression: string, at: string, data: Json): string {
+function evaluateSearchIndex(expression: string, scope: Scope): string {
+  const { at } = scope
   const template = compileTemplate(expression, at, 'search_index')
-  const value = asText(evaluateTemplate(template, { at, data })) ?? ''
+  const value = asText(evaluateTemplate(template, scope)) ?? ''
   if (value.length <= searchIndexResultCharsMax) return value
   throw invalid(at, `expected a result of at most ${searchIndexResultCharsMax} characters`)
 }
@@ -94,19 +96,27 @@ function evaluateSearchIndex(expression: string, at: string, data: Json): string
  * Values that a search finds the token by; empty results are left out, equal ones kept once. What
  * cannot be had of hidden data is left out too: a refusal would tell of it.
  */
-function evaluateSearchIndexes({ searchIndexes, hidden }: Draft, data: Json): string[] {
+async function evaluateSearchIndexes(
+  { searchIndexes, hidden }: Draft,
+  data: Json,
+  { meter, pause }: Work,
+): Promise<string[]> {
   if (searchIndexes.length > searchIndexesMax) {
     throw invalid('search_indexes', `expected at most ${searchIndexesMax} expressions`)
   }
   const values = new Set<string>()
-  searchIndexes.forEach((expression, index) => {
+  for (const [index, expression] of searchIndexes.entries()) {
     try {
-      const value = evaluateSearchIndex(expression, `search_indexes[${index}]`, data)
+      const scope = { at: `search_indexes[${index}]`, data, meter }
+      const value = evaluateSearchIndex(expression, scope)
       if (value !== '') values.add(value)
     } catch (thrown) {
       if (hidden === undefined || !(thrown instanceof ApiError)) throw thrown
+      assertAffordable(meter)
     }
-  })
+    const turn = pause()
+    if (turn !== undefined) await turn
+  }
   return [...values]
 }
 
@@ -157,7 +167,7 @@ export function printMask(mask: Json): string {
   throw invalid('mask', `expected at most ${maskCharsMax} characters`)
 }
 
-function composeMask(guards: Guards, draft: Draft, data: Json): string | undefined {
+function composeMask(guards: Guards, draft: Draft, data: Json, meter: Meter): string | undefined {
   const { type, mask } = draft
   if (mask === undefined) return undefined
   const defaultText = defaultMaskTextOf(type)
@@ -167,7 +177,7 @@ function composeMask(guards: Guards, draft: Draft, data: Json): string | undefin
   if (text === defaultText) return text
   checkMask(mask, 'mask')
   const isGuarded = guards.maskGuard && draft.hidden?.keepsNumber !== true
-  if (isGuarded) assertMaskHidesNumber(type.name, mask, data)
+  if (isGuarded) assertMaskHidesNumber(type.name, mask, data, meter)
   return text
 }
 
@@ -189,14 +199,20 @@ export function composeMetadata(
 }
 
 /** @throws ApiError `invalid_request` with the path of what is wrong */
-export function composeToken(scope: KeyScope, guards: Guards, draft: Draft): Composed {
+export async function composeToken(
+  scope: KeyScope,
+  guards: Guards,
+  draft: Draft,
+  work: Work,
+): Promise<Composed> {
+  const { meter } = work
   const { type, fingerprintExpression, searchIndexes, expiresAt } = draft
   const { data, dataText } = composeData(draft)
   const containers = composeContainers(guards, draft.containers)
   const metadata = composeMetadata(guards, draft.metadata)
-  const maskText = composeMask(guards, draft, data)
-  const content = evaluateFingerprint(draft, { data, metadata })
-  const searchValues = evaluateSearchIndexes(draft, data)
+  const maskText = composeMask(guards, draft, data, meter)
+  const content = evaluateFingerprint(draft, { data, metadata, meter })
+  const searchValues = await evaluateSearchIndexes(draft, data, work)
   // Assigned one by one, as in `parseStored`.
   const record: { -readonly [K in keyof ComposedRecord]: ComposedRecord[K] } = {
     type: type.name,
@@ -209,6 +225,6 @@ export function composeToken(scope: KeyScope, guards: Guards, draft: Draft): Com
   if (metadata.size > 0) record.metadataText = printJson(metadata)
   if (expiresAt !== undefined) record.expiresAt = expiresAt
   if (draft.deduplicates) record.deduplicates = true
-  const isShownMasked = searchValues.length > 0 && isShownByMask(type, maskText, () => data)
+  const isShownMasked = searchValues.length > 0 && isShownByMask(type, maskText, () => data, meter)
   return { record, contents: { dataText, metadata, searchValues, isShownMasked }, data }
 }

@@ -11,6 +11,7 @@ import { insertTokens } from './insert.ts'
 import type { CreateTokenBody } from './model.ts'
 import { planToken } from './plan.ts'
 import { itemOf } from './replay.ts'
+import { openWork } from './work.ts'
 
 const refuse = (_: number, error: ApiError): never => {
   throw error
@@ -25,7 +26,7 @@ export async function createToken(
   caller: Caller,
   body: CreateTokenBody,
 ): Promise<Answer> {
-  const plan = planToken(deps, caller.tenantId, body)
+  const plan = await planToken(deps, caller.tenantId, body, openWork(deps, caller))
   const [answer] = await insertTokens(deps, caller, [plan], refuse, answers => answers.map(itemOf))
   invariant(answer !== undefined, 'a plan is refused or answered')
   return answer

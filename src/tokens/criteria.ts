@@ -126,7 +126,10 @@ const openCriteria = (keys: Keys, tenantId: string) => {
     ...placeCriteria(terms, every),
     ...idCriteria(keys, tenantId, every),
     type: (type: string) => ofTerm(terms.type(type)),
-    fingerprint: (text: string) => ofTerm(terms.fingerprint(text)),
+    fingerprint: (text: string) =>
+      ofTerms([terms.fingerprint(text), terms.hiddenFingerprint(text)]),
+    /** Only of those that show it under the mask transform. */
+    fingerprintMasked: (text: string) => ofTerm(terms.fingerprint(text)),
     metadata: (name: string, value: string) => ofTerm(terms.metadata(name, value)),
     ...searchCriteria(terms),
     createdBy: (applicationId: string) => ofTerm(terms.createdBy(applicationId)),

@@ -19,9 +19,9 @@ import { ApiError, invalid } from '../errors.ts'
 import { bulkAnswerCharsMax, bulkLeavesMax } from '../limits.ts'
 import type { Housed } from '../records/room.ts'
 import { loadToken } from './load.ts'
-import { pauses } from './pause.ts'
 import { readReference, type Reference } from './reference.ts'
 import { shownData } from './view.ts'
+import { openWork, type Work } from './work.ts'
 
 /** One place that asks for a token. */
 interface Use {
@@ -67,10 +67,15 @@ function groupUses(leaves: readonly Leaf[], faults: Faults): ReadonlyTextMap<rea
 }
 
 /** `undefined` when there is nothing that the caller may use. */
-async function findUsable(deps: Deps, caller: Caller, id: string): Promise<Usable | undefined> {
+async function findUsable(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  { meter }: Work,
+): Promise<Usable | undefined> {
   try {
     const { record, openData, transform } = await loadToken(deps, caller, 'token:use', id)
-    const text = shownData(transform, record.maskText, openData)
+    const text = shownData(transform, record.maskText, openData, meter)
     return text === undefined ? undefined : { text, json: undefined }
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.kind === 'not_found') return undefined
@@ -78,12 +83,12 @@ async function findUsable(deps: Deps, caller: Caller, id: string): Promise<Usabl
   }
 }
 
-function textOf({ at, reference }: Use, usable: Usable | undefined): string {
+function textOf({ at, reference }: Use, usable: Usable | undefined, { meter }: Work): string {
   if (usable === undefined) throw invalid(at, 'expected a token that you may use')
   const { template } = reference
   if (template === undefined) return usable.text
   usable.json ??= parseStoredJson(usable.text)
-  return printJson(evaluateTemplate(template, { at, data: usable.json }))
+  return printJson(evaluateTemplate(template, { at, data: usable.json, meter }))
 }
 
 /**
@@ -101,19 +106,19 @@ export async function detokenize(
   countItems(leaves.length)
   const faults: Faults = new Map()
   const texts = leaves.map(({ value }) => printJson(value))
-  const pause = pauses(deps.elapsedMs)
+  const work = openWork(deps, caller)
   let chars = 0
   for (const [id, uses] of groupUses(leaves, faults)) {
-    const usable = await findUsable(deps, caller, id)
+    const usable = await findUsable(deps, caller, id, work)
     for (const use of uses) {
-      const text = collecting(faults, () => textOf(use, usable)) ?? ''
+      const text = collecting(faults, () => textOf(use, usable, work)) ?? ''
       texts[use.index] = text
       chars += text.length
       if (chars > bulkAnswerCharsMax) {
         throw invalid('body', `expected tokens of at most ${bulkAnswerCharsMax} characters in all`)
       }
       caller.room?.needs(chars)
-      await pause()
+      await work.pause()
     }
   }
   throwFaults(faults)

@@ -2,9 +2,10 @@
  * The budget of guesses: how often whoever does not see data may ask whether it is there.
  *
  * A search by data or fingerprint, a create or update that deduplicates, and a chosen id that is
- * taken each tell whether an equal one exists. It is friction and a trace, not a proof. Counted in
- * each process, for each store; a session counts for itself, and all sessions of one application
- * together, since whoever has a public key has as many as are authorized for it.
+ * taken each tell whether an equal one exists; a fingerprint that is shown tells it by comparing. It
+ * is friction and a trace, not a proof. Counted in each process, for each store; a session counts
+ * for itself, and all sessions of one application together, since whoever has a public key has as
+ * many as are authorized for it.
  * Source: contract section 14.
  * @module
  */
@@ -21,7 +22,7 @@ import type { TokenRecord } from './stored-form.ts'
 /** As `Refuse` in batch.ts. */
 type Refuse = (index: number, error: ApiError) => void
 
-type Kind = 'search' | 'create'
+type Kind = 'search' | 'create' | 'fingerprint'
 type Budgets = Readonly<Record<Kind, GuessWindows>>
 
 const opened = new WeakMap<Store, Budgets>()
@@ -29,7 +30,8 @@ const opened = new WeakMap<Store, Budgets>()
 function budgetsOf({ store, elapsedMs }: Deps): Budgets {
   let budgets = opened.get(store)
   if (budgets === undefined) {
-    budgets = { search: openGuessWindows(elapsedMs), create: openGuessWindows(elapsedMs) }
+    const open = () => openGuessWindows(elapsedMs)
+    budgets = { search: open(), create: open(), fingerprint: open() }
     opened.set(store, budgets)
   }
   return budgets
@@ -45,14 +47,17 @@ function sharesOf({ type, credential, tenantId, applicationId }: Caller, budget:
   return [own, { guesser, budget: sessionGuessBudgets * budget }]
 }
 
+// decision: the id of an application is no secret, and whoever guesses must be found.
+const tell = (deps: Deps, { applicationId }: Caller, kind: Kind): void =>
+  deps.log('guesses_spent', { by: kind, application: applicationId })
+
 /** @throws ApiError `too_many_requests`; the first of a window is told in the log */
 function spend(deps: Deps, caller: Caller, kind: Kind, count: number): void {
   const budget = budgetOf(deps, kind)
   if (budget === 0) return
   const { waitSeconds, isFirst } = budgetsOf(deps)[kind].take(sharesOf(caller, budget), count)
   if (waitSeconds === 0) return
-  // decision: the id of an application is no secret, and whoever guesses must be found.
-  if (isFirst) deps.log('guesses_spent', { by: kind, application: caller.applicationId })
+  if (isFirst) tell(deps, caller, kind)
   throw tooManyRequests('This credential has made too many guesses.', waitSeconds)
 }
 
@@ -87,6 +92,35 @@ const hasNothingToGuess = ({ grants }: Caller): boolean => revealsEverywhere(gra
 export function spendUpdate(deps: Deps, caller: Caller, record: TokenRecord): void {
   if (record.deduplicates !== true || hasNothingToGuess(caller)) return
   spend(deps, caller, 'create', 1)
+}
+
+/**
+ * Counts fingerprints that the caller brings about: whoever sees a token masked can compare its
+ * fingerprint with those of guesses. decision: nothing is refused for it, since honest creates come
+ * in any number; but a token that is made beyond the budget shows its fingerprint to those alone
+ * who see its data.
+ * @returns how many of them may be shown to whoever sees tokens masked
+ */
+export function spendFingerprints(deps: Deps, caller: Caller, count: number): number {
+  const budget = budgetOf(deps, 'fingerprint')
+  if (budget === 0 || hasNothingToGuess(caller)) return count
+  const taken = budgetsOf(deps).fingerprint.takeSome(sharesOf(caller, budget), count)
+  if (taken.isFirst) tell(deps, caller, 'fingerprint')
+  return taken.count
+}
+
+/**
+ * As `spendFingerprints`, for one token that is changed: equal contents tell nothing new.
+ * @param count counts once, however often the update is tried
+ * @returns the record as it is to be sealed
+ */
+export function hideFingerprint(
+  { fingerprint, hidesFingerprint }: TokenRecord,
+  changed: TokenRecord,
+  count: () => boolean,
+): TokenRecord {
+  const hides = changed.fingerprint === fingerprint ? hidesFingerprint === true : !count()
+  return hides ? { ...changed, hidesFingerprint: true } : changed
 }
 
 /**

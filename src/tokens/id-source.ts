@@ -8,13 +8,13 @@
 import { uuidOf } from '../bytes.ts'
 import type { Deps } from '../deps.ts'
 import { compileTemplate, type CompiledTemplate } from '../domain/expression/compile.ts'
-import { startRun } from '../domain/expression/run.ts'
+import { assertAffordable, startRun, type Meter, type Scope } from '../domain/expression/run.ts'
 import { scalarTextOf } from '../domain/expression/values.ts'
 import type { Json } from '../domain/json.ts'
 import { assertTokenId } from '../domain/token-ids.ts'
 import type { TokenType } from '../domain/token-types.ts'
 import { ApiError, invalid } from '../errors.ts'
-import { aliasRedrawsMax, idProbeStepsMax } from '../limits.ts'
+import { aliasRedrawsMax, idStepsMax } from '../limits.ts'
 import { givesAway, type GivenId } from './id-guard.ts'
 
 export interface DrawnId {
@@ -72,27 +72,39 @@ function recording(randomBytes: RandomBytes): {
   }
 }
 
-/** @param probes counts the steps that are left for all probes of the id together */
+/** What the draws of one id may do, and their probes, all together. */
+interface Draws {
+  stepsLeft: number
+  readonly meter: Meter | undefined
+}
+
 function drawId(
   template: CompiledTemplate,
   data: Json,
   randomBytes: RandomBytes,
-  probes: { stepsLeft: number },
+  draws: Draws,
 ): GivenId {
   const chance = recording(randomBytes)
-  const id = textOf(template.evaluate(startRun({ at: path, data, randomBytes: chance.draw })))
-  const idOf = (other: Json): string | undefined => {
-    const run = startRun({ at: path, data: other, randomBytes: chance.drawAgain() })
-    run.stepsLeft = Math.min(run.stepsLeft, probes.stepsLeft)
+  const { meter } = draws
+  const evaluate = (scope: Scope): Json => {
+    const run = startRun({ ...scope, meter })
+    run.stepsLeft = Math.min(run.stepsLeft, draws.stepsLeft)
     const stepsBefore = run.stepsLeft
     try {
-      return scalarTextOf(template.evaluate(run))
+      return template.evaluate(run)
+    } finally {
+      draws.stepsLeft -= stepsBefore - run.stepsLeft
+    }
+  }
+  const id = textOf(evaluate({ at: path, data, randomBytes: chance.draw }))
+  const idOf = (other: Json): string | undefined => {
+    try {
+      return scalarTextOf(evaluate({ at: path, data: other, randomBytes: chance.drawAgain() }))
     } catch (thrown) {
+      assertAffordable(meter)
       // What cannot be told apart counts as given away: a failure is no id.
       if (thrown instanceof ApiError) return undefined
       throw thrown
-    } finally {
-      probes.stepsLeft -= stepsBefore - run.stepsLeft
     }
   }
   return { id, idOf }
@@ -101,6 +113,7 @@ function drawId(
 /**
  * @param given what the request says; checked here, an alias by its first draw
  * @param data as the type stores it
+ * @param meter counts what the expression does, at each draw
  * @throws ApiError `invalid_request` at `id`
  */
 export function idSourceOf(
@@ -108,6 +121,7 @@ export function idSourceOf(
   given: string | null | undefined,
   type: TokenType,
   data: Json,
+  meter?: Meter,
 ): IdSource {
   if (given === undefined || given === null) return () => defaultId(deps)
   // A text that is no expression stays out of the cache of expressions.
@@ -119,9 +133,9 @@ export function idSourceOf(
   const { randomBytes } = deps
   const draw = (): string => {
     // An alias may hold the number by chance: then another one is drawn.
-    const probes = { stepsLeft: idProbeStepsMax }
-    for (let draws = template.isRandom ? aliasRedrawsMax : 0; draws >= 0; draws -= 1) {
-      const given = drawId(template, data, randomBytes, probes)
+    const draws: Draws = { stepsLeft: idStepsMax, meter }
+    for (let more = template.isRandom ? aliasRedrawsMax : 0; more >= 0; more -= 1) {
+      const given = drawId(template, data, randomBytes, draws)
       if (!givesAway(deps.settings, type, data, given)) return given.id
     }
     throw invalid(path, 'expected an id that does not hold the number which is to be protected')

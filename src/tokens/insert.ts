@@ -12,7 +12,7 @@ import { isExpired } from '../records/deadline.ts'
 import { untilWritten, writeAs, type Effect } from '../records/write.ts'
 import type { Change } from '../store/contract.ts'
 import { decideAll, entryOf, type Answer, type Entry, type Refuse } from './batch.ts'
-import { spendCreates } from './guesses.ts'
+import { spendCreates, spendFingerprints } from './guesses.ts'
 import type { Plan } from './plan.ts'
 
 /** What the answers come to, as it is kept for whoever asks again. */
@@ -56,7 +56,8 @@ export async function insertTokens(
   refuse: Refuse,
   tell: Tell = () => null,
 ): Promise<readonly (Answer | undefined)[]> {
-  const entries = plans.map(entryOf)
+  const comparable = spendFingerprints(deps, caller, plans.length)
+  const entries = plans.map((plan, index) => entryOf(plan, index >= comparable))
   const counted = spendCreates(deps, caller, plans, refuse)
   let leaving: ReadonlyMap<number, Change> = new Map()
   return untilWritten(async () => {

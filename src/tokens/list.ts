@@ -11,7 +11,7 @@ import { allOf, anyOf, type Bounds } from './bounds.ts'
 import { tokenCriteria, type Criteria } from './criteria.ts'
 import { spendClauses } from './guesses.ts'
 import { listPart, type Listed, type ListPart } from './listing.ts'
-import { visibleTokens, visibleUnder } from './visibility.ts'
+import { fingerprintUnder, underEachTransform, visibleTokens } from './visibility.ts'
 
 /** A filter without values lets every token pass. */
 export interface TokenFilter {
@@ -30,7 +30,6 @@ const filterBounds = (criteria: Criteria, filter: TokenFilter): Bounds[] => [
   ...anyOfSome(filter.ids, criteria.id),
   ...anyOfSome(filter.types, criteria.type),
   ...anyOfSome(filter.containers, criteria.covering),
-  ...anyOfSome(filter.fingerprints, criteria.fingerprint),
   ...[...filter.metadata].map(([name, value]) => criteria.metadata(name, value)),
 ]
 
@@ -56,8 +55,10 @@ export async function listTokens(
   const { grants } = caller
   // Where fingerprints are not shown, none is tried by a filter either.
   const visible =
-    filter.fingerprints.length > 0
-      ? visibleUnder(criteria, grants, permission, transform => transform !== 'redact')
+    fingerprints.length > 0
+      ? underEachTransform(criteria, grants, permission, transform =>
+          anyOf(fingerprints.map(text => fingerprintUnder(criteria, transform, text))),
+        )
       : visibleTokens(criteria, grants, permission)
   // Filters first: where they match nothing, the rules are not looked at.
   const bounds = allOf([...filterBounds(criteria, filter), visible])

@@ -14,9 +14,9 @@ import type { Housed } from '../records/room.ts'
 import type { Bounds } from './bounds.ts'
 import { openCursor, sealCursor } from '../records/cursor.ts'
 import { readTokenPage, readTokensBelow } from './pages.ts'
-import { pauses } from './pause.ts'
 import type { StoredToken } from './record.ts'
 import { viewStored } from './view.ts'
+import { openWork } from './work.ts'
 
 /** Which part of a list is asked for. */
 export type ListPart =
@@ -39,23 +39,27 @@ export interface ListQuestion {
   readonly sizeAt: string
 }
 
-/** In turns: what masks do may take its time, and so may large data. */
+/**
+ * In turns: what masks do may take its time, and so may large data. decision: whose masks they are
+ * is not the reader's doing, so they refuse no list. A page bounds how many there are.
+ */
 async function show(
-  { elapsedMs }: Deps,
-  { tenantId, grants, room }: Caller & Housed,
+  deps: Deps,
+  caller: Caller & Housed,
   { permission, sizeAt }: ListQuestion,
   tokens: readonly StoredToken[],
 ): Promise<readonly string[]> {
-  const pause = pauses(elapsedMs)
+  const { meter, pause } = openWork(deps, caller, Infinity)
+  const { tenantId, grants } = caller
   const texts: string[] = []
   let chars = 0
   for (const token of tokens) {
     const transform = decideTransform(grants, permission, token.record)
     invariant(transform !== undefined, 'a listed token is covered by the grants')
-    const text = viewStored(tenantId, token, transform)
+    const text = viewStored(tenantId, token, transform, {}, meter)
     chars += text.length
     if (chars > listAnswerCharsMax) throw invalid(sizeAt, 'expected a smaller size')
-    room?.needs(chars)
+    caller.room?.needs(chars)
     texts.push(text)
     await pause()
   }

@@ -7,7 +7,8 @@
  * @module
  */
 import type { Transform } from '../domain/access.ts'
-import { parseJson, parseStoredJson } from '../domain/json-parse.ts'
+import type { Meter } from '../domain/expression/run.ts'
+import { parseJson } from '../domain/json-parse.ts'
 import { isJsonObject, type Json } from '../domain/json.ts'
 import { applyMask } from '../domain/mask.ts'
 import { cardShapeOf, showsEndsAtMost, showsNoMore, type CardShape } from '../domain/mask-guard.ts'
@@ -40,44 +41,53 @@ const numberLengthOf = (data: Json): number => {
   return typeof number === 'string' ? number.length : 0
 }
 
-const assertShowsEnds = (shape: CardShape, maskText: string, data: Json): void => {
-  if (!showsEndsAtMost(shape, parseJson(maskText), numberLengthOf(data))) throw refused()
+const assertShowsEnds = (shape: CardShape, maskText: string, data: Json, meter?: Meter): void => {
+  if (!showsEndsAtMost(shape, parseJson(maskText), numberLengthOf(data), meter)) throw refused()
 }
 
 /**
  * The mask of a new token.
  * @param transform of the rule that decides on `token:create`
- * @throws ApiError `forbidden`
+ * @throws ApiError `forbidden`, `invalid_request` where the meter has no steps left
  */
-export function assertMayMask(rights: Rights, transform: Transform, composed: Composed): void {
-  const { record, data } = composed
+export function assertMayMask(
+  rights: Rights,
+  transform: Transform,
+  { record, data }: Composed,
+  meter: Meter,
+): void {
   const shape = cardShapeOf(record.type)
   if (!rights.strictMasks || transform === 'reveal' || shape === undefined) return
   if (record.maskText === undefined || isDefaultMask(record)) return
-  assertShowsEnds(shape, record.maskText, data)
+  assertShowsEnds(shape, record.maskText, data, meter)
 }
 
 /** By what data is shown now: `null` where there is no mask, or where it fails on the data. */
-function standingMask({ record, openData }: LoadedToken): Json {
+function standingMask({ record }: LoadedToken, standing: Json): Json {
   if (record.maskText === undefined) return null
   const mask = parseJson(record.maskText)
-  return applyMask(mask, parseStoredJson(openData())) === undefined ? null : mask
+  return applyMask(mask, standing) === undefined ? null : mask
 }
 
 /**
  * Of a card, a change may narrow the mask. decision: where the number gets another length, a mask
  * that is kept is judged as that of a new card, since it may show other digits of such a number.
  */
-function assertNarrows(shape: CardShape, token: LoadedToken, { record, data }: Composed): void {
+function assertNarrows(
+  shape: CardShape,
+  token: LoadedToken,
+  standing: Json,
+  { record, data }: Composed,
+): void {
   const { maskText } = record
   if (maskText === undefined) return
   const length = numberLengthOf(data)
   const isKept = maskText === token.record.maskText
-  if (!isKept && !showsNoMore(shape, parseJson(maskText), standingMask(token), length)) {
+  if (!isKept && !showsNoMore(shape, parseJson(maskText), standingMask(token, standing), length)) {
     throw refused()
   }
   if (isDefaultMask(record)) return
-  if (length !== numberLengthOf(parseStoredJson(token.openData()))) {
+  if (length !== numberLengthOf(standing)) {
     assertShowsEnds(shape, maskText, data)
   }
 }
@@ -85,9 +95,15 @@ function assertNarrows(shape: CardShape, token: LoadedToken, { record, data }: C
 /**
  * How a changed token is shown and found. The transform is that of the rule on `token:update`.
  * decision: whoever sees nothing may never widen it, since fingerprints of chosen parts tell all.
+ * @param standing the data of the token before the change
  * @throws ApiError `forbidden`
  */
-export function assertMayRemask(rights: Rights, token: LoadedToken, next: Composed): void {
+export function assertMayRemask(
+  rights: Rights,
+  token: LoadedToken,
+  standing: Json,
+  next: Composed,
+): void {
   const { transform, record } = token
   if (transform === 'reveal' || (transform === 'mask' && !rights.strictMasks)) return
   const { maskText, fingerprintExpression, searchIndexes } = next.record
@@ -96,6 +112,6 @@ export function assertMayRemask(rights: Rights, token: LoadedToken, next: Compos
     JSON.stringify(record.searchIndexes) === JSON.stringify(searchIndexes)
   if (!isFoundAlike) throw refusedToChange()
   const shape = rights.strictMasks ? cardShapeOf(record.type) : undefined
-  if (shape !== undefined) assertNarrows(shape, token, next)
+  if (shape !== undefined) assertNarrows(shape, token, standing, next)
   else if (record.maskText !== maskText) throw refusedToChange()
 }

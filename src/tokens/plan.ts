@@ -11,6 +11,7 @@ import { invalid } from '../errors.ts'
 import { composeToken, type Composed, type Draft } from './compose.ts'
 import { idSourceOf, type IdSource } from './id-source.ts'
 import type { CreateTokenBody } from './model.ts'
+import type { Work } from './work.ts'
 
 export interface Plan {
   readonly composed: Composed
@@ -19,6 +20,8 @@ export interface Plan {
   readonly isBare: boolean
   /** Whether the request names its id, or how it follows from the data. */
   readonly choosesId: boolean
+  /** Of the request that it came with. */
+  readonly work: Work
 }
 
 /** An absent mask is the type's default; `null` is no mask (contract section 5). */
@@ -44,14 +47,15 @@ function draftOf(deps: Deps, body: CreateTokenBody): Draft {
 }
 
 /** @throws ApiError `invalid_request` with the path of what is wrong */
-export function planToken(
+export async function planToken(
   deps: Deps,
   tenantId: string,
   body: CreateTokenBody,
+  work: Work,
   isBare = false,
-): Plan {
+): Promise<Plan> {
   const draft = draftOf(deps, body)
-  const composed = composeToken(deps.keys.tenant(tenantId), deps.settings, draft)
-  const drawId = idSourceOf(deps, body.id, draft.type, composed.data)
-  return { composed, drawId, isBare, choosesId: typeof body.id === 'string' }
+  const composed = await composeToken(deps.keys.tenant(tenantId), deps.settings, draft, work)
+  const drawId = idSourceOf(deps, body.id, draft.type, composed.data, work.meter)
+  return { composed, drawId, isBare, choosesId: typeof body.id === 'string', work }
 }

@@ -86,6 +86,8 @@ const openTerms = (scope: KeyScope) => {
     /** Of either: older versions wrote it, and looked at no mask. */
     searchEither: searchTerm(scope, 'token-search'),
     fingerprint: (text: string) => termDigest(scope, 'token-fingerprint', text),
+    /** Of a token that shows its fingerprint only where it shows its data. */
+    hiddenFingerprint: (text: string) => termDigest(scope, 'token-fingerprint-hidden', text),
     createdBy: sharedTerm(scope, 'token-created-by'),
     createdDay: sharedTerm(scope, 'token-created-day'),
     createdSpan: sharedTerm(scope, 'token-created-span'),
@@ -163,7 +165,9 @@ export function termsOf(
     ...placeTerms(terms, record),
     ...(record.idIsRandom === true ? [] : idPrefixes(record.id).map(terms.idPrefix)),
     ...contentTerms(terms, contents),
-    terms.fingerprint(record.fingerprint),
+    record.hidesFingerprint === true
+      ? terms.hiddenFingerprint(record.fingerprint)
+      : terms.fingerprint(record.fingerprint),
     ...changeTerms(terms, record),
   ]
 }

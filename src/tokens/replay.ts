@@ -16,6 +16,7 @@ import { absentToken, loadToken, type LoadedToken } from './load.ts'
 import { reachOf } from './reach.ts'
 import { frameOf } from './update.ts'
 import { viewStored } from './view.ts'
+import { openWork, type Work } from './work.ts'
 
 /** One token of what was done, as it is kept. */
 export interface KeptItem {
@@ -54,12 +55,13 @@ export async function recreateAnswer(
   deps: Deps,
   caller: Caller,
   { effect: { id, deduplicated }, ordinal }: Past<KeptItem>,
+  { meter }: Work = openWork(deps, caller),
 ): Promise<Answer> {
   const token = await loadPast(deps, caller, 'token:create', { effect: id, ordinal })
   const { tenantId } = caller
   if (deduplicated === true) {
     return showEqual(caller, token.record, (transform, frame) =>
-      viewStored(tenantId, token, transform, frame),
+      viewStored(tenantId, token, transform, frame, meter),
     )
   }
   const frame = deduplicated === undefined ? {} : { deduplicated }
@@ -68,7 +70,8 @@ export async function recreateAnswer(
   if (isChanged && decideTransform(caller.grants, 'token:read', token.record) === undefined) {
     return { id, json: JSON.stringify({ id, type: token.record.type }), ...frame }
   }
-  return { id, json: viewStored(tenantId, token, atMostMask(token.transform), frame), ...frame }
+  const json = viewStored(tenantId, token, atMostMask(token.transform), frame, meter)
+  return { id, json, ...frame }
 }
 
 /**

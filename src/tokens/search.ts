@@ -4,7 +4,7 @@
  * No oracle: only tokens that the caller may find at all can match. Where the rule that decides
  * redacts, or masks and the mask of the token shows nothing, `data` matches nothing, as if the
  * token had no search indexes; so `NOT data:x` says of such a token nothing but that it is there.
- * decision: `fingerprint` matches nothing where it is not shown, which is under redact alone.
+ * `fingerprint` matches nothing where it is not shown (`showsFingerprint`).
  * Source: contract section 14, hardening T21.
  * @module
  */
@@ -18,7 +18,7 @@ import { allOf, anyOf, nothing, sizeOf, without, type Bounds } from './bounds.ts
 import { tokenCriteria, type Criteria } from './criteria.ts'
 import { spendClauses } from './guesses.ts'
 import { listPart, type Listed, type ListPart } from './listing.ts'
-import { transformsOf, visibleTokens, visibleUnder } from './visibility.ts'
+import { fingerprintUnder, underEachTransform, visibleTokens } from './visibility.ts'
 
 const permission = 'token:search'
 const path = 'query'
@@ -38,7 +38,7 @@ function clauseBounds(criteria: Criteria, clause: Clause, transform: Transform):
         ? criteria.search(clause.value)
         : criteria.searchMasked(clause.value)
     case 'fingerprint':
-      return transform === 'redact' ? nothing : criteria.fingerprint(clause.value)
+      return fingerprintUnder(criteria, transform, clause.value)
     case 'container':
       return clause.isStart
         ? criteria.containerStart(clause.value)
@@ -92,14 +92,7 @@ function searchBounds(criteria: Criteria, { grants }: Caller, tree: SearchTree):
   if (guessesIn(tree) === 0) {
     return allOf([found('reveal'), visibleTokens(criteria, grants, permission)])
   }
-  return anyOf(
-    transformsOf(grants, permission).map(transform =>
-      allOf([
-        found(transform),
-        visibleUnder(criteria, grants, permission, other => other === transform),
-      ]),
-    ),
-  )
+  return underEachTransform(criteria, grants, permission, found)
 }
 
 /**

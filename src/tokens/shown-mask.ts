@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Meter } from '../domain/expression/run.ts'
 import { parseJson } from '../domain/json-parse.ts'
 import type { Json } from '../domain/json.ts'
 import { showsAnything } from '../domain/mask.ts'
@@ -13,12 +14,14 @@ import { defaultMaskTextOf } from './stored-form.ts'
 /**
  * The mask of a type shows something of all data that the type takes.
  * @param dataOf called for other masks alone
+ * @throws ApiError `invalid_request` only where the meter has no steps left
  */
 export function isShownByMask(
   type: TokenType,
   maskText: string | undefined,
   dataOf: () => Json,
+  meter?: Meter,
 ): boolean {
   if (maskText === undefined) return false
-  return maskText === defaultMaskTextOf(type) || showsAnything(parseJson(maskText), dataOf())
+  return maskText === defaultMaskTextOf(type) || showsAnything(parseJson(maskText), dataOf(), meter)
 }

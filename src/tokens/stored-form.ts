@@ -30,6 +30,8 @@ export interface TokenRecord {
   readonly expiresAt?: { readonly text: string; readonly epochMs: number }
   /** Deduplication was asked for; see `dedup.ts`. */
   readonly deduplicates?: true
+  /** Shown to whoever sees the data, and to nobody else; see `guesses.ts`. */
+  readonly hidesFingerprint?: true
 }
 
 /** Members in the order in which they are printed. An absent one is the default, or nothing. */
@@ -50,6 +52,7 @@ interface Stored {
   readonly A?: number | undefined
   readonly x?: TokenRecord['expiresAt'] | undefined
   readonly u?: true | undefined
+  readonly h?: true | undefined
 }
 
 interface Defaults {
@@ -109,6 +112,7 @@ export function printStored(record: TokenRecord): string {
     A: record.modifiedAtMs,
     x: record.expiresAt,
     u: record.deduplicates,
+    h: record.hidesFingerprint,
   }
   return JSON.stringify(stored)
 }
@@ -136,5 +140,6 @@ export function parseStored(text: string): TokenRecord {
   if (stored.A !== undefined) record.modifiedAtMs = stored.A
   if (stored.x !== undefined) record.expiresAt = stored.x
   if (stored.u !== undefined) record.deduplicates = stored.u
+  if (stored.h !== undefined) record.hidesFingerprint = stored.h
   return record
 }

@@ -12,9 +12,9 @@ import { printFrame, type Leaf } from '../domain/leaves.ts'
 import { ApiError, invalid, type ErrorKind, type FieldErrors } from '../errors.ts'
 import { bulkAnswerCharsMax } from '../limits.ts'
 import type { Housed } from '../records/room.ts'
-import { pauses } from './pause.ts'
 import { recreateAnswer, type KeptItem, type Past } from './replay.ts'
 import { isRequest, leavesOf, type CountItems, type ItemResult } from './tokenize.ts'
+import { openWork, type Work } from './work.ts'
 
 interface KeptError {
   readonly kind: ErrorKind
@@ -32,10 +32,11 @@ async function recreateLeaf(
   caller: Caller,
   { value }: Leaf,
   { effect, ordinal }: Past<KeptLeaves[number]>,
+  work: Work,
 ): Promise<Outcome | undefined> {
   if (effect === null) return undefined
   if ('kind' in effect) return new ApiError(effect.kind, effect.message, effect.fields)
-  const answer = await recreateAnswer(deps, caller, { effect, ordinal })
+  const answer = await recreateAnswer(deps, caller, { effect, ordinal }, work)
   return isJsonObject(value) ? answer : { id: answer.id, json: JSON.stringify(answer.id) }
 }
 
@@ -46,18 +47,18 @@ async function recreateAll(
   { effect, ordinal }: Past<KeptLeaves>,
 ): Promise<readonly (Outcome | undefined)[]> {
   const outcomes: (Outcome | undefined)[] = []
-  const pause = pauses(deps.elapsedMs)
+  const work = openWork(deps, caller)
   let chars = 0
   for (const [index, leaf] of leaves.entries()) {
     const past = { effect: effect[index] ?? null, ordinal }
-    const outcome = await recreateLeaf(deps, caller, leaf, past)
+    const outcome = await recreateLeaf(deps, caller, leaf, past, work)
     outcomes.push(outcome)
     chars += outcome instanceof ApiError ? 0 : (outcome?.json.length ?? 0)
     if (chars > bulkAnswerCharsMax) {
       throw invalid('body', `expected an answer of at most ${bulkAnswerCharsMax} characters`)
     }
     caller.room?.needs(chars)
-    await pause()
+    await work.pause()
   }
   return outcomes
 }

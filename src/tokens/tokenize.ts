@@ -10,6 +10,7 @@
  */
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
+import { assertAffordable } from '../domain/expression/run.ts'
 import { isJsonObject, type Json, type JsonObject } from '../domain/json.ts'
 import { listLeaves, pathBelow, printFrame, type IsLeaf, type Leaf } from '../domain/leaves.ts'
 import { tokenTypeOf } from '../domain/token-types.ts'
@@ -20,8 +21,8 @@ import type { Answer, Refuse } from './batch.ts'
 import { insertTokens } from './insert.ts'
 import { itemOf } from './replay.ts'
 import type { CreateTokenBody } from './model.ts'
-import { pauses } from './pause.ts'
 import { planToken, type Plan } from './plan.ts'
+import { openWork, type Work } from './work.ts'
 
 /** Checks the shape of a create request. @throws ApiError `invalid_request` with every fault */
 export type ReadRequest = (request: JsonObject) => CreateTokenBody
@@ -39,18 +40,21 @@ export const isRequest: IsLeaf = value => {
 
 export const leavesOf = (body: Json): readonly Leaf[] => listLeaves(body, isRequest, bulkLeavesMax)
 
-function planLeaf(
+async function planLeaf(
   deps: Deps,
   { tenantId }: Caller,
   { value }: Leaf,
   readRequest: ReadRequest,
-): Fate<Plan> {
+  work: Work,
+): Promise<Fate<Plan>> {
   if (value === null) return undefined
   try {
     return isJsonObject(value)
-      ? planToken(deps, tenantId, readRequest(value))
-      : planToken(deps, tenantId, { type: 'token', data: value }, true)
+      ? await planToken(deps, tenantId, readRequest(value), work)
+      : await planToken(deps, tenantId, { type: 'token', data: value }, work, true)
   } catch (thrown) {
+    // Of the whole request, not of the leaf at which it came up.
+    assertAffordable(work.meter)
     if (thrown instanceof ApiError && thrown.kind === 'invalid_request') return thrown
     throw thrown
   }
@@ -63,10 +67,10 @@ async function planAll(
   readRequest: ReadRequest,
 ): Promise<readonly Fate<Plan>[]> {
   const plans: Fate<Plan>[] = []
-  const pause = pauses(deps.elapsedMs)
+  const work = openWork(deps, caller)
   for (const leaf of leaves) {
-    plans.push(planLeaf(deps, caller, leaf, readRequest))
-    const turn = pause()
+    plans.push(await planLeaf(deps, caller, leaf, readRequest, work))
+    const turn = work.pause()
     if (turn !== undefined) await turn
   }
   return plans

@@ -10,7 +10,7 @@ import { atMostMask, decideTransform, type Transform } from '../domain/access.ts
 import type { Caller } from '../domain/caller.ts'
 import { parseFutureInstant } from '../domain/instants.ts'
 import type { Json } from '../domain/json.ts'
-import { parseJson, parseStoredJson } from '../domain/json-parse.ts'
+import { parseJson } from '../domain/json-parse.ts'
 import { mergePatch } from '../domain/merge-patch.ts'
 import { mayMove } from '../domain/moves.ts'
 import { tokenTypeOf } from '../domain/token-types.ts'
@@ -22,15 +22,17 @@ import type { Bounds } from './bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { assertPatch } from './check-patch.ts'
 import { decideHolding, findEqual } from './dedup.ts'
-import { spendUpdate } from './guesses.ts'
+import { hideFingerprint, spendFingerprints, spendUpdate } from './guesses.ts'
 import { assertExpressionsKept, hiddenDataOf } from './hidden-data.ts'
 import { loadToken, type LoadedToken } from './load.ts'
 import { assertMayRemask } from './mask-rights.ts'
 import type { TokenChanges } from './model.ts'
 import { reachOf, type Reach } from './reach.ts'
 import { sealToken, tokenUnique } from './record.ts'
+import { mergeData, openStanding, type StandingData } from './standing-data.ts'
 import type { TokenRecord } from './stored-form.ts'
 import { viewWritten, type Frame } from './view.ts'
+import { openWork } from './work.ts'
 
 /** `null` clears, absent keeps, anything else is merged into what stands. */
 function mergeOptional(standing: string | undefined, patch: Json | undefined): Json | undefined {
@@ -45,18 +47,22 @@ function expiryOf(deps: Deps, record: TokenRecord, body: TokenChanges): Draft['e
   return expires === null ? undefined : parseFutureInstant(expires, 'expires_at', deps.now())
 }
 
-function draftOf(deps: Deps, token: LoadedToken, body: TokenChanges): Draft {
+function draftOf(
+  deps: Deps,
+  token: LoadedToken,
+  standing: StandingData,
+  data: Json,
+  body: TokenChanges,
+): Draft {
   const { record } = token
   const type = tokenTypeOf(record.type)
   invariant(type !== undefined, 'a stored token has a known type')
   invariant(body.data !== null, 'a patch that removes the data is refused before')
-  const dataText = token.openData()
-  const data = parseStoredJson(dataText)
   const { search_indexes: indexes, fingerprint_expression: expression } = body
   const { deduplicate_token: deduplicates } = body
   return {
     type,
-    data: body.data === undefined ? data : mergePatch(data, body.data),
+    data,
     mask: mergeOptional(record.maskText, body.mask),
     metadata: mergeOptional(record.metadataText, body.metadata),
     containers: body.containers ?? record.containers,
@@ -67,7 +73,7 @@ function draftOf(deps: Deps, token: LoadedToken, body: TokenChanges): Draft {
         : (expression ?? type.defaultFingerprintExpression),
     expiresAt: expiryOf(deps, record, body),
     deduplicates: deduplicates === undefined ? record.deduplicates === true : deduplicates === true,
-    hidden: hiddenDataOf(token, type, dataText, body.data),
+    hidden: hiddenDataOf(token, type, standing.dataText, body.data),
   }
 }
 
@@ -122,18 +128,23 @@ async function tryUpdate(
   caller: Caller & Housed,
   token: LoadedToken,
   body: TokenChanges,
-  count: (record: TokenRecord) => void,
+  count: Counts,
 ): Promise<string | undefined> {
   const { tenantId } = caller
   const { ordinal, version } = token.row
   const scope = deps.keys.tenant(tenantId)
-  const draft = draftOf(deps, token, body)
+  const work = openWork(deps, caller)
+  const letOthersIn = () => deps.turns.next(caller.credential.ordinal)
+  const standing = await openStanding(token, letOthersIn)
+  const merged = await mergeData(standing, body.data, letOthersIn)
+  const draft = draftOf(deps, token, standing, merged, body)
   assertExpressionsKept(token, draft)
-  const composed = composeToken(scope, deps.settings, draft)
+  const composed = await composeToken(scope, deps.settings, draft, work)
   const { contents, data } = composed
-  assertMayRemask(deps.settings, token, composed)
-  const record = changedRecord(deps, caller, token, composed.record)
-  count(record)
+  assertMayRemask(deps.settings, token, standing.data, composed)
+  const changed = changedRecord(deps, caller, token, composed.record)
+  count.deduplication(changed)
+  const record = hideFingerprint(token.record, changed, count.fingerprint)
   const reach = reachOf(deps, caller)
   const { uniques, changes } = await decideHolding(deps, caller, reach, record, ordinal)
   // After the holding: a token that has a seat by now is seen, or the write does not land.
@@ -142,17 +153,27 @@ async function tryUpdate(
   const all = [...changes, { replace, ordinal, ifVersion: version }]
   const written = { data, dataText: contents.dataText }
   // Before the write: where there is no room for the answer, nothing is changed.
-  const answer = viewWritten(record, tenantId, shownAs(caller, record), written, frame)
+  const answer = viewWritten(record, tenantId, shownAs(caller, record), written, frame, work.meter)
   caller.room?.needs(answer.length)
   return (await writeAs(deps.store, caller, all, () => record.id)) ? answer : undefined
 }
 
-/** Attempts of one update count as one. */
-function once<T>(task: (value: T) => void): (value: T) => void {
-  let isDone = false
-  return value => {
-    if (!isDone) task(value)
-    isDone = true
+/** What one update counts as guesses, however often it is tried. */
+interface Counts {
+  readonly deduplication: (record: TokenRecord) => void
+  /** Whether the new fingerprint may be shown to whoever sees the token masked. */
+  readonly fingerprint: () => boolean
+}
+
+function openCounts(deps: Deps, caller: Caller): Counts {
+  let isCounted = false
+  let isShown: boolean | undefined
+  return {
+    deduplication(record) {
+      if (!isCounted) spendUpdate(deps, caller, record)
+      isCounted = true
+    },
+    fingerprint: () => (isShown ??= spendFingerprints(deps, caller, 1) === 1),
   }
 }
 
@@ -168,7 +189,7 @@ export async function updateToken(
   body: TokenChanges,
 ): Promise<string> {
   assertPatch(deps.settings, deps.now(), body)
-  const count = once((record: TokenRecord) => spendUpdate(deps, caller, record))
+  const count = openCounts(deps, caller)
   return inTurn(tokenUnique(deps.keys, caller.tenantId, id), () =>
     untilWritten(async () => {
       const token = await loadToken(deps, caller, 'token:update', id)

@@ -6,6 +6,7 @@
  */
 import type { Transform } from '../domain/access.ts'
 import { printInstantUtc } from '../domain/instants.ts'
+import { startRun, type Meter } from '../domain/expression/run.ts'
 import { parseJson, parseStoredJson } from '../domain/json-parse.ts'
 import { printJson } from '../domain/json-print.ts'
 import { applyMask } from '../domain/mask.ts'
@@ -32,17 +33,20 @@ function maskOf(text: string): Json {
 /**
  * The text of `data` under a transform; `undefined` is redacted. Revealing never parses.
  * A mask that yields null shows nothing: no null member is in a response (contract section 1).
+ * @throws ApiError `invalid_request` only where the meter has no steps left
  */
 export function shownData(
   transform: Transform,
   maskText: string | undefined,
   dataText: () => string,
+  meter: Meter | undefined,
   dataOf = (): Json => parseStoredJson(dataText()),
 ): string | undefined {
   if (transform === 'redact') return undefined
   if (transform === 'reveal') return dataText()
   if (maskText === undefined) return undefined
-  const masked = applyMask(maskOf(maskText), dataOf())?.masked ?? null
+  const run = startRun({ at: 'mask', data: dataOf(), meter })
+  const masked = applyMask(maskOf(maskText), run.data, run)?.masked ?? null
   return masked === null ? undefined : printJson(masked)
 }
 
@@ -59,6 +63,13 @@ export interface Frame {
 const extrasOf = ({ deduplicated }: Frame): string =>
   deduplicated === undefined ? '' : `,"_extras":{"deduplicated":${deduplicated}}`
 
+/**
+ * Whoever may create tokens could compare it with those of guesses: so redact never shows it, and
+ * mask not where too many were made (contract section 8; `guesses.ts`).
+ */
+const showsFingerprint = ({ hidesFingerprint }: TokenRecord, transform: Transform): boolean =>
+  transform === 'reveal' || (transform === 'mask' && hidesFingerprint !== true)
+
 function printToken(
   record: TokenRecord,
   tenantId: string,
@@ -70,8 +81,7 @@ function printToken(
   let text = `{"id":${quote(record.id)},"tenant_id":"${tenantId}","type":"${record.type}"`
   if (data !== undefined && !hides) text += `,"data":${data}`
   if (record.maskText !== undefined && !hides) text += `,"mask":${record.maskText}`
-  // Whoever may create tokens could compare it with those of guesses (contract section 8).
-  if (transform !== 'redact') text += `,"fingerprint":"${record.fingerprint}"`
+  if (showsFingerprint(record, transform)) text += `,"fingerprint":"${record.fingerprint}"`
   text += `,"containers":${JSON.stringify(record.containers)}`
   if (record.metadataText !== undefined && !hides) text += `,"metadata":${record.metadataText}`
   text += `,"created_by":"${record.createdBy}"`
@@ -100,12 +110,14 @@ export const viewWritten = (
   tenantId: string,
   transform: Transform,
   { data, dataText }: WrittenData,
-  frame: Frame = {},
+  frame: Frame,
+  meter: Meter,
 ): string => {
   const shown = shownData(
     transform,
     record.maskText,
     () => dataText,
+    meter,
     () => data,
   )
   return printToken(record, tenantId, transform, shown, frame)
@@ -117,19 +129,18 @@ export const viewStored = (
   { record, openData }: StoredToken,
   transform: Transform,
   frame: Frame = {},
+  meter?: Meter,
 ): string => {
-  const shown = shownData(transform, record.maskText, openData)
+  const shown = shownData(transform, record.maskText, openData, meter)
   return printToken(record, tenantId, transform, shown, frame)
 }
 
 /**
  * All that a caller learns of an equal token which it may not read (contract section 8).
- * @param isRedacted where the transform of its own permission hides fingerprints
+ * @param transform of the caller's own permission
  */
-export const viewUnreadable = (
-  { id, type, fingerprint }: TokenRecord,
-  isRedacted: boolean,
-): string => {
-  const shown = isRedacted ? { id, type } : { id, type, fingerprint }
+export const viewUnreadable = (record: TokenRecord, transform: Transform): string => {
+  const { id, type, fingerprint } = record
+  const shown = showsFingerprint(record, transform) ? { id, type, fingerprint } : { id, type }
   return JSON.stringify({ ...shown, _extras: { deduplicated: true } })
 }

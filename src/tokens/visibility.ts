@@ -65,7 +65,7 @@ function decidedBy(steps: readonly Step[], isWanted: (step: Step) => boolean): B
 }
 
 /** Each transform that decides over some token for that permission, once. */
-export const transformsOf = (grants: Grants, permission: TokenPermission): Transform[] => {
+const transformsOf = (grants: Grants, permission: TokenPermission): Transform[] => {
   const rules = grants.rules.filter(rule => rule.permissions.includes(permission))
   const found = new Set(rules.map(rule => rule.transform))
   if (grants.permissions.includes(permission)) found.add(plainTransform(permission))
@@ -73,7 +73,7 @@ export const transformsOf = (grants: Grants, permission: TokenPermission): Trans
 }
 
 /** The visible tokens whose transform is one of the wanted. */
-export function visibleUnder(
+function visibleUnder(
   criteria: Criteria,
   grants: Grants,
   permission: TokenPermission,
@@ -90,4 +90,26 @@ export function visibleUnder(
       return transform !== undefined && isWanted(transform)
     },
   }
+}
+
+/** What is asked of the visible tokens is a question of its own for each transform. */
+export const underEachTransform = (
+  criteria: Criteria,
+  grants: Grants,
+  permission: TokenPermission,
+  ask: (transform: Transform) => Bounds,
+): Bounds =>
+  anyOf(
+    transformsOf(grants, permission).map(transform =>
+      allOf([
+        ask(transform),
+        visibleUnder(criteria, grants, permission, other => other === transform),
+      ]),
+    ),
+  )
+
+/** Tokens by a fingerprint, where it is shown. */
+export function fingerprintUnder(criteria: Criteria, transform: Transform, text: string): Bounds {
+  if (transform === 'redact') return nothing
+  return transform === 'reveal' ? criteria.fingerprint(text) : criteria.fingerprintMasked(text)
 }

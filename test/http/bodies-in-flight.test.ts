@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
+import { shortBodyBytesMax } from '../../src/limits.ts'
 import { canary } from '../support/refusal.ts'
 import { expectUnharmed, openWire, parseAnswers, requestText, type Wire } from '../support/wire.ts'
 
@@ -49,10 +50,15 @@ function begin(text: string): Sender {
   return { socket, answered }
 }
 
-const small = (key: string) =>
-  wire.send(requestText('POST', '/tokens', json(key), '{"type":"token","data":1}'))
+const create = async (key: string, data: string) => {
+  const body = JSON.stringify({ type: 'token', data })
+  const { answers } = await wire.send(requestText('POST', '/tokens', json(key), body))
+  return answers[0]?.status
+}
 
-const statusOf = async (key: string) => (await small(key)).answers[0]?.status
+const createShort = (key: string) => create(key, 'a')
+
+const createLong = (key: string) => create(key, 'a'.repeat(shortBodyBytesMax))
 
 /** Asks until the answer is the one that is wanted; what ends a request comes a little later. */
 async function until(status: number, ask: () => Promise<number | undefined>): Promise<void> {
@@ -66,7 +72,7 @@ async function until(status: number, ask: () => Promise<number | undefined>): Pr
 /** Begins as many as there is room for. */
 async function fill(key: string): Promise<Sender[]> {
   const senders = Array.from({ length: 3 }, () => begin(unended(key)))
-  await until(503, () => statusOf(key))
+  await until(503, () => createLong(key))
   return senders
 }
 
@@ -85,11 +91,13 @@ describe('bodies of one credential that do not end', () => {
     expect(refused.answers[0]?.headers.get('connection')).toBe('close')
     expect(refused.isClosed).toBe(true)
     expect(JSON.parse(refused.answers[0]?.body ?? '')).toMatchObject({ status: 503 })
-    expect(await statusOf(otherKey)).toBe(201)
+    expect(await createLong(otherKey)).toBe(201)
+    // Who shares the key is not shut out by it.
+    expect(await createShort(wire.key)).toBe(201)
     const read = await wire.send(requestText('GET', '/tokens', json(wire.key)))
     expect(read.answers[0]?.status).toBe(200)
     end(senders)
-    await until(201, () => statusOf(wire.key))
+    await until(201, () => createLong(wire.key))
     await expectUnharmed(wire, refused)
   })
 
@@ -98,9 +106,9 @@ describe('bodies of one credential that do not end', () => {
     const [first] = senders
     first?.socket.write('x')
     expect(await first?.answered).toBe(400)
-    expect(await statusOf(wire.key)).toBe(201)
+    expect(await createLong(wire.key)).toBe(201)
     end(senders)
-    await until(201, () => statusOf(wire.key))
+    await until(201, () => createLong(wire.key))
   })
 
   test('E10.3: count in chunks as they come, and one too many ends its connection', async () => {
@@ -110,12 +118,12 @@ describe('bodies of one credential that do not end', () => {
     })
     const half = `${(bodyBytes / 2).toString(16)}\r\n${' '.repeat(bodyBytes / 2)}\r\n`
     const senders = Array.from({ length: 6 }, () => begin(head + half))
-    await until(503, () => statusOf(wire.key))
+    await until(503, () => createLong(wire.key))
     const refused = await wire.send([head, half])
     expect([refused.answers[0]?.status, refused.isClosed]).toEqual([503, true])
-    expect(await statusOf(otherKey)).toBe(201)
+    expect(await createLong(otherKey)).toBe(201)
     end(senders)
-    await until(201, () => statusOf(wire.key))
+    await until(201, () => createLong(wire.key))
   })
 
   test('E10.4: count once under an idempotency key, also where they are part of it', async () => {
@@ -132,14 +140,32 @@ describe('bodies of one credential that do not end', () => {
   })
 })
 
+describe('bodies that were promised, and of which little comes,', () => {
+  const promises: readonly (readonly [string, number, number])[] = [
+    ['nothing of long ones', bodyBytes, 0],
+    ['no more of long ones than short ones may have', bodyBytes, shortBodyBytesMax],
+    ['all of short ones but a byte', shortBodyBytesMax, shortBodyBytesMax - 1],
+  ]
+
+  test.each(promises)('E10.13: %s, take no room', async (_, length, sent) => {
+    const lines = { ...json(wire.key), 'Content-Length': String(length) }
+    const text = requestText('POST', '/tokens', lines) + ' '.repeat(sent)
+    const senders = Array.from({ length: 60 }, () => begin(text))
+    await Bun.sleep(200)
+    expect(await createLong(wire.key)).toBe(201)
+    expect(await createShort(wire.key)).toBe(201)
+    end(senders)
+  })
+})
+
 test('E10.5: bodies of all credentials together are bounded, whoever sends them', async () => {
   const third = await wire.vault.application({ type: 'private', permissions: ['token:create'] })
   const senders = [...(await fill(wire.key)), begin(unended(otherKey)), begin(unended(otherKey))]
-  await until(503, () => statusOf(third))
+  await until(503, () => createLong(third))
   const read = await wire.send(requestText('GET', '/tokens', json(wire.key)))
   expect(read.answers[0]?.status).toBe(200)
   end(senders)
-  await until(201, () => statusOf(third))
+  await until(201, () => createLong(third))
 })
 
 describe('a long body that nobody reads ends its connection with the answer,', () => {

@@ -21,7 +21,7 @@ const terms = tokenTerms({ installation: scope, tenant: () => scope }, 'tenant')
 const uses: Readonly<Record<string, (name: string) => unknown>> = {
   container: name => terms.container(name),
   expression: name => compileTemplate(name, 'id', 'id'),
-  mask: name => shownData('mask', name, () => 'null'),
+  mask: name => shownData('mask', name, () => 'null', undefined),
 }
 
 const bodies = 1_000

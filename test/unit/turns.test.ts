@@ -17,7 +17,7 @@ test('works that ask at once have their pieces one by one, each in its own round
   const pieces: { work: number; round: number }[] = []
   const work = async (number: number) => {
     for (let piece = 0; piece < 3; piece += 1) {
-      await turns.next()
+      await turns.next(number)
       pieces.push({ work: number, round })
     }
   }
@@ -27,17 +27,26 @@ test('works that ask at once have their pieces one by one, each in its own round
   expect(new Set(pieces.map(piece => piece.round)).size).toBe(pieces.length)
 })
 
+test('whoever brings many works has one piece for each of the others', async () => {
+  const turns = openTurns(() => 0)
+  const order: number[] = []
+  const piece = (credential: number) => turns.next(credential).then(() => order.push(credential))
+  const all = [1, 1, 1, 1, 1, 1, 2, 3, 2].map(piece)
+  await Promise.all(all)
+  expect(order).toEqual([1, 1, 2, 3, 1, 2, 1, 1, 1])
+})
+
 /** What happens after a piece that took `ms`: the next one, or a timer of half its rest. */
 async function firstAfterPiece(ms: number, isRequested: boolean): Promise<'piece' | 'timer'> {
   let nowMs = 0
   const turns = openTurns(() => nowMs)
   const order: ('piece' | 'timer')[] = []
-  await turns.next()
+  await turns.next(1)
   nowMs += ms
   if (isRequested) turns.noteRequest()
   const restMs = Math.min(ms * restPerTurn, restMsMax)
   const timer = Bun.sleep(restMs / 2).then(() => order.push('timer'))
-  await turns.next()
+  await turns.next(1)
   order.push('piece')
   await timer
   return order[0] ?? 'timer'

@@ -59,6 +59,7 @@ const layers: readonly Layer[] = [
       'src/libc.ts',
       'src/turning-time.ts',
       'src/turns.ts',
+      'src/fair-queue.ts',
     ],
     imports: [],
   },

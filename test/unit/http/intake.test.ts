@@ -5,9 +5,14 @@
 import { describe, expect, test } from 'bun:test'
 import { openBodyBudget } from '../../../src/http/body-budget.ts'
 import { leavesMuch, openIntake } from '../../../src/http/intake.ts'
-import { unreadBodyBytesMax } from '../../../src/limits.ts'
+import { shortBodyBytesMax, unreadBodyBytesMax } from '../../../src/limits.ts'
 
-const bounds = { bodyBytesMax: 10, bodiesBytesMax: 12, credentialBodiesBytesMax: 12 }
+const bounds = {
+  bodyBytesMax: 10 * shortBodyBytesMax,
+  bodiesBytesMax: 12 * shortBodyBytesMax,
+  credentialBodiesBytesMax: 12 * shortBodyBytesMax,
+}
+const short = 'a'.repeat(shortBodyBytesMax)
 
 /** A body in chunks; it ends where the test says so. */
 function streamed(...texts: readonly string[]) {
@@ -52,44 +57,84 @@ describe('the body of a request', () => {
 
   test('in chunks counts as they come, and is refused when they are too many', async () => {
     const budget = openBodyBudget(bounds)
-    budget(1).take(7)
-    const { request } = streamed('abc', 'def')
+    budget(1).take(10 * shortBodyBytesMax)
+    const { request } = streamed(short, 'a', short)
     const { intake } = open(request, budget)
     await expect(intake.read()).rejects.toMatchObject({ kind: 'overloaded' })
     expect(intake.isRead()).toBe(false)
   })
 
-  test('that was declared counts before a byte of it is read', async () => {
+  test('in chunks takes nothing while it is short', async () => {
     const budget = openBodyBudget(bounds)
-    const headers = { 'content-length': '9' }
-    const post = { method: 'POST', headers, body: '123456789' }
-    const waiting = open(new Request('http://localhost/', post), budget)
-    const reading = waiting.intake.read()
-    const refused = open(new Request('http://localhost/', post), budget)
-    await expect(refused.intake.read()).rejects.toMatchObject({ kind: 'overloaded' })
-    expect((await reading).length).toBe(9)
-    waiting.hold.release()
-    const next = open(new Request('http://localhost/', post), budget)
-    expect((await next.intake.read()).length).toBe(9)
+    budget(1).take(12 * shortBodyBytesMax)
+    const { request, end } = streamed('ab', short.slice(2))
+    end()
+    expect((await open(request, budget).intake.read()).length).toBe(shortBodyBytesMax)
+  })
+
+  const posted = (length: number, body: string | ReadableStream<Uint8Array>) =>
+    new Request('http://localhost/', {
+      method: 'POST',
+      headers: { 'content-length': String(length) },
+      body,
+    })
+
+  test('that is long counts by what has come of it, however much was declared', async () => {
+    const budget = openBodyBudget(bounds)
+    const whole = short.repeat(10)
+    const { request, end } = streamed(short, 'a')
+    const first = open(posted(short.length + 1, request.body ?? ''), budget).intake.read()
+    await Bun.sleep(0)
+    const second = open(posted(whole.length, whole), budget)
+    expect((await second.intake.read()).length).toBe(whole.length)
+    // What is declared is refused before it is read, where there is no room for it by now.
+    const third = open(posted(whole.length, whole), budget)
+    await expect(third.intake.read()).rejects.toMatchObject({ kind: 'overloaded' })
+    second.hold.release()
+    const fourth = open(posted(whole.length, whole), budget)
+    expect((await fourth.intake.read()).length).toBe(whole.length)
+    end()
+    expect((await first).length).toBe(short.length + 1)
+  })
+
+  test('that ends before what was declared has come is refused', async () => {
+    const { request, end } = streamed(short, short)
+    end()
+    const { intake } = open(posted(3 * short.length, request.body ?? ''))
+    await expect(intake.read()).rejects.toMatchObject({ kind: 'invalid_request' })
+    expect(intake.isRead()).toBe(false)
+  })
+
+  test('that is short is taken where there is no room for long ones', async () => {
+    const budget = openBodyBudget(bounds)
+    budget(1).take(12 * shortBodyBytesMax)
+    const { intake } = open(posted(short.length, short), budget)
+    expect((await intake.read()).length).toBe(short.length)
+  })
+
+  test('that comes in very many pieces is put together as it was sent', async () => {
+    const pieces = Array.from({ length: 20_000 }, (_, index) => `${index},`)
+    const { request, end } = streamed(...pieces)
+    end()
+    const bytes = await open(request).intake.read()
+    expect(Buffer.from(bytes).toString()).toBe(pieces.join(''))
   })
 
   test('over the limit is refused as too large, and takes nothing', async () => {
     const budget = openBodyBudget(bounds)
-    const headers = { 'content-length': '11' }
-    const post = { method: 'POST', headers, body: '12345678901' }
-    const { intake } = open(new Request('http://localhost/', post), budget)
+    const { intake } = open(posted(bounds.bodyBytesMax + 1, short.repeat(11)), budget)
     await expect(intake.read()).rejects.toMatchObject({ kind: 'payload_too_large' })
-    budget(2).take(12)
+    budget(2).take(bounds.bodiesBytesMax)
   })
 
   test('that does not end is given up, and what it had is free', async () => {
     const budget = openBodyBudget(bounds)
-    const { request } = streamed('a')
+    const { request } = streamed(short, short)
     const { intake, hold } = open(request, budget, 1)
     await expect(intake.read()).rejects.toMatchObject({ kind: 'request_timeout' })
     expect(intake.isRead()).toBe(false)
     hold.release()
-    budget(1).take(12)
+    budget(1).take(bounds.bodiesBytesMax)
   })
 
   test('that nobody wants is cancelled, and one that was read is not', async () => {

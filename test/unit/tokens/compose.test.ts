@@ -2,26 +2,19 @@
  * Bounds of lists in a request: they are looked at before what stands in the lists.
  * @module
  */
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { ApiError } from '../../../src/errors.ts'
 import { checkSchema } from '../../../src/http/bodies.ts'
 import { containerCharsMax, containersMax, searchIndexesMax } from '../../../src/limits.ts'
+import { composeContainers } from '../../../src/tokens/compose.ts'
+import { defaultSettings } from '../../../src/settings.ts'
 import { createTokenSchema, updateTokenSchema } from '../../../src/tokens/model.ts'
-import { planToken } from '../../../src/tokens/plan.ts'
 import { expectRefusal } from '../../support/refusal.ts'
-import { openTestVault, type TestVault } from '../../support/vault.ts'
 
 const cardNumber = '4242424242424242'
 
-let vault: TestVault
-
-beforeAll(async () => {
-  vault = await openTestVault(41)
-})
-
 describe('a container', () => {
-  const plan = (container: string) =>
-    planToken(vault.deps, vault.tenantId, { type: 'token', data: 1, containers: [container] })
+  const plan = (container: string) => composeContainers(defaultSettings, [container])
 
   test('that is too long is refused for its length, whatever numbers stand in it', () => {
     const long = `/${cardNumber}/${'4242-'.repeat(containerCharsMax)}/`

@@ -5,9 +5,12 @@ const script = join(import.meta.dir, '../../support/keep-names.ts')
 const bodies = 1_000
 const bodyBytes = 3_900
 
-test.each(['container', 'expression', 'mask'])('what is kept of a body keeps no body alive: %s', what => {
-  const run = Bun.spawnSync([process.execPath, script, what])
-  expect(run.stderr.toString()).toBe('')
-  const grownBytes = Number(run.stdout.toString())
-  expect(grownBytes).toBeLessThan((bodies * bodyBytes) / 2)
-})
+test.each(['container', 'expression', 'mask'])(
+  'what is kept of a body keeps no body alive: %s',
+  what => {
+    const run = Bun.spawnSync([process.execPath, script, what])
+    expect(run.stderr.toString()).toBe('')
+    const grownBytes = Number(run.stdout.toString())
+    expect(grownBytes).toBeLessThan((bodies * bodyBytes) / 2)
+  },
+)

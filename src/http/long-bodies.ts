@@ -8,13 +8,14 @@ import type { Json } from '../domain/json.ts'
 import { decodeUtf8, parseJson, parseJsonInTurns } from '../domain/json-parse.ts'
 import { printInTurns } from '../domain/json-print-turns.ts'
 import { shortBodyBytesMax } from '../limits.ts'
-import type { Turns } from '../turns.ts'
+
+type LetOthersIn = () => Promise<void>
 
 /**
  * @returns the value; what of it is long was printed, so that printing it again takes no time
  * @throws ApiError `invalid_request` as `parseJson`
  */
-async function parseLongBody(bytes: Uint8Array, { next }: Turns): Promise<Json> {
+async function parseLongBody(bytes: Uint8Array, next: LetOthersIn): Promise<Json> {
   await next()
   const text = decodeUtf8(bytes)
   await next()
@@ -24,6 +25,9 @@ async function parseLongBody(bytes: Uint8Array, { next }: Turns): Promise<Json> 
   return value
 }
 
-/** @throws ApiError `invalid_request` as `decodeUtf8` and `parseJson` */
-export const parseBody = (bytes: Uint8Array, turns: Turns): Json | Promise<Json> =>
-  bytes.length <= shortBodyBytesMax ? parseJson(decodeUtf8(bytes)) : parseLongBody(bytes, turns)
+/**
+ * @param next resolves when one more piece may be worked on
+ * @throws ApiError `invalid_request` as `decodeUtf8` and `parseJson`
+ */
+export const parseBody = (bytes: Uint8Array, next: LetOthersIn): Json | Promise<Json> =>
+  bytes.length <= shortBodyBytesMax ? parseJson(decodeUtf8(bytes)) : parseLongBody(bytes, next)

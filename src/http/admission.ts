@@ -1,0 +1,116 @@
+/**
+ * Who may ask for what: the caller of a key, within its rate, with a permission that it holds.
+ *
+ * Source: contract section 2.
+ * @module
+ */
+import type { Deps } from '../deps.ts'
+import { holdsAnywhere } from '../domain/access.ts'
+import type { Caller } from '../domain/caller.ts'
+import { ApiError, tooManyRequests, unauthenticated } from '../errors.ts'
+import { traceIdCharsMax } from '../limits.ts'
+import type { Params } from './paths.ts'
+import type { RateLimit } from './rate.ts'
+import type { Call, Route } from './route.ts'
+
+export interface Admission {
+  readonly deps: Deps
+  /**
+   * The caller of a live key; `undefined` for every other text.
+   * @param isFresh whether nothing that is kept will do
+   */
+  readonly authenticate: (key: string, isFresh?: boolean) => Promise<Caller | undefined>
+  readonly rate: RateLimit
+}
+
+/** What is asked for. */
+export interface Asking {
+  readonly route: Route
+  readonly request: Request
+  readonly params: Params
+}
+
+const keyHeader = 'svc-api-key'
+const traceHeader = 'svc-trace-id'
+const visibleAscii = /^[\x21-\x7e]+$/
+
+/** Taken from the request when it is short visible ASCII, else made (contract section 1). */
+export function traceIdOf(nextTraceId: () => string, request: Request): string {
+  const given = request.headers.get(traceHeader)
+  const usable = given !== null && given.length <= traceIdCharsMax && visibleAscii.test(given)
+  return usable ? given : nextTraceId()
+}
+
+/** The key that every header agrees on: which one of two counts is nobody's guess. */
+function keyOf(request: Request, aliases: readonly string[]): string | undefined {
+  let key = request.headers.get(keyHeader) ?? undefined
+  for (const alias of aliases) {
+    const other = request.headers.get(alias)
+    if (other === null) continue
+    if (key !== undefined && key !== other) return undefined
+    key = other
+  }
+  return key
+}
+
+async function findCaller(
+  { deps, authenticate }: Admission,
+  request: Request,
+  isFresh = false,
+): Promise<Caller> {
+  // No key is looked up like a wrong one: both refusals cost the same (contract section 2).
+  const caller = await authenticate(keyOf(request, deps.settings.keyHeaders) ?? '', isFresh)
+  if (caller !== undefined) return caller
+  throw unauthenticated()
+}
+
+function assertPermitted(route: Route, caller: Caller, params: Params): void {
+  const { permission, callers } = route
+  if (callers !== undefined && !callers.includes(caller.type)) {
+    throw new ApiError('forbidden', `expected a credential of type ${callers.join(' or ')}`)
+  }
+  if (permission === undefined || holdsAnywhere(caller.grants, permission)) return
+  if (route.isOwn?.(caller, params) === true) return
+  throw new ApiError('forbidden', `expected a credential with the permission ${permission}`)
+}
+
+/** @throws ApiError `too_many_requests` where there are seconds to wait */
+function assertNoWait(waitSeconds: number): void {
+  if (waitSeconds === 0) return
+  throw tooManyRequests('This credential has made too many requests.', waitSeconds)
+}
+
+/**
+ * The caller of a request, which counts against its rate.
+ * @throws ApiError `unauthenticated`, `too_many_requests`, `forbidden`, in this order
+ */
+export async function admit(
+  admission: Admission,
+  { route, request, params }: Asking,
+): Promise<Caller> {
+  const caller = await findCaller(admission, request)
+  assertNoWait(admission.rate.enter(caller.credential.ordinal))
+  assertPermitted(route, caller, params)
+  return caller
+}
+
+/** What the caller may do now: a body takes time, and a write may find its credential changed. */
+export async function callerNow(
+  admission: Admission,
+  { route, request, params }: Asking,
+  isFresh = false,
+): Promise<Caller> {
+  const caller = await findCaller(admission, request, isFresh)
+  assertPermitted(route, caller, params)
+  return caller
+}
+
+/** The items of one request are counted once, however often its write is decided anew. */
+export function itemCounter({ rate }: Admission, { credential }: Caller): Call['countItems'] {
+  let isCounted = false
+  return count => {
+    if (isCounted) return
+    isCounted = true
+    assertNoWait(rate.add(credential.ordinal, count - 1))
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Whoever brings much work waits for itself: others are answered between its pieces. Counted in the
+ * order of answers. Contract section 16.
+ * @module
+ */
+import { beforeAll, expect, test } from 'bun:test'
+import { shortBodyBytesMax } from '../../src/limits.ts'
+import { openTestVault, type TestVault } from '../support/vault.ts'
+
+let vault: TestVault
+let greedy: string
+let honest: string
+
+beforeAll(async () => {
+  vault = await openTestVault(182)
+  greedy = await vault.application({ type: 'public', permissions: ['token:create'] })
+  honest = await vault.application({ type: 'private', permissions: ['token:create'] })
+})
+
+/** Each is evaluated for some 2 million steps. */
+const index =
+  "{{ data | replace: 'a', 'bbbbbbbb' | replace: 'b', 'cccccccc' | replace: 'c', 'dddd' | size }}"
+const item = { type: 'token', data: 'a'.repeat(400), search_indexes: [index] }
+const honestItems = 25_000
+
+test.each([
+  ['long bodies', 100_000],
+  ['short bodies', 1],
+])('E10.12: after 15 costly %s of one credential comes one of another', async (_, bytes) => {
+  const costly = [...Array.from({ length: 20 }, () => item), 'x'.repeat(bytes)]
+  expect(JSON.stringify(costly).length > shortBodyBytesMax).toBe(bytes > shortBodyBytesMax)
+  const order: string[] = []
+  const send = async (name: string, key: string, path: string, body: unknown) => {
+    const { status } = await vault.ask('POST', path, { key, body })
+    expect([200, 201]).toContain(status)
+    order.push(name)
+  }
+  const all = Array.from({ length: 15 }, () => send('greedy', greedy, '/tokenize', costly))
+  const plain = { type: 'token', data: 'x'.repeat(honestItems).split('') }
+  await Promise.all([...all, send('honest', honest, '/tokens', plain)])
+  expect(order).toHaveLength(16)
+  expect(order.indexOf('honest')).toBeLessThan(4)
+})

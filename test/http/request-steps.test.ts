@@ -1,0 +1,120 @@
+/**
+ * All that one request has evaluated counts together, however many expressions and tokens it is
+ * spread over. Contract sections 6 and 16.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import {
+  bulkLeavesMax,
+  evaluationStepsMax,
+  maskNumberOutputsMax,
+  pageSizeMax,
+  requestStepsMax,
+} from '../../src/limits.ts'
+import { expectProblem } from '../support/problem.ts'
+import { openTestVault, type TestVault } from '../support/vault.ts'
+
+let vault: TestVault
+let key: string
+let masking: string
+
+beforeAll(async () => {
+  vault = await openTestVault(181)
+  key = await vault.application({
+    type: 'private',
+    permissions: ['token:create', 'token:read', 'token:use'],
+  })
+  const permissions = ['token:read', 'token:use', 'token:search']
+  const rules = [{ priority: 1, container: '/', transform: 'mask', permissions }]
+  masking = await vault.application({ type: 'private', rules })
+})
+
+/** Between a half and all of what one expression may do. */
+const grown = "replace: 'a', 'bbbbbbbb' | replace: 'b', 'cccccccc' | replace: 'c', 'dddd' | upcase"
+const costly = `{{ data | ${grown} | size }}`
+const data = 'a'.repeat(400)
+const enough = 2 * (requestStepsMax / evaluationStepsMax)
+
+/** Ten of one item; white space makes each its own. */
+const indexes = Array.from({ length: 10 }, (_, index) =>
+  costly.replace('}', `${' '.repeat(index)}}`),
+)
+
+const bulk = (length: number, item: object) => Array.from({ length }, () => item)
+
+const tokenize = (body: unknown, query = '') =>
+  vault.ask('POST', `/tokenize${query}`, { key, body })
+
+const tokensTotal = async () =>
+  (await vault.ask('GET', '/tokens?size=1', { key })).body['pagination'] as object
+
+const message = 'expected expressions and masks that do less work together'
+
+describe('a request that evaluates more than it may', () => {
+  test.each<[string, object, number]>([
+    ['search indexes', { search_indexes: indexes }, enough / 10],
+    ['masks', { mask: costly }, enough],
+    ['fingerprint expressions', { fingerprint_expression: costly }, enough],
+    [
+      'id expressions',
+      { id: `{{ data | ${grown} | slice: 0, 9 | alias_preserve_length }}` },
+      enough,
+    ],
+  ])('E10.10: of %s, is 400 as a whole, and nothing is made', async (_, more, count) => {
+    const before = await tokensTotal()
+    const body = bulk(count, { type: 'token', data, ...more })
+    for (const query of ['', '?mode=partial']) {
+      const refused = await tokenize(body, query)
+      expectProblem(refused, 400)
+      expect(refused.body['detail']).toBe(message)
+      expect(await tokensTotal()).toEqual(before)
+    }
+    expect((await tokenize(bulk(3, { type: 'token', data, ...more }))).status).toBe(200)
+  })
+
+  test('E10.10: of what masks show of a card by their form, is 400 as a whole', async () => {
+    // Every output picks by place alone, after what is nearly the bound of one such look.
+    const output = "{{ data | pad_left: 200, 'a' | replace: 'a', 'bb' | last4 }}"
+    const mask = Array.from({ length: maskNumberOutputsMax }, () => output)
+    const item = { type: 'card_number', data: '4000056655665556', mask }
+    expect((await tokenize([item])).status).toBe(200)
+    const refused = await tokenize(bulk(60, item))
+    expectProblem(refused, 400)
+    expect(refused.body['detail']).toBe(message)
+  })
+
+  test('E10.10: by filters of references, is 400 and shows nothing', async () => {
+    const created = await vault.ask('POST', '/tokens', { key, body: { type: 'token', data } })
+    const reference = `{{ ${String(created.body['id'])} | ${grown} }}`
+    const body = bulk(enough, {}).map(() => reference)
+    const refused = await vault.ask('POST', '/detokenize', { key, body })
+    expectProblem(refused, 400)
+    expect(refused.body['detail']).toBe(message)
+    const few = await vault.ask('POST', '/detokenize', { key, body: body.slice(0, 3) })
+    expect(few.status).toBe(200)
+  })
+})
+
+test('E10.10: a thousand cards with ten search indexes each, all HMACs, pass', async () => {
+  const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2032 }
+  const digests = Array.from(
+    { length: 10 },
+    (_, index) => `{{data.number|slice:0,${index + 4}|hmac:'sha-256','k'|to_base64}}`,
+  )
+  const item = { type: 'card', data: card, search_indexes: digests }
+  const answer = await tokenize(bulk(bulkLeavesMax, item))
+  expect(answer.status).toBe(200)
+})
+
+test('E10.11: a page of tokens with costly masks is shown, whoever made them', async () => {
+  const body = { type: 'token', data, mask: costly }
+  const made = await Promise.all(
+    Array.from({ length: pageSizeMax }, () => vault.ask('POST', '/tokens', { key, body })),
+  )
+  expect(made.map(({ status }) => status)).toEqual(made.map(() => 201))
+  const page = await vault.ask('GET', `/tokens?size=${pageSizeMax}`, { key: masking })
+  expect(page.status).toBe(200)
+  const shown = page.body['data'] as readonly { readonly data: unknown }[]
+  expect(shown).toHaveLength(pageSizeMax)
+  expect(shown.map(token => token.data)).toEqual(shown.map(() => data.length * 256))
+})
