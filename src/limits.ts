@@ -267,6 +267,10 @@ export const credentialCacheEntriesMax = 10_000
 /** decision: so many that, with 8 workers at one row, hardly any write loses them all. */
 export const writeAttemptsMax = 200
 
+// Files
+/** As many as Linux follows on one way (path_resolution(7)). */
+export const symbolicLinksMax = 40
+
 // Sealing
 /** decision: what is longer gets memory of its own for each call. */
 export const sealScratchBytes = 16 * 1_024

@@ -5,10 +5,10 @@
  * By owners and mode bits alone: lists of access beside them are not looked at.
  * @module
  */
-import { statSync, type Stats } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
+import { wayTo, type Place } from './way.ts'
 
 const othersMayWrite = 0o022
 const sticky = 0o1000
@@ -16,38 +16,39 @@ const root = 0
 
 const namesInFolder = ['format', 'lock', 'clock', 'store', 'store/data.mdb', 'store/lock.mdb']
 
-/** What cannot be looked at is told of by whoever opens it. */
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path)
-  } catch {
-    return undefined
-  }
-}
-
 /** In a folder such as `/tmp` nobody but its owner may remove or replace a file. */
-const isSharedPlace = (stats: Stats): boolean => stats.isDirectory() && (stats.mode & sticky) !== 0
+const isSharedPlace = ({ stats }: Place): boolean =>
+  stats.isDirectory() && (stats.mode & sticky) !== 0
+
+/** The mode of a link says nothing: its folder and its owner decide where it leads. */
+const isOpen = ({ stats }: Place): boolean =>
+  !stats.isSymbolicLink() && (stats.mode & othersMayWrite) !== 0
 
 /**
- * What others than a user and root may change of a vault, one line each.
+ * What others than a user and root may change of a vault, one line each: of its files, of its
+ * folder, and of all that lies on the way to them, where links lead as well.
  * @param uid of who serves it
  */
-export function findWritableByOthers({ data, masterKeyFile }: FolderOptions, uid: number) {
+export function findWritableByOthers(
+  { data, masterKeyFile }: FolderOptions,
+  uid: number,
+): readonly string[] {
   const keyFile = masterKeyFile ?? join(data, 'master.key')
-  const keyFolder = dirname(resolve(keyFile))
-  const isApart = keyFolder !== resolve(data)
-  const paths = [data, ...namesInFolder.map(name => join(data, name)), keyFile]
-  if (isApart) paths.push(keyFolder)
-  return paths.flatMap(path => {
-    const stats = statOf(path)
-    if (stats === undefined) return []
+  const lines = new Set<string>()
+  const look = (place: Place, isShared: boolean): void => {
+    const { path, stats } = place
     if (stats.uid !== uid && stats.uid !== root) {
-      return [`${path} belongs to another user, who may change it: chown it`]
+      lines.add(`${path} belongs to another user, who may change it: chown it`)
+    } else if (isOpen(place) && !isShared) {
+      lines.add(`${path} may be written by others: chmod go-w it`)
     }
-    const isOpen = (stats.mode & othersMayWrite) !== 0
-    const isAllowed = isApart && path === keyFolder && isSharedPlace(stats)
-    return isOpen && !isAllowed ? [`${path} may be written by others: chmod go-w it`] : []
-  })
+  }
+  for (const path of [data, ...namesInFolder.map(name => join(data, name)), keyFile]) {
+    const { passed, end } = wayTo(path)
+    for (const place of passed) look(place, isSharedPlace(place))
+    if (end !== undefined) look(end, false)
+  }
+  return [...lines]
 }
 
 /** @throws CommandFailure with the first of them, where the platform knows users */

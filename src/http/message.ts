@@ -5,13 +5,20 @@
  */
 import { ApiError } from '../errors.ts'
 
+/** RFC 9110 section 7.2: a name or an address (RFC 3986 section 3.2.2), and a port. */
+const hostPattern =
+  /^(?:\[(?:[\da-f:.]+|v[\da-f]+\.[\w\-.~!$&'()*+;=:]+)\]|(?:[\w\-.~!$&'()*+;=]|%[\da-f]{2})*)(?::\d*)?$/i
+
 /**
- * RFC 9112 section 3.2: more than one `Host` is 400, since two who read it may take it for two
- * hosts. The server joins equal header lines by a comma, which no name of a host has (`decision:`).
+ * RFC 9112 section 3.2: more than one `Host`, or one that names no host, is 400, since two who read
+ * it may take it for two hosts. The server joins equal header lines by a comma, which no name of a
+ * host has here (`decision:`). decision: an empty one is taken, as one where a target has no
+ * authority must be (RFC 9110 section 7.2): nothing here depends on which host is asked.
  * @throws ApiError `invalid_request`
  */
 export function assertOneHost({ headers }: Request): void {
-  if (headers.get('host')?.includes(',') !== true) return
+  const host = headers.get('host')
+  if (host === null || hostPattern.test(host)) return
   throw new ApiError('invalid_request', 'expected one Host header')
 }
 

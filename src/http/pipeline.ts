@@ -14,8 +14,9 @@
  */
 import { shortBodyBytesMax } from '../limits.ts'
 import type { Caller } from '../domain/caller.ts'
-import type { AnswerBudget } from './answer-budget.ts'
+import type { Room } from '../records/room.ts'
 import { admit, callerNow, itemCounter, type Asking } from './admission.ts'
+import type { AnswerBudget } from './answer-budget.ts'
 import type { Answers, Exchange } from './answers.ts'
 import { assertContentType } from './bodies.ts'
 import type { BodyBudget } from './body-budget.ts'
@@ -34,33 +35,34 @@ export interface Pipeline extends Runner {
 }
 
 /** With an idempotency key the type of a body comes after what the key has done before. */
-async function readBytes(
+function readBytes(
   { route: { body }, request }: Asking,
   intake: Intake,
   key: string | undefined,
-): Promise<Uint8Array | undefined> {
-  if (body === undefined) {
-    await intake.drop()
-    return undefined
-  }
+): Promise<Uint8Array> | undefined {
+  if (body === undefined) return undefined
   if (key === undefined) assertContentType(request.headers.get('content-type'), body.contentType)
   return intake.read()
 }
 
 async function replyTo(
   pipeline: Pipeline,
-  asking: Asking & Pick<Asked, 'room'>,
+  asking: Asking,
   intake: Intake,
   first: Caller,
+  room: Room,
 ): Promise<Reply> {
   const { deps } = pipeline
   const { route, request, params } = asking
   assertNoContentCoding(request)
   const key = readIdempotencyKey(route, request)
-  const bytes = await readBytes(asking, intake, key)
+  const reading = readBytes(asking, intake, key)
+  if (reading === undefined) await intake.drop()
+  const bytes = await reading
   if (bytes === undefined || bytes.length <= shortBodyBytesMax) deps.turns.noteRequest()
   const caller = bytes === undefined ? first : await callerNow(pipeline, asking)
-  const asked = { ...asking, caller, bytes, countItems: itemCounter(pipeline, caller) }
+  const countItems = itemCounter(pipeline, caller)
+  const asked: Asked = { route, request, params, caller, bytes, countItems, room }
   if (key === undefined) return run(pipeline, asked)
   const body = bytes ?? new Uint8Array()
   return runOnce(pipeline, asked, slotOf(deps, caller, route, request, params, key, body))
@@ -77,11 +79,12 @@ export async function answerRoute(
   const asking = { route, request, params }
   const caller = await admit(pipeline, asking)
   exchange.isAdmitted = true
-  const hold = pipeline.bodyBudget(caller.credential.ordinal)
+  const { ordinal } = caller.credential
+  const hold = pipeline.bodyBudget(ordinal)
   const intake = openIntake(request, { hold, bytesMax: pipeline.deps.settings.bodyBytesMax })
-  const room = pipeline.answerBudget(caller.credential.ordinal)
+  const room = pipeline.answerBudget(ordinal)
   try {
-    const reply = await replyTo(pipeline, { ...asking, room }, intake, caller)
+    const reply = await replyTo(pipeline, asking, intake, caller, room)
     return pipeline.answers.reply(exchange, reply, room)
   } catch (thrown) {
     room.release()

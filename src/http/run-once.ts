@@ -8,8 +8,8 @@ import { hexOf } from '../bytes.ts'
 import type { Caller } from '../domain/caller.ts'
 import { ApiError } from '../errors.ts'
 import { writeAttemptsMax } from '../limits.ts'
-import { AlongTaken, changedByOthers, CredentialMoved } from '../records/write.ts'
 import type { Room } from '../records/room.ts'
+import { AlongTaken, changedByOthers, CredentialMoved } from '../records/write.ts'
 import type { Change } from '../store/contract.ts'
 import { callerNow, type Admission, type Asking } from './admission.ts'
 import { assertContentType, parseJsonBody } from './bodies.ts'
@@ -32,10 +32,10 @@ export interface Asked extends Asking {
   readonly room: Room
 }
 
-const parsedBody = async ({ deps }: Runner, { route, bytes, caller }: Asked): Promise<unknown> =>
-  route.body === undefined || bytes === undefined
-    ? undefined
-    : parseJsonBody(bytes, route.body, () => deps.turns.next(caller.credential.ordinal))
+function parsedBody({ deps }: Runner, { route, bytes, caller }: Asked): Promise<unknown> {
+  if (route.body === undefined || bytes === undefined) return Promise.resolve(undefined)
+  return parseJsonBody(bytes, route.body, () => deps.turns.next(caller.credential.ordinal))
+}
 
 const queryOf = ({ route, request }: Asking) =>
   parseQuery(route.query === undefined ? '' : request.url)
@@ -43,9 +43,8 @@ const queryOf = ({ route, request }: Asking) =>
 async function callOf(runner: Runner, asked: Asked): Promise<Call> {
   const { route, request, params, caller, countItems } = asked
   const query = queryOf(asked)
-  if (route.body !== undefined) {
-    assertContentType(request.headers.get('content-type'), route.body.contentType)
-  }
+  if (route.body === undefined) return { caller, params, query, body: undefined, countItems }
+  assertContentType(request.headers.get('content-type'), route.body.contentType)
   return { caller, params, query, body: await parsedBody(runner, asked), countItems }
 }
 
@@ -103,13 +102,14 @@ async function afterFailure(
  */
 export async function run(runner: Runner, asked: Asked, first?: Keeping): Promise<Reply> {
   const call = await callOf(runner, asked)
+  const { room } = asked
   let { caller } = asked
   let keeping = first
   for (let tries = 0; tries < writeAttemptsMax; tries += 1) {
-    const along = keeping && keeperOf(runner.deps, keeping.slot, keeping.leaving)
+    const along =
+      keeping === undefined ? undefined : keeperOf(runner.deps, keeping.slot, keeping.leaving)
     try {
-      const housed = { ...caller, room: asked.room }
-      return await asked.route.handle({ ...call, caller: along ? { ...housed, along } : housed })
+      return await asked.route.handle({ ...call, caller: { ...caller, room, along } })
     } catch (thrown) {
       const next = await afterFailure(runner, asked, call, keeping, thrown)
       if ('reply' in next) return next.reply

@@ -61,7 +61,8 @@ async function show(
     if (chars > listAnswerCharsMax) throw invalid(sizeAt, 'expected a smaller size')
     room?.needs(chars)
     texts.push(text)
-    await pause()
+    const turn = pause()
+    if (turn !== undefined) await turn
   }
   return texts
 }

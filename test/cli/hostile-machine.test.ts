@@ -8,10 +8,12 @@ import {
   chmodSync,
   chownSync,
   cpSync,
+  lchownSync,
   mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -233,6 +235,58 @@ describe('a vault that others may write', () => {
     await expectRefused(data, /place-of-key may be written by others/, more)
     chmodSync(place, 0o1777)
     const server = await startCoffer(['serve', '--data', data, '--port', '0', ...more])
+    expect(await statusOf(server)).toBe(200)
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+
+  describe('by a symbolic link', () => {
+    /** A key as systems that keep secrets lay it: `key` leads to `..data/key`, `..data` on. */
+    function linked(name: string): { data: string; place: string; more: string[] } {
+      const data = copyOf(made, name)
+      const place = join(root, `${name}-secrets`)
+      mkdirSync(join(place, '..2026'), { recursive: true })
+      renameSync(join(data, 'master.key'), join(place, '..2026', 'key'))
+      symlinkSync('..2026', join(place, '..data'))
+      symlinkSync('..data/key', join(place, 'key'))
+      return { data, place, more: ['--master-key-file', join(place, 'key')] }
+    }
+
+    test('E12.21: of its key is served where the way is safe, and refused where it is not', async () => {
+      const { data, place, more } = linked('linked-key')
+      const server = await startCoffer(['serve', '--data', data, '--port', '0', ...more])
+      expect(await statusOf(server)).toBe(200)
+      expect(await server.end('SIGTERM')).toBe(0)
+      chmodSync(join(place, '..2026'), 0o777)
+      await expectRefused(data, /\.\.2026 may be written by others/, more)
+    })
+
+    // Only root may give a link away.
+    test.skipIf(process.getuid?.() !== 0)('E12.22: that another user owns is refused', async () => {
+      const { data, place, more } = linked('foreign-link')
+      lchownSync(join(place, '..data'), 65_534, 65_534)
+      await expectRefused(data, /\.\.data belongs to another user/, more)
+    })
+
+    test('that leads nowhere, or round, is told of', async () => {
+      const { data, place, more } = linked('lost-link')
+      rmSync(join(place, '..data'))
+      symlinkSync('..data', join(place, '..data'))
+      expectRefusal(
+        await runCoffer(['serve', '--data', data, '--port', '0', ...more]),
+        /master key file cannot be read/,
+      )
+    })
+  })
+
+  test('E12.23: by a folder above it is refused, but not in a place like /tmp', async () => {
+    const above = join(root, 'above')
+    mkdirSync(join(above, 'between'), { recursive: true })
+    const data = join(above, 'between', 'data')
+    cpSync(made, data, { recursive: true })
+    chmodSync(above, 0o775)
+    await expectRefused(data, /above may be written by others: chmod go-w it/)
+    chmodSync(above, 0o1777)
+    const server = await serve(data)
     expect(await statusOf(server)).toBe(200)
     expect(await server.end('SIGTERM')).toBe(0)
   })

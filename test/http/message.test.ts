@@ -54,8 +54,38 @@ describe('a request with two Host headers', () => {
     expect(await totalItems()).toBe(made)
   })
 
+  test.each([
+    'a b',
+    'a/b',
+    'user@a',
+    'a:b',
+    '[zz]',
+    '<a>',
+    'a\\b',
+    'http://a',
+    'a?b',
+    'a%4',
+    '\u00e9',
+  ])('E12.20: nor with one that names no host: %p', async host => {
+    const sent = requestText('GET', '/tokens', { ...json, Host: host })
+    const received = await wire.send(sent)
+    expect(received.answers.map(({ status }) => status)).toEqual([400])
+    expect(received.text).not.toContain(host)
+    await expectUnharmed(wire, received)
+  })
+
+  test('without a Host is refused by the server itself, of HTTP/1.1 alone', async () => {
+    const lines = `SVC-API-KEY: ${wire.key}\r\n\r\n`
+    const without = await wire.send(`GET /tokens HTTP/1.1\r\n${lines}`)
+    expect(without.answers.map(({ status }) => status)).toEqual([400])
+    expect(without.isClosed).toBe(true)
+    const old = await wire.send(`GET /tokens HTTP/1.0\r\n${lines}`)
+    expect(old.answers.map(({ status }) => status)).toEqual([200])
+  })
+
   test('is none with any one host', async () => {
-    for (const host of ['a', 'vault.example:3333', '[::1]:80', '']) {
+    const names = ['a', 'a_b.example', 'a%41', '[v1.a:b]', 'a:', '']
+    for (const host of [...names, 'vault.example:3333', '[::1]:80']) {
       const { answers } = await wire.send(requestText('GET', '/tokens', { ...json, Host: host }))
       expect(answers[0]?.status).toBe(200)
     }

@@ -2,9 +2,10 @@
  * A bare HTTP/1.1 client over one kept-alive connection: so little that it takes little from the
  * server beside it, and it knows when the last byte of an answer came.
  *
- * One request at a time, without a second try. It takes answers with a length, or without a body.
+ * One request at a time, without a second try. It takes answers with a length, in chunks, or without a body.
  * @module
  */
+import { readChunks } from './chunks.ts'
 
 export type Target =
   { readonly unix: string } | { readonly hostname: string; readonly port: number }
@@ -34,6 +35,7 @@ export interface Connection {
 
 const headEnd = Buffer.from('\r\n\r\n')
 const lengthLine = /\r\ncontent-length: *(\d+)/i
+const chunkedLine = /^transfer-encoding: chunked$/im
 const bodiless = 204
 
 const endedEarly = (what: string): Error => new Error(`the connection ended before ${what}`)
@@ -58,9 +60,13 @@ function parseAnswer(bytes: Buffer): Answer | undefined {
   if (end < 0) return undefined
   const head = bytes.toString('latin1', 0, end)
   const status = Number(head.slice(9, 12))
+  const from = end + headEnd.length
+  if (chunkedLine.test(head)) {
+    const read = readChunks(bytes, from)
+    return read && { status, head, text: read.body.toString('utf8') }
+  }
   const length = lengthLine.exec(head)?.[1]
   if (length === undefined && status !== bodiless) throw new Error('an answer without a length')
-  const from = end + headEnd.length
   const to = from + Number(length ?? 0)
   return bytes.length < to ? undefined : { status, head, text: bytes.toString('utf8', from, to) }
 }

@@ -6,6 +6,7 @@ import { expect } from 'bun:test'
 import { connect } from 'node:net'
 import { startServer } from '../../src/cli/server.ts'
 import type { Settings } from '../../src/settings.ts'
+import { readChunks } from './chunks.ts'
 import { canary } from './refusal.ts'
 import { openTestVault, type TestVault } from './vault.ts'
 
@@ -59,6 +60,16 @@ function headersOf(lines: readonly string[]): Map<string, string> {
   )
 }
 
+/** `undefined` while some of it is missing. */
+function readBody(text: string, from: number, headers: ReadonlyMap<string, string>) {
+  if (headers.get('transfer-encoding') === 'chunked') {
+    const read = readChunks(Buffer.from(text, 'latin1'), from)
+    return read && { body: read.body.toString('latin1'), to: read.to }
+  }
+  const to = from + Number(headers.get('content-length') ?? 0)
+  return text.length < to ? undefined : { body: text.slice(from, to), to }
+}
+
 /** Whole answers at the beginning of a text. Those to HEAD are not told from others. */
 export function parseAnswers(text: string): RawAnswer[] {
   const answers: RawAnswer[] = []
@@ -67,10 +78,10 @@ export function parseAnswers(text: string): RawAnswer[] {
     if (end < 0) return answers
     const [first = '', ...lines] = rest.slice(0, end).split('\r\n')
     const headers = headersOf(lines)
-    const length = Number(headers.get('content-length') ?? 0)
-    const body = rest.slice(end + 4, end + 4 + length)
-    if (body.length < length) return answers
-    rest = rest.slice(end + 4 + length)
+    const read = readBody(rest, end + 4, headers)
+    if (read === undefined) return answers
+    const { body } = read
+    rest = rest.slice(read.to)
     const status = Number(first.split(' ')[1])
     if (status !== 100) answers.push({ status, headers, body })
   }

@@ -1,0 +1,25 @@
+/**
+ * Bodies in chunks, as servers send those whose length they do not say first (RFC 9112 section 7.1).
+ * @module
+ */
+
+export interface Unchunked {
+  readonly body: Buffer
+  /** Where the next answer begins. */
+  readonly to: number
+}
+
+/** The body that begins there, without trailers; `undefined` while some of it is missing. */
+export function readChunks(bytes: Buffer, from: number): Unchunked | undefined {
+  const pieces: Buffer[] = []
+  for (let at = from; ;) {
+    const lineEnd = bytes.indexOf('\r\n', at)
+    if (lineEnd < 0) return undefined
+    const length = Number.parseInt(bytes.toString('latin1', at, lineEnd), 16)
+    const start = lineEnd + 2
+    at = start + length + 2
+    if (bytes.length < at) return undefined
+    if (length === 0) return { body: Buffer.concat(pieces), to: at }
+    pieces.push(bytes.subarray(start, start + length))
+  }
+}
