@@ -53,16 +53,9 @@ function keyOf(request: Request, aliases: readonly string[]): string | undefined
   return key
 }
 
-async function findCaller(
-  { deps, authenticate }: Admission,
-  request: Request,
-  isFresh = false,
-): Promise<Caller> {
-  // No key is looked up like a wrong one: both refusals cost the same (contract section 2).
-  const caller = await authenticate(keyOf(request, deps.settings.keyHeaders) ?? '', isFresh)
-  if (caller !== undefined) return caller
-  throw unauthenticated()
-}
+/** No key is looked up like a wrong one: both refusals cost the same (contract section 2). */
+const findCaller = ({ deps, authenticate }: Admission, request: Request, isFresh = false) =>
+  authenticate(keyOf(request, deps.settings.keyHeaders) ?? '', isFresh)
 
 function assertPermitted(route: Route, caller: Caller, params: Params): void {
   const { permission, callers } = route
@@ -89,6 +82,7 @@ export async function admit(
   { route, request, params }: Asking,
 ): Promise<Caller> {
   const caller = await findCaller(admission, request)
+  if (caller === undefined) throw unauthenticated()
   assertNoWait(admission.rate.enter(caller.credential.ordinal))
   assertPermitted(route, caller, params)
   return caller
@@ -101,6 +95,7 @@ export async function callerNow(
   isFresh = false,
 ): Promise<Caller> {
   const caller = await findCaller(admission, request, isFresh)
+  if (caller === undefined) throw unauthenticated()
   assertPermitted(route, caller, params)
   return caller
 }

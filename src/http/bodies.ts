@@ -12,6 +12,7 @@ import { addFault, throwFaults, type Faults } from '../domain/faults.ts'
 import { isJsonObject, type JsonObject } from '../domain/json.ts'
 import { ApiError } from '../errors.ts'
 import { bodyFaultsMax } from '../limits.ts'
+import { andThen, type MaybeLater } from '../maybe-later.ts'
 import { knownPart } from './known-part.ts'
 import { parseBody } from './long-bodies.ts'
 import type { BodyRule } from './route.ts'
@@ -95,15 +96,15 @@ export function readEnvelope(
  * @returns the body as the schema describes it; opaque members hold a `Json`
  * @throws ApiError `invalid_request`
  */
-export async function parseJsonBody(
+export function parseJsonBody(
   bytes: Uint8Array,
   rule: BodyRule,
   letOthersIn: () => Promise<void>,
-): Promise<unknown> {
-  const json = await parseBody(bytes, letOthersIn)
-  if (rule.opaque === 'all') return json
-  if (!isJsonObject(json)) {
+): MaybeLater<unknown> {
+  const { schema, opaque } = rule
+  return andThen(parseBody(bytes, letOthersIn), json => {
+    if (opaque === 'all') return json
+    if (isJsonObject(json)) return readEnvelope(schema, json, opaque)
     throw new ApiError('invalid_request', 'expected a JSON object as the body')
-  }
-  return readEnvelope(rule.schema, json, rule.opaque)
+  })
 }

@@ -20,8 +20,8 @@ export interface Hold {
   readonly take: (bytes: number) => void
   /** @throws ApiError `overloaded` where so many bytes more do not fit now; none is taken */
   readonly assertRoom: (bytes: number) => void
-  /** Waits until a body of that length, which has come in whole, may be worked on. */
-  readonly begin: (bytes: number) => Promise<void>
+  /** Resolves once a body of that length, which has come in whole, may be worked on. */
+  readonly begin: (bytes: number) => Promise<void> | undefined
   /** Gives everything back. Nothing can be taken from then on. */
   readonly release: () => void
 }
@@ -58,9 +58,10 @@ export function openBodyBudget(settings: Bounds): BodyBudget {
         shares.change(ordinal, bytes)
         held += bytes
       },
-      async begin(bytes) {
-        await gate.enter(ordinal, bytes)
-        begun = bytes
+      begin(bytes) {
+        return gate.enter(ordinal, bytes)?.then(() => {
+          begun = bytes
+        })
       },
       release() {
         if (held > 0) shares.change(ordinal, -held)

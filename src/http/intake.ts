@@ -85,21 +85,22 @@ async function readWhole(request: Request, allowance: Allowance): Promise<Uint8A
   throw new ApiError('invalid_request', 'expected a whole body')
 }
 
-async function readInTime(request: Request, allowance: Allowance): Promise<Uint8Array> {
-  const { msMax = bodyMsMax } = allowance
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooSlow(msMax)), msMax)
+const notWhole = (cause: unknown) =>
+  new ApiError('invalid_request', 'expected a whole body', undefined, cause)
+
+/** Settles as the reading does, or when it is late: by one promise, where a race makes four. */
+const inTime = (reading: Promise<Uint8Array>, msMax: number): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(tooSlow(msMax)), msMax)
+    const settle = (task: () => void) => {
+      clearTimeout(timer)
+      task()
+    }
+    reading.then(
+      bytes => settle(() => resolve(bytes)),
+      error => settle(() => reject(error instanceof ApiError ? error : notWhole(error))),
+    )
   })
-  try {
-    return await Promise.race([readWhole(request, allowance), late])
-  } catch (error) {
-    if (error instanceof ApiError) throw error
-    throw new ApiError('invalid_request', 'expected a whole body', undefined, error)
-  } finally {
-    clearTimeout(timer)
-  }
-}
 
 /** Whether a request says that a body comes with it (RFC 9112 section 6). */
 const bringsBody = ({ headers }: Request): boolean =>
@@ -109,15 +110,14 @@ export function openIntake(request: Request, allowance: Allowance): Intake {
   const isBrought = bringsBody(request)
   let bytes: Promise<Uint8Array> | undefined
   let isRead = !isBrought
+  const readOnce = async (): Promise<Uint8Array> => {
+    const whole = await inTime(readWhole(request, allowance), allowance.msMax ?? bodyMsMax)
+    isRead = true
+    await allowance.hold.begin(whole.length)
+    return whole
+  }
   return {
-    read() {
-      bytes ??= readInTime(request, allowance).then(async whole => {
-        isRead = true
-        await allowance.hold.begin(whole.length)
-        return whole
-      })
-      return bytes
-    },
+    read: () => (bytes ??= readOnce()),
     drop: () => (isBrought && bytes === undefined ? request.body?.cancel() : undefined),
     isRead: () => isRead,
   }

@@ -22,8 +22,11 @@ interface Waiting {
 }
 
 export interface LongBodyGate {
-  /** Resolves once there is room for a body of that length of the credential at that ordinal. */
-  readonly enter: (ordinal: number, bytes: number) => Promise<void>
+  /**
+   * Resolves once there is room for a body of that length of the credential at that ordinal;
+   * `undefined` for a short one, which has nothing to wait for.
+   */
+  readonly enter: (ordinal: number, bytes: number) => Promise<void> | undefined
   /** Every body that entered leaves once. */
   readonly leave: (ordinal: number, bytes: number) => void
 }
@@ -67,9 +70,9 @@ export function openLongBodyGate(
   }
 
   return {
-    async enter(ordinal, bytes) {
-      if (bytes <= shortBodyBytesMax) return
-      await new Promise<void>(enter => {
+    enter(ordinal, bytes) {
+      if (bytes <= shortBodyBytesMax) return undefined
+      return new Promise<void>(enter => {
         waiting.add(ordinal, { bytes, enter })
         letIn()
       })

@@ -32,7 +32,7 @@ export interface Done {
 
 /** A request that was done before; its body is parsed where its answer needs it. */
 export interface Repetition extends Omit<Call, 'body'> {
-  readonly body: () => Promise<unknown>
+  readonly body: () => unknown
   readonly done: Done
 }
 

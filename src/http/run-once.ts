@@ -8,6 +8,7 @@ import { hexOf } from '../bytes.ts'
 import type { Caller } from '../domain/caller.ts'
 import { ApiError } from '../errors.ts'
 import { writeAttemptsMax } from '../limits.ts'
+import { andThen, type MaybeLater } from '../maybe-later.ts'
 import type { Room } from '../records/room.ts'
 import { AlongTaken, changedByOthers, CredentialMoved } from '../records/write.ts'
 import type { Change } from '../store/contract.ts'
@@ -32,20 +33,20 @@ export interface Asked extends Asking {
   readonly room: Room
 }
 
-function parsedBody({ deps }: Runner, { route, bytes, caller }: Asked): Promise<unknown> {
-  if (route.body === undefined || bytes === undefined) return Promise.resolve(undefined)
+function parsedBody({ deps }: Runner, { route, bytes, caller }: Asked): MaybeLater<unknown> {
+  if (route.body === undefined || bytes === undefined) return undefined
   return parseJsonBody(bytes, route.body, () => deps.turns.next(caller.credential.ordinal))
 }
 
 const queryOf = ({ route, request }: Asking) =>
   parseQuery(route.query === undefined ? '' : request.url)
 
-async function callOf(runner: Runner, asked: Asked): Promise<Call> {
+function callOf(runner: Runner, asked: Asked): MaybeLater<Call> {
   const { route, request, params, caller, countItems } = asked
   const query = queryOf(asked)
   if (route.body === undefined) return { caller, params, query, body: undefined, countItems }
   assertContentType(request.headers.get('content-type'), route.body.contentType)
-  return { caller, params, query, body: await parsedBody(runner, asked), countItems }
+  return andThen(parsedBody(runner, asked), body => ({ caller, params, query, body, countItems }))
 }
 
 async function replay(asked: Asked, done: Done, body: Repetition['body']): Promise<Reply> {
@@ -101,7 +102,8 @@ async function afterFailure(
  * @throws what its operation throws
  */
 export async function run(runner: Runner, asked: Asked, first?: Keeping): Promise<Reply> {
-  const call = await callOf(runner, asked)
+  const called = callOf(runner, asked)
+  const call = called instanceof Promise ? await called : called
   const { room } = asked
   let { caller } = asked
   let keeping = first

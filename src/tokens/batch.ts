@@ -12,6 +12,7 @@ import { assertAffordable } from '../domain/expression/run.ts'
 import { TextMap } from '../domain/text-map.ts'
 import { ApiError, invalid, type ErrorKind } from '../errors.ts'
 import { bulkAnswerCharsMax } from '../limits.ts'
+import type { MaybeLater } from '../maybe-later.ts'
 import type { Housed } from '../records/room.ts'
 import type { Change, NewRow } from '../store/contract.ts'
 import { decideHolding, findEqual, type Holding } from './dedup.ts'
@@ -33,9 +34,6 @@ export interface Answer {
 
 /** What is refused of one plan. Throwing from it leaves the store as it was. */
 export type Refuse = (index: number, error: ApiError) => void
-
-/** Nothing is waited for where nothing has to be looked for. */
-type MaybeLater<T> = T | Promise<T>
 
 interface Named {
   readonly record: TokenRecord
@@ -90,17 +88,15 @@ function nameToken(deps: Deps, caller: Caller, entry: Entry, draw: number): Name
   const { plan, hidesFingerprint } = entry
   const drawn = plan.drawId(draw)
   if (drawn === undefined) throw new ApiError('conflict', 'A token with this id exists.')
-  const given = {
+  // Assigned one by one, as in `parseStored`.
+  const record: { -readonly [K in keyof TokenRecord]: TokenRecord[K] } = {
     ...plan.composed.record,
     id: drawn.id,
     createdBy: caller.applicationId,
     createdAtMs: deps.now(),
   }
-  const record: TokenRecord = {
-    ...given,
-    ...(drawn.isDefault ? { idIsRandom: true } : {}),
-    ...(hidesFingerprint ? { hidesFingerprint } : {}),
-  }
+  if (drawn.isDefault) record.idIsRandom = true
+  if (hidesFingerprint) record.hidesFingerprint = true
   const transform = decideTransform(caller.grants, 'token:create', record)
   if (transform === undefined) {
     throw new ApiError('forbidden', 'expected a container that a rule with token:create covers')
@@ -183,27 +179,6 @@ function nameInBatch(deps: Deps, caller: Caller, entry: Entry, { ids }: Batch): 
 
 const refusals: readonly ErrorKind[] = ['invalid_request', 'forbidden', 'conflict']
 
-/** `undefined` for what is refused, and for every other error as it is. */
-function answerOrRefuse(
-  refuse: (error: ApiError) => void,
-  entry: Entry,
-  decide: () => MaybeLater<Answer>,
-): MaybeLater<Answer | undefined> {
-  const refused = (thrown: unknown): undefined => {
-    assertAffordable(entry.plan.work.meter)
-    if (!(thrown instanceof ApiError) || !refusals.includes(thrown.kind)) throw thrown
-    entry.isRefused = true
-    refuse(thrown)
-  }
-  if (entry.isRefused) return undefined
-  try {
-    const decided = decide()
-    return decided instanceof Promise ? decided.catch(refused) : decided
-  } catch (thrown) {
-    return refused(thrown)
-  }
-}
-
 function addToBatch(entry: Entry, made: Made, { entries, ids, equals }: Batch): Answer {
   const { id, idIsRandom, fingerprint } = made.record
   entry.made = made
@@ -244,6 +219,29 @@ function decideEntry(deps: Deps, caller: Caller, entry: Entry, batch: Batch): Ma
   return addToBatch(entry, made, batch)
 }
 
+/** `undefined` for what is refused; every other error stays one. */
+function decideOrRefuse(
+  deps: Deps,
+  caller: Caller,
+  entry: Entry,
+  batch: Batch,
+  refuse: (error: ApiError) => void,
+): MaybeLater<Answer | undefined> {
+  if (entry.isRefused) return undefined
+  const refused = (thrown: unknown): undefined => {
+    assertAffordable(entry.plan.work.meter)
+    if (!(thrown instanceof ApiError) || !refusals.includes(thrown.kind)) throw thrown
+    entry.isRefused = true
+    refuse(thrown)
+  }
+  try {
+    const decided = decideEntry(deps, caller, entry, batch)
+    return decided instanceof Promise ? decided.catch(refused) : decided
+  } catch (thrown) {
+    return refused(thrown)
+  }
+}
+
 /**
  * Decides all entries anew, in order.
  * @throws ApiError `invalid_request` for an answer that would be too long
@@ -265,11 +263,8 @@ export async function decideAll(
   const answers: (Answer | undefined)[] = []
   let chars = 0
   for (const [index, entry] of entries.entries()) {
-    const decided = answerOrRefuse(
-      error => refuse(index, error),
-      entry,
-      () => decideEntry(deps, caller, entry, batch),
-    )
+    const refuseIt = (error: ApiError) => refuse(index, error)
+    const decided = decideOrRefuse(deps, caller, entry, batch, refuseIt)
     const answer = decided instanceof Promise ? await decided : decided
     answers.push(answer)
     chars += answer?.json.length ?? 0

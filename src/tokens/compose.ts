@@ -19,6 +19,7 @@ import { normaliseMetadata } from '../domain/metadata.ts'
 import { assertNoCardNumber } from '../domain/pan-guard.ts'
 import type { TokenType } from '../domain/token-types.ts'
 import { ApiError, invalid } from '../errors.ts'
+import type { MaybeLater } from '../maybe-later.ts'
 import {
   containersMax,
   maskCharsMax,
@@ -199,12 +200,12 @@ export function composeMetadata(
 }
 
 /** @throws ApiError `invalid_request` with the path of what is wrong */
-export async function composeToken(
+export function composeToken(
   scope: KeyScope,
   guards: Guards,
   draft: Draft,
   work: Work,
-): Promise<Composed> {
+): MaybeLater<Composed> {
   const { meter } = work
   const { type, fingerprintExpression, searchIndexes, expiresAt } = draft
   const { data, dataText } = composeData(draft)
@@ -212,7 +213,6 @@ export async function composeToken(
   const metadata = composeMetadata(guards, draft.metadata)
   const maskText = composeMask(guards, draft, data, meter)
   const content = evaluateFingerprint(draft, { data, metadata, meter })
-  const searchValues = await evaluateSearchIndexes(draft, data, work)
   // Assigned one by one, as in `parseStored`.
   const record: { -readonly [K in keyof ComposedRecord]: ComposedRecord[K] } = {
     type: type.name,
@@ -225,6 +225,12 @@ export async function composeToken(
   if (metadata.size > 0) record.metadataText = printJson(metadata)
   if (expiresAt !== undefined) record.expiresAt = expiresAt
   if (draft.deduplicates) record.deduplicates = true
-  const isShownMasked = searchValues.length > 0 && isShownByMask(type, maskText, () => data, meter)
-  return { record, contents: { dataText, metadata, searchValues, isShownMasked }, data }
+  const compose = (searchValues: readonly string[]): Composed => {
+    const isShownMasked =
+      searchValues.length > 0 && isShownByMask(type, maskText, () => data, meter)
+    return { record, contents: { dataText, metadata, searchValues, isShownMasked }, data }
+  }
+  return searchIndexes.length === 0
+    ? compose([])
+    : evaluateSearchIndexes(draft, data, work).then(compose)
 }

@@ -8,6 +8,7 @@ import type { Deps } from '../deps.ts'
 import { parseFutureInstant } from '../domain/instants.ts'
 import { tokenTypeNames, tokenTypeOf } from '../domain/token-types.ts'
 import { invalid } from '../errors.ts'
+import { andThen, type MaybeLater } from '../maybe-later.ts'
 import { composeToken, type Composed, type Draft } from './compose.ts'
 import { idSourceOf, type IdSource } from './id-source.ts'
 import type { CreateTokenBody } from './model.ts'
@@ -47,15 +48,17 @@ function draftOf(deps: Deps, body: CreateTokenBody): Draft {
 }
 
 /** @throws ApiError `invalid_request` with the path of what is wrong */
-export async function planToken(
+export function planToken(
   deps: Deps,
   tenantId: string,
   body: CreateTokenBody,
   work: Work,
   isBare = false,
-): Promise<Plan> {
+): MaybeLater<Plan> {
   const draft = draftOf(deps, body)
-  const composed = await composeToken(deps.keys.tenant(tenantId), deps.settings, draft, work)
-  const drawId = idSourceOf(deps, body.id, draft.type, composed.data, work.meter)
-  return { composed, drawId, isBare, choosesId: typeof body.id === 'string', work }
+  const choosesId = typeof body.id === 'string'
+  return andThen(composeToken(deps.keys.tenant(tenantId), deps.settings, draft, work), composed => {
+    const drawId = idSourceOf(deps, body.id, draft.type, composed.data, work.meter)
+    return { composed, drawId, isBare, choosesId, work }
+  })
 }

@@ -16,6 +16,7 @@ import { listLeaves, pathBelow, printFrame, type IsLeaf, type Leaf } from '../do
 import { tokenTypeOf } from '../domain/token-types.ts'
 import { ApiError } from '../errors.ts'
 import { bulkLeavesMax } from '../limits.ts'
+import type { MaybeLater } from '../maybe-later.ts'
 import type { Effect } from '../records/write.ts'
 import type { Answer, Refuse } from './batch.ts'
 import { insertTokens } from './insert.ts'
@@ -40,23 +41,27 @@ export const isRequest: IsLeaf = value => {
 
 export const leavesOf = (body: Json): readonly Leaf[] => listLeaves(body, isRequest, bulkLeavesMax)
 
-async function planLeaf(
+function planLeaf(
   deps: Deps,
   { tenantId }: Caller,
   { value }: Leaf,
   readRequest: ReadRequest,
   work: Work,
-): Promise<Fate<Plan>> {
+): MaybeLater<Fate<Plan>> {
   if (value === null) return undefined
-  try {
-    return isJsonObject(value)
-      ? await planToken(deps, tenantId, readRequest(value), work)
-      : await planToken(deps, tenantId, { type: 'token', data: value }, work, true)
-  } catch (thrown) {
+  const refused = (thrown: unknown): ApiError => {
     // Of the whole request, not of the leaf at which it came up.
     assertAffordable(work.meter)
     if (thrown instanceof ApiError && thrown.kind === 'invalid_request') return thrown
     throw thrown
+  }
+  try {
+    const plan = isJsonObject(value)
+      ? planToken(deps, tenantId, readRequest(value), work)
+      : planToken(deps, tenantId, { type: 'token', data: value }, work, true)
+    return plan instanceof Promise ? plan.catch(refused) : plan
+  } catch (thrown) {
+    return refused(thrown)
   }
 }
 
@@ -69,7 +74,8 @@ async function planAll(
   const plans: Fate<Plan>[] = []
   const work = openWork(deps, caller)
   for (const leaf of leaves) {
-    plans.push(await planLeaf(deps, caller, leaf, readRequest, work))
+    const plan = planLeaf(deps, caller, leaf, readRequest, work)
+    plans.push(plan instanceof Promise ? await plan : plan)
     const turn = work.pause()
     if (turn !== undefined) await turn
   }

@@ -18,7 +18,7 @@ function crowd(bodies: readonly Body[], bytesMax: number, spareBytes = 0) {
   const gate = openLongBodyGate(bytesMax, spareBytes)
   const entered: number[] = []
   const ask = ({ of, bytes }: Body, number: number) =>
-    void gate.enter(of, bytes).then(() => entered.push(number))
+    void Promise.resolve(gate.enter(of, bytes)).then(() => entered.push(number))
   bodies.forEach(ask)
   const leave = async (number: number) => {
     const body = bodies[number]
