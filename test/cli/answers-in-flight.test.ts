@@ -75,7 +75,8 @@ const attacks: readonly (readonly [string, string, string])[] = [
   ['of a list', `GET /tokens?size=${tokens} HTTP/1.1`, ''],
   [
     'of a search',
-    `POST /tokens/search HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: ${search.length}`,
+    'POST /tokens/search HTTP/1.1\r\nContent-Type: application/json\r\n' +
+      `Content-Length: ${search.length}`,
     search,
   ],
 ]
