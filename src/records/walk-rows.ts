@@ -23,7 +23,8 @@ export interface Walk extends Housed {
 
 /**
  * The rows of a query, newest first.
- * @throws ApiError `overloaded` where a step has no room, `invalid_request` instead of a walk that is longer than any answer is worth
+ * @throws ApiError `overloaded` where a step has no room, `invalid_request` instead of a walk that
+ *   is longer than any answer is worth
  */
 export async function* walkRows(
   store: Pick<Store, 'page'>,
