@@ -58,8 +58,9 @@ export const isKept = ({ method, path, permission }: KeptRoute): boolean =>
  * @throws ApiError `invalid_request` for a key that is too long or not visible ASCII
  */
 export function readIdempotencyKey(route: KeptRoute, request: Request): string | undefined {
+  if (!isKept(route)) return undefined
   const key = request.headers.get(header)
-  if (key === null || !isKept(route)) return undefined
+  if (key === null) return undefined
   if (key.length <= idempotencyKeyCharsMax && visibleAscii.test(key)) return key
   const expected = `expected 1 to ${idempotencyKeyCharsMax} visible ASCII characters`
   throw invalid('SVC-IDEMPOTENCY-KEY', expected)

@@ -27,7 +27,8 @@ export interface Intake {
    */
   readonly read: () => Promise<Uint8Array>
   /** Nobody will read what was not read by now, so the server need not keep it. */
-  readonly drop: () => Promise<void>
+  readonly drop: () => Promise<void> | undefined
+  /** Whether it came in whole; none at all counts as well. */
   readonly isRead: () => boolean
 }
 
@@ -105,8 +106,9 @@ const bringsBody = ({ headers }: Request): boolean =>
   headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0'
 
 export function openIntake(request: Request, allowance: Allowance): Intake {
+  const isBrought = bringsBody(request)
   let bytes: Promise<Uint8Array> | undefined
-  let isRead = false
+  let isRead = !isBrought
   return {
     read() {
       bytes ??= readInTime(request, allowance).then(async whole => {
@@ -116,9 +118,7 @@ export function openIntake(request: Request, allowance: Allowance): Intake {
       })
       return bytes
     },
-    async drop() {
-      if (bytes === undefined && bringsBody(request)) await request.body?.cancel()
-    },
+    drop: () => (isBrought && bytes === undefined ? request.body?.cancel() : undefined),
     isRead: () => isRead,
   }
 }

@@ -25,7 +25,7 @@ import { openIntake, type Intake } from './intake.ts'
 import { assertNoContentCoding } from './message.ts'
 import type { Params } from './paths.ts'
 import type { Reply, Route } from './route.ts'
-import { run, runOnce, type Runner } from './run-once.ts'
+import { run, runOnce, type Asked, type Runner } from './run-once.ts'
 
 export interface Pipeline extends Runner {
   readonly answers: Answers
@@ -34,15 +34,13 @@ export interface Pipeline extends Runner {
   readonly nextTraceId: () => string
 }
 
-async function readBytes(
+/** With an idempotency key the type of a body comes after what the key has done before. */
+function readBytes(
   { route: { body }, request }: Asking,
   intake: Intake,
   key: string | undefined,
-): Promise<Uint8Array | undefined> {
-  if (body === undefined) {
-    await intake.drop()
-    return undefined
-  }
+): Promise<Uint8Array> | undefined {
+  if (body === undefined) return undefined
   if (key === undefined) assertContentType(request.headers.get('content-type'), body.contentType)
   return intake.read()
 }
@@ -58,10 +56,13 @@ async function replyTo(
   const { route, request, params } = asking
   assertNoContentCoding(request)
   const key = readIdempotencyKey(route, request)
-  const bytes = await readBytes(asking, intake, key)
+  const reading = readBytes(asking, intake, key)
+  if (reading === undefined) await intake.drop()
+  const bytes = await reading
   if (bytes === undefined || bytes.length <= shortBodyBytesMax) deps.turns.noteRequest()
   const caller = bytes === undefined ? first : await callerNow(pipeline, asking)
-  const asked = { ...asking, caller, bytes, room, countItems: itemCounter(pipeline, caller) }
+  const countItems = itemCounter(pipeline, caller)
+  const asked: Asked = { route, request, params, caller, bytes, countItems, room }
   if (key === undefined) return run(pipeline, asked)
   const body = bytes ?? new Uint8Array()
   return runOnce(pipeline, asked, slotOf(deps, caller, route, request, params, key, body))
@@ -78,9 +79,10 @@ export async function answerRoute(
   const asking = { route, request, params }
   const caller = await admit(pipeline, asking)
   exchange.isAdmitted = true
-  const hold = pipeline.bodyBudget(caller.credential.ordinal)
+  const { ordinal } = caller.credential
+  const hold = pipeline.bodyBudget(ordinal)
   const intake = openIntake(request, { hold, bytesMax: pipeline.deps.settings.bodyBytesMax })
-  const room = pipeline.answerBudget(caller.credential.ordinal)
+  const room = pipeline.answerBudget(ordinal)
   try {
     const reply = await replyTo(pipeline, asking, intake, caller, room)
     return pipeline.answers.reply(exchange, reply, room)

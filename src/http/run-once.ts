@@ -27,15 +27,15 @@ export interface Asked extends Asking {
   readonly caller: Caller
   /** As it was sent; `undefined` where none is read. */
   readonly bytes: Uint8Array | undefined
+  readonly countItems: Call['countItems']
   /** For what is opened to answer it, and for the answer. */
   readonly room: Room
-  readonly countItems: Call['countItems']
 }
 
-const parsedBody = async ({ deps }: Runner, { route, bytes, caller }: Asked): Promise<unknown> =>
-  route.body === undefined || bytes === undefined
-    ? undefined
-    : parseJsonBody(bytes, route.body, () => deps.turns.next(caller.credential.ordinal))
+function parsedBody({ deps }: Runner, { route, bytes, caller }: Asked): Promise<unknown> {
+  if (route.body === undefined || bytes === undefined) return Promise.resolve(undefined)
+  return parseJsonBody(bytes, route.body, () => deps.turns.next(caller.credential.ordinal))
+}
 
 const queryOf = ({ route, request }: Asking) =>
   parseQuery(route.query === undefined ? '' : request.url)
@@ -43,17 +43,16 @@ const queryOf = ({ route, request }: Asking) =>
 async function callOf(runner: Runner, asked: Asked): Promise<Call> {
   const { route, request, params, caller, countItems } = asked
   const query = queryOf(asked)
-  if (route.body !== undefined) {
-    assertContentType(request.headers.get('content-type'), route.body.contentType)
-  }
+  if (route.body === undefined) return { caller, params, query, body: undefined, countItems }
+  assertContentType(request.headers.get('content-type'), route.body.contentType)
   return { caller, params, query, body: await parsedBody(runner, asked), countItems }
 }
 
 async function replay(asked: Asked, done: Done, body: Repetition['body']): Promise<Reply> {
-  const { route, params, room, countItems } = asked
+  const { route, params, countItems, room } = asked
   if (route.replay === undefined) throw notKept()
-  const caller = { ...asked.caller, room }
   const query = queryOf(asked)
+  const caller = { ...asked.caller, room }
   const reply = await route.replay({ caller, params, query, body, countItems, done })
   room.needs(reply.json?.length ?? 0)
   return { ...reply, isReplay: true }
@@ -96,15 +95,21 @@ async function afterFailure(
   return { caller, keeping: { slot, leaving: found.leaving } }
 }
 
-async function runInTries(runner: Runner, asked: Asked, first?: Keeping): Promise<Reply> {
+/**
+ * Runs what is asked for, in tries where writes find something changed.
+ * @param first  where its effect is to be kept; absent without an idempotency key
+ * @throws what its operation throws
+ */
+export async function run(runner: Runner, asked: Asked, first?: Keeping): Promise<Reply> {
   const call = await callOf(runner, asked)
+  const { room } = asked
   let { caller } = asked
   let keeping = first
   for (let tries = 0; tries < writeAttemptsMax; tries += 1) {
-    const along = keeping && keeperOf(runner.deps, keeping.slot, keeping.leaving)
+    const along =
+      keeping === undefined ? undefined : keeperOf(runner.deps, keeping.slot, keeping.leaving)
     try {
-      const housed = { ...caller, room: asked.room }
-      return await asked.route.handle({ ...call, caller: along ? { ...housed, along } : housed })
+      return await asked.route.handle({ ...call, caller: { ...caller, room, along } })
     } catch (thrown) {
       const next = await afterFailure(runner, asked, call, keeping, thrown)
       if ('reply' in next) return next.reply
@@ -114,9 +119,6 @@ async function runInTries(runner: Runner, asked: Asked, first?: Keeping): Promis
   }
   throw changedByOthers()
 }
-
-/** A request without an idempotency key. @throws what its operation throws */
-export const run = (runner: Runner, asked: Asked): Promise<Reply> => runInTries(runner, asked)
 
 /**
  * A request with an idempotency key.
@@ -130,7 +132,7 @@ export async function runOnce(runner: Runner, asked: Asked, slot: Slot): Promise
   if (slotsUnderWay.has(key)) throw underWay()
   slotsUnderWay.add(key)
   try {
-    return await runInTries(runner, asked, { slot, leaving: found.leaving })
+    return await run(runner, asked, { slot, leaving: found.leaving })
   } finally {
     slotsUnderWay.delete(key)
   }

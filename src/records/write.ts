@@ -22,7 +22,7 @@ export interface Standing {
   readonly credential: RowVersion
   readonly restsOn: readonly RowVersion[]
   /** What is to land in the same write as the operation, or both not at all. */
-  readonly along?: (effect: Effect) => readonly Change[]
+  readonly along?: ((effect: Effect) => readonly Change[]) | undefined
 }
 
 /**

@@ -50,7 +50,7 @@ async function show(
   tokens: readonly StoredToken[],
 ): Promise<readonly string[]> {
   const { meter, pause } = openWork(deps, caller, Infinity)
-  const { tenantId, grants } = caller
+  const { tenantId, grants, room } = caller
   const texts: string[] = []
   let chars = 0
   for (const token of tokens) {
@@ -59,9 +59,10 @@ async function show(
     const text = viewStored(tenantId, token, transform, {}, meter)
     chars += text.length
     if (chars > listAnswerCharsMax) throw invalid(sizeAt, 'expected a smaller size')
-    caller.room?.needs(chars)
+    room?.needs(chars)
     texts.push(text)
-    await pause()
+    const turn = pause()
+    if (turn !== undefined) await turn
   }
   return texts
 }

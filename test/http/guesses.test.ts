@@ -313,7 +313,7 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     return { ...world, owner, read, patch }
   }
 
-  test('is shown of so many tokens a minute; no create is refused, one line is logged', async () => {
+  test('is shown of so many tokens a minute; nothing is refused, one line is logged', async () => {
     const { vault, create } = await openMasked(540)
     const made = await times(9, index => create(card(index)))
     expect(statusesOf(made)).toEqual(Array(9).fill(201))
@@ -343,7 +343,7 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     expect((await search('type:token')).text).not.toContain(String(shown))
   })
 
-  test('is shown of all that was made by whoever reveals, and where the budget is off', async () => {
+  test('is shown of all that whoever reveals has made, and where the budget is off', async () => {
     const { owner, key, create, read } = await openMasked(542)
     const made = await times(8, index => create(card(index), owner))
     const seen = await times(8, index => read(made[index]?.body['id'], key))
