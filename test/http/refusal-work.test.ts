@@ -183,7 +183,7 @@ describe('the key of a session', () => {
     }
   })
 
-  test('costs a look-up and an opening more where the authorizer is gone, and is answered alike', async () => {
+  test('costs a look-up and an opening more where its authorizer is gone', async () => {
     const { ask, make, vault } = kit
     const creator = await make({ type: 'public', permissions: ['token:create'] })
     const key = await openSession(creator.key, {})
