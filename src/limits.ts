@@ -30,7 +30,7 @@ export const answersBytesMax = 64 * 1024 * 1024
 export const credentialAnswersBytesMax = 16 * 1024 * 1024
 /** decision: what is longer counts, and leaves in pieces; hardly any answer is. */
 export const shortAnswerBytesMax = 64 * 1024
-export const answerPieceBytes = 64 * 1024
+export const answerPieceBytes = 256 * 1024
 /** decision: of a body that nobody reads so much may still come, before its connection ends. */
 export const unreadBodyBytesMax = 64 * 1024
 export const urlBytesMax = 8 * 1024

@@ -5,9 +5,10 @@
  */
 import { ApiError } from '../errors.ts'
 
-/** RFC 9110 section 7.2: a name or an address (RFC 3986 section 3.2.2), and a port. */
-const hostPattern =
-  /^(?:\[(?:[\da-f:.]+|v[\da-f]+\.[\w\-.~!$&'()*+;=:]+)\]|(?:[\w\-.~!$&'()*+;=]|%[\da-f]{2})*)(?::\d*)?$/i
+/** A name or an address, and a port: RFC 9110 section 7.2, RFC 3986 section 3.2.2. */
+const nameOrAddress =
+  /^(?:(?:[\w\-.~!$&'()*+;=]|%[\da-f]{2})*|\[(?:[\da-f:.]+|v[\da-f]+\.[\w\-.~!$&'()*+;=:]+)\])$/i
+const port = /:\d*$/
 
 /**
  * RFC 9112 section 3.2: more than one `Host`, or one that names no host, is 400, since two who read
@@ -18,7 +19,7 @@ const hostPattern =
  */
 export function assertOneHost({ headers }: Request): void {
   const host = headers.get('host')
-  if (host === null || hostPattern.test(host)) return
+  if (host === null || nameOrAddress.test(host.replace(port, ''))) return
   throw new ApiError('invalid_request', 'expected one Host header')
 }
 

@@ -2,9 +2,10 @@
  * Whether a session still stands: it ends with the application that created it and with the one
  * that authorized it, also when the key of either was made anew. Source: contract section 12.
  *
- * decision: the session of an authorizer that is gone costs an opening and a look-up more than what
- * else is refused. One of an older version names no keys; it ends with both applications alone, and
- * after 24 hours at most.
+ * decision: the session of an authorizer that is gone costs a look-up and an opening more than what
+ * else is refused, two openings where that one has another key: it tells whoever has the session's
+ * key. One of an older version names no keys; it ends with both applications alone, and after 24
+ * hours at most.
  * @module
  */
 import type { Caller } from '../domain/caller.ts'

@@ -3,9 +3,9 @@
  *
  * A search by data or fingerprint, a create or update that deduplicates, and a chosen id that is
  * taken each tell whether an equal one exists; a fingerprint that is shown tells it by comparing.
- * It is friction and a trace, not a proof. Counted in each process, for each store; a session counts
- * for itself, and all sessions of one application together, since whoever has a public key has as
- * many as are authorized for it.
+ * It is friction and a trace, not a proof. Counted in each process, for each store; a session
+ * counts for itself, and all sessions of one application together, since whoever has a public key
+ * has as many as are authorized for it.
  * Source: contract section 14.
  * @module
  */

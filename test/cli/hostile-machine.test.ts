@@ -251,7 +251,7 @@ describe('a vault that others may write', () => {
       return { data, place, more: ['--master-key-file', join(place, 'key')] }
     }
 
-    test('E12.21: of its key is served where the way is safe, and refused where it is not', async () => {
+    test('E12.21: of its key is served where the way is safe, else refused', async () => {
       const { data, place, more } = linked('linked-key')
       const server = await startCoffer(['serve', '--data', data, '--port', '0', ...more])
       expect(await statusOf(server)).toBe(200)

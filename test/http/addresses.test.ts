@@ -122,7 +122,7 @@ describe('an address is what it is', () => {
     for (const target of ['http://evil.example/tokens/one', 'https://evil.example:1/tokens/one']) {
       expect((await ask('GET', target)).status).toBe(200)
     }
-    for (const Host of ['evil.example', 'h', '[::1]:1', 'a/b?c@d', 'x'.repeat(300)]) {
+    for (const Host of ['evil.example', 'h', '[::1]:1', 'a_b', 'x'.repeat(300)]) {
       const { status, received } = await ask('GET', '/tokens/one', { ...json, Host })
       expect([Host, status]).toEqual([Host, 200])
       expect(received.text).not.toContain(Host === 'h' ? canary : Host)

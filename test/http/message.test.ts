@@ -66,7 +66,7 @@ describe('a request with two Host headers', () => {
     'a?b',
     'a%4',
     '\u00e9',
-  ])('E12.20: nor with one that names no host: %p', async host => {
+  ])('E12.20: is refused like one that names no host: %p', async host => {
     const sent = requestText('GET', '/tokens', { ...json, Host: host })
     const received = await wire.send(sent)
     expect(received.answers.map(({ status }) => status)).toEqual([400])

@@ -133,15 +133,18 @@ describe('the key of an application', () => {
 describe('the key of a session', () => {
   let kit: Kit
   const refused: Record<string, string> = {}
+  /** Ids of those that authorized a session, in order. */
+  const authorizers: string[] = []
 
   async function openSession(creator: string, more?: object): Promise<string> {
     const { text } = await kit.ask('POST', '/sessions', { key: creator })
     const { session_key: key, nonce } = JSON.parse(text)
     if (more === undefined) return useOnce(kit, key)
-    const { key: authorizer } = await kit.make({})
+    const { key: authorizer, id } = await kit.make({})
     const body = { nonce, permissions: ['token:read'], ...more }
     const { status } = await kit.ask('POST', '/sessions/authorize', { key: authorizer, body })
     expect(status).toBe(200)
+    authorizers.push(id)
     return useOnce(kit, key)
   }
 
@@ -178,6 +181,16 @@ describe('the key of a session', () => {
         expect(answered).toEqual({ reason, state, status: 401, text, work: once })
       }
     }
+  })
+
+  test('costs a look-up and an opening more where its authorizer is gone', async () => {
+    const { ask, make, vault } = kit
+    const creator = await make({ type: 'public', permissions: ['token:create'] })
+    const key = await openSession(creator.key, {})
+    await ask('DELETE', `/applications/${authorizers.at(-1)}`, { key: vault.managementKey })
+    const { text } = await ask('GET', own)
+    const work: Work = { ...nothing, generation: 1, now: 3, find: 3, digests: 3, opened: 2 }
+    expect(await ask('GET', own, { key })).toEqual({ status: 401, text, work })
   })
 })
 

@@ -1,5 +1,5 @@
 /**
- * Bodies in chunks, as servers send those whose length they do not say first (RFC 9112 section 7.1).
+ * Bodies in chunks: of a length that nobody says first (RFC 9112 section 7.1).
  * @module
  */
 

@@ -2,7 +2,8 @@
  * A bare HTTP/1.1 client over one kept-alive connection: so little that it takes little from the
  * server beside it, and it knows when the last byte of an answer came.
  *
- * One request at a time, without a second try. It takes answers with a length, in chunks, or without a body.
+ * One request at a time, without a second try. It takes answers with a length, in
+ * chunks, or without a body.
  * @module
  */
 import { readChunks } from './chunks.ts'
