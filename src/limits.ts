@@ -31,6 +31,11 @@ export const credentialAnswersBytesMax = 16 * 1024 * 1024
 /** decision: what is longer counts, and leaves in pieces; hardly any answer is. */
 export const shortAnswerBytesMax = 64 * 1024
 export const answerPieceBytes = 256 * 1024
+/**
+ * decision: a body that came within this time came with its header: what its caller may do was read
+ * as shortly before its work as that of a request without a body.
+ */
+export const callerNowMs = 1
 /** decision: of a body that nobody reads so much may still come, before its connection ends. */
 export const unreadBodyBytesMax = 64 * 1024
 export const urlBytesMax = 8 * 1024

@@ -9,10 +9,10 @@
  *
  * Nobody's body is read before its caller is known and admitted. Up to then nothing is waited for,
  * so that the server has no time to keep much of it. Who it is is asked again when the body has
- * come, since that takes time.
+ * come, if that took any time.
  * @module
  */
-import { shortBodyBytesMax } from '../limits.ts'
+import { callerNowMs, shortBodyBytesMax } from '../limits.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Room } from '../records/room.ts'
 import { admit, callerNow, itemCounter, type Asking } from './admission.ts'
@@ -56,11 +56,13 @@ async function replyTo(
   const { route, request, params } = asking
   assertNoContentCoding(request)
   const key = readIdempotencyKey(route, request)
+  const admittedMs = deps.elapsedMs()
   const reading = readBytes(asking, intake, key)
   if (reading === undefined) await intake.drop()
   const bytes = await reading
   if (bytes === undefined || bytes.length <= shortBodyBytesMax) deps.turns.noteRequest()
-  const caller = bytes === undefined ? first : await callerNow(pipeline, asking)
+  const isNow = bytes === undefined || deps.elapsedMs() - admittedMs < callerNowMs
+  const caller = isNow ? first : await callerNow(pipeline, asking)
   const countItems = itemCounter(pipeline, caller)
   const asked: Asked = { route, request, params, caller, bytes, countItems, room }
   if (key === undefined) return run(pipeline, asked)

@@ -145,6 +145,30 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
     expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(0)
   })
 
+  test('E6: of candidates by the thousand only some have a fingerprint to compare', async () => {
+    const guesser = await target.application({
+      ...{ type: 'private', permissions: ['token:create', 'token:read', 'token:search'] },
+    })
+    const candidates = (bulk: number) =>
+      Array.from({ length: 1_000 }, (_, index) => ({ type: 'token', data: `${bulk}-${index}` }))
+    let shown = 0
+    let last: Record<string, unknown> = {}
+    for (let bulk = 0; bulk < 10; bulk += 1) {
+      const asked = { key: guesser.key, body: candidates(bulk) }
+      const { status, text } = await target.ask('POST', '/tokenize', asked)
+      expect(status).toBe(200)
+      const made = JSON.parse(text) as Record<string, unknown>[]
+      shown += made.filter(token => 'fingerprint' in token).length
+      last = made.find(token => !('fingerprint' in token)) ?? last
+    }
+    expect(shown).toBeLessThanOrEqual(6_000 + workers)
+    const { body } = await read(owner.key, String(last['id']))
+    const found = await target.ask('GET', `/tokens?fingerprint=${String(body['fingerprint'])}`, {
+      key: guesser.key,
+    })
+    expect([found.status, found.body['data']]).toEqual([200, []])
+  })
+
   test('E7: a replay shows nothing of a token that is gone, or that one may not see', async () => {
     const headers = { 'SVC-IDEMPOTENCY-KEY': 'kept' }
     const asked = { key: owner.key, headers, body: { type: 'card', data: card } }

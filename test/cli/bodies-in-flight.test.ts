@@ -13,9 +13,9 @@ import { openConnection } from '../support/connection.ts'
 const connections = 600
 /**
  * What a process may need beside the bodies that it holds: connections, answers, and garbage that
- * is not collected yet, most of it of chunks. All the bodies together are ten times as much.
+ * is not collected yet, most of it of chunks. All the bodies together are seven times as much.
  */
-const besidesBytes = 128 * 1024 ** 2
+const besidesBytes = 160 * 1024 ** 2
 
 interface Vault {
   readonly running: Running
