@@ -4,28 +4,32 @@
  */
 import { expect, test } from 'bun:test'
 import { buildApp } from '../../src/app.ts'
+import { callerNowMs } from '../../src/limits.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
-/** A create whose body ends when the test says. */
-function slowCreate(vault: TestVault, key: string) {
+/** A request whose body ends when the test says. */
+function slowly(vault: TestVault, key: string, path: string, [first = '', last = '']: string[]) {
   let end: () => void = () => {}
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      controller.enqueue(Buffer.from('{"type":"token",'))
+      controller.enqueue(Buffer.from(first))
       end = () => {
-        controller.enqueue(Buffer.from('"data":1}'))
+        controller.enqueue(Buffer.from(last))
         controller.close()
       }
     },
   })
   const headers = { 'svc-api-key': key, 'content-type': 'application/json' }
-  const request = new Request('http://localhost/tokens', { method: 'POST', headers, body })
+  const request = new Request(`http://localhost${path}`, { method: 'POST', headers, body })
   return { answer: Promise.resolve(buildApp(vault.deps).handle(request)), end }
 }
 
-async function makeWriter() {
+const slowCreate = (vault: TestVault, key: string) =>
+  slowly(vault, key, '/tokens', ['{"type":"token",', '"data":1}'])
+
+async function makeWriter(permission = 'token:create') {
   const vault = await openTestVault(81)
-  const key = await vault.application({ type: 'private', permissions: ['token:create'] })
+  const key = await vault.application({ type: 'private', permissions: [permission] })
   const { body } = await vault.ask('GET', '/applications/key', { key })
   return { vault, key, path: `/applications/${String(body['id'])}` }
 }
@@ -57,4 +61,14 @@ test('a key whose permission was taken meanwhile, or that was deleted, does not'
   expect((await vault.ask('DELETE', path, managed)).status).toBe(204)
   deleted.end()
   expect((await deleted.answer).status).toBe(401)
+})
+
+test('a key that was deleted while a body took its time reads nothing either', async () => {
+  const { vault, key, path } = await makeWriter('token:search')
+  const search = slowly(vault, key, '/tokens/search', ['{"query":', '"type:token"}'])
+  await Bun.sleep(1)
+  expect((await vault.ask('DELETE', path, { key: vault.managementKey })).status).toBe(204)
+  vault.clock.advance(callerNowMs)
+  search.end()
+  expect((await search.answer).status).toBe(401)
 })
