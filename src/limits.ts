@@ -187,8 +187,8 @@ export const idStepsMax = 4 * evaluationStepsMax
 export const maskProbeStepsMax = evaluationStepsMax
 /** decision: outputs of a mask that read a card's number; each is judged at create and update. */
 export const maskNumberOutputsMax = 64
-/** decision: of one of the three looks at what such an output shows by its form. */
-export const placeProbeStepsMax = 15_000
+/** decision: of the three looks at what such an output shows by its form. */
+export const placeProbeStepsMax = 45_000
 /** Of a mask as printed: it is in every answer about its token. */
 export const maskCharsMax = 16 * 1024
 export const maskDepthMax = jsonDepthMax

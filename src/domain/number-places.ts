@@ -9,7 +9,7 @@
  * @module
  */
 import { countDigits } from './hidden-digits.ts'
-import { bindTemplate, type CompiledTemplate } from './expression/compile.ts'
+import { bindTemplate } from './expression/compile.ts'
 import { assertAffordable, startRun, type Meter } from './expression/run.ts'
 import type { FilterCall, Operand, Output } from './expression/tree.ts'
 import { scalarTextOf } from './expression/values.ts'
@@ -56,22 +56,6 @@ const codeBase = 5
 const numberOf = (length: number, digitOf: (place: number) => number): string =>
   Array.from({ length }, (_, place) => digitOf(place)).join('')
 
-/** @returns `undefined` where it takes more work than is worth knowing */
-const textOn = (
-  { evaluate }: CompiledTemplate,
-  data: Json,
-  meter: Meter | undefined,
-): string | undefined => {
-  const run = { ...startRun({ at: 'mask', data, meter }), stepsLeft: placeProbeStepsMax }
-  try {
-    return String(evaluate(run))
-  } catch {
-    assertAffordable(meter)
-    // Else it fails on every number of that length, and a mask that fails shows nothing.
-    return run.stepsLeft < 0 ? undefined : ''
-  }
-}
-
 /**
  * By three numbers that tell all places apart: a digit that is shown reads 0 in the first of them
  * and 1 to 5 in the others, and a constant the same in all. 25 places are more than a card has.
@@ -89,7 +73,8 @@ const readPlaces = (zeros: string, low: string, high: string): ReadonlySet<numbe
  * @param output   whose source is the number, and nothing else of the token
  * @param length   of the number, in digits
  * @param dataWith data in which that number stands
- * @returns places from 0, or `undefined` where the form of the output does not tell
+ * @returns places from 0, or `undefined` where the form of the output does not tell, or takes more
+ *   work than is worth knowing
  */
 export const placesShown = (
   output: Output,
@@ -99,11 +84,22 @@ export const placesShown = (
 ): ReadonlySet<number> | undefined => {
   if (!output.filters.every(picksByPlace)) return undefined
   const template = bindTemplate([output])
-  const on = (digitOf: (place: number) => number): string | undefined =>
-    textOn(template, dataWith(numberOf(length, digitOf)), meter)
+  let stepsLeft = placeProbeStepsMax
+  const on = (digitOf: (place: number) => number): string => {
+    const data = dataWith(numberOf(length, digitOf))
+    const run = { ...startRun({ at: 'mask', data, meter }), stepsLeft }
+    try {
+      return String(template.evaluate(run))
+    } catch {
+      assertAffordable(meter)
+      // Else it fails on every number of that length, and a mask that fails shows nothing.
+      return ''
+    } finally {
+      stepsLeft = run.stepsLeft
+    }
+  }
   const zeros = on(() => 0)
   const low = on(place => 1 + (place % codeBase))
   const high = on(place => 1 + Math.floor(place / codeBase))
-  if (zeros === undefined || low === undefined || high === undefined) return undefined
-  return readPlaces(zeros, low, high)
+  return stepsLeft < 0 ? undefined : readPlaces(zeros, low, high)
 }

@@ -131,6 +131,22 @@ describe('the places of a number that a mask shows', () => {
     expect(showsNoMore(card, ['{{ data.number | slice: 15 }}'], times(65), 16)).toBe(false)
   })
 
+  test('are not told of an output that takes much work', () => {
+    const padded = (length: number) =>
+      `{{ data.number | pad_left: ${length}, 'a' | remove: 'a' | last4 }}`
+    expect(placesOf(padded(100))).toEqual(from(12, 16))
+    expect(placesOf(padded(300))).toBeUndefined()
+  })
+
+  test('are no longer looked for when the work of the request is done', () => {
+    const meter = { stepsSpent: 0, stepsMax: 1_000 }
+    const look = () => shownPlaces(card, '{{ data.number | last4 }}', 16, meter)
+    expect(look()).toEqual(new Set(from(12, 16)))
+    expect(meter.stepsSpent).toBeGreaterThan(0)
+    meter.stepsSpent = meter.stepsMax
+    expect(look).toThrow('less work together')
+  })
+
   test('of a bare number are those of the data itself', () => {
     expect(placesOf('{{ data | last4 }}', 16, cardNumber)).toEqual(from(12, 16))
     expect(placesOf('{{ data.number | last4 }} {{ data.cvc }}', 16, cardNumber)).toEqual([])

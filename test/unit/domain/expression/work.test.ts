@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { bindTemplate } from '../../../../src/domain/expression/compile.ts'
 import { parseTemplate } from '../../../../src/domain/expression/parse.ts'
-import { startRun } from '../../../../src/domain/expression/run.ts'
+import { assertAffordable, startRun, type Meter } from '../../../../src/domain/expression/run.ts'
 import type { Json } from '../../../../src/domain/json.ts'
 import { evaluationStepsMax } from '../../../../src/limits.ts'
 import { at } from '../../../support/expressions.ts'
@@ -19,6 +19,34 @@ const listOf = (item: Json) => (count: number) => Array.from({ length: count }, 
 const objects = listOf(new Map([['a', 1]]))
 
 const exact = (count: number) => ({ numberText: `1.${'0'.repeat(count)}` })
+
+describe('the work of all evaluations of a request', () => {
+  const upcase = bindTemplate(parseTemplate('{{ data | upcase }}', at, 'mask'))
+  const stepsOf = (meter: Meter) => {
+    upcase.evaluate(startRun({ at, data: 'text', meter }))
+    return meter.stepsSpent
+  }
+
+  test('is counted together', () => {
+    const meter = { stepsSpent: 0, stepsMax: evaluationStepsMax }
+    const once = stepsOf(meter)
+    expect(once).toBeGreaterThan(0)
+    expect(stepsOf(meter)).toBe(2 * once)
+  })
+
+  test('ends at what is allowed, and not before', () => {
+    const once = stepsOf({ stepsSpent: 0, stepsMax: evaluationStepsMax })
+    expect(stepsOf({ stepsSpent: 0, stepsMax: once })).toBe(once)
+    const meter = { stepsSpent: 0, stepsMax: once - 1 }
+    expect(() => stepsOf(meter)).toThrow('less work together')
+    expect(() => assertAffordable(meter)).toThrow('less work together')
+  })
+
+  test('may be without a bound, or not yet at it', () => {
+    assertAffordable(undefined)
+    assertAffordable({ stepsSpent: 5, stepsMax: 5 })
+  })
+})
 
 describe('work is paid for by its size', () => {
   test.each<[string, (count: number) => Json, number]>([
