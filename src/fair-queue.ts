@@ -6,6 +6,7 @@
 
 export interface FairQueue<T> {
   readonly add: (owner: number, item: T) => void
+  readonly has: (owner: number) => boolean
   /** The first item of each owner, in the order of their turns. */
   readonly heads: () => Iterable<readonly [owner: number, item: T]>
   /** Removes the first item of an owner, whose next turn comes after those of all others. */
@@ -22,6 +23,7 @@ export function openFairQueue<T>(): FairQueue<T> {
       if (list === undefined) lists.set(owner, [item])
       else list.push(item)
     },
+    has: owner => lists.has(owner),
     *heads() {
       for (const [owner, [item]] of lists) {
         if (item !== undefined) yield [owner, item] as const

@@ -7,6 +7,7 @@
 
 export type MaybeLater<T> = T | Promise<T>
 
+/** What follows, at once where nothing has to be waited for. */
 export const andThen = <T, R>(
   value: MaybeLater<T>,
   then: (value: T) => MaybeLater<R>,

@@ -18,6 +18,8 @@ export interface Turns {
   readonly noteRequest: () => void
   /** Resolves when one more piece of work for the credential at that ordinal may begin. */
   readonly next: (ordinal: number) => Promise<void>
+  /** Whether a piece of work for that credential waits for its turn. */
+  readonly isWaiting: (ordinal: number) => boolean
 }
 
 export function openTurns(elapsedMs: () => number): Turns {
@@ -51,6 +53,7 @@ export function openTurns(elapsedMs: () => number): Turns {
     noteRequest() {
       requests += 1
     },
+    isWaiting: waiting.has,
     next: ordinal =>
       new Promise(resolve => {
         waiting.add(ordinal, resolve)

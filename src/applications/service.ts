@@ -191,7 +191,7 @@ const changeApplication = <T>(
   id: string,
   decide: (stored: StoredApplication) => Promise<{ changes: readonly Change[]; result: T }>,
 ): Promise<T> =>
-  inTurn(applicationUnique(deps.keys, caller.tenantId, id), () =>
+  inTurn(applicationUnique(deps.keys, caller.tenantId, id), caller.credential.ordinal, () =>
     untilWritten(async () => {
       const stored = await findApplication(deps, caller.tenantId, id)
       const { changes, result } = await decide(stored)

@@ -83,3 +83,7 @@ export const holdsAnywhere = (grants: Grants, permission: Permission): boolean =
 /** Answers of writes show data, but never more than masked (spec: "`data` already masked"). */
 export const atMostMask = (transform: Transform): Transform =>
   transform === 'reveal' ? 'mask' : transform
+
+/** The one that shows less. */
+export const lesserOf = (one: Transform, other: Transform): Transform =>
+  transforms.indexOf(one) < transforms.indexOf(other) ? one : other

@@ -22,7 +22,7 @@ export interface Caller {
   /** Where the credential stands in the store: what is decided for it holds while that stands. */
   readonly credential: RowVersion
   /** Of a session: the applications that it stands and falls with, as they were read. */
-  readonly restsOn: readonly RowVersion[]
+  readonly restsOn: readonly Pick<Caller, 'credential' | 'grants'>[]
   /** How often the key of the application was made anew; 0 of a session. */
   readonly keyNumber: number
 }

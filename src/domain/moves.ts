@@ -1,10 +1,11 @@
 /**
  * Whether a token may go from one place to another: a move never reveals.
  *
- * What decides is what the caller itself sees of the token: a place where another caller sees more
- * is that one's own. Source: contract section 9.
+ * What decides is what the caller sees of the token itself, and whoever it acts for: a place where
+ * another caller sees more is that one's own. Source: contract section 9.
  * @module
  */
+import type { Caller } from './caller.ts'
 import { decideTransform, transforms, type Grants, type Place } from './access.ts'
 import type { TokenPermission } from './permissions.ts'
 
@@ -22,9 +23,18 @@ const rankAt = (grants: Grants, permission: TokenPermission, place: Place): numb
   return transforms.findIndex(transform => transform === decided)
 }
 
-/** Whether `to` is covered for `token:update` and shows these grants no more than `from` does. */
-export const mayMove = (grants: Grants, from: Place, to: Place): boolean =>
-  decideTransform(grants, 'token:update', to) !== undefined &&
+/** Whether `to` shows these grants no more than `from` does. */
+const showsNoMore = (grants: Grants, from: Place, to: Place): boolean =>
   seeingPermissions.every(
     permission => rankAt(grants, permission, to) <= rankAt(grants, permission, from),
   )
+
+type Mover = Pick<Caller, 'grants' | 'restsOn'>
+
+/**
+ * Whether `to` is covered for `token:update`, and shows no more than `from` does. decision: neither
+ * to those behind a session: else who may not move a token itself would let a session do so.
+ */
+export const mayMove = ({ grants, restsOn }: Mover, from: Place, to: Place): boolean =>
+  decideTransform(grants, 'token:update', to) !== undefined &&
+  [grants, ...restsOn.map(backer => backer.grants)].every(seen => showsNoMore(seen, from, to))

@@ -20,7 +20,7 @@ export type Effect =
 /** On whose behalf is written: a write lands only while all these rows stand unchanged. */
 export interface Standing {
   readonly credential: RowVersion
-  readonly restsOn: readonly RowVersion[]
+  readonly restsOn: readonly Pick<Standing, 'credential'>[]
   /** What is to land in the same write as the operation, or both not at all. */
   readonly along?: ((effect: Effect) => readonly Change[]) | undefined
 }
@@ -53,7 +53,7 @@ export async function writeAs(
   effectOf: () => Effect = () => null,
 ): Promise<boolean> {
   if (changes.length === 0 && along === undefined) return true
-  const stand = [credential, ...restsOn].map(requireRow)
+  const stand = [requireRow(credential), ...restsOn.map(backer => requireRow(backer.credential))]
   const outcome = await store.write([...stand, ...changes, ...(along?.(effectOf()) ?? [])])
   if (outcome.ok) return true
   if (outcome.at < stand.length) throw new CredentialMoved()

@@ -30,6 +30,8 @@ export interface Answer {
   readonly json: string
   /** Present where deduplication was asked for. */
   readonly deduplicated?: boolean
+  /** Of the row of an equal token; absent: 1, as of a new one. */
+  readonly version?: number
 }
 
 /** What is refused of one plan. Throwing from it leaves the store as it was. */
@@ -152,9 +154,11 @@ async function findAnswer(
   const { tenantId } = caller
   const stored = await findEqual(deps, caller, reach.tokens, contents)
   if (stored !== undefined) {
-    return showEqual(caller, stored.record, (transform, frame) =>
+    const { record, row } = stored
+    const answer = showEqual(caller, record, (transform, frame) =>
       viewStored(tenantId, stored, transform, frame, meter),
     )
+    return { ...answer, version: row.version }
   }
   // It is in reach: the caller creates it where it may.
   const twin = equals.get(contents.fingerprint)

@@ -8,6 +8,7 @@ import type { Caller } from '../domain/caller.ts'
 import { invariant, type ApiError } from '../errors.ts'
 import type { Answer } from './batch.ts'
 import { insertTokens } from './insert.ts'
+import { andThen } from '../maybe-later.ts'
 import type { CreateTokenBody } from './model.ts'
 import { planToken } from './plan.ts'
 import { itemOf } from './replay.ts'
@@ -26,7 +27,11 @@ export async function createToken(
   caller: Caller,
   body: CreateTokenBody,
 ): Promise<Answer> {
-  const plan = await planToken(deps, caller.tenantId, body, openWork(deps, caller))
+  const work = openWork(deps, caller)
+  const planned = andThen(work.pause(), () => planToken(deps, caller.tenantId, body, work))
+  const plan = planned instanceof Promise ? await planned : planned
+  const turn = work.pause()
+  if (turn !== undefined) await turn
   const [answer] = await insertTokens(deps, caller, [plan], refuse, answers => answers.map(itemOf))
   invariant(answer !== undefined, 'a plan is refused or answered')
   return answer

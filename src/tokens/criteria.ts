@@ -128,8 +128,7 @@ const openCriteria = (keys: Keys, tenantId: string) => {
     type: (type: string) => ofTerm(terms.type(type)),
     fingerprint: (text: string) =>
       ofTerms([terms.fingerprint(text), terms.hiddenFingerprint(text)]),
-    /** Only of those that show it under the mask transform. */
-    fingerprintMasked: (text: string) => ofTerm(terms.fingerprint(text)),
+    fingerprintNotHidden: (text: string) => ofTerm(terms.fingerprint(text)),
     metadata: (name: string, value: string) => ofTerm(terms.metadata(name, value)),
     ...searchCriteria(terms),
     createdBy: (applicationId: string) => ofTerm(terms.createdBy(applicationId)),

@@ -12,7 +12,7 @@
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { openGuessWindows, type GuessWindows, type Share } from '../domain/guess-windows.ts'
-import { revealsAll, revealsEverywhere } from '../domain/reveals.ts'
+import { revealsAll, seesAllData } from '../domain/reveals.ts'
 import { invalid, tooManyRequests, type ApiError } from '../errors.ts'
 import { guessClausesMax, sessionGuessBudgets } from '../limits.ts'
 import type { Store } from '../store/contract.ts'
@@ -82,15 +82,9 @@ export function spendClauses(
   spend(deps, caller, 'search', count)
 }
 
-/**
- * Only for whoever sees all tokens that may be equal: those in reach lie wherever the caller
- * creates, not only where this one is to lie.
- */
-const hasNothingToGuess = ({ grants }: Caller): boolean => revealsEverywhere(grants, 'token:read')
-
 /** Counts one update that is told whether an equal token exists. @throws ApiError as `spend` */
 export function spendUpdate(deps: Deps, caller: Caller, record: TokenRecord): void {
-  if (record.deduplicates !== true || hasNothingToGuess(caller)) return
+  if (record.deduplicates !== true || seesAllData(caller.grants)) return
   spend(deps, caller, 'create', 1)
 }
 
@@ -98,12 +92,12 @@ export function spendUpdate(deps: Deps, caller: Caller, record: TokenRecord): vo
  * Counts fingerprints that the caller brings about: whoever sees a token masked can compare its
  * fingerprint with those of guesses. decision: nothing is refused for it, since honest creates come
  * in any number; but a token that is made beyond the budget shows its fingerprint to those alone
- * who see its data.
- * @returns how many of them may be shown to whoever sees tokens masked
+ * who see all data: who sees some of it could keep its guesses there.
+ * @returns how many of them may be shown to everybody else
  */
 export function spendFingerprints(deps: Deps, caller: Caller, count: number): number {
   const budget = budgetOf(deps, 'fingerprint')
-  if (budget === 0 || hasNothingToGuess(caller)) return count
+  if (budget === 0 || seesAllData(caller.grants)) return count
   const taken = budgetsOf(deps).fingerprint.takeSome(sharesOf(caller, budget), count)
   if (taken.isFirst) tell(deps, caller, 'fingerprint')
   return taken.count
@@ -125,7 +119,8 @@ export function hideFingerprint(
 
 /**
  * Counts the creates that deduplicate, before any is looked at. A chosen id counts once it is found
- * taken, but is not looked for where nothing is left.
+ * taken, and beside one that is taken where neither comes to be; none is looked for where nothing
+ * is left.
  * @returns what is to be told of refusals in place of `refuse`
  * @throws ApiError as `spend`
  */
@@ -136,12 +131,18 @@ export function spendCreates(
   refuse: Refuse,
 ): Refuse {
   const budget = deps.settings.createGuessesPerMinuteMax
-  if (budget === 0 || hasNothingToGuess(caller)) return refuse
+  if (budget === 0 || seesAllData(caller.grants)) return refuse
   const asking = plans.filter(plan => plan.composed.record.deduplicates === true)
-  const choosing = plans.some(plan => plan.choosesId)
-  if (asking.length > 0 || choosing) spend(deps, caller, 'create', asking.length)
+  const choosing = plans.filter(plan => plan.choosesId).length
+  if (asking.length > 0 || choosing > 0) spend(deps, caller, 'create', asking.length)
   return (index, error) => {
-    if (error.kind === 'conflict') budgetsOf(deps).create.add(sharesOf(caller, budget), 1)
-    refuse(index, error)
+    // Where a refusal throws, none of the ids was used up: each was tried.
+    let tried = choosing
+    try {
+      refuse(index, error)
+      tried = 1
+    } finally {
+      if (error.kind === 'conflict') budgetsOf(deps).create.add(sharesOf(caller, budget), tried)
+    }
   }
 }

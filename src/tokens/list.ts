@@ -57,7 +57,7 @@ export async function listTokens(
   const visible =
     fingerprints.length > 0
       ? underEachTransform(criteria, grants, permission, transform =>
-          anyOf(fingerprints.map(text => fingerprintUnder(criteria, transform, text))),
+          anyOf(fingerprints.map(text => fingerprintUnder(criteria, grants, transform, text))),
         )
       : visibleTokens(criteria, grants, permission)
   // Filters first: where they match nothing, the rules are not looked at.

@@ -15,7 +15,7 @@ import type { Bounds } from './bounds.ts'
 import { openCursor, sealCursor } from '../records/cursor.ts'
 import { readTokenPage, readTokensBelow } from './pages.ts'
 import type { StoredToken } from './record.ts'
-import { viewStored } from './view.ts'
+import { standingFrame, viewStored } from './view.ts'
 import { openWork } from './work.ts'
 
 /** Which part of a list is asked for. */
@@ -56,7 +56,7 @@ async function show(
   for (const token of tokens) {
     const transform = decideTransform(grants, permission, token.record)
     invariant(transform !== undefined, 'a listed token is covered by the grants')
-    const text = viewStored(tenantId, token, transform, {}, meter)
+    const text = viewStored(tenantId, token, transform, standingFrame(grants, token.record), meter)
     chars += text.length
     if (chars > listAnswerCharsMax) throw invalid(sizeAt, 'expected a smaller size')
     room?.needs(chars)

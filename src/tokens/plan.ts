@@ -57,8 +57,11 @@ export function planToken(
 ): MaybeLater<Plan> {
   const draft = draftOf(deps, body)
   const choosesId = typeof body.id === 'string'
-  return andThen(composeToken(deps.keys.tenant(tenantId), deps.settings, draft, work), composed => {
-    const drawId = idSourceOf(deps, body.id, draft.type, composed.data, work.meter)
-    return { composed, drawId, isBare, choosesId, work }
-  })
+  const composing = composeToken(deps.keys.tenant(tenantId), deps.settings, draft, work)
+  return andThen(composing, composed =>
+    andThen(work.pause(), () => {
+      const drawId = idSourceOf(deps, body.id, draft.type, composed.data, work.meter)
+      return { composed, drawId, isBare, choosesId, work }
+    }),
+  )
 }

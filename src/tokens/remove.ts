@@ -12,7 +12,7 @@ import { tokenUnique } from './record.ts'
 
 /** @throws ApiError `not_found`, also for the second of two racing deletes */
 export const removeToken = (deps: Deps, caller: Caller, id: string): Promise<void> =>
-  inTurn(tokenUnique(deps.keys, caller.tenantId, id), () =>
+  inTurn(tokenUnique(deps.keys, caller.tenantId, id), caller.credential.ordinal, () =>
     untilWritten(async () => {
       const { row } = await loadToken(deps, caller, 'token:delete', id)
       const change = { remove: row.ordinal, ifVersion: row.version }

@@ -7,7 +7,7 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
-import { atMostMask, decideTransform } from '../domain/access.ts'
+import { atMostMask, decideTransform, lesserOf, type Transform } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Effect } from '../records/write.ts'
 import { spendUpdate } from './guesses.ts'
@@ -22,15 +22,19 @@ import { openWork, type Work } from './work.ts'
 export interface KeptItem {
   readonly id: string
   readonly deduplicated?: boolean
+  /** Of its row, as it was answered; absent: 1. */
+  readonly version?: number
 }
 
-export const itemOf = (answer: Answer | undefined): Effect =>
-  answer === undefined
-    ? null
-    : {
-        id: answer.id,
-        ...(answer.deduplicated === undefined ? {} : { deduplicated: answer.deduplicated }),
-      }
+export function itemOf(answer: Answer | undefined): Effect {
+  if (answer === undefined) return null
+  const { id, deduplicated, version } = answer
+  return {
+    id,
+    ...(deduplicated === undefined ? {} : { deduplicated }),
+    ...(version === undefined || version === 1 ? {} : { version }),
+  }
+}
 
 /** What was done, and the ordinal below which every token of it stands. */
 export interface Past<T> {
@@ -50,28 +54,40 @@ async function loadPast(
   return token
 }
 
-/** @throws ApiError `not_found` */
+/**
+ * What others have made of a token since is for who may read it, as far as that shows it.
+ * @returns the transform under which it is shown; `undefined` where it is not
+ */
+function shownNow({ grants }: Caller, token: LoadedToken, version: number): Transform | undefined {
+  const { record, row, transform } = token
+  if (row.version === version) return atMostMask(transform)
+  const reading = decideTransform(grants, 'token:read', record)
+  return reading && lesserOf(atMostMask(transform), reading)
+}
+
+/** @throws ApiError `not_found`, also for an equal token that is out of reach by now */
 export async function recreateAnswer(
   deps: Deps,
   caller: Caller,
-  { effect: { id, deduplicated }, ordinal }: Past<KeptItem>,
+  { effect: { id, deduplicated, version = 1 }, ordinal }: Past<KeptItem>,
   { meter }: Work = openWork(deps, caller),
 ): Promise<Answer> {
   const token = await loadPast(deps, caller, 'token:create', { effect: id, ordinal })
   const { tenantId } = caller
-  if (deduplicated === true) {
-    return showEqual(caller, token.record, (transform, frame) =>
-      viewStored(tenantId, token, transform, frame, meter),
+  const isEqual = deduplicated === true
+  if (isEqual && !reachOf(deps, caller).tokens.matches(token)) throw absentToken()
+  const frame = deduplicated === undefined ? {} : { deduplicated }
+  const shown = shownNow(caller, token, version)
+  if (shown === undefined) {
+    const extras = isEqual ? { _extras: frame } : {}
+    return { id, json: JSON.stringify({ id, type: token.record.type, ...extras }), ...frame }
+  }
+  if (isEqual) {
+    return showEqual(caller, token.record, (transform, extras) =>
+      viewStored(tenantId, token, transform, extras, meter),
     )
   }
-  const frame = deduplicated === undefined ? {} : { deduplicated }
-  // What others have made of it since is for who may read it.
-  const isChanged = token.row.version > 1
-  if (isChanged && decideTransform(caller.grants, 'token:read', token.record) === undefined) {
-    return { id, json: JSON.stringify({ id, type: token.record.type }), ...frame }
-  }
-  const json = viewStored(tenantId, token, atMostMask(token.transform), frame, meter)
-  return { id, json, ...frame }
+  return { id, json: viewStored(tenantId, token, shown, frame, meter), ...frame }
 }
 
 /**

@@ -27,7 +27,7 @@ import {
 import { recreateAnswer, reupdateAnswer, type KeptItem, type Past } from './replay.ts'
 import { removeToken } from './remove.ts'
 import { updateToken } from './update.ts'
-import { viewStored } from './view.ts'
+import { standingFrame, viewStored } from './view.ts'
 
 const newToken: BodyRule = {
   contentType: 'application/json',
@@ -62,7 +62,8 @@ async function recreate(deps: Deps, { caller, done }: Repetition): Promise<Reply
 async function read(deps: Deps, call: Call): Promise<Reply> {
   const { caller } = call
   const token = await loadToken(deps, caller, 'token:read', idOf(call))
-  const json = viewStored(caller.tenantId, token, token.transform)
+  const { grants, tenantId } = caller
+  const json = viewStored(tenantId, token, token.transform, standingFrame(grants, token.record))
   caller.room?.needs(json.length)
   return { status: 200, json }
 }

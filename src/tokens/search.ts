@@ -26,7 +26,12 @@ const path = 'query'
 type CompileClause = (clause: Clause, transform: Transform) => Bounds
 
 /** Under redact nothing is found by what is hidden, under mask by data only if some is shown. */
-function clauseBounds(criteria: Criteria, clause: Clause, transform: Transform): Bounds {
+function clauseBounds(
+  criteria: Criteria,
+  { grants }: Caller,
+  clause: Clause,
+  transform: Transform,
+): Bounds {
   switch (clause.field) {
     case 'id':
       return criteria.id(clause.value)
@@ -38,7 +43,7 @@ function clauseBounds(criteria: Criteria, clause: Clause, transform: Transform):
         ? criteria.search(clause.value)
         : criteria.searchMasked(clause.value)
     case 'fingerprint':
-      return fingerprintUnder(criteria, transform, clause.value)
+      return fingerprintUnder(criteria, grants, transform, clause.value)
     case 'container':
       return clause.isStart
         ? criteria.containerStart(clause.value)
@@ -57,10 +62,10 @@ function clauseBounds(criteria: Criteria, clause: Clause, transform: Transform):
 }
 
 /** Counted while it is made, so that no text makes more work than it may. */
-function countedClauses(criteria: Criteria): CompileClause {
+function countedClauses(criteria: Criteria, caller: Caller): CompileClause {
   let nodes = 0
   return (clause, transform) => {
-    const bounds = clauseBounds(criteria, clause, transform)
+    const bounds = clauseBounds(criteria, caller, clause, transform)
     nodes += sizeOf(bounds)
     if (nodes > searchNodesMax) throw invalid(path, 'expected fewer or shorter ranges of time')
     return bounds
@@ -85,8 +90,9 @@ function guessesIn(tree: SearchTree): number {
 }
 
 /** A search that speaks of contents is a question of its own for each transform of the caller. */
-function searchBounds(criteria: Criteria, { grants }: Caller, tree: SearchTree): Bounds {
-  const compile = countedClauses(criteria)
+function searchBounds(criteria: Criteria, caller: Caller, tree: SearchTree): Bounds {
+  const { grants } = caller
+  const compile = countedClauses(criteria, caller)
   const found = (transform: Transform) =>
     treeBounds(criteria.every, tree, clause => compile(clause, transform))
   if (guessesIn(tree) === 0) {

@@ -89,7 +89,7 @@ function changedRecord(deps: Deps, caller: Caller, token: LoadedToken, next: Com
     modifiedBy: caller.applicationId,
     modifiedAtMs: deps.now(),
   }
-  if (!mayMove(caller.grants, token.record, record)) {
+  if (!mayMove(caller, token.record, record)) {
     throw new ApiError(
       'forbidden',
       'expected a container that a rule with token:update covers, and that shows no more',
@@ -134,6 +134,7 @@ async function tryUpdate(
   const { ordinal, version } = token.row
   const scope = deps.keys.tenant(tenantId)
   const work = openWork(deps, caller)
+  await work.pause()
   const letOthersIn = () => deps.turns.next(caller.credential.ordinal)
   const standing = await openStanding(token, letOthersIn)
   const merged = await mergeData(standing, body.data, letOthersIn)
@@ -190,7 +191,7 @@ export async function updateToken(
 ): Promise<string> {
   assertPatch(deps.settings, deps.now(), body)
   const count = openCounts(deps, caller)
-  return inTurn(tokenUnique(deps.keys, caller.tenantId, id), () =>
+  return inTurn(tokenUnique(deps.keys, caller.tenantId, id), caller.credential.ordinal, () =>
     untilWritten(async () => {
       const token = await loadToken(deps, caller, 'token:update', id)
       const result = await tryUpdate(deps, caller, token, body, count)

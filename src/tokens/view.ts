@@ -4,13 +4,14 @@
  * Source: spec, "Token object" and "Transforms"; contract section 1 (no null members).
  * @module
  */
-import type { Transform } from '../domain/access.ts'
+import type { Grants, Transform } from '../domain/access.ts'
 import { printInstantUtc } from '../domain/instants.ts'
 import { startRun, type Meter } from '../domain/expression/run.ts'
 import { parseJson, parseStoredJson } from '../domain/json-parse.ts'
 import { printJson } from '../domain/json-print.ts'
 import { applyMask } from '../domain/mask.ts'
 import type { Json } from '../domain/json.ts'
+import { seesAllData } from '../domain/reveals.ts'
 import { ownText } from '../domain/text.ts'
 import { openTextCache } from '../domain/text-cache.ts'
 import { cachedMaskCharsMax, maskCacheEntriesMax } from '../limits.ts'
@@ -58,6 +59,8 @@ export interface Frame {
   readonly deduplicated?: boolean
   /** Leaves out all that tells of the content (contract section 9). */
   readonly hidesContents?: boolean
+  /** Also a fingerprint that is hidden from whoever does not see all data. */
+  readonly showsHiddenFingerprint?: boolean
 }
 
 const extrasOf = ({ deduplicated }: Frame): string =>
@@ -65,10 +68,14 @@ const extrasOf = ({ deduplicated }: Frame): string =>
 
 /**
  * Whoever may create tokens could compare it with those of guesses: so redact never shows it, and
- * mask not where too many were made (contract section 8; `guesses.ts`).
+ * what was made beyond the budget of guesses shows it to few (contract section 8; `guesses.ts`).
  */
-const showsFingerprint = ({ hidesFingerprint }: TokenRecord, transform: Transform): boolean =>
-  transform === 'reveal' || (transform === 'mask' && hidesFingerprint !== true)
+const showsFingerprint = (
+  { hidesFingerprint }: TokenRecord,
+  transform: Transform,
+  { showsHiddenFingerprint }: Frame = {},
+): boolean =>
+  transform !== 'redact' && (hidesFingerprint !== true || showsHiddenFingerprint === true)
 
 function printToken(
   record: TokenRecord,
@@ -81,7 +88,7 @@ function printToken(
   let text = `{"id":${quote(record.id)},"tenant_id":"${tenantId}","type":"${record.type}"`
   if (data !== undefined && !hides) text += `,"data":${data}`
   if (record.maskText !== undefined && !hides) text += `,"mask":${record.maskText}`
-  if (showsFingerprint(record, transform)) text += `,"fingerprint":"${record.fingerprint}"`
+  if (showsFingerprint(record, transform, frame)) text += `,"fingerprint":"${record.fingerprint}"`
   text += `,"containers":${JSON.stringify(record.containers)}`
   if (record.metadataText !== undefined && !hides) text += `,"metadata":${record.metadataText}`
   text += `,"created_by":"${record.createdBy}"`
@@ -97,6 +104,14 @@ function printToken(
   if (record.expiresAt !== undefined) text += `,"expires_at":"${record.expiresAt.text}"`
   return `${text}${extrasOf(frame)}}`
 }
+
+/**
+ * Of a token as it stands, for whoever reads or finds it. decision: who sees some data sees no
+ * hidden fingerprint of it, since it could keep its guesses there.
+ */
+export const standingFrame = (grants: Grants, { hidesFingerprint }: TokenRecord): Frame => ({
+  showsHiddenFingerprint: hidesFingerprint === true && seesAllData(grants),
+})
 
 /** The data of a token that was just made or changed: as a value and as its text. */
 export interface WrittenData {

@@ -7,6 +7,7 @@
  */
 import { decideTransform, plainTransform, type Condition, type Grants } from '../domain/access.ts'
 import type { Rule, Transform } from '../domain/access.ts'
+import { seesAllData } from '../domain/reveals.ts'
 import type { TokenPermission } from '../domain/permissions.ts'
 import { allOf, anyOf, nothing, without, type Bounds } from './bounds.ts'
 import type { Criteria } from './criteria.ts'
@@ -109,7 +110,12 @@ export const underEachTransform = (
   )
 
 /** Tokens by a fingerprint, where it is shown. */
-export function fingerprintUnder(criteria: Criteria, transform: Transform, text: string): Bounds {
+export function fingerprintUnder(
+  criteria: Criteria,
+  grants: Grants,
+  transform: Transform,
+  text: string,
+): Bounds {
   if (transform === 'redact') return nothing
-  return transform === 'reveal' ? criteria.fingerprint(text) : criteria.fingerprintMasked(text)
+  return seesAllData(grants) ? criteria.fingerprint(text) : criteria.fingerprintNotHidden(text)
 }

@@ -14,7 +14,10 @@ import { pauses } from './pause.ts'
 
 export interface Work {
   readonly meter: Meter
-  /** To call between two pieces; what it gives, if anything, is to be awaited. */
+  /**
+   * To call before the first piece and between two of them; what it gives, if anything, is to be
+   * awaited.
+   */
   readonly pause: () => Promise<void> | undefined
 }
 
@@ -27,14 +30,19 @@ export function openWork(
   stepsMax: number = requestStepsMax,
 ): Work {
   const meter: Meter = { stepsSpent: 0, stepsMax }
+  const { ordinal } = credential
   const pause = pauses(elapsedMs)
   let turnAt = 0
+  let isBegun = false
   return {
     meter,
     pause() {
-      if (meter.stepsSpent - turnAt < turnStepsMax) return pause()
+      // Short requests that come by the hundred would each do their first piece at once.
+      const isBehind = !isBegun && turns.isWaiting(ordinal)
+      isBegun = true
+      if (meter.stepsSpent - turnAt < turnStepsMax && !isBehind) return pause()
       turnAt = meter.stepsSpent
-      return turns.next(credential.ordinal)
+      return turns.next(ordinal)
     },
   }
 }

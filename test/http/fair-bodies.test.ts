@@ -4,8 +4,9 @@
  * @module
  */
 import { beforeAll, expect, test } from 'bun:test'
+import { buildApp } from '../../src/app.ts'
 import { shortBodyBytesMax } from '../../src/limits.ts'
-import { openTestVault, type TestVault } from '../support/vault.ts'
+import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
 
 let vault: TestVault
 let greedy: string
@@ -40,4 +41,29 @@ test.each([
   await Promise.all([...all, send('honest', honest, '/tokens', plain)])
   expect(order).toHaveLength(16)
   expect(order.indexOf('honest')).toBeLessThan(4)
+})
+
+test.each([
+  ['while others of its credential wait, begins with a turn', true, 3],
+  ['else takes one after each costly piece', false, 2],
+])('E10.15: a short costly create %s', async (_, isWaiting, expected) => {
+  let taken = 0
+  const next = () => {
+    taken += 1
+    return Promise.resolve()
+  }
+  const turns = { ...vault.deps.turns, next, isWaiting: () => isWaiting }
+  const app = buildApp({ ...vault.deps, turns })
+  const create = async (body: object) => {
+    taken = 0
+    const { status } = await app.handle(requestOf('POST', '/tokens', { key: greedy, body }))
+    return [status, taken]
+  }
+  const costly = index.replace('| size', `| slice: 0, ${30 + expected}`)
+  const item = { type: 'token', data: 'a'.repeat(400) }
+  expect(await create(item)).toEqual([201, isWaiting ? 1 : 0])
+  expect(await create({ ...item, id: costly, fingerprint_expression: costly })).toEqual([
+    201,
+    expected,
+  ])
 })

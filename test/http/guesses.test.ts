@@ -5,36 +5,11 @@
 import { describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/app.ts'
 import { guessClausesMax, guessWindowMs, sessionGuessBudgets } from '../../src/limits.ts'
+import { openWorld, ruleOf, small, spentLines, statusesOf, times } from '../support/guesses.ts'
 import { canary } from '../support/refusal.ts'
-import { openSessionKit, tokenPermissions } from '../support/sessions.ts'
-import { openTestVault, requestOf, type Answer, type TestVault } from '../support/vault.ts'
+import { openSessionKit } from '../support/sessions.ts'
+import { openTestVault, requestOf } from '../support/vault.ts'
 import { shareOf, type Settings } from '../../src/settings.ts'
-
-const small: Partial<Settings> = { searchGuessesPerMinuteMax: 6, createGuessesPerMinuteMax: 6 }
-
-const ruleOf = (transform: string, container = '/') => [
-  { priority: 1, container, transform, permissions: tokenPermissions },
-]
-
-const statusesOf = (answers: readonly Answer[]) => answers.map(({ status }) => status)
-
-const spentLines = (vault: TestVault) => vault.logged.filter(line => line.includes('guesses_spent'))
-
-async function times<T>(count: number, task: (index: number) => Promise<T>): Promise<T[]> {
-  const results: T[] = []
-  for (let index = 0; index < count; index += 1) results.push(await task(index))
-  return results
-}
-
-async function openWorld(seed: number, grants: object, settings = small) {
-  const vault = await openTestVault(seed, settings)
-  const key = await vault.application({ type: 'private', ...grants })
-  const search = (query: string, by = key) =>
-    vault.ask('POST', '/tokens/search', { key: by, body: { query } })
-  const create = (body: object, by = key) =>
-    vault.ask('POST', '/tokens', { key: by, body: { type: 'token', ...body } })
-  return { vault, key, search, create }
-}
 
 const clauses = (count: number, field = 'data') =>
   Array.from({ length: count }, (_, index) => `${field}:${index}`).join(' OR ')
@@ -160,6 +135,20 @@ describe('a create', () => {
     expect(statusesOf(taken)).toEqual([409, 409, 409, 409, 409, 409, 429, 429])
     // Neither answer tells by then whether an id is taken.
     expect((await create({ id: 'another', data: 1 })).status).toBe(429)
+    expect((await create({ data: 1 })).status).toBe(201)
+  })
+
+  test('counts each id that was tried beside a taken one, where nothing comes to be', async () => {
+    const { vault, key, create } = await openWorld(548, { permissions })
+    await create({ id: 'taken', data: 1 })
+    const tokenize = (mode: string, ids: readonly string[]) => {
+      const body = ids.map(id => ({ type: 'token', data: 1, id }))
+      return vault.ask('POST', `/tokenize?mode=${mode}`, { key, body })
+    }
+    expect((await tokenize('partial', ['fresh-1', 'fresh-2', 'taken'])).status).toBe(200)
+    const tries = await times(3, () => tokenize('whole', ['free-1', 'free-2', 'taken']))
+    expect(statusesOf(tries)).toEqual([409, 409, 429])
+    expect((await create({ id: 'taken', data: 1 })).status).toBe(429)
     expect((await create({ data: 1 })).status).toBe(201)
   })
 
@@ -294,91 +283,5 @@ describe('a limit on requests', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
     const replays = answers.filter(answer => answer.headers.has('svc-idempotent-replay'))
     expect(replays).toHaveLength(1)
-  })
-})
-
-describe('E6: a fingerprint that can be compared with those of guesses', () => {
-  const card = (index: number) => ({ data: `guess ${index}` })
-  const fingerprintOf = ({ body }: Answer) => body['fingerprint']
-  const areShown = (answers: readonly Answer[]) =>
-    answers.map(answer => fingerprintOf(answer) !== undefined)
-
-  async function openMasked(seed: number, settings = small) {
-    const world = await openWorld(seed, { rules: ruleOf('mask') }, settings)
-    const owner = await world.vault.application({ type: 'private', rules: ruleOf('reveal') })
-    const read = (id: unknown, key: string) =>
-      world.vault.ask('GET', `/tokens/${String(id)}`, { key })
-    const patch = (id: unknown, key: string, body: object) =>
-      world.vault.ask('PATCH', `/tokens/${String(id)}`, { key, body })
-    return { ...world, owner, read, patch }
-  }
-
-  test('is shown of so many tokens a minute; nothing is refused, one line is logged', async () => {
-    const { vault, create } = await openMasked(540)
-    const made = await times(9, index => create(card(index)))
-    expect(statusesOf(made)).toEqual(Array(9).fill(201))
-    expect(areShown(made)).toEqual([...Array(6).fill(true), ...Array(3).fill(false)])
-    expect(spentLines(vault)).toHaveLength(1)
-    expect(spentLines(vault).join()).toContain('fingerprint')
-    vault.clock.advance(guessWindowMs)
-    expect(areShown([await create(card(10))])).toEqual([true])
-  })
-
-  test('is hidden for good beyond that from whoever sees the token masked', async () => {
-    const { vault, key, owner, create, read, search } = await openMasked(541)
-    const made = await times(7, index => create(card(index)))
-    const { id } = made.at(-1)?.body ?? {}
-    vault.clock.advance(guessWindowMs)
-    const shown = fingerprintOf(await read(id, owner))
-    expect(shown).toBeString()
-    const listed = (by: string) =>
-      vault.ask('GET', `/tokens?fingerprint=${String(shown)}`, { key: by })
-    const found = async (answer: Promise<Answer>) => (await answer).body['data']
-    expect(areShown([await read(id, key)])).toEqual([false])
-    expect((await read(id, key)).text).not.toContain(String(shown))
-    expect(await found(search(`fingerprint:${String(shown)}`))).toEqual([])
-    expect(await found(search(`fingerprint:${String(shown)}`, owner))).toMatchObject([{ id }])
-    expect(await found(listed(key))).toEqual([])
-    expect(await found(listed(owner))).toMatchObject([{ id }])
-    expect((await search('type:token')).text).not.toContain(String(shown))
-  })
-
-  test('is shown of all that whoever reveals has made, and where the budget is off', async () => {
-    const { owner, key, create, read } = await openMasked(542)
-    const made = await times(8, index => create(card(index), owner))
-    const seen = await times(8, index => read(made[index]?.body['id'], key))
-    expect(areShown(seen)).toEqual(Array(8).fill(true))
-    const loose = await openMasked(543, { createGuessesPerMinuteMax: 0 })
-    expect(areShown(await times(8, index => loose.create(card(index))))).toEqual(
-      Array(8).fill(true),
-    )
-  })
-
-  test('counts each item of a bulk operation, as far as there is budget', async () => {
-    const { vault, key } = await openMasked(544)
-    const body = Array.from({ length: 8 }, (_, index) => ({ type: 'token', ...card(index) }))
-    const { text } = await vault.ask('POST', '/tokenize', { key, body })
-    const shown = (JSON.parse(text) as object[]).map(token => 'fingerprint' in token)
-    expect(shown).toEqual([...Array(6).fill(true), ...Array(2).fill(false)])
-  })
-
-  test('counts each change of contents, until whoever reveals changes them', async () => {
-    const { owner, key, create, read, patch } = await openMasked(545)
-    const { id } = (await create(card(0))).body
-    const changed = await times(7, index => patch(id, key, { data: `guess ${index + 1}` }))
-    expect(areShown(changed)).toEqual([...Array(5).fill(true), ...Array(2).fill(false)])
-    expect(areShown([await patch(id, key, { metadata: { a: 'b' } })])).toEqual([false])
-    expect(areShown([await patch(id, owner, { metadata: { a: 'c' } })])).toEqual([false])
-    expect(areShown([await patch(id, owner, { data: 'another' })])).toEqual([true])
-    expect(areShown([await read(id, key)])).toEqual([true])
-  })
-
-  test('is found by deduplication all the same, and not shown by it', async () => {
-    const { vault, create } = await openMasked(546)
-    const made = await times(7, index => create(card(index)))
-    const again = await create({ ...card(6), deduplicate_token: true })
-    expect(again.body).toMatchObject({ id: made[6]?.body['id'], _extras: { deduplicated: true } })
-    expect(areShown([again])).toEqual([false])
-    expect(spentLines(vault)).toHaveLength(1)
   })
 })

@@ -152,23 +152,6 @@ describe('a caller with other rights', () => {
   })
 })
 
-test('whoever only creates is told nothing of what others have made of its token', async () => {
-  const vault = await openTestVault(420)
-  const creator = await vault.application({ type: 'public', permissions: ['token:create'] })
-  const rules = [
-    { priority: 1, container: '/', transform: 'reveal', permissions: tokenPermissions },
-  ]
-  const owner = await vault.application({ type: 'private', rules })
-  const asked = { key: creator, headers, body: { type: 'card_number', data: '4242424242424242' } }
-  const first = await vault.ask('POST', '/tokens', asked)
-  expect((await vault.ask('POST', '/tokens', asked)).text).toBe(first.text)
-  const body = { data: '5555555555554444', metadata: { told: canary } }
-  expect((await vault.ask('PATCH', pathOf(first), { key: owner, body })).status).toBe(200)
-  const replay = await vault.ask('POST', '/tokens', asked)
-  expect([replay.status, isReplay(replay)]).toEqual([201, true])
-  expect(replay.body).toEqual({ id: first.body['id'], type: 'card_number' })
-})
-
 describe('what is told again', () => {
   test('is what stands now: a later change shows', async () => {
     const { ask, once } = await openWorld(407)

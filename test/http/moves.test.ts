@@ -116,6 +116,39 @@ describe('a move', () => {
     expect(redacted.body).not.toHaveProperty('data')
   })
 
+  test.each(['mask', 'redact'])(
+    'by a session shows no more to whoever authorized it: %s',
+    async less => {
+      const kit = await openSessionKit(vault)
+      const own = [ruleOn(1, '/more/', 'reveal'), ruleOn(2, '/', less)]
+      const wide = await addApplication(vault, { type: 'private', rules: own })
+      const update = ['token:update']
+      const grants = { rules: [ruleOn(1, '/', 'redact', update)] }
+      const { key, nonce } = await kit.create()
+      expect((await kit.authorize(nonce, grants, wide.key)).status).toBe(200)
+      const id = await create('/less/')
+      expectProblem(await move(key, id, '/more/'), 403, [], [secret])
+      expect((await read(wide.key, id)).text).not.toContain(secret)
+      expect((await move(key, id, '/less/below/')).status).toBe(200)
+      expect((await move(key, await create('/more/'), '/less/')).status).toBe(200)
+    },
+  )
+
+  test('by a session shows no more to whoever created it', async () => {
+    const rules = [
+      ruleOn(1, '/more/', 'mask', ['token:update']),
+      ruleOn(2, '/less/', 'redact', ['token:update']),
+    ]
+    const shop = await vault.application({ type: 'public', rules })
+    const wide = await vault.application({ type: 'private', rules: [ruleOn(1, '/', 'reveal')] })
+    const made = (await vault.ask('POST', '/sessions', { key: shop })).body
+    const body = { nonce: made['nonce'], rules: [ruleOn(1, '/', 'redact', ['token:update'])] }
+    expect((await vault.ask('POST', '/sessions/authorize', { key: wide, body })).status).toBe(200)
+    const key = String(made['session_key'])
+    expectProblem(await move(key, await create('/less/'), '/more/'), 403, [], [secret])
+    expect((await move(key, await create('/more/'), '/less/')).status).toBe(200)
+  })
+
   test('of a session goes by its own grants, whatever its conditions are on', async () => {
     const kit = await openSessionKit(vault)
     const wide = await addApplication(vault, {

@@ -60,3 +60,11 @@ test('where a request came, the next piece comes later, the longer the last one 
 test('where none came, the next piece comes at once', async () => {
   expect(await firstAfterPiece(1_000, false)).toBe('piece')
 })
+
+test('a credential waits while some of its work has not begun, and others do not', async () => {
+  const turns = openTurns(() => 0)
+  const [, second] = [turns.next(1), turns.next(1)]
+  expect([turns.isWaiting(1), turns.isWaiting(2)]).toEqual([true, false])
+  await second
+  expect(turns.isWaiting(1)).toBe(false)
+})

@@ -16,27 +16,37 @@ describe('inTurn', () => {
   test('runs the tasks of one row one after the other, in their order', async () => {
     const events: string[] = []
     const results = await Promise.all(
-      ['a', 'b', 'c'].map(name => inTurn(digest(1), noting(events, name))),
+      ['a', 'b', 'c'].map(name => inTurn(digest(1), 1, noting(events, name))),
     )
     expect(results).toEqual(['a', 'b', 'c'])
     const expected = ['a', 'b', 'c'].flatMap(name => [`${name} begins`, `${name} ends`])
     expect(events).toEqual(expected)
   })
 
+  test('gives other credentials a turn before the next of one that has brought many', async () => {
+    const events: string[] = []
+    const bring = (owner: number, name: string) => inTurn(digest(5), owner, noting(events, name))
+    const many = ['a', 'b', 'c'].map(name => bring(1, name))
+    await Promise.all([...many, bring(2, 'other'), bring(3, 'third')])
+    const began = events.filter(event => event.endsWith('begins'))
+    const order = ['a', 'b', 'other', 'third', 'c']
+    expect(began).toEqual(order.map(name => `${name} begins`))
+  })
+
   test('lets the tasks of other rows run meanwhile', async () => {
     const events: string[] = []
     await Promise.all([
-      inTurn(digest(2), noting(events, 'a')),
-      inTurn(digest(3), noting(events, 'b')),
+      inTurn(digest(2), 1, noting(events, 'a')),
+      inTurn(digest(3), 1, noting(events, 'b')),
     ])
     expect(events.slice(0, 2)).toEqual(['a begins', 'b begins'])
   })
 
   test('gives a failure to its own caller, and the turn to the next', async () => {
-    const fails = inTurn(digest(4), () => Promise.reject(new Error('own')))
-    const next = inTurn(digest(4), () => Promise.resolve('next'))
+    const fails = inTurn(digest(4), 1, () => Promise.reject(new Error('own')))
+    const next = inTurn(digest(4), 1, () => Promise.resolve('next'))
     await expect(fails).rejects.toThrow('own')
     expect(await next).toBe('next')
-    expect(await inTurn(digest(4), () => Promise.resolve('later'))).toBe('later')
+    expect(await inTurn(digest(4), 1, () => Promise.resolve('later'))).toBe('later')
   })
 })

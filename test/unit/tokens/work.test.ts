@@ -6,11 +6,15 @@ import { expect, test } from 'bun:test'
 import { turnStepsMax } from '../../../src/limits.ts'
 import { openWork } from '../../../src/tokens/work.ts'
 
-const turns = { noteRequest: () => {}, next: () => Promise.resolve() }
+const turnsOf = (isWaiting: boolean) => ({
+  noteRequest: () => {},
+  next: () => Promise.resolve(),
+  isWaiting: () => isWaiting,
+})
 const credential = { ordinal: 1, version: 1 }
 
 test('others have their turn once enough was evaluated, also where no time has passed', () => {
-  const work = openWork({ elapsedMs: () => 0, turns }, { credential })
+  const work = openWork({ elapsedMs: () => 0, turns: turnsOf(false) }, { credential })
   work.meter.stepsSpent += turnStepsMax - 1
   expect(work.pause()).toBeUndefined()
   work.meter.stepsSpent += 1
@@ -18,4 +22,13 @@ test('others have their turn once enough was evaluated, also where no time has p
   expect(work.pause()).toBeUndefined()
   work.meter.stepsSpent += turnStepsMax
   expect(work.pause()).toBeInstanceOf(Promise)
+})
+
+test('work begins with a turn while other work of its credential waits for one', () => {
+  const open = (isWaiting: boolean) =>
+    openWork({ elapsedMs: () => 0, turns: turnsOf(isWaiting) }, { credential })
+  const behind = open(true)
+  expect(behind.pause()).toBeInstanceOf(Promise)
+  expect(behind.pause()).toBeUndefined()
+  expect(open(false).pause()).toBeUndefined()
 })
