@@ -117,6 +117,8 @@ export const textRunMax = 128
 export const tokenDataBytesMax = 512 * 1024
 /** Of data that its changer sees nothing of, by steps of which its size is judged. */
 export const hiddenDataStepBytes = 16 * 1024
+/** Of objects in such data, by steps of which their members are. */
+export const hiddenMembersStep = 1_000
 export const tokenIdCharsMin = 3
 export const tokenIdCharsMax = 400
 export const searchIndexesMax = 10

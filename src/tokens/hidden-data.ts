@@ -16,7 +16,7 @@ import { hiddenDataStepBytes } from '../limits.ts'
 import type { Draft, HiddenData } from './compose.ts'
 import type { LoadedToken } from './load.ts'
 
-const isHidden = ({ transform }: LoadedToken): boolean => transform === 'redact'
+export const isHidden = ({ transform }: LoadedToken): boolean => transform === 'redact'
 
 /** Whole steps of what is hidden, and all that is added: no more than that tells its size. */
 function judgedBytes(dataText: string, patch: Json): number {

@@ -15,7 +15,7 @@ import { cardShapeOf, showsEndsAtMost, showsNoMore, type CardShape } from '../do
 import { tokenTypeOf } from '../domain/token-types.ts'
 import { ApiError } from '../errors.ts'
 import type { Settings } from '../settings.ts'
-import type { Composed, ComposedRecord } from './compose.ts'
+import type { Composed, ComposedRecord, HiddenData } from './compose.ts'
 import type { LoadedToken } from './load.ts'
 import { defaultMaskTextOf } from './stored-form.ts'
 
@@ -71,13 +71,15 @@ function standingMask({ record }: LoadedToken, standing: Json): Json {
 
 /**
  * Of a card, a change may narrow the mask. decision: where the number gets another length, a mask
- * that is kept is judged as that of a new card, since it may show other digits of such a number.
+ * that is kept is judged as that of a new card, since it may show other digits of such a number. So
+ * it is where a number that is hidden gets any other one: else the refusal would tell its length.
  */
 function assertNarrows(
   shape: CardShape,
   token: LoadedToken,
   standing: Json,
   { record, data }: Composed,
+  hidden: HiddenData | undefined,
 ): void {
   const { maskText } = record
   if (maskText === undefined) return
@@ -87,15 +89,15 @@ function assertNarrows(
     throw refused()
   }
   if (isDefaultMask(record)) return
-  if (length !== numberLengthOf(standing)) {
-    assertShowsEnds(shape, maskText, data)
-  }
+  const isJudged = hidden ? !hidden.keepsNumber : length !== numberLengthOf(standing)
+  if (isJudged) assertShowsEnds(shape, maskText, data)
 }
 
 /**
  * How a changed token is shown and found. The transform is that of the rule on `token:update`.
  * decision: whoever sees nothing may never widen it, since fingerprints of chosen parts tell all.
  * @param standing the data of the token before the change
+ * @param hidden   present where the changer sees nothing of it
  * @throws ApiError `forbidden`
  */
 export function assertMayRemask(
@@ -103,6 +105,7 @@ export function assertMayRemask(
   token: LoadedToken,
   standing: Json,
   next: Composed,
+  hidden?: HiddenData,
 ): void {
   const { transform, record } = token
   if (transform === 'reveal' || (transform === 'mask' && !rights.strictMasks)) return
@@ -112,6 +115,6 @@ export function assertMayRemask(
     JSON.stringify(record.searchIndexes) === JSON.stringify(searchIndexes)
   if (!isFoundAlike) throw refusedToChange()
   const shape = rights.strictMasks ? cardShapeOf(record.type) : undefined
-  if (shape !== undefined) assertNarrows(shape, token, standing, next)
+  if (shape !== undefined) assertNarrows(shape, token, standing, next, hidden)
   else if (record.maskText !== maskText) throw refusedToChange()
 }

@@ -33,14 +33,16 @@ export async function openStanding(
 
 /**
  * Merges, and prints what is long in turns: printing it again takes no time.
+ * @param isHidden whether the changer sees nothing of the data
  * @throws ApiError `invalid_request` as `mergePatch`
  */
 export async function mergeData(
   { data, dataText }: StandingData,
   patch: Json | undefined,
   letOthersIn: LetOthersIn,
+  isHidden = false,
 ): Promise<Json> {
-  const merged = patch === undefined ? data : mergePatch(data, patch)
+  const merged = patch === undefined ? data : mergePatch(data, patch, isHidden)
   const chars = patch === undefined ? dataText.length : dataText.length + printJson(patch).length
   if (chars > shortBodyBytesMax) await printInTurns(merged, letOthersIn)
   return merged

@@ -23,7 +23,7 @@ import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { assertPatch } from './check-patch.ts'
 import { decideHolding, findEqual } from './dedup.ts'
 import { hideFingerprint, spendFingerprints, spendUpdate } from './guesses.ts'
-import { assertExpressionsKept, hiddenDataOf } from './hidden-data.ts'
+import { assertExpressionsKept, hiddenDataOf, isHidden } from './hidden-data.ts'
 import { loadToken, type LoadedToken } from './load.ts'
 import { assertMayRemask } from './mask-rights.ts'
 import type { TokenChanges } from './model.ts'
@@ -137,12 +137,12 @@ async function tryUpdate(
   await work.pause()
   const letOthersIn = () => deps.turns.next(caller.credential.ordinal)
   const standing = await openStanding(token, letOthersIn)
-  const merged = await mergeData(standing, body.data, letOthersIn)
+  const merged = await mergeData(standing, body.data, letOthersIn, isHidden(token))
   const draft = draftOf(deps, token, standing, merged, body)
   assertExpressionsKept(token, draft)
   const composed = await composeToken(scope, deps.settings, draft, work)
   const { contents, data } = composed
-  assertMayRemask(deps.settings, token, standing.data, composed)
+  assertMayRemask(deps.settings, token, standing.data, composed, draft.hidden)
   const changed = changedRecord(deps, caller, token, composed.record)
   count.deduplication(changed)
   const record = hideFingerprint(token.record, changed, count.fingerprint)

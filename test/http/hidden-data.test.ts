@@ -4,7 +4,12 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { hiddenDataStepBytes, tokenDataBytesMax } from '../../src/limits.ts'
+import {
+  hiddenDataStepBytes,
+  hiddenMembersStep,
+  jsonMembersMax,
+  tokenDataBytesMax,
+} from '../../src/limits.ts'
 import { openToken, tokenUnique } from '../../src/tokens/record.ts'
 import { sealOlderToken } from '../support/older-rows.ts'
 import { expectProblem } from '../support/problem.ts'
@@ -185,6 +190,44 @@ describe('E11: a change by one who sees nothing', () => {
     expect(await takes(4 * step + 1, room)).toBe(false)
     expect(await takes(4 * step + 1, room - step)).toBe(true)
   }, 20_000)
+
+  test('tells the members of hidden objects in steps of 1,000, and none by its name', async () => {
+    const members = (count: number, prefix: string) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, 0]))
+    const room = jsonMembersMax - 2 * hiddenMembersStep
+    for (const [at, hidden] of [hiddenMembersStep + 1, 2 * hiddenMembersStep].entries()) {
+      const id = `members-${at}`
+      await create({ id, data: { ...members(hidden, 'hidden'), within: { deep: 1 } } })
+      const takes = async (data: object) => (await patch(id, { data })).status === 200
+      const tooMany = members(room + 1, 'hidden')
+      expect([await takes(tooMany), await takes({ ...tooMany, hidden0: null })]).toEqual([
+        false,
+        false,
+      ])
+      const within = jsonMembersMax - hiddenMembersStep
+      for (const name of ['within', 'absent']) {
+        expect(await takes({ [name]: members(within + 1, 'a') })).toBe(false)
+      }
+      expect(await takes(members(room, 'hidden'))).toBe(at === 0)
+    }
+  }, 20_000)
+
+  test('tells no length of a hidden number by a mask that shows more', async () => {
+    const mask = { n: '{{ data.number | slice: 0, 10 }}' }
+    const change = async (id: string, data: object, key = blind) =>
+      (await patch(id, { data }, key)).status
+    for (const number of ['4242424242424242', '378282246310005']) {
+      const id = `wide-${number.length}`
+      await create({ id, type: 'card', data: { number }, mask }, revealing)
+      for (const other of ['4111111111111111', '371449635398431']) {
+        expect(await change(id, { number: other })).toBe(403)
+      }
+      expect(await change(id, { holder: 'x' })).toBe(200)
+      expect(await change(id, { number }, masking)).toBe(200)
+    }
+    await create({ id: 'narrow', type: 'card', data: { number: '4242424242424242' } })
+    expect(await change('narrow', { number: '371449635398431' })).toBe(200)
+  })
 
   test('is refused for other expressions before any is evaluated', async () => {
     await create({ id: 'expr', data: { a: 'text', n: 4 } })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { parseJson } from '../../../src/domain/json-parse.ts'
 import { printJson } from '../../../src/domain/json-print.ts'
 import { mergePatch } from '../../../src/domain/merge-patch.ts'
-import { jsonMembersMax } from '../../../src/limits.ts'
+import { hiddenMembersStep, jsonMembersMax } from '../../../src/limits.ts'
 
 const merge = (target: string, patch: string) =>
   printJson(mergePatch(parseJson(target), parseJson(patch)))
@@ -76,6 +76,24 @@ describe('mergePatch', () => {
       expect((full as ReadonlyMap<string, unknown>).size).toBe(jsonMembersMax)
       expect(() => mergePatch(full, members(-1, 1))).toThrow()
       expect(() => mergePatch(new Map([['a', full]]), new Map([['a', members(-1, 1)]]))).toThrow()
+    })
+
+    test.each([
+      [0, 1],
+      [1, 1],
+      [hiddenMembersStep, 1],
+      [hiddenMembersStep + 1, 2],
+    ])('that are hidden, %d of them, count in whole steps: %d', (count, steps) => {
+      const standing = members(0, count)
+      const room = jsonMembersMax - steps * hiddenMembersStep
+      // Members that are there, that are not, and that are removed count alike.
+      for (const patch of [members(0, room), members(count, room)]) {
+        mergePatch(standing, patch, true)
+        const over = new Map<string, null | 0>([...patch, ['removed', null]])
+        expect(() => mergePatch(standing, over, true)).toThrow()
+        const inside = new Map([['a', over]])
+        expect(() => mergePatch(new Map([['a', standing]]), inside, true)).toThrow()
+      }
     })
 
     test('that are beyond it by then may be changed, and shrink', () => {
