@@ -69,9 +69,12 @@ export async function compareLookUps(folder: string, random: Random): Promise<Co
     groups: [
       {
         title: 'Look-up of an application key',
-        kinds: kindsOf(refusals.applicationKeys, findApplication),
+        kinds: kindsOf(refusals.applicationKeys, async key => findApplication(key)),
       },
-      { title: 'Look-up of a session key', kinds: kindsOf(refusals.sessionKeys, findSession) },
+      {
+        title: 'Look-up of a session key',
+        kinds: kindsOf(refusals.sessionKeys, async key => findSession(key)),
+      },
       { title: 'Look-up of a token', kinds: kindsOf(refusals.tokenIds, load) },
     ],
     close: () => deps.store.close(),

@@ -7,6 +7,7 @@
  */
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
+import type { MaybeLater } from '../maybe-later.ts'
 import { isExpired } from '../records/deadline.ts'
 import { cacheByGeneration } from '../records/generation-cache.ts'
 import type { Digest } from '../store/contract.ts'
@@ -38,7 +39,7 @@ async function findLive({ store, keys }: Reading, unique: Digest, nowMs: number)
  */
 export function applicationAuthenticator(
   deps: Reading,
-): (key: string, isFresh?: boolean) => Promise<Caller | undefined> {
+): (key: string, isFresh?: boolean) => MaybeLater<Caller | undefined> {
   const findCaller = cacheByGeneration(deps, async (digest, nowMs) => {
     const value = await findLive(deps, digest, nowMs)
     if (value === undefined) return undefined

@@ -9,6 +9,7 @@ import { holdsAnywhere } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
 import { ApiError, tooManyRequests, unauthenticated } from '../errors.ts'
 import { traceIdCharsMax } from '../limits.ts'
+import { andThen, type MaybeLater } from '../maybe-later.ts'
 import type { Params } from './paths.ts'
 import type { RateLimit } from './rate.ts'
 import type { Call, Route } from './route.ts'
@@ -19,7 +20,7 @@ export interface Admission {
    * The caller of a live key; `undefined` for every other text.
    * @param isFresh whether nothing that is kept will do
    */
-  readonly authenticate: (key: string, isFresh?: boolean) => Promise<Caller | undefined>
+  readonly authenticate: (key: string, isFresh?: boolean) => MaybeLater<Caller | undefined>
   readonly rate: RateLimit
 }
 
@@ -77,16 +78,16 @@ function assertNoWait(waitSeconds: number): void {
  * The caller of a request, which counts against its rate.
  * @throws ApiError `unauthenticated`, `too_many_requests`, `forbidden`, in this order
  */
-export async function admit(
+export const admit = (
   admission: Admission,
   { route, request, params }: Asking,
-): Promise<Caller> {
-  const caller = await findCaller(admission, request)
-  if (caller === undefined) throw unauthenticated()
-  assertNoWait(admission.rate.enter(caller.credential.ordinal))
-  assertPermitted(route, caller, params)
-  return caller
-}
+): MaybeLater<Caller> =>
+  andThen(findCaller(admission, request), caller => {
+    if (caller === undefined) throw unauthenticated()
+    assertNoWait(admission.rate.enter(caller.credential.ordinal))
+    assertPermitted(route, caller, params)
+    return caller
+  })
 
 /** What the caller may do now: a body takes time, and a write may find its credential changed. */
 export async function callerNow(

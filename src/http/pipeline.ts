@@ -14,6 +14,7 @@
  */
 import { callerNowMs, shortBodyBytesMax } from '../limits.ts'
 import type { Caller } from '../domain/caller.ts'
+import { andThen, type MaybeLater } from '../maybe-later.ts'
 import type { Room } from '../records/room.ts'
 import { admit, callerNow, itemCounter, type Asking } from './admission.ts'
 import type { AnswerBudget } from './answer-budget.ts'
@@ -39,12 +40,13 @@ function readBytes(
   { route: { body }, request }: Asking,
   intake: Intake,
   key: string | undefined,
-): Promise<Uint8Array> | undefined {
-  if (body === undefined) return undefined
+): MaybeLater<Uint8Array | undefined> {
+  if (body === undefined) return andThen(intake.drop(), () => undefined)
   if (key === undefined) assertContentType(request.headers.get('content-type'), body.contentType)
   return intake.read()
 }
 
+/** What is asked for, by whoever asks when the body has come. */
 async function replyTo(
   pipeline: Pipeline,
   asking: Asking,
@@ -58,16 +60,15 @@ async function replyTo(
   const key = readIdempotencyKey(route, request)
   const admittedMs = deps.elapsedMs()
   const reading = readBytes(asking, intake, key)
-  if (reading === undefined) await intake.drop()
-  const bytes = await reading
+  const bytes = reading instanceof Promise ? await reading : reading
   if (bytes === undefined || bytes.length <= shortBodyBytesMax) deps.turns.noteRequest()
   const isNow = bytes === undefined || deps.elapsedMs() - admittedMs < callerNowMs
   const caller = isNow ? first : await callerNow(pipeline, asking)
   const countItems = itemCounter(pipeline, caller)
   const asked: Asked = { route, request, params, caller, bytes, countItems, room }
-  if (key === undefined) return run(pipeline, asked)
+  if (key === undefined) return await run(pipeline, asked)
   const body = bytes ?? new Uint8Array()
-  return runOnce(pipeline, asked, slotOf(deps, caller, route, request, params, key, body))
+  return await runOnce(pipeline, asked, slotOf(deps, caller, route, request, params, key, body))
 }
 
 /** @returns the answer to one request of a route; what goes wrong is thrown */
@@ -79,7 +80,8 @@ export async function answerRoute(
 ): Promise<Response> {
   const { request } = exchange
   const asking = { route, request, params }
-  const caller = await admit(pipeline, asking)
+  const admitted = admit(pipeline, asking)
+  const caller = admitted instanceof Promise ? await admitted : admitted
   exchange.isAdmitted = true
   const { ordinal } = caller.credential
   const hold = pipeline.bodyBudget(ordinal)

@@ -8,6 +8,7 @@
  */
 import { hexOf } from '../bytes.ts'
 import { credentialCacheEntriesMax } from '../limits.ts'
+import { andThen, type MaybeLater } from '../maybe-later.ts'
 import type { Digest, Store } from '../store/contract.ts'
 
 export interface Loaded<T> {
@@ -27,24 +28,28 @@ const holds = ({ keepUntilMs }: Loaded<unknown>, nowMs: number): boolean =>
 export function cacheByGeneration<T>(
   { store, now }: { readonly store: Pick<Store, 'generation'>; readonly now: () => number },
   load: (digest: Digest, nowMs: number) => Promise<Loaded<T> | undefined>,
-): (digest: Digest, isFresh?: boolean) => Promise<T | undefined> {
+): (digest: Digest, isFresh?: boolean) => MaybeLater<T | undefined> {
   let generation = -1
   let cached = new Map<string, Loaded<T>>()
 
-  return async (digest, isFresh = false) => {
-    const current = await store.generation()
-    if (current !== generation || cached.size >= credentialCacheEntriesMax) {
-      generation = current
-      cached = new Map()
-    }
-    const nowMs = now()
-    const cacheKey = hexOf(digest)
-    const known = cached.get(cacheKey)
-    if (!isFresh && known !== undefined && holds(known, nowMs)) return known.value
+  async function loadAnew(digest: Digest, nowMs: number, cacheKey: string): Promise<T | undefined> {
     // What is read under this generation must not land in the map of a later one.
     const into = cached
     const loaded = await load(digest, nowMs)
     if (loaded !== undefined && loaded.keepUntilMs !== 0) into.set(cacheKey, loaded)
     return loaded?.value
   }
+
+  return (digest, isFresh = false) =>
+    andThen(store.generation(), current => {
+      if (current !== generation || cached.size >= credentialCacheEntriesMax) {
+        generation = current
+        cached = new Map()
+      }
+      const nowMs = now()
+      const cacheKey = hexOf(digest)
+      const known = cached.get(cacheKey)
+      if (!isFresh && known !== undefined && holds(known, nowMs)) return known.value
+      return loadAnew(digest, nowMs, cacheKey)
+    })
 }

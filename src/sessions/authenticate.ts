@@ -14,6 +14,7 @@
 import type { Grants } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
 import { grantsWithin } from '../domain/grant-limit.ts'
+import type { MaybeLater } from '../maybe-later.ts'
 import { isExpired } from '../records/deadline.ts'
 import { cacheByGeneration } from '../records/generation-cache.ts'
 import { inNoStore } from '../records/sealed-row.ts'
@@ -90,7 +91,7 @@ function sealStandIn(deps: SessionDeps): Row {
  */
 export function sessionAuthenticator(
   deps: SessionDeps,
-): (key: string, isFresh?: boolean) => Promise<Caller | undefined> {
+): (key: string, isFresh?: boolean) => MaybeLater<Caller | undefined> {
   const standIn = sealStandIn(deps)
   const findCaller = cacheByGeneration(deps, async (digest, nowMs) => {
     const found = await deps.store.find(digest)

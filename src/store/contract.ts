@@ -6,6 +6,7 @@
  * move together or not at all. Source: design.md, "the store is blind".
  * @module
  */
+import type { MaybeLater } from '../maybe-later.ts'
 
 /** A keyed digest. 32 bytes for a unique, 16 for a term. */
 export type Digest = Uint8Array
@@ -107,7 +108,10 @@ export interface Store {
   write(changes: readonly Change[]): Promise<WriteOutcome>
   /** Rows whose deadline is at or before `nowMs`, earliest first. */
   due(nowMs: number, limit: number): Promise<readonly Row[]>
-  /** Moves with every `bumpGeneration`, in every process that shares the store. */
-  generation(): Promise<number>
+  /**
+   * Moves with every `bumpGeneration`, in every process that shares the store. At once where the
+   * engine need not wait for it: each request asks.
+   */
+  generation(): MaybeLater<number>
   close(): Promise<void>
 }

@@ -334,7 +334,10 @@ const describeDurability = ({ store, reopen }: Subject): void => {
       await expectFault(closed.find(uniqueOf(1)), 'unavailable')
       await expectFault(ordinalsOf(closed, { term: termOf(7) }), 'unavailable')
       await expectFault(closed.due(0, 1), 'unavailable')
-      await expectFault(closed.generation(), 'unavailable')
+      await expectFault(
+        Promise.try(() => closed.generation()),
+        'unavailable',
+      )
       await closed.close()
       const again = await reopen()
       expect(await again.find(uniqueOf(19))).toBeDefined()

@@ -146,7 +146,7 @@ export async function openLmdbStore({
       checkDue(nowMs, limit)
       return read(() => readDue(environment, nowMs, limit))
     },
-    generation: async () => read(() => readGeneration(environment)),
+    generation: () => read(() => readGeneration(environment)),
     integrity: async () => read(() => checkIntegrity(environment)),
     everyRow: () => read(() => readEveryRow(environment)),
     close: () => (closing ??= close()),
