@@ -26,8 +26,6 @@ export interface Intake {
    * declared, `request_timeout`, and `invalid_request` when the sender went away before the end
    */
   readonly read: () => Promise<Uint8Array>
-  /** Nobody will read what was not read by now, so the server need not keep it. */
-  readonly drop: () => Promise<void> | undefined
   /** Whether it came in whole; none at all counts as well. */
   readonly isRead: () => boolean
 }
@@ -118,10 +116,13 @@ export function openIntake(request: Request, allowance: Allowance): Intake {
   }
   return {
     read: () => (bytes ??= readOnce()),
-    drop: () => (isBrought && bytes === undefined ? request.body?.cancel() : undefined),
     isRead: () => isRead,
   }
 }
+
+/** Nobody will read a body, so the server need not keep it; of GET and HEAD it keeps none. */
+export const dropBody = (request: Request): Promise<void> | undefined =>
+  request.method === 'GET' || request.method === 'HEAD' ? undefined : request.body?.cancel()
 
 /**
  * Whether more of a body that nobody read may be on its way than a connection is kept for: then it

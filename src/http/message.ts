@@ -3,12 +3,16 @@
  *
  * @module
  */
+import { ownText } from '../domain/text.ts'
 import { ApiError } from '../errors.ts'
 
 /** A name or an address, and a port: RFC 9110 section 7.2, RFC 3986 section 3.2.2. */
 const nameOrAddress =
   /^(?:(?:[\w\-.~!$&'()*+;=]|%[\da-f]{2})*|\[(?:[\da-f:.]+|v[\da-f]+\.[\w\-.~!$&'()*+;=:]+)\])$/i
 const port = /:\d*$/
+
+/** Of one service nearly all requests name the same host, which need not be looked at again. */
+let known: string | null = null
 
 /**
  * RFC 9112 section 3.2: more than one `Host`, or one that names no host, is 400, since two who read
@@ -19,8 +23,11 @@ const port = /:\d*$/
  */
 export function assertOneHost({ headers }: Request): void {
   const host = headers.get('host')
-  if (host === null || nameOrAddress.test(host.replace(port, ''))) return
-  throw new ApiError('invalid_request', 'expected one Host header')
+  if (host === known || host === null) return
+  if (!nameOrAddress.test(host.replace(port, ''))) {
+    throw new ApiError('invalid_request', 'expected one Host header')
+  }
+  known = ownText(host)
 }
 
 /**

@@ -22,7 +22,7 @@ import type { Answers, Exchange } from './answers.ts'
 import { assertContentType } from './bodies.ts'
 import type { BodyBudget } from './body-budget.ts'
 import { readIdempotencyKey, slotOf } from './idempotency.ts'
-import { openIntake, type Intake } from './intake.ts'
+import { dropBody, openIntake, type Intake } from './intake.ts'
 import { assertNoContentCoding } from './message.ts'
 import type { Params } from './paths.ts'
 import type { Reply, Route } from './route.ts'
@@ -38,10 +38,12 @@ export interface Pipeline extends Runner {
 /** With an idempotency key the type of a body comes after what the key has done before. */
 function readBytes(
   { route: { body }, request }: Asking,
-  intake: Intake,
+  intake: Intake | undefined,
   key: string | undefined,
 ): MaybeLater<Uint8Array | undefined> {
-  if (body === undefined) return andThen(intake.drop(), () => undefined)
+  if (body === undefined || intake === undefined) {
+    return andThen(dropBody(request), () => undefined)
+  }
   if (key === undefined) assertContentType(request.headers.get('content-type'), body.contentType)
   return intake.read()
 }
@@ -50,7 +52,7 @@ function readBytes(
 async function replyTo(
   pipeline: Pipeline,
   asking: Asking,
-  intake: Intake,
+  intake: Intake | undefined,
   first: Caller,
   room: Room,
 ): Promise<Reply> {
@@ -84,8 +86,9 @@ export async function answerRoute(
   const caller = admitted instanceof Promise ? await admitted : admitted
   exchange.isAdmitted = true
   const { ordinal } = caller.credential
-  const hold = pipeline.bodyBudget(ordinal)
-  const intake = openIntake(request, { hold, bytesMax: pipeline.deps.settings.bodyBytesMax })
+  const hold = route.body && pipeline.bodyBudget(ordinal)
+  const { bodyBytesMax: bytesMax } = pipeline.deps.settings
+  const intake = hold && openIntake(request, { hold, bytesMax })
   const room = pipeline.answerBudget(ordinal)
   try {
     const reply = await replyTo(pipeline, asking, intake, caller, room)
@@ -94,7 +97,7 @@ export async function answerRoute(
     room.release()
     throw thrown
   } finally {
-    hold.release()
-    exchange.isBodyRead = intake.isRead()
+    hold?.release()
+    exchange.isBodyRead = intake?.isRead() === true
   }
 }
