@@ -12,3 +12,16 @@ export const andThen = <T, R>(
   value: MaybeLater<T>,
   then: (value: T) => MaybeLater<R>,
 ): MaybeLater<R> => (value instanceof Promise ? value.then(then) : then(value))
+
+/** What `task` gives, or what `caught` makes of what it throws, at once or later. */
+export function orElse<T, R>(
+  task: () => MaybeLater<T>,
+  caught: (thrown: unknown) => R,
+): MaybeLater<T | R> {
+  try {
+    const value = task()
+    return value instanceof Promise ? value.catch(caught) : value
+  } catch (thrown) {
+    return caught(thrown)
+  }
+}

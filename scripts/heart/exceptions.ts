@@ -89,12 +89,6 @@ export const equivalent: readonly Exception[] = [
     reason: shortCut,
   },
   {
-    file: 'src/domain/mask-guard.ts',
-    guard: 'text < wanted',
-    what: ['boundary <='],
-    reason: 'equal texts have been told before',
-  },
-  {
     file: 'src/domain/number-places.ts',
     guard: 'at < zeros.length',
     what: ['boundary <='],

@@ -84,6 +84,10 @@ export const holdsAnywhere = (grants: Grants, permission: Permission): boolean =
 export const atMostMask = (transform: Transform): Transform =>
   transform === 'reveal' ? 'mask' : transform
 
+/** Greater where more is shown; -1 where nothing is, not even that there is a token. */
+export const rankOf = (transform: Transform | undefined): number =>
+  transform === undefined ? -1 : transforms.indexOf(transform)
+
 /** The one that shows less. */
 export const lesserOf = (one: Transform, other: Transform): Transform =>
-  transforms.indexOf(one) < transforms.indexOf(other) ? one : other
+  rankOf(one) < rankOf(other) ? one : other

@@ -10,6 +10,17 @@ const nine = 0x39
 
 export const isDigitCode = (code: number): boolean => code >= zero && code <= nine
 
+/** The digits of a text, in order. */
+export const digitsIn = (text: string): string => text.replaceAll(/[^0-9]/g, '')
+
+export const countDigits = (text: string): number => {
+  let count = 0
+  for (let index = 0; index < text.length; index += 1) {
+    if (isDigitCode(text.charCodeAt(index))) count += 1
+  }
+  return count
+}
+
 /** @returns whether the text is `min` to `max` ASCII digits and nothing else */
 export const isDigits = (text: string, min: number, max: number): boolean => {
   if (text.length < min || text.length > max) return false

@@ -10,7 +10,8 @@
  * Source: contract section 12, `sessions.grants_within_authorizer`.
  * @module
  */
-import { plainTransform, transforms, type Grants, type Rule, type Transform } from './access.ts'
+import { plainTransform, rankOf, type Grants, type Rule } from './access.ts'
+import { present } from '../errors.ts'
 import type { Permission } from './permissions.ts'
 
 /** Containers that start with a text, or the one that equals it. */
@@ -39,9 +40,6 @@ interface Area {
   /** Whether it covers all that stands there, whatever its id. */
   readonly isWhole: boolean
 }
-
-const rankOf = (transform: Transform): number => transforms.indexOf(transform)
-const nothing = -1
 
 function areaOf(rule: Rule): Area {
   const { container, conditions } = rule
@@ -75,7 +73,7 @@ function classesOf(granted: readonly Area[], limiting: readonly Area[]): readonl
 }
 
 const plainRank = ({ permissions }: Grants, permission: Permission): number =>
-  permissions.includes(permission) ? rankOf(plainTransform(permission)) : nothing
+  rankOf(permissions.includes(permission) ? plainTransform(permission) : undefined)
 
 /** What grants show at least, by their areas in one place. */
 function leastOf(grants: Grants, areas: readonly Area[], permission: Permission): number {
@@ -129,17 +127,15 @@ const uniqueOf = ({ permissions, rules }: Grants): readonly Permission[] => [
 export function grantsWithin(grants: Grants, limit: Grants): Grants {
   const areas = grants.rules.map(areaOf)
   const limiting = limit.rules.map(areaOf)
-  const permissions = uniqueOf(grants)
   const sides = { areas, classes: classesOf(areas, limiting), limit }
-  const held = permissions.map(each => ({ each, ...standing(sides, grants, each) }))
-  const standsIn = (rule: Rule, permission: Permission): boolean =>
-    held.some(({ each, rules }) => each === permission && rules.has(rule))
+  const held = new Map(uniqueOf(grants).map(each => [each, standing(sides, grants, each)]))
+  const heldOf = (permission: Permission) =>
+    present(held.get(permission), 'every permission of the grants is looked at')
   const rules = grants.rules.flatMap(rule => {
-    const left = rule.permissions.filter(permission => standsIn(rule, permission))
+    const left = rule.permissions.filter(each => heldOf(each).rules.has(rule))
     return left.length === 0 ? [] : [{ ...rule, permissions: left }]
   })
-  const plain = held.filter(({ isPlain }) => isPlain).map(({ each }) => each)
-  return { permissions: grants.permissions.filter(each => plain.includes(each)), rules }
+  return { permissions: grants.permissions.filter(each => heldOf(each).isPlain), rules }
 }
 
 const countOf = ({ permissions, rules }: Grants): number =>

@@ -28,8 +28,6 @@ export const digitsChanger = (data: Json, place: DigitsPlace): ((digits: string)
   return digits => withMember(copy, place.member, digits)
 }
 
-export const countDigits = (text: string): number => text.replaceAll(/[^0-9]/g, '').length
-
 const allDigits = '0123456789'
 
 /**

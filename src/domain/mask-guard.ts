@@ -11,14 +11,16 @@ import { binDigitsOf, lastDigits } from './expression/filters/card.ts'
 import type { Meter } from './expression/run.ts'
 import type { Output, PathStep } from './expression/tree.ts'
 import { maskNumberOutputsMax } from '../limits.ts'
+import type { DigitsPlace } from './hidden-digits.ts'
 import type { Json } from './json.ts'
 import { outputsOf, pathsOf } from './mask-outputs.ts'
 import { placesShown } from './number-places.ts'
+import { TextMap, type ReadonlyTextMap } from './text-map.ts'
 
 /** A type whose data holds the number of a card, as the guard sees it. */
 export interface CardShape {
-  /** The path to the number. */
-  readonly number: readonly PathStep[]
+  /** Where the number stands. */
+  readonly place: DigitsPlace
   /** Whether such a path reads of the number or of the code, or may. */
   readonly isProtected: (steps: readonly PathStep[]) => boolean
   readonly dataWith: (number: string) => Json
@@ -28,7 +30,7 @@ const shapes: ReadonlyMap<string, CardShape> = new Map<string, CardShape>([
   [
     'card',
     {
-      number: ['number'],
+      place: { member: 'number' },
       isProtected: ([first]) => first === undefined || first === 'number' || first === 'cvc',
       dataWith: number => new Map([['number', number]]),
     },
@@ -36,7 +38,7 @@ const shapes: ReadonlyMap<string, CardShape> = new Map<string, CardShape>([
   [
     'card_number',
     {
-      number: [],
+      place: 'whole',
       isProtected: ([first]) => first === undefined,
       dataWith: number => number,
     },
@@ -60,12 +62,13 @@ const protectedOutputs = (shape: CardShape, mask: Json): readonly Output[] | und
 
 /** Of an output that reads the number alone; `undefined` where its form does not tell. */
 const numberPlaces = (
-  { number, dataWith }: CardShape,
+  { place, dataWith }: CardShape,
   output: Output,
   length: number,
   meter?: Meter,
 ): ReadonlySet<number> | undefined => {
   const { source } = output
+  const number = place === 'whole' ? [] : [place.member]
   const isOfNumber = source.kind === 'path' && isPath(source.steps, number)
   return isOfNumber ? placesShown(output, length, dataWith, meter) : undefined
 }
@@ -103,31 +106,18 @@ export const showsEndsAtMost = (
   return shown !== undefined && [...shown].every(isAtEnd)
 }
 
-/** Outputs as texts in order: they are of the caller, and no hash is taken of them. */
-const textsOf = (outputs: readonly Output[]): readonly string[] =>
-  outputs.map(output => JSON.stringify(output)).toSorted()
-
-const includesSorted = (texts: readonly string[], wanted: string): boolean => {
-  let from = 0
-  let to = texts.length
-  while (from < to) {
-    const middle = (from + to) >> 1
-    const text = String(texts[middle])
-    if (text === wanted) return true
-    if (text < wanted) from = middle + 1
-    else to = middle
-  }
-  return false
-}
+/** Outputs as texts: they are of the caller, so no hash is taken of them. */
+const textsOf = (outputs: readonly Output[]): ReadonlyTextMap<true> =>
+  new TextMap(outputs.map(output => [JSON.stringify(output), true] as const))
 
 /** The path itself as an output, without a filter. */
 const bareText = (steps: readonly PathStep[]): string =>
   JSON.stringify({ source: { kind: 'path', root: 'data', steps }, filters: [] } satisfies Output)
 
 /** Whether the path, or what it leads through, stands bare among the outputs. */
-const isShownWhole = (texts: readonly string[], steps: readonly PathStep[]): boolean =>
+const isShownWhole = (texts: ReadonlyTextMap<true>, steps: readonly PathStep[]): boolean =>
   Array.from({ length: steps.length + 1 }, (_, count) => steps.slice(0, count)).some(part =>
-    includesSorted(texts, bareText(part)),
+    texts.has(bareText(part)),
   )
 
 /**
@@ -146,7 +136,7 @@ export const showsNoMore = (
   const telling = protectedOutputs(shape, standing) ?? []
   const shown = new Set(telling.flatMap(each => [...(numberPlaces(shape, each, length) ?? [])]))
   return outputsOf(mask).every(output => {
-    if (includesSorted(texts, JSON.stringify(output))) return true
+    if (texts.has(JSON.stringify(output))) return true
     if (pathsOf(output).every(({ steps }) => isShownWhole(texts, steps))) return true
     const places = numberPlaces(shape, output, length)
     return places !== undefined && [...places].every(place => shown.has(place))

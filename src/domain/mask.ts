@@ -12,7 +12,8 @@ import { maskDepthMax, maskHiddenDigitsMin, maskProbeStepsMax, maskValuesMax } f
 import { compileTemplate } from './expression/compile.ts'
 import { assertAffordable, spend, startRun, type Meter, type Run } from './expression/run.ts'
 import { assertOutputFits, scalarTextOf } from './expression/values.ts'
-import { digitsAt, digitsChanger, hidesDigits, type DigitsPlace } from './hidden-digits.ts'
+import { digitsIn } from './digits.ts'
+import { digitsAt, digitsChanger, hidesDigits } from './hidden-digits.ts'
 import { printJson } from './json-print.ts'
 import { isJsonArray, isJsonObject, withMember, type Json, type Members } from './json.ts'
 import { cardShapeOf, shownPlaces, type CardShape } from './mask-guard.ts'
@@ -110,20 +111,11 @@ export const showsAnything = (mask: Json, data: Json, meter?: Meter): boolean =>
   return applyMask(mask, data, start()) !== undefined && showsIn(mask, start())
 }
 
-const digitsIn = (text: string): string => text.replaceAll(/[^0-9]/g, '')
-
-/** Calls `visit` with the text of every scalar and of every member name, in order. */
-const visitTexts = (value: Json, visit: (text: string) => void): void => {
-  if (isJsonArray(value)) {
-    for (const item of value) visitTexts(item, visit)
-  } else if (isJsonObject(value)) {
-    for (const [name, member] of value) {
-      visit(name)
-      visitTexts(member, visit)
-    }
-  } else {
-    visit(scalarTextOf(value) ?? '')
-  }
+const containsIn = (value: Json, wanted: string): boolean => {
+  const isIn = (text: string): boolean => digitsIn(text).includes(wanted)
+  if (isJsonArray(value)) return value.some(item => containsIn(item, wanted))
+  if (!isJsonObject(value)) return isIn(scalarTextOf(value) ?? '')
+  return Array.from(value).some(([name, member]) => isIn(name) || containsIn(member, wanted))
 }
 
 /**
@@ -134,11 +126,7 @@ const visitTexts = (value: Json, visit: (text: string) => void): void => {
  */
 export const outputContains = (value: Json, digits: string): boolean => {
   const wanted = digitsIn(digits)
-  let isFound = false
-  visitTexts(value, text => {
-    isFound ||= wanted !== '' && digitsIn(text).includes(wanted)
-  })
-  return isFound
+  return wanted !== '' && containsIn(value, wanted)
 }
 
 /** Steps for each character of what a probe shows, since it is printed to be compared. */
@@ -159,9 +147,6 @@ const printShown = (
   return text
 }
 
-/** Of a card; a bare number is the whole data. */
-const numberPlace: DigitsPlace = { member: 'number' }
-
 /** By the form of the mask where that tells; else by what other digits would change. */
 const hidesNumber = (
   shape: CardShape,
@@ -172,7 +157,7 @@ const hidesNumber = (
 ): boolean => {
   const places = shownPlaces(shape, mask, number.length, meter)
   if (places !== undefined && number.length - places.size >= maskHiddenDigitsMin) return true
-  const change = digitsChanger(data, numberPlace)
+  const change = digitsChanger(data, shape.place)
   // Where no steps are left a probe shows nothing, and so its digit counts as shown.
   const probes = { stepsLeft: maskProbeStepsMax }
   return hidesDigits(number, maskHiddenDigitsMin, digits =>
@@ -195,7 +180,7 @@ export const assertMaskHidesNumber = (
 ): void => {
   const shape = cardShapeOf(typeName)
   if (shape === undefined) return
-  const number = digitsAt(data, isJsonObject(data) ? numberPlace : 'whole')
+  const number = digitsAt(data, shape.place)
   if (number === undefined) return
   const { masked = null } = applyMask(mask, data, startRun({ at: 'mask', data, meter })) ?? {}
   if (outputContains(masked, number) || !hidesNumber(shape, mask, data, number, meter)) {

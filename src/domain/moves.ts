@@ -6,7 +6,7 @@
  * @module
  */
 import type { Caller } from './caller.ts'
-import { decideTransform, transforms, type Grants, type Place } from './access.ts'
+import { decideTransform, rankOf, type Grants, type Place } from './access.ts'
 import type { TokenPermission } from './permissions.ts'
 
 /** The permissions by which a caller sees data, or can give it another mask. */
@@ -17,11 +17,8 @@ export const seeingPermissions = [
   'token:update',
 ] as const satisfies readonly TokenPermission[]
 
-/** A place that is not covered shows least: not even that the token is there. */
-const rankAt = (grants: Grants, permission: TokenPermission, place: Place): number => {
-  const decided = decideTransform(grants, permission, place)
-  return transforms.findIndex(transform => transform === decided)
-}
+const rankAt = (grants: Grants, permission: TokenPermission, place: Place): number =>
+  rankOf(decideTransform(grants, permission, place))
 
 /** Whether `to` shows these grants no more than `from` does. */
 const showsNoMore = (grants: Grants, from: Place, to: Place): boolean =>

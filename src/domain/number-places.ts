@@ -8,7 +8,7 @@
  * Source: contract section 6; PCI DSS 3.4.1.
  * @module
  */
-import { countDigits } from './hidden-digits.ts'
+import { countDigits } from './digits.ts'
 import { bindTemplate } from './expression/compile.ts'
 import { assertAffordable, startRun, type Meter } from './expression/run.ts'
 import type { FilterCall, Operand, Output } from './expression/tree.ts'

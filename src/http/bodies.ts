@@ -6,15 +6,17 @@
  * @module
  */
 import type { TSchema } from '@sinclair/typebox'
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { ValueErrorType, type ValueError } from '@sinclair/typebox/errors'
 import { addFault, throwFaults, type Faults } from '../domain/faults.ts'
-import { isJsonObject, type JsonObject } from '../domain/json.ts'
+import { decodeUtf8, parseJson, parseJsonInTurns } from '../domain/json-parse.ts'
+import { printInTurns } from '../domain/json-print-turns.ts'
+import { isJsonObject, type Json, type JsonObject } from '../domain/json.ts'
 import { ApiError } from '../errors.ts'
-import { bodyFaultsMax } from '../limits.ts'
+import { keptFor } from '../kept.ts'
+import { bodyFaultsMax, shortBodyBytesMax } from '../limits.ts'
 import { andThen, type MaybeLater } from '../maybe-later.ts'
 import { knownPart } from './known-part.ts'
-import { parseBody } from './long-bodies.ts'
 import type { BodyRule } from './route.ts'
 
 /** RFC 9110 section 8.3: types are case-insensitive; a charset, if given, must be UTF-8. */
@@ -28,16 +30,7 @@ export function assertContentType(header: string | null, expected: string): void
   }
 }
 
-const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>()
-
-function checkerOf(schema: TSchema): TypeCheck<TSchema> {
-  let checker = compiled.get(schema)
-  if (checker === undefined) {
-    checker = TypeCompiler.Compile(schema)
-    compiled.set(schema, checker)
-  }
-  return checker
-}
+const checkerOf = keptFor((schema: TSchema) => TypeCompiler.Compile(schema))
 
 /** `/rules/0/priority` to `rules[0].priority`. */
 const dottedPath = (pointer: string): string =>
@@ -92,6 +85,29 @@ export function readEnvelope(
   return body
 }
 
+type LetOthersIn = () => Promise<void>
+
+/**
+ * @returns the value; what of it is long was printed, so that printing it again takes no time
+ * @throws ApiError `invalid_request` as `parseJson`
+ */
+async function parseLongBody(bytes: Uint8Array, next: LetOthersIn): Promise<Json> {
+  await next()
+  const text = decodeUtf8(bytes)
+  await next()
+  const value = await parseJsonInTurns(text, next)
+  await next()
+  await printInTurns(value, next)
+  return value
+}
+
+/**
+ * @param next resolves when one more piece may be worked on
+ * @throws ApiError `invalid_request` as `decodeUtf8` and `parseJson`
+ */
+const parseBody = (bytes: Uint8Array, next: LetOthersIn): Json | Promise<Json> =>
+  bytes.length <= shortBodyBytesMax ? parseJson(decodeUtf8(bytes)) : parseLongBody(bytes, next)
+
 /**
  * @returns the body as the schema describes it; opaque members hold a `Json`
  * @throws ApiError `invalid_request`
@@ -99,7 +115,7 @@ export function readEnvelope(
 export function parseJsonBody(
   bytes: Uint8Array,
   rule: BodyRule,
-  letOthersIn: () => Promise<void>,
+  letOthersIn: LetOthersIn,
 ): MaybeLater<unknown> {
   const { schema, opaque } = rule
   return andThen(parseBody(bytes, letOthersIn), json => {

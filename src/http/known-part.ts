@@ -17,6 +17,7 @@ import {
   type Json,
   type JsonObject,
 } from '../domain/json.ts'
+import { keptFor } from '../kept.ts'
 import { bodyFaultsMax } from '../limits.ts'
 import { findMeant, knownNames, type KnownNames } from './known-names.ts'
 
@@ -34,18 +35,11 @@ interface Members {
 
 const nothingOpaque: ReadonlySet<string> = new Set()
 
-const membersOf = new WeakMap<TSchema, Members>()
-
 /** The members that the schema of an object names, each with its schema; listed once. */
-function readMembers(schema: TSchema): Members {
-  let members = membersOf.get(schema)
-  if (members === undefined) {
-    const schemas = new Map(Object.entries(shapeOf(schema, 'properties')?.properties ?? {}))
-    members = { schemas, known: knownNames([...schemas.keys()]) }
-    membersOf.set(schema, members)
-  }
-  return members
-}
+const readMembers = keptFor((schema: TSchema): Members => {
+  const schemas = new Map(Object.entries(shapeOf(schema, 'properties')?.properties ?? {}))
+  return { schemas, known: knownNames([...schemas.keys()]) }
+})
 
 /** The shape that a value is meant to have, where null or something else may stand in its place. */
 function shapeOf(schema: TSchema, member: 'properties' | 'items'): Shape | undefined {

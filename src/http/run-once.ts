@@ -44,8 +44,9 @@ const queryOf = ({ route, request }: Asking) =>
 function callOf(runner: Runner, asked: Asked): MaybeLater<Call> {
   const { route, request, params, caller, countItems } = asked
   const query = queryOf(asked)
-  if (route.body === undefined) return { caller, params, query, body: undefined, countItems }
-  assertContentType(request.headers.get('content-type'), route.body.contentType)
+  if (route.body !== undefined) {
+    assertContentType(request.headers.get('content-type'), route.body.contentType)
+  }
   return andThen(parsedBody(runner, asked), body => ({ caller, params, query, body, countItems }))
 }
 
@@ -90,7 +91,7 @@ async function afterFailure(
   const found = await findDone(runner.deps, slot)
   const caller = await callerNow(runner, asked)
   if ('done' in found) {
-    return { reply: await replay({ ...asked, caller }, found.done, async () => body) }
+    return { reply: await replay({ ...asked, caller }, found.done, () => body) }
   }
   if (!(thrown instanceof AlongTaken)) throw thrown
   return { caller, keeping: { slot, leaving: found.leaving } }

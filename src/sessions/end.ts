@@ -6,7 +6,6 @@
  * @module
  */
 import type { Caller } from '../domain/caller.ts'
-import { holdsAnywhere } from '../domain/access.ts'
 import { ApiError } from '../errors.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
 import type { SessionDeps } from './deps.ts'
@@ -18,17 +17,11 @@ const absent = () => new ApiError('not_found', 'There is no such session.')
 const mayEnd = ({ type, applicationId }: Caller, { authorization }: SessionRecord): boolean =>
   type === 'management' || authorization?.authorizedBy === applicationId
 
-function assertMayEndAny({ type, grants }: Caller): void {
-  if (type !== 'management' || holdsAnywhere(grants, 'session:delete')) return
-  throw new ApiError('forbidden', 'expected a credential with the permission session:delete')
-}
-
 /**
  * The session's key is refused from the moment this resolves, in every process.
- * @throws ApiError `forbidden` for a manager without the permission; `not_found`
+ * @throws ApiError `not_found`
  */
 export async function endSession(deps: SessionDeps, caller: Caller, id: string): Promise<void> {
-  assertMayEndAny(caller)
   const { keys, store, now } = deps
   const unique = sessionUnique(keys, caller.tenantId, id)
   await untilWritten(async () => {

@@ -59,7 +59,8 @@ const manageRoutes = (deps: SessionDeps): readonly Route[] => [
     description:
       'For management applications with `session:delete`; and for private ones, of sessions that ' +
       'they authorized.',
-    permission: undefined,
+    permission: 'session:delete',
+    isOwn: ({ type }) => type === 'private',
     callers: ['management', 'private'],
     success: { status: 204 },
     failures: [401, 403, 404],

@@ -12,10 +12,10 @@ import { assertAffordable } from '../domain/expression/run.ts'
 import { TextMap } from '../domain/text-map.ts'
 import { ApiError, invalid, type ErrorKind } from '../errors.ts'
 import { bulkAnswerCharsMax } from '../limits.ts'
-import type { MaybeLater } from '../maybe-later.ts'
+import { orElse, type MaybeLater } from '../maybe-later.ts'
 import type { Housed } from '../records/room.ts'
 import type { Change, NewRow } from '../store/contract.ts'
-import { decideHolding, findEqual, type Holding } from './dedup.ts'
+import { decideHolding, findEqual } from './dedup.ts'
 import { assertMayMask } from './mask-rights.ts'
 import type { Plan } from './plan.ts'
 import { reachOf, type Reach } from './reach.ts'
@@ -112,7 +112,7 @@ function makeToken(
   { tenantId }: Caller,
   plan: Plan,
   { record, transform }: Named,
-  { uniques }: Pick<Holding, 'uniques'>,
+  uniques: readonly Uint8Array[] = [],
 ): Made {
   const { contents, data } = plan.composed
   const written = { data, dataText: contents.dataText }
@@ -171,7 +171,7 @@ async function findAnswer(
 /** Named as no other one of the batch is. */
 function nameInBatch(deps: Deps, caller: Caller, entry: Entry, { ids }: Batch): Named {
   const name = () => nameToken(deps, caller, entry, entry.collisions)
-  let named = entry.named ?? (entry.collisions === 0 ? entry.first : undefined) ?? name()
+  let named = entry.named ?? name()
   while (named.record.idIsRandom !== true && ids.has(named.record.id)) {
     entry.collisions += 1
     entry.made = undefined
@@ -209,17 +209,17 @@ async function decideByContent(
   for (const change of holding.changes) {
     batch.changes.set('remove' in change ? change.remove : change.require, change)
   }
-  return addToBatch(entry, makeToken(deps, caller, entry.plan, named, holding), batch)
+  return addToBatch(entry, makeToken(deps, caller, entry.plan, named, holding.uniques), batch)
 }
 
 /** At once where nothing is to be looked for. @throws ApiError as `refusals` */
 function decideEntry(deps: Deps, caller: Caller, entry: Entry, batch: Batch): MaybeLater<Answer> {
-  entry.first ??= nameToken(deps, caller, entry, 0)
+  entry.first ??= entry.named = nameToken(deps, caller, entry, 0)
   if (entry.first.record.deduplicates === true) {
     return decideByContent(deps, caller, entry, entry.first, batch)
   }
   const named = nameInBatch(deps, caller, entry, batch)
-  const made = entry.made ?? makeToken(deps, caller, entry.plan, named, { uniques: [] })
+  const made = entry.made ?? makeToken(deps, caller, entry.plan, named)
   return addToBatch(entry, made, batch)
 }
 
@@ -238,12 +238,7 @@ function decideOrRefuse(
     entry.isRefused = true
     refuse(thrown)
   }
-  try {
-    const decided = decideEntry(deps, caller, entry, batch)
-    return decided instanceof Promise ? decided.catch(refused) : decided
-  } catch (thrown) {
-    return refused(thrown)
-  }
+  return orElse(() => decideEntry(deps, caller, entry, batch), refused)
 }
 
 /**

@@ -22,8 +22,15 @@ import {
 } from './examples.ts'
 import { createTokenSchema, opaqueMembers, tokenSchema, type CreateTokenBody } from './model.ts'
 import type { Past } from './replay.ts'
-import { retokenizePartly, retokenizeWhole, type KeptLeaves } from './tokenize-replay.ts'
-import { tokenizePartly, tokenizeWhole, type ItemResult, type ReadRequest } from './tokenize.ts'
+import { retokenize, type KeptLeaves } from './tokenize-replay.ts'
+import {
+  printWhole,
+  resultsOf,
+  tokenizePartly,
+  tokenizeWhole,
+  type ItemResult,
+  type ReadRequest,
+} from './tokenize.ts'
 
 const anyJson = Type.Any({ description: 'Any JSON.' })
 
@@ -98,13 +105,13 @@ async function tokenize(deps: Deps, call: Call): Promise<Reply> {
   return { status: 200, json }
 }
 
-async function retokenize(deps: Deps, repetition: Repetition): Promise<Reply> {
+async function answerAgain(deps: Deps, repetition: Repetition): Promise<Reply> {
   const { caller, query, countItems } = repetition
   const body = (await repetition.body()) as Json
   const past = repetition.done as unknown as Past<KeptLeaves>
-  const json = isPartial(query)
-    ? printResults(await retokenizePartly(deps, caller, body, past, countItems))
-    : await retokenizeWhole(deps, caller, body, past, countItems)
+  const isPart = isPartial(query)
+  const { leaves, fates } = await retokenize(deps, caller, body, past, countItems)
+  const json = isPart ? printResults(resultsOf(leaves, fates)) : printWhole(body, fates)
   return { status: 200, json }
 }
 
@@ -137,7 +144,7 @@ export const bulkRoutes = (deps: Deps): readonly Route[] => [
     success: { status: 200, schema: tokenizedSchema, examples: tokenizedExamples },
     failures: [400, 401, 403, 404, 409, 413, 415],
     handle: call => tokenize(deps, call),
-    replay: repetition => retokenize(deps, repetition),
+    replay: repetition => answerAgain(deps, repetition),
   },
   {
     name: 'detokenize',

@@ -13,29 +13,23 @@ import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { openGuessWindows, type GuessWindows, type Share } from '../domain/guess-windows.ts'
 import { revealsAll, seesAllData } from '../domain/reveals.ts'
-import { invalid, tooManyRequests, type ApiError } from '../errors.ts'
+import { invalid, tooManyRequests } from '../errors.ts'
+import { keptFor } from '../kept.ts'
 import { guessClausesMax, sessionGuessBudgets } from '../limits.ts'
 import type { Store } from '../store/contract.ts'
+import type { Refuse } from './batch.ts'
 import type { Plan } from './plan.ts'
 import type { TokenRecord } from './stored-form.ts'
-
-/** As `Refuse` in batch.ts. */
-type Refuse = (index: number, error: ApiError) => void
 
 type Kind = 'search' | 'create' | 'fingerprint'
 type Budgets = Readonly<Record<Kind, GuessWindows>>
 
-const opened = new WeakMap<Store, Budgets>()
+const budgetsFor = keptFor((_: Store, elapsedMs: () => number): Budgets => {
+  const open = () => openGuessWindows(elapsedMs)
+  return { search: open(), create: open(), fingerprint: open() }
+})
 
-function budgetsOf({ store, elapsedMs }: Deps): Budgets {
-  let budgets = opened.get(store)
-  if (budgets === undefined) {
-    const open = () => openGuessWindows(elapsedMs)
-    budgets = { search: open(), create: open(), fingerprint: open() }
-    opened.set(store, budgets)
-  }
-  return budgets
-}
+const budgetsOf = ({ store, elapsedMs }: Deps): Budgets => budgetsFor(store, elapsedMs)
 
 const budgetOf = ({ settings }: Deps, kind: Kind): number =>
   kind === 'search' ? settings.searchGuessesPerMinuteMax : settings.createGuessesPerMinuteMax
@@ -82,10 +76,15 @@ export function spendClauses(
   spend(deps, caller, 'search', count)
 }
 
-/** Counts one update that is told whether an equal token exists. @throws ApiError as `spend` */
-export function spendUpdate(deps: Deps, caller: Caller, record: TokenRecord): void {
-  if (record.deduplicates !== true || seesAllData(caller.grants)) return
+/**
+ * Counts one update that is told whether an equal token exists.
+ * @returns whether it counts
+ * @throws ApiError as `spend`
+ */
+export function spendUpdate(deps: Deps, caller: Caller, record: TokenRecord): boolean {
+  if (record.deduplicates !== true || seesAllData(caller.grants)) return false
   spend(deps, caller, 'create', 1)
+  return true
 }
 
 /**
@@ -101,20 +100,6 @@ export function spendFingerprints(deps: Deps, caller: Caller, count: number): nu
   const taken = budgetsOf(deps).fingerprint.takeSome(sharesOf(caller, budget), count)
   if (taken.isFirst) tell(deps, caller, 'fingerprint')
   return taken.count
-}
-
-/**
- * As `spendFingerprints`, for one token that is changed: equal contents tell nothing new.
- * @param count counts once, however often the update is tried
- * @returns the record as it is to be sealed
- */
-export function hideFingerprint(
-  { fingerprint, hidesFingerprint }: TokenRecord,
-  changed: TokenRecord,
-  count: () => boolean,
-): TokenRecord {
-  const hides = changed.fingerprint === fingerprint ? hidesFingerprint === true : !count()
-  return hides ? { ...changed, hidesFingerprint: true } : changed
 }
 
 /**

@@ -11,9 +11,8 @@
 import { isJsonObject, type Json } from '../domain/json.ts'
 import { printJson } from '../domain/json-print.ts'
 import type { TokenType } from '../domain/token-types.ts'
-import { ApiError } from '../errors.ts'
 import { hiddenDataStepBytes } from '../limits.ts'
-import type { Draft, HiddenData } from './compose.ts'
+import type { HiddenData } from './compose.ts'
 import type { LoadedToken } from './load.ts'
 
 export const isHidden = ({ transform }: LoadedToken): boolean => transform === 'redact'
@@ -43,19 +42,4 @@ export function hiddenDataOf(
   const { protectedNumber } = type
   const replacesNumber = typeof protectedNumber === 'object' && patch.has(protectedNumber.member)
   return { bytes: judgedBytes(dataText, patch), keepsNumber: !replacesNumber }
-}
-
-/**
- * Refuses other expressions on hidden data before any of them is evaluated.
- * @throws ApiError `forbidden`
- */
-export function assertExpressionsKept(token: LoadedToken, draft: Draft): void {
-  if (!isHidden(token)) return
-  const { maskText, fingerprintExpression, searchIndexes } = token.record
-  const isKept =
-    maskText === (draft.mask === undefined ? undefined : printJson(draft.mask)) &&
-    fingerprintExpression === draft.fingerprintExpression &&
-    JSON.stringify(searchIndexes) === JSON.stringify(draft.searchIndexes)
-  if (isKept) return
-  throw new ApiError('forbidden', 'expected a rule that reveals, to change how data is shown')
 }

@@ -4,13 +4,8 @@
  * Source: contract section 7; hardening T28, H99.
  * @module
  */
-import {
-  countDigits,
-  digitsAt,
-  digitsChanger,
-  hidesDigits,
-  type DigitsPlace,
-} from '../domain/hidden-digits.ts'
+import { countDigits } from '../domain/digits.ts'
+import { digitsAt, digitsChanger, hidesDigits, type DigitsPlace } from '../domain/hidden-digits.ts'
 import type { Json } from '../domain/json.ts'
 import { outputContains } from '../domain/mask.ts'
 import { containsCardNumber } from '../domain/pan-guard.ts'

@@ -8,18 +8,22 @@
  */
 import type { Transform } from '../domain/access.ts'
 import type { Meter } from '../domain/expression/run.ts'
+import { digitsAt } from '../domain/hidden-digits.ts'
 import { parseJson } from '../domain/json-parse.ts'
-import { isJsonObject, type Json } from '../domain/json.ts'
+import { printJson } from '../domain/json-print.ts'
+import type { Json } from '../domain/json.ts'
 import { applyMask } from '../domain/mask.ts'
 import { cardShapeOf, showsEndsAtMost, showsNoMore, type CardShape } from '../domain/mask-guard.ts'
 import { tokenTypeOf } from '../domain/token-types.ts'
 import { ApiError } from '../errors.ts'
 import type { Settings } from '../settings.ts'
-import type { Composed, ComposedRecord, HiddenData } from './compose.ts'
+import type { Composed, ComposedRecord, Draft, HiddenData } from './compose.ts'
+import { isHidden } from './hidden-data.ts'
 import type { LoadedToken } from './load.ts'
 import { defaultMaskTextOf } from './stored-form.ts'
 
 type Rights = Pick<Settings, 'strictMasks'>
+type Expressions = Pick<Draft, 'fingerprintExpression' | 'searchIndexes'>
 
 const refused = () =>
   new ApiError(
@@ -36,13 +40,12 @@ const isDefaultMask = ({ type, maskText }: ComposedRecord): boolean => {
   return known !== undefined && maskText === defaultMaskTextOf(known)
 }
 
-const numberLengthOf = (data: Json): number => {
-  const number = isJsonObject(data) ? data.get('number') : data
-  return typeof number === 'string' ? number.length : 0
-}
+const numberLengthOf = ({ place }: CardShape, data: Json): number =>
+  digitsAt(data, place)?.length ?? 0
 
 const assertShowsEnds = (shape: CardShape, maskText: string, data: Json, meter?: Meter): void => {
-  if (!showsEndsAtMost(shape, parseJson(maskText), numberLengthOf(data), meter)) throw refused()
+  if (!showsEndsAtMost(shape, parseJson(maskText), numberLengthOf(shape, data), meter))
+    throw refused()
 }
 
 /**
@@ -83,21 +86,36 @@ function assertNarrows(
 ): void {
   const { maskText } = record
   if (maskText === undefined) return
-  const length = numberLengthOf(data)
+  const length = numberLengthOf(shape, data)
   const isKept = maskText === token.record.maskText
   if (!isKept && !showsNoMore(shape, parseJson(maskText), standingMask(token, standing), length)) {
     throw refused()
   }
   if (isDefaultMask(record)) return
-  const isJudged = hidden ? !hidden.keepsNumber : length !== numberLengthOf(standing)
+  const isJudged = hidden ? !hidden.keepsNumber : length !== numberLengthOf(shape, standing)
   if (isJudged) assertShowsEnds(shape, maskText, data)
+}
+
+const isFoundAlike = (one: Expressions, other: Expressions): boolean =>
+  one.fingerprintExpression === other.fingerprintExpression &&
+  JSON.stringify(one.searchIndexes) === JSON.stringify(other.searchIndexes)
+
+/**
+ * Of hidden data: other expressions are refused before any of them is evaluated. decision: whoever
+ * sees nothing may never widen it, since fingerprints of chosen parts tell all.
+ * @throws ApiError `forbidden`
+ */
+export function assertExpressionsKept(token: LoadedToken, draft: Draft): void {
+  if (!isHidden(token)) return
+  const { record } = token
+  const maskText = draft.mask === undefined ? undefined : printJson(draft.mask)
+  if (record.maskText !== maskText || !isFoundAlike(record, draft)) throw refusedToChange()
 }
 
 /**
  * How a changed token is shown and found. The transform is that of the rule on `token:update`.
- * decision: whoever sees nothing may never widen it, since fingerprints of chosen parts tell all.
  * @param standing the data of the token before the change
- * @param hidden   present where the changer sees nothing of it
+ * @param hidden   present where the changer sees nothing of it: then its expressions are kept
  * @throws ApiError `forbidden`
  */
 export function assertMayRemask(
@@ -108,13 +126,9 @@ export function assertMayRemask(
   hidden?: HiddenData,
 ): void {
   const { transform, record } = token
-  if (transform === 'reveal' || (transform === 'mask' && !rights.strictMasks)) return
-  const { maskText, fingerprintExpression, searchIndexes } = next.record
-  const isFoundAlike =
-    record.fingerprintExpression === fingerprintExpression &&
-    JSON.stringify(record.searchIndexes) === JSON.stringify(searchIndexes)
-  if (!isFoundAlike) throw refusedToChange()
-  const shape = rights.strictMasks ? cardShapeOf(record.type) : undefined
+  if (!rights.strictMasks || transform === 'reveal') return
+  if (!isFoundAlike(record, next.record)) throw refusedToChange()
+  const shape = cardShapeOf(record.type)
   if (shape !== undefined) assertNarrows(shape, token, standing, next, hidden)
-  else if (record.maskText !== maskText) throw refusedToChange()
+  else if (record.maskText !== next.record.maskText) throw refusedToChange()
 }

@@ -15,6 +15,7 @@ import { dayOf, spanOf } from '../domain/day-spans.ts'
 import { idPrefixes } from '../domain/id-prefixes.ts'
 import { foldMetadata } from '../domain/metadata.ts'
 import { openTextCache } from '../domain/text-cache.ts'
+import { keptFor } from '../kept.ts'
 import { sharedTermCharsMax, sharedTermsMax } from '../limits.ts'
 import { openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { Digest, NewRow, Row } from '../store/contract.ts'
@@ -99,18 +100,11 @@ const openTerms = (scope: KeyScope) => {
 
 type TokenTerms = ReturnType<typeof openTerms>
 
-const openedTerms = new WeakMap<KeyScope, TokenTerms>()
+const termsFor = keptFor(openTerms)
 
 /** The digests that tokens are found by; the same function writes and reads them. */
-export function tokenTerms(keys: Keys, tenantId: string): TokenTerms {
-  const scope = keys.tenant(tenantId)
-  let terms = openedTerms.get(scope)
-  if (terms === undefined) {
-    terms = openTerms(scope)
-    openedTerms.set(scope, terms)
-  }
-  return terms
-}
+export const tokenTerms = (keys: Keys, tenantId: string): TokenTerms =>
+  termsFor(keys.tenant(tenantId))
 
 /** Its own container, and each one above: a rule on any level is two look-ups. `/` is `every`. */
 function placeTerms(terms: TokenTerms, { containers }: TokenRecord): Uint8Array[] {

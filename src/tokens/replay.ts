@@ -9,6 +9,7 @@
 import type { Deps } from '../deps.ts'
 import { atMostMask, decideTransform, lesserOf, type Transform } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
+import type { Meter } from '../domain/expression/run.ts'
 import type { Effect } from '../records/write.ts'
 import { spendUpdate } from './guesses.ts'
 import { showEqual, type Answer } from './batch.ts'
@@ -16,7 +17,6 @@ import { absentToken, loadToken, type LoadedToken } from './load.ts'
 import { reachOf } from './reach.ts'
 import { frameOf } from './update.ts'
 import { viewStored } from './view.ts'
-import { openWork, type Work } from './work.ts'
 
 /** One token of what was done, as it is kept. */
 export interface KeptItem {
@@ -70,7 +70,7 @@ export async function recreateAnswer(
   deps: Deps,
   caller: Caller,
   { effect: { id, deduplicated, version = 1 }, ordinal }: Past<KeptItem>,
-  { meter }: Work = openWork(deps, caller),
+  meter?: Meter,
 ): Promise<Answer> {
   const token = await loadPast(deps, caller, 'token:create', { effect: id, ordinal })
   const { tenantId } = caller

@@ -8,12 +8,13 @@
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { isJsonObject, type Json } from '../domain/json.ts'
-import { printFrame, type Leaf } from '../domain/leaves.ts'
+import type { Leaf } from '../domain/leaves.ts'
 import { ApiError, invalid, type ErrorKind, type FieldErrors } from '../errors.ts'
 import { bulkAnswerCharsMax } from '../limits.ts'
 import type { Housed } from '../records/room.ts'
+import type { Answer } from './batch.ts'
 import { recreateAnswer, type KeptItem, type Past } from './replay.ts'
-import { isRequest, leavesOf, type CountItems, type ItemResult } from './tokenize.ts'
+import { leavesOf, type CountItems, type Fate } from './tokenize.ts'
 import { openWork, type Work } from './work.ts'
 
 interface KeptError {
@@ -25,18 +26,16 @@ interface KeptError {
 /** What became of each leaf; of null nothing did. */
 export type KeptLeaves = readonly (KeptItem | KeptError | null)[]
 
-type Outcome = ItemResult['outcome']
-
 async function recreateLeaf(
   deps: Deps,
   caller: Caller,
   { value }: Leaf,
   { effect, ordinal }: Past<KeptLeaves[number]>,
-  work: Work,
-): Promise<Outcome | undefined> {
+  { meter }: Work,
+): Promise<Fate<Answer>> {
   if (effect === null) return undefined
   if ('kind' in effect) return new ApiError(effect.kind, effect.message, effect.fields)
-  const answer = await recreateAnswer(deps, caller, { effect, ordinal }, work)
+  const answer = await recreateAnswer(deps, caller, { effect, ordinal }, meter)
   return isJsonObject(value) ? answer : { id: answer.id, json: JSON.stringify(answer.id) }
 }
 
@@ -45,8 +44,8 @@ async function recreateAll(
   caller: Caller & Housed,
   leaves: readonly Leaf[],
   { effect, ordinal }: Past<KeptLeaves>,
-): Promise<readonly (Outcome | undefined)[]> {
-  const outcomes: (Outcome | undefined)[] = []
+): Promise<readonly Fate<Answer>[]> {
+  const outcomes: Fate<Answer>[] = []
   const work = openWork(deps, caller)
   let chars = 0
   for (const [index, leaf] of leaves.entries()) {
@@ -63,39 +62,18 @@ async function recreateAll(
   return outcomes
 }
 
-/** @throws ApiError `not_found`, `too_many_requests` */
-export async function retokenizePartly(
-  deps: Deps,
-  caller: Caller,
-  body: Json,
-  past: Past<KeptLeaves>,
-  countItems: CountItems,
-): Promise<readonly ItemResult[]> {
-  const leaves = leavesOf(body)
-  countItems(leaves.length)
-  const outcomes = await recreateAll(deps, caller, leaves, past)
-  return leaves.flatMap((item, index) => {
-    const outcome = outcomes[index]
-    return outcome === undefined ? [] : [{ item, outcome }]
-  })
-}
-
 /**
- * @returns the JSON text of the body with each leaf replaced by its answer
+ * @returns what became of each value of the body
  * @throws ApiError `not_found`, `too_many_requests`
  */
-export async function retokenizeWhole(
+export async function retokenize(
   deps: Deps,
   caller: Caller,
   body: Json,
   past: Past<KeptLeaves>,
   countItems: CountItems,
-): Promise<string> {
+): Promise<{ readonly leaves: readonly Leaf[]; readonly fates: readonly Fate<Answer>[] }> {
   const leaves = leavesOf(body)
   countItems(leaves.length)
-  const outcomes = await recreateAll(deps, caller, leaves, past)
-  const texts = outcomes.map(outcome =>
-    outcome === undefined || outcome instanceof ApiError ? 'null' : outcome.json,
-  )
-  return printFrame(body, isRequest, texts)
+  return { leaves, fates: await recreateAll(deps, caller, leaves, past) }
 }

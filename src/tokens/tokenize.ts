@@ -16,7 +16,7 @@ import { listLeaves, pathBelow, printFrame, type IsLeaf, type Leaf } from '../do
 import { tokenTypeOf } from '../domain/token-types.ts'
 import { ApiError } from '../errors.ts'
 import { bulkLeavesMax } from '../limits.ts'
-import type { MaybeLater } from '../maybe-later.ts'
+import { orElse, type MaybeLater } from '../maybe-later.ts'
 import type { Effect } from '../records/write.ts'
 import type { Answer, Refuse } from './batch.ts'
 import { insertTokens } from './insert.ts'
@@ -32,7 +32,7 @@ export type ReadRequest = (request: JsonObject) => CreateTokenBody
 export type CountItems = (count: number) => void
 
 /** What becomes of a leaf; of null nothing does. */
-type Fate<Success> = Success | ApiError | undefined
+export type Fate<Success> = Success | ApiError | undefined
 
 export const isRequest: IsLeaf = value => {
   const type = value.get('type')
@@ -55,14 +55,13 @@ function planLeaf(
     if (thrown instanceof ApiError && thrown.kind === 'invalid_request') return thrown
     throw thrown
   }
-  try {
-    const plan = isJsonObject(value)
-      ? planToken(deps, tenantId, readRequest(value), work)
-      : planToken(deps, tenantId, { type: 'token', data: value }, work, true)
-    return plan instanceof Promise ? plan.catch(refused) : plan
-  } catch (thrown) {
-    return refused(thrown)
-  }
+  return orElse(
+    () =>
+      isJsonObject(value)
+        ? planToken(deps, tenantId, readRequest(value), work)
+        : planToken(deps, tenantId, { type: 'token', data: value }, work, true),
+    refused,
+  )
 }
 
 async function planAll(
@@ -140,6 +139,14 @@ function joinErrors(failed: readonly (readonly [Leaf | undefined, ApiError])[]):
   return new ApiError(kind, message, Object.fromEntries(fields))
 }
 
+/** The JSON text of the body with each leaf replaced by its answer. */
+export const printWhole = (body: Json, fates: readonly Fate<Answer>[]): string =>
+  printFrame(
+    body,
+    isRequest,
+    fates.map(fate => (fate === undefined || fate instanceof ApiError ? 'null' : fate.json)),
+  )
+
 /**
  * All or nothing, in one write.
  * @returns the JSON text of the body with each leaf replaced by its answer
@@ -162,10 +169,7 @@ export async function tokenizeWhole(
   const answers = await insertAll(deps, caller, planned, (index, error) => {
     throw joinErrors([[leaves[index], error]])
   })
-  const texts = answers.map(answer =>
-    answer === undefined || answer instanceof ApiError ? 'null' : answer.json,
-  )
-  return printFrame(body, isRequest, texts)
+  return printWhole(body, answers)
 }
 
 export interface ItemResult {
@@ -173,9 +177,19 @@ export interface ItemResult {
   readonly outcome: Answer | ApiError
 }
 
+/** One result for each item, in order; null is no item. */
+export const resultsOf = (
+  leaves: readonly Leaf[],
+  fates: readonly Fate<Answer>[],
+): readonly ItemResult[] =>
+  leaves.flatMap((item, index) => {
+    const outcome = fates[index]
+    return outcome === undefined ? [] : [{ item, outcome }]
+  })
+
 /**
  * Each item for itself: those that can be stored are, in one write.
- * @returns one result for each item, in order; null is no item
+ * @returns as `resultsOf`
  */
 export async function tokenizePartly(
   deps: Deps,
@@ -188,8 +202,5 @@ export async function tokenizePartly(
   countItems(leaves.length)
   const planned = await planAll(deps, caller, leaves, readRequest)
   const fates = await insertAll(deps, caller, planned, () => undefined)
-  return leaves.flatMap((item, index) => {
-    const outcome = fates[index]
-    return outcome === undefined ? [] : [{ item, outcome }]
-  })
+  return resultsOf(leaves, fates)
 }

@@ -22,10 +22,10 @@ import type { Bounds } from './bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { assertPatch } from './check-patch.ts'
 import { decideHolding, findEqual } from './dedup.ts'
-import { hideFingerprint, spendFingerprints, spendUpdate } from './guesses.ts'
-import { assertExpressionsKept, hiddenDataOf, isHidden } from './hidden-data.ts'
+import { spendFingerprints, spendUpdate } from './guesses.ts'
+import { hiddenDataOf, isHidden } from './hidden-data.ts'
 import { loadToken, type LoadedToken } from './load.ts'
-import { assertMayRemask } from './mask-rights.ts'
+import { assertExpressionsKept, assertMayRemask } from './mask-rights.ts'
 import type { TokenChanges } from './model.ts'
 import { reachOf, type Reach } from './reach.ts'
 import { sealToken, tokenUnique } from './record.ts'
@@ -145,7 +145,11 @@ async function tryUpdate(
   assertMayRemask(deps.settings, token, standing.data, composed, draft.hidden)
   const changed = changedRecord(deps, caller, token, composed.record)
   count.deduplication(changed)
-  const record = hideFingerprint(token.record, changed, count.fingerprint)
+  const { fingerprint, hidesFingerprint } = token.record
+  // Equal contents tell nothing new.
+  const hides =
+    changed.fingerprint === fingerprint ? hidesFingerprint === true : !count.fingerprint()
+  const record: TokenRecord = hides ? { ...changed, hidesFingerprint: true } : changed
   const reach = reachOf(deps, caller)
   const { uniques, changes } = await decideHolding(deps, caller, reach, record, ordinal)
   // After the holding: a token that has a seat by now is seen, or the write does not land.
@@ -171,8 +175,7 @@ function openCounts(deps: Deps, caller: Caller): Counts {
   let isShown: boolean | undefined
   return {
     deduplication(record) {
-      if (!isCounted) spendUpdate(deps, caller, record)
-      isCounted = true
+      isCounted ||= spendUpdate(deps, caller, record)
     },
     fingerprint: () => (isShown ??= spendFingerprints(deps, caller, 1) === 1),
   }

@@ -5,8 +5,14 @@
  * `decideTransform`, the one that decides every single read. Source: contract sections 11 and 14.
  * @module
  */
-import { decideTransform, plainTransform, type Condition, type Grants } from '../domain/access.ts'
-import type { Rule, Transform } from '../domain/access.ts'
+import {
+  decideTransform,
+  plainTransform,
+  type Condition,
+  type Grants,
+  type Rule,
+  type Transform,
+} from '../domain/access.ts'
 import { seesAllData } from '../domain/reveals.ts'
 import type { TokenPermission } from '../domain/permissions.ts'
 import { allOf, anyOf, nothing, without, type Bounds } from './bounds.ts'
@@ -55,59 +61,41 @@ export function visibleTokens(
   return { ...anyOf(covered), matches }
 }
 
-/** The tokens for which the first step that covers them is one of the wanted. */
-function decidedBy(steps: readonly Step[], isWanted: (step: Step) => boolean): Bounds {
-  let decided = nothing
-  for (const step of steps.toReversed()) {
-    const { covered } = step
-    decided = isWanted(step) ? anyOf([covered, decided]) : without(decided, covered)
-  }
-  return decided
-}
-
-/** Each transform that decides over some token for that permission, once. */
-const transformsOf = (grants: Grants, permission: TokenPermission): Transform[] => {
-  const rules = grants.rules.filter(rule => rule.permissions.includes(permission))
-  const found = new Set(rules.map(rule => rule.transform))
-  if (grants.permissions.includes(permission)) found.add(plainTransform(permission))
-  return [...found]
-}
-
-/** The visible tokens whose transform is one of the wanted. */
+/** The visible tokens whose transform is the wanted one. */
 function visibleUnder(
   criteria: Criteria,
   grants: Grants,
   permission: TokenPermission,
-  isWanted: (transform: Transform) => boolean,
+  steps: readonly Step[],
+  wanted: Transform,
 ): Bounds {
-  if (transformsOf(grants, permission).every(isWanted)) {
+  if (steps.every(({ transform }) => transform === wanted)) {
     return visibleTokens(criteria, grants, permission)
   }
-  const steps = stepsOf(criteria, grants, permission)
-  return {
-    ...decidedBy(steps, ({ transform }) => isWanted(transform)),
-    matches: ({ record }) => {
-      const transform = decideTransform(grants, permission, record)
-      return transform !== undefined && isWanted(transform)
-    },
+  let decided = nothing
+  for (const { transform, covered } of steps.toReversed()) {
+    decided = transform === wanted ? anyOf([covered, decided]) : without(decided, covered)
   }
+  const matches: Bounds['matches'] = ({ record }) =>
+    decideTransform(grants, permission, record) === wanted
+  return { ...decided, matches }
 }
 
 /** What is asked of the visible tokens is a question of its own for each transform. */
-export const underEachTransform = (
+export function underEachTransform(
   criteria: Criteria,
   grants: Grants,
   permission: TokenPermission,
   ask: (transform: Transform) => Bounds,
-): Bounds =>
-  anyOf(
-    transformsOf(grants, permission).map(transform =>
-      allOf([
-        ask(transform),
-        visibleUnder(criteria, grants, permission, other => other === transform),
-      ]),
+): Bounds {
+  const steps = stepsOf(criteria, grants, permission)
+  const transforms = new Set(steps.map(({ transform }) => transform))
+  return anyOf(
+    Array.from(transforms, transform =>
+      allOf([ask(transform), visibleUnder(criteria, grants, permission, steps, transform)]),
     ),
   )
+}
 
 /** Tokens by a fingerprint, where it is shown. */
 export function fingerprintUnder(

@@ -5,18 +5,11 @@
  * @module
  */
 import { ApiError } from '../errors.ts'
+import { keptFor } from '../kept.ts'
 import { walksPerCredentialMax } from '../limits.ts'
 import type { Store } from '../store/contract.ts'
 
-const underWay = new WeakMap<Pick<Store, 'page'>, Map<number, number>>()
-
-function walksOf(store: Pick<Store, 'page'>): Map<number, number> {
-  const known = underWay.get(store)
-  if (known !== undefined) return known
-  const walks = new Map<number, number>()
-  underWay.set(store, walks)
-  return walks
-}
+const walksOf = keptFor((_: Pick<Store, 'page'>) => new Map<number, number>())
 
 /**
  * @param credential its ordinal

@@ -57,6 +57,7 @@ const layers: readonly Layer[] = [
       'src/bytes.ts',
       'src/settings.ts',
       'src/libc.ts',
+      'src/kept.ts',
       'src/maybe-later.ts',
       'src/turning-time.ts',
       'src/turns.ts',

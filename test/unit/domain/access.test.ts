@@ -4,6 +4,8 @@ import {
   covers,
   decideTransform,
   holdsAnywhere,
+  lesserOf,
+  rankOf,
   type Condition,
   type Rule,
 } from '../../../src/domain/access.ts'
@@ -97,6 +99,18 @@ describe('the decision', () => {
       'mask',
     ])
   })
+})
+
+test('of two transforms the lesser shows less, and none shows least', () => {
+  const inOrder = [undefined, 'redact', 'mask', 'reveal'] as const
+  expect(inOrder.map(rankOf)).toEqual([-1, 0, 1, 2])
+  for (const [one, other, lesser] of [
+    ['mask', 'reveal', 'mask'],
+    ['mask', 'redact', 'redact'],
+    ['mask', 'mask', 'mask'],
+  ] as const) {
+    expect([lesserOf(one, other), lesserOf(other, one)]).toEqual([lesser, lesser])
+  }
 })
 
 test('each application type may hold exactly its permissions', () => {

@@ -1,10 +1,6 @@
+import { countDigits } from '../../../src/domain/digits.ts'
 import { describe, expect, test } from 'bun:test'
-import {
-  countDigits,
-  digitsAt,
-  digitsChanger,
-  hidesDigits,
-} from '../../../src/domain/hidden-digits.ts'
+import { digitsAt, digitsChanger, hidesDigits } from '../../../src/domain/hidden-digits.ts'
 import type { Json } from '../../../src/domain/json.ts'
 
 const member = { member: 'number' }

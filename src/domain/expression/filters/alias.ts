@@ -6,17 +6,12 @@
  * would be drawn, that is an error. Source: contract section 6 and section 7.
  * @module
  */
+import { countDigits, digitsIn } from '../../digits.ts'
 import { ApiError, invariant } from '../../../errors.ts'
 import { aliasAttemptsMax, tokenIdCharsMax } from '../../../limits.ts'
 import { isDigitCode, isLuhnValid } from '../../digits.ts'
 import { failed, type Run } from '../run.ts'
-import {
-  binDigitsOf,
-  countDigits,
-  indexAfterDigits,
-  indexBeforeLastDigits,
-  lastDigits,
-} from './card.ts'
+import { binDigitsOf, indexAfterDigits, indexBeforeLastDigits, lastDigits } from './card.ts'
 import { flagAt, flagRule, integerAt, integerRule, type FilterDefinition } from './definition.ts'
 import { overText } from './mask.ts'
 
@@ -67,8 +62,6 @@ const assertAliasable = (text: string, run: Run): void => {
 const tooShort = (run: Run): ApiError =>
   failed(run, 'the value is too short for an alias that hides anything')
 
-const digitsOf = (text: string): string => text.replaceAll(/[^0-9]/g, '')
-
 export const aliasCard: FilterDefinition = {
   required: [],
   optional: [flagRule, flagRule],
@@ -92,7 +85,7 @@ export const aliasCard: FilterDefinition = {
         )
         return text.slice(0, start) + middle.join('') + text.slice(end)
       }
-      return drawAllowed(drawOnce, alias => alias !== text && !isLuhnValid(digitsOf(alias)))
+      return drawAllowed(drawOnce, alias => alias !== text && !isLuhnValid(digitsIn(alias)))
     })
   },
 }

@@ -6,7 +6,7 @@
  * @module
  */
 import { present } from '../../../errors.ts'
-import { isDigitCode } from '../../digits.ts'
+import { countDigits, digitsIn, isDigitCode } from '../../digits.ts'
 import type { Json } from '../../json.ts'
 import { pick } from '../resolve.ts'
 import { failed, type Run } from '../run.ts'
@@ -29,14 +29,6 @@ const cardCharsMax = 64
 
 /** How many digits the BIN of a card number with that many digits has. */
 export const binDigitsOf = (digits: number): number => (digits >= 16 ? 8 : 6)
-
-export const countDigits = (text: string): number => {
-  let count = 0
-  for (let index = 0; index < text.length; index += 1) {
-    if (isDigitCode(text.charCodeAt(index))) count += 1
-  }
-  return count
-}
 
 /** The index behind the first `count` digits. The text has that many. */
 export const indexAfterDigits = (text: string, count: number): number => {
@@ -95,7 +87,7 @@ export const cardBin: FilterDefinition = {
       const bin = binDigitsOf(digits)
       // decision: a text that is all BIN is no card number, and its BIN would be all of it.
       if (digits <= bin) throw failed(run, 'expected a card number, which is longer than its BIN')
-      return text.slice(0, indexAfterDigits(text, bin)).replaceAll(/[^0-9]/g, '')
+      return digitsIn(text.slice(0, indexAfterDigits(text, bin)))
     }),
 }
 
