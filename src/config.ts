@@ -16,6 +16,7 @@ import {
   bodyBytesSettingMin,
   corsOriginsMax,
   guessesPerMinuteSettingMax,
+  headerPrefixesMax,
   keyHeadersMax,
   requestsPerSecondSettingMax,
   settingCharsMax,
@@ -116,6 +117,12 @@ function headerNameOf(value: unknown): string | undefined {
   return /^[a-z][a-z0-9-]{0,63}$/.test(name) && !isTaken ? name : undefined
 }
 
+function headerPrefixOf(value: unknown): string | undefined {
+  const prefix = isText(value) ? value.toLowerCase() : ''
+  const isPrefix = !prefix.endsWith('-') && headerNameOf(`${prefix}-api-key`) !== undefined
+  return isPrefix && headerNameOf(prefix) !== undefined ? prefix : undefined
+}
+
 /** An origin as browsers send it (RFC 6454 section 6.2), or `*`. */
 function originOf(value: unknown): string | undefined {
   if (value === '*') return '*'
@@ -158,6 +165,11 @@ const settingChoices: { readonly [K in keyof Settings]: Choice<Settings[K]> } = 
     describes: 'more names of the header that carries the API key, comma-separated',
     fallback: defaultSettings.keyHeaders,
     ...list('header names, none of them svc-*', keyHeadersMax, headerNameOf),
+  },
+  headerPrefixes: {
+    describes: 'more beginnings of header names, such as BT for BT-API-KEY, comma-separated',
+    fallback: defaultSettings.headerPrefixes,
+    ...list('beginnings of header names, none of them svc', headerPrefixesMax, headerPrefixOf),
   },
   basePath: {
     describes: 'what all addresses are below',
@@ -318,6 +330,7 @@ function freezeSettings(values: Values): Settings {
   return Object.freeze({
     ...settings,
     keyHeaders: Object.freeze(settings.keyHeaders),
+    headerPrefixes: Object.freeze(settings.headerPrefixes),
     corsOrigins: Object.freeze(settings.corsOrigins),
   })
 }

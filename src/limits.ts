@@ -90,6 +90,7 @@ export const bodiesBytesSettingMax = 4 * 1024 ** 3
 export const requestsPerSecondSettingMax = 1_000_000
 export const guessesPerMinuteSettingMax = 1_000_000_000
 export const keyHeadersMax = 8
+export const headerPrefixesMax = 4
 export const corsOriginsMax = 100
 export const settingCharsMax = 1_000
 /** decision: each has its own memory, and its own readers of the store. */

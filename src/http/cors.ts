@@ -6,6 +6,7 @@
  * @module
  */
 import { agentHeadersMax, preflightSecondsMax } from '../limits.ts'
+import { headerNamesOf } from './header-names.ts'
 import type { Settings } from '../settings.ts'
 
 type Fields = Readonly<Record<string, string>>
@@ -48,8 +49,15 @@ const agentHeadersOf = (asked: string): readonly string[] =>
     .slice(0, agentHeadersMax)
 
 export function corsOf(settings: Settings): Cors {
-  const fixed = ['SVC-API-KEY', ...settings.keyHeaders]
-  const allowed = [...fixed, 'Content-Type', 'SVC-TRACE-ID', 'SVC-IDEMPOTENCY-KEY']
+  const { key, trace, idempotency } = headerNamesOf(settings)
+  const own = ['Content-Type', 'SVC-TRACE-ID', 'SVC-IDEMPOTENCY-KEY']
+  const allowed = [
+    'SVC-API-KEY',
+    ...key.slice(1),
+    ...own,
+    ...trace.slice(1),
+    ...idempotency.slice(1),
+  ]
   return {
     ...originRules(settings),
     preflight({ headers }) {

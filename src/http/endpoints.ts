@@ -165,7 +165,7 @@ export function openEndpoints(
   const endpoint =
     (answer: Answer): Endpoint =>
     async (request, origins, sent) => {
-      const traceId = traceIdOf(pipeline.nextTraceId, request)
+      const traceId = traceIdOf(pipeline, request)
       const exchange = { request, traceId, isAdmitted: false, isBodyRead: false }
       if (!tally.enter()) return finish(exchange, answers.problem(exchange, stopping()), origins)
       try {

@@ -59,7 +59,7 @@ async function replyTo(
   const { deps } = pipeline
   const { route, request, params } = asking
   assertNoContentCoding(request)
-  const key = readIdempotencyKey(route, request)
+  const key = readIdempotencyKey(deps, route, request)
   const admittedMs = deps.elapsedMs()
   const reading = readBytes(asking, intake, key)
   const bytes = reading instanceof Promise ? await reading : reading
