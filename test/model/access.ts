@@ -3,6 +3,7 @@
  * @module
  */
 import {
+  findApplication,
   isLive,
   isStanding,
   type Condition,
@@ -55,6 +56,8 @@ export interface Caller extends Grants {
   readonly type: CallerType
   /** Of a session: the public application that created it. */
   readonly applicationId: string
+  /** Of a session: the applications that created and authorized it. */
+  readonly behind: readonly Grants[]
 }
 
 const nothing: Grants = { permissions: [], rules: [] }
@@ -64,12 +67,15 @@ export function callerOf(model: Model, key: string | undefined): Caller | undefi
   for (const application of model.applications.values()) {
     if (application.key !== key || !isLive(model, application)) continue
     const { id, type, permissions, rules } = application
-    return { type, applicationId: id, permissions, rules }
+    return { type, applicationId: id, behind: [], permissions, rules }
   }
   for (const session of model.sessions.values()) {
     if (session.key !== key || !isStanding(model, session)) continue
-    const { applicationId } = session
-    return { type: 'session', applicationId, ...(session.grants ?? nothing) }
+    const { applicationId, authorizer } = session
+    const behind = [applicationId, authorizer?.id ?? ''].flatMap(
+      id => findApplication(model, id) ?? [],
+    )
+    return { type: 'session', applicationId, behind, ...(session.grants ?? nothing) }
   }
   return undefined
 }

@@ -111,7 +111,7 @@ const everything = { ids: [], types: [], containers: [], fingerprints: [], metad
 export async function expectAgreement(model: Model, server: Server): Promise<void> {
   const key = await addAuditor(model, server)
   const answer = await send(server, 'GET', '/tokens?size=100', key)
-  const caller = { type: 'private', applicationId: '', ...auditing } as const
+  const caller = { type: 'private', applicationId: '', behind: [], ...auditing } as const
   const all = matchingTokens(model, caller, everything)
   expectAnswer(model, answer, { status: 200, json: showPage({ page: 1, size: 100 }, all) })
 }

@@ -9,7 +9,14 @@ import { composeChanged, composeNew, isPatch, type Composed } from './compose-to
 import { evaluate, isExpression } from './expressions.ts'
 import type { JsonObject } from './json.ts'
 import { mayMask, mayRemask } from './masks.ts'
-import { findToken, liveTokens, takeOrder, type Model, type ModelToken } from './state.ts'
+import {
+  findToken,
+  liveTokens,
+  takeOrder,
+  type Grants,
+  type Model,
+  type ModelToken,
+} from './state.ts'
 import { contentOf, shownData, viewBare, viewToken } from './token-view.ts'
 import { protectedDigits } from './token-types.ts'
 
@@ -145,12 +152,16 @@ function equalityOf(model: Model, caller: Caller, token: ModelToken) {
 
 const ranks = [undefined, 'redact', 'mask', 'reveal']
 
-/** A move never shows its caller more, by any permission (contract section 9). */
-const isMovedUp = (caller: Caller, from: ModelToken, to: ModelToken): boolean =>
+/** Whether these grants see more, by any permission, of a token that moves. */
+const seesMore = (grants: Grants, from: ModelToken, to: ModelToken): boolean =>
   ['token:read', 'token:search', 'token:use', 'token:update'].some(permission => {
-    const [before, after] = [from, to].map(at => ranks.indexOf(decide(caller, permission, at)))
+    const [before, after] = [from, to].map(at => ranks.indexOf(decide(grants, permission, at)))
     return Number(after) > Number(before)
   })
+
+/** A move never shows its caller more, nor who is behind a session (contract section 9). */
+const isMovedUp = (caller: Caller, from: ModelToken, to: ModelToken): boolean =>
+  [caller, ...caller.behind].some(grants => seesMore(grants, from, to))
 
 export function patchToken(
   model: Model,
