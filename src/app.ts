@@ -1,52 +1,27 @@
 /**
- * The application: features mounted on one Elysia instance, with one exit for every error.
+ * The served application: the plugin at its base path, and what a server of its own needs beside it.
  *
- * The framework routes and nothing more: it parses no body and validates nothing, since its own
- * answers would repeat the request (design.md, "Facts about the framework"). A listening server
- * routes by the target as it was sent, because the framework sees addresses from which the server
- * has removed `..` already (hardening H28). Tests start here.
+ * A listening server routes by the target as it was sent, because the framework sees addresses from
+ * which the server has removed `..` already (hardening H28); the framework then routes what has
+ * passed. Its own `listen` would leave out addresses with a trailing slash, and share the port.
  * @module
  */
 import { Elysia } from 'elysia'
-import { applicationRoutes } from './applications/routes.ts'
-import { applicationAuthenticator, findLiveApplication } from './applications/authenticate.ts'
-import { hexOf } from './bytes.ts'
+import { openPipeline, routesOf } from './coffer.ts'
 import type { Deps } from './deps.ts'
-import { openAnswerBudget } from './http/answer-budget.ts'
-import { openAnswers } from './http/answers.ts'
+import { ApiError } from './errors.ts'
 import type { Origins } from './http/crowd.ts'
-import { openBodyBudget } from './http/body-budget.ts'
-import { docsOperations } from './http/docs.ts'
-import { openEndpoints, operationOf, type Endpoint, type Endpoints } from './http/endpoints.ts'
-import type { Pipeline } from './http/pipeline.ts'
-import { openRateLimit } from './http/rate.ts'
-import { permissionRoutes } from './permissions/routes.ts'
-import { sessionAuthenticator, sessionKeyPrefix } from './sessions/authenticate.ts'
-import type { SessionDeps } from './sessions/deps.ts'
-import { sessionRoutes } from './sessions/routes.ts'
-import { tenantRoutes } from './tenants/routes.ts'
-import { bulkRoutes } from './tokens/bulk-routes.ts'
-import { tokenRoutes } from './tokens/routes.ts'
+import { openExchange } from './http/hooks.ts'
+import { assertAddress, nothingHere } from './http/paths.ts'
+import { finish, type Pipeline } from './http/pipeline.ts'
+import { toApiError } from './http/problem.ts'
 
-/** Unique for this process and every other: a random prefix and a count. */
-function traceIds(deps: Deps): () => string {
-  const prefix = hexOf(deps.randomBytes(8))
-  let count = 0
-  return () => `${prefix}-${(count += 1).toString(36)}`
-}
-
-/** The prefix of a key tells which feature knows it. */
-function authenticatorOf(deps: SessionDeps): Pipeline['authenticate'] {
-  const findApplication = applicationAuthenticator(deps)
-  const findSession = sessionAuthenticator(deps)
-  return (key, isFresh) =>
-    (key.startsWith(sessionKeyPrefix) ? findSession : findApplication)(key, isFresh)
-}
+type Answer = (request: Request) => Response | Promise<Response>
 
 /** What `Bun.serve` is given. */
 export interface Listener {
   readonly routes: Readonly<
-    Record<string, (request: Bun.BunRequest, server: Origins) => Promise<Response>>
+    Record<string, (request: Request, server: Origins) => Promise<Response>>
   >
   readonly fetch: (request: Request, server: Origins) => Promise<Response>
   /** What answers when even that failed: the server's own answer would print the error. */
@@ -56,73 +31,107 @@ export interface Listener {
 export interface App {
   /** Answers one request within this process; never throws. */
   readonly handle: (request: Request) => Promise<Response>
-  /** The same, by the framework's own name. */
-  readonly fetch: (request: Request) => Response | Promise<Response>
   readonly listener: Listener
   /** Answers 503 from now on; resolves when all that was under way has its answer. */
   readonly drain: () => Promise<void>
 }
 
-/** The server matches what was sent, and decodes parameters in its own way: both must agree. */
-function listenerOf({ at, nowhere }: Endpoints, { answers, nextTraceId }: Pipeline): Listener {
-  const entries = [...at].flatMap(([path, endpoint]) => {
-    const answer = path.includes(':')
-      ? (request: Bun.BunRequest, server: Origins) => endpoint(request, server, request.params)
-      : (request: Bun.BunRequest, server: Origins) => endpoint(request, server)
-    return [
-      [path, answer],
-      [`${path}/`, answer],
-    ] as const
-  })
-  return {
-    routes: Object.fromEntries(entries),
-    fetch: (request, server) => nowhere(request, server),
-    error: thrown => answers.fault(nextTraceId(), thrown),
+function refuse(pipeline: Pipeline, request: Request, error: ApiError): Response {
+  const exchange = openExchange(pipeline, request)
+  return finish(pipeline, exchange, pipeline.answers.problem(exchange, error))
+}
+
+/** At an address that is none: 404 whatever is asked for. */
+function nowhere(pipeline: Pipeline, request: Request): Response {
+  try {
+    assertAddress(request, pipeline.server)
+    return refuse(pipeline, request, nothingHere())
+  } catch (thrown) {
+    return refuse(pipeline, request, toApiError(thrown))
   }
 }
 
-function mount({ at, nowhere }: Endpoints) {
-  // Without it the framework looks for the path behind the eleventh character only.
-  const handler = { standardHostname: false }
-  const framework = new Elysia({ normalize: false, handler }).onError(({ request }) =>
-    nowhere(request),
+const stopping = () => new ApiError('unavailable', 'The service is stopping.')
+
+/** Counts requests until it is told to end. */
+function openTally() {
+  let underWay = 0
+  let ended: (() => void) | undefined
+  return {
+    /** @returns whether one more may begin; it then must leave */
+    enter(): boolean {
+      if (ended !== undefined) return false
+      underWay += 1
+      return true
+    },
+    leave(): void {
+      underWay -= 1
+      if (underWay === 0) ended?.()
+    },
+    end: () =>
+      new Promise<void>(resolve => {
+        ended = resolve
+        if (underWay === 0) resolve()
+      }),
+  }
+}
+
+function served(deps: Deps, pipeline: Pipeline) {
+  return (
+    new Elysia({
+      prefix: deps.settings.basePath,
+      normalize: false,
+      // Else the framework looks for the path behind the eleventh character only.
+      handler: { standardHostname: false },
+    })
+      .use(routesOf(deps, pipeline))
+      // Every error of an operation has been answered: what comes here has no route.
+      .onError(({ request, code, error }) =>
+        code === 'NOT_FOUND'
+          ? nowhere(pipeline, request)
+          : refuse(pipeline, request, toApiError(error)),
+      )
   )
-  const all = (path: string, endpoint: Endpoint) =>
-    framework.all(path, ({ request }) => endpoint(request), { parse: 'none' })
-  at.forEach((endpoint, path) => all(path, endpoint))
-  return framework
+}
+
+/**
+ * Without a usable `Host` the server gives the bare path as the address, in which the framework
+ * finds no path (RFC 9112 section 3.2: HTTP/1.0 sends none).
+ */
+function withHost(request: Request): Request {
+  const { params } = request as Bun.BunRequest
+  return Object.assign(new Request(`http://localhost${request.url}`, request), { params })
 }
 
 export function buildApp(deps: Deps): App {
-  const { settings } = deps
-  const sessionDeps: SessionDeps = {
-    ...deps,
-    findApplication: (tenantId, id) => findLiveApplication(deps, tenantId, id),
+  const pipeline = openPipeline(deps)
+  const { answers, nextTraceId, server: known } = pipeline
+  const tally = openTally()
+  const app = served(deps, pipeline)
+  const counted = async (request: Request, answer: Answer): Promise<Response> => {
+    if (!tally.enter()) return refuse(pipeline, request, stopping())
+    try {
+      return await answer(request)
+    } finally {
+      tally.leave()
+    }
   }
-  const answers = openAnswers(settings, deps.log)
-  const pipeline: Pipeline = {
-    deps,
-    answers,
-    authenticate: authenticatorOf(sessionDeps),
-    bodyBudget: openBodyBudget(settings),
-    answerBudget: openAnswerBudget(),
-    rate: openRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
-    slotsUnderWay: new Set(),
-    nextTraceId: traceIds(deps),
+  const handle = (request: Request) => counted(request, app.fetch)
+  const routed = (request: Request, server: Origins) => {
+    known.origins = server
+    return handle(request.url.startsWith('/') ? withHost(request) : request)
   }
-  const routes = [
-    ...tokenRoutes(deps),
-    ...bulkRoutes(deps),
-    ...sessionRoutes(sessionDeps),
-    ...applicationRoutes(deps),
-    ...tenantRoutes(deps),
-    ...permissionRoutes,
-  ]
-  const operations = [
-    ...routes.map(route => operationOf(pipeline, route)),
-    ...docsOperations(answers, routes, settings.basePath),
-  ]
-  const endpoints = openEndpoints(pipeline, settings.basePath, operations)
-  const { handle, fetch } = mount(endpoints)
-  return { handle, fetch, listener: listenerOf(endpoints, pipeline), drain: endpoints.drain }
+  const paths = [...new Set(app.routes.map(({ path }) => path))]
+  const routes = Object.fromEntries(
+    paths.flatMap(path => [
+      [path, routed],
+      [`${path}/`, routed],
+    ]),
+  )
+  const fetch: Listener['fetch'] = (request, server) => {
+    known.origins = server
+    return counted(request, missed => nowhere(pipeline, missed))
+  }
+  const error: Listener['error'] = thrown => answers.fault(nextTraceId(), thrown)
+  return { handle, listener: { routes, fetch, error }, drain: tally.end }
 }

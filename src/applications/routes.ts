@@ -1,13 +1,16 @@
 /**
- * Operations on applications as data. Source: spec, "Applications"; contract section 3.
+ * Operations on applications. Source: spec, "Applications"; contract section 3.
  *
  * @module
  */
+import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { applicationTypes } from '../domain/permissions.ts'
 import { invalid } from '../errors.ts'
+import { hooks } from '../http/hooks.ts'
+import { operation, type Call, type Reply } from '../http/operation.ts'
+import type { Pipeline } from '../http/pipeline.ts'
 import { printPage, readPageRequest, type QueryParameters } from '../http/query.ts'
-import type { BodyRule, Call, Reply, Route } from '../http/route.ts'
 import { idFilterMax } from '../limits.ts'
 import {
   applicationExamples,
@@ -22,8 +25,6 @@ import {
   createApplicationSchema,
   listApplicationsQuery,
   updateApplicationSchema,
-  type CreateApplicationBody,
-  type UpdateApplicationBody,
 } from './model.ts'
 import { printApplication } from './record.ts'
 import {
@@ -39,27 +40,25 @@ import {
 const contentType = 'application/json'
 const opaque: ReadonlySet<string> = new Set()
 
-const newApplication: BodyRule = {
+const newApplication = {
   contentType,
   schema: createApplicationSchema,
   examples: createApplicationExamples,
   opaque,
-}
+} as const
 
-const changes: BodyRule = {
+const changes = {
   contentType,
   schema: updateApplicationSchema,
   examples: updateApplicationExamples,
   opaque,
-}
+} as const
 
 const oneApplication = {
   status: 200,
   schema: applicationSchema,
   examples: applicationExamples,
 } as const
-
-const idOf = (call: Pick<Call, 'params'>): string => call.params['id'] ?? ''
 
 const shown = ({ record, key }: NewApplication): string => printApplication(record, key.reveal())
 
@@ -81,68 +80,55 @@ async function list(deps: Deps, { caller, query }: Call): Promise<Reply> {
   return { status: 200, json: printPage(request, total, items) }
 }
 
-async function create(deps: Deps, { caller, body }: Call): Promise<Reply> {
-  const made = await createApplication(deps, caller, body as CreateApplicationBody)
-  return { status: 201, json: shown(made), location: `/applications/${made.record.id}` }
-}
-
-async function regenerate(deps: Deps, call: Call): Promise<Reply> {
-  return { status: 200, json: shown(await regenerateKey(deps, call.caller, idOf(call))) }
-}
+const made = (application: NewApplication): Reply => ({
+  status: 201,
+  json: shown(application),
+  madeId: application.record.id,
+})
 
 const one = (record: Parameters<typeof printApplication>[0]): Reply => ({
   status: 200,
   json: printApplication(record),
 })
 
-const createRoute = (deps: Deps): Route => ({
-  name: 'createApplication',
-  method: 'POST',
-  path: '/applications',
-  summary: 'Create an application; the answer holds its key, once',
-  permission: 'application:create',
-  body: newApplication,
-  success: {
-    status: 201,
-    schema: applicationSchema,
-    examples: newApplicationExamples,
-    hasLocation: true,
-  },
-  failures: [400, 401, 403, 409, 413, 415],
-  handle: call => create(deps, call),
-})
+const create = () =>
+  operation({
+    name: 'createApplication',
+    summary: 'Create an application; the answer holds its key, once',
+    permission: 'application:create',
+    body: newApplication,
+    success: {
+      status: 201,
+      schema: applicationSchema,
+      examples: newApplicationExamples,
+      hasLocation: true,
+    },
+    failures: [400, 401, 403, 409, 413, 415],
+  })
 
-const readRoutes = (deps: Deps): readonly Route[] => [
-  {
+const listAll = () =>
+  operation({
     name: 'listApplications',
-    method: 'GET',
-    path: '/applications',
     summary: 'List applications, newest first',
     permission: 'application:read',
     query: listApplicationsQuery,
-    success: {
-      status: 200,
-      schema: applicationListSchema,
-      examples: applicationListExamples,
-    },
+    success: { status: 200, schema: applicationListSchema, examples: applicationListExamples },
     failures: [400, 401, 403, 404],
-    handle: call => list(deps, call),
-  },
-  {
+  })
+
+const getOwn = () =>
+  operation({
     name: 'getOwnApplication',
-    method: 'GET',
-    path: '/applications/key',
     summary: 'Get the application of the key that is sent',
     permission: undefined,
     callers: applicationTypes,
     success: oneApplication,
     failures: [401, 403, 404],
-    handle: async ({ caller }) => one(await getApplication(deps, caller, caller.applicationId)),
-  },
-  {
+  })
+
+const get = () =>
+  operation({
     name: 'getApplication',
-    method: 'GET',
-    path: '/applications/:id',
     summary: 'Get an application',
     permission: 'application:read',
     // Every application reads itself; a session is none (contract section 13).
@@ -150,54 +136,85 @@ const readRoutes = (deps: Deps): readonly Route[] => [
       type !== 'session' && id?.toLowerCase() === applicationId,
     success: oneApplication,
     failures: [401, 403, 404],
-    handle: async call => one(await getApplication(deps, call.caller, idOf(call))),
-  },
-]
+  })
 
-const changeRoutes = (deps: Deps): readonly Route[] => [
-  {
+const update = () =>
+  operation({
     name: 'updateApplication',
-    method: 'PUT',
-    path: '/applications/:id',
     summary: 'Replace name, permissions and rules',
     permission: 'application:update',
     body: changes,
     success: oneApplication,
     failures: [400, 401, 403, 404, 409, 413, 415],
-    handle: async call =>
-      one(
-        await updateApplication(deps, call.caller, idOf(call), call.body as UpdateApplicationBody),
-      ),
-    replay: async call => one(await getApplication(deps, call.caller, idOf(call))),
-  },
-  {
+  })
+
+const regenerate = () =>
+  operation({
     name: 'regenerateKey',
-    method: 'POST',
-    path: '/applications/:id/regenerate',
     summary: 'Make a new key; the old one is dead at once',
     permission: 'application:update',
     success: { status: 200, schema: applicationSchema, examples: newApplicationExamples },
     failures: [401, 403, 404, 409],
-    handle: call => regenerate(deps, call),
-  },
-  {
+  })
+
+const remove = () =>
+  operation({
     name: 'deleteApplication',
-    method: 'DELETE',
-    path: '/applications/:id',
     summary: 'Delete an application',
     permission: 'application:delete',
     success: { status: 204 },
     failures: [401, 403, 404, 409],
-    handle: async call => {
-      await deleteApplication(deps, call.caller, idOf(call))
-      return { status: 204 }
-    },
-  },
-]
+  })
 
 /** All seven operations of the spec. */
-export const applicationRoutes = (deps: Deps): readonly Route[] => [
-  createRoute(deps),
-  ...readRoutes(deps),
-  ...changeRoutes(deps),
-]
+export const applicationRoutes = (deps: Deps, pipeline: Pipeline) =>
+  new Elysia()
+    .use(hooks(pipeline))
+    .post(
+      '/applications',
+      ({ body, perform }) =>
+        perform(async ({ caller }) => made(await createApplication(deps, caller, body))),
+      create(),
+    )
+    .get('/applications', ({ perform }) => perform(call => list(deps, call)), listAll())
+    .get(
+      '/applications/key',
+      ({ perform }) =>
+        perform(async ({ caller }) =>
+          one(await getApplication(deps, caller, caller.applicationId)),
+        ),
+      getOwn(),
+    )
+    .get(
+      '/applications/:id',
+      ({ params: { id }, perform }) =>
+        perform(async ({ caller }) => one(await getApplication(deps, caller, id))),
+      get(),
+    )
+    .put(
+      '/applications/:id',
+      ({ params: { id }, body, perform }) =>
+        perform(
+          async ({ caller }) => one(await updateApplication(deps, caller, id, body)),
+          async ({ caller }) => one(await getApplication(deps, caller, id)),
+        ),
+      update(),
+    )
+    .post(
+      '/applications/:id/regenerate',
+      ({ params: { id }, perform }) =>
+        perform(async ({ caller }) => ({
+          status: 200,
+          json: shown(await regenerateKey(deps, caller, id)),
+        })),
+      regenerate(),
+    )
+    .delete(
+      '/applications/:id',
+      ({ params: { id }, perform }) =>
+        perform(async ({ caller }) => {
+          await deleteApplication(deps, caller, id)
+          return { status: 204 }
+        }),
+      remove(),
+    )

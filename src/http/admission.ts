@@ -13,7 +13,7 @@ import { andThen, type MaybeLater } from '../maybe-later.ts'
 import { agreedHeader, headerNamesOf } from './header-names.ts'
 import type { Params } from './paths.ts'
 import type { RateLimit } from './rate.ts'
-import type { Call, Route } from './route.ts'
+import type { Call, Route } from './operation.ts'
 
 export interface Admission {
   readonly deps: Deps

@@ -13,7 +13,8 @@ import type { AnswerHold } from './answer-budget.ts'
 import { corsOf } from './cors.ts'
 import { inPieces } from './long-answers.ts'
 import { problemResponse, toApiError } from './problem.ts'
-import type { Reply } from './route.ts'
+import type { Reply } from './operation.ts'
+import { pathOf, withoutTrailingSlash } from './paths.ts'
 import type { Settings } from '../settings.ts'
 
 /** One request under way. */
@@ -57,6 +58,11 @@ function bodyOf(request: Request, text: string | undefined, hold: AnswerHold) {
   request.signal.addEventListener('abort', hold.release)
   return inPieces(bytes, hold.release)
 }
+
+/** The address of a thing that was made by a request to the address of all such things. */
+const below = ({ url }: Request, id: string): string =>
+  `${withoutTrailingSlash(pathOf(url))}/${encodeURIComponent(id)}`
+
 const untouched = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
 export function openAnswers(settings: Settings, log: Log): Answers {
@@ -74,10 +80,10 @@ export function openAnswers(settings: Settings, log: Log): Answers {
   }
 
   return {
-    reply(exchange, { status, json: text, location, isReplay }, hold) {
+    reply(exchange, { status, json: text, madeId, isReplay }, hold) {
       const headers = text === undefined ? bare : json
       const response = new Response(bodyOf(exchange.request, text, hold), { status, headers })
-      if (location !== undefined) response.headers.set('location', settings.basePath + location)
+      if (madeId !== undefined) response.headers.set('location', below(exchange.request, madeId))
       if (isReplay === true) response.headers.set('svc-idempotent-replay', 'true')
       return finish(exchange, response)
     },

@@ -17,7 +17,7 @@ import { keptFor } from '../kept.ts'
 import { bodyFaultsMax, shortBodyBytesMax } from '../limits.ts'
 import { andThen, type MaybeLater } from '../maybe-later.ts'
 import { knownPart } from './known-part.ts'
-import type { BodyRule } from './route.ts'
+import type { BodyRule } from './operation.ts'
 
 /** RFC 9110 section 8.3: types are case-insensitive; a charset, if given, must be UTF-8. */
 export function assertContentType(header: string | null, expected: string): void {

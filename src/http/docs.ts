@@ -1,26 +1,25 @@
 /**
  * The documentation page and the OpenAPI document.
  *
- * The plugin writes the document on a private instance; its own page is never mounted, because it
- * loads script from another host, and a vault's origin runs none but its own. The assets of the
+ * The framework's plugin writes the document from the routes; its own page is never mounted, because
+ * it loads script from another host, and a vault's origin runs none but its own. The assets of the
  * page are in the binary, and its content security policy allows nothing else.
  * @module
  */
-import { swagger, type ElysiaSwaggerConfig } from '@elysiajs/swagger'
-import { Elysia } from 'elysia'
+import { toOpenAPISchema } from '@elysiajs/openapi/openapi'
+import { Type } from '@sinclair/typebox'
+import { Elysia, type AnyElysia } from 'elysia'
 import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
-import type { Answers } from './answers.ts'
-import type { Operation } from './endpoints.ts'
+import type { Exchange } from './answers.ts'
 import type { Components } from './components.ts'
 import { failureResponses } from './failures.ts'
+import { hooks } from './hooks.ts'
 import { answerHeaders, describeRoute, tags } from './openapi.ts'
-import type { Route } from './route.ts'
-
-type Documentation = NonNullable<ElysiaSwaggerConfig['documentation']>
+import { pathOf } from './paths.ts'
+import { finish, type Pipeline } from './pipeline.ts'
 
 const documentationOf = (basePath: string, components: Components) => ({
-  // The plugin writes 3.0.3, of which our schemas are none; what else it writes is in both.
   openapi: '3.1.0',
   info: {
     title: 'Coffer',
@@ -79,38 +78,63 @@ const asset = (body: string | Blob, type: string) =>
     },
   })
 
-async function writeDocument(routes: readonly Route[], basePath: string): Promise<string> {
-  const specPath = '/json'
+type Routes = AnyElysia['routes']
+
+/** Whatever the framework would check by itself stands in the description of the operation. */
+const checkedElsewhere = Type.Object({})
+
+function writeDocument({ operations }: Pipeline, routes: Routes, basePath: string): string {
   const components: Components = new Map()
-  const operations = routes.map(route => ({ route, detail: describeRoute(route, components) }))
-  // Its types are those of 3.0.3 too.
-  const documentation = documentationOf(basePath, components) as Documentation
-  const described = new Elysia().use(swagger({ path: '/page', specPath, documentation }))
-  for (const { route, detail } of operations) {
-    described.route(route.method, route.path, () => '', { detail })
-  }
-  const response = await described.handle(new Request(`http://localhost${specPath}`))
-  return response.text()
+  const described = routes.flatMap(route => {
+    const { method, path } = route
+    const operation = operations.get(String(route.hooks.detail?.operationId))
+    if (operation === undefined) return []
+    const detail = describeRoute({ ...operation, method, path }, components)
+    return [{ ...route, hooks: { detail, params: checkedElsewhere } }]
+  })
+  const app = { getGlobalRoutes: () => described, getGlobalDefinitions: () => ({ type: {} }) }
+  const { paths } = toOpenAPISchema(app as unknown as AnyElysia)
+  return JSON.stringify({ ...documentationOf(basePath, components), paths })
 }
 
-/** `GET /swagger` and what its page loads, all from this origin. */
-export function docsOperations(
-  answers: Answers,
-  routes: readonly Route[],
-  basePath: string,
-): readonly Operation[] {
-  let document: Promise<string> | undefined
-  const page = (path: string, type: string, read: () => string | Blob | Promise<string>) =>
-    ({
-      method: 'GET',
-      path: `/swagger${path}`,
-      answer: async exchange => answers.page(exchange, asset(await read(), type)),
-    }) satisfies Operation
-  return [
-    page('', 'text/html', () => pageAt(basePath)),
-    page('/start.js', 'text/javascript', () => startScriptAt(basePath)),
-    page('/ui.js', 'text/javascript', () => Bun.file(bundlePath)),
-    page('/ui.css', 'text/css', () => Bun.file(stylePath)),
-    page('/json', 'application/json', () => (document ??= writeDocument(routes, basePath))),
-  ]
+/** What stands before the addresses of the documentation: of a host, or the base path. */
+const basePathOf = ({ url }: Request): string => {
+  const path = pathOf(url)
+  return path.slice(0, path.lastIndexOf('/swagger'))
+}
+
+/**
+ * `GET /swagger` and what its page loads, all from this origin.
+ * @param routes the operations, with their paths below every prefix
+ */
+export function documentation(pipeline: Pipeline, routes: Routes) {
+  const documents = new Map<string, string>()
+  const documentAt = (basePath: string): string => {
+    const written = documents.get(basePath) ?? writeDocument(pipeline, routes, basePath)
+    documents.clear()
+    documents.set(basePath, written)
+    return written
+  }
+  const page =
+    (type: string, read: (basePath: string) => string | Blob) =>
+    ({ exchange }: { readonly exchange: Exchange }) => {
+      const found = asset(read(basePathOf(exchange.request)), type)
+      return finish(pipeline, exchange, pipeline.answers.page(exchange, found))
+    }
+  const shown = () => ({ parse: 'none', page: true, detail: { hide: true } }) as const
+  return new Elysia()
+    .use(hooks(pipeline))
+    .get('/swagger', page('text/html', pageAt), shown())
+    .get('/swagger/start.js', page('text/javascript', startScriptAt), shown())
+    .get(
+      '/swagger/ui.js',
+      page('text/javascript', () => Bun.file(bundlePath)),
+      shown(),
+    )
+    .get(
+      '/swagger/ui.css',
+      page('text/css', () => Bun.file(stylePath)),
+      shown(),
+    )
+    .get('/swagger/json', page('application/json', documentAt), shown())
 }

@@ -22,7 +22,7 @@ import type { Effect } from '../records/write.ts'
 import type { Change, Row } from '../store/contract.ts'
 import { agreedHeader, headerNamesOf } from './header-names.ts'
 import type { Params } from './paths.ts'
-import type { Done, Route } from './route.ts'
+import type { Done, Route } from './operation.ts'
 
 /** The place where it is kept what one key has done. */
 export interface Slot {

@@ -8,7 +8,7 @@ import { idempotencyKeyCharsMax, traceIdCharsMax } from '../limits.ts'
 import { describeSchema, type Components, type Plain } from './components.ts'
 import { describeFailures } from './failures.ts'
 import { isKept } from './idempotency.ts'
-import type { Content, Route } from './route.ts'
+import type { Content, Route } from './operation.ts'
 
 /** By the beginning of the path, the first that fits; without the version before it. */
 const groups: readonly (readonly [path: RegExp, name: string, description: string])[] = [
@@ -103,14 +103,14 @@ function contentOf(type: string, { schema, examples }: Content, components: Comp
 }
 
 function describeSuccess({ success }: Route, components: Components): Plain {
-  const { status, hasLocation } = success
+  const { status, schema, examples = {}, hasLocation } = success
   return {
     [String(status)]: {
-      description: success.schema === undefined ? 'Done; the answer is empty.' : 'Done.',
+      description: schema === undefined ? 'Done; the answer is empty.' : 'Done.',
       headers: { ...answerHeaders, ...(hasLocation === true ? locationHeader : {}) },
-      ...(success.schema === undefined
+      ...(schema === undefined
         ? {}
-        : { content: contentOf('application/json', success, components) }),
+        : { content: contentOf('application/json', { schema, examples }, components) }),
     },
   }
 }

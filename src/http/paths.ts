@@ -5,11 +5,12 @@
  * an unknown address. Source: RFC 3986 section 2.4; hardening H28, H76, H87.
  * @module
  */
+import { ApiError } from '../errors.ts'
+import { urlBytesMax } from '../limits.ts'
+import { assertOneHost } from './message.ts'
 
 /** Names of a pattern to what stands in their place, decoded. */
 export type Params = Readonly<Record<string, string>>
-
-const none: Params = {}
 
 /**
  * The path of an address, still encoded, without its query. Without a usable `Host` the server
@@ -30,47 +31,66 @@ function decodeSegment(segment: string): string | undefined {
   }
 }
 
-const withoutTrailingSlash = (path: string): string =>
+export const withoutTrailingSlash = (path: string): string =>
   path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 
-/** Of a pattern whose only parameter ends it, as of most: nothing is cut into pieces. */
-function compileLast(pattern: string): (path: string) => Params | undefined {
-  const at = pattern.lastIndexOf('/') + 1
-  const before = pattern.slice(0, at)
-  const name = pattern.slice(at + 1)
-  return path => {
-    const given = withoutTrailingSlash(path)
-    if (!given.startsWith(before) || given.includes('/', at)) return undefined
-    const decoded = decodeSegment(given.slice(at))
-    return decoded === undefined || decoded === '' ? undefined : { [name]: decoded }
+/** The names of the parameters of a pattern by their place, counted from its end. */
+const placesOf = (pattern: string): readonly (readonly [fromEnd: number, name: string])[] =>
+  pattern
+    .split('/')
+    .toReversed()
+    .flatMap((segment, fromEnd) => (segment.startsWith(':') ? [[fromEnd, segment.slice(1)]] : []))
+
+const places = new Map<string, ReturnType<typeof placesOf>>()
+
+/** What the server, if it has routed the request, has made of the parameters. */
+const sentParams = (request: Request): Params | undefined =>
+  (request as Partial<Bun.BunRequest>).params
+
+/**
+ * What the server dropped or moved on the way (`a\..\b`) is not what was asked for. A path without
+ * parameters it has matched as it was sent.
+ */
+const isAsSent = (params: Params, sent: Params | undefined): boolean =>
+  sent === undefined || Object.keys(sent).every(name => params[name] === sent[name])
+
+export const nothingHere = () => new ApiError('not_found', 'There is nothing at this address.')
+
+/**
+ * The parameters of a request whose path matches a pattern such as `/tokens/:id`, with or without a
+ * trailing slash. They are counted from the end, since a host may have put a prefix before both.
+ * @throws ApiError `not_found` where one is empty or does not decode
+ */
+export function readParams(pattern: string, request: Request): Params {
+  let known = places.get(pattern)
+  if (known === undefined) places.set(pattern, (known = placesOf(pattern)))
+  const params: Record<string, string> = {}
+  if (known.length > 0) {
+    const given = withoutTrailingSlash(pathOf(request.url)).split('/')
+    for (const [fromEnd, name] of known) {
+      const decoded = decodeSegment(given.at(-1 - fromEnd) ?? '')
+      if (decoded === undefined || decoded === '') throw nothingHere()
+      params[name] = decoded
+    }
   }
+  if (!isAsSent(params, sentParams(request))) throw nothingHere()
+  return params
+}
+
+/** Whether a server routes before the framework, which marks what its own router has matched. */
+interface Routing {
+  readonly hasRouter: boolean
 }
 
 /**
- * Reads the parameters of paths that a pattern such as `/tokens/:id` matches, with or without a
- * trailing slash. No segment of a match is empty.
- * @returns a function that gives `undefined` for every other path
+ * What must hold of the address of any request. A server hands on what its router did not match
+ * with `..` taken out of the path, so that it seems to ask for what it did not.
+ * @throws ApiError `uri_too_long`, `invalid_request`, `not_found`
  */
-export function compilePath(pattern: string): (path: string) => Params | undefined {
-  const expected = pattern.split('/')
-  if (!pattern.includes(':')) {
-    return path => (withoutTrailingSlash(path) === pattern ? none : undefined)
+export function assertAddress(request: Request, { hasRouter }: Routing): void {
+  if (request.url.length > urlBytesMax) {
+    throw new ApiError('uri_too_long', `expected an address of at most ${urlBytesMax} bytes`)
   }
-  if (pattern.indexOf(':') > pattern.lastIndexOf('/')) return compileLast(pattern)
-  return path => {
-    const given = withoutTrailingSlash(path).split('/')
-    if (given.length !== expected.length) return undefined
-    const params: Record<string, string> = {}
-    for (const [index, segment] of expected.entries()) {
-      const text = given[index] ?? ''
-      if (!segment.startsWith(':')) {
-        if (text !== segment) return undefined
-        continue
-      }
-      const decoded = decodeSegment(text)
-      if (decoded === undefined || decoded === '') return undefined
-      params[segment.slice(1)] = decoded
-    }
-    return params
-  }
+  assertOneHost(request)
+  if (hasRouter && sentParams(request) === undefined) throw nothingHere()
 }

@@ -8,7 +8,7 @@ import { hexOf } from '../bytes.ts'
 import type { Caller } from '../domain/caller.ts'
 import { ApiError } from '../errors.ts'
 import { writeAttemptsMax } from '../limits.ts'
-import { andThen, type MaybeLater } from '../maybe-later.ts'
+import type { MaybeLater } from '../maybe-later.ts'
 import type { Room } from '../records/room.ts'
 import { AlongTaken, changedByOthers, CredentialMoved } from '../records/write.ts'
 import type { Change } from '../store/contract.ts'
@@ -16,7 +16,14 @@ import { callerNow, type Admission, type Asking } from './admission.ts'
 import { assertContentType, parseJsonBody } from './bodies.ts'
 import { findDone, keeperOf, notKept, underWay, type Slot } from './idempotency.ts'
 import { parseQuery } from './query.ts'
-import type { Call, Done, Reply, Repetition } from './route.ts'
+import type { Call, Done, Repetition, Replay, Reply, Run } from './operation.ts'
+
+/** A request that was read, and is now to be answered by what its handler says. */
+export interface Prepared {
+  /** As its schema describes it; absent without one, and of a repetition. */
+  readonly body?: unknown
+  readonly tell: (run: Run, replay?: Replay) => Promise<Reply>
+}
 
 export interface Runner extends Admission {
   /** Of idempotency keys for which this process runs an operation, in hexadecimal. */
@@ -41,21 +48,29 @@ function parsedBody({ deps }: Runner, { route, bytes, caller }: Asked): MaybeLat
 const queryOf = ({ route, request }: Asking) =>
   parseQuery(route.query === undefined ? '' : request.url)
 
-function callOf(runner: Runner, asked: Asked): MaybeLater<Call> {
-  const { route, request, params, caller, countItems } = asked
+/** @throws ApiError `invalid_request`, `unsupported_media_type` */
+async function readCall(runner: Runner, asked: Asked) {
+  const { route, request, caller, countItems } = asked
   const query = queryOf(asked)
   if (route.body !== undefined) {
     assertContentType(request.headers.get('content-type'), route.body.contentType)
   }
-  return andThen(parsedBody(runner, asked), body => ({ caller, params, query, body, countItems }))
+  const body = parsedBody(runner, asked)
+  const call: Call = { caller, query, countItems }
+  return { call, body: body instanceof Promise ? await body : body }
 }
 
-async function replay(asked: Asked, done: Done, body: Repetition['body']): Promise<Reply> {
-  const { route, params, countItems, room } = asked
-  if (route.replay === undefined) throw notKept()
+async function tellAgain(
+  asked: Asked,
+  done: Done,
+  body: Repetition['body'],
+  replay: Replay | undefined,
+): Promise<Reply> {
+  const { countItems, room } = asked
+  if (replay === undefined) throw notKept()
   const query = queryOf(asked)
   const caller = { ...asked.caller, room }
-  const reply = await route.replay({ caller, params, query, body, countItems, done })
+  const reply = await replay({ caller, query, body, countItems, done })
   room.needs(reply.json?.length ?? 0)
   return { ...reply, isReplay: true }
 }
@@ -70,6 +85,15 @@ interface Keeping {
   readonly leaving: readonly Change[]
 }
 
+/** A request that is to run, with what runs it, and what answers where it was done before. */
+interface Running {
+  readonly asked: Asked
+  readonly call: Call
+  readonly body: unknown
+  readonly run: Run
+  readonly replay: Replay | undefined
+}
+
 /** What a try that did not land leaves to do: to answer, or to try again with what stands now. */
 type Next =
   { readonly reply: Reply } | { readonly caller: Caller; readonly keeping: Keeping | undefined }
@@ -77,8 +101,7 @@ type Next =
 /** @throws what was thrown, unless another process has done it, or it may be tried again */
 async function afterFailure(
   runner: Runner,
-  asked: Asked,
-  { body }: Call,
+  { asked, body, replay }: Running,
   keeping: Keeping | undefined,
   thrown: unknown,
 ): Promise<Next> {
@@ -91,20 +114,15 @@ async function afterFailure(
   const found = await findDone(runner.deps, slot)
   const caller = await callerNow(runner, asked)
   if ('done' in found) {
-    return { reply: await replay({ ...asked, caller }, found.done, () => body) }
+    return { reply: await tellAgain({ ...asked, caller }, found.done, () => body, replay) }
   }
   if (!(thrown instanceof AlongTaken)) throw thrown
   return { caller, keeping: { slot, leaving: found.leaving } }
 }
 
-/**
- * Runs what is asked for, in tries where writes find something changed.
- * @param first  where its effect is to be kept; absent without an idempotency key
- * @throws what its operation throws
- */
-export async function run(runner: Runner, asked: Asked, first?: Keeping): Promise<Reply> {
-  const called = callOf(runner, asked)
-  const call = called instanceof Promise ? await called : called
+/** Runs what is asked for, in tries where writes find something changed. */
+async function runUntilLanded(runner: Runner, running: Running, first?: Keeping): Promise<Reply> {
+  const { asked, call, run } = running
   const { room } = asked
   let { caller } = asked
   let keeping = first
@@ -112,9 +130,9 @@ export async function run(runner: Runner, asked: Asked, first?: Keeping): Promis
     const along =
       keeping === undefined ? undefined : keeperOf(runner.deps, keeping.slot, keeping.leaving)
     try {
-      return await asked.route.handle({ ...call, caller: { ...caller, room, along } })
+      return await run({ ...call, caller: { ...caller, room, along } })
     } catch (thrown) {
-      const next = await afterFailure(runner, asked, call, keeping, thrown)
+      const next = await afterFailure(runner, running, keeping, thrown)
       if ('reply' in next) return next.reply
       caller = next.caller
       keeping = next.keeping
@@ -123,20 +141,34 @@ export async function run(runner: Runner, asked: Asked, first?: Keeping): Promis
   throw changedByOthers()
 }
 
+/** A request without an idempotency key. @throws ApiError where its query or body is refused */
+export async function prepare(runner: Runner, asked: Asked, first?: Keeping): Promise<Prepared> {
+  const { call, body } = await readCall(runner, asked)
+  const tell: Prepared['tell'] = (run, replay) =>
+    runUntilLanded(runner, { asked, call, body, run, replay }, first)
+  return { body, tell }
+}
+
 /**
  * A request with an idempotency key.
  * @throws ApiError `conflict` while another request of this process is under way for the slot
  */
-export async function runOnce(runner: Runner, asked: Asked, slot: Slot): Promise<Reply> {
+export async function prepareOnce(runner: Runner, asked: Asked, slot: Slot): Promise<Prepared> {
   const found = await findDone(runner.deps, slot)
-  if ('done' in found) return replay(asked, found.done, () => parsedBody(runner, asked))
+  if ('done' in found) {
+    const body = () => parsedBody(runner, asked)
+    return { tell: (_run, replay) => tellAgain(asked, found.done, body, replay) }
+  }
   const key = hexOf(slot.unique)
   const { slotsUnderWay } = runner
   if (slotsUnderWay.has(key)) throw underWay()
   slotsUnderWay.add(key)
+  const leave = () => slotsUnderWay.delete(key)
   try {
-    return await run(runner, asked, { slot, leaving: found.leaving })
-  } finally {
-    slotsUnderWay.delete(key)
+    const { body, tell } = await prepare(runner, asked, { slot, leaving: found.leaving })
+    return { body, tell: (run, replay) => tell(run, replay).finally(leave) }
+  } catch (thrown) {
+    leave()
+    throw thrown
   }
 }

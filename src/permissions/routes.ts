@@ -5,8 +5,11 @@
  * @module
  */
 import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
 import { applicationTypes, mayHold, permissions, type Permission } from '../domain/permissions.ts'
-import type { Route } from '../http/route.ts'
+import { hooks } from '../http/hooks.ts'
+import { operation } from '../http/operation.ts'
+import type { Pipeline } from '../http/pipeline.ts'
 
 const descriptions: Readonly<Record<Permission, string>> = {
   'token:create': 'Create tokens',
@@ -52,11 +55,9 @@ const listed = permissions.map(permission => ({
 
 const json = JSON.stringify(listed)
 
-export const permissionRoutes: readonly Route[] = [
-  {
+const listAll = () =>
+  operation({
     name: 'listPermissions',
-    method: 'GET',
-    path: '/permissions',
     summary: 'List the permissions',
     permission: undefined,
     callers: applicationTypes,
@@ -66,6 +67,9 @@ export const permissionRoutes: readonly Route[] = [
       examples: { some: listed.slice(0, 2) },
     },
     failures: [401, 403],
-    handle: async () => ({ status: 200, json }),
-  },
-]
+  })
+
+export const permissionRoutes = (pipeline: Pipeline) =>
+  new Elysia()
+    .use(hooks(pipeline))
+    .get('/permissions', ({ perform }) => perform(async () => ({ status: 200, json })), listAll())

@@ -1,12 +1,15 @@
 /**
- * Operations on sessions as data. Source: spec, "Sessions"; contract sections 3 and 12.
+ * Operations on sessions. Source: spec, "Sessions"; contract sections 3 and 12.
  *
  * @module
  */
+import { Elysia } from 'elysia'
 import { printInstantUtc } from '../domain/instants.ts'
 import { invalid } from '../errors.ts'
+import { hooks } from '../http/hooks.ts'
+import { operation, type Call, type Reply } from '../http/operation.ts'
+import type { Pipeline } from '../http/pipeline.ts'
 import { printStretch, readPageRequest } from '../http/query.ts'
-import type { Call, Reply, Route } from '../http/route.ts'
 import type { SessionDeps } from './deps.ts'
 import { endSession } from './end.ts'
 import { authorizeSessionExamples, newSessionExamples, sessionListExamples } from './examples.ts'
@@ -16,7 +19,6 @@ import {
   listSessionsQuery,
   newSessionSchema,
   sessionListSchema,
-  type AuthorizeSessionBody,
 } from './model.ts'
 import { authorizeSession, createSession } from './service.ts'
 
@@ -39,22 +41,19 @@ async function list(deps: SessionDeps, { caller, query }: Call): Promise<Reply> 
   return { status: 200, json: printStretch(size, next, items) }
 }
 
-const manageRoutes = (deps: SessionDeps): readonly Route[] => [
-  {
+const listAll = () =>
+  operation({
     name: 'listSessions',
-    method: 'GET',
-    path: '/sessions',
     summary: 'List sessions, newest first, as a walk',
     permission: 'session:read',
     query: listSessionsQuery,
     success: { status: 200, schema: sessionListSchema, examples: sessionListExamples },
     failures: [400, 401, 403],
-    handle: call => list(deps, call),
-  },
-  {
+  })
+
+const end = () =>
+  operation({
     name: 'deleteSession',
-    method: 'DELETE',
-    path: '/sessions/:id',
     summary: 'End a session; its key is refused from then on',
     description:
       'For management applications with `session:delete`; and for private ones, of sessions that ' +
@@ -64,31 +63,22 @@ const manageRoutes = (deps: SessionDeps): readonly Route[] => [
     callers: ['management', 'private'],
     success: { status: 204 },
     failures: [401, 403, 404],
-    handle: async ({ caller, params }) => {
-      await endSession(deps, caller, params['id'] ?? '')
-      return { status: 204 }
-    },
-  },
-]
+  })
 
-/** Creating reads no body, whatever comes (contract section 1). */
-export const sessionRoutes = (deps: SessionDeps): readonly Route[] => [
-  ...manageRoutes(deps),
-  {
+/** It reads no body, whatever comes (contract section 1). */
+const open = () =>
+  operation({
     name: 'createSession',
-    method: 'POST',
-    path: '/sessions',
     summary: 'Create a session; the answer holds its key and its nonce, once',
     permission: undefined,
     callers: ['public'],
     success: { status: 201, schema: newSessionSchema, examples: newSessionExamples },
     failures: [401, 403],
-    handle: call => create(deps, call),
-  },
-  {
+  })
+
+const authorize = () =>
+  operation({
     name: 'authorizeSession',
-    method: 'POST',
-    path: '/sessions/authorize',
     summary: 'Give a session its permissions and rules',
     permission: undefined,
     callers: ['private'],
@@ -96,14 +86,35 @@ export const sessionRoutes = (deps: SessionDeps): readonly Route[] => [
       contentType: 'application/json',
       schema: authorizeSessionSchema,
       examples: authorizeSessionExamples,
-      opaque: new Set(),
+      opaque: new Set<string>(),
     },
     success: { status: 200 },
     failures: [400, 401, 403, 404, 409, 413, 415],
-    handle: async ({ caller, body }) => {
-      await authorizeSession(deps, caller, body as AuthorizeSessionBody)
-      return { status: 200 }
-    },
-    replay: async () => ({ status: 200 }),
-  },
-]
+  })
+
+export const sessionRoutes = (deps: SessionDeps, pipeline: Pipeline) =>
+  new Elysia()
+    .use(hooks(pipeline))
+    .get('/sessions', ({ perform }) => perform(call => list(deps, call)), listAll())
+    .delete(
+      '/sessions/:id',
+      ({ params: { id }, perform }) =>
+        perform(async ({ caller }) => {
+          await endSession(deps, caller, id)
+          return { status: 204 }
+        }),
+      end(),
+    )
+    .post('/sessions', ({ perform }) => perform(call => create(deps, call)), open())
+    .post(
+      '/sessions/authorize',
+      ({ body, perform }) =>
+        perform(
+          async ({ caller }) => {
+            await authorizeSession(deps, caller, body)
+            return { status: 200 }
+          },
+          async () => ({ status: 200 }),
+        ),
+      authorize(),
+    )

@@ -1,14 +1,17 @@
 /**
- * Operations on tenants as data. Source: contract section 15.
+ * Operations on tenants. Source: contract section 15.
  *
  * @module
  */
 import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 import { printInstantUtc } from '../domain/instants.ts'
 import { ApiError } from '../errors.ts'
-import type { Route } from '../http/route.ts'
+import { hooks } from '../http/hooks.ts'
+import { operation } from '../http/operation.ts'
+import type { Pipeline } from '../http/pipeline.ts'
 import { openTenant, tenantUnique } from './record.ts'
 
 const tenantSchema = Type.Object(
@@ -35,15 +38,21 @@ async function printOwnTenant({ keys, store }: Deps, { tenantId }: Caller): Prom
   return JSON.stringify({ id, name, created_at: printInstantUtc(createdAtMs) })
 }
 
-export const tenantRoutes = (deps: Deps): readonly Route[] => [
-  {
+const getOwn = () =>
+  operation({
     name: 'getOwnTenant',
-    method: 'GET',
-    path: '/tenants/self',
     summary: 'Get the tenant of the key that is sent',
     permission: 'tenant:read',
     success: { status: 200, schema: tenantSchema, examples: tenantExamples },
     failures: [401, 403],
-    handle: async ({ caller }) => ({ status: 200, json: await printOwnTenant(deps, caller) }),
-  },
-]
+  })
+
+export const tenantRoutes = (deps: Deps, pipeline: Pipeline) =>
+  new Elysia()
+    .use(hooks(pipeline))
+    .get(
+      '/tenants/self',
+      ({ perform }) =>
+        perform(async ({ caller }) => ({ status: 200, json: await printOwnTenant(deps, caller) })),
+      getOwn(),
+    )

@@ -1,17 +1,26 @@
 /**
- * Operations on many tokens at once, as data. Source: contract sections 3 and 15.
+ * Operations on many tokens at once. Source: contract sections 3 and 15.
  *
  * @module
  */
 import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import type { Json } from '../domain/json.ts'
 import { printJson } from '../domain/json-print.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { readEnvelope } from '../http/bodies.ts'
+import { hooks } from '../http/hooks.ts'
+import {
+  operation,
+  type Call,
+  type Content,
+  type Repetition,
+  type Reply,
+} from '../http/operation.ts'
+import type { Pipeline } from '../http/pipeline.ts'
 import { describeError } from '../http/problem.ts'
 import type { QueryParameters } from '../http/query.ts'
-import type { BodyRule, Call, Content, Repetition, Reply, Route } from '../http/route.ts'
 import { bulkLeavesMax } from '../limits.ts'
 import { detokenize } from './detokenize.ts'
 import {
@@ -64,12 +73,8 @@ const partialSchema = Type.Object(
 
 const tokenizedSchema = Type.Union([anyJson, partialSchema])
 
-const bodyLike = (examples: Content['examples']): BodyRule => ({
-  contentType: 'application/json',
-  schema: anyJson,
-  examples,
-  opaque: 'all',
-})
+const bodyLike = (examples: Content['examples']) =>
+  ({ contentType: 'application/json', schema: anyJson, examples, opaque: 'all' }) as const
 
 const readRequest: ReadRequest = request =>
   readEnvelope(createTokenSchema, request, opaqueMembers) as CreateTokenBody
@@ -96,9 +101,8 @@ function printResults(results: readonly ItemResult[]): string {
   return `{"results":[${results.map(printResult).join(',')}]${retry}}`
 }
 
-async function tokenize(deps: Deps, call: Call): Promise<Reply> {
+async function tokenize(deps: Deps, call: Call, body: Json): Promise<Reply> {
   const { caller, query, countItems } = call
-  const body = call.body as Json
   const json = isPartial(query)
     ? printResults(await tokenizePartly(deps, caller, body, readRequest, countItems))
     : await tokenizeWhole(deps, caller, body, readRequest, countItems)
@@ -131,11 +135,9 @@ Any JSON of at most ${bulkLeavesMax} values. A text that is exactly \`{{ <token 
 make of it. Under a rule that masks it is the masked data. A text that holds \`{{\` otherwise is
 refused, and so is a token that the caller may not use.`.trim()
 
-export const bulkRoutes = (deps: Deps): readonly Route[] => [
-  {
+const tokenizeAll = () =>
+  operation({
     name: 'tokenize',
-    method: 'POST',
-    path: '/tokenize',
     summary: 'Create many tokens at once, in the shape of the body',
     description: tokenizeDescription,
     permission: 'token:create',
@@ -143,22 +145,37 @@ export const bulkRoutes = (deps: Deps): readonly Route[] => [
     body: bodyLike(tokenizeExamples),
     success: { status: 200, schema: tokenizedSchema, examples: tokenizedExamples },
     failures: [400, 401, 403, 404, 409, 413, 415],
-    handle: call => tokenize(deps, call),
-    replay: repetition => answerAgain(deps, repetition),
-  },
-  {
+  })
+
+const detokenizeAll = () =>
+  operation({
     name: 'detokenize',
-    method: 'POST',
-    path: '/detokenize',
     summary: 'Replace references to tokens by their data',
     description: detokenizeDescription,
     permission: 'token:use',
     body: bodyLike(detokenizeExamples),
     success: { status: 200, schema: anyJson, examples: detokenizedExamples },
     failures: [400, 401, 403, 409, 413, 415],
-    handle: async ({ caller, body, countItems }) => ({
-      status: 200,
-      json: await detokenize(deps, caller, body as Json, countItems),
-    }),
-  },
-]
+  })
+
+export const bulkRoutes = (deps: Deps, pipeline: Pipeline) =>
+  new Elysia()
+    .use(hooks(pipeline))
+    .post(
+      '/tokenize',
+      ({ body, perform }) =>
+        perform(
+          call => tokenize(deps, call, body),
+          again => answerAgain(deps, again),
+        ),
+      tokenizeAll(),
+    )
+    .post(
+      '/detokenize',
+      ({ body, perform }) =>
+        perform(async ({ caller, countItems }) => ({
+          status: 200,
+          json: await detokenize(deps, caller, body, countItems),
+        })),
+      detokenizeAll(),
+    )

@@ -1,13 +1,22 @@
 /**
- * Listing and searching tokens as data. Source: spec, "List tokens"; contract sections 4 and 14.
+ * Listing and searching tokens. Source: spec, "List tokens"; contract sections 4 and 14.
  *
  * @module
  */
+import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { TextMap } from '../domain/text-map.ts'
 import { invalid } from '../errors.ts'
-import { printPage, printStretch, readPartRequest, type PartRequest } from '../http/query.ts'
-import type { Call, Reply, Route } from '../http/route.ts'
+import { hooks } from '../http/hooks.ts'
+import { operation, type Call, type Reply } from '../http/operation.ts'
+import type { Pipeline } from '../http/pipeline.ts'
+import {
+  printPage,
+  printStretch,
+  readPartRequest,
+  type PartRequest,
+  type QueryParameters,
+} from '../http/query.ts'
 import { pageSizeDefault } from '../limits.ts'
 import { searchExamples, tokenListExamples } from './examples.ts'
 import { readTokenFilter } from './filters.ts'
@@ -32,17 +41,14 @@ const replyOf = (request: PartRequest, listed: Listed): Reply => ({
 })
 
 /** A member that is null counts as absent (contract section 1). */
-const withoutNulls = (body: unknown) =>
-  Object.fromEntries(Object.entries(body ?? {}).filter(([, value]) => value !== null))
+const withoutNulls = (body: SearchTokensBody): SearchTokensBody =>
+  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
 
-/** A call of an address that knows walks alone: without `start` it is the first stretch. */
-const asWalk = (call: Call): Call => ({
-  ...call,
-  query: call.query.has('start') ? call.query : new TextMap([...call.query, ['start', ['']]]),
-  body: { start: '', ...withoutNulls(call.body) },
-})
+/** At an address that knows walks alone, what has no `start` asks for the first stretch. */
+const asWalk = (query: QueryParameters): QueryParameters =>
+  query.has('start') ? query : new TextMap([...query, ['start', ['']]])
 
-async function list(deps: Deps, { caller, query }: Call): Promise<Reply> {
+async function list(deps: Deps, { caller }: Call, query: QueryParameters): Promise<Reply> {
   const request = readPartRequest(query)
   return replyOf(request, await listTokens(deps, caller, readTokenFilter(query), request))
 }
@@ -53,10 +59,9 @@ function readPart({ page, size, start }: SearchTokensBody): PartRequest {
   return { start, at: 'start', size: size ?? pageSizeDefault }
 }
 
-async function search(deps: Deps, { caller, body }: Call): Promise<Reply> {
-  const asked = body as SearchTokensBody
-  const request = readPart(asked)
-  return replyOf(request, await searchTokens(deps, caller, asked.query ?? '', request))
+async function search(deps: Deps, { caller }: Call, body: SearchTokensBody): Promise<Reply> {
+  const request = readPart(body)
+  return replyOf(request, await searchTokens(deps, caller, body.query ?? '', request))
 }
 
 const searchDescription = `
@@ -77,52 +82,80 @@ const searchBody = {
   opaque: new Set<string>(),
 } as const
 
-const walkBody = { ...searchBody, examples: { walk: searchExamples.walk } }
+const listed = {
+  permission: 'token:read',
+  summary: 'List tokens, newest first',
+  failures: [400, 401, 403],
+} as const
 
-const pageRoutes = (deps: Deps): readonly Route[] => [
-  {
+const listPages = () =>
+  operation({
+    ...listed,
     name: 'listTokens',
-    method: 'GET',
-    path: '/tokens',
-    summary: 'List tokens, newest first',
-    permission: 'token:read',
     query: listTokensQuery,
     success: { status: 200, schema: tokenListSchema, examples: tokenListExamples },
-    failures: [400, 401, 403],
-    handle: call => list(deps, call),
-  },
-  {
+  })
+
+const searched = {
+  permission: 'token:search',
+  summary: 'Search tokens, newest first',
+  description: searchDescription,
+  failures: [400, 401, 403, 413, 415],
+} as const
+
+const searchPages = () =>
+  operation({
+    ...searched,
     name: 'searchTokens',
-    method: 'POST',
-    path: '/tokens/search',
-    summary: 'Search tokens, newest first',
-    description: searchDescription,
-    permission: 'token:search',
     body: searchBody,
     success: { status: 200, schema: tokenListSchema, examples: tokenListExamples },
-    failures: [400, 401, 403, 413, 415],
-    handle: call => search(deps, call),
-  },
-]
+  })
 
-/** decision: published clients of this family ask for walks at addresses of their own. */
-const walkRoutes = (deps: Deps): readonly Route[] =>
-  pageRoutes(deps).map(route => ({
-    ...route,
-    name: `${route.name}ByCursor`,
-    path: `/v2${route.path}`,
-    summary: `${route.summary}, as a walk`,
-    ...(route.query === undefined ? { body: walkBody } : { query: walkTokensQuery }),
-    success: {
-      status: 200,
-      schema: tokenWalkSchema,
-      examples: { walk: tokenListExamples.walk },
-    },
-    handle: call => route.handle(asWalk(call)),
-  }))
+const walk = {
+  status: 200,
+  schema: tokenWalkSchema,
+  examples: { walk: tokenListExamples.walk },
+} as const
 
-/** Each as pages and as a walk. */
-export const listRoutes = (deps: Deps): readonly Route[] => [
-  ...pageRoutes(deps),
-  ...walkRoutes(deps),
-]
+const listWalk = () =>
+  operation({
+    ...listed,
+    name: 'listTokensByCursor',
+    summary: `${listed.summary}, as a walk`,
+    query: walkTokensQuery,
+    success: walk,
+  })
+
+const searchWalk = () =>
+  operation({
+    ...searched,
+    name: 'searchTokensByCursor',
+    summary: `${searched.summary}, as a walk`,
+    body: { ...searchBody, examples: { walk: searchExamples.walk } },
+    success: walk,
+  })
+
+/**
+ * Each as pages and as a walk. decision: published clients of this family ask for walks at
+ * addresses of their own.
+ */
+export const listRoutes = (deps: Deps, pipeline: Pipeline) =>
+  new Elysia()
+    .use(hooks(pipeline))
+    .get('/tokens', ({ perform }) => perform(call => list(deps, call, call.query)), listPages())
+    .post(
+      '/tokens/search',
+      ({ body, perform }) => perform(call => search(deps, call, body)),
+      searchPages(),
+    )
+    .get(
+      '/v2/tokens',
+      ({ perform }) => perform(call => list(deps, call, asWalk(call.query))),
+      listWalk(),
+    )
+    .post(
+      '/v2/tokens/search',
+      ({ body, perform }) =>
+        perform(call => search(deps, call, { start: '', ...withoutNulls(body) })),
+      searchWalk(),
+    )

@@ -21,7 +21,7 @@ import {
 
 export const opaqueMembers: ReadonlySet<string> = new Set(['data', 'mask', 'metadata'])
 
-const opaque = (description: string) => Type.Optional(Type.Unsafe<Json>(Type.Any({ description })))
+const opaque = (description: string) => Type.Optional(Type.Any({ description }))
 
 const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
 
@@ -59,7 +59,7 @@ export const createTokenSchema = Type.Object(
     id: text('A text, or an expression on `data`; a UUID where it is absent.'),
     type: Type.String({ description: `One of ${tokenTypeNames.join(', ')}.` }),
     ...changeable,
-    data: Type.Unsafe<Json>(Type.Any({ description: shapeOfData })),
+    data: Type.Any({ description: shapeOfData }),
   },
   { title: 'NewToken' },
 )
@@ -69,22 +69,15 @@ export const updateTokenSchema = Type.Object(changeable, {
   description: 'RFC 7386: `data`, `mask` and `metadata` are merged, all else is replaced.',
 })
 
-/** The members that create and update share. Absent and `null` differ on update. */
-export interface TokenChanges {
-  readonly data?: Json
-  readonly mask?: Json
-  readonly metadata?: Json
-  readonly containers?: readonly string[] | null
-  readonly search_indexes?: readonly string[] | null
-  readonly fingerprint_expression?: string | null
-  readonly deduplicate_token?: boolean | null
-  readonly expires_at?: string | null
+/** What a schema describes, where the opaque members hold a `Json`. */
+type Opaque<T> = {
+  readonly [K in keyof T]: K extends 'data' | 'mask' | 'metadata' ? Json : T[K]
 }
 
-export interface CreateTokenBody extends TokenChanges {
-  readonly id?: string | null
-  readonly type: string
-}
+/** The members that create and update share. Absent and `null` differ on update. */
+export type TokenChanges = Opaque<Static<typeof updateTokenSchema>>
+
+export type CreateTokenBody = Opaque<Static<typeof createTokenSchema>>
 
 /** Of an equal token that the caller may not read little is said (contract sections 8 and 9). */
 const unlessDuplicate = <T extends TSchema>(schema: T) => Type.Optional(schema)

@@ -1,0 +1,85 @@
+/**
+ * The vault as a plugin of Elysia: `new Elysia({ prefix: '/vault' }).use(coffer(deps))`.
+ *
+ * The server that listens, tests and a host application all run this plugin. Hooks of a host see
+ * what passes, plaintexts included; `.mount` keeps them out (docs/embedding.md).
+ * @module
+ */
+import { Elysia } from 'elysia'
+import { applicationAuthenticator, findLiveApplication } from './applications/authenticate.ts'
+import { applicationRoutes } from './applications/routes.ts'
+import { hexOf } from './bytes.ts'
+import type { Deps } from './deps.ts'
+import { otherMethods } from './http/addresses.ts'
+import { openAnswerBudget } from './http/answer-budget.ts'
+import { openAnswers } from './http/answers.ts'
+import { openBodyBudget } from './http/body-budget.ts'
+import { openCrowd } from './http/crowd.ts'
+import { documentation } from './http/docs.ts'
+import type { Pipeline } from './http/pipeline.ts'
+import { openRateLimit } from './http/rate.ts'
+import { permissionRoutes } from './permissions/routes.ts'
+import { sessionAuthenticator, sessionKeyPrefix } from './sessions/authenticate.ts'
+import type { SessionDeps } from './sessions/deps.ts'
+import { sessionRoutes } from './sessions/routes.ts'
+import { tenantRoutes } from './tenants/routes.ts'
+import { bulkRoutes } from './tokens/bulk-routes.ts'
+import { listRoutes } from './tokens/list-routes.ts'
+import { tokenRoutes } from './tokens/routes.ts'
+
+/** Unique for this process and every other: a random prefix and a count. */
+function traceIds(deps: Deps): () => string {
+  const prefix = hexOf(deps.randomBytes(8))
+  let count = 0
+  return () => `${prefix}-${(count += 1).toString(36)}`
+}
+
+/** The prefix of a key tells which feature knows it. */
+function authenticatorOf(deps: SessionDeps): Pipeline['authenticate'] {
+  const findApplication = applicationAuthenticator(deps)
+  const findSession = sessionAuthenticator(deps)
+  return (key, isFresh) =>
+    (key.startsWith(sessionKeyPrefix) ? findSession : findApplication)(key, isFresh)
+}
+
+const sessionDepsOf = (deps: Deps): SessionDeps => ({
+  ...deps,
+  findApplication: (tenantId, id) => findLiveApplication(deps, tenantId, id),
+})
+
+export function openPipeline(deps: Deps): Pipeline {
+  const { settings } = deps
+  return {
+    deps,
+    answers: openAnswers(settings, deps.log),
+    authenticate: authenticatorOf(sessionDepsOf(deps)),
+    bodyBudget: openBodyBudget(settings),
+    answerBudget: openAnswerBudget(),
+    isCrowded: openCrowd(),
+    rate: openRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
+    slotsUnderWay: new Set(),
+    nextTraceId: traceIds(deps),
+    operations: new Map(),
+    server: { origins: undefined, hasRouter: false },
+  }
+}
+
+/** One plugin for each feature, and what answers beside them. */
+export function routesOf(deps: Deps, pipeline: Pipeline) {
+  const operations = new Elysia()
+    .use(tokenRoutes(deps, pipeline))
+    .use(listRoutes(deps, pipeline))
+    .use(bulkRoutes(deps, pipeline))
+    .use(sessionRoutes(sessionDepsOf(deps), pipeline))
+    .use(applicationRoutes(deps, pipeline))
+    .use(tenantRoutes(deps, pipeline))
+    .use(permissionRoutes(pipeline))
+  const pages = documentation(pipeline, [...operations.routes])
+  const others = otherMethods(pipeline, [...operations.routes, ...pages.routes])
+  return operations.use(pages).use(others)
+}
+
+export const coffer = (deps: Deps) => routesOf(deps, openPipeline(deps))
+
+/** For typed clients: `treaty<Coffer>(address)` of `@elysiajs/eden`. */
+export type Coffer = ReturnType<typeof coffer>
