@@ -15,15 +15,14 @@ import { openExchange } from './http/hooks.ts'
 import { assertAddress, nothingHere } from './http/paths.ts'
 import { finish, type Pipeline } from './http/pipeline.ts'
 import { toApiError } from './http/problem.ts'
+import type { MaybeLater } from './maybe-later.ts'
 
-type Answer = (request: Request) => Response | Promise<Response>
+type Answer = (request: Request, server: Origins) => MaybeLater<Response>
 
 /** What `Bun.serve` is given. */
 export interface Listener {
-  readonly routes: Readonly<
-    Record<string, (request: Request, server: Origins) => Promise<Response>>
-  >
-  readonly fetch: (request: Request, server: Origins) => Promise<Response>
+  readonly routes: Readonly<Record<string, Answer>>
+  readonly fetch: Answer
   /** What answers when even that failed: the server's own answer would print the error. */
   readonly error: (thrown: unknown) => Response
 }
@@ -52,29 +51,6 @@ function nowhere(pipeline: Pipeline, request: Request): Response {
 }
 
 const stopping = () => new ApiError('unavailable', 'The service is stopping.')
-
-/** Counts requests until it is told to end. */
-function openTally() {
-  let underWay = 0
-  let ended: (() => void) | undefined
-  return {
-    /** @returns whether one more may begin; it then must leave */
-    enter(): boolean {
-      if (ended !== undefined) return false
-      underWay += 1
-      return true
-    },
-    leave(): void {
-      underWay -= 1
-      if (underWay === 0) ended?.()
-    },
-    end: () =>
-      new Promise<void>(resolve => {
-        ended = resolve
-        if (underWay === 0) resolve()
-      }),
-  }
-}
 
 function served(deps: Deps, pipeline: Pipeline) {
   return (
@@ -105,21 +81,13 @@ function withHost(request: Request): Request {
 
 export function buildApp(deps: Deps): App {
   const pipeline = openPipeline(deps)
-  const { answers, nextTraceId, server: known } = pipeline
-  const tally = openTally()
+  const { answers, nextTraceId, server: known, tally } = pipeline
   const app = served(deps, pipeline)
-  const counted = async (request: Request, answer: Answer): Promise<Response> => {
-    if (!tally.enter()) return refuse(pipeline, request, stopping())
-    try {
-      return await answer(request)
-    } finally {
-      tally.leave()
-    }
-  }
-  const handle = (request: Request) => counted(request, app.fetch)
+  const answer = (request: Request) =>
+    tally.isEnding() ? refuse(pipeline, request, stopping()) : app.fetch(request)
   const routed = (request: Request, server: Origins) => {
     known.origins = server
-    return handle(request.url.startsWith('/') ? withHost(request) : request)
+    return answer(request.url.startsWith('/') ? withHost(request) : request)
   }
   const paths = [...new Set(app.routes.map(({ path }) => path))]
   const routes = Object.fromEntries(
@@ -130,8 +98,9 @@ export function buildApp(deps: Deps): App {
   )
   const fetch: Listener['fetch'] = (request, server) => {
     known.origins = server
-    return counted(request, missed => nowhere(pipeline, missed))
+    return tally.isEnding() ? refuse(pipeline, request, stopping()) : nowhere(pipeline, request)
   }
   const error: Listener['error'] = thrown => answers.fault(nextTraceId(), thrown)
+  const handle = async (request: Request) => answer(request)
   return { handle, listener: { routes, fetch, error }, drain: tally.end }
 }

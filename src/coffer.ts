@@ -18,6 +18,7 @@ import { openCrowd } from './http/crowd.ts'
 import { documentation } from './http/docs.ts'
 import type { Pipeline } from './http/pipeline.ts'
 import { openRateLimit } from './http/rate.ts'
+import { openTally } from './http/tally.ts'
 import { permissionRoutes } from './permissions/routes.ts'
 import { sessionAuthenticator, sessionKeyPrefix } from './sessions/authenticate.ts'
 import type { SessionDeps } from './sessions/deps.ts'
@@ -59,6 +60,8 @@ export function openPipeline(deps: Deps): Pipeline {
     rate: openRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
     slotsUnderWay: new Set(),
     nextTraceId: traceIds(deps),
+    tally: openTally(),
+    failed: new WeakMap(),
     operations: new Map(),
     server: { origins: undefined, hasRouter: false },
   }

@@ -1,7 +1,7 @@
 /**
- * What is around every operation, as hooks of the framework: `derive` begins an exchange, the
- * macros `operation` and `page` check the address, the first of them also admits and reads, and
- * `onError` is the one exit for errors.
+ * What is around every operation, as hooks of the framework: the macros `operation` and `page` begin
+ * an exchange and check the address, the first of them also admits and reads, and `onError` is the
+ * one exit for errors.
  *
  * @module
  */
@@ -11,12 +11,11 @@ import { traceIdOf } from './admission.ts'
 import type { Exchange } from './answers.ts'
 import type { Operation, Perform, Route } from './operation.ts'
 import { assertAddress, readParams } from './paths.ts'
-import { begin, finish, type Pipeline } from './pipeline.ts'
-import { toApiError } from './problem.ts'
+import { begin, fail, finish, type Pipeline } from './pipeline.ts'
+import { orElse, type MaybeLater } from '../maybe-later.ts'
 
-/** What a hook is given; the exchange is there, since `derive` comes first. */
+/** What a hook is given. */
 interface Hooked {
-  readonly exchange?: Exchange
   readonly request: Request
   /** The pattern under which the route was registered, with every prefix. */
   readonly route: string
@@ -25,12 +24,11 @@ interface Hooked {
 /** HEAD is GET, of which the server sends no body (RFC 9110 section 9.3.2). */
 const readAs = (method: string): string => (method === 'HEAD' ? 'GET' : method)
 
-export const openExchange = (pipeline: Pipeline, request: Request): Exchange => ({
-  request,
-  traceId: traceIdOf(pipeline, request),
-  isAdmitted: false,
-  isBodyRead: false,
-})
+/** It must be finished. */
+export function openExchange(pipeline: Pipeline, request: Request): Exchange {
+  pipeline.tally.enter()
+  return { request, traceId: traceIdOf(pipeline, request), isAdmitted: false, isBodyRead: false }
+}
 
 /** The operation where it was first asked for; prefixes of a host are part of its path. */
 function openRoute(operation: Operation, basePath: string) {
@@ -42,17 +40,17 @@ function openRoute(operation: Operation, basePath: string) {
 }
 
 export function hooks(pipeline: Pipeline) {
-  const { answers, deps, operations, server } = pipeline
+  const { answers, deps, operations, server, failed } = pipeline
   return (
     new Elysia()
       .onStart(({ server: listening }) => {
         server.origins = listening ?? undefined
         server.hasRouter = true
       })
-      .derive({ as: 'scoped' }, ({ request }) => ({ exchange: openExchange(pipeline, request) }))
       // What a host throws for its own reasons is the host's. The type keeps the answer out of those
       // of the routes, as typed clients see them.
-      .onError({ as: 'scoped' }, ({ exchange, error }): undefined => {
+      .onError({ as: 'scoped' }, ({ error }): undefined => {
+        const exchange = failed.get(error)
         if (exchange === undefined || !(error instanceof ApiError)) return undefined
         return finish(pipeline, exchange, answers.problem(exchange, error)) as never
       })
@@ -62,21 +60,29 @@ export function hooks(pipeline: Pipeline) {
           operations.set(operation.name, operation)
           return {
             detail: { operationId: operation.name },
-            async resolve({ exchange, request, route }: Hooked): Promise<{ perform: Perform }> {
-              try {
-                assertAddress(request, server)
-                const params = readParams(route, request)
-                return await begin(pipeline, routeOf(request, route), exchange as Exchange, params)
-              } catch (thrown) {
-                throw toApiError(thrown)
-              }
+            resolve({ request, route }: Hooked): MaybeLater<{ perform: Perform }> {
+              const exchange = openExchange(pipeline, request)
+              return orElse(
+                () => {
+                  assertAddress(request, server)
+                  const params = readParams(route, request)
+                  return begin(pipeline, routeOf(request, route), exchange, params)
+                },
+                thrown => fail(pipeline, exchange, thrown),
+              )
             },
           }
         },
         page: (_isPage: true) => ({
-          beforeHandle({ request, route }: Hooked) {
-            assertAddress(request, server)
-            readParams(route, request)
+          resolve({ request, route }: Hooked): { exchange: Exchange } {
+            const exchange = openExchange(pipeline, request)
+            try {
+              assertAddress(request, server)
+              readParams(route, request)
+              return { exchange }
+            } catch (thrown) {
+              return fail(pipeline, exchange, thrown)
+            }
           },
         }),
       })

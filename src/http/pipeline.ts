@@ -14,7 +14,7 @@
  */
 import { callerNowMs, shortBodyBytesMax } from '../limits.ts'
 import type { Caller } from '../domain/caller.ts'
-import { andThen, type MaybeLater } from '../maybe-later.ts'
+import { andThen, orElse, type MaybeLater } from '../maybe-later.ts'
 import type { Room } from '../records/room.ts'
 import { admit, callerNow, itemCounter, type Asking } from './admission.ts'
 import type { AnswerBudget, AnswerHold } from './answer-budget.ts'
@@ -27,6 +27,8 @@ import { dropBody, leavesMuch, openIntake, type Intake } from './intake.ts'
 import { assertNoContentCoding } from './message.ts'
 import type { Operation, Perform, Route } from './operation.ts'
 import type { Params } from './paths.ts'
+import { toApiError } from './problem.ts'
+import type { Tally } from './tally.ts'
 import { prepare, prepareOnce, type Asked, type Prepared, type Runner } from './run-once.ts'
 
 export interface Pipeline extends Runner {
@@ -35,6 +37,9 @@ export interface Pipeline extends Runner {
   readonly answerBudget: AnswerBudget
   readonly isCrowded: Crowd
   readonly nextTraceId: () => string
+  readonly tally: Tally
+  /** What has failed, by the error that says how: the framework hands on the error alone. */
+  readonly failed: WeakMap<object, Exchange>
   /** By their names. */
   readonly operations: Map<string, Operation>
   /** The server, once one listens for this application. */
@@ -59,41 +64,51 @@ function readBytes(
 }
 
 /** What is asked for, by whoever asks when the body has come. */
-async function receive(
+function receive(
   pipeline: Pipeline,
   asking: Asking,
   intake: Intake | undefined,
   first: Caller,
   room: Room,
-): Promise<Prepared> {
+): MaybeLater<Prepared> {
   const { deps } = pipeline
   const { route, request, params } = asking
   assertNoContentCoding(request)
   const key = readIdempotencyKey(deps, route, request)
   const admittedMs = deps.elapsedMs()
-  const reading = readBytes(asking, intake, key)
-  const bytes = reading instanceof Promise ? await reading : reading
-  if (bytes === undefined || bytes.length <= shortBodyBytesMax) deps.turns.noteRequest()
-  const isNow = bytes === undefined || deps.elapsedMs() - admittedMs < callerNowMs
-  const caller = isNow ? first : await callerNow(pipeline, asking)
-  const countItems = itemCounter(pipeline, caller)
-  const asked: Asked = { route, request, params, caller, bytes, countItems, room }
-  if (key === undefined) return await prepare(pipeline, asked)
-  const body = bytes ?? new Uint8Array()
-  return await prepareOnce(pipeline, asked, slotOf(deps, caller, route, request, params, key, body))
+  return andThen(readBytes(asking, intake, key), bytes => {
+    if (bytes === undefined || bytes.length <= shortBodyBytesMax) deps.turns.noteRequest()
+    const isNow = bytes === undefined || deps.elapsedMs() - admittedMs < callerNowMs
+    return andThen(isNow ? first : callerNow(pipeline, asking), caller => {
+      const countItems = itemCounter(pipeline, caller)
+      const asked: Asked = { route, request, params, caller, bytes, countItems, room }
+      if (key === undefined) return prepare(pipeline, asked)
+      const body = bytes ?? new Uint8Array()
+      const slot = slotOf(deps, caller, route, request, params, key, body)
+      return prepareOnce(pipeline, asked, slot)
+    })
+  })
 }
 
 /**
- * Ends the connection of who is not admitted and does not wait (hardening H126), and of who still
+ * The end of every exchange, once. Ends the connection of who is not admitted and does not wait (hardening H126), and of who still
  * sends much that nobody will read.
  */
 export function finish(pipeline: Pipeline, exchange: Exchange, response: Response): Response {
+  pipeline.tally.leave()
   const { request, isAdmitted, isBodyRead } = exchange
   const endsCrowded = !isAdmitted && pipeline.isCrowded(request, pipeline.server.origins)
   if (endsCrowded || (!isBodyRead && leavesMuch(request))) {
     response.headers.set('connection', 'close')
   }
   return response
+}
+
+/** Ends an exchange by an error of the closed union. */
+export function fail({ failed }: Pipeline, exchange: Exchange, thrown: unknown): never {
+  const error = toApiError(thrown)
+  failed.set(error, exchange)
+  throw error
 }
 
 /** What one request takes until it is answered. */
@@ -128,7 +143,7 @@ const performerOf =
     } catch (thrown) {
       held.release()
       room.release()
-      throw thrown
+      return fail(pipeline, exchange, thrown)
     }
   }
 
@@ -136,26 +151,28 @@ const performerOf =
  * Admits the caller of one request, and reads what came with it.
  * @returns what its handler gets; what goes wrong is thrown
  */
-export async function begin(
+export function begin(
   pipeline: Pipeline,
   route: Route,
   exchange: Exchange,
   params: Params,
-): Promise<{ readonly perform: Perform }> {
-  const { request } = exchange
-  const asking = { route, request, params }
-  const admitted = admit(pipeline, asking)
-  const caller = admitted instanceof Promise ? await admitted : admitted
-  exchange.isAdmitted = true
-  const { intake, held } = hold(pipeline, route, exchange, caller.credential.ordinal)
-  try {
-    const prepared = await receive(pipeline, asking, intake, caller, held.room)
-    const perform = performerOf(pipeline, exchange, held, prepared)
-    const read = { perform, params, body: prepared.body }
-    return read
-  } catch (thrown) {
-    held.release()
-    held.room.release()
-    throw thrown
-  }
+): MaybeLater<{ readonly perform: Perform }> {
+  const asking = { route, request: exchange.request, params }
+  return andThen(admit(pipeline, asking), caller => {
+    exchange.isAdmitted = true
+    const { intake, held } = hold(pipeline, route, exchange, caller.credential.ordinal)
+    const read = (prepared: Prepared) => {
+      const perform = performerOf(pipeline, exchange, held, prepared)
+      return { perform, params, body: prepared.body }
+    }
+    const giveBack = (thrown: unknown): never => {
+      held.release()
+      held.room.release()
+      throw thrown
+    }
+    return orElse(
+      () => andThen(receive(pipeline, asking, intake, caller, held.room), read),
+      giveBack,
+    )
+  })
 }

@@ -8,7 +8,7 @@ import { hexOf } from '../bytes.ts'
 import type { Caller } from '../domain/caller.ts'
 import { ApiError } from '../errors.ts'
 import { writeAttemptsMax } from '../limits.ts'
-import type { MaybeLater } from '../maybe-later.ts'
+import { andThen, type MaybeLater } from '../maybe-later.ts'
 import type { Room } from '../records/room.ts'
 import { AlongTaken, changedByOthers, CredentialMoved } from '../records/write.ts'
 import type { Change } from '../store/contract.ts'
@@ -48,16 +48,20 @@ function parsedBody({ deps }: Runner, { route, bytes, caller }: Asked): MaybeLat
 const queryOf = ({ route, request }: Asking) =>
   parseQuery(route.query === undefined ? '' : request.url)
 
+interface ReadCall {
+  readonly call: Call
+  readonly body: unknown
+}
+
 /** @throws ApiError `invalid_request`, `unsupported_media_type` */
-async function readCall(runner: Runner, asked: Asked) {
+function readCall(runner: Runner, asked: Asked): MaybeLater<ReadCall> {
   const { route, request, caller, countItems } = asked
   const query = queryOf(asked)
   if (route.body !== undefined) {
     assertContentType(request.headers.get('content-type'), route.body.contentType)
   }
-  const body = parsedBody(runner, asked)
   const call: Call = { caller, query, countItems }
-  return { call, body: body instanceof Promise ? await body : body }
+  return andThen(parsedBody(runner, asked), body => ({ call, body }))
 }
 
 async function tellAgain(
@@ -142,12 +146,11 @@ async function runUntilLanded(runner: Runner, running: Running, first?: Keeping)
 }
 
 /** A request without an idempotency key. @throws ApiError where its query or body is refused */
-export async function prepare(runner: Runner, asked: Asked, first?: Keeping): Promise<Prepared> {
-  const { call, body } = await readCall(runner, asked)
-  const tell: Prepared['tell'] = (run, replay) =>
-    runUntilLanded(runner, { asked, call, body, run, replay }, first)
-  return { body, tell }
-}
+export const prepare = (runner: Runner, asked: Asked, first?: Keeping): MaybeLater<Prepared> =>
+  andThen(readCall(runner, asked), ({ call, body }) => ({
+    body,
+    tell: (run, replay) => runUntilLanded(runner, { asked, call, body, run, replay }, first),
+  }))
 
 /**
  * A request with an idempotency key.
