@@ -74,7 +74,7 @@ export const rateBucketsMax = 10_000
 export const strangersPerTurnMax = 100
 /** decision: how long a browser may keep the answer to a preflight. */
 export const preflightSecondsMax = 600
-/** decision: `*-client-user-agent` headers that one preflight is allowed. */
+/** decision: headers of a client or under a prefix that one preflight is allowed. */
 export const agentHeadersMax = 4
 
 // Idempotency keys (contract section 1)

@@ -47,7 +47,7 @@ describe('a mask', () => {
     expect(made.text).not.toContain('canary')
   })
 
-  test('with a comma for its first bar is read as masked, and never shows the bare value', async () => {
+  test('with a comma for its first bar masks, and never shows the bare value', async () => {
     const mask = { number: '{{ data.number, reveal_last: 4 }}' }
     const number = '4242-4242-4242-4242'
     const made = await create({ type: 'token', data: { number }, mask })
