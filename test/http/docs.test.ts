@@ -46,6 +46,7 @@ test('the document describes every operation with its success and its failures',
     'POST /tokens/search',
     'POST /v2/tokens/search',
     'PUT /applications/{id}',
+    'PUT /tenants/self',
   ])
   const created = document.paths['/tokens']?.['post']?.responses ?? {}
   const statuses = ['201', '400', '401', '403', '404', '409', '413', '415', 'default']

@@ -85,6 +85,7 @@ describe('H128: a caller who lacks only the permission of a route', () => {
     ['application:update', 'POST', '/applications/APP/regenerate', undefined],
     ['application:delete', 'DELETE', '/applications/APP', undefined],
     ['tenant:read', 'GET', '/tenants/self', undefined],
+    ['tenant:update', 'PUT', '/tenants/self', { name: canary }],
   ]
 
   test.each(routes)(

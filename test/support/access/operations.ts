@@ -211,4 +211,10 @@ export const operations: readonly Operation[] = [
     hasBody: false,
     prepare: plainly('GET', '/tenants/self'),
   },
+  {
+    route: 'PUT /tenants/self',
+    success: 200,
+    hasBody: true,
+    prepare: plainly('PUT', '/tenants/self', { name: 'Shop' }),
+  },
 ]

@@ -91,6 +91,9 @@ in    ok  ok  ok  ok   ok  ok   ok  ok    403 403 403 403 403    ok  ok
 
 GET /tenants/self
 in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
+
+PUT /tenants/self
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
 `
 
 export interface Row {

@@ -240,5 +240,13 @@ export const operations: Readonly<Record<string, Operation>> = {
   deleteApplication: onApplication('DELETE', 204),
   regenerateKey: onApplication('POST', 200, '/regenerate', () => ({ headers: idempotent() })),
   getOwnTenant: plain('GET', '/tenants/self', 'management'),
-  listPermissions: plain('GET', '/permissions', 'management'),
+  updateOwnTenant: {
+    success: 200,
+    prepare: async () => {
+      const body = { name: mark() }
+      const target = '/tenants/self'
+      return [{ method: 'PUT', target, as: 'management', body, headers: idempotent() }]
+    },
+  },
+  listPermissions: plain('GET', '/permissions?application_type=private', 'management'),
 }
