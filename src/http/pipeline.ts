@@ -22,7 +22,7 @@ import type { Answers, Exchange } from './answers.ts'
 import { assertContentType } from './bodies.ts'
 import type { BodyBudget } from './body-budget.ts'
 import { readIdempotencyKey, slotOf } from './idempotency.ts'
-import { dropBody, openIntake, type Intake } from './intake.ts'
+import { bringsBody, dropBody, openIntake, type Intake } from './intake.ts'
 import { assertNoContentCoding } from './message.ts'
 import type { Params } from './paths.ts'
 import type { Reply, Route } from './route.ts'
@@ -41,7 +41,8 @@ function readBytes(
   intake: Intake | undefined,
   key: string | undefined,
 ): MaybeLater<Uint8Array | undefined> {
-  if (body === undefined || intake === undefined) {
+  const isLeftOut = body?.isOptional === true && !bringsBody(request) && request.body === null
+  if (body === undefined || intake === undefined || isLeftOut) {
     return andThen(dropBody(request), () => undefined)
   }
   if (key === undefined) assertContentType(request.headers.get('content-type'), body.contentType)

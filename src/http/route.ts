@@ -60,6 +60,8 @@ export interface BodyRule extends Content {
    * `all`: the body is any JSON and arrives as a `Json`, unchecked.
    */
   readonly opaque: ReadonlySet<string> | 'all'
+  /** A request may come without any; the operation then gets `undefined`. */
+  readonly isOptional?: true
 }
 
 /** `hasLocation`: the answer says where the new thing is. */
