@@ -148,7 +148,10 @@ export function describeRoute(route: Route, components: Components): Plain {
     ...(body === undefined
       ? {}
       : {
-          requestBody: { required: body.isOptional !== true, content: contentOf(body.contentType, body, components) },
+          requestBody: {
+            required: body.isOptional !== true,
+            content: contentOf(body.contentType, body, components),
+          },
         }),
   }
 }
