@@ -10,7 +10,6 @@ import type { Caller } from '../domain/caller.ts'
 import type { MaybeLater } from '../maybe-later.ts'
 import { isExpired } from '../records/deadline.ts'
 import { cacheByGeneration } from '../records/generation-cache.ts'
-import { equalDigests } from '../store/check-query.ts'
 import type { Digest } from '../store/contract.ts'
 import { heldKeys, isLiveKey, type HeldKey, type KeyRecord } from './keys.ts'
 import {
@@ -41,6 +40,8 @@ type Reading = Pick<Deps, 'store' | 'keys' | 'now'>
 interface Found extends StoredApplication {
   readonly key: KeyRecord
 }
+
+const isEqual = (a: Digest, b: Digest): boolean => Buffer.compare(a, b) === 0
 
 /** An expired row is refused unopened: that costs what an absent one does (contract section 2). */
 async function findLive(
@@ -73,7 +74,7 @@ export function applicationAuthenticator(
   noteUse?: (record: ApplicationRecord, key: KeyRecord, nowMs: number) => void,
 ): (key: string, isFresh?: boolean) => MaybeLater<Caller | undefined> {
   const findCaller = cacheByGeneration(deps, async (digest, nowMs) => {
-    const found = await findLive(deps, digest, nowMs, held => equalDigests(held.digest, digest))
+    const found = await findLive(deps, digest, nowMs, held => isEqual(held.digest, digest))
     if (found === undefined) return undefined
     noteUse?.(found.record, found.key, nowMs)
     const value = callerOf(found, found.key)

@@ -3,8 +3,8 @@
  *
  * decision: `key:read` reads them and `key:rotate` makes and revokes them. Making one is worth as
  * much as making the application: it needs `application:create` where that may hold a token
- * permission, and what the application holds where it manages. Revoking needs no more, as a key that
- * leaked must go: an application may be left without a key, but not the last manager.
+ * permission, and what the application holds where it manages. Revoking needs no more, as a key
+ * that leaked must go: an application may be left without a key, but not the last manager.
  * Source: contract sections 11, 13 and 15.
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * A published client of this interface family, unchanged, against a listening server: its own
- * parsing of answers, pages and problems is the check. The prefix of its headers is a setting of ours.
+ * parsing of answers, pages and problems is the check. The prefix of its headers is a setting.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

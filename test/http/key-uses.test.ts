@@ -79,7 +79,7 @@ test('is written by one of two processes, and moves nothing else of the applicat
   expect((await vault.ask('GET', `/applications/${id}`, ask)).body).toEqual(before)
 })
 
-test('is written later where the storage takes nothing now, and no request fails by it', async () => {
+test('is written later where the storage is full, and no request fails by it', async () => {
   const vault = await openTestVault(652)
   const { id, key } = await addApplication(vault, backend)
   const { app, counted, statusOf } = openCounted(vault)
