@@ -5,11 +5,12 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { buildApp } from '../../src/app.ts'
 import { applicationKeysMax } from '../../src/limits.ts'
 import { expectProblem } from '../support/problem.ts'
 import { addApplication, openSessionKit, type Application } from '../support/sessions.ts'
 import { addTenant } from '../support/tenants.ts'
-import { openTestVault, type Ask, type TestVault } from '../support/vault.ts'
+import { openTestVault, requestOf, type Ask, type TestVault } from '../support/vault.ts'
 
 const minuteMs = 60_000
 const manages = ['application:read', 'key:read', 'key:rotate']
@@ -144,6 +145,25 @@ describe('a key that is deleted', () => {
     expectProblem(await vault.ask('DELETE', `${path}/${firstId}`, { key }), 404)
     expectProblem(await vault.ask('GET', `${path}/${firstId}`, { key }), 404)
     expect(await listed(app)).toMatchObject([{ id: second.id }])
+  })
+
+  test('is refused in every process, and what it has under way is not written', async () => {
+    const app = await addApplication(vault, { type: 'private', permissions: ['token:create'] })
+    const second = await addKey(app)
+    const elsewhere = buildApp(vault.deps)
+    const create = async (by: string, id: string) => {
+      const ask = { key: by, body: { id, type: 'token', data: 'a' } }
+      return (await elsewhere.handle(requestOf('POST', '/tokens', ask))).status
+    }
+    expect(await create(second.key, 'before')).toBe(201)
+    const path = `/applications/${app.id}/keys/${second.id}`
+    const [removed, ...under] = await Promise.all([
+      vault.ask('DELETE', path, { key }),
+      ...Array.from({ length: 20 }, (_, index) => create(second.key, `under-way-${index}`)),
+    ])
+    expect(removed.status).toBe(204)
+    for (const status of under) expect([201, 401]).toContain(status)
+    expect([await create(second.key, 'after'), await create(app.key, 'other')]).toEqual([401, 201])
   })
 
   test('may be the last one: the application then has none until one is made', async () => {
