@@ -9,6 +9,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import { printInstantUtc } from '../domain/instants.ts'
 import { expiryTextCharsMax, idFilterMax } from '../limits.ts'
 import type { ShownKey } from './key-service.ts'
+import { apiKeyPattern } from './keys.ts'
 
 export const createKeySchema = Type.Object(
   {
@@ -30,8 +31,13 @@ export type CreateKeyBody = Static<typeof createKeySchema>
 export const keySchema = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
-    key: Type.Optional(Type.String({ description: 'Only when it was just made.' })),
-    version: Type.String({ description: 'The how-manieth key of its application it is.' }),
+    key: Type.Optional(
+      Type.String({ pattern: apiKeyPattern, description: 'Only when it was just made.' }),
+    ),
+    version: Type.String({
+      pattern: '^[1-9][0-9]*$',
+      description: 'Counts the keys of its application.',
+    }),
     created_by: Type.Optional(Type.String({ format: 'uuid' })),
     created_at: Type.Optional(Type.String({ format: 'date-time' })),
     expires_at: Type.Optional(Type.String({ format: 'date-time' })),

@@ -6,7 +6,7 @@
  * Source: contract section 15.
  * @module
  */
-import { base58, uuidOf } from '../bytes.ts'
+import { base58, base58Pattern, uuidOf } from '../bytes.ts'
 import { uniqueDigest } from '../crypto/digest.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
@@ -15,6 +15,9 @@ import { Secret } from '../secret.ts'
 import type { Digest, Row } from '../store/contract.ts'
 
 const apiKeyRandomBytes = 16
+
+/** What a key looks like, as a regular expression of JSON Schema. */
+export const apiKeyPattern = `^key_${base58Pattern}$`
 
 /** What the record of an application says of one of its keys. */
 export interface KeyRecord {

@@ -132,6 +132,7 @@ const readRoutes = (deps: Deps): readonly Route[] => [
     name: 'getOwnApplication',
     method: 'GET',
     path: '/applications/key',
+    isReserved: true,
     summary: 'Get the application of the key that is sent',
     permission: undefined,
     callers: applicationTypes,

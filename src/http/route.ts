@@ -82,6 +82,8 @@ export interface Route {
   readonly permission: Permission | undefined
   /** What a caller may ask for without that permission. */
   readonly isOwn?: (caller: Caller, params: Call['params']) => boolean
+  /** At its address nothing is found by the pattern of another route: no id is written so. */
+  readonly isReserved?: true
   /** What the credential must be, where that matters; absent: of any kind. */
   readonly callers?: readonly CallerType[]
   readonly body?: BodyRule

@@ -43,9 +43,9 @@ const descriptions: Readonly<Record<Permission, string>> = {
 
 const permissionSchema = Type.Object(
   {
-    type: Type.String(),
+    type: Type.String({ enum: permissions }),
     description: Type.String(),
-    application_types: Type.Array(Type.String(), {
+    application_types: Type.Array(Type.String({ enum: applicationTypes }), {
       description: 'The types of application that may be given it.',
     }),
   },

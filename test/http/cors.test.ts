@@ -122,6 +122,20 @@ describe('a preflight', () => {
   })
 })
 
+test('at the address of the own application only GET is known: no id is written so', async () => {
+  const { headers } = await open.ask('OPTIONS', '/applications/key')
+  expect(headers.get('allow')).toBe('GET, HEAD, OPTIONS')
+  const key = open.managementKey
+  for (const method of ['PUT', 'DELETE', 'POST', 'PATCH']) {
+    const answer = await open.ask(method, '/applications/key', { key })
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
+  }
+  const other = await open.ask('OPTIONS', `/applications/${open.tenantId}`)
+  expect(other.headers.get('allow')).toBe('GET, HEAD, PUT, DELETE, OPTIONS')
+  const search = await open.ask('OPTIONS', '/tokens/search')
+  expect(search.headers.get('allow')).toBe('GET, HEAD, POST, PATCH, DELETE, OPTIONS')
+})
+
 describe('an answer', () => {
   const answers = (vault: TestVault, headers: Readonly<Record<string, string>>) => {
     const key = vault.managementKey
