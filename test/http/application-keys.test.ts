@@ -84,6 +84,7 @@ describe('one more key of an application', () => {
       const { status, body: shown } = await vault.ask('POST', path, { key, body: lasting })
       expect([status, Object.hasOwn(shown, 'expires_at')]).toEqual([201, false])
     }
+    expect((await vault.ask('POST', path, { key, raw: 'null' })).status).toBe(201)
     const before = await listed(app)
     for (const wrong of ['2029-01-01T00:00:00Z', 'canary', '']) {
       const answer = await vault.ask('POST', path, { key, body: { expires_at: wrong } })
