@@ -152,8 +152,9 @@ describe('the document is for generated clients', () => {
   })
 
   test('it says whose it is', () => {
-    expect(document.info['license']).toMatchObject({ name: expect.any(String) as string })
-    expect(document.info['contact']).toMatchObject({ name: expect.any(String) as string })
+    for (const each of [document.info['license'], document.info['contact']]) {
+      expect(Object.entries(each ?? {})[0]).toEqual(['name', expect.stringMatching(/./)])
+    }
   })
 
   test('headers are bounded and enums told as the server holds them', () => {
