@@ -8,6 +8,8 @@
  * @module
  */
 import { Elysia } from 'elysia'
+import { applicationKeyRoutes } from './applications/key-routes.ts'
+import { openKeyUses, type KeyUses } from './applications/key-uses.ts'
 import { applicationRoutes } from './applications/routes.ts'
 import { applicationAuthenticator, findLiveApplication } from './applications/authenticate.ts'
 import { hexOf } from './bytes.ts'
@@ -36,8 +38,8 @@ function traceIds(deps: Deps): () => string {
 }
 
 /** The prefix of a key tells which feature knows it. */
-function authenticatorOf(deps: SessionDeps): Pipeline['authenticate'] {
-  const findApplication = applicationAuthenticator(deps)
+function authenticatorOf(deps: SessionDeps, { note }: KeyUses): Pipeline['authenticate'] {
+  const findApplication = applicationAuthenticator(deps, note)
   const findSession = sessionAuthenticator(deps)
   return (key, isFresh) =>
     (key.startsWith(sessionKeyPrefix) ? findSession : findApplication)(key, isFresh)
@@ -59,6 +61,8 @@ export interface App {
   /** The same, by the framework's own name. */
   readonly fetch: (request: Request) => Response | Promise<Response>
   readonly listener: Listener
+  /** Writes on which day keys were used; whoever serves calls it now and then. */
+  readonly writeKeyUses: () => Promise<void>
   /** Answers 503 from now on; resolves when all that was under way has its answer. */
   readonly drain: () => Promise<void>
 }
@@ -97,13 +101,14 @@ export function buildApp(deps: Deps): App {
   const { settings } = deps
   const sessionDeps: SessionDeps = {
     ...deps,
-    findApplication: (tenantId, id) => findLiveApplication(deps, tenantId, id),
+    findApplication: (...which) => findLiveApplication(deps, ...which),
   }
+  const keyUses = openKeyUses(deps)
   const answers = openAnswers(settings, deps.log)
   const pipeline: Pipeline = {
     deps,
     answers,
-    authenticate: authenticatorOf(sessionDeps),
+    authenticate: authenticatorOf(sessionDeps, keyUses),
     bodyBudget: openBodyBudget(settings),
     answerBudget: openAnswerBudget(),
     rate: openRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
@@ -115,6 +120,7 @@ export function buildApp(deps: Deps): App {
     ...bulkRoutes(deps),
     ...sessionRoutes(sessionDeps),
     ...applicationRoutes(deps),
+    ...applicationKeyRoutes(deps),
     ...tenantRoutes(deps),
     ...permissionRoutes,
   ]
@@ -124,5 +130,6 @@ export function buildApp(deps: Deps): App {
   ]
   const endpoints = openEndpoints(pipeline, settings.basePath, operations)
   const { handle, fetch } = mount(endpoints)
-  return { handle, fetch, listener: listenerOf(endpoints, pipeline), drain: endpoints.drain }
+  const listener = listenerOf(endpoints, pipeline)
+  return { handle, fetch, listener, writeKeyUses: keyUses.write, drain: endpoints.drain }
 }

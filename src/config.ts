@@ -16,6 +16,7 @@ import {
   bodyBytesSettingMin,
   corsOriginsMax,
   guessesPerMinuteSettingMax,
+  headerPrefixesMax,
   keyHeadersMax,
   requestsPerSecondSettingMax,
   settingCharsMax,
@@ -116,6 +117,12 @@ function headerNameOf(value: unknown): string | undefined {
   return /^[a-z][a-z0-9-]{0,63}$/.test(name) && !isTaken ? name : undefined
 }
 
+function headerPrefixOf(value: unknown): string | undefined {
+  const prefix = isText(value) ? value.toLowerCase() : ''
+  const isPrefix = !prefix.endsWith('-') && headerNameOf(`${prefix}-api-key`) !== undefined
+  return isPrefix && headerNameOf(prefix) !== undefined ? prefix : undefined
+}
+
 /** An origin as browsers send it (RFC 6454 section 6.2), or `*`. */
 function originOf(value: unknown): string | undefined {
   if (value === '*') return '*'
@@ -158,6 +165,11 @@ const settingChoices: { readonly [K in keyof Settings]: Choice<Settings[K]> } = 
     describes: 'more names of the header that carries the API key, comma-separated',
     fallback: defaultSettings.keyHeaders,
     ...list('header names, none of them svc-*', keyHeadersMax, headerNameOf),
+  },
+  headerPrefix: {
+    describes: 'a further prefix of header names, such as BT for BT-API-KEY',
+    fallback: defaultSettings.headerPrefix,
+    ...list('prefixes of header names, none of them svc', headerPrefixesMax, headerPrefixOf),
   },
   basePath: {
     describes: 'what all addresses are below',
@@ -242,6 +254,8 @@ export interface OptionText {
   readonly flag: string
   readonly variable: string
   readonly describes: string
+  /** A list: the flag may be given again, and its text may name several with commas between. */
+  readonly isRepeatable: boolean
 }
 
 const optionOf = (name: string, { describes, fallback }: Choice<unknown>): OptionText => {
@@ -251,6 +265,7 @@ const optionOf = (name: string, { describes, fallback }: Choice<unknown>): Optio
     flag: `--${snake.replaceAll('_', '-')}`,
     variable: `COFFER_${snake.toUpperCase()}`,
     describes: shown === '' ? describes : `${describes} (default: ${shown})`,
+    isRepeatable: Array.isArray(fallback),
   }
 }
 
@@ -318,6 +333,7 @@ function freezeSettings(values: Values): Settings {
   return Object.freeze({
     ...settings,
     keyHeaders: Object.freeze(settings.keyHeaders),
+    headerPrefix: Object.freeze(settings.headerPrefix),
     corsOrigins: Object.freeze(settings.corsOrigins),
   })
 }

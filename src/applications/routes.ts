@@ -63,7 +63,7 @@ const idOf = (call: Pick<Call, 'params'>): string => call.params['id'] ?? ''
 
 const shown = ({ record, key }: NewApplication): string => printApplication(record, key.reveal())
 
-function idsOf(query: QueryParameters): readonly string[] {
+export function idsOf(query: QueryParameters): readonly string[] {
   const ids = query.get('id') ?? []
   if (ids.length > idFilterMax) throw invalid('query.id', `expected at most ${idFilterMax} values`)
   return ids
@@ -132,6 +132,7 @@ const readRoutes = (deps: Deps): readonly Route[] => [
     name: 'getOwnApplication',
     method: 'GET',
     path: '/applications/key',
+    isReserved: true,
     summary: 'Get the application of the key that is sent',
     permission: undefined,
     callers: applicationTypes,
@@ -174,7 +175,7 @@ const changeRoutes = (deps: Deps): readonly Route[] => [
     name: 'regenerateKey',
     method: 'POST',
     path: '/applications/:id/regenerate',
-    summary: 'Make a new key; the old one is dead at once',
+    summary: 'Make a new key; every other one is dead at once',
     permission: 'application:update',
     success: { status: 200, schema: applicationSchema, examples: newApplicationExamples },
     failures: [401, 403, 404, 409],

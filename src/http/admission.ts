@@ -10,6 +10,7 @@ import type { Caller } from '../domain/caller.ts'
 import { ApiError, tooManyRequests, unauthenticated } from '../errors.ts'
 import { traceIdCharsMax } from '../limits.ts'
 import { andThen, type MaybeLater } from '../maybe-later.ts'
+import { agreedHeader, headerNamesOf } from './header-names.ts'
 import type { Params } from './paths.ts'
 import type { RateLimit } from './rate.ts'
 import type { Call, Route } from './route.ts'
@@ -31,32 +32,23 @@ export interface Asking {
   readonly params: Params
 }
 
-const keyHeader = 'svc-api-key'
-const traceHeader = 'svc-trace-id'
 const visibleAscii = /^[\x21-\x7e]+$/
 
 /** Taken from the request when it is short visible ASCII, else made (contract section 1). */
-export function traceIdOf(nextTraceId: () => string, request: Request): string {
-  const given = request.headers.get(traceHeader)
-  const usable = given !== null && given.length <= traceIdCharsMax && visibleAscii.test(given)
-  return usable ? given : nextTraceId()
-}
-
-/** The key that every header agrees on: which one of two counts is nobody's guess. */
-function keyOf(request: Request, aliases: readonly string[]): string | undefined {
-  let key = request.headers.get(keyHeader) ?? undefined
-  for (const alias of aliases) {
-    const other = request.headers.get(alias)
-    if (other === null) continue
-    if (key !== undefined && key !== other) return undefined
-    key = other
+export function traceIdOf(
+  { deps, nextTraceId }: Pick<Admission, 'deps'> & { readonly nextTraceId: () => string },
+  { headers }: Request,
+): string {
+  for (const name of headerNamesOf(deps.settings).trace) {
+    const given = headers.get(name)
+    if (given !== null && given.length <= traceIdCharsMax && visibleAscii.test(given)) return given
   }
-  return key
+  return nextTraceId()
 }
 
 /** No key is looked up like a wrong one: both refusals cost the same (contract section 2). */
 const findCaller = ({ deps, authenticate }: Admission, request: Request, isFresh = false) =>
-  authenticate(keyOf(request, deps.settings.keyHeaders) ?? '', isFresh)
+  authenticate(agreedHeader(request, headerNamesOf(deps.settings).key) ?? '', isFresh)
 
 function assertPermitted(route: Route, caller: Caller, params: Params): void {
   const { permission, callers } = route

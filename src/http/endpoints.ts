@@ -22,6 +22,7 @@ export interface Operation {
   readonly method: Route['method']
   /** With `:name` in the place of parameters, below the base path. */
   readonly path: string
+  readonly isReserved?: true | undefined
   /** What goes wrong is thrown. */
   readonly answer: (exchange: Exchange, params: Params) => Response | Promise<Response>
 }
@@ -56,6 +57,7 @@ interface Address {
 export const operationOf = (pipeline: Pipeline, route: Route): Operation => ({
   method: route.method,
   path: route.path,
+  isReserved: route.isReserved,
   answer: (exchange, params) => answerRoute(pipeline, route, exchange, params),
 })
 
@@ -66,11 +68,12 @@ const readAs = (method: string): string => (method === 'HEAD' ? 'GET' : method)
 
 /**
  * At `/tokens/search` a GET asks for the token of that id: where the address itself has no
- * operation for a method, the ones of patterns that match it have.
+ * operation for a method, the ones of patterns that match it have; unless it is reserved.
  */
 function addressAt(path: string, known: readonly Known[]): Address {
   const own = known.filter(({ operation }) => operation.path === path)
-  const others = known.filter(({ readParams }) => readParams(path) !== undefined)
+  const isReserved = own.some(({ operation }) => operation.isReserved)
+  const others = isReserved ? [] : known.filter(({ readParams }) => readParams(path) !== undefined)
   const methods = new Map<string, Known>()
   for (const each of [...own, ...others]) {
     const { method } = each.operation
@@ -165,7 +168,7 @@ export function openEndpoints(
   const endpoint =
     (answer: Answer): Endpoint =>
     async (request, origins, sent) => {
-      const traceId = traceIdOf(pipeline.nextTraceId, request)
+      const traceId = traceIdOf(pipeline, request)
       const exchange = { request, traceId, isAdmitted: false, isBodyRead: false }
       if (!tally.enter()) return finish(exchange, answers.problem(exchange, stopping()), origins)
       try {

@@ -20,6 +20,7 @@ import { isExpired } from '../records/deadline.ts'
 import { openEveryValue, openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { Effect } from '../records/write.ts'
 import type { Change, Row } from '../store/contract.ts'
+import { agreedHeader, headerNamesOf } from './header-names.ts'
 import type { Params } from './paths.ts'
 import type { Done, Route } from './route.ts'
 
@@ -31,7 +32,7 @@ export interface Slot {
   readonly body: string
 }
 
-const header = 'svc-idempotency-key'
+const shownName = 'SVC-IDEMPOTENCY-KEY'
 const visibleAscii = /^[\x21-\x7e]+$/
 
 /** The others change nothing, or the same thing once more. */
@@ -55,15 +56,21 @@ export const isKept = ({ method, path, permission }: KeptRoute): boolean =>
 
 /**
  * The key of a request; `undefined` without one, and for methods that need none.
- * @throws ApiError `invalid_request` for a key that is too long or not visible ASCII
+ * @throws ApiError `invalid_request` for a key that is too long or not visible ASCII, and for two
+ *   that differ
  */
-export function readIdempotencyKey(route: KeptRoute, request: Request): string | undefined {
+export function readIdempotencyKey(
+  { settings }: Pick<Deps, 'settings'>,
+  route: KeptRoute,
+  request: Request,
+): string | undefined {
   if (!isKept(route)) return undefined
-  const key = request.headers.get(header)
-  if (key === null) return undefined
+  const key = agreedHeader(request, headerNamesOf(settings).idempotency)
+  if (key === undefined) return undefined
+  if (key === null) throw invalid(shownName, 'expected one key, by whatever name')
   if (key.length <= idempotencyKeyCharsMax && visibleAscii.test(key)) return key
   const expected = `expected 1 to ${idempotencyKeyCharsMax} visible ASCII characters`
-  throw invalid('SVC-IDEMPOTENCY-KEY', expected)
+  throw invalid(shownName, expected)
 }
 
 const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({

@@ -22,7 +22,7 @@ import type { Answers, Exchange } from './answers.ts'
 import { assertContentType } from './bodies.ts'
 import type { BodyBudget } from './body-budget.ts'
 import { readIdempotencyKey, slotOf } from './idempotency.ts'
-import { dropBody, openIntake, type Intake } from './intake.ts'
+import { bringsBody, dropBody, openIntake, type Intake } from './intake.ts'
 import { assertNoContentCoding } from './message.ts'
 import type { Params } from './paths.ts'
 import type { Reply, Route } from './route.ts'
@@ -41,7 +41,8 @@ function readBytes(
   intake: Intake | undefined,
   key: string | undefined,
 ): MaybeLater<Uint8Array | undefined> {
-  if (body === undefined || intake === undefined) {
+  const isLeftOut = body?.isOptional === true && !bringsBody(request) && request.body === null
+  if (body === undefined || intake === undefined || isLeftOut) {
     return andThen(dropBody(request), () => undefined)
   }
   if (key === undefined) assertContentType(request.headers.get('content-type'), body.contentType)
@@ -59,7 +60,7 @@ async function replyTo(
   const { deps } = pipeline
   const { route, request, params } = asking
   assertNoContentCoding(request)
-  const key = readIdempotencyKey(route, request)
+  const key = readIdempotencyKey(deps, route, request)
   const admittedMs = deps.elapsedMs()
   const reading = readBytes(asking, intake, key)
   const bytes = reading instanceof Promise ? await reading : reading

@@ -60,6 +60,8 @@ export interface BodyRule extends Content {
    * `all`: the body is any JSON and arrives as a `Json`, unchecked.
    */
   readonly opaque: ReadonlySet<string> | 'all'
+  /** A request may come without any; the operation then gets `undefined`. */
+  readonly isOptional?: true
 }
 
 /** `hasLocation`: the answer says where the new thing is. */
@@ -80,6 +82,8 @@ export interface Route {
   readonly permission: Permission | undefined
   /** What a caller may ask for without that permission. */
   readonly isOwn?: (caller: Caller, params: Call['params']) => boolean
+  /** At its address nothing is found by the pattern of another route: no id is written so. */
+  readonly isReserved?: true
   /** What the credential must be, where that matters; absent: of any kind. */
   readonly callers?: readonly CallerType[]
   readonly body?: BodyRule

@@ -44,7 +44,7 @@ const queryOf = ({ route, request }: Asking) =>
 function callOf(runner: Runner, asked: Asked): MaybeLater<Call> {
   const { route, request, params, caller, countItems } = asked
   const query = queryOf(asked)
-  if (route.body !== undefined) {
+  if (route.body !== undefined && asked.bytes !== undefined) {
     assertContentType(request.headers.get('content-type'), route.body.contentType)
   }
   return andThen(parsedBody(runner, asked), body => ({ caller, params, query, body, countItems }))

@@ -5,7 +5,15 @@
  * @module
  */
 import { Type } from '@sinclair/typebox'
-import { applicationTypes, mayHold, permissions, type Permission } from '../domain/permissions.ts'
+import {
+  applicationTypes,
+  mayHold,
+  permissions,
+  type ApplicationType,
+  type Permission,
+} from '../domain/permissions.ts'
+import { invalid } from '../errors.ts'
+import type { QueryParameters } from '../http/query.ts'
 import type { Route } from '../http/route.ts'
 
 const descriptions: Readonly<Record<Permission, string>> = {
@@ -35,9 +43,9 @@ const descriptions: Readonly<Record<Permission, string>> = {
 
 const permissionSchema = Type.Object(
   {
-    type: Type.String(),
+    type: Type.String({ enum: permissions }),
     description: Type.String(),
-    application_types: Type.Array(Type.String(), {
+    application_types: Type.Array(Type.String({ enum: applicationTypes }), {
       description: 'The types of application that may be given it.',
     }),
   },
@@ -50,7 +58,32 @@ const listed = permissions.map(permission => ({
   application_types: applicationTypes.filter(type => mayHold(type, permission)),
 }))
 
-const json = JSON.stringify(listed)
+const isApplicationType = (text: string): text is ApplicationType =>
+  applicationTypes.some(type => type === text)
+
+/**
+ * Those that some type of application which is asked for may be given; all where none is.
+ * @throws ApiError `invalid_request` for what is no type of application
+ */
+function printListed(query: QueryParameters): string {
+  const types = query.get('application_type') ?? []
+  if (!types.every(isApplicationType)) {
+    throw invalid('query.application_type', `expected one of ${applicationTypes.join(', ')}`)
+  }
+  const isAsked = ({ type }: { readonly type: Permission }) =>
+    types.length === 0 || types.some(each => mayHold(each, type))
+  return JSON.stringify(listed.filter(isAsked))
+}
+
+/** For the documentation; the handler reads it. */
+const listQuery = Type.Object({
+  application_type: Type.Optional(
+    Type.Union(
+      applicationTypes.map(type => Type.Literal(type)),
+      { description: 'Only what this type may be given.', examples: ['private'] },
+    ),
+  ),
+})
 
 export const permissionRoutes: readonly Route[] = [
   {
@@ -60,12 +93,13 @@ export const permissionRoutes: readonly Route[] = [
     summary: 'List the permissions',
     permission: undefined,
     callers: applicationTypes,
+    query: listQuery,
     success: {
       status: 200,
       schema: Type.Array(permissionSchema),
       examples: { some: listed.slice(0, 2) },
     },
-    failures: [401, 403],
-    handle: async () => ({ status: 200, json }),
+    failures: [400, 401, 403],
+    handle: async ({ query }) => ({ status: 200, json: printListed(query) }),
   },
 ]

@@ -181,7 +181,7 @@ describe('methods', () => {
     const rows = [
       ['PUT', '/tokens', 'GET, HEAD, POST, OPTIONS'],
       ['POST', '/tokens/one', 'GET, HEAD, PATCH, DELETE, OPTIONS'],
-      ['PATCH', '/applications/key', 'GET, HEAD, PUT, DELETE, OPTIONS'],
+      ['PATCH', '/applications/key', 'GET, HEAD, OPTIONS'],
       ['DELETE', '/sessions', 'GET, HEAD, POST, OPTIONS'],
       ['GET', '/sessions/one', 'DELETE, OPTIONS'],
       ['POST', '/swagger', 'GET, HEAD, OPTIONS'],

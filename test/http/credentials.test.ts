@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
+import { expectProblem } from '../support/problem.ts'
 import { canary } from '../support/refusal.ts'
 import { openTestVault } from '../support/vault.ts'
 import { expectUnharmed, openWire, requestText, type Wire } from '../support/wire.ts'
@@ -134,6 +135,62 @@ describe('further names of the key header', () => {
     const vault = await openTestVault(110)
     const headers = { 'BT-API-KEY': vault.managementKey }
     expect((await vault.ask('GET', '/applications/key', { headers })).status).toBe(401)
+  })
+})
+
+describe('a prefix of header names', () => {
+  const prefixes = { headerPrefix: ['bt', 'shop'] }
+  const body = { type: 'token', data: 1 }
+
+  test('stands for the key, the trace id and the idempotency key', async () => {
+    const vault = await openTestVault(115, prefixes)
+    const key = await vault.application({ type: 'private', permissions: ['token:create'] })
+    for (const prefix of ['BT', 'SHOP', 'SVC']) {
+      const headers = {
+        [`${prefix}-API-KEY`]: key,
+        [`${prefix}-TRACE-ID`]: `trace of ${prefix}`.replaceAll(' ', '-'),
+        [`${prefix}-IDEMPOTENCY-KEY`]: `once under ${prefix}`.replaceAll(' ', '-'),
+      }
+      const [first, again] = [
+        await vault.ask('POST', '/tokens', { headers, body }),
+        await vault.ask('POST', '/tokens', { headers, body }),
+      ]
+      expect([first.status, again.status]).toEqual([201, 201])
+      expect(again.body['id']).toBe(first.body['id'])
+      expect(again.headers.get('svc-idempotent-replay')).toBe('true')
+      expect(again.headers.get('svc-trace-id')).toBe(`trace-of-${prefix}`)
+    }
+  })
+
+  test('makes one idempotency key under whatever name, and 400 of two', async () => {
+    const vault = await openTestVault(116, prefixes)
+    const key = await vault.application({ type: 'private', permissions: ['token:create'] })
+    const create = (headers: Readonly<Record<string, string>>) =>
+      vault.ask('POST', '/tokens', { key, headers, body })
+    const first = await create({ 'BT-IDEMPOTENCY-KEY': 'one', 'SVC-IDEMPOTENCY-KEY': 'one' })
+    expect((await create({ 'SHOP-IDEMPOTENCY-KEY': 'one' })).body['id']).toBe(first.body['id'])
+    const two = await create({ 'BT-IDEMPOTENCY-KEY': 'one', 'SVC-IDEMPOTENCY-KEY': 'two' })
+    expectProblem(two, 400, ['SVC-IDEMPOTENCY-KEY'], ['two'])
+  })
+
+  test('is none unless it is set, and 401 where two keys differ', async () => {
+    const plain = await openTestVault(117)
+    const headers = { 'BT-API-KEY': plain.managementKey }
+    expect((await plain.ask('GET', '/applications/key', { headers })).status).toBe(401)
+    const vault = await openTestVault(118, prefixes)
+    const { managementKey } = vault
+    const differ = { 'SVC-API-KEY': managementKey, 'SHOP-API-KEY': 'key_other' }
+    expect((await vault.ask('GET', '/applications/key', { headers: differ })).status).toBe(401)
+  })
+
+  test('is told to browsers', async () => {
+    const vault = await openTestVault(119, { ...prefixes, corsOrigins: ['*'] })
+    const headers = { Origin: 'https://shop.example', 'Access-Control-Request-Method': 'POST' }
+    const answer = await vault.ask('OPTIONS', '/tokens', { headers })
+    const allowed = answer.headers.get('access-control-allow-headers') ?? ''
+    for (const name of ['bt-api-key', 'bt-trace-id', 'shop-idempotency-key', 'SVC-API-KEY']) {
+      expect(allowed.split(', ')).toContain(name)
+    }
   })
 })
 
