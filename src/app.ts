@@ -31,6 +31,8 @@ export interface App {
   /** Answers one request within this process; never throws. */
   readonly handle: (request: Request) => Promise<Response>
   readonly listener: Listener
+  /** Writes on which day keys were used; whoever serves calls it now and then. */
+  readonly writeKeyUses: () => Promise<void>
   /** Answers 503 from now on; resolves when all that was under way has its answer. */
   readonly drain: () => Promise<void>
 }
@@ -81,7 +83,7 @@ function withHost(request: Request): Request {
 
 export function buildApp(deps: Deps): App {
   const pipeline = openPipeline(deps)
-  const { answers, nextTraceId, server: known, tally } = pipeline
+  const { answers, nextTraceId, server: known, tally, writeKeyUses } = pipeline
   const app = served(deps, pipeline)
   const answer = (request: Request) =>
     tally.isEnding() ? refuse(pipeline, request, stopping()) : app.fetch(request)
@@ -102,5 +104,5 @@ export function buildApp(deps: Deps): App {
   }
   const error: Listener['error'] = thrown => answers.fault(nextTraceId(), thrown)
   const handle = async (request: Request) => answer(request)
-  return { handle, listener: { routes, fetch, error }, drain: tally.end }
+  return { handle, listener: { routes, fetch, error }, writeKeyUses, drain: tally.end }
 }

@@ -58,6 +58,9 @@ export function openSlabs(
 
 const base58Alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
+/** Of 16 bytes, as a regular expression. */
+export const base58Pattern = `[${base58Alphabet}]{22}`
+
 const base58Pairs = Array.from(base58Alphabet, high =>
   Array.from(base58Alphabet, low => high + low),
 ).flat()

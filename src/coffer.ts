@@ -7,6 +7,8 @@
  */
 import { Elysia } from 'elysia'
 import { applicationAuthenticator, findLiveApplication } from './applications/authenticate.ts'
+import { applicationKeyRoutes } from './applications/key-routes.ts'
+import { openKeyUses, type KeyUses } from './applications/key-uses.ts'
 import { applicationRoutes } from './applications/routes.ts'
 import { hexOf } from './bytes.ts'
 import type { Deps } from './deps.ts'
@@ -36,8 +38,8 @@ function traceIds(deps: Deps): () => string {
 }
 
 /** The prefix of a key tells which feature knows it. */
-function authenticatorOf(deps: SessionDeps): Pipeline['authenticate'] {
-  const findApplication = applicationAuthenticator(deps)
+function authenticatorOf(deps: SessionDeps, { note }: KeyUses): Pipeline['authenticate'] {
+  const findApplication = applicationAuthenticator(deps, note)
   const findSession = sessionAuthenticator(deps)
   return (key, isFresh) =>
     (key.startsWith(sessionKeyPrefix) ? findSession : findApplication)(key, isFresh)
@@ -45,15 +47,16 @@ function authenticatorOf(deps: SessionDeps): Pipeline['authenticate'] {
 
 const sessionDepsOf = (deps: Deps): SessionDeps => ({
   ...deps,
-  findApplication: (tenantId, id) => findLiveApplication(deps, tenantId, id),
+  findApplication: (...which) => findLiveApplication(deps, ...which),
 })
 
 export function openPipeline(deps: Deps): Pipeline {
   const { settings } = deps
+  const keyUses = openKeyUses(deps)
   return {
     deps,
     answers: openAnswers(settings, deps.log),
-    authenticate: authenticatorOf(sessionDepsOf(deps)),
+    authenticate: authenticatorOf(sessionDepsOf(deps), keyUses),
     bodyBudget: openBodyBudget(settings),
     answerBudget: openAnswerBudget(),
     isCrowded: openCrowd(),
@@ -62,6 +65,7 @@ export function openPipeline(deps: Deps): Pipeline {
     nextTraceId: traceIds(deps),
     tally: openTally(),
     failed: new WeakMap(),
+    writeKeyUses: keyUses.write,
     operations: new Map(),
     server: { origins: undefined, hasRouter: false },
   }
@@ -75,6 +79,7 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
     .use(bulkRoutes(deps, pipeline))
     .use(sessionRoutes(sessionDepsOf(deps), pipeline))
     .use(applicationRoutes(deps, pipeline))
+    .use(applicationKeyRoutes(deps, pipeline))
     .use(tenantRoutes(deps, pipeline))
     .use(permissionRoutes(pipeline))
   const pages = documentation(pipeline, [...operations.routes])

@@ -166,10 +166,10 @@ const settingChoices: { readonly [K in keyof Settings]: Choice<Settings[K]> } = 
     fallback: defaultSettings.keyHeaders,
     ...list('header names, none of them svc-*', keyHeadersMax, headerNameOf),
   },
-  headerPrefixes: {
-    describes: 'more beginnings of header names, such as BT for BT-API-KEY, comma-separated',
-    fallback: defaultSettings.headerPrefixes,
-    ...list('beginnings of header names, none of them svc', headerPrefixesMax, headerPrefixOf),
+  headerPrefix: {
+    describes: 'a further prefix of header names, such as BT for BT-API-KEY',
+    fallback: defaultSettings.headerPrefix,
+    ...list('prefixes of header names, none of them svc', headerPrefixesMax, headerPrefixOf),
   },
   basePath: {
     describes: 'what all addresses are below',
@@ -254,6 +254,8 @@ export interface OptionText {
   readonly flag: string
   readonly variable: string
   readonly describes: string
+  /** A list: the flag may be given again, and its text may name several with commas between. */
+  readonly isRepeatable: boolean
 }
 
 const optionOf = (name: string, { describes, fallback }: Choice<unknown>): OptionText => {
@@ -263,6 +265,7 @@ const optionOf = (name: string, { describes, fallback }: Choice<unknown>): Optio
     flag: `--${snake.replaceAll('_', '-')}`,
     variable: `COFFER_${snake.toUpperCase()}`,
     describes: shown === '' ? describes : `${describes} (default: ${shown})`,
+    isRepeatable: Array.isArray(fallback),
   }
 }
 
@@ -330,7 +333,7 @@ function freezeSettings(values: Values): Settings {
   return Object.freeze({
     ...settings,
     keyHeaders: Object.freeze(settings.keyHeaders),
-    headerPrefixes: Object.freeze(settings.headerPrefixes),
+    headerPrefix: Object.freeze(settings.headerPrefix),
     corsOrigins: Object.freeze(settings.corsOrigins),
   })
 }

@@ -74,7 +74,7 @@ export const rateBucketsMax = 10_000
 export const strangersPerTurnMax = 100
 /** decision: how long a browser may keep the answer to a preflight. */
 export const preflightSecondsMax = 600
-/** decision: `*-client-user-agent` headers that one preflight is allowed. */
+/** decision: headers of a client or under a prefix that one preflight is allowed. */
 export const agentHeadersMax = 4
 
 // Idempotency keys (contract section 1)
@@ -244,6 +244,16 @@ export const walksPerCredentialMax = 2
 export const testStepRows = 100
 /** Lengths, in characters, at which ids that callers chose are found by their beginning. */
 export const idPrefixChars: readonly number[] = [0, 4, 8, 12, 16, 24, 32]
+
+// Keys of applications
+/** decision: those that are live at a time; a rotation needs two. */
+export const applicationKeysMax = 10
+/** decision: how often it is written which keys were used today. */
+export const keyUsesWriteMs = 5_000
+/** Of applications whose keys were used and not yet written. */
+export const keyUsesNotedMax = 10_000
+/** Of applications in one write. */
+export const keyUsesPerWrite = 100
 
 // Time
 export const expiryTextCharsMax = 64

@@ -17,7 +17,7 @@ export interface Settings {
   /** Lower-case names that carry the API key beside `svc-api-key` (contract section 1). */
   readonly keyHeaders: readonly string[]
   /** Lower-case; under each, headers are read as under `svc` (contract section 1). */
-  readonly headerPrefixes: readonly string[]
+  readonly headerPrefix: readonly string[]
   /** Starts with `/` and does not end with one, or is empty: all addresses are below it. */
   readonly basePath: string
   /** Origins that browsers may call from; `*` is any (contract section 1). */
@@ -50,7 +50,7 @@ export interface Settings {
 
 export const defaultSettings: Settings = {
   keyHeaders: [],
-  headerPrefixes: [],
+  headerPrefix: [],
   basePath: '',
   corsOrigins: ['*'],
   bodyBytesMax,

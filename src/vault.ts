@@ -83,7 +83,8 @@ export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<
   const tenantId = uuidOf(randomBytes(16))
   const name = 'First management application'
   const { record, key, row } = composeManager({ ...deps, keys }, tenantId, name)
-  const tenant = sealTenant({ keys, randomBytes }, { id: tenantId, createdAtMs: deps.now() })
+  const owned = { id: tenantId, name: 'First tenant', ownerId: record.id, createdAtMs: deps.now() }
+  const tenant = sealTenant({ keys, randomBytes }, owned)
   const inserts = [keyringRow, tenant, row]
   const outcome = await store.write(inserts.map(insert => ({ insert })))
   invariant(outcome.ok, 'a new vault starts on an empty store')

@@ -6,7 +6,13 @@
  * application that it was made by.
  * @module
  */
-import { applicationUnique, openApplication, tenantTerm, typeTerm } from './applications/record.ts'
+import {
+  applicationUnique,
+  isFoundByKeys,
+  openApplication,
+  tenantTerm,
+  typeTerm,
+} from './applications/record.ts'
 import type { Keys } from './crypto/scope.ts'
 import { isKeptEffect } from './http/idempotency.ts'
 import type { Collection } from './records/sealed-row.ts'
@@ -68,11 +74,12 @@ const installationReadings = (keys: Keys, addTenant: (id: string) => void): Read
     collection: 'application',
     parts: [2],
     follows(row) {
-      const { id, tenantId, type, expiresAt } = openApplication(keys, row).record
+      const { record } = openApplication(keys, row)
+      const { id, tenantId, type, expiresAt } = record
       addTenant(tenantId)
       const [unique] = row.uniques
       return (
-        row.uniques.length === 2 &&
+        isFoundByKeys(row, record) &&
         unique !== undefined &&
         equalDigests(unique, applicationUnique(keys, tenantId, id)) &&
         equalAll(row.terms, [tenantTerm(keys, tenantId), typeTerm(keys, tenantId, type)]) &&

@@ -11,47 +11,92 @@ import type { MaybeLater } from '../maybe-later.ts'
 import { isExpired } from '../records/deadline.ts'
 import { cacheByGeneration } from '../records/generation-cache.ts'
 import type { Digest } from '../store/contract.ts'
-import { applicationUnique, keyDigest, openApplication, type StoredApplication } from './record.ts'
+import { heldKeys, isLiveKey, type HeldKey, type KeyRecord } from './keys.ts'
+import {
+  applicationUnique,
+  keyDigest,
+  openApplication,
+  type ApplicationRecord,
+  type StoredApplication,
+} from './record.ts'
 
-const callerOf = ({ row, record }: StoredApplication): Caller => ({
+const callerOf = ({ row, record }: StoredApplication, key: KeyRecord): Caller => ({
   tenantId: record.tenantId,
   applicationId: record.id,
   type: record.type,
   grants: { permissions: record.permissions, rules: record.rules },
-  expiresAtMs: record.expiresAt?.epochMs,
+  expiresAtMs: earliest(record.expiresAt?.epochMs, key.expiresAt?.epochMs),
   credential: { ordinal: row.ordinal, version: row.version },
   restsOn: [],
-  keyNumber: record.keyNumber ?? 0,
+  keyNumber: key.number,
 })
+
+const earliest = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
 
 type Reading = Pick<Deps, 'store' | 'keys' | 'now'>
 
-/** An expired row is refused unopened: that costs what an absent one does (contract section 2). */
-async function findLive({ store, keys }: Reading, unique: Digest, nowMs: number) {
-  const row = await store.find(unique)
-  if (row === undefined || isExpired(row, nowMs)) return undefined
-  return callerOf(openApplication(keys, row))
+/** A live application, and one of its keys that is live. */
+interface Found extends StoredApplication {
+  readonly key: KeyRecord
 }
 
+const isEqual = (a: Digest, b: Digest): boolean => Buffer.compare(a, b) === 0
+
+/** An expired row is refused unopened: that costs what an absent one does (contract section 2). */
+async function findLive(
+  { store, keys }: Reading,
+  unique: Digest,
+  nowMs: number,
+  isAsked: (held: HeldKey) => boolean,
+): Promise<Found | undefined> {
+  const row = await store.find(unique)
+  if (row === undefined || isExpired(row, nowMs)) return undefined
+  const stored = openApplication(keys, row)
+  const key = heldKeys(row, stored.record).find(isAsked)?.key
+  return key !== undefined && isLiveKey(key, nowMs) ? { ...stored, key } : undefined
+}
+
+const dayMs = 24 * 60 * 60 * 1_000
+
+/** A caller is kept for the day at most, so that each day's first use of a key is noted. */
+const endOfDayMs = (nowMs: number): number => (Math.floor(nowMs / dayMs) + 1) * dayMs
+
 /**
+ * decision: a key that expired by itself costs an opening more than an unknown one, until the
+ * application is next written: it tells whoever has that key.
+ * @param noteUse is told of the key that was found, whenever a caller is not one that is kept
  * @returns a function that gives the live caller of a key, and `undefined` for any other text;
  * whatever that text is, it is looked up
  */
 export function applicationAuthenticator(
   deps: Reading,
+  noteUse?: (record: ApplicationRecord, key: KeyRecord, nowMs: number) => void,
 ): (key: string, isFresh?: boolean) => MaybeLater<Caller | undefined> {
   const findCaller = cacheByGeneration(deps, async (digest, nowMs) => {
-    const value = await findLive(deps, digest, nowMs)
-    if (value === undefined) return undefined
-    return { value, keepUntilMs: value.expiresAtMs }
+    const found = await findLive(deps, digest, nowMs, held => isEqual(held.digest, digest))
+    if (found === undefined) return undefined
+    noteUse?.(found.record, found.key, nowMs)
+    const value = callerOf(found, found.key)
+    return { value, keepUntilMs: earliest(value.expiresAtMs, endOfDayMs(nowMs)) }
   })
   return (key, isFresh) => findCaller(keyDigest(deps.keys, key), isFresh)
 }
 
-/** The live application of that id, as the caller that its key makes. */
-export const findLiveApplication = (
+/**
+ * The live application of that id, as the caller that a key of it makes.
+ * @param keyNumber which key, that must be live too; `undefined`: any that is
+ */
+export async function findLiveApplication(
   deps: Reading,
   tenantId: string,
   id: string,
-): Promise<Caller | undefined> =>
-  findLive(deps, applicationUnique(deps.keys, tenantId, id), deps.now())
+  keyNumber?: number,
+): Promise<Caller | undefined> {
+  const unique = applicationUnique(deps.keys, tenantId, id)
+  const nowMs = deps.now()
+  const isAsked = ({ key }: HeldKey) =>
+    keyNumber === undefined ? isLiveKey(key, nowMs) : key.number === keyNumber
+  const found = await findLive(deps, unique, nowMs, isAsked)
+  return found && callerOf(found, found.key)
+}

@@ -17,6 +17,7 @@ import {
   permissionsMax,
   rulesMax,
 } from '../limits.ts'
+import { apiKeyPattern } from './keys.ts'
 
 const oneOf = <const T extends readonly string[]>(values: T, expected: string) =>
   Type.Union(
@@ -39,7 +40,7 @@ export const ruleSchema = Type.Object(
     transform: oneOf(transforms, `expected one of ${transforms.join(', ')}`),
     permissions: Type.Array(permission, { minItems: 1, maxItems: permissionsMax }),
   },
-  { title: 'NewRule' },
+  { title: 'RuleRequest' },
 )
 
 const grants = {
@@ -59,10 +60,12 @@ export const createApplicationSchema = Type.Object(
     type: oneOf(applicationTypes, `expected one of ${applicationTypes.join(', ')}`),
     expires_at: nullable(Type.String({ description: 'From then on the key is refused.' })),
   },
-  { title: 'NewApplication' },
+  { title: 'CreateApplicationRequest' },
 )
 
-export const updateApplicationSchema = Type.Object(grants, { title: 'ApplicationChanges' })
+export const updateApplicationSchema = Type.Object(grants, {
+  title: 'UpdateApplicationRequest',
+})
 
 export type RuleBody = Static<typeof ruleSchema>
 export type CreateApplicationBody = Static<typeof createApplicationSchema>
@@ -84,7 +87,9 @@ export const applicationSchema = Type.Object(
     id: Type.String({ format: 'uuid' }),
     tenant_id: Type.String({ format: 'uuid' }),
     name: Type.String(),
-    key: Type.Optional(Type.String({ description: 'Only when it was just made.' })),
+    key: Type.Optional(
+      Type.String({ pattern: apiKeyPattern, description: 'Only when it was just made.' }),
+    ),
     type: createApplicationSchema.properties.type,
     permissions: Type.Array(permission),
     rules: Type.Array(shownRuleSchema),

@@ -11,6 +11,7 @@ import type { Deps } from '../deps.ts'
 import type { Grants } from '../domain/access.ts'
 import { printInstantUtc } from '../domain/instants.ts'
 import type { ApplicationType } from '../domain/permissions.ts'
+import { isLiveKey, keyRecordsOf, type HeldKey, type KeyRecord } from './keys.ts'
 import { openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { NewRow, Row } from '../store/contract.ts'
 
@@ -19,8 +20,10 @@ export interface ApplicationRecord extends Grants {
   readonly tenantId: string
   readonly name: string
   readonly type: ApplicationType
-  /** How often its key was made anew; absent: never. Sessions rest on one key. */
+  /** The greatest number that a key of it was given; absent: 0. */
   readonly keyNumber?: number
+  /** In the order of their digests; absent: one, of that number (an older version). */
+  readonly keys?: readonly KeyRecord[]
   readonly createdBy?: string
   readonly createdAtMs: number
   readonly modifiedBy?: string
@@ -53,23 +56,33 @@ export const typeTerm = (keys: Keys, tenantId: string, type: string): Uint8Array
 
 /**
  * The row of an application.
- * @param key the digest of its API key
+ * @param held its keys; those that have expired leave with this
  */
 export function sealApplication(
-  deps: Pick<Deps, 'keys' | 'randomBytes'>,
-  record: ApplicationRecord,
-  key: Uint8Array,
+  deps: Pick<Deps, 'keys' | 'randomBytes' | 'now'>,
+  application: ApplicationRecord,
+  held: readonly HeldKey[],
   version: number,
 ): NewRow {
   const { keys, randomBytes } = deps
+  const nowMs = deps.now()
+  const live = held.filter(({ key }) => isLiveKey(key, nowMs))
+  const record: ApplicationRecord = { ...application, keys: live.map(({ key }) => key) }
   const header = {
-    uniques: [applicationUnique(keys, record.tenantId, record.id), key],
+    uniques: [
+      applicationUnique(keys, record.tenantId, record.id),
+      ...live.map(each => each.digest),
+    ],
     terms: [tenantTerm(keys, record.tenantId), typeTerm(keys, record.tenantId, record.type)],
     ...(record.expiresAt === undefined ? {} : { deadlineMs: record.expiresAt.epochMs }),
   }
   const part = utf8(JSON.stringify(record))
   return sealRow(sealerOf(keys), randomBytes, header, version, [part])
 }
+
+/** Whether a row is found by as many keys as its record names. */
+export const isFoundByKeys = ({ uniques }: Row, record: ApplicationRecord): boolean =>
+  uniques.length === 1 + keyRecordsOf(record).length
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
 export function openApplication(keys: Keys, row: Row): StoredApplication {

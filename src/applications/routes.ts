@@ -62,7 +62,7 @@ const oneApplication = {
 
 const shown = ({ record, key }: NewApplication): string => printApplication(record, key.reveal())
 
-function idsOf(query: QueryParameters): readonly string[] {
+export function idsOf(query: QueryParameters): readonly string[] {
   const ids = query.get('id') ?? []
   if (ids.length > idFilterMax) throw invalid('query.id', `expected at most ${idFilterMax} values`)
   return ids
@@ -151,7 +151,7 @@ const update = () =>
 const regenerate = () =>
   operation({
     name: 'regenerateKey',
-    summary: 'Make a new key; the old one is dead at once',
+    summary: 'Make a new key; every other one is dead at once',
     permission: 'application:update',
     success: { status: 200, schema: applicationSchema, examples: newApplicationExamples },
     failures: [401, 403, 404, 409],

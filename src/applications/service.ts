@@ -4,7 +4,7 @@
  * Source: spec, "Applications"; contract sections 11 and 13.
  * @module
  */
-import { base58, uuidOf } from '../bytes.ts'
+import { uuidOf } from '../bytes.ts'
 import type { Deps } from '../deps.ts'
 import { holdsAnywhere } from '../domain/access.ts'
 import type { Caller } from '../domain/caller.ts'
@@ -15,9 +15,10 @@ import { ApiError, invariant } from '../errors.ts'
 import { isExpired } from '../records/deadline.ts'
 import { inTurn } from '../records/turns.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
-import { Secret } from '../secret.ts'
+import type { Secret } from '../secret.ts'
 import type { Change, NewRow, Query } from '../store/contract.ts'
 import { assertGrantsOfSomeType, checkGrants } from './grants.ts'
+import { heldKeys, newKey, type HeldKey, type KeyRecord } from './keys.ts'
 import type { CreateApplicationBody, UpdateApplicationBody } from './model.ts'
 import {
   applicationUnique,
@@ -30,7 +31,7 @@ import {
   type StoredApplication,
 } from './record.ts'
 
-const apiKeyRandomBytes = 16
+type KeyDraft = Omit<KeyRecord, 'createdBy'> & { readonly createdBy: string | undefined }
 
 /** An application and its key, which exists in clear only here. */
 export interface NewApplication {
@@ -38,14 +39,11 @@ export interface NewApplication {
   readonly key: Secret
 }
 
-const newKey = (deps: Pick<Deps, 'randomBytes'>): Secret =>
-  new Secret(`key_${base58(deps.randomBytes(apiKeyRandomBytes))}`)
-
 /**
  * A management application hands on no power that it lacks: neither by granting it nor by taking
  * over a stronger application's key (hardening T22, H139, H140).
  */
-function assertMayGrant(
+export function assertMayGrant(
   caller: Caller,
   type: ApplicationType,
   granted: readonly Permission[],
@@ -59,7 +57,7 @@ function assertMayGrant(
  * Whoever may only change applications takes over no key that may see data, and widens no grants:
  * that is worth as much as making such a key (contract section 11).
  */
-function assertMayArm({ grants }: Caller, type: ApplicationType): void {
+export function assertMayArm({ grants }: Caller, type: ApplicationType): void {
   if (type === 'management' || holdsAnywhere(grants, 'application:create')) return
   throw new ApiError(
     'forbidden',
@@ -69,6 +67,16 @@ function assertMayArm({ grants }: Caller, type: ApplicationType): void {
 }
 
 const absent = () => new ApiError('not_found', 'There is no such application.')
+
+/** A key that was just made, with what the record of its application is to say of it. */
+export const heldKey = (
+  { keys }: Pick<Deps, 'keys'>,
+  key: Secret,
+  { createdBy, ...rest }: KeyDraft,
+): HeldKey => ({
+  key: { ...rest, ...(createdBy === undefined ? {} : { createdBy }) },
+  digest: keyDigest(keys, key.reveal()),
+})
 
 /** A new application and its row, not yet written. `createdBy` is absent for the first one. */
 export function composeApplication(
@@ -93,7 +101,8 @@ export function composeApplication(
     ...expiresAt,
   }
   const key = newKey(deps)
-  return { record, key, row: sealApplication(deps, record, keyDigest(deps.keys, key.reveal()), 1) }
+  const made = heldKey(deps, key, { number: 0, createdBy, createdAtMs: nowMs })
+  return { record, key, row: sealApplication(deps, record, [made], 1) }
 }
 
 /** @throws ApiError `invalid_request` when the grants or the expiry are not valid */
@@ -109,7 +118,7 @@ export async function createApplication(
   return made
 }
 
-async function findApplication(
+export async function findApplication(
   deps: Deps,
   tenantId: string,
   id: string,
@@ -156,25 +165,33 @@ export async function listApplications(
   return { total, records: rows.map(row => openApplication(keys, row).record) }
 }
 
-const canCreateApplications = (record: ApplicationRecord): boolean =>
+export const canCreateApplications = (record: ApplicationRecord): boolean =>
   record.type === 'management' && record.permissions.includes('application:create')
 
-/** One that expires leaves nobody behind when it is gone. */
-const staysManager = (record: ApplicationRecord): boolean =>
-  canCreateApplications(record) && record.expiresAt === undefined
+/** Whether some key will do for ever. */
+export const hasLastingKey = (held: readonly HeldKey[]): boolean =>
+  held.some(({ key }) => key.expiresAt === undefined)
+
+/** One that expires, or whose keys do, leaves nobody behind when it is gone. */
+const staysManager = ({ row, record }: StoredApplication): boolean =>
+  canCreateApplications(record) &&
+  record.expiresAt === undefined &&
+  hasLastingKey(heldKeys(row, record))
 
 /**
  * A check that another application which can create applications stands when the write lands:
  * otherwise nobody could get back in (contract section 13).
  */
-async function anotherManagerStands(deps: Deps, leaving: StoredApplication): Promise<Change[]> {
+export async function anotherManagerStands(
+  deps: Deps,
+  leaving: StoredApplication,
+): Promise<Change[]> {
   const query = { term: typeTerm(deps.keys, leaving.record.tenantId, 'management') }
   for (let offset = 0; ; offset += 100) {
     const { rows } = await deps.store.page(query, { offset, limit: 100, nowMs: deps.now() })
     if (rows.length === 0) break
     const other = rows.find(
-      row =>
-        row.ordinal !== leaving.row.ordinal && staysManager(openApplication(deps.keys, row).record),
+      row => row.ordinal !== leaving.row.ordinal && staysManager(openApplication(deps.keys, row)),
     )
     if (other !== undefined) return [{ require: other.ordinal, ifVersion: other.version }]
   }
@@ -185,7 +202,7 @@ async function anotherManagerStands(deps: Deps, leaving: StoredApplication): Pro
 }
 
 /** What `decide` made of the stored application is written, with every cached credential ended. */
-const changeApplication = <T>(
+export const changeApplication = <T>(
   deps: Deps,
   caller: Caller,
   id: string,
@@ -200,7 +217,7 @@ const changeApplication = <T>(
     }),
   )
 
-const modified = (deps: Deps, caller: Caller) => ({
+export const modified = (deps: Deps, caller: Caller) => ({
   modifiedBy: caller.applicationId,
   modifiedAtMs: deps.now(),
 })
@@ -221,7 +238,7 @@ async function replaceGrants(
   const result = { ...record, name: body.name, ...grants, ...modified(deps, caller) }
   const disarms = canCreateApplications(record) && !canCreateApplications(result)
   const guard = disarms ? await anotherManagerStands(deps, stored) : []
-  return { changes: [...guard, replacement(deps, stored, result, row.uniques[1])], result }
+  return { changes: [...guard, replacement(deps, stored, result, heldKeys(row, record))], result }
 }
 
 /**
@@ -244,26 +261,28 @@ export async function updateApplication(
   }
 }
 
-function replacement(
-  deps: Deps,
+/** Writes the record of an application anew, with these keys. */
+export const replacement = (
+  deps: Pick<Deps, 'keys' | 'randomBytes' | 'now'>,
   { row }: StoredApplication,
   record: ApplicationRecord,
-  key: Uint8Array | undefined,
-): Change {
-  if (key === undefined) throw new ApiError('storage_corrupt', 'an application has no key digest')
-  const next = sealApplication(deps, record, key, row.version + 1)
-  return { replace: next, ordinal: row.ordinal, ifVersion: row.version }
-}
+  held: readonly HeldKey[],
+): Change => ({
+  replace: sealApplication(deps, record, held, row.version + 1),
+  ordinal: row.ordinal,
+  ifVersion: row.version,
+})
 
-/** The old key is refused from the moment this resolves. */
+/** Every other key of the application is refused from the moment this resolves. */
 export const regenerateKey = (deps: Deps, caller: Caller, id: string): Promise<NewApplication> =>
   changeApplication(deps, caller, id, async stored => {
     assertMayGrant(caller, stored.record.type, stored.record.permissions)
     assertMayArm(caller, stored.record.type)
     const key = newKey(deps)
-    const keyNumber = (stored.record.keyNumber ?? 0) + 1
-    const record = { ...stored.record, keyNumber, ...modified(deps, caller) }
-    const change = replacement(deps, stored, record, keyDigest(deps.keys, key.reveal()))
+    const number = (stored.record.keyNumber ?? 0) + 1
+    const record = { ...stored.record, keyNumber: number, ...modified(deps, caller) }
+    const made = { number, createdBy: caller.applicationId, createdAtMs: deps.now() }
+    const change = replacement(deps, stored, record, [heldKey(deps, key, made)])
     return { changes: [change], result: { record, key } }
   })
 

@@ -27,8 +27,13 @@ export interface ConfigOptions extends Texts {
   readonly config?: string
 }
 
-const optionOf = ({ flag, variable, describes }: OptionText): Option =>
-  new Option(`${flag} <value>`, describes).env(variable)
+const joinTexts = (text: string, before: string | undefined): string =>
+  before === undefined ? text : `${before},${text}`
+
+function optionOf({ flag, variable, describes, isRepeatable }: OptionText): Option {
+  const option = new Option(`${flag} <value>`, describes).env(variable)
+  return isRepeatable ? option.argParser(joinTexts) : option
+}
 
 const configOption = () =>
   new Option('--config <file>', 'a JSON file with settings').env(`${prefix}CONFIG`)

@@ -9,7 +9,13 @@ import { buildApp, type App } from '../app.ts'
 import type { Address, TcpAddress } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { sweep } from '../expiry.ts'
-import { drainMsMax, idleSecondsMax, storeCloseMsMax, sweepIntervalMs } from '../limits.ts'
+import {
+  drainMsMax,
+  idleSecondsMax,
+  keyUsesWriteMs,
+  storeCloseMsMax,
+  sweepIntervalMs,
+} from '../limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { holdPort } from './port-hold.ts'
 
@@ -108,29 +114,42 @@ export async function findPort({ host: hostname, port }: TcpAddress): Promise<Tc
   }
 }
 
-/** Sweeps now and then once an interval; a failed sweep is logged and tried again. @returns stop */
-function startSweeping(deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs' | 'log'>): () => void {
+/**
+ * Runs a task now and then once an interval, never twice at a time; a failure is logged, and it is
+ * tried again.
+ * @param failed the event of the log
+ * @returns stop
+ */
+function repeat(
+  task: () => Promise<unknown>,
+  everyMs: number,
+  failed: string,
+  { log }: Pick<Deps, 'log'>,
+): () => void {
   let running = false
   let stopped = false
   async function run(): Promise<void> {
     if (running) return
     running = true
     try {
-      await sweep(deps)
+      await task()
     } catch {
       // One under way meets a closed store, which is how it ends.
-      if (!stopped) deps.log('sweep_failed')
+      if (!stopped) log(failed)
     } finally {
       running = false
     }
   }
   void run()
-  const timer = setInterval(() => void run(), sweepIntervalMs)
+  const timer = setInterval(() => void run(), everyMs)
   return () => {
     stopped = true
     clearInterval(timer)
   }
 }
+
+const startSweeping = (deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs' | 'log'>): (() => void) =>
+  repeat(() => sweep(deps), sweepIntervalMs, 'sweep_failed', deps)
 
 /**
  * Where another one sweeps, the clock is looked at as often: what the wall called expired for so
@@ -154,10 +173,13 @@ export async function startServer(
   const app = buildApp(deps)
   const server = listen(app, address, sharing !== undefined)
   const stopSweeping = sharing?.sweeps === false ? startWatching(deps) : startSweeping(deps)
+  // Each process writes of the keys that were used in it.
+  const stopWritingKeyUses = repeat(app.writeKeyUses, keyUsesWriteMs, 'key_uses_not_written', deps)
   return {
     address: 'socket' in address ? address.socket : `http://${server.hostname}:${server.port}`,
     async stop() {
       stopSweeping()
+      stopWritingKeyUses()
       const stopped = app.drain().then(() => server.stop())
       await Promise.race([stopped, Bun.sleep(drainMsMax)])
       if ('socket' in address && isSocket(address.socket)) unlinkSync(address.socket)

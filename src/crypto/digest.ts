@@ -13,6 +13,7 @@ import type { KeyScope } from './scope.ts'
 export type DigestLabel =
   | 'api-key'
   | 'application-id'
+  | 'application-key'
   | 'application-tenant'
   | 'application-type'
   | 'idempotency'

@@ -23,6 +23,6 @@ export interface Caller {
   readonly credential: RowVersion
   /** Of a session: the applications that it stands and falls with, as they were read. */
   readonly restsOn: readonly Pick<Caller, 'credential' | 'grants'>[]
-  /** How often the key of the application was made anew; 0 of a session. */
+  /** Which key of the application it is; 0 of a session. */
   readonly keyNumber: number
 }

@@ -9,6 +9,7 @@
 import type { Log } from '../deps.ts'
 import type { ApiError } from '../errors.ts'
 import { shortAnswerBytesMax } from '../limits.ts'
+import { acceptsJsonAlone } from './accept.ts'
 import type { AnswerHold } from './answer-budget.ts'
 import { corsOf } from './cors.ts'
 import { inPieces } from './long-answers.ts'
@@ -84,11 +85,15 @@ export function openAnswers(settings: Settings, log: Log): Answers {
       const headers = text === undefined ? bare : json
       const response = new Response(bodyOf(exchange.request, text, hold), { status, headers })
       if (madeId !== undefined) response.headers.set('location', below(exchange.request, madeId))
-      if (isReplay === true) response.headers.set('svc-idempotent-replay', 'true')
+      if (isReplay === true) {
+        response.headers.set('svc-idempotent-replay', 'true')
+        cors.exposeReplay(response.headers)
+      }
       return finish(exchange, response)
     },
     problem(exchange, error, allow) {
-      const response = problemResponse(error, exchange.traceId, log, problem)
+      const fields = acceptsJsonAlone(exchange.request) ? json : problem
+      const response = problemResponse(error, exchange.traceId, log, fields)
       if (allow !== undefined) response.headers.set('allow', allow)
       return finish(exchange, response)
     },

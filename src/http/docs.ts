@@ -25,6 +25,8 @@ const documentationOf = (basePath: string, components: Components) => ({
     title: 'Coffer',
     version: '1',
     description: 'A tokenization vault: tokens, applications and who may see what.',
+    contact: { name: 'The maintainers of Coffer' },
+    license: { name: 'All rights reserved', identifier: 'LicenseRef-Proprietary' },
   },
   servers: [{ url: basePath === '' ? '/' : basePath }],
   tags,

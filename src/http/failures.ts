@@ -88,7 +88,11 @@ const headersOf: Readonly<Record<string, Plain>> = { 415: { 'Accept-Encoding': a
  */
 export function failureResponses(headers: Plain, components: Components): Plain {
   const schema = describeSchema(problemSchema, components)
-  const contentOf = (content: Plain) => ({ 'application/problem+json': { schema, ...content } })
+  // The second is for clients that take no problem documents (contract section 2).
+  const contentOf = (content: Plain) => ({
+    'application/problem+json': { schema, ...content },
+    'application/json': { schema, ...content },
+  })
   const told = Object.entries(meanings).map(([status, description]) => {
     const example = examples.find(each => each.status === Number(status))
     const all = { ...headers, ...headersOf[status] }

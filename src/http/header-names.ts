@@ -13,8 +13,8 @@ export interface HeaderNames {
   readonly idempotency: readonly string[]
 }
 
-export const headerNamesOf = keptFor(({ headerPrefixes, keyHeaders }: Settings): HeaderNames => {
-  const prefixes = ['svc', ...headerPrefixes]
+export const headerNamesOf = keptFor(({ headerPrefix, keyHeaders }: Settings): HeaderNames => {
+  const prefixes = ['svc', ...headerPrefix]
   const under = (name: string) => prefixes.map(prefix => `${prefix}-${name}`)
   return {
     key: [...new Set([...under('api-key'), ...keyHeaders])],

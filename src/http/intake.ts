@@ -101,7 +101,7 @@ const inTime = (reading: Promise<Uint8Array>, msMax: number): Promise<Uint8Array
   })
 
 /** Whether a request says that a body comes with it (RFC 9112 section 6). */
-const bringsBody = ({ headers }: Request): boolean =>
+export const bringsBody = ({ headers }: Request): boolean =>
   headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0'
 
 export function openIntake(request: Request, allowance: Allowance): Intake {

@@ -59,12 +59,21 @@ function queryParameters(query: TSchema | undefined, components: Components): re
   }))
 }
 
+const visibleAscii = (maxLength: number): Plain => ({
+  type: 'string',
+  minLength: 1,
+  maxLength,
+  pattern: '^[!-~]+$',
+})
+
+const traceSchema = visibleAscii(traceIdCharsMax)
+
 const traceParameter = {
   name: 'SVC-TRACE-ID',
   in: 'header',
   required: false,
   description: 'Visible ASCII. Comes back, and stands in the log; one is made where it is absent.',
-  schema: { type: 'string', minLength: 1, maxLength: traceIdCharsMax },
+  schema: traceSchema,
   example: 'checkout-4711',
 }
 
@@ -77,7 +86,7 @@ const idempotencyParameter = {
 every repetition with the same body is told what stands of it; 404 where that is nothing. With
 another body, while it is under way, and where the answer held a secret, 409. A key that is too long
 is 400.`,
-  schema: { type: 'string', minLength: 1, maxLength: idempotencyKeyCharsMax },
+  schema: visibleAscii(idempotencyKeyCharsMax),
 }
 
 const headerParameters = (route: Route): readonly Plain[] =>
@@ -85,11 +94,14 @@ const headerParameters = (route: Route): readonly Plain[] =>
 
 /** Of every answer. */
 export const answerHeaders = {
-  'SVC-TRACE-ID': { description: 'Of this request.', schema: { type: 'string' } },
+  'SVC-TRACE-ID': { description: 'Of this request.', schema: traceSchema },
 }
 
 const locationHeader = {
-  Location: { description: 'Where the new thing is.', schema: { type: 'string' } },
+  Location: {
+    description: 'Where the new thing is.',
+    schema: { type: 'string', format: 'uri-reference' },
+  },
 }
 
 function contentOf(type: string, { schema, examples }: Content, components: Components): Plain {
@@ -148,7 +160,10 @@ export function describeRoute(route: Route, components: Components): Plain {
     ...(body === undefined
       ? {}
       : {
-          requestBody: { required: true, content: contentOf(body.contentType, body, components) },
+          requestBody: {
+            required: body.isOptional !== true,
+            content: contentOf(body.contentType, body, components),
+          },
         }),
   }
 }

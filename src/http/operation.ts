@@ -69,6 +69,8 @@ export interface Content<S extends TSchema = TSchema> {
 
 export interface BodyRule<S extends TSchema = TSchema> extends Content<S> {
   readonly contentType: 'application/json' | 'application/merge-patch+json'
+  /** A request may come without any; the operation then gets `undefined`. */
+  readonly isOptional?: true
   /**
    * Top-level members that the schema leaves alone: they hold a `Json` and keep every detail.
    * `all`: the body is any JSON and arrives as a `Json`, unchecked.

@@ -23,7 +23,7 @@ import { assertContentType } from './bodies.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { Crowd, Origins } from './crowd.ts'
 import { readIdempotencyKey, slotOf } from './idempotency.ts'
-import { dropBody, leavesMuch, openIntake, type Intake } from './intake.ts'
+import { bringsBody, dropBody, leavesMuch, openIntake, type Intake } from './intake.ts'
 import { assertNoContentCoding } from './message.ts'
 import type { Operation, Perform, Route } from './operation.ts'
 import type { Params } from './paths.ts'
@@ -40,6 +40,8 @@ export interface Pipeline extends Runner {
   readonly tally: Tally
   /** What has failed, by the error that says how: the framework hands on the error alone. */
   readonly failed: WeakMap<object, Exchange>
+  /** Writes on which day keys were used; whoever serves calls it now and then. */
+  readonly writeKeyUses: () => Promise<void>
   /** By their names. */
   readonly operations: Map<string, Operation>
   /** The server, once one listens for this application. */
@@ -56,7 +58,8 @@ function readBytes(
   intake: Intake | undefined,
   key: string | undefined,
 ): MaybeLater<Uint8Array | undefined> {
-  if (body === undefined || intake === undefined) {
+  const isLeftOut = body?.isOptional === true && !bringsBody(request) && request.body === null
+  if (body === undefined || intake === undefined || isLeftOut) {
     return andThen(dropBody(request), () => undefined)
   }
   if (key === undefined) assertContentType(request.headers.get('content-type'), body.contentType)

@@ -57,7 +57,7 @@ interface ReadCall {
 function readCall(runner: Runner, asked: Asked): MaybeLater<ReadCall> {
   const { route, request, caller, countItems } = asked
   const query = queryOf(asked)
-  if (route.body !== undefined) {
+  if (route.body !== undefined && asked.bytes !== undefined) {
     assertContentType(request.headers.get('content-type'), route.body.contentType)
   }
   const call: Call = { caller, query, countItems }

@@ -6,10 +6,18 @@
  */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { applicationTypes, mayHold, permissions, type Permission } from '../domain/permissions.ts'
+import {
+  applicationTypes,
+  mayHold,
+  permissions,
+  type ApplicationType,
+  type Permission,
+} from '../domain/permissions.ts'
+import { invalid } from '../errors.ts'
 import { hooks } from '../http/hooks.ts'
 import { operation } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
+import type { QueryParameters } from '../http/query.ts'
 
 const descriptions: Readonly<Record<Permission, string>> = {
   'token:create': 'Create tokens',
@@ -38,9 +46,9 @@ const descriptions: Readonly<Record<Permission, string>> = {
 
 const permissionSchema = Type.Object(
   {
-    type: Type.String(),
+    type: Type.String({ enum: permissions }),
     description: Type.String(),
-    application_types: Type.Array(Type.String(), {
+    application_types: Type.Array(Type.String({ enum: applicationTypes }), {
       description: 'The types of application that may be given it.',
     }),
   },
@@ -53,7 +61,32 @@ const listed = permissions.map(permission => ({
   application_types: applicationTypes.filter(type => mayHold(type, permission)),
 }))
 
-const json = JSON.stringify(listed)
+const isApplicationType = (text: string): text is ApplicationType =>
+  applicationTypes.some(type => type === text)
+
+/**
+ * Those that some type of application which is asked for may be given; all where none is.
+ * @throws ApiError `invalid_request` for what is no type of application
+ */
+function printListed(query: QueryParameters): string {
+  const types = query.get('application_type') ?? []
+  if (!types.every(isApplicationType)) {
+    throw invalid('query.application_type', `expected one of ${applicationTypes.join(', ')}`)
+  }
+  const isAsked = ({ type }: { readonly type: Permission }) =>
+    types.length === 0 || types.some(each => mayHold(each, type))
+  return JSON.stringify(listed.filter(isAsked))
+}
+
+/** For the documentation; the handler reads it. */
+const listQuery = Type.Object({
+  application_type: Type.Optional(
+    Type.Union(
+      applicationTypes.map(type => Type.Literal(type)),
+      { description: 'Only what this type may be given.', examples: ['private'] },
+    ),
+  ),
+})
 
 const listAll = () =>
   operation({
@@ -61,15 +94,20 @@ const listAll = () =>
     summary: 'List the permissions',
     permission: undefined,
     callers: applicationTypes,
+    query: listQuery,
     success: {
       status: 200,
       schema: Type.Array(permissionSchema),
       examples: { some: listed.slice(0, 2) },
     },
-    failures: [401, 403],
+    failures: [400, 401, 403],
   })
 
 export const permissionRoutes = (pipeline: Pipeline) =>
   new Elysia()
     .use(hooks(pipeline))
-    .get('/permissions', ({ perform }) => perform(async () => ({ status: 200, json })), listAll())
+    .get(
+      '/permissions',
+      ({ perform }) => perform(async ({ query }) => ({ status: 200, json: printListed(query) })),
+      listAll(),
+    )

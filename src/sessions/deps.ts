@@ -8,6 +8,13 @@ import type { Deps } from '../deps.ts'
 import type { Caller } from '../domain/caller.ts'
 
 export interface SessionDeps extends Deps {
-  /** The live application of that id in that tenant, as the caller that its key makes. */
-  readonly findApplication: (tenantId: string, id: string) => Promise<Caller | undefined>
+  /**
+   * The live application of that id in that tenant, as the caller that a key of it makes.
+   * @param keyNumber which key, that must be live too; `undefined`: any that is
+   */
+  readonly findApplication: (
+    tenantId: string,
+    id: string,
+    keyNumber?: number,
+  ) => Promise<Caller | undefined>
 }

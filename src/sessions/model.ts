@@ -6,6 +6,7 @@
  * @module
  */
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { base58Pattern } from '../bytes.ts'
 import { conditionAttributes, conditionOperators, transforms } from '../domain/access.ts'
 import { tokenPermissions } from '../domain/permissions.ts'
 import {
@@ -123,9 +124,15 @@ export const sessionListSchema = Type.Object(
 export const newSessionSchema = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
-    session_key: Type.String({ description: 'The key of the session, shown this once.' }),
-    nonce: Type.String({ description: 'Authorizes the session, once.' }),
+    session_key: Type.String({
+      pattern: `^key_sess_${base58Pattern}$`,
+      description: 'The key of the session, shown this once.',
+    }),
+    nonce: Type.String({
+      pattern: `^${base58Pattern}$`,
+      description: 'Authorizes the session, once.',
+    }),
     expires_at: Type.String({ format: 'date-time' }),
   },
-  { title: 'NewSession' },
+  { title: 'CreateSessionResponse' },
 )

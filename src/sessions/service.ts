@@ -68,8 +68,9 @@ const unknownNonce = () => new ApiError('not_found', 'There is no session with t
 
 /** A session may have ended with the key of its authorizer, which is then no key to say so to. */
 async function assertStands(deps: SessionDeps, caller: Caller): Promise<void> {
-  const standing = await deps.findApplication(caller.tenantId, caller.applicationId)
-  if (standing?.keyNumber !== caller.keyNumber) throw new CredentialMoved()
+  const { tenantId, applicationId, keyNumber } = caller
+  const standing = await deps.findApplication(tenantId, applicationId, keyNumber)
+  if (standing === undefined) throw new CredentialMoved()
 }
 
 /** A session that has ended is gone with its nonce. */

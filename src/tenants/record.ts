@@ -14,7 +14,11 @@ import type { NewRow, Row, Store } from '../store/contract.ts'
 export interface TenantRecord {
   readonly id: string
   readonly name?: string
+  /** The application that was made with it; absent in tenants of an older version. */
+  readonly ownerId?: string
   readonly createdAtMs: number
+  readonly modifiedBy?: string
+  readonly modifiedAtMs?: number
 }
 
 const sealerOf = (keys: Keys): RowSealer => ({ scope: keys.installation, collection: 'tenant' })
@@ -25,11 +29,15 @@ export const tenantUnique = (keys: Keys, id: string): Uint8Array =>
 /** What the rows of all tenants have in common. */
 const anyTenantTerm = (keys: Keys): Uint8Array => termDigest(keys.installation, 'tenant')
 
-/** The row of a new tenant. */
-export function sealTenant(deps: Pick<Deps, 'keys' | 'randomBytes'>, record: TenantRecord): NewRow {
+/** The row of a tenant. @param version 1 for a new one, one more with each change */
+export function sealTenant(
+  deps: Pick<Deps, 'keys' | 'randomBytes'>,
+  record: TenantRecord,
+  version = 1,
+): NewRow {
   const { keys, randomBytes } = deps
   const header = { uniques: [tenantUnique(keys, record.id)], terms: [anyTenantTerm(keys)] }
-  return sealRow(sealerOf(keys), randomBytes, header, 1, [utf8(JSON.stringify(record))])
+  return sealRow(sealerOf(keys), randomBytes, header, version, [utf8(JSON.stringify(record))])
 }
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */

@@ -6,45 +6,82 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import type { Caller } from '../domain/caller.ts'
 import { printInstantUtc } from '../domain/instants.ts'
-import { ApiError } from '../errors.ts'
 import { hooks } from '../http/hooks.ts'
-import { operation } from '../http/operation.ts'
+import { operation, type Reply } from '../http/operation.ts'
 import type { Pipeline } from '../http/pipeline.ts'
-import { openTenant, tenantUnique } from './record.ts'
+import { nameCharsMax } from '../limits.ts'
+import type { TenantRecord } from './record.ts'
+import { getOwnTenant, renameOwnTenant } from './service.ts'
 
 const tenantSchema = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
+    owner_id: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description: 'The application that was made with the tenant, also when it is gone.',
+      }),
+    ),
     name: Type.Optional(Type.String()),
     created_at: Type.String({ format: 'date-time' }),
+    modified_by: Type.Optional(Type.String({ format: 'uuid' })),
+    modified_at: Type.Optional(Type.String({ format: 'date-time' })),
   },
   { title: 'Tenant' },
+)
+
+const updateTenantSchema = Type.Object(
+  { name: Type.String({ minLength: 1, maxLength: nameCharsMax }) },
+  { title: 'UpdateTenantRequest' },
 )
 
 const tenantExamples = {
   tenant: {
     id: '77cb0024-123e-41a8-8ff8-a3d5a0fa8a08',
+    owner_id: '1b6f6b9a-3f5e-4e0b-9a53-2f0c1a7a9d10',
+    name: 'Shop',
     created_at: '2026-03-01T08:00:00.000+00:00',
   },
 }
 
-/** The JSON text of the tenant to which the credential belongs. */
-async function printOwnTenant({ keys, store }: Deps, { tenantId }: Caller): Promise<string> {
-  const row = await store.find(tenantUnique(keys, tenantId))
-  if (row === undefined) throw new ApiError('storage_corrupt', 'a credential has no tenant')
-  const { id, name, createdAtMs } = openTenant(keys, row)
-  return JSON.stringify({ id, name, created_at: printInstantUtc(createdAtMs) })
-}
+const shown = (record: TenantRecord): Reply => ({
+  status: 200,
+  json: JSON.stringify({
+    id: record.id,
+    owner_id: record.ownerId,
+    name: record.name,
+    created_at: printInstantUtc(record.createdAtMs),
+    modified_by: record.modifiedBy,
+    modified_at:
+      record.modifiedAtMs === undefined ? undefined : printInstantUtc(record.modifiedAtMs),
+  }),
+})
+
+const oneTenant = { status: 200, schema: tenantSchema, examples: tenantExamples } as const
 
 const getOwn = () =>
   operation({
     name: 'getOwnTenant',
     summary: 'Get the tenant of the key that is sent',
     permission: 'tenant:read',
-    success: { status: 200, schema: tenantSchema, examples: tenantExamples },
+    success: oneTenant,
     failures: [401, 403],
+  })
+
+const updateOwn = () =>
+  operation({
+    name: 'updateOwnTenant',
+    summary: 'Rename the tenant of the key that is sent',
+    permission: 'tenant:update',
+    body: {
+      contentType: 'application/json',
+      schema: updateTenantSchema,
+      opaque: new Set<string>(),
+      examples: { name: { name: 'Shop' } },
+    },
+    success: oneTenant,
+    failures: [400, 401, 403, 409, 413, 415],
   })
 
 export const tenantRoutes = (deps: Deps, pipeline: Pipeline) =>
@@ -52,7 +89,15 @@ export const tenantRoutes = (deps: Deps, pipeline: Pipeline) =>
     .use(hooks(pipeline))
     .get(
       '/tenants/self',
-      ({ perform }) =>
-        perform(async ({ caller }) => ({ status: 200, json: await printOwnTenant(deps, caller) })),
+      ({ perform }) => perform(async ({ caller }) => shown(await getOwnTenant(deps, caller))),
       getOwn(),
+    )
+    .put(
+      '/tenants/self',
+      ({ body, perform }) =>
+        perform(
+          async ({ caller }) => shown(await renameOwnTenant(deps, caller, body.name)),
+          async ({ caller }) => shown(await getOwnTenant(deps, caller)),
+        ),
+      updateOwn(),
     )

@@ -30,7 +30,10 @@ const text = (description: string) => nullable(Type.String({ description }))
 const textList = (description: string, maxItems: number) =>
   nullable(Type.Array(Type.String(), { description, maxItems }))
 
-const shapeOfData = 'Any JSON; its shape depends on the type.'
+const shapeOfData = 'Any JSON but null; its shape depends on the type.'
+
+/** The domain checks it: its fault says more. */
+const typeName = Type.String({ enum: tokenTypeNames, description: 'What it holds.' })
 
 const changeable = {
   data: opaque(shapeOfData),
@@ -57,15 +60,15 @@ const changeable = {
 export const createTokenSchema = Type.Object(
   {
     id: text('A text, or an expression on `data`; a UUID where it is absent.'),
-    type: Type.String({ description: `One of ${tokenTypeNames.join(', ')}.` }),
+    type: typeName,
     ...changeable,
     data: Type.Any({ description: shapeOfData }),
   },
-  { title: 'NewToken' },
+  { title: 'CreateTokenRequest' },
 )
 
 export const updateTokenSchema = Type.Object(changeable, {
-  title: 'TokenChanges',
+  title: 'UpdateTokenRequest',
   description: 'RFC 7386: `data`, `mask` and `metadata` are merged, all else is replaced.',
 })
 
@@ -86,9 +89,11 @@ export const tokenSchema = Type.Object(
   {
     id: Type.String(),
     tenant_id: unlessDuplicate(Type.String({ format: 'uuid' })),
-    type: Type.String(),
+    type: typeName,
     data: Type.Optional(
-      Type.Any({ description: 'Redacted, masked or revealed; absent if redacted.' }),
+      Type.Any({
+        description: 'Masked or revealed, absent if redacted. Of a mask it may be null.',
+      }),
     ),
     mask: Type.Optional(Type.Any({ description: 'As it was written.' })),
     fingerprint: Type.Optional(

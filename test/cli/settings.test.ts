@@ -61,6 +61,24 @@ test('a flag stands before its variable, and that before the file', async () => 
   expect(await server.end('SIGTERM')).toBe(0)
 })
 
+test('a prefix of header names may be given again, and stands before its variable', async () => {
+  const args = ['serve', '--data', data, '--port', '0']
+  const flags = ['--header-prefix', 'BT', '--header-prefix', 'shop,till']
+  const env = { COFFER_HEADER_PREFIX: 'variable' }
+  const allowedBy = async (more: readonly string[]): Promise<string> => {
+    const server = await startCoffer([...args, ...more], { env })
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(server.ready)?.[0] ?? ''
+    const headers = { Origin: 'https://a.example', 'Access-Control-Request-Method': 'GET' }
+    const answer = await fetch(`${url}/tokens`, { method: 'OPTIONS', headers })
+    expect(await server.end('SIGTERM')).toBe(0)
+    return answer.headers.get('access-control-allow-headers') ?? ''
+  }
+  const byFlags = await allowedBy(flags)
+  for (const prefix of ['bt', 'shop', 'till']) expect(byFlags).toContain(`${prefix}-api-key`)
+  expect(byFlags).not.toContain('variable-api-key')
+  expect(await allowedBy([])).toContain('variable-api-key')
+})
+
 describe('wrong usage starts nothing', () => {
   test('because of a value of a flag, a variable or the file', async () => {
     await expectUsage(['--strict-masks', canary], '--strict-masks or COFFER_STRICT_MASKS: expected')

@@ -1,6 +1,6 @@
 /**
  * A published client of this interface family, unchanged, against a listening server: its own
- * parsing of answers, pages and problems is the check. Its key header is a setting of ours.
+ * parsing of answers, pages and problems is the check. The prefix of its headers is a setting.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -30,7 +30,7 @@ const permissions = ['token:create', 'token:read', 'token:update', 'token:delete
 const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 }
 
 beforeAll(async () => {
-  vault = await openTestVault(31, { keyHeaders: ['bt-api-key'] })
+  vault = await openTestVault(31, { headerPrefix: ['bt'] })
   const app = buildApp(vault.deps)
   server = Bun.serve({ hostname: '127.0.0.1', port: 0, ...app.listener })
   management = clientOf(vault.managementKey)
@@ -127,10 +127,7 @@ describe('tokens', () => {
 
   test('are created once under an idempotency key', async () => {
     const make = () =>
-      backend.tokens.create(
-        { type: 'token', data: 'idempotent' },
-        { headers: { 'SVC-IDEMPOTENCY-KEY': 'client-1' } },
-      )
+      backend.tokens.create({ type: 'token', data: 'idempotent' }, { idempotencyKey: 'client-1' })
     expect((await make()).id).toBe((await make()).id ?? '')
   })
 })
@@ -163,10 +160,42 @@ describe('applications', () => {
     )
   })
 
+  test('have several keys, of which each is read and revoked', async () => {
+    const made = await management.applications.create({
+      name: 'rotated',
+      type: 'private',
+      permissions: ['token:read'],
+    })
+    const id = made.id ?? ''
+    const second = await management.applicationKeys.create(id)
+    expect(second.createdAt).toBeInstanceOf(Date)
+    expect((await clientOf(second.key ?? '').applications.getByKey()).id).toBe(id)
+    const listed = await management.applicationKeys.list(id)
+    expect(listed.map(({ version, key }) => [version, key])).toEqual([
+      ['2', undefined],
+      ['1', undefined],
+    ])
+    const only = await management.applicationKeys.list(id, { id: second.id ?? '' })
+    expect(only.map(each => each.id)).toEqual([second.id])
+    const [, first] = listed
+    expect((await management.applicationKeys.get(id, first?.id ?? '')).version).toBe('1')
+    await management.applicationKeys.delete(id, first?.id ?? '')
+    const old = clientOf(made.key ?? '').applications.getByKey()
+    expect(await thrownBy(old)).toBeInstanceOf(BasisTheory.UnauthorizedError)
+    expect((await clientOf(second.key ?? '').applications.getByKey()).id).toBe(id)
+    const gone = management.applicationKeys.get(id, first?.id ?? '')
+    expect(await thrownBy(gone)).toBeInstanceOf(BasisTheory.NotFoundError)
+  })
+
   test('of any tenant learn of its permissions', async () => {
     const known = await management.permissions.list()
     expect(known.map(({ type }) => type)).toContain('token:create')
-    expect((await management.tenants.self.get()).id).toBe(vault.tenantId)
+    const some = await management.permissions.list({ applicationType: 'public' })
+    expect(some.map(({ type }) => type)).toEqual(['token:create', 'token:update'])
+    const tenant = await management.tenants.self.get()
+    expect([tenant.id, typeof tenant.ownerId]).toEqual([vault.tenantId, 'string'])
+    const renamed = await management.tenants.self.update({ name: 'Shop' })
+    expect(renamed).toMatchObject({ id: vault.tenantId, name: 'Shop', ownerId: tenant.ownerId })
   })
 })
 

@@ -66,6 +66,53 @@ describe('a preflight', () => {
     expect(headers.get('access-control-allow-headers')?.split('client-user-agent').length).toBe(5)
   })
 
+  const allowedOf = async (vault: TestVault, asked: readonly string[]) => {
+    const headers = { 'Access-Control-Request-Headers': asked.join(',') }
+    const answer = await preflight(vault, '/tokens', shop, headers)
+    return answer.headers.get('access-control-allow-headers')?.split(', ') ?? []
+  }
+
+  test('allows what generated clients send beside', async () => {
+    const sent = [
+      'X-Fern-Language',
+      'X-Fern-SDK-Name',
+      'X-Fern-SDK-Version',
+      'X-Fern-Runtime',
+      'X-Fern-Runtime-Version',
+      'Idempotency-Key',
+      'X-Request-Id',
+    ]
+    const asked = [...sent, `x-fern-${canary}`, 'x-fern-', `x-request-id-${canary}`, 'bt-version']
+    const allowed = await allowedOf(open, asked)
+    expect(allowed.slice(5)).toEqual(sent.map(name => name.toLowerCase()))
+    expect(await allowedOf(open, [])).toHaveLength(5)
+  })
+
+  test('allows what is asked for under a prefix that is set, and under no other', async () => {
+    const vault = await openTestVault(117, { headerPrefix: ['bt'] })
+    const asked = [
+      'BT-Version',
+      'bt-',
+      `bt-${'a'.repeat(41)}`,
+      'bt-a b',
+      'xbt-version',
+      'other-version',
+    ]
+    const allowed = await allowedOf(vault, asked)
+    expect(allowed.filter(name => name.includes('version'))).toEqual(['bt-version'])
+    expect(allowed.filter(name => name.startsWith('bt-'))).toEqual([
+      'bt-api-key',
+      'bt-trace-id',
+      'bt-idempotency-key',
+      'bt-version',
+    ])
+    const many = await allowedOf(
+      vault,
+      Array.from({ length: 50 }, (_, index) => `bt-a${index}`),
+    )
+    expect(many.filter(name => name.startsWith('bt-a')).length).toBe(1 + 4)
+  })
+
   test('is not what every OPTIONS is: the others are told what is allowed here', async () => {
     const { status, headers, text } = await open.ask('OPTIONS', '/tokens/any')
     expect([status, text]).toEqual([204, ''])
@@ -73,6 +120,20 @@ describe('a preflight', () => {
     expect(headers.has('access-control-allow-methods')).toBe(false)
     expect((await open.ask('OPTIONS', '/absent')).status).toBe(404)
   })
+})
+
+test('at the address of the own application only GET is known: no id is written so', async () => {
+  const { headers } = await open.ask('OPTIONS', '/applications/key')
+  expect(headers.get('allow')).toBe('GET, HEAD, OPTIONS')
+  const key = open.managementKey
+  for (const method of ['PUT', 'DELETE', 'POST', 'PATCH']) {
+    const answer = await open.ask(method, '/applications/key', { key })
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
+  }
+  const other = await open.ask('OPTIONS', `/applications/${open.tenantId}`)
+  expect(other.headers.get('allow')).toBe('GET, HEAD, PUT, DELETE, OPTIONS')
+  const search = await open.ask('OPTIONS', '/tokens/search')
+  expect(search.headers.get('allow')).toBe('GET, HEAD, POST, PATCH, DELETE, OPTIONS')
 })
 
 describe('an answer', () => {
@@ -96,6 +157,23 @@ describe('an answer', () => {
     for (const { headers } of all) {
       expect(headers.get('access-control-allow-origin')).toBe('*')
       expect(headers.get('access-control-expose-headers')).toBe('SVC-TRACE-ID, Location')
+    }
+  })
+
+  test('that is given again exposes that it is, and only then', async () => {
+    const permissions = ['token:create']
+    for (const vault of [open, bound, closed]) {
+      const key = await vault.application({ type: 'private', permissions })
+      const headers = { Origin: shop, 'SVC-IDEMPOTENCY-KEY': 'once' }
+      const body = { type: 'token', data: 'a' }
+      const first = await vault.ask('POST', '/tokens', { key, headers, body })
+      const again = await vault.ask('POST', '/tokens', { key, headers, body })
+      const names = 'SVC-TRACE-ID, Location'
+      const exposed = [first, again].map(each => each.headers.get('access-control-expose-headers'))
+      expect(again.headers.get('svc-idempotent-replay')).toBe('true')
+      expect(exposed).toEqual(
+        vault === closed ? [null, null] : [names, `${names}, SVC-IDEMPOTENT-REPLAY`],
+      )
     }
   })
 

@@ -139,7 +139,7 @@ describe('further names of the key header', () => {
 })
 
 describe('a prefix of header names', () => {
-  const prefixes = { headerPrefixes: ['bt', 'shop'] }
+  const prefixes = { headerPrefix: ['bt', 'shop'] }
   const body = { type: 'token', data: 1 }
 
   test('stands for the key, the trace id and the idempotency key', async () => {

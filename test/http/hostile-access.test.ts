@@ -84,7 +84,12 @@ describe('H128: a caller who lacks only the permission of a route', () => {
     ['application:update', 'PUT', '/applications/APP', change],
     ['application:update', 'POST', '/applications/APP/regenerate', undefined],
     ['application:delete', 'DELETE', '/applications/APP', undefined],
+    ['key:read', 'GET', '/applications/APP/keys', undefined],
+    ['key:read', 'GET', `/applications/APP/keys/${canary}`, undefined],
+    ['key:rotate', 'POST', '/applications/APP/keys', undefined],
+    ['key:rotate', 'DELETE', `/applications/APP/keys/${canary}`, undefined],
     ['tenant:read', 'GET', '/tenants/self', undefined],
+    ['tenant:update', 'PUT', '/tenants/self', { name: canary }],
   ]
 
   test.each(routes)(

@@ -92,6 +92,38 @@ test('every answer with a body is JSON in UTF-8, and one without a body says no 
   expect(typeOf(await vault.ask('GET', '/tokens'))).toBe('application/problem+json; charset=utf-8')
 })
 
+test('an error is JSON for who takes that and neither problems nor everything', async () => {
+  const typeFor = async (accept: string) => {
+    const { status, headers, text } = await vault.ask('GET', '/tokens', {
+      headers: { Accept: accept },
+    })
+    expect(status).toBe(401)
+    expect(JSON.parse(text)).toMatchObject({ type: 'about:blank', title: 'Unauthorized' })
+    return headers.get('content-type')
+  }
+  for (const accept of [
+    'application/json',
+    'Application/JSON; charset=utf-8',
+    'text/html;q=0.1 , application/json;q=0.5',
+    'application/*, application/json',
+  ]) {
+    expect([accept, await typeFor(accept)]).toEqual([accept, 'application/json; charset=utf-8'])
+  }
+  for (const accept of [
+    '',
+    '*/*',
+    'text/html',
+    'application/*',
+    'application/json, */*',
+    'application/json;q=1, */*;q=0.1',
+    'application/json, Application/Problem+JSON',
+    'application/jsonx, xapplication/json',
+  ]) {
+    const type = 'application/problem+json; charset=utf-8'
+    expect([accept, await typeFor(accept)]).toEqual([accept, type])
+  }
+})
+
 describe('of several faults the first of this order is told', () => {
   const text = { raw: '[', type: 'text/plain' }
   const patch = (id: string, ask: Ask) => vault.ask('PATCH', `/tokens/${id}`, ask)

@@ -47,6 +47,20 @@ describe('a mask', () => {
     expect(made.text).not.toContain('canary')
   })
 
+  test('with a comma for its first bar masks, and never shows the bare value', async () => {
+    const mask = { number: '{{ data.number, reveal_last: 4 }}' }
+    const number = '4242-4242-4242-4242'
+    const made = await create({ type: 'token', data: { number }, mask })
+    expect(made.status).toBe(201)
+    expect(made.body).toMatchObject({ data: { number: 'XXXX-XXXX-XXXX-4242' }, mask })
+    const seen = await read(String(made.body['id']))
+    expect(seen.body['data']).toEqual({ number: 'XXXX-XXXX-XXXX-4242' })
+    expect(made.text + seen.text).not.toContain(number)
+    const whole = { number: '{{ data.number, append: "" }}' }
+    const card = { number: '4242424242424242', expiration_month: 1, expiration_year: 2040 }
+    expectProblem(await create({ type: 'card', data: card, mask: whole }), 400)
+  })
+
   test('that fails on the data redacts it: in every answer, and never with an error', async () => {
     const mask = { shown: '{{ data.a }}', failing: '{{ data.b | to_number }}' }
     const data = { a: 'canary shown', b: secret }
@@ -70,7 +84,7 @@ describe('a mask', () => {
   })
 
   const wrong: readonly (readonly [string, unknown, string])[] = [
-    ['a comma where a bar belongs', '{{ data, reveal_last: 4 }}', 'mask'],
+    ['a comma behind a filter', '{{ data | upcase, reveal_last: 4 }}', 'mask'],
     ['an unknown filter', { a: '{{ data | canary }}' }, 'mask.*'],
     ['a tag', ['{% canary %}'], 'mask[0]'],
     ['an output that does not end', '{{ data', 'mask'],

@@ -81,10 +81,18 @@ function idFor({ path }: Placed): Promise<string> {
     : makeToken({ type: 'token', data: {} })
 }
 
+async function makeKey(applicationId: string): Promise<string> {
+  const path = `/applications/${applicationId}/keys`
+  const { body } = await vault.ask('POST', path, { key: vault.managementKey })
+  return String(body['id'])
+}
+
 /** Sends a request to an operation, with an id that is there. */
 async function send(placed: Placed, ask: Ask = {}, query = ''): Promise<Answer> {
   const { method, path } = placed
-  const target = path.includes('{id}') ? path.replace('{id}', await idFor(placed)) : path
+  const id = path.includes('{id}') ? await idFor(placed) : ''
+  const keyId = path.includes('{keyId}') ? await makeKey(id) : ''
+  const target = path.replace('{id}', id).replace('{keyId}', keyId)
   return vault.ask(method, target + query, { key: keyFor(placed), ...ask })
 }
 

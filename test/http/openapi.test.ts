@@ -6,6 +6,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { buildApp } from '../../src/app.ts'
+import { permissions } from '../../src/domain/permissions.ts'
+import { tokenTypeNames } from '../../src/domain/token-types.ts'
+import { idempotencyKeyCharsMax, traceIdCharsMax } from '../../src/limits.ts'
 import {
   checkerOf,
   operationsOf,
@@ -130,6 +133,49 @@ describe('the document', () => {
         expect(check({ status: 'canary' }, ...place)).not.toEqual([])
       }
     }
+  })
+})
+
+describe('the document is for generated clients', () => {
+  test('no name of a component is one that a Go client makes of another', () => {
+    const names = Object.keys(document.components.schemas)
+    const made = names.flatMap(name => [
+      `New${name}`,
+      `New${name}WithDefaults`,
+      `Nullable${name}`,
+      `NewNullable${name}`,
+    ])
+    expect(names.filter(name => made.includes(name))).toEqual([])
+    expect(names).toContain('CreateApplicationRequest')
+    const folded = names.map(name => name.toLowerCase())
+    expect(new Set(folded).size).toBe(names.length)
+  })
+
+  test('it says whose it is', () => {
+    for (const each of [document.info['license'], document.info['contact']]) {
+      expect(Object.entries(each ?? {})[0]).toEqual(['name', expect.stringMatching(/./)])
+    }
+  })
+
+  test('headers are bounded and enums told as the server holds them', () => {
+    const header = (at: string, name: string) =>
+      operations
+        .find(each => each.at === at)
+        ?.operation.parameters.find(each => each.name === name)?.['schema']
+    const visible = { type: 'string', minLength: 1, pattern: '^[!-~]+$' }
+    expect(header('GET /tokens', 'SVC-TRACE-ID')).toEqual({
+      ...visible,
+      maxLength: traceIdCharsMax,
+    })
+    expect(header('POST /tokens', 'SVC-IDEMPOTENCY-KEY')).toEqual({
+      ...visible,
+      maxLength: idempotencyKeyCharsMax,
+    })
+    const { schemas } = document.components
+    for (const name of ['Token', 'CreateTokenRequest']) {
+      expect(schemas[name]?.properties['type']).toMatchObject({ enum: [...tokenTypeNames] })
+    }
+    expect(schemas['Permission']?.properties['type']).toMatchObject({ enum: [...permissions] })
   })
 })
 

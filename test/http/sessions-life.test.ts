@@ -276,8 +276,8 @@ describe('sessions of two tenants in one store', () => {
 
 test('an authorizer whose key is made anew amid its request is decided on anew', async () => {
   const { vault, kit } = await vaultWithSessions(66)
-  const findApplication = (tenantId: string, id: string) =>
-    findLiveApplication(vault.deps, tenantId, id)
+  const findApplication = (tenantId: string, id: string, keyNumber?: number) =>
+    findLiveApplication(vault.deps, tenantId, id, keyNumber)
   const caller = await findApplication(vault.tenantId, kit.authorizer.id)
   if (caller === undefined) throw new Error('no authorizer')
   const { nonce } = await kit.create()

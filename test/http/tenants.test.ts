@@ -4,6 +4,7 @@
  */
 import { beforeAll, expect, test } from 'bun:test'
 import { expectProblem } from '../support/problem.ts'
+import { addTenant } from '../support/tenants.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
 let vault: TestVault
@@ -19,7 +20,66 @@ beforeAll(async () => {
 test('the tenant of a key is shown to whoever holds tenant:read', async () => {
   const answer = await vault.ask('GET', '/tenants/self', { key: vault.managementKey })
   expect(answer.status).toBe(200)
-  expect(answer.body).toEqual({ id: vault.tenantId, created_at: '2030-01-01T00:00:00.000+00:00' })
+  const { body: owner } = await vault.ask('GET', '/applications/key', { key: vault.managementKey })
+  expect(answer.body).toEqual({
+    id: vault.tenantId,
+    owner_id: owner['id'],
+    name: 'First tenant',
+    created_at: '2030-01-01T00:00:00.000+00:00',
+  })
+})
+
+test('the tenant is renamed by whoever holds tenant:update, and by nobody else', async () => {
+  const own = await openTestVault(83)
+  const reader = await own.application({ type: 'management', permissions: ['tenant:read'] })
+  const writer = await own.application({ type: 'management', permissions: ['tenant:update'] })
+  const { body: before } = await own.ask('GET', '/tenants/self', { key: reader })
+  const body = { name: 'Shop', owner_id: 'other', settings: { a: 'b' } }
+  const browser = await own.application({ type: 'public', permissions: ['token:create'] })
+  for (const key of [reader, browser]) {
+    expectProblem(await own.ask('PUT', '/tenants/self', { key, body }), 403, undefined, ['Shop'])
+  }
+  expectProblem(await own.ask('PUT', '/tenants/self', { body }), 401)
+  const long = 'x'.repeat(201)
+  for (const wrong of [{}, { name: '' }, { name: long }, { name: null }, { name: 1 }]) {
+    const answer = await own.ask('PUT', '/tenants/self', { key: writer, body: wrong })
+    expectProblem(answer, 400, ['name'])
+  }
+  expect((await own.ask('GET', '/tenants/self', { key: reader })).body).toEqual(before)
+  const answer = await own.ask('PUT', '/tenants/self', { key: writer, body })
+  const { id: writerId } = (await own.ask('GET', '/applications/key', { key: writer })).body
+  const after = { ...before, name: 'Shop', modified_by: writerId }
+  expect([answer.status, answer.body]).toEqual([
+    200,
+    { ...after, modified_at: expect.any(String) as string },
+  ])
+  expect((await own.ask('GET', '/tenants/self', { key: reader })).body).toEqual(answer.body)
+  expectProblem(await own.ask('GET', '/tenants/self', { key: writer }), 403)
+})
+
+test('a tenant of an older version has neither name nor owner, and can be renamed', async () => {
+  const { managementKey: key } = await addTenant(vault)
+  const { body } = await vault.ask('GET', '/tenants/self', { key })
+  expect(Object.keys(body)).toEqual(['id', 'created_at'])
+  const renamed = await vault.ask('PUT', '/tenants/self', { key, body: { name: 'Named' } })
+  expect([renamed.status, renamed.body['name'], renamed.body['id']]).toEqual([
+    200,
+    'Named',
+    body['id'],
+  ])
+  expect(renamed.body).not.toHaveProperty('owner_id')
+  const own = await vault.ask('GET', '/tenants/self', { key: vault.managementKey })
+  expect(own.body['name']).not.toBe('Named')
+})
+
+test('a tenant is renamed once under an idempotency key', async () => {
+  const headers = { 'SVC-IDEMPOTENCY-KEY': 'rename' }
+  const { managementKey: key } = await addTenant(vault)
+  const ask = { key, headers, body: { name: 'Once' } }
+  const first = await vault.ask('PUT', '/tenants/self', ask)
+  const again = await vault.ask('PUT', '/tenants/self', ask)
+  expect([again.status, again.body]).toEqual([200, first.body])
+  expect(again.headers.get('svc-idempotent-replay')).toBe('true')
 })
 
 test('the tenant is refused to all others', async () => {
@@ -50,6 +110,30 @@ test('every application reads the permissions, as a bare array', async () => {
       description: 'Read the tenant',
       application_types: ['management'],
     })
+  }
+})
+
+test('the permissions of one type of application are listed by themselves', async () => {
+  const list = async (query: string) => {
+    const answer = await vault.ask('GET', `/permissions?${query}`, { key: publicKey })
+    expect(answer.status).toBe(200)
+    return answer.body as unknown as { type: string; application_types: string[] }[]
+  }
+  const all = await list('')
+  for (const type of ['private', 'public', 'management']) {
+    const some = all.filter(({ application_types: types }) => types.includes(type))
+    expect(await list(`application_type=${type}`)).toEqual(some)
+    expect(some.length).toBeLessThan(all.length)
+  }
+  expect((await list('application_type=public')).map(({ type }) => type)).toEqual([
+    'token:create',
+    'token:update',
+  ])
+  expect(await list('application_type=private&application_type=management')).toEqual(all)
+  for (const wrong of ['session', 'canary', '', 'Private', 'private,public']) {
+    const query = `application_type=public&application_type=${wrong}`
+    const answer = await vault.ask('GET', `/permissions?${query}`, { key: publicKey })
+    expectProblem(answer, 400, ['query.application_type'], ['canary'])
   }
 })
 

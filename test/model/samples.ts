@@ -106,7 +106,7 @@ export const masks: readonly Json[] = [
 
 export const badMasks: readonly Json[] = [
   '{{ data | nothing }}',
-  '{{ data.number, reveal_last: 4 }}',
+  '{{ data.number | last4, reveal_last: 4 }}',
   '{% if data %}{% endif %}',
   '{{ data',
   { a: ['{{ metadata.a }}'] },

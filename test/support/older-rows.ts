@@ -1,7 +1,15 @@
 /**
- * Rows as older versions wrote them: search values under one term, whatever the mask shows.
+ * Rows as older versions wrote them: search values under one term, whatever the mask shows, and
+ * applications with one key.
  * @module
  */
+import {
+  applicationUnique,
+  keyDigest,
+  tenantTerm,
+  typeTerm,
+  type ApplicationRecord,
+} from '../../src/applications/record.ts'
 import { utf8 } from '../../src/bytes.ts'
 import type { Deps } from '../../src/deps.ts'
 import { sealRow } from '../../src/records/sealed-row.ts'
@@ -25,4 +33,19 @@ export function sealOlderToken(
   const values = [utf8(printStored(record)), utf8(contents.dataText)]
   const sealer = { scope: keys.tenant(tenantId), collection: 'token' } as const
   return sealRow(sealer, randomBytes, header, 1, values)
+}
+
+/** An application whose record does not speak of keys: it has one. */
+export function sealOlderApplication(
+  { keys, randomBytes }: Pick<Deps, 'keys' | 'randomBytes'>,
+  record: Omit<ApplicationRecord, 'keys'>,
+  key: string,
+): NewRow {
+  const { id, tenantId, type } = record
+  const header = {
+    uniques: [applicationUnique(keys, tenantId, id), keyDigest(keys, key)],
+    terms: [tenantTerm(keys, tenantId), typeTerm(keys, tenantId, type)],
+  }
+  const sealer = { scope: keys.installation, collection: 'application' } as const
+  return sealRow(sealer, randomBytes, header, 1, [utf8(JSON.stringify(record))])
 }

@@ -33,7 +33,11 @@ export interface DescribedOperation {
 export interface OpenApiDocument {
   readonly openapi: string
   readonly tags: readonly { readonly name: string }[]
-  readonly components: { readonly responses: Readonly<Record<string, Described>> }
+  readonly info: Readonly<Record<string, { readonly name: string } | string>>
+  readonly components: {
+    readonly responses: Readonly<Record<string, Described>>
+    readonly schemas: Readonly<Record<string, { readonly properties: Json }>>
+  }
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>
 }
 

@@ -25,7 +25,7 @@ const samples: {
   readonly [K in keyof Settings]: readonly [text: string, member: unknown, meaning: Settings[K]]
 } = {
   keyHeaders: ['BT-API-KEY, x-key', ['BT-API-KEY', 'x-key'], ['bt-api-key', 'x-key']],
-  headerPrefixes: ['BT, x-shop', ['BT', 'x-shop'], ['bt', 'x-shop']],
+  headerPrefix: ['BT, x-shop', ['BT', 'x-shop'], ['bt', 'x-shop']],
   basePath: ['/vault/v1.0/', '/vault/v1.0/', '/vault/v1.0'],
   corsOrigins: [
     'https://a.example,http://b:81',
@@ -85,7 +85,7 @@ describe('every setting', () => {
 /** Other values than the ones of `samples`. */
 const samplesOfFile: { readonly [K in keyof Settings]: unknown } = {
   keyHeaders: ['x-other'],
-  headerPrefixes: ['x-other'],
+  headerPrefix: ['x-other'],
   basePath: '/other',
   corsOrigins: ['https://other.example'],
   bodyBytesMax: 4096,
@@ -103,11 +103,11 @@ const samplesOfFile: { readonly [K in keyof Settings]: unknown } = {
 
 describe('a value that cannot be is refused', () => {
   test.each([
-    ['headerPrefixes', 'two words'],
-    ['headerPrefixes', 'svc'],
-    ['headerPrefixes', 'content'],
-    ['headerPrefixes', 'bt-'],
-    ['headerPrefixes', 'a,b,c,d,e'],
+    ['headerPrefix', 'two words'],
+    ['headerPrefix', 'svc'],
+    ['headerPrefix', 'content'],
+    ['headerPrefix', 'bt-'],
+    ['headerPrefix', 'a,b,c,d,e'],
     ['keyHeaders', 'two words'],
     ['keyHeaders', `${canary}:`],
     ['keyHeaders', 'svc-trace-id'],

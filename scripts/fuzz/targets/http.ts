@@ -135,7 +135,7 @@ async function assertAnswer(request: Request, answer: Response, { vault }: Stand
   assert(vault.logged.length === 0, 'nothing is logged')
   if (status < 400) return
   const type = headers.get('content-type') ?? ''
-  assert(type.startsWith('application/problem+json'), 'a refusal is a problem')
+  assert(/^application\/(?:problem\+)?json/.test(type), 'a refusal is a problem')
   if (request.method === 'HEAD') return
   assert((JSON.parse(text) as { status: number }).status === status, 'a problem tells its status')
   const shown = withoutTrace(`${[...headers].join('\n')}\n${text}`, headers.get('svc-trace-id'))
@@ -157,6 +157,7 @@ async function run(input: string): Promise<void> {
 const world: World = {
   token: () => Promise.resolve('$token'),
   application: () => Promise.resolve('$application'),
+  applicationKey: () => Promise.resolve({ application: '$application', key: '$key' }),
   nonce: () => Promise.resolve('$nonce'),
   session: () => Promise.resolve('$session'),
 }

@@ -90,6 +90,7 @@ async function run(input: string): Promise<void> {
 const world = {
   token: () => Promise.resolve(mark()),
   application: () => Promise.resolve(mark()),
+  applicationKey: () => Promise.resolve({ application: mark(), key: mark() }),
   nonce: () => Promise.resolve(mark()),
   session: () => Promise.resolve(mark()),
 }

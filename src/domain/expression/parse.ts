@@ -2,9 +2,12 @@
  * Text to tree: the whole grammar of expressions, closed and written by hand.
  *
  *     template = *( text / output )          text holds no {{ }} {% or {#
- *     output   = "{{" operand *( "|" filter ) "}}"
+ *     output   = "{{" operand [ ( "|" / "," ) filter *( "|" filter ) ] "}}"
  *     filter   = name [ ":" argument *( "," argument ) ]
  *     argument = operand / name ":" ( "true" / "false" )
+ *
+ * Clients of this family write a comma for the first bar. It is read as one: passing over what
+ * follows it would show the bare value. Behind a filter a comma stands between its arguments alone.
  *
  * Not here on purpose: tags, comments, whitespace control, ranges, operators. Filters and their
  * arguments are checked here, so that a stored expression can only fail on data.
@@ -68,7 +71,8 @@ const readOutput = (reader: Reader): Output => {
   for (;;) {
     skipBlanks(reader)
     if (take(reader, '}}')) break
-    demand(reader, '|', 'expected | or }}')
+    const isFirst = filters.length === 0
+    if (!isFirst || !take(reader, ',')) demand(reader, '|', 'expected | or }}')
     if (filters.length === expressionFiltersMax) {
       throw reader.refuse(reader.position, `expected at most ${expressionFiltersMax} filters`)
     }

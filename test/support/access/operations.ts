@@ -82,6 +82,14 @@ const onApplication =
     return { request: { method, path, ...(body === undefined ? {} : { body }) } }
   }
 
+const onKey =
+  (method: string) =>
+  async (kit: AccessKit): Promise<Prepared> => {
+    const path = `/applications/${await storeApplication(kit)}/keys`
+    const { body } = await kit.vault.ask('POST', path, { key: kit.vault.managementKey })
+    return { request: { method, path: `${path}/${String(body['id'])}` } }
+  }
+
 const plainly = (method: string, path: string, body?: unknown) => (): Promise<Prepared> =>
   Promise.resolve({ request: { method, path, ...(body === undefined ? {} : { body }) } })
 
@@ -200,6 +208,30 @@ export const operations: readonly Operation[] = [
     prepare: onApplication('DELETE'),
   },
   {
+    route: 'GET /applications/{id}/keys',
+    success: 200,
+    hasBody: false,
+    prepare: onApplication('GET', '/keys'),
+  },
+  {
+    route: 'POST /applications/{id}/keys',
+    success: 201,
+    hasBody: true,
+    prepare: onApplication('POST', '/keys', {}),
+  },
+  {
+    route: 'GET /applications/{id}/keys/{keyId}',
+    success: 200,
+    hasBody: false,
+    prepare: onKey('GET'),
+  },
+  {
+    route: 'DELETE /applications/{id}/keys/{keyId}',
+    success: 204,
+    hasBody: false,
+    prepare: onKey('DELETE'),
+  },
+  {
     route: 'GET /permissions',
     success: 200,
     hasBody: false,
@@ -210,5 +242,11 @@ export const operations: readonly Operation[] = [
     success: 200,
     hasBody: false,
     prepare: plainly('GET', '/tenants/self'),
+  },
+  {
+    route: 'PUT /tenants/self',
+    success: 200,
+    hasBody: true,
+    prepare: plainly('PUT', '/tenants/self', { name: 'Shop' }),
   },
 ]

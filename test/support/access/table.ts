@@ -86,10 +86,25 @@ in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
 DELETE /applications/{id}
 in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
 
+GET /applications/{id}/keys
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
+POST /applications/{id}/keys
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
+GET /applications/{id}/keys/{keyId}
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
+DELETE /applications/{id}/keys/{keyId}
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 404
+
 GET /permissions
 in    ok  ok  ok  ok   ok  ok   ok  ok    403 403 403 403 403    ok  ok
 
 GET /tenants/self
+in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
+
+PUT /tenants/self
 in    403 403 403 403  403 403  ok  403   403 403 403 403 403    403 ok
 `
 

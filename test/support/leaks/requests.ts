@@ -24,6 +24,8 @@ export interface World {
   /** A token's id, of marks itself. */
   token(): Promise<string>
   application(): Promise<string>
+  /** The id of a new key, and of its application. */
+  applicationKey(): Promise<{ readonly application: string; readonly key: string }>
   nonce(): Promise<string>
   /** The id of a new session. */
   session(): Promise<string>
@@ -156,6 +158,14 @@ const onApplication = (
   },
 })
 
+const onKey = (method: string, success: number): Operation => ({
+  success,
+  async prepare(world) {
+    const { application, key } = await world.applicationKey()
+    return [{ method, target: `/applications/${application}/keys/${key}`, as: 'management' }]
+  },
+})
+
 const creating = (target: string, as: Credential, bodies: () => readonly unknown[]) => ({
   prepare: () =>
     Promise.resolve(
@@ -239,6 +249,21 @@ export const operations: Readonly<Record<string, Operation>> = {
   })),
   deleteApplication: onApplication('DELETE', 204),
   regenerateKey: onApplication('POST', 200, '/regenerate', () => ({ headers: idempotent() })),
+  listApplicationKeys: onApplication('GET', 200, '/keys?id=none'),
+  createApplicationKey: onApplication('POST', 201, '/keys', () => ({
+    body: { expires_at: tomorrow() },
+    headers: idempotent(),
+  })),
+  getApplicationKey: onKey('GET', 200),
+  deleteApplicationKey: onKey('DELETE', 204),
   getOwnTenant: plain('GET', '/tenants/self', 'management'),
-  listPermissions: plain('GET', '/permissions', 'management'),
+  updateOwnTenant: {
+    success: 200,
+    prepare: async () => {
+      const body = { name: mark() }
+      const target = '/tenants/self'
+      return [{ method: 'PUT', target, as: 'management', body, headers: idempotent() }]
+    },
+  },
+  listPermissions: plain('GET', '/permissions?application_type=private', 'management'),
 }

@@ -84,6 +84,13 @@ function worldOf(succeed: Succeed, shownOnce: string[]) {
       return body.id
     },
     application: async () => memberOf(await addApplication(backend()), 'id'),
+    async applicationKey() {
+      const application = memberOf(await addApplication(backend()), 'id')
+      const target = `/applications/${application}/keys`
+      const made = await succeed({ method: 'POST', target, as: 'management' }, 201)
+      shownOnce.push(memberOf(made, 'key'))
+      return { application, key: memberOf(made, 'id') }
+    },
     nonce: async () => memberOf(await addSession(), 'nonce'),
     session: async () => memberOf(await addSession(), 'id'),
   }

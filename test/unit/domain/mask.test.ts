@@ -51,7 +51,7 @@ describe('checking a mask', () => {
     [{ a: '{{' }, 'mask.*'],
     [['ok', { b: ['{{ metadata.a }}'] }], 'mask[1].*[0]'],
     [{ a: '{{ data | alias_card }}' }, 'mask.*'],
-    [{ a: '{{ data.number, reveal_last: 4 }}' }, 'mask.*'],
+    [{ a: '{{ data.number | last4, reveal_last: 4 }}' }, 'mask.*'],
     [{ a: 'x'.repeat(401) }, 'mask.*'],
   ])('refuses %j at %s', (mask, path) => {
     expectRefusal(() => check(mask), [path])

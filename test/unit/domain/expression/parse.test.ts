@@ -65,6 +65,23 @@ describe('parsing text and outputs', () => {
     ])
   })
 
+  test('reads a comma in the place of the first bar as that bar', () => {
+    const written = '{{ data.number, reveal_last: 4 }}'
+    expect<unknown>(parse(written)).toEqual([
+      output(path('number'), call('reveal_last', literal(4))),
+    ])
+    for (const [comma, bar] of [
+      [written, '{{ data.number | reveal_last: 4 }}'],
+      ["{{data,reveal_last:4,'#'}}", "{{ data | reveal_last: 4, '#' }}"],
+      ['a {{ data.a , upcase | last4 }} b', 'a {{ data.a | upcase | last4 }} b'],
+      ["{{ data['a,b'], stringify }}", "{{ data['a,b'] | stringify }}"],
+    ] as const) {
+      for (const use of ['id', 'mask', 'search_index', 'fingerprint'] as const) {
+        expect(parse(comma, use)).toEqual(parse(bar, use))
+      }
+    }
+  })
+
   test('takes the one keyword argument that there is', () => {
     expect<unknown>(parse("{{ data | default: 'x', allow_false: true }}")).toEqual([
       output(path(), {
@@ -197,8 +214,17 @@ describe('refusing text that is no expression', () => {
     "{{ data | append: 'a', }}",
     "{{ data | append: , 'a' }}",
     "{{ data | append 'a' }}",
-    '{{ data.number, reveal_last: 4 }}',
-    '{{ data, reveal_last: 4 }}',
+    '{{ data, }}',
+    '{{ data,, upcase }}',
+    '{{ data, | upcase }}',
+    '{{ data |, upcase }}',
+    '{{ data, upcase, downcase }}',
+    '{{ data | upcase, downcase }}',
+    '{{ data, reveal_last: 4, last4 }}',
+    '{{ data, constructor }}',
+    '{{ data, number }}',
+    "{{ data, 'X' }}",
+    '{{ data[0, 1] }}',
     '{{ data | reveal_last }}',
     '{{ data | reveal_last: -1 }}',
     '{{ data | reveal_last: 1e9 }}',

@@ -1,0 +1,131 @@
+/**
+ * What can be done with the keys of an application: read, decide, write once.
+ *
+ * decision: `key:read` reads them and `key:rotate` makes and revokes them. Making one is worth as
+ * much as making the application: it needs `application:create` where that may hold a token
+ * permission, and what the application holds where it manages. Revoking needs no more, as a key
+ * that leaked must go: an application may be left without a key, but not the last manager.
+ * Source: contract sections 11, 13 and 15.
+ * @module
+ */
+import type { Deps } from '../deps.ts'
+import type { Caller } from '../domain/caller.ts'
+import { parseFutureInstant } from '../domain/instants.ts'
+import { ApiError } from '../errors.ts'
+import { applicationKeysMax } from '../limits.ts'
+import type { Standing } from '../records/write.ts'
+import type { Secret } from '../secret.ts'
+import type { Change } from '../store/contract.ts'
+import { heldKeys, isLiveKey, keyIdOf, newKey, type HeldKey, type KeyRecord } from './keys.ts'
+import type { StoredApplication } from './record.ts'
+import {
+  anotherManagerStands,
+  assertMayArm,
+  assertMayGrant,
+  canCreateApplications,
+  changeApplication,
+  findApplication,
+  hasLastingKey,
+  heldKey,
+  modified,
+  replacement,
+} from './service.ts'
+
+/** A key as it is shown. */
+export interface ShownKey {
+  readonly id: string
+  readonly key: KeyRecord
+}
+
+/** A key that exists in clear only here. */
+export interface NewKey extends ShownKey {
+  readonly secret: Secret
+}
+
+const absent = () => new ApiError('not_found', 'There is no such key.')
+
+const tooMany = () =>
+  new ApiError('conflict', `This application has ${applicationKeysMax} keys: delete one first.`)
+
+const liveKeys = (deps: Deps, { row, record }: StoredApplication): readonly HeldKey[] =>
+  heldKeys(row, record).filter(({ key }) => isLiveKey(key, deps.now()))
+
+/** Newest first. @throws ApiError `not_found` where there is no such application */
+export async function listKeys(
+  deps: Deps,
+  { tenantId }: Caller,
+  applicationId: string,
+): Promise<readonly ShownKey[]> {
+  const stored = await findApplication(deps, tenantId, applicationId)
+  return liveKeys(deps, stored)
+    .map(({ key }) => ({ id: keyIdOf(deps.keys, stored.record, key), key }))
+    .toReversed()
+}
+
+/** @throws ApiError `not_found` where there is no such application, or no such key of it */
+export async function getKey(
+  deps: Deps,
+  caller: Caller,
+  applicationId: string,
+  keyId: string,
+): Promise<ShownKey> {
+  const keys = await listKeys(deps, caller, applicationId)
+  const found = keys.find(({ id }) => id === keyId.toLowerCase())
+  if (found === undefined) throw absent()
+  return found
+}
+
+/**
+ * Makes one more key; the others stay.
+ * @param expiry as it was sent; absent: the key lasts as long as the application
+ * @throws ApiError `invalid_request` for the expiry, `not_found`, `forbidden`; `conflict` where the
+ * application has as many as it may
+ */
+export async function createKey(
+  deps: Deps,
+  caller: Caller & Standing,
+  applicationId: string,
+  expiry: string | undefined,
+): Promise<NewKey> {
+  const nowMs = deps.now()
+  const expires =
+    expiry === undefined ? {} : { expiresAt: parseFutureInstant(expiry, 'expires_at', nowMs) }
+  return changeApplication(deps, caller, applicationId, async stored => {
+    const { record } = stored
+    assertMayGrant(caller, record.type, record.permissions)
+    assertMayArm(caller, record.type)
+    const live = liveKeys(deps, stored)
+    if (live.length >= applicationKeysMax) throw tooMany()
+    const secret = newKey(deps)
+    const number = (record.keyNumber ?? 0) + 1
+    const made = { number, createdBy: caller.applicationId, createdAtMs: nowMs, ...expires }
+    const held = heldKey(deps, secret, made)
+    const next = { ...record, keyNumber: number, ...modified(deps, caller) }
+    const change = replacement(deps, stored, next, [...live, held])
+    const id = keyIdOf(deps.keys, record, held.key)
+    return { changes: [change], result: { id, key: held.key, secret } }
+  })
+}
+
+/**
+ * The key is refused from the moment this resolves, in every process, and its sessions end.
+ * @throws ApiError `not_found`; `conflict` for the last key that lasts of the last manager that can
+ * create applications, also by that key itself
+ */
+export const deleteKey = (
+  deps: Deps,
+  caller: Caller & Standing,
+  applicationId: string,
+  keyId: string,
+): Promise<void> =>
+  changeApplication(deps, caller, applicationId, async stored => {
+    const { record } = stored
+    const isMeant = ({ key }: HeldKey) => keyIdOf(deps.keys, record, key) === keyId.toLowerCase()
+    const live = liveKeys(deps, stored)
+    const rest = live.filter(held => !isMeant(held))
+    if (rest.length === live.length) throw absent()
+    const locksOut = canCreateApplications(record) && !hasLastingKey(rest)
+    const guard: readonly Change[] = locksOut ? await anotherManagerStands(deps, stored) : []
+    const change = replacement(deps, stored, { ...record, ...modified(deps, caller) }, rest)
+    return { changes: [...guard, change], result: undefined }
+  })

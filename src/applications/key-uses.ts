@@ -1,0 +1,88 @@
+/**
+ * On which day a key was used last: noted beside requests, written a little later.
+ *
+ * A key whose record names the day already is not noted, so each key costs one write a day. What
+ * the process did not write before its end is noted again with the next use.
+ * Source: contract section 15 (a last-used day).
+ * @module
+ */
+import type { Deps } from '../deps.ts'
+import { keyUsesNotedMax, keyUsesPerWrite } from '../limits.ts'
+import { isExpired } from '../records/deadline.ts'
+import type { Change } from '../store/contract.ts'
+import { dayOf, heldKeys, type HeldKey, type KeyRecord } from './keys.ts'
+import {
+  applicationUnique,
+  openApplication,
+  sealApplication,
+  type ApplicationRecord,
+} from './record.ts'
+
+type Writing = Pick<Deps, 'store' | 'keys' | 'now' | 'randomBytes'>
+
+/** Of one application: the numbers of its keys that were used, with the day. */
+interface Use {
+  readonly tenantId: string
+  readonly id: string
+  readonly days: ReadonlyMap<number, string>
+}
+
+const isNews = ({ lastUsedOn = '' }: KeyRecord, day: string | undefined): boolean =>
+  day !== undefined && day > lastUsedOn
+
+const usedOn = ({ key, digest }: HeldKey, day: string | undefined): HeldKey =>
+  day !== undefined && isNews(key, day)
+    ? { key: { ...key, lastUsedOn: day }, digest }
+    : { key, digest }
+
+/** @returns no change where the application is gone, or another process has written it */
+async function changesOf(deps: Writing, { tenantId, id, days }: Use): Promise<readonly Change[]> {
+  const row = await deps.store.find(applicationUnique(deps.keys, tenantId, id))
+  if (row === undefined || isExpired(row, deps.now())) return []
+  const { record } = openApplication(deps.keys, row)
+  const held = heldKeys(row, record)
+  if (!held.some(({ key }) => isNews(key, days.get(key.number)))) return []
+  const used = held.map(each => usedOn(each, days.get(each.key.number)))
+  const replace = sealApplication(deps, record, used, row.version + 1)
+  return [{ replace, ordinal: row.ordinal, ifVersion: row.version }]
+}
+
+/** The row of an application moves with it, so what is kept of its callers ends (contract 13). */
+async function writeUses(deps: Writing, uses: readonly Use[]): Promise<boolean> {
+  const changes = (await Promise.all(uses.map(use => changesOf(deps, use)))).flat()
+  if (changes.length === 0) return true
+  return (await deps.store.write([...changes, { bumpGeneration: true }])).ok
+}
+
+export interface KeyUses {
+  readonly note: (record: ApplicationRecord, key: KeyRecord, nowMs: number) => void
+  /**
+   * Writes what was noted; what could not be written stays noted.
+   * @throws what the store throws
+   */
+  readonly write: () => Promise<void>
+}
+
+export function openKeyUses(deps: Writing): KeyUses {
+  const noted = new Map<string, Use>()
+  return {
+    note({ tenantId, id }, key, nowMs) {
+      const day = dayOf(nowMs)
+      if (!isNews(key, day) || (noted.size >= keyUsesNotedMax && !noted.has(id))) return
+      const days = new Map(noted.get(id)?.days).set(key.number, day)
+      noted.set(id, { tenantId, id, days })
+    },
+    async write() {
+      const all = [...noted]
+      for (let from = 0; from < all.length; from += keyUsesPerWrite) {
+        const some = all.slice(from, from + keyUsesPerWrite)
+        const landed = await writeUses(
+          deps,
+          some.map(([, use]) => use),
+        )
+        // Another key may have been noted meanwhile: then it is another use.
+        for (const [id, use] of some) if (landed && noted.get(id) === use) noted.delete(id)
+      }
+    },
+  }
+}

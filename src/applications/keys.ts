@@ -1,0 +1,83 @@
+/**
+ * The keys of an application: several may be live at a time, so that one takes the place of another
+ * without a moment in which neither works.
+ *
+ * The record says what each key is, the row is found by the digest of each; both in one order.
+ * Source: contract section 15.
+ * @module
+ */
+import { base58, base58Pattern, uuidOf } from '../bytes.ts'
+import { uniqueDigest } from '../crypto/digest.ts'
+import type { Keys } from '../crypto/scope.ts'
+import type { Deps } from '../deps.ts'
+import { printInstantUtc, type Instant } from '../domain/instants.ts'
+import { Secret } from '../secret.ts'
+import type { Digest, Row } from '../store/contract.ts'
+
+const apiKeyRandomBytes = 16
+
+/** What a key looks like, as a regular expression of JSON Schema. */
+export const apiKeyPattern = `^key_${base58Pattern}$`
+
+/** What the record of an application says of one of its keys. */
+export interface KeyRecord {
+  /** Of all keys that the application ever had, from 0 on. Sessions rest on one key. */
+  readonly number: number
+  readonly createdBy?: string
+  /** Absent where an older version made the key anew. */
+  readonly createdAtMs?: number
+  readonly expiresAt?: Instant
+  /** `2030-01-31`, in UTC; absent until it was written that the key was used. */
+  readonly lastUsedOn?: string
+}
+
+/** A key and the digest that it is found by. */
+export interface HeldKey {
+  readonly key: KeyRecord
+  readonly digest: Digest
+}
+
+/** What is known of an application's keys. */
+interface Holder {
+  readonly createdBy?: string
+  readonly createdAtMs: number
+  readonly keyNumber?: number
+  readonly keys?: readonly KeyRecord[]
+}
+
+export const newKey = (deps: Pick<Deps, 'randomBytes'>): Secret =>
+  new Secret(`key_${base58(deps.randomBytes(apiKeyRandomBytes))}`)
+
+/** The one key of an application of an older version, whose record says only its number. */
+function onlyKeyOf({ keyNumber = 0, createdBy, createdAtMs }: Holder): KeyRecord {
+  if (keyNumber > 0) return { number: keyNumber }
+  return { number: 0, createdAtMs, ...(createdBy === undefined ? {} : { createdBy }) }
+}
+
+export const keyRecordsOf = (record: Holder): readonly KeyRecord[] =>
+  record.keys ?? [onlyKeyOf(record)]
+
+/** All keys of an application, those that have expired too. */
+export function heldKeys({ uniques: [, ...digests] }: Row, record: Holder): readonly HeldKey[] {
+  const keys = keyRecordsOf(record)
+  return digests.flatMap((digest, index) => {
+    const key = keys[index]
+    return key === undefined ? [] : [{ key, digest }]
+  })
+}
+
+export const isLiveKey = ({ expiresAt }: KeyRecord, nowMs: number): boolean =>
+  expiresAt === undefined || nowMs < expiresAt.epochMs
+
+/** The id under which a key is shown: it follows from the application's id and the number. */
+export const keyIdOf = (
+  keys: Keys,
+  { tenantId, id }: { readonly tenantId: string; readonly id: string },
+  { number }: KeyRecord,
+): string => {
+  const digest = uniqueDigest(keys.installation, 'application-key', tenantId, id, String(number))
+  return uuidOf(digest.subarray(0, 16))
+}
+
+/** The day of an instant, in UTC. */
+export const dayOf = (epochMs: number): string => printInstantUtc(epochMs).slice(0, 10)

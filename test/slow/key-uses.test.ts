@@ -1,0 +1,29 @@
+/**
+ * A server writes by itself on which day a key was used last, within seconds.
+ * @module
+ */
+import { expect, test } from 'bun:test'
+import { startServer } from '../../src/cli/server.ts'
+import { keyUsesWriteMs } from '../../src/limits.ts'
+import { openTestVault } from '../support/vault.ts'
+
+test('a key that was used is shown with its day a little later', async () => {
+  const vault = await openTestVault(660)
+  const server = await startServer(vault.deps, { host: '127.0.0.1', port: 0 })
+  const ask = async (path: string) => {
+    const headers = { 'SVC-API-KEY': vault.managementKey }
+    return (await fetch(server.address + path, { headers })).json() as Promise<unknown>
+  }
+  const { id } = (await ask('/applications/key')) as { readonly id: string }
+  const days = async () =>
+    ((await ask(`/applications/${id}/keys`)) as { last_used_on?: string }[]).map(
+      key => key.last_used_on,
+    )
+  expect(await days()).toEqual([undefined])
+  for (let tries = 0; tries < 20 && (await days())[0] === undefined; tries += 1) {
+    await Bun.sleep(keyUsesWriteMs / 4)
+  }
+  expect(await days()).toEqual(['2030-01-01'])
+  expect(vault.logged).toEqual([])
+  await server.stop()
+}, 60_000)
