@@ -30,6 +30,7 @@ const layers: readonly Layer[] = [
     name: 'app',
     paths: [
       'src/app.ts',
+      'src/coffer.ts',
       'src/vault.ts',
       'src/config.ts',
       'src/expiry.ts',
@@ -98,12 +99,18 @@ function checkLayers(source: Source): string[] {
 interface Home {
   readonly packages: RegExp
   readonly paths: readonly string[]
+  /** Beside those. */
+  readonly files?: RegExp
 }
+
+const routeFiles = /^src\/[a-z]+\/(?:.+-)?routes\.ts$/
 
 const homes: readonly Home[] = [
   { packages: /^lmdb$/, paths: ['src/store/lmdb'] },
   { packages: /^(?:sodium-native|@noble\/.*)$/, paths: ['src/crypto'] },
-  { packages: /^(?:elysia|@elysiajs\/.*)$/, paths: ['src/app.ts', 'src/http'] },
+  // Routes are plugins of the framework; the rest of a feature knows none.
+  { packages: /^elysia$/, paths: ['src/app.ts', 'src/coffer.ts', 'src/http'], files: routeFiles },
+  { packages: /^@elysiajs\/.*$/, paths: ['src/http'] },
   { packages: /^swagger-ui-dist$/, paths: ['src/app.ts', 'src/http'] },
   { packages: /^commander$/, paths: ['src/main.ts', 'src/cli'] },
   { packages: /^(?:node|bun)(?::.*)?$/, paths: ['src'] },
@@ -127,7 +134,10 @@ function checkPackages(source: Source): string[] {
     .filter(specifier => {
       if (isBelow(source.path, ['src/domain'])) return specifier !== pureBuiltIn
       const home = homes.find(({ packages }) => packages.test(packageOf(specifier)))
-      return home === undefined || !isBelow(source.path, home.paths)
+      return (
+        home === undefined ||
+        !(isBelow(source.path, home.paths) || home.files?.test(source.path) === true)
+      )
     })
     .map(specifier => `${source.path}: may not import the package ${specifier}`)
 }

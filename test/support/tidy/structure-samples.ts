@@ -80,14 +80,14 @@ const layers: readonly Sample[] = [
     says: 'refuses a package abroad, an unknown one, and any in the domain',
     files: {
       'src/store/contract.ts': `import { open } from 'lmdb'`,
-      'src/tokens/routes.ts': `import { t } from 'elysia'`,
+      'src/tokens/create.ts': `import { t } from 'elysia'`,
       'src/tokens/model.ts': `import { Command } from 'commander'\nimport left from 'left-pad'`,
       'src/domain/json.ts': `import { inspect } from 'node:util'`,
       'src/records/row.ts': `import { hkdf } from '@noble/hashes/hkdf.js'`,
     },
     finds: [
       'src/store/contract.ts: may not import the package lmdb',
-      'src/tokens/routes.ts: may not import the package elysia',
+      'src/tokens/create.ts: may not import the package elysia',
       'src/tokens/model.ts: may not import the package commander',
       'src/tokens/model.ts: may not import the package left-pad',
       'src/domain/json.ts: may not import the package node:util',
