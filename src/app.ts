@@ -7,6 +7,7 @@
  * @module
  */
 import { Elysia } from 'elysia'
+import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
 import { openPipeline, routesOf } from './coffer.ts'
 import type { Deps } from './deps.ts'
 import { ApiError } from './errors.ts'
@@ -77,32 +78,58 @@ function served(deps: Deps, pipeline: Pipeline) {
  * finds no path (RFC 9112 section 3.2: HTTP/1.0 sends none).
  */
 function withHost(request: Request): Request {
+  if (!request.url.startsWith('/')) return request
   const { params } = request as Bun.BunRequest
   return Object.assign(new Request(`http://localhost${request.url}`, request), { params })
+}
+
+type Served = ReturnType<typeof served>
+type Routed = (request: Request) => MaybeLater<Response>
+
+/** How the framework answers a route behind the router of a server; composed when first asked. */
+function composed(app: Served, route: Served['routes'][number]): Routed {
+  let answer: Routed | undefined
+  return request => {
+    answer ??= createBunRouteHandler(app, route) as Routed
+    return answer(request)
+  }
+}
+
+/** What answers each method at a path; `ALL` answers those that it does not have. */
+function answersByPath(app: Served): ReadonlyMap<string, Readonly<Record<string, Routed>>> {
+  const byPath = new Map<string, Record<string, Routed>>()
+  for (const route of app.routes) {
+    const answers = byPath.get(route.path) ?? {}
+    const answer = composed(app, route)
+    answers[route.method] = answer
+    // The server sends no body of it (RFC 9110 section 9.3.2).
+    if (route.method === 'GET') answers['HEAD'] = answer
+    byPath.set(route.path, answers)
+  }
+  return byPath
 }
 
 export function buildApp(deps: Deps): App {
   const pipeline = openPipeline(deps)
   const { answers, nextTraceId, server: known, tally, writeKeyUses } = pipeline
   const app = served(deps, pipeline)
-  const answer = (request: Request) =>
-    tally.isEnding() ? refuse(pipeline, request, stopping()) : app.fetch(request)
-  const routed = (request: Request, server: Origins) => {
-    known.origins = server
-    return answer(request.url.startsWith('/') ? withHost(request) : request)
+  const refused = (request: Request) => refuse(pipeline, request, stopping())
+  const routes: Record<string, Answer> = {}
+  for (const [path, byMethod] of answersByPath(app)) {
+    const other = byMethod['ALL'] ?? (request => app.fetch(withHost(request)))
+    const routed: Answer = (request, server) => {
+      known.origins = server
+      return tally.isEnding() ? refused(request) : (byMethod[request.method] ?? other)(request)
+    }
+    routes[path] = routed
+    routes[`${path}/`] = routed
   }
-  const paths = [...new Set(app.routes.map(({ path }) => path))]
-  const routes = Object.fromEntries(
-    paths.flatMap(path => [
-      [path, routed],
-      [`${path}/`, routed],
-    ]),
-  )
   const fetch: Listener['fetch'] = (request, server) => {
     known.origins = server
-    return tally.isEnding() ? refuse(pipeline, request, stopping()) : nowhere(pipeline, request)
+    return tally.isEnding() ? refused(request) : nowhere(pipeline, request)
   }
   const error: Listener['error'] = thrown => answers.fault(nextTraceId(), thrown)
-  const handle = async (request: Request) => answer(request)
+  const handle = async (request: Request) =>
+    tally.isEnding() ? refused(request) : app.fetch(request)
   return { handle, listener: { routes, fetch, error }, writeKeyUses, drain: tally.end }
 }

@@ -51,8 +51,17 @@ const sentParams = (request: Request): Params | undefined =>
  * What the server dropped or moved on the way (`a\..\b`) is not what was asked for. A path without
  * parameters it has matched as it was sent.
  */
-const isAsSent = (params: Params, sent: Params | undefined): boolean =>
-  sent === undefined || Object.keys(sent).every(name => params[name] === sent[name])
+function isAsSent(params: Params, sent: Params | undefined): boolean {
+  for (const name in sent) if (params[name] !== sent[name]) return false
+  return true
+}
+
+/** One segment of a path, counted from its end, from 0; empty before its first. */
+function segmentFromEnd(path: string, fromEnd: number): string {
+  let end = path.length
+  for (let left = fromEnd; left > 0 && end > 0; left -= 1) end = path.lastIndexOf('/', end - 1)
+  return end <= 0 ? '' : path.slice(path.lastIndexOf('/', end - 1) + 1, end)
+}
 
 export const nothingHere = () => new ApiError('not_found', 'There is nothing at this address.')
 
@@ -66,9 +75,9 @@ export function readParams(pattern: string, request: Request): Params {
   if (known === undefined) places.set(pattern, (known = placesOf(pattern)))
   const params: Record<string, string> = {}
   if (known.length > 0) {
-    const given = withoutTrailingSlash(pathOf(request.url)).split('/')
+    const path = withoutTrailingSlash(pathOf(request.url))
     for (const [fromEnd, name] of known) {
-      const decoded = decodeSegment(given.at(-1 - fromEnd) ?? '')
+      const decoded = decodeSegment(segmentFromEnd(path, fromEnd))
       if (decoded === undefined || decoded === '') throw nothingHere()
       params[name] = decoded
     }
