@@ -64,7 +64,6 @@ export function openPipeline(deps: Deps): Pipeline {
     slotsUnderWay: new Set(),
     nextTraceId: traceIds(deps),
     tally: openTally(),
-    failed: new WeakMap(),
     writeKeyUses: keyUses.write,
     operations: new Map(),
     server: { origins: undefined, hasRouter: false },

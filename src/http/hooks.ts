@@ -1,17 +1,18 @@
 /**
  * What is around every operation, as hooks of the framework: the macros `operation` and `page` begin
- * an exchange and check the address, the first of them also admits and reads, and `onError` is the
- * one exit for errors.
+ * an exchange and check the address, and the first of them also admits and reads.
  *
+ * A request that is refused ends before its handler, by an answer and not by an error: thrown
+ * through the framework, a refusal of a wrong key takes a third more processor time, and hooks of a
+ * host would have errors to answer that are not theirs.
  * @module
  */
 import { Elysia } from 'elysia'
-import { ApiError } from '../errors.ts'
 import { traceIdOf } from './admission.ts'
 import type { Exchange } from './answers.ts'
 import type { Operation, Perform, Route } from './operation.ts'
 import { assertAddress, readParams } from './paths.ts'
-import { begin, fail, finish, type Pipeline } from './pipeline.ts'
+import { begin, refuse, type Pipeline } from './pipeline.ts'
 import { orElse, type MaybeLater } from '../maybe-later.ts'
 
 /** What a hook is given. */
@@ -39,52 +40,56 @@ function openRoute(operation: Operation, basePath: string) {
   }
 }
 
+/** What a request that was refused leaves in the place of what its handler would get. */
+interface Refused {
+  readonly refusal?: Response
+}
+
+/** The type is that of what a handler gets, since none runs after a refusal. */
+const refused = (pipeline: Pipeline, exchange: Exchange, thrown: unknown): never =>
+  ({ refusal: refuse(pipeline, exchange, thrown) }) satisfies Refused as never
+
+const answerRefused = (context: object): never => (context as Refused).refusal as never
+
 export function hooks(pipeline: Pipeline) {
-  const { answers, deps, operations, server, failed } = pipeline
-  return (
-    new Elysia()
-      .onStart(({ server: listening }) => {
-        server.origins = listening ?? undefined
-        server.hasRouter = true
-      })
-      // What a host throws for its own reasons is the host's. The type keeps the answer out of those
-      // of the routes, as typed clients see them.
-      .onError({ as: 'scoped' }, ({ error }): undefined => {
-        const exchange = failed.get(error)
-        if (exchange === undefined || !(error instanceof ApiError)) return undefined
-        return finish(pipeline, exchange, answers.problem(exchange, error)) as never
-      })
-      .macro({
-        operation: (operation: Operation) => {
-          const routeOf = openRoute(operation, deps.settings.basePath)
-          operations.set(operation.name, operation)
-          return {
-            detail: { operationId: operation.name },
-            resolve({ request, route }: Hooked): MaybeLater<{ perform: Perform }> {
-              const exchange = openExchange(pipeline, request)
-              return orElse(
-                () => {
-                  assertAddress(request, server)
-                  const params = readParams(route, request)
-                  return begin(pipeline, routeOf(request, route), exchange, params)
-                },
-                thrown => fail(pipeline, exchange, thrown),
-              )
-            },
+  const { deps, operations, server } = pipeline
+  return new Elysia()
+    .onStart(({ server: listening }) => {
+      server.origins = listening ?? undefined
+      server.hasRouter = true
+    })
+    .macro({
+      operation: (operation: Operation) => {
+        const routeOf = openRoute(operation, deps.settings.basePath)
+        operations.set(operation.name, operation)
+        return {
+          detail: { operationId: operation.name },
+          resolve({ request, route }: Hooked): MaybeLater<{ perform: Perform }> {
+            const exchange = openExchange(pipeline, request)
+            return orElse(
+              () => {
+                assertAddress(request, server)
+                const params = readParams(route, request)
+                return begin(pipeline, routeOf(request, route), exchange, params)
+              },
+              thrown => refused(pipeline, exchange, thrown),
+            )
+          },
+          beforeHandle: answerRefused,
+        }
+      },
+      page: (_isPage: true) => ({
+        resolve({ request, route }: Hooked): { exchange: Exchange } {
+          const exchange = openExchange(pipeline, request)
+          try {
+            assertAddress(request, server)
+            readParams(route, request)
+            return { exchange }
+          } catch (thrown) {
+            return refused(pipeline, exchange, thrown)
           }
         },
-        page: (_isPage: true) => ({
-          resolve({ request, route }: Hooked): { exchange: Exchange } {
-            const exchange = openExchange(pipeline, request)
-            try {
-              assertAddress(request, server)
-              readParams(route, request)
-              return { exchange }
-            } catch (thrown) {
-              return fail(pipeline, exchange, thrown)
-            }
-          },
-        }),
-      })
-  )
+        beforeHandle: answerRefused,
+      }),
+    })
 }

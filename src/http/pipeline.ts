@@ -38,8 +38,6 @@ export interface Pipeline extends Runner {
   readonly isCrowded: Crowd
   readonly nextTraceId: () => string
   readonly tally: Tally
-  /** What has failed, by the error that says how: the framework hands on the error alone. */
-  readonly failed: WeakMap<object, Exchange>
   /** Writes on which day keys were used; whoever serves calls it now and then. */
   readonly writeKeyUses: () => Promise<void>
   /** By their names. */
@@ -108,11 +106,8 @@ export function finish(pipeline: Pipeline, exchange: Exchange, response: Respons
 }
 
 /** Ends an exchange by an error of the closed union. */
-export function fail({ failed }: Pipeline, exchange: Exchange, thrown: unknown): never {
-  const error = toApiError(thrown)
-  failed.set(error, exchange)
-  throw error
-}
+export const refuse = (pipeline: Pipeline, exchange: Exchange, thrown: unknown): Response =>
+  finish(pipeline, exchange, pipeline.answers.problem(exchange, toApiError(thrown)))
 
 /** What one request takes until it is answered. */
 interface Held {
@@ -146,7 +141,7 @@ const performerOf =
     } catch (thrown) {
       held.release()
       room.release()
-      return fail(pipeline, exchange, thrown)
+      return refuse(pipeline, exchange, thrown) as never
     }
   }
 
