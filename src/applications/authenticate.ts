@@ -73,14 +73,14 @@ export function applicationAuthenticator(
   deps: Reading,
   noteUse?: (record: ApplicationRecord, key: KeyRecord, nowMs: number) => void,
 ): (key: string, isFresh?: boolean) => MaybeLater<Caller | undefined> {
-  const findCaller = cacheByGeneration(deps, async (digest, nowMs) => {
+  return cacheByGeneration(deps, async (key, nowMs) => {
+    const digest = keyDigest(deps.keys, key)
     const found = await findLive(deps, digest, nowMs, held => isEqual(held.digest, digest))
     if (found === undefined) return undefined
     noteUse?.(found.record, found.key, nowMs)
     const value = callerOf(found, found.key)
     return { value, keepUntilMs: earliest(value.expiresAtMs, endOfDayMs(nowMs)) }
   })
-  return (key, isFresh) => findCaller(keyDigest(deps.keys, key), isFresh)
 }
 
 /**

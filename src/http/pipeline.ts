@@ -20,7 +20,7 @@ import { admit, callerNow, itemCounter, type Asking } from './admission.ts'
 import type { AnswerBudget, AnswerHold } from './answer-budget.ts'
 import type { Answers, Exchange } from './answers.ts'
 import { assertContentType } from './bodies.ts'
-import type { BodyBudget } from './body-budget.ts'
+import type { BodyBudget, Hold } from './body-budget.ts'
 import type { Crowd, Origins } from './crowd.ts'
 import { readIdempotencyKey, slotOf } from './idempotency.ts'
 import { bringsBody, dropBody, leavesMuch, openIntake, type Intake } from './intake.ts'
@@ -111,36 +111,45 @@ export const refuse = (pipeline: Pipeline, exchange: Exchange, thrown: unknown):
 
 /** What one request takes until it is answered. */
 interface Held {
+  readonly body: Hold | undefined
+  readonly intake: Intake | undefined
   readonly room: AnswerHold
-  /** Once, whatever came of it. */
-  readonly release: () => void
 }
 
-function hold(pipeline: Pipeline, { body }: Operation, exchange: Exchange, ordinal: number) {
+function hold(
+  pipeline: Pipeline,
+  { body }: Operation,
+  { request }: Exchange,
+  ordinal: number,
+): Held {
   const budget = body && pipeline.bodyBudget(ordinal)
   const { bodyBytesMax: bytesMax } = pipeline.deps.settings
-  const intake = budget && openIntake(exchange.request, { hold: budget, bytesMax })
-  const room = pipeline.answerBudget(ordinal)
-  const release = () => {
-    budget?.release()
-    exchange.isBodyRead = intake?.isRead() === true
-  }
-  return { intake, held: { room, release } satisfies Held }
+  const intake = budget && openIntake(request, { hold: budget, bytesMax })
+  return { body: budget, intake, room: pipeline.answerBudget(ordinal) }
+}
+
+/** Nothing more is read. */
+function releaseBody(exchange: Exchange, { body, intake }: Held): void {
+  body?.release()
+  exchange.isBodyRead = intake?.isRead() === true
+}
+
+function releaseAll(exchange: Exchange, held: Held): void {
+  releaseBody(exchange, held)
+  held.room.release()
 }
 
 /** The end of one request: runs it, and answers. */
 const performerOf =
   (pipeline: Pipeline, exchange: Exchange, held: Held, { tell }: Prepared): Perform =>
   async (run, replay) => {
-    const { room } = held
     try {
       const reply = await tell(run, replay)
-      held.release()
-      const response = pipeline.answers.reply(exchange, reply, room)
+      releaseBody(exchange, held)
+      const response = pipeline.answers.reply(exchange, reply, held.room)
       return finish(pipeline, exchange, response) as never
     } catch (thrown) {
-      held.release()
-      room.release()
+      releaseAll(exchange, held)
       return refuse(pipeline, exchange, thrown) as never
     }
   }
@@ -158,18 +167,17 @@ export function begin(
   const asking = { route, request: exchange.request, params }
   return andThen(admit(pipeline, asking), caller => {
     exchange.isAdmitted = true
-    const { intake, held } = hold(pipeline, route, exchange, caller.credential.ordinal)
+    const held = hold(pipeline, route, exchange, caller.credential.ordinal)
     const read = (prepared: Prepared) => {
       const perform = performerOf(pipeline, exchange, held, prepared)
       return { perform, params, body: prepared.body }
     }
     const giveBack = (thrown: unknown): never => {
-      held.release()
-      held.room.release()
+      releaseAll(exchange, held)
       throw thrown
     }
     return orElse(
-      () => andThen(receive(pipeline, asking, intake, caller, held.room), read),
+      () => andThen(receive(pipeline, asking, held.intake, caller, held.room), read),
       giveBack,
     )
   })

@@ -93,8 +93,8 @@ export function sessionAuthenticator(
   deps: SessionDeps,
 ): (key: string, isFresh?: boolean) => MaybeLater<Caller | undefined> {
   const standIn = sealStandIn(deps)
-  const findCaller = cacheByGeneration(deps, async (digest, nowMs) => {
-    const found = await deps.store.find(digest)
+  return cacheByGeneration(deps, async (key, nowMs) => {
+    const found = await deps.store.find(sessionKeyDigest(deps.keys, key))
     const stands = found !== undefined && !isExpired(found, nowMs)
     const session = openSession(deps.keys, stands ? found : standIn)
     const value = await callerOf(deps, session)
@@ -103,5 +103,4 @@ export function sessionAuthenticator(
     const isFinal = session.record.authorization !== undefined
     return { value, keepUntilMs: isFinal ? value.expiresAtMs : 0 }
   })
-  return (key, isFresh) => findCaller(sessionKeyDigest(deps.keys, key), isFresh)
 }

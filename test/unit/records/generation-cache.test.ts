@@ -2,13 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { credentialCacheEntriesMax } from '../../../src/limits.ts'
 import { cacheByGeneration, type Loaded } from '../../../src/records/generation-cache.ts'
 
-const digestOf = (count: number): Uint8Array => {
-  const digest = new Uint8Array(32)
-  new DataView(digest.buffer).setUint32(0, count)
-  return digest
-}
+const keyOf = (count: number): string => `key_${String(count).padStart(22, '0')}`
 
-const [one, two] = [digestOf(1), digestOf(2)]
+const [one, two] = [keyOf(1), keyOf(2)]
 
 /** A store and a clock that the test moves, and a loader that counts its calls. */
 function setUp(loaded: Loaded<string> | undefined) {
@@ -22,7 +18,7 @@ function setUp(loaded: Loaded<string> | undefined) {
 }
 
 describe('a cache by generation', () => {
-  test('loads what may be kept once for each digest', async () => {
+  test('loads what may be kept once for each key', async () => {
     const { state, find } = setUp({ value: 'a', keepUntilMs: undefined })
     expect([await find(one), await find(one), await find(two)]).toEqual(['a', 'a', 'a'])
     expect(state.loads).toBe(2)
@@ -76,12 +72,19 @@ describe('a cache by generation', () => {
     expect(await find(one)).toBe('new')
   })
 
+  test('takes no key for another, however much of them is the same', async () => {
+    const keys = [one, `key_2${one.slice(5)}`, one.slice(1), `1${one}`]
+    const deps = { store: { generation: async () => 1 }, now: () => 0 }
+    const find = cacheByGeneration(deps, async key => ({ value: key, keepUntilMs: undefined }))
+    for (const key of [...keys, ...keys]) expect(await find(key)).toBe(key)
+  })
+
   test('starts anew when it is full', async () => {
     const { state, find } = setUp({ value: 'a', keepUntilMs: undefined })
-    for (let count = 0; count < credentialCacheEntriesMax; count += 1) await find(digestOf(count))
+    for (let count = 0; count < credentialCacheEntriesMax; count += 1) await find(keyOf(count))
     expect(state.loads).toBe(credentialCacheEntriesMax)
-    await find(digestOf(credentialCacheEntriesMax))
-    await find(digestOf(0))
+    await find(keyOf(credentialCacheEntriesMax))
+    await find(keyOf(0))
     expect(state.loads).toBe(credentialCacheEntriesMax + 2)
   })
 })
