@@ -36,7 +36,7 @@ export interface Rule {
   readonly check: (project: Project) => readonly string[]
 }
 
-const skippedNames = new Set(['node_modules', 'dist', '.git', 'bun.lock'])
+const skippedNames = new Set(['node_modules', 'dist', '.git'])
 
 const resolveImport = (from: string, specifier: string): Import => ({
   specifier,
