@@ -44,7 +44,7 @@ function authenticatorOf(deps: SessionDeps): Pipeline['authenticate'] {
 }
 
 /** What `Bun.serve` is given. */
-export interface Listener {
+interface Listener {
   readonly routes: Readonly<
     Record<string, (request: Bun.BunRequest, server: Origins) => Promise<Response>>
   >

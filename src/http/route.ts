@@ -63,7 +63,7 @@ export interface BodyRule extends Content {
 }
 
 /** `hasLocation`: the answer says where the new thing is. */
-export type Success = {
+type Success = {
   readonly status: 200 | 201 | 204
   readonly hasLocation?: true
 } & (Content | { readonly schema?: undefined })

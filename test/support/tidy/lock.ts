@@ -20,7 +20,7 @@ export interface Needs {
 }
 
 /** `id` is name and version, `hash` of the package as it is downloaded. */
-export type LockedPackage = readonly [id: string, address: string, needs: Needs, hash: string]
+type LockedPackage = readonly [id: string, address: string, needs: Needs, hash: string]
 
 export interface Lock {
   /** What package.json asked for when this was written. */

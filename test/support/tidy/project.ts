@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import ts from 'typescript'
 
-export interface Import {
+interface Import {
   /** As written: `./limits.ts`, `lmdb`, `node:fs`. */
   readonly specifier: string
   /** The file it names, from the root of the project; `undefined` for packages and built-ins. */
