@@ -53,7 +53,12 @@ const filled = await fill(keys)
 const seconds = secondsSince()
 const bytes = bytesOnDisk(data)
 const facts = {
-  ...{ tokens, seed, mix, keys, seconds, bytesOnDisk: bytes },
+  tokens,
+  seed,
+  mix,
+  keys,
+  seconds,
+  bytesOnDisk: bytes,
   ...sharesOf(mix, tokens),
   ...filled,
 }

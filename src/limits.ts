@@ -178,7 +178,10 @@ export const requestStepsMax = 50 * evaluationStepsMax
 /** decision: of one request, from which on others have their turn; they take about 2 ms. */
 export const turnStepsMax = 1_000_000
 export const padLengthMax = 1_000
-/** decision: a length beyond the data limit can only be a mistake (hardening H93). */
+/**
+ * decision: a length beyond the data limit can only be a mistake (hardening H93).
+ * @alias
+ */
 export const revealCharsMax = tokenDataBytesMax
 /** decision: draws of one alias until one is allowed; one in five is, so none needs so many. */
 export const aliasAttemptsMax = 100
@@ -186,7 +189,10 @@ export const aliasAttemptsMax = 100
 export const maskHiddenDigitsMin = 2
 /** decision: of all draws and probes of one id together; there may be nine for each digit. */
 export const idStepsMax = 4 * evaluationStepsMax
-/** decision: of all probes of one mask together; there may be nine for each digit. */
+/**
+ * decision: of all probes of one mask together; there may be nine for each digit.
+ * @alias
+ */
 export const maskProbeStepsMax = evaluationStepsMax
 /** decision: outputs of a mask that read a card's number; each is judged at create and update. */
 export const maskNumberOutputsMax = 64
@@ -194,6 +200,7 @@ export const maskNumberOutputsMax = 64
 export const placeProbeStepsMax = 45_000
 /** Of a mask as printed: it is in every answer about its token. */
 export const maskCharsMax = 16 * 1024
+/** @alias */
 export const maskDepthMax = jsonDepthMax
 /** decision: masks are evaluated at each read, so their size is bounded. */
 export const maskValuesMax = 1_000
@@ -328,6 +335,7 @@ export const windowRowsMax = 1_000
 export const queryNodesMax = 100_000
 /** decision: two levels for each of `rulesMax` rules, and what a search may nest. */
 export const queryDepthMax = 300
+/** @alias */
 export const queryOrdinalsMax = walkedRowsMax
 /** decision: of chunks and queries; each takes 100 to 400 bytes. */
 export const keptCountsMax = 20_000

@@ -1,3 +1,4 @@
+#!/usr/bin/env bun
 /**
  * The command line: parse, dispatch, exit code.
  *

@@ -24,7 +24,7 @@ describe('the project is tidy', () => {
   })
 
   test('is read whole: the rules see its own files', () => {
-    expect([...project.files.keys()]).toContain('package-lock.json')
+    expect([...project.files.keys()]).toContain('bun.lock')
     expect(project.sources.map(({ path }) => path)).toContain('test/tidy.test.ts')
   })
 })

@@ -102,8 +102,14 @@ const folder = mkdtempSync(join(tmpdir(), 'coffer-against-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 const made = await makeDataSet(join(folder, 'made'), tokens, 'mixed')
 const bench: Bench = {
-  ...{ isQuick: true, rounds: Number(rounds), seconds: Number(seconds), folder },
-  tokens: { small: tokens, large: tokens },
+  isQuick: true,
+  rounds: Number(rounds),
+  seconds: Number(seconds),
+  folder,
+  tokens: {
+    small: tokens,
+    large: tokens,
+  },
   coffer: [resolve(import.meta.dir, '../../dist/coffer')],
   loads: await generatorIn(folder),
   vault: () => Promise.resolve(made),

@@ -42,7 +42,7 @@ export interface Check {
 }
 
 /** The results of each side of a comparison, one a round. */
-export type Sides = Readonly<Record<string, readonly LoadResult[]>>
+type Sides = Readonly<Record<string, readonly LoadResult[]>>
 
 /** One point of the graph. */
 export interface Point {

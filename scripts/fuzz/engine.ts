@@ -27,7 +27,7 @@ export interface Budget {
   readonly executions: number
 }
 
-export interface Fault {
+interface Fault {
   readonly input: string
   /** What did not hold, as it was thrown. */
   readonly reason: string

@@ -14,7 +14,7 @@ export interface Mutant {
 }
 
 /** How a run tells the outcomes apart: by what the expression is, or that it was reached. */
-export type ProbeKind = 'truth' | 'missing' | 'reach'
+type ProbeKind = 'truth' | 'missing' | 'reach'
 
 export interface Guard {
   readonly file: string

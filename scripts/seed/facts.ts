@@ -43,7 +43,7 @@ export interface Facts extends Filled {
 
 const pathOf = (data: string): string => `${data.replace(/\/+$/, '')}.json`
 
-export const databaseOf = (data: string): string => join(data, 'store', 'data.mdb')
+const databaseOf = (data: string): string => join(data, 'store', 'data.mdb')
 
 const blockBytes = 512
 

@@ -38,7 +38,7 @@ export interface Filled {
   readonly cardRow: CardRow
 }
 
-export interface CardRow {
+interface CardRow {
   /** On average. */
   readonly bytes: number
   readonly uniques: number

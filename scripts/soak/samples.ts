@@ -20,7 +20,7 @@ export const measures = [
   'live rows',
 ] as const
 
-export type Measure = (typeof measures)[number]
+type Measure = (typeof measures)[number]
 export type Reading = Readonly<Record<Measure, number>>
 
 export interface Probe {

@@ -14,7 +14,7 @@ export interface Moments {
 }
 
 /** The value below which that share of the samples lies. */
-export function quantileOf(samples: Float64Array, share: number): number {
+function quantileOf(samples: Float64Array, share: number): number {
   const sorted = samples.toSorted()
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
 }

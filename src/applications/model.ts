@@ -31,7 +31,7 @@ const permission = oneOf(permissions, 'expected the name of a permission')
 const permissionList = Type.Array(permission, { maxItems: permissionsMax })
 
 /** Member by member as the spec's table; `conditions` is for sessions and refused in the rules. */
-export const ruleSchema = Type.Object(
+const ruleSchema = Type.Object(
   {
     description: nullable(Type.String({ maxLength: descriptionCharsMax })),
     priority: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),

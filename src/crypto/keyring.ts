@@ -9,9 +9,9 @@
 import { ApiError } from '../errors.ts'
 import { keyBytes, primitives } from './primitives.ts'
 
-export type DataKeyState = 'current' | 'readable' | 'retired'
+type DataKeyState = 'current' | 'readable' | 'retired'
 
-export interface DataKey {
+interface DataKey {
   readonly number: number
   readonly state: DataKeyState
   readonly key: Uint8Array

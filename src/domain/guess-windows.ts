@@ -9,7 +9,7 @@
 import { guessersMax, guessWindowMs } from '../limits.ts'
 
 /** Named by us: the ordinal of a credential, or the id of an application. */
-export type Guesser = string | number
+type Guesser = string | number
 
 interface Window {
   readonly startMs: number
@@ -24,14 +24,14 @@ export interface Share {
   readonly budget: number
 }
 
-export interface Verdict {
+interface Verdict {
   /** Whole, from 1 on; 0 where the guesses may be made. */
   readonly waitSeconds: number
   /** The first refusal of a window. */
   readonly isFirst: boolean
 }
 
-export interface Taken {
+interface Taken {
   readonly count: number
   /** The first time in a window that it is less than was wanted. */
   readonly isFirst: boolean

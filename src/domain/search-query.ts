@@ -30,18 +30,11 @@ import {
   type InstantRange,
 } from './search-values.ts'
 
-export const textFields = [
-  'id',
-  'type',
-  'data',
-  'fingerprint',
-  'created_by',
-  'modified_by',
-] as const
-export const instantFields = ['created_at', 'modified_at'] as const
+const textFields = ['id', 'type', 'data', 'fingerprint', 'created_by', 'modified_by'] as const
+const instantFields = ['created_at', 'modified_at'] as const
 
-export type TextField = (typeof textFields)[number]
-export type InstantField = (typeof instantFields)[number]
+type TextField = (typeof textFields)[number]
+type InstantField = (typeof instantFields)[number]
 
 export type Clause =
   | { readonly field: TextField; readonly value: string }

@@ -23,7 +23,7 @@ const special = new Set('"()[]{}\\*')
 export const isWordCode = (code: number): boolean =>
   !isBlank(code) && !special.has(String.fromCharCode(code))
 
-export const takeWord = (cursor: Cursor): string => takeWhile(cursor, isWordCode)
+const takeWord = (cursor: Cursor): string => takeWhile(cursor, isWordCode)
 
 /** Steps over an operator in capitals, unless it is only how a longer word begins. */
 export const takeOperator = (cursor: Cursor, operator: 'AND' | 'OR' | 'NOT' | 'TO'): boolean => {

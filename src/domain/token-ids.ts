@@ -9,8 +9,8 @@ import { invalid } from '../errors.ts'
 import { tokenIdCharsMax, tokenIdCharsMin } from '../limits.ts'
 import { hasCharacters } from './text.ts'
 
-// C0, DEL and C1 are the control characters of Unicode.
-const refusedCharacter = /[#/\\+?[\]|&=%<>{}^\u0000-\u001f\u007f-\u009f]/
+// `Cc` of Unicode is C0, DEL and C1.
+const refusedCharacter = /[#/\\+?[\]|&=%<>{}^\p{Cc}]/u
 
 /**
  * @param at  path under which a fault is reported

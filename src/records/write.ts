@@ -8,7 +8,7 @@ import { writeAttemptsMax } from '../limits.ts'
 import type { Change, Store } from '../store/contract.ts'
 
 /** Where a row stood when it was read. */
-export interface RowVersion {
+interface RowVersion {
   readonly ordinal: number
   readonly version: number
 }

@@ -40,7 +40,7 @@ const conditionSchema = Type.Object(
   { title: 'Condition' },
 )
 
-export const sessionRuleSchema = Type.Object(
+const sessionRuleSchema = Type.Object(
   {
     description: nullable(Type.String({ maxLength: descriptionCharsMax })),
     priority: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),

@@ -63,8 +63,7 @@ export function findEqual(
 }
 
 /** What must hold of others when a token takes a seat, or passes them by. */
-export type SeatChange =
-  Extract<Change, { require: number }> | { remove: number; ifVersion: number }
+type SeatChange = Extract<Change, { require: number }> | { remove: number; ifVersion: number }
 
 /** How a token holds a seat: with what uniques it is sealed, with what changes written. */
 export interface Holding {

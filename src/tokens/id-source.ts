@@ -17,7 +17,7 @@ import { ApiError, invalid } from '../errors.ts'
 import { aliasRedrawsMax, idStepsMax } from '../limits.ts'
 import { givesAway, type GivenId } from './id-guard.ts'
 
-export interface DrawnId {
+interface DrawnId {
   readonly id: string
   /** A default UUID: nobody chose it. */
   readonly isDefault: boolean

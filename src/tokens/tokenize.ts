@@ -34,7 +34,7 @@ export type CountItems = (count: number) => void
 /** What becomes of a leaf; of null nothing does. */
 export type Fate<Success> = Success | ApiError | undefined
 
-export const isRequest: IsLeaf = value => {
+const isRequest: IsLeaf = value => {
   const type = value.get('type')
   return typeof type === 'string' && value.has('data') && tokenTypeOf(type) !== undefined
 }

@@ -9,7 +9,7 @@ import { keptFor } from '../kept.ts'
 import { walksPerCredentialMax } from '../limits.ts'
 import type { Store } from '../store/contract.ts'
 
-const walksOf = keptFor((_: Pick<Store, 'page'>) => new Map<number, number>())
+const walksOf = keptFor<Pick<Store, 'page'>, Map<number, number>>(() => new Map())
 
 /**
  * @param credential its ordinal

@@ -14,7 +14,10 @@ const number = '4242424242424242'
 const card = { number, expiration_month: 12, expiration_year: 2031, cvc: '739' }
 
 const rule = (priority: number, container: string, transform: string, permissions = every) => ({
-  ...{ priority, container, transform, permissions },
+  priority,
+  container,
+  transform,
+  permissions,
 })
 
 describe.each([1, 3])('an attacker of %d processes', workers => {
@@ -25,7 +28,8 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
     target = await openTarget(workers)
     owner = await target.application({ type: 'private', rules: [rule(1, '/', 'reveal')] })
     shop = await target.application({
-      ...{ type: 'public', permissions: ['token:create', 'token:update'] },
+      type: 'public',
+      permissions: ['token:create', 'token:update'],
     })
   })
   afterAll(() => target.end())
@@ -74,7 +78,12 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
       expect(JSON.stringify([body['title'], body['detail']])).not.toContain(card.cvc)
     }
     const created = await target.ask('POST', '/tokens', {
-      ...{ key: shop.key, body: { type: 'card', data: card, mask: { c: '{{ data.cvc }}' } } },
+      key: shop.key,
+      body: {
+        type: 'card',
+        data: card,
+        mask: { c: '{{ data.cvc }}' },
+      },
     })
     expect(created.status).toBe(403)
   })
@@ -82,7 +91,10 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
   test('E4: a known number gives a public key nothing else of what is stored', async () => {
     const known = { ...card, number: '5555555555554444' }
     const stored = await target.create(owner.key, {
-      ...{ type: 'card', data: known, deduplicate_token: true, metadata: { of: 'the owner' } },
+      type: 'card',
+      data: known,
+      deduplicate_token: true,
+      metadata: { of: 'the owner' },
     })
     const guess = { type: 'card', data: { number: known.number }, deduplicate_token: true }
     const hit = await target.ask('POST', '/tokens', { key: shop.key, body: guess })
@@ -122,7 +134,8 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
 
   test('E5: a manager that may only update takes over no key that sees data', async () => {
     const manager = await target.application({
-      ...{ type: 'management', permissions: ['application:read', 'application:update'] },
+      type: 'management',
+      permissions: ['application:read', 'application:update'],
     })
     const reader = await target.application({ type: 'private', permissions: ['token:read'] })
     const path = `/applications/${reader.id}`
@@ -137,7 +150,8 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
 
   test('E6: guesses in bulk end in 429', async () => {
     const guesser = await target.application({
-      ...{ type: 'private', permissions: ['token:search', 'token:read'] },
+      type: 'private',
+      permissions: ['token:search', 'token:read'],
     })
     const clauses = (count: number, from: number) =>
       Array.from({ length: count }, (_, index) => `data:"${from + index}"`).join(' OR ')
@@ -154,7 +168,8 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
 
   test('E6: of candidates by the thousand only some have a fingerprint to compare', async () => {
     const guesser = await target.application({
-      ...{ type: 'private', permissions: ['token:create', 'token:read', 'token:search'] },
+      type: 'private',
+      permissions: ['token:create', 'token:read', 'token:search'],
     })
     const candidates = (bulk: number) =>
       Array.from({ length: 1_000 }, (_, index) => ({ type: 'token', data: `${bulk}-${index}` }))
@@ -194,7 +209,12 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
   test('E11: who sees no data finds no token by it, and is told no fingerprint', async () => {
     const ssn = '123-45-6789'
     const made = await target.ask('POST', '/tokens', {
-      ...{ key: owner.key, body: { type: 'social_security_number', data: ssn, mask: null } },
+      key: owner.key,
+      body: {
+        type: 'social_security_number',
+        data: ssn,
+        mask: null,
+      },
     })
     const blind = await target.application({ type: 'private', rules: [rule(1, '/', 'redact')] })
     const masked = await target.application({ type: 'private', rules: [rule(1, '/', 'mask')] })

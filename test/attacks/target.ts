@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
-export interface Asked {
+interface Asked {
   readonly key?: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>

@@ -57,7 +57,8 @@ async function serving(data: string, key: string, task: (api: Api) => Promise<vo
     async send(method, path, body) {
       const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
       const headers = { 'SVC-API-KEY': key, 'content-type': type }
-      const answer = await fetch(url + path, { method, headers, body: JSON.stringify(body) })
+      const sent = { method, headers, body: JSON.stringify(body) }
+      const answer = await fetch(url + path, sent)
       if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status}`)
       return answer.text()
     },
@@ -220,7 +221,7 @@ const damages: readonly Damage[] = [
   {
     says: 'a deadline that is gone',
     change: ({ deadlines }) => {
-      for (const key of [...deadlines.getKeys()]) deadlines.removeSync(key)
+      for (const key of Array.from(deadlines.getKeys())) deadlines.removeSync(key)
     },
     finds: ['deadline_missing: row 5'],
   },

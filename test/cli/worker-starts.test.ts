@@ -33,8 +33,13 @@ function copyFolder(name: string): string {
 }
 
 const optionsFor = (data: string, port: string) => [
-  ...['serve', '--data', data],
-  ...['--port', port, '--workers', '2'],
+  'serve',
+  '--data',
+  data,
+  '--port',
+  port,
+  '--workers',
+  '2',
 ]
 
 describe('a start is refused', () => {

@@ -8,7 +8,10 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
 const rule = (priority: number, container: string, transform: string, permission = 'read') => ({
-  ...{ priority, container, transform, permissions: [`token:${permission}`] },
+  priority,
+  container,
+  transform,
+  permissions: [`token:${permission}`],
 })
 
 let vault: TestVault

@@ -187,7 +187,10 @@ describe('a key whose application is changed meanwhile', () => {
   const renames = 100
   // Looking for an equal token takes time between the key's look-up and the write.
   const bodyOf = (data: string, made: string) => ({
-    ...{ type: 'token', data, metadata: { made }, deduplicate_token: true },
+    type: 'token',
+    data,
+    metadata: { made },
+    deduplicate_token: true,
   })
 
   test('is a live key: each create lands, and none is 401', async () => {

@@ -212,7 +212,8 @@ describe.each([true, false])('where grants are bound to the authorizer: %p, a se
     const isOver = whose === 'creator'
     expect(await read(vault, waiting.key)).toBe(isOver ? 401 : 403)
     const { key: other } = await addApplication(vault, {
-      ...{ type: 'private', permissions: ['token:read'] },
+      type: 'private',
+      permissions: ['token:read'],
     })
     expect((await kit.authorize(waiting.nonce, reading, other)).status).toBe(isOver ? 404 : 200)
   })
@@ -229,7 +230,8 @@ describe.each([true, false])('where grants are bound to the authorizer: %p, a se
     const total = async () =>
       Object((await vault.ask('GET', '/tokens', { key: reader })).body['pagination'])['total_items']
     const { key: reader } = await addApplication(vault, {
-      ...{ type: 'private', permissions: ['token:read'] },
+      type: 'private',
+      permissions: ['token:read'],
     })
     const before = Array.from({ length: 50 }, (_, index) => create(index))
     const path = `/applications/${kit.authorizer.id}/regenerate`
@@ -284,7 +286,8 @@ test('an authorizer whose key is made anew amid its request is decided on anew',
   await kit.authorize(nonce, reading)
   const again = (by: Caller) =>
     authorizeSession({ ...vault.deps, findApplication }, by, {
-      ...{ nonce, permissions: ['token:read'] },
+      nonce,
+      permissions: ['token:read'],
     })
   await expect(again(caller)).rejects.toMatchObject({ kind: 'conflict' })
   const path = `/applications/${kit.authorizer.id}/regenerate`

@@ -191,7 +191,12 @@ describe('ending a session', () => {
     // Looking for an equal token takes time between the look-up of the session and the write.
     const create = (index: number) =>
       world.vault.ask('POST', '/tokens', {
-        ...{ key, body: { type: 'token', data: `${index}`, deduplicate_token: true } },
+        key,
+        body: {
+          type: 'token',
+          data: `${index}`,
+          deduplicate_token: true,
+        },
       })
     const total = async () => {
       const answer = await world.vault.ask('GET', '/tokens', { key: world.kit.authorizer.key })

@@ -211,7 +211,9 @@ test('objects that grow beyond their bound together are refused, and lists go on
   const own = await openTestVault(421)
   const rules = [
     {
-      ...{ priority: 1, container: '/', transform: 'reveal' },
+      priority: 1,
+      container: '/',
+      transform: 'reveal',
       permissions: ['token:create', 'token:read', 'token:update'],
     },
   ]

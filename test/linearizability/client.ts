@@ -22,7 +22,7 @@ export interface Client {
   readonly close: () => void
 }
 
-export interface Sent {
+interface Sent {
   readonly part: string
   readonly op: string
   readonly in?: Input

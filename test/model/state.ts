@@ -78,7 +78,7 @@ export interface ModelSession {
   readonly authorizer?: { readonly id: string; readonly key: string | undefined }
 }
 
-export interface Walk {
+interface Walk {
   readonly cursor: string
   /** Of lists and searches, each with its whole text. */
   readonly question: string

@@ -42,7 +42,7 @@ function learnFingerprint(model: Model, token: ModelToken, chosen: Chosen): void
   model.fingerprints.set(content, isNew ? text : 'a fingerprint of its own')
 }
 
-const refusedInIds = /[#/\\+?[\]|&=%<>{}^\u0000-\u001f\u007f-\u009f]/
+const refusedInIds = /[#/\\+?[\]|&=%<>{}^\p{Cc}]/u
 
 const isId = (id: unknown): id is string =>
   typeof id === 'string' && [...id].length >= 3 && [...id].length <= 400 && !refusedInIds.test(id)

@@ -3,10 +3,22 @@
  * that `COFFER_BINARY` names.
  * @module
  */
+import { chmodSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { temporaryFolder } from './folders.ts'
 
 const mainFile = resolve(import.meta.dir, '../../src/main.ts')
 const compiled = process.env['COFFER_BINARY']
+
+/** Where a binary unpacks its addons, for users who may not write to the system's own folder. */
+function unpackingFolder(): Readonly<Record<string, string>> {
+  if (compiled === undefined) return {}
+  const folder = temporaryFolder()
+  chmodSync(folder, 0o1777)
+  return { BUN_TMPDIR: folder }
+}
+
+const unpacking = unpackingFolder()
 
 /** What stands in front of the arguments of every command. */
 export const cofferCommand: readonly string[] =
@@ -29,7 +41,7 @@ const spawn = (args: readonly string[], { env = {}, prefix = [] }: RunOptions) =
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], ...unpacking, ...env },
   })
 
 /** Runs a command to its end. */

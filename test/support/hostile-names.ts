@@ -15,7 +15,7 @@ const constant = '\uacc9\u962e\u4b93\u8bb8'
 const base36 = (index: number, digits: number): string => index.toString(36).padStart(digits, '0')
 
 /** Names by their index; all indexes up to 36 ** 4 give different ones. */
-export const hostileNames = {
+const hostileNames = {
   ordinary: (index: number) => `member-${base36(Math.imul(index, 0x9e3779b1) >>> 0, 7)}-${index}`,
   colliding: (index: number) => `aaaa${constant}${base36(index, 4)}`,
   sequential: (index: number) => `k${String(index).padStart(8, '0')}`,

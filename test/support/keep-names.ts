@@ -13,7 +13,11 @@ import { shownData } from '../../src/tokens/view.ts'
 
 const key = new Uint8Array(32)
 const scope: KeyScope = {
-  ...{ name: 'tenant', indexKey: key, fingerprintKey: key, cursorKey: key, currentKeyNumber: 1 },
+  name: 'tenant',
+  indexKey: key,
+  fingerprintKey: key,
+  cursorKey: key,
+  currentKeyNumber: 1,
   recordKey: () => key,
 }
 const terms = tokenTerms({ installation: scope, tenant: () => scope }, 'tenant')

@@ -14,14 +14,14 @@ export interface Media {
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
 }
 
-export interface Described {
+interface Described {
   readonly $ref?: string
   readonly description: string
   readonly headers?: Json
   readonly content?: Readonly<Record<string, Media>>
 }
 
-export interface DescribedOperation {
+interface DescribedOperation {
   readonly operationId: string
   readonly tags: readonly string[]
   readonly summary: string

@@ -13,7 +13,7 @@ export const tokenPermissions = [
   'token:use',
 ]
 
-export interface NewSession {
+interface NewSession {
   readonly key: string
   readonly nonce: string
   readonly expiresAt: string

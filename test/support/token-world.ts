@@ -42,7 +42,9 @@ const dayMs = 86_400_000
 const noon = Date.UTC(2030, 0, 1, 12)
 const instants = [
   ...[0, 1, 12 * 3_600_000, dayMs - 1, dayMs, 40 * dayMs, 200 * dayMs].map(ms => noon + ms),
-  ...[Date.UTC(2019, 0), Date.UTC(1999, 0), Date.UTC(2071, 0)],
+  Date.UTC(2019, 0),
+  Date.UTC(1999, 0),
+  Date.UTC(2071, 0),
 ]
 
 /** A token as the twin sees it. */

@@ -10,7 +10,7 @@ import { chunkOrdinals } from '../../limits.ts'
 import { assertStored } from '../corrupt.ts'
 import { readU32, writeU32 } from '../whole-numbers.ts'
 
-export const chunkNumberBytes = 4
+const chunkNumberBytes = 4
 const lastChunk = 2 ** 32 - 1
 
 export const chunkOf = (ordinal: number): number => Math.floor(ordinal / chunkOrdinals)

@@ -53,7 +53,7 @@ function copyTable(from: Table, to: Table, { root }: Environment): void {
 }
 
 /** @throws ApiError `storage_corrupt` unless both tables hold the same entries */
-export function assertEqualTables(a: Table, b: Table): void {
+function assertEqualTables(a: Table, b: Table): void {
   const entries = entriesOf(b)
   for (const { key, value } of a.getRange()) {
     const next = entries.next()

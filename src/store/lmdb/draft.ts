@@ -20,7 +20,7 @@ export interface PreparedRow extends KeyedRow {
 }
 
 /** Who holds a unique now; nobody, when it was given up. */
-export interface Holding {
+interface Holding {
   readonly unique: Digest
   readonly ordinal: number | undefined
 }
@@ -41,7 +41,7 @@ export interface GroupDraft {
 }
 
 /** How one set changes a row: from what it was before the set to what it is after. */
-export interface RowMove {
+interface RowMove {
   readonly from: KeyedRow | undefined
   readonly to: PreparedRow | undefined
 }

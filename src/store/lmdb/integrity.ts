@@ -28,7 +28,7 @@ import { decodeUniqueEntry } from './unique-entry.ts'
 /** Sets of common terms; rarer ones are read each time. */
 const chunksKeptMax = 1_024
 
-export type FindingKind =
+type FindingKind =
   /** Format, next ordinal or generation are missing, or an ordinal would be given twice. */
   | 'meta_damaged'
   /** Bytes that nothing of ours writes. */

@@ -62,7 +62,7 @@ export interface Replay {
 
 export type BreachKind = 'lost' | 'half-applied' | 'ghost' | 'wrong answer'
 
-export interface Breach {
+interface Breach {
   readonly kind: BreachKind
   readonly what: string
 }

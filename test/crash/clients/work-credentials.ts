@@ -18,7 +18,7 @@ export const sessionMarginMs = clockLeaseMs + 2_750
 const namePrefix = 'app-'
 
 /** The name of an application says which operation it is of. */
-export const nameOf = (op: number): string => `${namePrefix}${op}`
+const nameOf = (op: number): string => `${namePrefix}${op}`
 
 /** `undefined` for the name of an application that the clients did not make. */
 export const opOf = (name: string): number | undefined =>

@@ -5,7 +5,7 @@
  */
 import type { Draw } from '../draw.ts'
 
-export const pageBytes = 4_096
+const pageBytes = 4_096
 const sectorBytes = 512
 /** One in so many damages is of a meta page, which else would be met too rarely. */
 const metaEvery = 20

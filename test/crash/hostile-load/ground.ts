@@ -117,8 +117,18 @@ async function checkGood(ground: Ground, name: string): Promise<void> {
 
 /** What an answer about a token may have: nothing that a prototype lends (I4). */
 const members = new Set([
-  ...['id', 'type', 'tenant_id', 'data', 'mask', 'metadata', 'containers', 'search_indexes'],
-  ...['fingerprint', 'fingerprint_expression', 'created_at', 'created_by'],
+  'id',
+  'type',
+  'tenant_id',
+  'data',
+  'mask',
+  'metadata',
+  'containers',
+  'search_indexes',
+  'fingerprint',
+  'fingerprint_expression',
+  'created_at',
+  'created_by',
 ])
 
 /** I2 and I4: what was stored reads back equal, and has the members that it always had. */

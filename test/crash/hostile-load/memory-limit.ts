@@ -28,7 +28,10 @@ const removeRestMs = 20
 
 /** The shell enters, and becomes the command. */
 const enter = (group: string): readonly string[] => [
-  ...['sh', '-c', 'echo $$ > "$0/cgroup.procs" && exec "$@"', group],
+  'sh',
+  '-c',
+  'echo $$ > "$0/cgroup.procs" && exec "$@"',
+  group,
 ]
 
 async function removeGroup(group: string): Promise<void> {
@@ -79,8 +82,13 @@ const manage = (bytes: number): MemoryLimit => ({
   ...nothingMade,
   by: 'by a control group of the service manager',
   prefix: [
-    ...['systemd-run', '--scope', '--quiet'],
-    ...['-p', `MemoryMax=${bytes}`, '-p', 'MemorySwapMax=0'],
+    'systemd-run',
+    '--scope',
+    '--quiet',
+    '-p',
+    `MemoryMax=${bytes}`,
+    '-p',
+    'MemorySwapMax=0',
   ],
   isHeld: true,
 })

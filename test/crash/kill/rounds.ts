@@ -18,7 +18,7 @@ import { clearTemporary } from '../clients/server.ts'
 import { countRows } from './rows.ts'
 
 /** When the server is killed: before it is ready, right after, under load, or as it sweeps. */
-export type KillKind = 'during start-up' | '0 to 60 ms after ready' | 'under load' | 'at a sweep'
+type KillKind = 'during start-up' | '0 to 60 ms after ready' | 'under load' | 'at a sweep'
 
 /** What was done so far. */
 export interface Kills {

@@ -54,7 +54,7 @@ export async function recordWorkload(options: RecordOptions): Promise<Recording>
 }
 
 /** The file as the recorded writes alone would make it. */
-export function rebuildFile(events: readonly Event[]): Uint8Array {
+function rebuildFile(events: readonly Event[]): Uint8Array {
   let file = Buffer.alloc(0)
   for (const event of events) {
     if (!('bytes' in event)) continue

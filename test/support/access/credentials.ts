@@ -37,7 +37,7 @@ export const liveCredentials = [
   'o-man',
 ] as const
 
-export type DeadCredential = (typeof deadCredentials)[number]
+type DeadCredential = (typeof deadCredentials)[number]
 export type LiveCredential = (typeof liveCredentials)[number]
 export type Credential = DeadCredential | LiveCredential
 

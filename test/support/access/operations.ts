@@ -16,7 +16,7 @@ export const masked = 'XXXXXXXXXXXX4242'
 
 const containers = { in: '/pci/high/', out: '/general/high/', move: '/pci/high/' } as const
 
-export interface Asked extends Ask {
+interface Asked extends Ask {
   readonly method: string
   readonly path: string
 }

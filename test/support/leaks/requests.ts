@@ -8,7 +8,7 @@
 import { mark, numberOf } from './marks.ts'
 
 /** Who asks. */
-export type Credential = 'management' | 'private' | 'public'
+type Credential = 'management' | 'private' | 'public'
 
 export interface Sent {
   readonly method: string

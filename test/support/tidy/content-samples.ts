@@ -106,9 +106,18 @@ const banned: readonly Sample[] = [
   },
 ]
 
-const lockOf = (packages: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> => ({
-  'package-lock.json': JSON.stringify({ packages }),
-})
+const hash = `sha512-${'a'.repeat(86)}==`
+
+/** A lock file, from what package.json asked for and what each package asks for. */
+const lockOf = (wanted: object, needs: Readonly<Record<string, object>> = {}) => {
+  const packages = Object.entries(needs).map(([key, of]) => [key, [`${key}@1.0.0`, '', of, hash]])
+  return {
+    'bun.lock': JSON.stringify({
+      workspaces: { '': wanted },
+      packages: Object.fromEntries(packages),
+    }),
+  }
+}
 
 const folder = (...names: readonly string[]): string => ['', ...names, ''].join('/')
 
@@ -177,35 +186,56 @@ const texts: readonly Sample[] = [
   {
     rule: 'the lock file is whole and has no address',
     says: 'finds a package beside, around or above the one that needs it',
-    files: lockOf({
-      '': { dependencies: { a: '1.0.0' } },
-      'node_modules/a': { dependencies: { b: '^1.0.0', '@c/d': '^1.0.0' } },
-      'node_modules/a/node_modules/b': { dependencies: { '@c/d': '^1.0.0', e: '1' } },
-      'node_modules/a/node_modules/e': {},
-      'node_modules/@c/d': { optionalDependencies: { a: '1.0.0' } },
-    }),
+    files: lockOf(
+      { dependencies: { a: '1.0.0' } },
+      {
+        a: { dependencies: { b: '^1.0.0', '@c/d': '^1.0.0' } },
+        'a/b': { dependencies: { '@c/d': '^1.0.0', e: '1' } },
+        'a/e': {},
+        '@c/d': { optionalDependencies: { a: '1.0.0', f: '1.0.0' } },
+        '@c/d/f': {},
+      },
+    ),
     finds: [],
   },
   {
     rule: 'the lock file is whole and has no address',
-    says: 'refuses an address, and an optional package that is named but not locked',
-    files: lockOf({
-      '': { devDependencies: { a: '1.0.0', x: '1.0.0' } },
-      'node_modules/a': { resolved: 'somewhere', optionalDependencies: { b: '1.0.0' } },
-      'node_modules/x': {},
-      'node_modules/x/node_modules/b': {},
-    }),
-    finds: [
-      'package-lock.json: node_modules/a records a download address',
-      'package-lock.json: b is not locked',
-    ],
+    says: 'refuses what is asked for but not locked, also where a package elsewhere has it',
+    files: lockOf(
+      { devDependencies: { a: '1.0.0', c: '1.0.0' } },
+      { a: { optionalDependencies: { b: '1.0.0' } }, x: {}, 'x/b': {} },
+    ),
+    finds: ['bun.lock: c is not locked', 'bun.lock: b is not locked'],
+  },
+  {
+    rule: 'the lock file is whole and has no address',
+    says: 'refuses a download address, and a package without its hash',
+    files: {
+      'bun.lock': `{ "packages": {
+        "a": ["a@1.0.0", "https://example.com/a.tgz", {}, "${hash}"],
+        "b": ["b@1.0.0", "", {}, ""],
+      } }`,
+    },
+    finds: ['bun.lock: a records a download address', 'bun.lock: b has no hash'],
+  },
+  {
+    rule: 'there is one lock file',
+    says: 'lets the one of Bun pass',
+    files: { 'bun.lock': '{}', 'docs/yarn.lock': '' },
+    finds: [],
+  },
+  {
+    rule: 'there is one lock file',
+    says: 'refuses that of another tool beside it',
+    files: { 'bun.lock': '{}', 'package-lock.json': '{}', 'yarn.lock': '' },
+    finds: ['package-lock.json', 'yarn.lock'].map(path => `${path}: a second lock file`),
   },
   {
     rule: 'the lock file agrees with package.json',
     says: 'lets equal lists pass',
     files: {
       'package.json': '{"dependencies":{"a":"1.0.0"}}',
-      ...lockOf({ '': { dependencies: { a: '1.0.0' } } }),
+      ...lockOf({ dependencies: { a: '1.0.0' } }),
     },
     finds: [],
   },
@@ -214,9 +244,9 @@ const texts: readonly Sample[] = [
     says: 'refuses another version, a package too many and one too few',
     files: {
       'package.json': '{"dependencies":{"a":"1.0.1","b":"1.0.0"}}',
-      ...lockOf({ '': { dependencies: { a: '1.0.0', c: '1.0.0' } } }),
+      ...lockOf({ dependencies: { a: '1.0.0', c: '1.0.0' } }),
     },
-    finds: ['a', 'c', 'b'].map(name => `package-lock.json: differs from package.json in ${name}`),
+    finds: ['a', 'c', 'b'].map(name => `bun.lock: differs from package.json in ${name}`),
   },
 ]
 

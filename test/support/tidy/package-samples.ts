@@ -7,29 +7,28 @@ import type { Sample } from './structure-samples.ts'
 const telemetry = 'no package reports where it is installed'
 const scripts = 'no install script runs'
 
-const lockOf = (packages: Readonly<Record<string, unknown>>) => ({
-  'package-lock.json': JSON.stringify({ packages }),
+const lockOf = (...packages: readonly object[]) => ({
+  'bun.lock': JSON.stringify({ packages: Object.assign({}, ...packages) as unknown }),
 })
+
+const locked = (key: string, needs: unknown = {}) => ({ [key]: [`${key}@1.0.0`, '', needs, ''] })
 
 export const packageSamples: readonly Sample[] = [
   {
     rule: telemetry,
     says: 'lets others pass, also such as have a part of a name',
-    files: lockOf({
-      'node_modules/scarf': {},
-      'node_modules/a': { dependencies: { insights: '1' } },
-    }),
+    files: lockOf(locked('scarf'), locked('a', { dependencies: { insights: '1' } })),
     finds: [],
   },
   {
     rule: telemetry,
     says: 'refuses one that is locked at any depth, and one that is asked for',
-    files: lockOf({
-      'node_modules/a/node_modules/@scarf/scarf': {},
-      'node_modules/b': { dependencies: { 'posthog-node': '1.0.0' } },
-    }),
+    files: lockOf(
+      locked('a/@scarf/scarf'),
+      locked('b', { optionalDependencies: { 'posthog-node': '1.0.0' } }),
+    ),
     finds: ['@scarf/scarf', 'posthog-node'].map(
-      name => `package-lock.json: ${name} reports where it is installed`,
+      name => `bun.lock: ${name} reports where it is installed`,
     ),
   },
   {

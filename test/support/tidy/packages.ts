@@ -1,10 +1,11 @@
 /**
  * What packages may do on the machine that installs them: nothing runs, and none reports home.
  *
- * npm leaves out what the lock file does not name, also where a package asks for it: so a package
- * that only reports installs is taken out of there, with the line that asks for it.
+ * Bun installs what the lock file names and nothing else: so a package that only reports installs
+ * is taken out of there, with the line that asks for it.
  * @module
  */
+import { lockPath, namesIn, neededNames, readLock } from './lock.ts'
 import { type Project, type Rule } from './project.ts'
 
 /** Packages that send where they are installed or used, by name. */
@@ -18,25 +19,14 @@ const telemetry = new RegExp(
     .join('|'),
 )
 
-interface Lock {
-  readonly packages?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-}
-
-function namesOf(value: unknown): string[] {
-  return typeof value === 'object' && value !== null ? Object.keys(value) : []
-}
-
-function findTelemetry({ files }: Project): string[] {
-  const { packages = {} } = JSON.parse(files.get('package-lock.json') ?? '{}') as Lock
-  const names = Object.entries(packages).flatMap(([path, entry]) => [
-    path.split('node_modules/').at(-1) ?? '',
-    ...['dependencies', 'devDependencies', 'optionalDependencies'].flatMap(list =>
-      namesOf(entry[list]),
-    ),
+function findTelemetry(project: Project): string[] {
+  const names = [...readLock(project).packages].flatMap(([key, [, , needs]]) => [
+    ...namesIn(key).slice(-1),
+    ...neededNames(needs),
   ])
   return [...new Set(names)]
     .filter(name => telemetry.test(name))
-    .map(name => `package-lock.json: ${name} reports where it is installed`)
+    .map(name => `${lockPath}: ${name} reports where it is installed`)
 }
 
 function findScripts({ files }: Project): string[] {

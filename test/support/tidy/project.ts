@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import ts from 'typescript'
 
-export interface Import {
+interface Import {
   /** As written: `./limits.ts`, `lmdb`, `node:fs`. */
   readonly specifier: string
   /** The file it names, from the root of the project; `undefined` for packages and built-ins. */
@@ -36,7 +36,7 @@ export interface Rule {
   readonly check: (project: Project) => readonly string[]
 }
 
-const skippedNames = new Set(['node_modules', 'dist', '.git', 'bun.lock'])
+const skippedNames = new Set(['node_modules', 'dist', '.git'])
 
 const resolveImport = (from: string, specifier: string): Import => ({
   specifier,

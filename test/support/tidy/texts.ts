@@ -2,6 +2,7 @@
  * What every file must and must not say, and that the packages are pinned.
  * @module
  */
+import { lockPath, namesIn, neededNames, readLock, type Lock, type Needs } from './lock.ts'
 import { type Project, type Rule } from './project.ts'
 
 /** What a file opens with: what it owns. A script may have its `#!` line first. */
@@ -25,56 +26,51 @@ const checkLocal = ({ files }: Project): string[] =>
       ),
   )
 
-interface Package {
-  readonly version?: string
-  readonly resolved?: string
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly devDependencies?: Readonly<Record<string, string>>
-  readonly optionalDependencies?: Readonly<Record<string, string>>
-}
-
-const readJson = <T>(project: Project, path: string): T =>
-  JSON.parse(project.files.get(path) ?? '{}') as T
-
-const pinned = (of: Package): Record<string, string> => ({
-  ...of.dependencies,
-  ...of.devDependencies,
+const pinned = (needs: Needs): Readonly<Record<string, string>> => ({
+  ...needs.dependencies,
+  ...needs.devDependencies,
 })
 
+const readManifest = ({ files }: Project): Needs =>
+  JSON.parse(files.get('package.json') ?? '{}') as Needs
+
 const checkPins = (project: Project): string[] =>
-  Object.entries(pinned(readJson<Package>(project, 'package.json')))
+  Object.entries(pinned(readManifest(project)))
     .filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))
     .map(([name]) => `package.json: ${name} is not pinned to one version`)
 
-/** A package is looked for below the one that needs it, then below each folder around that. */
-const isLocked = (lock: ReadonlyMap<string, Package>, from: string, name: string): boolean =>
-  from
-    .split('/node_modules/')
-    .some((_, depth, parts) =>
-      lock.has([...parts.slice(0, depth + 1), name].join('/node_modules/')),
-    ) || lock.has(`node_modules/${name}`)
+/** A package is looked for below the one that needs it, then below each that is around that. */
+const isLocked = (packages: Lock['packages'], key: string, name: string): boolean =>
+  ['', ...namesIn(key)].some((_, depth, names) =>
+    packages.has([...names.slice(1, depth + 1), name].join('/')),
+  )
 
 function checkLock(project: Project): string[] {
-  const text = readJson<{ packages?: Record<string, Package> }>(project, 'package-lock.json')
-  const lock = new Map(Object.entries(text.packages ?? {}))
-  const found: string[] = []
-  for (const [path, entry] of lock) {
-    if ('resolved' in entry) found.push(`package-lock.json: ${path} records a download address`)
-    for (const name of Object.keys({ ...pinned(entry), ...entry.optionalDependencies })) {
-      if (!isLocked(lock, path, name)) found.push(`package-lock.json: ${name} is not locked`)
-    }
+  const { wanted, packages } = readLock(project)
+  const found = neededNames(wanted).filter(name => !packages.has(name))
+  const keys: string[] = []
+  for (const [key, [, address, needs, hash]] of packages) {
+    if (address !== '') keys.push(`${key} records a download address`)
+    if (!/^sha512-[\w+/]{86}==$/.test(hash)) keys.push(`${key} has no hash`)
+    found.push(...neededNames(needs).filter(name => !isLocked(packages, key, name)))
   }
-  return found
+  return [...keys, ...found.map(name => `${name} is not locked`)].map(
+    finding => `${lockPath}: ${finding}`,
+  )
 }
 
 function checkAgreement(project: Project): string[] {
-  const text = readJson<{ packages?: Record<string, Package> }>(project, 'package-lock.json')
-  const locked = pinned(text.packages?.[''] ?? {})
-  const wanted = pinned(readJson<Package>(project, 'package.json'))
+  const locked = pinned(readLock(project).wanted)
+  const wanted = pinned(readManifest(project))
   return [...new Set([...Object.keys(locked), ...Object.keys(wanted)])]
     .filter(name => locked[name] !== wanted[name])
-    .map(name => `package-lock.json: differs from package.json in ${name}`)
+    .map(name => `${lockPath}: differs from package.json in ${name}`)
 }
+
+const checkOneLock = ({ files }: Project): string[] =>
+  ['package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'bun.lockb']
+    .filter(path => files.has(path))
+    .map(path => `${path}: a second lock file`)
 
 export const textRules: readonly Rule[] = [
   { name: 'every file says what it is', check: checkOpenings },
@@ -82,4 +78,5 @@ export const textRules: readonly Rule[] = [
   { name: 'packages are pinned', check: checkPins },
   { name: 'the lock file is whole and has no address', check: checkLock },
   { name: 'the lock file agrees with package.json', check: checkAgreement },
+  { name: 'there is one lock file', check: checkOneLock },
 ]

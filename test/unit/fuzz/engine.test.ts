@@ -123,7 +123,17 @@ test('counts are told apart by about how many they are, once each', () => {
     return counts.settle()
   }
   expect([1, 1, 2, 3, 3, 4, 7, 8, 1, 200, 130].map(settleAfter)).toEqual([
-    ...[true, false, true, true, false, true, false, true, false, true, false],
+    true,
+    false,
+    true,
+    true,
+    false,
+    true,
+    false,
+    true,
+    false,
+    true,
+    false,
   ])
   expect(counts.countSeen()).toBe(1)
 })

@@ -1,0 +1,47 @@
+/**
+ * `bun.lock` as the tidy rules see it.
+ *
+ * Source: Bun's text lock file, version 2: `"key": ["name@version", address, info, hash]`, where a
+ * key is the names of the packages around one and its own, and an empty address is the registry of
+ * the machine that installs.
+ * @module
+ */
+import type { Project } from './project.ts'
+
+export const lockPath = 'bun.lock'
+
+type Versions = Readonly<Record<string, string>>
+
+/** What a package asks for, as package.json and the lock file both say it. */
+export interface Needs {
+  readonly dependencies?: Versions
+  readonly devDependencies?: Versions
+  readonly optionalDependencies?: Versions
+}
+
+/** `id` is name and version, `hash` of the package as it is downloaded. */
+type LockedPackage = readonly [id: string, address: string, needs: Needs, hash: string]
+
+export interface Lock {
+  /** What package.json asked for when this was written. */
+  readonly wanted: Needs
+  readonly packages: ReadonlyMap<string, LockedPackage>
+}
+
+interface LockFile {
+  readonly workspaces?: Readonly<Record<string, Needs>>
+  readonly packages?: Readonly<Record<string, LockedPackage>>
+}
+
+export function readLock({ files }: Project): Lock {
+  const { workspaces, packages } = Bun.JSONC.parse(files.get(lockPath) ?? '{}') as LockFile
+  return { wanted: workspaces?.[''] ?? {}, packages: new Map(Object.entries(packages ?? {})) }
+}
+
+/** The names in a key: `a/@b/c` is `@b/c` below `a`. */
+export const namesIn = (key: string): readonly string[] => key.match(/@[^/]+\/[^/]+|[^/]+/g) ?? []
+
+export const neededNames = (needs: Needs): readonly string[] =>
+  [needs.dependencies, needs.devDependencies, needs.optionalDependencies].flatMap(names =>
+    Object.keys(names ?? {}),
+  )
