@@ -35,14 +35,20 @@ const checks: readonly Check[] = [
       program('prettier'),
       '--check',
       '--log-level=warn',
-      ...['--cache', '--cache-strategy=content', `--cache-location=${caches}/format`],
-      ...['src', 'test', 'scripts'],
+      '--cache',
+      '--cache-strategy=content',
+      `--cache-location=${caches}/format`,
+      'src',
+      'test',
+      'scripts',
+      'examples',
     ],
   },
   { name: 'build', command: ['scripts/build.ts'] },
 ]
 
-const secondsSince = (start: number): string => `${((performance.now() - start) / 1000).toFixed(1)} s`
+const secondsSince = (start: number): string =>
+  `${((performance.now() - start) / 1000).toFixed(1)} s`
 
 /** What `bun ARGS` wrote, once it has ended. */
 async function runBun(args: readonly string[]): Promise<{ output: string; exitCode: number }> {
@@ -75,8 +81,13 @@ const countIn = (output: string, word: string): number =>
 async function runTests(paths: readonly string[]): Promise<{ passed: number; failed: number }> {
   const child = Bun.spawn(
     [
-      ...[process.execPath, 'test', '--only-failures', `--timeout=${testMsMax}`],
-      ...[`--parallel=${processes}`, '--no-isolate', '--path-ignore-patterns=**/slow/**'],
+      process.execPath,
+      'test',
+      '--only-failures',
+      `--timeout=${testMsMax}`,
+      `--parallel=${processes}`,
+      '--no-isolate',
+      '--path-ignore-patterns=**/slow/**',
       ...paths,
     ],
     {

@@ -22,7 +22,7 @@ import type { MaybeLater } from './maybe-later.ts'
 type Answer = (request: Request, server: Origins) => MaybeLater<Response>
 
 /** What `Bun.serve` is given. */
-export interface Listener {
+interface Listener {
   readonly routes: Readonly<Record<string, Answer>>
   readonly fetch: Answer
   /** What answers when even that failed: the server's own answer would print the error. */

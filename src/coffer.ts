@@ -29,6 +29,7 @@ import { tenantRoutes } from './tenants/routes.ts'
 import { bulkRoutes } from './tokens/bulk-routes.ts'
 import { listRoutes } from './tokens/list-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
+import { startUpkeep } from './upkeep.ts'
 
 /** Unique for this process and every other: a random prefix and a count. */
 function traceIds(deps: Deps): () => string {
@@ -66,7 +67,7 @@ export function openPipeline(deps: Deps): Pipeline {
     tally: openTally(),
     writeKeyUses: keyUses.write,
     operations: new Map(),
-    server: { origins: undefined, hasRouter: false },
+    server: { origins: undefined, hasSent: () => false },
   }
 }
 
@@ -86,7 +87,16 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
   return operations.use(pages).use(others)
 }
 
-export const coffer = (deps: Deps) => routesOf(deps, openPipeline(deps))
+/** While a host listens, expired rows leave the disk. */
+export function coffer(deps: Deps) {
+  const pipeline = openPipeline(deps)
+  let stop: (() => void) | undefined
+  return routesOf(deps, pipeline)
+    .onStart(() => {
+      stop = startUpkeep(deps, pipeline.writeKeyUses)
+    })
+    .onStop(() => stop?.())
+}
 
 /** For typed clients: `treaty<Coffer>(address)` of `@elysiajs/eden`. */
 export type Coffer = ReturnType<typeof coffer>

@@ -5,7 +5,7 @@
  * expiry and the day of the last use.
  * @module
  */
-import { Type, type Static } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { printInstantUtc } from '../domain/instants.ts'
 import { expiryTextCharsMax, idFilterMax } from '../limits.ts'
 import type { ShownKey } from './key-service.ts'
@@ -25,8 +25,6 @@ export const createKeySchema = Type.Object(
   },
   { title: 'CreateApplicationKeyRequest' },
 )
-
-export type CreateKeyBody = Static<typeof createKeySchema>
 
 export const keySchema = Type.Object(
   {

@@ -1,5 +1,5 @@
 /**
- * A listening vault: the server, the sweep beside it, and its orderly end.
+ * A listening vault: the server, the upkeep beside it, and its orderly end.
  *
  * @module
  */
@@ -8,14 +8,8 @@ import { connect } from 'node:net'
 import { buildApp, type App } from '../app.ts'
 import type { Address, TcpAddress } from '../config.ts'
 import type { Deps } from '../deps.ts'
-import { sweep } from '../expiry.ts'
-import {
-  drainMsMax,
-  idleSecondsMax,
-  keyUsesWriteMs,
-  storeCloseMsMax,
-  sweepIntervalMs,
-} from '../limits.ts'
+import { drainMsMax, idleSecondsMax, storeCloseMsMax } from '../limits.ts'
+import { startUpkeep } from '../upkeep.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { holdPort } from './port-hold.ts'
 
@@ -115,52 +109,6 @@ export async function findPort({ host: hostname, port }: TcpAddress): Promise<Tc
 }
 
 /**
- * Runs a task now and then once an interval, never twice at a time; a failure is logged, and it is
- * tried again.
- * @param failed the event of the log
- * @returns stop
- */
-function repeat(
-  task: () => Promise<unknown>,
-  everyMs: number,
-  failed: string,
-  { log }: Pick<Deps, 'log'>,
-): () => void {
-  let running = false
-  let stopped = false
-  async function run(): Promise<void> {
-    if (running) return
-    running = true
-    try {
-      await task()
-    } catch {
-      // One under way meets a closed store, which is how it ends.
-      if (!stopped) log(failed)
-    } finally {
-      running = false
-    }
-  }
-  void run()
-  const timer = setInterval(() => void run(), everyMs)
-  return () => {
-    stopped = true
-    clearInterval(timer)
-  }
-}
-
-const startSweeping = (deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs' | 'log'>): (() => void) =>
-  repeat(() => sweep(deps), sweepIntervalMs, 'sweep_failed', deps)
-
-/**
- * Where another one sweeps, the clock is looked at as often: what the wall called expired for so
- * long is then hidden by all.
- */
-function startWatching({ now }: Pick<Deps, 'now'>): () => void {
-  const timer = setInterval(now, sweepIntervalMs)
-  return () => clearInterval(timer)
-}
-
-/**
  * @param sharing `undefined` for a process that has port and store for itself
  * @throws CommandFailure when the address cannot be had
  */
@@ -172,14 +120,11 @@ export async function startServer(
   if ('socket' in address) await clearSocket(address.socket)
   const app = buildApp(deps)
   const server = listen(app, address, sharing !== undefined)
-  const stopSweeping = sharing?.sweeps === false ? startWatching(deps) : startSweeping(deps)
-  // Each process writes of the keys that were used in it.
-  const stopWritingKeyUses = repeat(app.writeKeyUses, keyUsesWriteMs, 'key_uses_not_written', deps)
+  const stopUpkeep = startUpkeep(deps, app.writeKeyUses, sharing?.sweeps)
   return {
     address: 'socket' in address ? address.socket : `http://${server.hostname}:${server.port}`,
     async stop() {
-      stopSweeping()
-      stopWritingKeyUses()
+      stopUpkeep()
       const stopped = app.drain().then(() => server.stop())
       await Promise.race([stopped, Bun.sleep(drainMsMax)])
       if ('socket' in address && isSocket(address.socket)) unlinkSync(address.socket)

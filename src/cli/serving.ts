@@ -34,9 +34,10 @@ export interface Serving {
   readonly announce: (address: string) => void
 }
 
-/** Serves until it is told to end, and then ends in order. */
-export async function serveUntilSignalled(serving: Serving): Promise<void> {
-  const { opened, mark, startHoldMs, address, settings, log, sharing, announce } = serving
+type OpeningVault = Pick<Serving, 'opened' | 'mark' | 'startHoldMs' | 'settings' | 'log'>
+
+/** What the application needs, of a folder that was opened; with the clock, which is to be kept. */
+export function openDeps({ opened, mark, startHoldMs, settings, log }: OpeningVault) {
   const { store, keys } = opened
   const clock = openClock({ wall: wallMs, elapsedMs, mark, startHoldMs, log })
   const { now, settled } = clock
@@ -44,6 +45,13 @@ export async function serveUntilSignalled(serving: Serving): Promise<void> {
   const deps: Deps = { store, keys, now, settled, elapsedMs, turns, randomBytes, log, settings }
   // It serves all the same: what is not locked may be swapped, and is read by nobody more.
   if (!primitives.isLocked()) log('memory_not_locked')
+  return { deps, clock }
+}
+
+/** Serves until it is told to end, and then ends in order. */
+export async function serveUntilSignalled(serving: Serving): Promise<void> {
+  const { address, sharing, announce } = serving
+  const { deps, clock } = openDeps(serving)
   outliveTerminal()
   const stopped = untilSignalled(endingSignals)
   const server = await startServer(deps, address, sharing)

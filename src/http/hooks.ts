@@ -51,12 +51,19 @@ const refused = (pipeline: Pipeline, exchange: Exchange, thrown: unknown): never
 
 const answerRefused = (context: object): never => (context as Refused).refusal as never
 
+/**
+ * Whether a request came in by a server, and not from within the process. By a socket of the file
+ * system all are taken to, as nothing tells; so is one whose connection has ended.
+ */
+const hasSent = (server: Bun.Server<unknown> | null, request: Request): boolean =>
+  server?.port === undefined || request.signal.aborted || server.requestIP(request) !== null
+
 export function hooks(pipeline: Pipeline) {
   const { deps, operations, server } = pipeline
   return new Elysia()
     .onStart(({ server: listening }) => {
       server.origins = listening ?? undefined
-      server.hasRouter = true
+      server.hasSent = request => hasSent(listening, request)
     })
     .macro({
       operation: (operation: Operation) => {

@@ -4,7 +4,7 @@
  * It stands beside the handler of its route, as the hooks of that route.
  * @module
  */
-import type { Static, TSchema } from '@sinclair/typebox'
+import type { TSchema } from '@sinclair/typebox'
 import type { Caller } from '../domain/caller.ts'
 import type { CallerType, Permission } from '../domain/permissions.ts'
 import type { MaybeLater } from '../maybe-later.ts'
@@ -79,7 +79,7 @@ export interface BodyRule<S extends TSchema = TSchema> extends Content<S> {
 }
 
 /** Without a schema the body is empty. `hasLocation`: the answer says where the new thing is. */
-export interface Success<S extends TSchema = TSchema, N extends number = number> {
+interface Success<S extends TSchema = TSchema, N extends number = number> {
   readonly status: N
   readonly schema?: S
   readonly examples?: Content['examples']
@@ -139,6 +139,3 @@ export const operation = <
 >(
   rule: Operation<B, Q, S, N>,
 ) => ({ parse: 'none', operation: rule }) as unknown as Hooks<B, Q, S, N>
-
-/** What the schema of a body describes. */
-export type BodyOf<S extends TSchema> = Static<S>

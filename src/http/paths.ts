@@ -88,7 +88,8 @@ export function readParams(pattern: string, request: Request): Params {
 
 /** Whether a server routes before the framework, which marks what its own router has matched. */
 interface Routing {
-  readonly hasRouter: boolean
+  /** Whether a request came in by a server of that kind. */
+  readonly hasSent: (request: Request) => boolean
 }
 
 /**
@@ -96,10 +97,10 @@ interface Routing {
  * with `..` taken out of the path, so that it seems to ask for what it did not.
  * @throws ApiError `uri_too_long`, `invalid_request`, `not_found`
  */
-export function assertAddress(request: Request, { hasRouter }: Routing): void {
+export function assertAddress(request: Request, { hasSent }: Routing): void {
   if (request.url.length > urlBytesMax) {
     throw new ApiError('uri_too_long', `expected an address of at most ${urlBytesMax} bytes`)
   }
   assertOneHost(request)
-  if (hasRouter && sentParams(request) === undefined) throw nothingHere()
+  if (sentParams(request) === undefined && hasSent(request)) throw nothingHere()
 }

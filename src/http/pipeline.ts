@@ -45,8 +45,8 @@ export interface Pipeline extends Runner {
   /** The server, once one listens for this application. */
   readonly server: {
     origins: Origins | undefined
-    /** Of the host's own: it marks what it has matched, and hands on the rest as well. */
-    hasRouter: boolean
+    /** Of a host: whether it has sent a request, of which its router marks what it has matched. */
+    hasSent: (request: Request) => boolean
   }
 }
 

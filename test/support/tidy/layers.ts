@@ -22,7 +22,7 @@ const manifest = 'package.json'
 const layers: readonly Layer[] = [
   {
     name: 'main',
-    paths: ['src/main.ts'],
+    paths: ['src/main.ts', 'src/index.ts', 'src/embed.ts'],
     imports: ['cli', 'app', 'features', 'deps', ...core, manifest],
   },
   { name: 'cli', paths: ['src/cli'], imports: ['app', 'features', 'deps', ...core, manifest] },
@@ -34,6 +34,7 @@ const layers: readonly Layer[] = [
       'src/vault.ts',
       'src/config.ts',
       'src/expiry.ts',
+      'src/upkeep.ts',
       'src/verify.ts',
       'src/http',
     ],
@@ -95,6 +96,9 @@ function checkLayers(source: Source): string[] {
     .filter(({ path }) => path !== undefined && !mayImport(from, path))
     .map(({ path }) => `${source.path}: ${from.name} may not import ${path}`)
 }
+
+/** Where a program begins: the binary, and what applications import. */
+const entries = ['src/main.ts', 'src/index.ts']
 
 interface Home {
   readonly packages: RegExp
@@ -163,7 +167,7 @@ function findRings(graph: ReadonlyMap<string, readonly string[]>): string[] {
 function findDead(project: Project): string[] {
   const graph = importsOf(project)
   const roots = graph.has('src/main.ts')
-    ? ['src/main.ts']
+    ? entries.filter(path => graph.has(path))
     : [...graph.keys()].filter(path => path.endsWith('.test.ts'))
   const alive = new Set<string>()
   const visit = (path: string): void => {

@@ -1,0 +1,52 @@
+/**
+ * A vault for an application of one's own: a data folder becomes what the plugin needs.
+ *
+ * @module
+ */
+import { openClockFile } from './cli/clock-file.ts'
+import { openDataFolder, type FolderOptions } from './cli/data-folder.ts'
+import { openDeps } from './cli/serving.ts'
+import { endAfterFailure, logToStderr } from './cli/system.ts'
+import type { Deps, Log } from './deps.ts'
+import { clockStartHoldMs } from './limits.ts'
+import { defaultSettings, type Settings } from './settings.ts'
+
+export interface VaultOptions extends FolderOptions {
+  readonly settings?: Partial<Settings>
+  /** Takes one line an event; on stderr where it is left out. */
+  readonly log?: Log
+  /**
+   * Told when the store can no longer write, which only a new process can. Where it is left out,
+   * this process is killed, as `coffer serve` is.
+   */
+  readonly onFailure?: (cause: unknown) => void
+}
+
+export interface OpenVault {
+  readonly deps: Deps
+  /** Once nothing is asked any more. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Opens a data folder that `coffer init` has made. It is this process's until that ends.
+ * @throws CommandFailure when it is no data folder, its key is wrong or another process has it
+ */
+export async function openVault(options: VaultOptions): Promise<OpenVault> {
+  const { settings, log = logToStderr, onFailure = endAfterFailure, ...folder } = options
+  const opened = await openDataFolder(folder, onFailure)
+  const { deps, clock } = openDeps({
+    opened,
+    mark: openClockFile(opened.clockFile),
+    startHoldMs: clockStartHoldMs,
+    settings: { ...defaultSettings, ...settings },
+    log,
+  })
+  return {
+    deps,
+    async close() {
+      await deps.store.close()
+      clock.keep()
+    },
+  }
+}

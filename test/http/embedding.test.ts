@@ -1,0 +1,174 @@
+/**
+ * The vault inside an application of the framework: what it answers there, what a host's own hooks
+ * can do to it, and that a request which ends early holds nothing.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { Elysia } from 'elysia'
+import { coffer, openPipeline, routesOf } from '../../src/coffer.ts'
+import { openConnection } from '../support/connection.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { openTestVault, requestOf, type Ask, type TestVault } from '../support/vault.ts'
+
+const permissions = ['token:create', 'token:read', 'token:search']
+let vault: TestVault
+let key: string
+beforeAll(async () => {
+  vault = await openTestVault(1)
+  const rules = [{ priority: 1, container: '/', transform: 'reveal', permissions }]
+  key = await vault.application({ type: 'private', permissions, rules })
+})
+
+type Handler = { readonly handle: (request: Request) => Promise<Response> }
+
+const ask = (app: Handler, method: string, path: string, asked: Ask = {}) =>
+  app.handle(requestOf(method, path, { key, ...asked }))
+
+const create = { body: { type: 'token', data: 'a value' } }
+
+/** Every way to have it below `/vault`. */
+const hosts: readonly (readonly [string, () => Handler])[] = [
+  ['a plugin with a prefix', () => new Elysia({ prefix: '/vault' }).use(coffer(vault.deps))],
+  [
+    'a plugin in a host',
+    () => new Elysia().use(new Elysia({ prefix: '/vault' }).use(coffer(vault.deps))),
+  ],
+  ['a group', () => new Elysia().group('/vault', app => app.use(coffer(vault.deps)))],
+]
+
+describe.each(hosts)('%s', (_, open) => {
+  test('stores and reads, and says where a token is', async () => {
+    const app = open()
+    const made = await ask(app, 'POST', '/vault/tokens', create)
+    const { id } = (await made.json()) as { id: string }
+    expect(made.status).toBe(201)
+    expect(made.headers.get('location')).toBe(`/vault/tokens/${id}`)
+    const got = await ask(app, 'GET', `/vault/tokens/${id}/`)
+    expect(got.status).toBe(200)
+    expect(await got.json()).toMatchObject({ id, data: 'a value' })
+  })
+
+  test('refuses as a vault by itself does', async () => {
+    const app = open()
+    const statusOf = async (method: string, path: string, asked: Ask = {}) =>
+      (await ask(app, method, path, asked)).status
+    expect(await statusOf('GET', '/vault/tokens/a', { key: 'key_nobody' })).toBe(401)
+    expect(await statusOf('GET', '/vault/tokens/a')).toBe(404)
+    expect(await statusOf('GET', '/tokens/a')).toBe(404)
+    expect(await statusOf('PUT', '/vault/tokens/a')).toBe(405)
+    expect(await statusOf('POST', '/vault/tokens', { raw: '{"type": "card", "data": 4242' })).toBe(
+      400,
+    )
+  })
+
+  test('the address that is asked for is the one of its document', async () => {
+    const answer = await ask(open(), 'GET', '/vault/swagger/json')
+    const document = (await answer.json()) as { servers: readonly { url: string }[] }
+    expect(answer.status).toBe(200)
+    expect(document.servers.map(({ url }) => url)).toEqual(['/vault'])
+  })
+})
+
+describe('an application of a host', () => {
+  test('a card number is not in the answer to a wrong body', async () => {
+    const app = new Elysia().use(coffer(vault.deps)).onError(({ error }) => String(error))
+    const raw = '{"type": 4242424242424242, "data": {"number": "4242424242424242"}}'
+    const answer = await ask(app, 'POST', '/tokens', { raw })
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).not.toContain('4242')
+  })
+
+  test('its own errors and routes are its own', async () => {
+    const app = new Elysia()
+      .onError(({ code }) => `the host says ${code}`)
+      .use(coffer(vault.deps))
+      .get('/own', () => 'own')
+      .get('/broken', () => {
+        throw new Error('broken')
+      })
+    expect(await (await app.handle(new Request('http://localhost/own'))).text()).toBe('own')
+    expect(await (await app.handle(new Request('http://localhost/broken'))).text()).toContain(
+      'UNKNOWN',
+    )
+    expect(await (await app.handle(new Request('http://localhost/nowhere'))).text()).toContain(
+      'NOT_FOUND',
+    )
+    expect((await ask(app, 'GET', '/tokens/absent')).headers.get('content-type')).toContain(
+      'application/problem+json',
+    )
+  })
+
+  test('takes no body from a parser of the host, which must come after it', async () => {
+    const read = ({ request }: { readonly request: Request }) => request.text()
+    const before = new Elysia().onParse({ as: 'global' }, read).use(coffer(vault.deps))
+    expect((await ask(before, 'POST', '/tokens', create)).status).toBe(400)
+    const after = new Elysia().use(coffer(vault.deps)).onParse({ as: 'global' }, read)
+    expect((await ask(after, 'POST', '/tokens', create)).status).toBe(201)
+  })
+
+  const places = [{ hostname: '127.0.0.1', port: 0 }, { unix: join(temporaryFolder(), 'socket') }]
+  test.each(places)(
+    'listening at %j, gives nothing at an address that it has changed',
+    async at => {
+      const made = await ask(coffer(vault.deps), 'POST', '/tokens', create)
+      const { id } = (await made.json()) as { id: string }
+      const app = new Elysia({ prefix: '/vault' }).use(coffer(vault.deps)).listen(at)
+      const port = app.server?.port ?? 0
+      const client = await openConnection(
+        'unix' in at ? { unix: at.unix } : { hostname: '127.0.0.1', port },
+      )
+      const statusOf = async (path: string) => (await client.ask('GET', path, { key })).status
+      expect(await statusOf(`/vault/tokens/${id}`)).toBe(200)
+      for (const path of ['x/../', '%2e%2e/tokens/', './', 'x/%2e%2e/']) {
+        expect(await statusOf(`/vault/tokens/${path}${id}`)).toBe(404)
+      }
+      client.close()
+      await app.stop(true)
+    },
+  )
+
+  test('listening, answers requests of its own process as well', async () => {
+    const app = new Elysia({ prefix: '/vault' })
+      .use(coffer(vault.deps))
+      .listen({ hostname: '127.0.0.1', port: 0 })
+    expect((await ask(app, 'POST', '/vault/tokens', create)).status).toBe(201)
+    await app.stop(true)
+  })
+
+  test('mounted, none of its hooks sees what passes', async () => {
+    const seen: unknown[] = []
+    const app = new Elysia()
+      .onAfterHandle({ as: 'global' }, ({ responseValue }) => {
+        seen.push(responseValue)
+      })
+      .mount('/vault', coffer(vault.deps).handle)
+    const made = await ask(app, 'POST', '/vault/tokens', create)
+    expect(made.status).toBe(201)
+    expect(await made.json()).toMatchObject({ type: 'token' })
+    expect(seen.map(value => value instanceof Response && value.bodyUsed)).not.toContain(false)
+  })
+
+  const early = () => new Response('not now', { status: 418 })
+  const hosts = {
+    before: (app: Elysia) => app.onBeforeHandle({ as: 'global' }, early),
+    guard: (app: Elysia) => app.guard({ beforeHandle: early }),
+  }
+  test.each(Object.entries(hosts))('holds nothing of what its hook %s ends', async (_, hook) => {
+    const pipeline = openPipeline(vault.deps)
+    const plugin = routesOf(vault.deps, pipeline)
+    const app = hook(new Elysia() as Elysia).use(plugin) as unknown as Handler
+    expect((await ask(app, 'POST', '/tokens', create)).status).toBe(418)
+    expect((await ask(app, 'GET', '/tokens/absent')).status).toBe(418)
+    await pipeline.tally.end()
+  })
+
+  test('a hook that comes after the vault does not end its requests', async () => {
+    const pipeline = openPipeline(vault.deps)
+    const app = new Elysia()
+      .use(routesOf(vault.deps, pipeline))
+      .onBeforeHandle({ as: 'global' }, early)
+    expect((await ask(app, 'POST', '/tokens', create)).status).toBe(201)
+    await pipeline.tally.end()
+  })
+})
