@@ -3,22 +3,27 @@
  * that `COFFER_BINARY` names.
  * @module
  */
-import { chmodSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { temporaryFolder } from './folders.ts'
 
 const mainFile = resolve(import.meta.dir, '../../src/main.ts')
 const compiled = process.env['COFFER_BINARY']
 
-/** Where a binary unpacks its addons, for users who may not write to the system's own folder. */
-function unpackingFolder(): Readonly<Record<string, string>> {
-  if (compiled === undefined) return {}
-  const folder = temporaryFolder()
-  chmodSync(folder, 0o1777)
-  return { BUN_TMPDIR: folder }
-}
+let unpackingFolder: string | undefined
 
-const unpacking = unpackingFolder()
+/**
+ * Where a binary unpacks its addons, for users who may not write to the system's own folder. It
+ * leaves with the temporary folders of a test file, and is then made anew.
+ */
+function unpacking(): Readonly<Record<string, string>> {
+  if (compiled === undefined) return {}
+  if (unpackingFolder === undefined || !existsSync(unpackingFolder)) {
+    unpackingFolder = temporaryFolder()
+    chmodSync(unpackingFolder, 0o1777)
+  }
+  return { BUN_TMPDIR: unpackingFolder }
+}
 
 /** What stands in front of the arguments of every command. */
 export const cofferCommand: readonly string[] =
@@ -41,7 +46,7 @@ const spawn = (args: readonly string[], { env = {}, prefix = [] }: RunOptions) =
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    env: { PATH: process.env['PATH'], ...unpacking, ...env },
+    env: { PATH: process.env['PATH'], ...unpacking(), ...env },
   })
 
 /** Runs a command to its end. */
