@@ -21,31 +21,31 @@ interface Module {
   readonly load: () => Promise<{ readonly target: Target }>
 }
 
-const json = 'src/domain/json*.ts'
+const json = 'src/json/*.ts'
 
 const modules: Readonly<Record<string, Module>> = {
   expression: {
-    files: ['src/domain/expression/**/*.ts', 'src/domain/mask.ts', json],
+    files: ['src/language/expression/**/*.ts', 'src/rules/mask.ts', json],
     load: () => import('./fuzz/targets/expression.ts'),
   },
   search: {
-    files: ['src/domain/{search-query,search-values,containers,instants}.ts'],
+    files: ['src/language/search-*.ts', 'src/rules/{containers,instants}.ts'],
     load: () => import('./fuzz/targets/search.ts'),
   },
   'merge-patch': {
-    files: ['src/domain/merge-patch.ts', json],
+    files: ['src/json/merge-patch.ts', json],
     load: () => import('./fuzz/targets/merge-patch.ts'),
   },
   instants: {
-    files: ['src/domain/instants.ts'],
+    files: ['src/rules/instants.ts'],
     load: () => import('./fuzz/targets/instants.ts'),
   },
   http: {
-    files: ['src/{http,tokens,applications,sessions,records,permissions,tenants,domain}/**/*.ts'],
+    files: ['src/{gate,tokens,applications,sessions,records,permissions,tenants}/**/*.ts'],
     load: () => import('./fuzz/targets/http.ts'),
   },
   wire: { files: [], load: () => import('./fuzz/targets/wire.ts') },
-  json: { files: [json, 'src/domain/digits.ts'], load: () => import('./fuzz/targets/json.ts') },
+  json: { files: [json, 'src/text/digits.ts'], load: () => import('./fuzz/targets/json.ts') },
 }
 
 function usage(): never {

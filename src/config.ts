@@ -6,9 +6,9 @@
  * Source: field.md section 5.2.
  * @module
  */
-import { isJsonObject, type Json, type JsonObject } from './domain/json.ts'
-import { decodeUtf8, parseJson } from './domain/json-parse.ts'
-import { toPlain } from './domain/json-print.ts'
+import { isJsonObject, type Json, type JsonObject } from './json/json.ts'
+import { decodeUtf8, parseJson } from './json/parse.ts'
+import { toPlain } from './json/print.ts'
 import { ApiError } from './errors.ts'
 import {
   bodiesBytesSettingMax,

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { openClockFile } from './cli/clock-file.ts'
-import { openDataFolder, type FolderOptions } from './cli/data-folder.ts'
-import { openDeps } from './cli/serving.ts'
-import { endAfterFailure, logToStderr } from './cli/system.ts'
+import { openClockFile } from './serve/clock-file.ts'
+import { openDataFolder, type FolderOptions } from './serve/data-folder.ts'
+import { openDeps } from './serve/serving.ts'
+import { endAfterFailure, logToStderr } from './serve/system.ts'
 import type { Deps, Log } from './deps.ts'
 import { clockStartHoldMs } from './limits.ts'
 import { defaultSettings, type Settings } from './settings.ts'

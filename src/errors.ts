@@ -1,5 +1,5 @@
 /**
- * What can go wrong, as a closed union. Knows nothing of HTTP (`http/problem.ts` maps kinds).
+ * What can go wrong, as a closed union. Knows nothing of HTTP (`gate/problem.ts` maps kinds).
  *
  * Invariant: no value of a caller and no stored value enters a message: say the path, what was
  * expected and, where it helps, a length. Source: contract section 2.

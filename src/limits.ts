@@ -7,7 +7,7 @@
 
 // Transport
 export const bodyBytesMax = 1024 * 1024
-/** decision: of bodies under way, in this process and of one credential (http/body-budget.ts). */
+/** decision: of bodies under way, in this process and of one credential (gate/body-budget.ts). */
 export const bodiesBytesMax = 64 * 1024 * 1024
 export const credentialBodiesBytesMax = 16 * 1024 * 1024
 /**
@@ -267,7 +267,7 @@ export const expiryTextCharsMax = 64
 /** The widest offset in use; hardening H108. */
 export const offsetMinutesMax = 14 * 60
 export const sweepIntervalMs = 1_000
-/** decision: a clock that is corrected moves by less, one that is wrong by more (cli/clock.ts). */
+/** decision: a clock that is corrected moves by less, a wrong one by more (serve/clock.ts). */
 export const clockStepMsMax = 60_000
 /** decision: how long a clock that jumped ahead must stand before anything is destroyed by it. */
 export const clockHoldMs = 60 * 60 * 1_000

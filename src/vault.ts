@@ -14,7 +14,7 @@ import { createKeyring, decodeKeyring, encodeKeyring } from './crypto/keyring.ts
 import { primitives } from './crypto/primitives.ts'
 import { openKeys, type KeyScope, type Keys } from './crypto/scope.ts'
 import type { Deps } from './deps.ts'
-import { mayHold, permissions } from './domain/permissions.ts'
+import { mayHold, permissions } from './rules/permissions.ts'
 import { ApiError, invariant } from './errors.ts'
 import { openRow, sealRow, type RowSealer } from './records/sealed-row.ts'
 import { Secret } from './secret.ts'

@@ -14,7 +14,7 @@ import {
   typeTerm,
 } from './applications/record.ts'
 import type { Keys } from './crypto/scope.ts'
-import { isKeptEffect } from './http/idempotency.ts'
+import { isKeptEffect } from './gate/idempotency.ts'
 import type { Collection } from './records/sealed-row.ts'
 import {
   openSession,
@@ -26,7 +26,7 @@ import { equalDigests } from './store/check-query.ts'
 import type { Digest, Row } from './store/contract.ts'
 import { attempt } from './store/corrupt.ts'
 import { openTenant, tenantUnique } from './tenants/record.ts'
-import { isFoundByItsRecord } from './tokens/check-row.ts'
+import { isFoundByItsRecord } from './tokens/write/check-row.ts'
 import { isKeyringRow } from './vault.ts'
 
 /** Plain data without any stored value. */

@@ -6,7 +6,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import type { Deps } from '../../src/deps.ts'
 import { guessesPerMinuteSettingMax, requestsPerSecondSettingMax } from '../../src/limits.ts'
 import { defaultSettings } from '../../src/settings.ts'

@@ -12,7 +12,7 @@ export interface Exception {
   readonly reason: string
 }
 
-const expressions = 'src/domain/expression'
+const expressions = 'src/language/expression'
 
 const types = 'for the type checker: what is no such value fails the condition beside it, too'
 const shortCut = 'a short cut: the way around it comes to the same'
@@ -63,63 +63,63 @@ export const equivalent: readonly Exception[] = [
     reason: 'a part that throws is as wrong as one that gives nothing',
   },
   {
-    file: 'src/domain/hidden-digits.ts',
+    file: 'src/rules/hidden-digits.ts',
     guard: 'at < digits.length',
     what: ['boundary <='],
     reason: behindEnd,
   },
   ...['applyMask(mask, data)?.masked ?? null', 'applyMask(mask, data, run)?.masked ?? null'].map(
     guard => ({
-      file: 'src/domain/mask.ts',
+      file: 'src/rules/mask.ts',
       guard,
       what: ['never the fallback'],
       reason: 'undefined shows as little as null, and is printed alike each time',
     }),
   ),
   {
-    file: 'src/domain/mask.ts',
+    file: 'src/rules/mask.ts',
     guard: 'places !== undefined && number.length - places.size >= maskHiddenDigitsMin',
     what: ['false'],
     reason: shortCut,
   },
   {
-    file: 'src/domain/mask.ts',
+    file: 'src/rules/mask.ts',
     guard: 'number.length - places.size >= maskHiddenDigitsMin',
     what: ['boundary >'],
     reason: shortCut,
   },
   {
-    file: 'src/domain/number-places.ts',
+    file: 'src/rules/number-places.ts',
     guard: 'at < zeros.length',
     what: ['boundary <='],
     reason: behindEnd,
   },
   {
-    file: 'src/domain/pan-guard.ts',
+    file: 'src/rules/pan-guard.ts',
     guard: 'word.length >= cardNumberDigitsMin',
     what: ['true'],
     reason: shortCut,
   },
   {
-    file: 'src/domain/pan-guard.ts',
+    file: 'src/rules/pan-guard.ts',
     guard: 'at < text.length',
     what: ['boundary <='],
     reason: behindEnd,
   },
   {
-    file: 'src/domain/pan-guard.ts',
+    file: 'src/rules/pan-guard.ts',
     guard: 'isDigitCode(text.charCodeAt(at))',
     what: ['true'],
     reason: shortCut,
   },
   {
-    file: 'src/domain/pan-guard.ts',
+    file: 'src/rules/pan-guard.ts',
     guard: 'digitsIn(text) < cardNumberDigitsMin',
     what: ['false'],
     reason: shortCut,
   },
   {
-    file: 'src/domain/pan-guard.ts',
+    file: 'src/rules/pan-guard.ts',
     guard: 'digits.length < cardNumberDigitsMax',
     what: ['true', 'boundary <='],
     reason: 'bounds the work: more digits are no card number',

@@ -12,19 +12,20 @@ export const root = resolve(import.meta.dir, '..', '..')
 
 const find = (pattern: string): readonly string[] => globSync(pattern, { cwd: root }).toSorted()
 
-const domain = (...names: readonly string[]): readonly string[] =>
-  names.map(name => `src/domain/${name}.ts`)
+const rules = (...names: readonly string[]): readonly string[] =>
+  names.map(name => `src/rules/${name}.ts`)
 
 /** Paths from the root. */
 export const heartFiles: readonly string[] = [
-  ...domain('access', 'caller', 'containers', 'faults', 'grant-limit', 'grants', 'permissions'),
+  ...rules('access', 'caller', 'containers', 'faults', 'grant-limit', 'grants', 'permissions'),
   ...find('src/crypto/*.ts'),
-  ...find('src/domain/expression/**/*.ts'),
-  ...domain('merge-patch'),
-  ...domain('digits', 'hidden-digits', 'mask', 'mask-guard', 'mask-outputs', 'moves'),
-  ...domain('number-places', 'pan-guard'),
+  ...find('src/language/expression/**/*.ts'),
+  'src/json/merge-patch.ts',
+  'src/text/digits.ts',
+  ...rules('hidden-digits', 'mask', 'mask-guard', 'mask-outputs', 'moves'),
+  ...rules('number-places', 'pan-guard'),
 ]
 
 export const heartTests: readonly string[] = find(
-  'test/unit/{crypto,domain,sessions,tokens}/**/*.test.ts',
+  'test/unit/{crypto,rules,language,json,text,sessions,tokens}/**/*.test.ts',
 )

@@ -6,9 +6,9 @@
  * of each other; 20 tokens in all have a third. One container has exactly 1,000 tokens.
  * @module
  */
-import { isLuhnValid } from '../../src/domain/digits.ts'
-import type { Json } from '../../src/domain/json.ts'
-import type { CreateTokenBody } from '../../src/tokens/model.ts'
+import { isLuhnValid } from '../../src/text/digits.ts'
+import type { Json } from '../../src/json/json.ts'
+import type { CreateTokenBody } from '../../src/tokens/schema.ts'
 import type { Random } from './random.ts'
 
 export const blockTokens = 20

@@ -3,7 +3,7 @@
  * what has expired still stands in the store.
  * @module
  */
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import {
   applicationAuthenticator,
   findLiveApplication,
@@ -12,7 +12,7 @@ import type { Deps } from '../../src/deps.ts'
 import { sessionAuthenticator } from '../../src/sessions/authenticate.ts'
 import { defaultSettings } from '../../src/settings.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { loadToken } from '../../src/tokens/load.ts'
+import { loadToken } from '../../src/tokens/read/load.ts'
 import { openTurns } from '../../src/turns.ts'
 import { createVault, openVaultKeys } from '../../src/vault.ts'
 import type { Random } from '../seed/random.ts'

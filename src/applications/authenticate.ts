@@ -6,7 +6,7 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
-import type { Caller } from '../domain/caller.ts'
+import type { Caller } from '../rules/caller.ts'
 import type { MaybeLater } from '../maybe-later.ts'
 import { isExpired } from '../records/deadline.ts'
 import { cacheByGeneration } from '../records/generation-cache.ts'

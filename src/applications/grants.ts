@@ -3,17 +3,17 @@
  *
  * @module
  */
-import type { Grants } from '../domain/access.ts'
-import { addFault, type Faults } from '../domain/faults.ts'
+import type { Grants } from '../rules/access.ts'
+import { addFault, type Faults } from '../rules/faults.ts'
 import {
   checkRuleContainer,
   composeGrants,
   type GrantsDraft,
   type RuleScope,
-} from '../domain/grants.ts'
-import { applicationTypes, type ApplicationType } from '../domain/permissions.ts'
+} from '../rules/grants.ts'
+import { applicationTypes, type ApplicationType } from '../rules/permissions.ts'
 import { ApiError } from '../errors.ts'
-import type { RuleBody } from './model.ts'
+import type { RuleBody } from './schema.ts'
 
 function checkScope(faults: Faults, path: string, rule: RuleBody): RuleScope {
   if (rule.conditions !== undefined && rule.conditions !== null) {

@@ -6,9 +6,9 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { hooks } from '../http/hooks.ts'
-import { operation, type Call, type Reply } from '../http/operation.ts'
-import type { Pipeline } from '../http/pipeline.ts'
+import { hooks } from '../gate/hooks.ts'
+import { operation, type Call, type Reply } from '../gate/operation.ts'
+import type { Pipeline } from '../gate/pipeline.ts'
 import {
   createKeyExamples,
   createKeySchema,
@@ -18,7 +18,7 @@ import {
   listKeysQuery,
   newKeyExamples,
   printKey,
-} from './key-model.ts'
+} from './key-schema.ts'
 import { createKey, deleteKey, getKey, listKeys, type NewKey } from './key-service.ts'
 import { idsOf } from './routes.ts'
 

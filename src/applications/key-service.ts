@@ -9,8 +9,8 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
-import type { Caller } from '../domain/caller.ts'
-import { parseFutureInstant } from '../domain/instants.ts'
+import type { Caller } from '../rules/caller.ts'
+import { parseFutureInstant } from '../rules/instants.ts'
 import { ApiError } from '../errors.ts'
 import { applicationKeysMax } from '../limits.ts'
 import type { Standing } from '../records/write.ts'

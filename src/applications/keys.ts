@@ -10,7 +10,7 @@ import { base58, base58Pattern, uuidOf } from '../bytes.ts'
 import { uniqueDigest } from '../crypto/digest.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
-import { printInstantUtc, type Instant } from '../domain/instants.ts'
+import { printInstantUtc, type Instant } from '../rules/instants.ts'
 import { Secret } from '../secret.ts'
 import type { Digest, Row } from '../store/contract.ts'
 

@@ -5,12 +5,12 @@
  */
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { applicationTypes } from '../domain/permissions.ts'
+import { applicationTypes } from '../rules/permissions.ts'
 import { invalid } from '../errors.ts'
-import { hooks } from '../http/hooks.ts'
-import { operation, type Call, type Reply } from '../http/operation.ts'
-import type { Pipeline } from '../http/pipeline.ts'
-import { printPage, readPageRequest, type QueryParameters } from '../http/query.ts'
+import { hooks } from '../gate/hooks.ts'
+import { operation, type Call, type Reply } from '../gate/operation.ts'
+import type { Pipeline } from '../gate/pipeline.ts'
+import { printPage, readPageRequest, type QueryParameters } from '../gate/query.ts'
 import { idFilterMax } from '../limits.ts'
 import {
   applicationExamples,
@@ -25,7 +25,7 @@ import {
   createApplicationSchema,
   listApplicationsQuery,
   updateApplicationSchema,
-} from './model.ts'
+} from './schema.ts'
 import { printApplication } from './record.ts'
 import {
   createApplication,

@@ -6,11 +6,11 @@
  */
 import { uuidOf } from '../bytes.ts'
 import type { Deps } from '../deps.ts'
-import { holdsAnywhere } from '../domain/access.ts'
-import type { Caller } from '../domain/caller.ts'
-import { isWithin } from '../domain/grant-limit.ts'
-import { parseFutureInstant } from '../domain/instants.ts'
-import type { ApplicationType, Permission } from '../domain/permissions.ts'
+import { holdsAnywhere } from '../rules/access.ts'
+import type { Caller } from '../rules/caller.ts'
+import { isWithin } from '../rules/grant-limit.ts'
+import { parseFutureInstant } from '../rules/instants.ts'
+import type { ApplicationType, Permission } from '../rules/permissions.ts'
 import { ApiError, invariant } from '../errors.ts'
 import { isExpired } from '../records/deadline.ts'
 import { inTurn } from '../records/turns.ts'
@@ -19,7 +19,7 @@ import type { Secret } from '../secret.ts'
 import type { Change, NewRow, Query } from '../store/contract.ts'
 import { assertGrantsOfSomeType, checkGrants } from './grants.ts'
 import { heldKeys, newKey, type HeldKey, type KeyRecord } from './keys.ts'
-import type { CreateApplicationBody, UpdateApplicationBody } from './model.ts'
+import type { CreateApplicationBody, UpdateApplicationBody } from './schema.ts'
 import {
   applicationUnique,
   keyDigest,

@@ -11,9 +11,9 @@ import type { Keys } from '../crypto/scope.ts'
 import { listTenants } from '../tenants/record.ts'
 import type { Store } from '../store/contract.ts'
 import { composeManager } from '../vault.ts'
-import { openDataFolder, type FolderOptions } from './data-folder.ts'
-import { CommandFailure } from './failure.ts'
-import { endAfterFailure, randomBytes, sayNow, wallMs } from './system.ts'
+import { openDataFolder, type FolderOptions } from '../serve/data-folder.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { endAfterFailure, randomBytes, sayNow, wallMs } from '../serve/system.ts'
 
 export interface AppCreateOptions extends FolderOptions {
   readonly name: string

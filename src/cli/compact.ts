@@ -12,8 +12,8 @@ import { chownSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Keys } from '../crypto/scope.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
-import { copyBytesOf, copyStore } from '../store/lmdb/compact.ts'
-import { freeBytesAt } from '../store/lmdb/free-space.ts'
+import { copyBytesOf, copyStore } from '../store/lmdb/inspect/compact.ts'
+import { freeBytesAt } from '../store/lmdb/write/free-space.ts'
 import {
   clearLeftovers,
   explained,
@@ -22,10 +22,10 @@ import {
   syncFolder,
   type FolderOptions,
   type LockedFolder,
-} from './data-folder.ts'
-import { CommandFailure } from './failure.ts'
+} from '../serve/data-folder.ts'
+import { CommandFailure } from '../serve/failure.ts'
 import { emptyReport, inspect } from './inspect.ts'
-import { sayNow } from './system.ts'
+import { sayNow } from '../serve/system.ts'
 
 const databaseIn = (store: string): string => join(store, 'data.mdb')
 

@@ -6,9 +6,9 @@
  * @module
  */
 import type { NewVault } from '../vault.ts'
-import { createDataFolder, type FolderOptions } from './data-folder.ts'
-import { CommandFailure } from './failure.ts'
-import { sayNow } from './system.ts'
+import { createDataFolder, type FolderOptions } from '../serve/data-folder.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { sayNow } from '../serve/system.ts'
 
 export interface InitOptions extends FolderOptions {
   readonly json?: boolean

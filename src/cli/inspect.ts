@@ -9,9 +9,9 @@
 import type { Keys } from '../crypto/scope.ts'
 import { findingsShownMax } from '../limits.ts'
 import type { Store } from '../store/contract.ts'
-import { examinePages } from '../store/lmdb/damaged-pages.ts'
+import { examinePages } from '../store/lmdb/inspect/damaged-pages.ts'
 import { checkRecords, type RowCounts } from '../verify.ts'
-import { openStoreOf, type FoundFolder } from './data-folder.ts'
+import { openStoreOf, type FoundFolder } from '../serve/data-folder.ts'
 
 /** One damage: of a page of the file, or of a row or what leads to it. */
 export interface Damage {

@@ -10,9 +10,14 @@ import { isExpired } from '../records/deadline.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Row, Store } from '../store/contract.ts'
 import { listTenants } from '../tenants/record.ts'
-import { lockDataFolder, openKeysOf, openStoreOf, type FolderOptions } from './data-folder.ts'
-import { CommandFailure } from './failure.ts'
-import { wallMs } from './system.ts'
+import {
+  lockDataFolder,
+  openKeysOf,
+  openStoreOf,
+  type FolderOptions,
+} from '../serve/data-folder.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { wallMs } from '../serve/system.ts'
 
 async function managersOf(store: Store, keys: Keys, tenantId: string): Promise<readonly Row[]> {
   const query = { term: typeTerm(keys, tenantId, 'management') }

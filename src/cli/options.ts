@@ -17,7 +17,7 @@ import {
 } from '../config.ts'
 import { ApiError } from '../errors.ts'
 import { configFileBytesMax } from '../limits.ts'
-import { CommandFailure } from './failure.ts'
+import { CommandFailure } from '../serve/failure.ts'
 
 const usageExitCode = 2
 const prefix = 'COFFER_'

@@ -10,7 +10,7 @@
 import type { Config, TcpAddress } from '../config.ts'
 import { clockStartHoldMs } from '../limits.ts'
 import { openLockWaker } from '../store/lmdb/lock-waiters.ts'
-import { openClockFile } from './clock-file.ts'
+import { openClockFile } from '../serve/clock-file.ts'
 import {
   clearLeftovers,
   lockDataFolder,
@@ -19,16 +19,16 @@ import {
   openStoreOf,
   type FolderOptions,
   type LockedFolder,
-} from './data-folder.ts'
-import { CommandFailure } from './failure.ts'
-import { assertOwnFiles } from './file-access.ts'
+} from '../serve/data-folder.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { assertOwnFiles } from '../serve/file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
-import { findPort, untilSignalled } from './server.ts'
-import { endingSignals, outliveTerminal, serveUntilSignalled } from './serving.ts'
-import { openSupervisor } from './supervisor.ts'
-import { elapsedMs, endAfterFailure, logToStderr, outliveReaders, say } from './system.ts'
-import { startWorker, type WorkerProcess } from './worker-process.ts'
-import type { WorkerOrder } from './worker.ts'
+import { findPort, untilSignalled } from '../serve/server.ts'
+import { endingSignals, outliveTerminal, serveUntilSignalled } from '../serve/serving.ts'
+import { openSupervisor } from '../serve/supervisor.ts'
+import { elapsedMs, endAfterFailure, logToStderr, outliveReaders, say } from '../serve/system.ts'
+import { startWorker, type WorkerProcess } from '../serve/worker-process.ts'
+import type { WorkerOrder } from '../serve/worker.ts'
 
 export type ServeOptions = FolderOptions & ConfigOptions
 

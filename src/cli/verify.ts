@@ -5,10 +5,10 @@
  * Source: hardening.md section 6, D8.
  * @module
  */
-import { lockDataFolder, openKeysOf, type FolderOptions } from './data-folder.ts'
-import { CommandFailure } from './failure.ts'
+import { lockDataFolder, openKeysOf, type FolderOptions } from '../serve/data-folder.ts'
+import { CommandFailure } from '../serve/failure.ts'
 import { emptyReport, inspect, isWhole, type Damage, type Report } from './inspect.ts'
-import { sayNow } from './system.ts'
+import { sayNow } from '../serve/system.ts'
 
 export interface VerifyOptions extends FolderOptions {
   readonly json?: boolean

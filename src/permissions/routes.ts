@@ -12,12 +12,12 @@ import {
   permissions,
   type ApplicationType,
   type Permission,
-} from '../domain/permissions.ts'
+} from '../rules/permissions.ts'
 import { invalid } from '../errors.ts'
-import { hooks } from '../http/hooks.ts'
-import { operation } from '../http/operation.ts'
-import type { Pipeline } from '../http/pipeline.ts'
-import type { QueryParameters } from '../http/query.ts'
+import { hooks } from '../gate/hooks.ts'
+import { operation } from '../gate/operation.ts'
+import type { Pipeline } from '../gate/pipeline.ts'
+import type { QueryParameters } from '../gate/query.ts'
 
 const descriptions: Readonly<Record<Permission, string>> = {
   'token:create': 'Create tokens',

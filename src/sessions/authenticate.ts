@@ -11,9 +11,9 @@
  * one is opened all the same, whose application is nowhere.
  * @module
  */
-import type { Grants } from '../domain/access.ts'
-import type { Caller } from '../domain/caller.ts'
-import { grantsWithin } from '../domain/grant-limit.ts'
+import type { Grants } from '../rules/access.ts'
+import type { Caller } from '../rules/caller.ts'
+import { grantsWithin } from '../rules/grant-limit.ts'
 import type { MaybeLater } from '../maybe-later.ts'
 import { isExpired } from '../records/deadline.ts'
 import { cacheByGeneration } from '../records/generation-cache.ts'

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
-import type { Caller } from '../domain/caller.ts'
+import type { Caller } from '../rules/caller.ts'
 
 export interface SessionDeps extends Deps {
   /**

@@ -5,7 +5,7 @@
  * any other one is as absent.
  * @module
  */
-import type { Caller } from '../domain/caller.ts'
+import type { Caller } from '../rules/caller.ts'
 import { ApiError } from '../errors.ts'
 import { untilWritten, writeAs } from '../records/write.ts'
 import type { SessionDeps } from './deps.ts'

@@ -4,20 +4,20 @@
  * Source: spec, "Access rule", "Condition"; contract sections 11 and 12.
  * @module
  */
-import type { Condition, Grants } from '../domain/access.ts'
-import { normaliseContainer, normaliseContainerStart } from '../domain/containers.ts'
-import { addFault, type Faults } from '../domain/faults.ts'
+import type { Condition, Grants } from '../rules/access.ts'
+import { normaliseContainer, normaliseContainerStart } from '../rules/containers.ts'
+import { addFault, type Faults } from '../rules/faults.ts'
 import {
   checkRuleContainer,
   collectFault,
   composeGrants,
   type GrantsDraft,
   type RuleScope,
-} from '../domain/grants.ts'
-import { hasCharacters } from '../domain/text.ts'
+} from '../rules/grants.ts'
+import { hasCharacters } from '../text/own.ts'
 import { invalid } from '../errors.ts'
 import { tokenIdCharsMax } from '../limits.ts'
-import type { SessionRuleBody } from './model.ts'
+import type { SessionRuleBody } from './schema.ts'
 
 /** @returns the value as tokens are compared with it */
 function normaliseValue({ attribute, operator, value }: Condition, at: string): string {

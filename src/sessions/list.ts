@@ -6,8 +6,8 @@
  * applications are left out of it. Sessions of an older version have no id and are not listed.
  * @module
  */
-import type { Caller } from '../domain/caller.ts'
-import { printInstantUtc } from '../domain/instants.ts'
+import type { Caller } from '../rules/caller.ts'
+import { printInstantUtc } from '../rules/instants.ts'
 import { openCursor, sealCursor } from '../records/cursor.ts'
 import type { Row } from '../store/contract.ts'
 import type { SessionDeps } from './deps.ts'

@@ -4,12 +4,12 @@
  * @module
  */
 import { Elysia } from 'elysia'
-import { printInstantUtc } from '../domain/instants.ts'
+import { printInstantUtc } from '../rules/instants.ts'
 import { invalid } from '../errors.ts'
-import { hooks } from '../http/hooks.ts'
-import { operation, type Call, type Reply } from '../http/operation.ts'
-import type { Pipeline } from '../http/pipeline.ts'
-import { printStretch, readPageRequest } from '../http/query.ts'
+import { hooks } from '../gate/hooks.ts'
+import { operation, type Call, type Reply } from '../gate/operation.ts'
+import type { Pipeline } from '../gate/pipeline.ts'
+import { printStretch, readPageRequest } from '../gate/query.ts'
 import type { SessionDeps } from './deps.ts'
 import { endSession } from './end.ts'
 import { authorizeSessionExamples, newSessionExamples, sessionListExamples } from './examples.ts'
@@ -19,7 +19,7 @@ import {
   listSessionsQuery,
   newSessionSchema,
   sessionListSchema,
-} from './model.ts'
+} from './schema.ts'
 import { authorizeSession, createSession } from './service.ts'
 
 async function create(deps: SessionDeps, { caller }: Call): Promise<Reply> {

@@ -6,9 +6,9 @@
  */
 import { base58, uuidOf } from '../bytes.ts'
 import type { Deps } from '../deps.ts'
-import type { Caller } from '../domain/caller.ts'
-import { isWithin } from '../domain/grant-limit.ts'
-import { parseFutureInstant } from '../domain/instants.ts'
+import type { Caller } from '../rules/caller.ts'
+import { isWithin } from '../rules/grant-limit.ts'
+import { parseFutureInstant } from '../rules/instants.ts'
 import { ApiError, invalid, invariant } from '../errors.ts'
 import { sessionMsDefault, sessionMsMax } from '../limits.ts'
 import { CredentialMoved, untilWritten, writeAs } from '../records/write.ts'
@@ -16,7 +16,7 @@ import { Secret } from '../secret.ts'
 import { sessionKeyPrefix } from './authenticate.ts'
 import type { SessionDeps } from './deps.ts'
 import { checkSessionGrants } from './grants.ts'
-import type { AuthorizeSessionBody } from './model.ts'
+import type { AuthorizeSessionBody } from './schema.ts'
 import {
   isUsable,
   nonceDigest,

@@ -8,7 +8,7 @@
  * hours at most.
  * @module
  */
-import type { Caller } from '../domain/caller.ts'
+import type { Caller } from '../rules/caller.ts'
 import type { SessionDeps } from './deps.ts'
 import type { SessionRecord } from './record.ts'
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
-import type { Caller } from '../domain/caller.ts'
+import type { Caller } from '../rules/caller.ts'
 import { ApiError } from '../errors.ts'
 import { untilWritten, writeAs, type Standing } from '../records/write.ts'
 import { openTenant, sealTenant, tenantUnique, type TenantRecord } from './record.ts'

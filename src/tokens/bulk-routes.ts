@@ -6,32 +6,32 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import type { Json } from '../domain/json.ts'
-import { printJson } from '../domain/json-print.ts'
+import type { Json } from '../json/json.ts'
+import { printJson } from '../json/print.ts'
 import { ApiError, invalid } from '../errors.ts'
-import { readEnvelope } from '../http/bodies.ts'
-import { hooks } from '../http/hooks.ts'
+import { readEnvelope } from '../gate/bodies.ts'
+import { hooks } from '../gate/hooks.ts'
 import {
   operation,
   type Call,
   type Content,
   type Repetition,
   type Reply,
-} from '../http/operation.ts'
-import type { Pipeline } from '../http/pipeline.ts'
-import { describeError } from '../http/problem.ts'
-import type { QueryParameters } from '../http/query.ts'
+} from '../gate/operation.ts'
+import type { Pipeline } from '../gate/pipeline.ts'
+import { describeError } from '../gate/problem.ts'
+import type { QueryParameters } from '../gate/query.ts'
 import { bulkLeavesMax } from '../limits.ts'
-import { detokenize } from './detokenize.ts'
+import { detokenize } from './read/detokenize.ts'
 import {
   detokenizedExamples,
   detokenizeExamples,
   tokenizedExamples,
   tokenizeExamples,
 } from './examples.ts'
-import { createTokenSchema, opaqueMembers, tokenSchema, type CreateTokenBody } from './model.ts'
-import type { Past } from './replay.ts'
-import { retokenize, type KeptLeaves } from './tokenize-replay.ts'
+import { createTokenSchema, opaqueMembers, tokenSchema, type CreateTokenBody } from './schema.ts'
+import type { Past } from './write/replay.ts'
+import { retokenize, type KeptLeaves } from './write/tokenize-replay.ts'
 import {
   printWhole,
   resultsOf,
@@ -39,7 +39,7 @@ import {
   tokenizeWhole,
   type ItemResult,
   type ReadRequest,
-} from './tokenize.ts'
+} from './write/tokenize.ts'
 
 const anyJson = Type.Any({ description: 'Any JSON.' })
 

@@ -5,23 +5,23 @@
  */
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { TextMap } from '../domain/text-map.ts'
+import { TextMap } from '../text/map.ts'
 import { invalid } from '../errors.ts'
-import { hooks } from '../http/hooks.ts'
-import { operation, type Call, type Reply } from '../http/operation.ts'
-import type { Pipeline } from '../http/pipeline.ts'
+import { hooks } from '../gate/hooks.ts'
+import { operation, type Call, type Reply } from '../gate/operation.ts'
+import type { Pipeline } from '../gate/pipeline.ts'
 import {
   printPage,
   printStretch,
   readPartRequest,
   type PartRequest,
   type QueryParameters,
-} from '../http/query.ts'
+} from '../gate/query.ts'
 import { pageSizeDefault } from '../limits.ts'
 import { searchExamples, tokenListExamples } from './examples.ts'
-import { readTokenFilter } from './filters.ts'
-import { listTokens } from './list.ts'
-import type { Listed } from './listing.ts'
+import { readTokenFilter } from './find/filters.ts'
+import { listTokens } from './find/list.ts'
+import type { Listed } from './find/listing.ts'
 import {
   listTokensQuery,
   searchTokensSchema,
@@ -29,8 +29,8 @@ import {
   tokenWalkSchema,
   walkTokensQuery,
   type SearchTokensBody,
-} from './model.ts'
-import { searchTokens } from './search.ts'
+} from './schema.ts'
+import { searchTokens } from './find/search.ts'
 
 const replyOf = (request: PartRequest, listed: Listed): Reply => ({
   status: 200,

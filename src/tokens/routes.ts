@@ -5,11 +5,11 @@
  */
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { hooks } from '../http/hooks.ts'
-import { operation, type Call, type Repetition, type Reply } from '../http/operation.ts'
-import type { Pipeline } from '../http/pipeline.ts'
-import type { Answer } from './batch.ts'
-import { createToken } from './create.ts'
+import { hooks } from '../gate/hooks.ts'
+import { operation, type Call, type Repetition, type Reply } from '../gate/operation.ts'
+import type { Pipeline } from '../gate/pipeline.ts'
+import type { Answer } from './write/batch.ts'
+import { createToken } from './write/create.ts'
 import {
   changedTokenExamples,
   createTokenExamples,
@@ -17,12 +17,12 @@ import {
   tokenExamples,
   updateTokenExamples,
 } from './examples.ts'
-import { loadToken } from './load.ts'
-import { createTokenSchema, opaqueMembers, tokenSchema, updateTokenSchema } from './model.ts'
-import { recreateAnswer, reupdateAnswer, type KeptItem, type Past } from './replay.ts'
-import { removeToken } from './remove.ts'
-import { updateToken } from './update.ts'
-import { standingFrame, viewStored } from './view.ts'
+import { loadToken } from './read/load.ts'
+import { createTokenSchema, opaqueMembers, tokenSchema, updateTokenSchema } from './schema.ts'
+import { recreateAnswer, reupdateAnswer, type KeptItem, type Past } from './write/replay.ts'
+import { removeToken } from './write/remove.ts'
+import { updateToken } from './write/update.ts'
+import { standingFrame, viewStored } from './read/view.ts'
 
 const newToken = {
   contentType: 'application/json',

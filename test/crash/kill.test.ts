@@ -5,8 +5,8 @@
  */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { buildApp } from '../../src/app.ts'
-import { readMasterKey } from '../../src/cli/master-key.ts'
+import { buildApp } from '../../src/serve/app.ts'
+import { readMasterKey } from '../../src/serve/master-key.ts'
 import { defaultSettings } from '../../src/settings.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { openTurns } from '../../src/turns.ts'

@@ -4,7 +4,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { buildApp, type App } from '../../src/app.ts'
+import { buildApp, type App } from '../../src/serve/app.ts'
 import { credentialAnswersBytesMax, retryAfterSeconds } from '../../src/limits.ts'
 import { openTestVault, requestOf, type Ask, type TestVault } from '../support/vault.ts'
 

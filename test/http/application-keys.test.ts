@@ -5,7 +5,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import { applicationKeysMax } from '../../src/limits.ts'
 import { expectProblem } from '../support/problem.ts'
 import { addApplication, openSessionKit, type Application } from '../support/sessions.ts'

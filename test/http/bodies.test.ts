@@ -4,8 +4,8 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { decodeUtf8, parseJson } from '../../src/domain/json-parse.ts'
-import { printJson } from '../../src/domain/json-print.ts'
+import { decodeUtf8, parseJson } from '../../src/json/parse.ts'
+import { printJson } from '../../src/json/print.ts'
 import { jsonDepthMax } from '../../src/limits.ts'
 import { canary } from '../support/refusal.ts'
 import { describeVectors, readVectors } from '../support/vectors.ts'

@@ -4,7 +4,7 @@
  * @module
  */
 import { beforeAll, expect, test } from 'bun:test'
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import { shortBodyBytesMax } from '../../src/limits.ts'
 import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
 

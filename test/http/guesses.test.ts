@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import { guessClausesMax, guessWindowMs, sessionGuessBudgets } from '../../src/limits.ts'
 import { openWorld, ruleOf, small, spentLines, statusesOf, times } from '../support/guesses.ts'
 import { canary } from '../support/refusal.ts'

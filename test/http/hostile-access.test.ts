@@ -4,7 +4,7 @@
  * @module
  */
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { permissions as allPermissions } from '../../src/domain/permissions.ts'
+import { permissions as allPermissions } from '../../src/rules/permissions.ts'
 import { expectProblem } from '../support/problem.ts'
 import { canary } from '../support/refusal.ts'
 import { addApplication, openSessionKit, tokenPermissions } from '../support/sessions.ts'

@@ -4,7 +4,7 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import { sweep } from '../../src/expiry.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 

@@ -4,9 +4,9 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import { sweep } from '../../src/expiry.ts'
-import { slotOf } from '../../src/http/idempotency.ts'
+import { slotOf } from '../../src/gate/idempotency.ts'
 import { idempotencyKeptMs } from '../../src/limits.ts'
 import { canary } from '../support/refusal.ts'
 import {

@@ -5,7 +5,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import { descriptionCharsMax, idFilterMax, nameCharsMax, rulesMax } from '../../src/limits.ts'
 import { expectProblem } from '../support/problem.ts'
 import { openSessionKit, type SessionKit } from '../support/sessions.ts'

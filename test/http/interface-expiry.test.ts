@@ -4,7 +4,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { startServer } from '../../src/cli/server.ts'
+import { startServer } from '../../src/serve/server.ts'
 import { sweep } from '../../src/expiry.ts'
 import { sweepIntervalMs } from '../../src/limits.ts'
 import { fakeMachine } from '../support/fake-wall.ts'

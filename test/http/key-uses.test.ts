@@ -5,7 +5,7 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { buildApp, type App } from '../../src/app.ts'
+import { buildApp, type App } from '../../src/serve/app.ts'
 import type { Deps } from '../../src/deps.ts'
 import { ApiError } from '../../src/errors.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'

@@ -5,9 +5,9 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { buildApp } from '../../src/app.ts'
-import { permissions } from '../../src/domain/permissions.ts'
-import { tokenTypeNames } from '../../src/domain/token-types.ts'
+import { buildApp } from '../../src/serve/app.ts'
+import { permissions } from '../../src/rules/permissions.ts'
+import { tokenTypeNames } from '../../src/rules/token-types.ts'
 import { idempotencyKeyCharsMax, traceIdCharsMax } from '../../src/limits.ts'
 import {
   checkerOf,

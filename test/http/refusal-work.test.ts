@@ -4,11 +4,11 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import { sweep } from '../../src/expiry.ts'
 import { openEnvironment, type Environment, type Table } from '../../src/store/lmdb/environment.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { findRow } from '../../src/store/lmdb/stored-rows.ts'
+import { findRow } from '../../src/store/lmdb/rows/stored-rows.ts'
 import { inserted, uniqueOf } from '../store/rows.ts'
 import { countWork, type Work } from '../support/counting.ts'
 import { temporaryFolder } from '../support/folders.ts'

@@ -3,9 +3,9 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import { findLiveApplication } from '../../src/applications/authenticate.ts'
-import type { Caller } from '../../src/domain/caller.ts'
+import type { Caller } from '../../src/rules/caller.ts'
 import { sweep } from '../../src/expiry.ts'
 import { CredentialMoved } from '../../src/records/write.ts'
 import { authorizeSession } from '../../src/sessions/service.ts'

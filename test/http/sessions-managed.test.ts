@@ -3,7 +3,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import { openSession, sealSession, sessionKeyDigest } from '../../src/sessions/record.ts'
 import { addApplication, openSessionKit, type SessionKit } from '../support/sessions.ts'
 import { addTenant } from '../support/tenants.ts'

@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import { callerNowMs } from '../../src/limits.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 

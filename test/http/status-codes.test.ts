@@ -4,7 +4,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import { ApiError } from '../../src/errors.ts'
 import { openAccessKit, type AccessKit, type Credential } from '../support/access/credentials.ts'
 import { operations, type Operation, type Place } from '../support/access/operations.ts'

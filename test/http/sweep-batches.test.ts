@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { startServer } from '../../src/cli/server.ts'
+import { startServer } from '../../src/serve/server.ts'
 import { sweep } from '../../src/expiry.ts'
 import {
   sweepBatchRows,

@@ -5,7 +5,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import { storedRow } from '../../src/store/clear-header.ts'
 import type { Row, Store } from '../../src/store/contract.ts'
 import { canary } from '../support/refusal.ts'

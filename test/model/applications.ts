@@ -3,8 +3,8 @@
  * hardening H139 and H140 for what a management application may hand on.
  * @module
  */
-import type { Grants as RealGrants } from '../../src/domain/access.ts'
-import { isWithin } from '../../src/domain/grant-limit.ts'
+import type { Grants as RealGrants } from '../../src/rules/access.ts'
+import { isWithin } from '../../src/rules/grant-limit.ts'
 import {
   admit,
   callerOf,

@@ -4,7 +4,7 @@
  */
 import { expect } from 'bun:test'
 import { composeApplication } from '../../src/applications/service.ts'
-import type { CreateApplicationBody } from '../../src/applications/model.ts'
+import type { CreateApplicationBody } from '../../src/applications/schema.ts'
 import { tokenPermissions } from './access.ts'
 import { createApplication } from './applications.ts'
 import { writeExpiry } from './instants.ts'

@@ -1,11 +1,11 @@
 /**
  * Laws of the clock of a running vault, over walls that step, jump and stand still, and over
- * processes that end in any way. Source: src/cli/clock.ts; contract section 10.
+ * processes that end in any way. Source: src/serve/clock.ts; contract section 10.
  * @module
  */
 import { describe, test } from 'bun:test'
 import * as fc from 'fast-check'
-import type { Clock } from '../../src/cli/clock.ts'
+import type { Clock } from '../../src/serve/clock.ts'
 import { clockHoldMs, clockLeaseMs, clockStartHoldMs, clockStepMsMax } from '../../src/limits.ts'
 import { fakeMachine, type FakeMachine } from '../support/fake-wall.ts'
 

@@ -4,7 +4,7 @@ import {
   containerAncestors,
   containerCovers,
   normaliseContainer,
-} from '../../src/domain/containers.ts'
+} from '../../src/rules/containers.ts'
 import { ApiError } from '../../src/errors.ts'
 
 const segment = fc.string({

@@ -4,20 +4,20 @@
  */
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { bindTemplate } from '../../src/domain/expression/compile.ts'
-import { filterNames, findFilter } from '../../src/domain/expression/filters/table.ts'
-import { parseJsonPath } from '../../src/domain/expression/json-path/parse.ts'
-import { parseTemplate } from '../../src/domain/expression/parse.ts'
-import { startRun } from '../../src/domain/expression/run.ts'
+import { bindTemplate } from '../../src/language/expression/compile.ts'
+import { filterNames, findFilter } from '../../src/language/expression/filters/table.ts'
+import { parseJsonPath } from '../../src/language/expression/json-path/parse.ts'
+import { parseTemplate } from '../../src/language/expression/parse.ts'
+import { startRun } from '../../src/language/expression/run.ts'
 import type {
   FilterCall,
   Operand,
   Output,
   Part,
   Template,
-} from '../../src/domain/expression/tree.ts'
-import type { Json } from '../../src/domain/json.ts'
-import { applyMask } from '../../src/domain/mask.ts'
+} from '../../src/language/expression/tree.ts'
+import type { Json } from '../../src/json/json.ts'
+import { applyMask } from '../../src/rules/mask.ts'
 import { ApiError } from '../../src/errors.ts'
 import { expressionCharsMax } from '../../src/limits.ts'
 import { json } from '../support/arbitrary-json.ts'

@@ -8,9 +8,9 @@ import {
   type Grants,
   type Place,
   type Rule,
-} from '../../src/domain/access.ts'
-import { isWithin, grantsWithin } from '../../src/domain/grant-limit.ts'
-import { tokenPermissions } from '../../src/domain/permissions.ts'
+} from '../../src/rules/access.ts'
+import { isWithin, grantsWithin } from '../../src/rules/grant-limit.ts'
+import { tokenPermissions } from '../../src/rules/permissions.ts'
 
 // Few names, so that areas often touch.
 const container = fc.constantFrom('/', '/a/', '/a/b/', '/ab/', '/b/')

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseInstant, printInstantUtc } from '../../src/domain/instants.ts'
+import { parseInstant, printInstantUtc } from '../../src/rules/instants.ts'
 import { ApiError } from '../../src/errors.ts'
 import { expiryTextCharsMax } from '../../src/limits.ts'
 import { pollutedPrototypes } from '../support/prototypes.ts'

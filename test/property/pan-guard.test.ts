@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isLuhnValid } from '../../src/domain/digits.ts'
-import { containsCardNumber } from '../../src/domain/pan-guard.ts'
+import { isLuhnValid } from '../../src/text/digits.ts'
+import { containsCardNumber } from '../../src/rules/pan-guard.ts'
 
 const digits = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...'0123456789'), minLength, maxLength })

@@ -4,7 +4,7 @@
  */
 import { afterEach, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseSearch, type SearchTree } from '../../src/domain/search-query.ts'
+import { parseSearch, type SearchTree } from '../../src/language/search-query.ts'
 import { ApiError } from '../../src/errors.ts'
 import { searchClausesMax, searchDepthMax } from '../../src/limits.ts'
 import { printSearch } from '../support/print-search.ts'

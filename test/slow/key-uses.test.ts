@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { startServer } from '../../src/cli/server.ts'
+import { startServer } from '../../src/serve/server.ts'
 import { keyUsesWriteMs } from '../../src/limits.ts'
 import { openTestVault } from '../support/vault.ts'
 

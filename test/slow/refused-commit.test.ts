@@ -6,7 +6,7 @@
 import { expect, test } from 'bun:test'
 import { open } from 'lmdb'
 import { mapBytes } from '../../src/limits.ts'
-import { commit } from '../../src/store/lmdb/commit.ts'
+import { commit } from '../../src/store/lmdb/write/commit.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
 const rows = 400_000

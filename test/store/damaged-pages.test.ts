@@ -6,7 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { examinePages } from '../../src/store/lmdb/damaged-pages.ts'
+import { examinePages } from '../../src/store/lmdb/inspect/damaged-pages.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import {

@@ -6,11 +6,15 @@ import { describe, expect, test } from 'bun:test'
 import { open } from 'lmdb'
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { assertDataFile, assertSound, examinePages } from '../../src/store/lmdb/damaged-pages.ts'
+import {
+  assertDataFile,
+  assertSound,
+  examinePages,
+} from '../../src/store/lmdb/inspect/damaged-pages.ts'
 import { openEnvironment, tableNames } from '../../src/store/lmdb/environment.ts'
-import { encodeRowKey } from '../../src/store/lmdb/row-key.ts'
+import { encodeRowKey } from '../../src/store/lmdb/rows/row-key.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import type { DataFile } from '../../src/store/lmdb/page-file.ts'
+import type { DataFile } from '../../src/store/lmdb/inspect/page-file.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import {
   add,

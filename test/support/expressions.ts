@@ -2,12 +2,12 @@
  * Expressions under test, on plain values.
  * @module
  */
-import { compileTemplate } from '../../src/domain/expression/compile.ts'
-import { evaluateTemplate } from '../../src/domain/expression/evaluate.ts'
-import type { Scope } from '../../src/domain/expression/run.ts'
-import type { TemplateUse } from '../../src/domain/expression/tree.ts'
-import { fromPlain, toPlain } from '../../src/domain/json-print.ts'
-import type { Json } from '../../src/domain/json.ts'
+import { compileTemplate } from '../../src/language/expression/compile.ts'
+import { evaluateTemplate } from '../../src/language/expression/evaluate.ts'
+import type { Scope } from '../../src/language/expression/run.ts'
+import type { TemplateUse } from '../../src/language/expression/tree.ts'
+import { fromPlain, toPlain } from '../../src/json/print.ts'
+import type { Json } from '../../src/json/json.ts'
 import { expectRefusal } from './refusal.ts'
 import { seededBytes } from './seeded.ts'
 

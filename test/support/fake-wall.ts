@@ -2,7 +2,7 @@
  * A machine whose wall clock is wrong whenever a test says so, and the clock of a vault on it.
  * @module
  */
-import { openClock, type Clock } from '../../src/cli/clock.ts'
+import { openClock, type Clock } from '../../src/serve/clock.ts'
 import { clockStartHoldMs } from '../../src/limits.ts'
 
 export interface FakeMachine {

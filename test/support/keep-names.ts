@@ -5,11 +5,11 @@
  * @module
  */
 import type { KeyScope } from '../../src/crypto/scope.ts'
-import { compileTemplate } from '../../src/domain/expression/compile.ts'
-import { parseJson } from '../../src/domain/json-parse.ts'
-import type { Json } from '../../src/domain/json.ts'
-import { tokenTerms } from '../../src/tokens/record.ts'
-import { shownData } from '../../src/tokens/view.ts'
+import { compileTemplate } from '../../src/language/expression/compile.ts'
+import { parseJson } from '../../src/json/parse.ts'
+import type { Json } from '../../src/json/json.ts'
+import { tokenTerms } from '../../src/tokens/record/record.ts'
+import { shownData } from '../../src/tokens/read/view.ts'
 
 const key = new Uint8Array(32)
 const scope: KeyScope = {

@@ -14,8 +14,13 @@ import { utf8 } from '../../src/bytes.ts'
 import type { Deps } from '../../src/deps.ts'
 import { sealRow } from '../../src/records/sealed-row.ts'
 import type { NewRow } from '../../src/store/contract.ts'
-import { termsOf, tokenTerms, tokenUnique, type TokenContents } from '../../src/tokens/record.ts'
-import { printStored, type TokenRecord } from '../../src/tokens/stored-form.ts'
+import {
+  termsOf,
+  tokenTerms,
+  tokenUnique,
+  type TokenContents,
+} from '../../src/tokens/record/record.ts'
+import { printStored, type TokenRecord } from '../../src/tokens/record/stored-form.ts'
 
 export function sealOlderToken(
   { keys, randomBytes }: Pick<Deps, 'keys' | 'randomBytes'>,

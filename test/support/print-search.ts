@@ -4,7 +4,7 @@
  * The text is not the one that was written: all values stand in quotes, and instants in ranges.
  * @module
  */
-import type { Clause, SearchTree } from '../../src/domain/search-query.ts'
+import type { Clause, SearchTree } from '../../src/language/search-query.ts'
 
 const quote = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 

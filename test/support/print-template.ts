@@ -5,8 +5,8 @@
  * here. Stored expressions are returned as they came and never printed.
  * @module
  */
-import { numberTextOf } from '../../src/domain/expression/numbers.ts'
-import { isNameCode } from '../../src/domain/expression/operand.ts'
+import { numberTextOf } from '../../src/language/expression/numbers.ts'
+import { isNameCode } from '../../src/language/expression/operand.ts'
 import type {
   FilterCall,
   Operand,
@@ -14,7 +14,7 @@ import type {
   PathStep,
   Scalar,
   Template,
-} from '../../src/domain/expression/tree.ts'
+} from '../../src/language/expression/tree.ts'
 
 /** What a string must not hold bare; the rest, line feeds too, may stand in it as it is. */
 const printString = (text: string): string =>

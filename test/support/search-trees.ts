@@ -3,7 +3,7 @@
  * @module
  */
 import fc from 'fast-check'
-import type { Clause, SearchTree } from '../../src/domain/search-query.ts'
+import type { Clause, SearchTree } from '../../src/language/search-query.ts'
 
 export interface SearchWords {
   readonly texts: Readonly<

@@ -5,7 +5,7 @@
  */
 import { uuidOf } from '../../src/bytes.ts'
 import { composeApplication } from '../../src/applications/service.ts'
-import { mayHold, permissions } from '../../src/domain/permissions.ts'
+import { mayHold, permissions } from '../../src/rules/permissions.ts'
 import { sealTenant } from '../../src/tenants/record.ts'
 import type { TestVault } from './vault.ts'
 

@@ -3,7 +3,7 @@
  * clock. Requests go through the application's own handler.
  * @module
  */
-import { buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import { openVaultKeys, createVault } from '../../src/vault.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { openTurns } from '../../src/turns.ts'

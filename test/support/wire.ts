@@ -4,7 +4,7 @@
  */
 import { expect } from 'bun:test'
 import { connect } from 'node:net'
-import { startServer } from '../../src/cli/server.ts'
+import { startServer } from '../../src/serve/server.ts'
 import type { Settings } from '../../src/settings.ts'
 import { readChunks } from './chunks.ts'
 import { canary } from './refusal.ts'

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { parseInstant, printInstantUtc } from '../../../src/domain/instants.ts'
+import { parseInstant, printInstantUtc } from '../../../src/rules/instants.ts'
 import type { Target } from '../engine.ts'
 import { assert, assertEqual, canary, resultOf } from '../invariants.ts'
 

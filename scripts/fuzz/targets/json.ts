@@ -3,13 +3,8 @@
  *
  * @module
  */
-import { parseJson } from '../../../src/domain/json-parse.ts'
-import {
-  fromPlain,
-  printCanonicalJson,
-  printJson,
-  toPlain,
-} from '../../../src/domain/json-print.ts'
+import { parseJson } from '../../../src/json/parse.ts'
+import { fromPlain, printCanonicalJson, printJson, toPlain } from '../../../src/json/print.ts'
 import { readVectors } from '../../../test/support/vectors.ts'
 import type { Target } from '../engine.ts'
 import { assert, assertEqual, canary, resultOf } from '../invariants.ts'

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { parseJson } from '../../../src/domain/json-parse.ts'
-import { printCanonicalJson, printJson } from '../../../src/domain/json-print.ts'
-import { mergePatch } from '../../../src/domain/merge-patch.ts'
+import { parseJson } from '../../../src/json/parse.ts'
+import { printCanonicalJson, printJson } from '../../../src/json/print.ts'
+import { mergePatch } from '../../../src/json/merge-patch.ts'
 import { patchAsTheRfcSays } from '../../../test/support/merge-patch-twin.ts'
 import type { Target } from '../engine.ts'
 import { assert, canary, resultOf, separator, splitInput } from '../invariants.ts'

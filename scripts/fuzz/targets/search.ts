@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { parseSearch, type SearchTree } from '../../../src/domain/search-query.ts'
+import { parseSearch, type SearchTree } from '../../../src/language/search-query.ts'
 import { searchClausesMax, searchDepthMax } from '../../../src/limits.ts'
 import { printSearch } from '../../../test/support/print-search.ts'
 import type { Target } from '../engine.ts'

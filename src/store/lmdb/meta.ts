@@ -8,7 +8,7 @@
 import { utf8 } from '../../bytes.ts'
 import { assertStored } from '../corrupt.ts'
 import type { Environment } from './environment.ts'
-import { decodeRowKey } from './row-key.ts'
+import { decodeRowKey } from './rows/row-key.ts'
 import { readU48, u48Bytes, writeU48 } from '../whole-numbers.ts'
 
 export interface Meta {

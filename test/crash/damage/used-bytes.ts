@@ -3,10 +3,15 @@
  *
  * @module
  */
-import { takeFreeList } from '../../../src/store/lmdb/free-list.ts'
-import { readMetaPages } from '../../../src/store/lmdb/meta-pages.ts'
-import { openDataFile, readU64 } from '../../../src/store/lmdb/page-file.ts'
-import { treeDepthMax, walkTree, type Span, type Walk } from '../../../src/store/lmdb/page-tree.ts'
+import { takeFreeList } from '../../../src/store/lmdb/inspect/free-list.ts'
+import { readMetaPages } from '../../../src/store/lmdb/inspect/meta-pages.ts'
+import { openDataFile, readU64 } from '../../../src/store/lmdb/inspect/page-file.ts'
+import {
+  treeDepthMax,
+  walkTree,
+  type Span,
+  type Walk,
+} from '../../../src/store/lmdb/inspect/page-tree.ts'
 
 const numberOf = ({ buffer, from }: Span): number => readU64(buffer.view, from)
 

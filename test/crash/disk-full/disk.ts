@@ -13,7 +13,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { systemCodeOf } from '../../../src/cli/failure.ts'
+import { systemCodeOf } from '../../../src/serve/failure.ts'
 
 export type DiskKind = 'tmpfs' | 'ext4'
 

@@ -60,7 +60,7 @@ async function newApplication({ keys }: World, client: Client, body: object): Pr
 /**
  * Expiry is nobody's request: it happens at its instant, give or take the slack. A vault that was
  * killed goes on from a mark that its clock wrote ahead, so each kill may bring it forward
- * (`src/cli/clock.ts`).
+ * (`src/serve/clock.ts`).
  */
 function recordExpiry({ history, kills }: World, part: string, expiresAtMs: number): void {
   const instant = Bun.nanoseconds() + (expiresAtMs - Date.now()) * nsPerMs

@@ -10,11 +10,15 @@ import {
   encodeChunkKey,
   lowOf,
   ordinalOf,
-} from '../../../src/store/lmdb/chunk-key.ts'
-import { decodeDeadline, dueRange, encodeDeadline } from '../../../src/store/lmdb/deadline-key.ts'
-import { decodeRow, encodeRow } from '../../../src/store/lmdb/row-codec.ts'
-import { decodeRowKey, encodeRowKey } from '../../../src/store/lmdb/row-key.ts'
-import { decodeUniqueEntry, encodeUniqueEntry } from '../../../src/store/lmdb/unique-entry.ts'
+} from '../../../src/store/lmdb/index/chunk-key.ts'
+import {
+  decodeDeadline,
+  dueRange,
+  encodeDeadline,
+} from '../../../src/store/lmdb/rows/deadline-key.ts'
+import { decodeRow, encodeRow } from '../../../src/store/lmdb/rows/row-codec.ts'
+import { decodeRowKey, encodeRowKey } from '../../../src/store/lmdb/rows/row-key.ts'
+import { decodeUniqueEntry, encodeUniqueEntry } from '../../../src/store/lmdb/rows/unique-entry.ts'
 
 /** Numbers of all sizes, not only great ones. */
 const upTo = (max: number): fc.Arbitrary<number> =>

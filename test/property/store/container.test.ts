@@ -5,7 +5,7 @@ import {
   decodeContainer,
   encodeContainer,
   isCanonical,
-} from '../../../src/store/lmdb/container-codec.ts'
+} from '../../../src/store/lmdb/index/container-codec.ts'
 import {
   copyToBitmap,
   countBelow,
@@ -20,7 +20,7 @@ import {
   unite,
   uniteAll,
   type Container,
-} from '../../../src/store/lmdb/container.ts'
+} from '../../../src/store/lmdb/index/container.ts'
 
 const lows = fc.nat({ max: chunkOrdinals - 1 })
 

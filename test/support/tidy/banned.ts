@@ -18,8 +18,8 @@ interface Ban {
   readonly imports: RegExp
 }
 
-const terminal = ['src/main.ts', 'src/cli']
-const system = ['src/cli/system.ts', 'src/deps.ts']
+const terminal = ['src/main.ts', 'src/cli', 'src/serve']
+const system = ['src/serve/system.ts', 'src/deps.ts']
 const nothing = /^(?!)/
 
 const bans: readonly Ban[] = [

@@ -1,6 +1,6 @@
 /**
- * Who may import whom: main → cli → app → features → deps → core → leaves, never upward, never
- * sideways between features, never in a ring; and which package has its home where.
+ * Who may import whom: main → cli → serve → app → features → gate → deps → core → leaves, never
+ * upward, never sideways between features, never in a ring; and which package has its home where.
  *
  * Source: design.md, "Code layout".
  * @module
@@ -14,6 +14,9 @@ interface Layer {
   readonly imports: readonly string[]
 }
 
+/** Pure: what is known of values, texts and rights. */
+const domainFolders = ['src/rules', 'src/language', 'src/json', 'src/text']
+
 const core = ['records', 'store', 'crypto', 'domain', 'leaves']
 
 /** Where the version stands. */
@@ -23,23 +26,31 @@ const layers: readonly Layer[] = [
   {
     name: 'main',
     paths: ['src/main.ts', 'src/index.ts', 'src/embed.ts'],
-    imports: ['cli', 'app', 'features', 'deps', ...core, manifest],
+    imports: ['cli', 'serve', 'app', 'features', 'deps', ...core, manifest],
   },
-  { name: 'cli', paths: ['src/cli'], imports: ['app', 'features', 'deps', ...core, manifest] },
+  {
+    name: 'cli',
+    paths: ['src/cli'],
+    imports: ['serve', 'app', 'features', 'deps', ...core, manifest],
+  },
+  {
+    name: 'serve',
+    paths: ['src/serve', 'src/config.ts'],
+    imports: ['app', 'gate', 'features', 'deps', ...core, manifest],
+  },
   {
     name: 'app',
     paths: [
-      'src/app.ts',
       'src/coffer.ts',
       'src/vault.ts',
-      'src/config.ts',
-      'src/expiry.ts',
-      'src/upkeep.ts',
       'src/verify.ts',
-      'src/http',
+      'src/upkeep.ts',
+      'src/expiry.ts',
+      'src/documentation',
     ],
-    imports: ['features', 'deps', ...core, manifest],
+    imports: ['gate', 'features', 'deps', ...core, manifest],
   },
+  { name: 'gate', paths: ['src/gate'], imports: ['deps', ...core] },
   // deps.ts holds types alone: what a service is handed. So it stands below the features.
   { name: 'deps', paths: ['src/deps.ts'], imports: core },
   {
@@ -49,7 +60,11 @@ const layers: readonly Layer[] = [
   },
   { name: 'store', paths: ['src/store'], imports: ['leaves'] },
   { name: 'crypto', paths: ['src/crypto'], imports: ['leaves'] },
-  { name: 'domain', paths: ['src/domain'], imports: ['leaves'] },
+  {
+    name: 'domain',
+    paths: domainFolders,
+    imports: ['leaves'],
+  },
   {
     name: 'leaves',
     paths: [
@@ -78,8 +93,8 @@ function layerOf(path: string): Layer | undefined {
   const [, feature, file] = path.split('/')
   if (feature === undefined || file === undefined) return undefined
   const paths = [`src/${feature}`]
-  // Routes and filters are written in the words of the transport; the rest of a feature knows none.
-  const transport = /^(?:.+-)?routes\.ts$|^filters\.ts$/.test(file) ? ['src/http'] : []
+  // Routes and filters are written in the words of the gate; the rest of a feature knows none.
+  const transport = /(?:^|\/|-)(?:routes|filters)\.ts$/.test(path) ? ['src/gate'] : []
   return { name: 'features', paths, imports: [...featureImports, ...transport] }
 }
 
@@ -113,9 +128,13 @@ const homes: readonly Home[] = [
   { packages: /^lmdb$/, paths: ['src/store/lmdb'] },
   { packages: /^(?:sodium-native|@noble\/.*)$/, paths: ['src/crypto'] },
   // Routes are plugins of the framework; the rest of a feature knows none.
-  { packages: /^elysia$/, paths: ['src/app.ts', 'src/coffer.ts', 'src/http'], files: routeFiles },
-  { packages: /^@elysiajs\/.*$/, paths: ['src/http'] },
-  { packages: /^swagger-ui-dist$/, paths: ['src/app.ts', 'src/http'] },
+  {
+    packages: /^elysia$/,
+    paths: ['src/serve/app.ts', 'src/coffer.ts', 'src/gate'],
+    files: routeFiles,
+  },
+  { packages: /^@elysiajs\/.*$/, paths: ['src/documentation'] },
+  { packages: /^swagger-ui-dist$/, paths: ['src/documentation'] },
   { packages: /^commander$/, paths: ['src/main.ts', 'src/cli'] },
   { packages: /^(?:node|bun)(?::.*)?$/, paths: ['src'] },
   { packages: /^@sinclair\/typebox$/, paths: ['src'] },
@@ -136,7 +155,7 @@ function checkPackages(source: Source): string[] {
     .filter(({ path }) => path === undefined)
     .map(({ specifier }) => specifier)
     .filter(specifier => {
-      if (isBelow(source.path, ['src/domain'])) return specifier !== pureBuiltIn
+      if (isBelow(source.path, domainFolders)) return specifier !== pureBuiltIn
       const home = homes.find(({ packages }) => packages.test(packageOf(specifier)))
       return (
         home === undefined ||

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import type { Condition } from '../../../src/domain/access.ts'
-import { permissions, tokenPermissions } from '../../../src/domain/permissions.ts'
+import type { Condition } from '../../../src/rules/access.ts'
+import { permissions, tokenPermissions } from '../../../src/rules/permissions.ts'
 import { checkSessionGrants } from '../../../src/sessions/grants.ts'
-import type { SessionRuleBody } from '../../../src/sessions/model.ts'
+import type { SessionRuleBody } from '../../../src/sessions/schema.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
 const ruleWith = (over: Partial<SessionRuleBody>): SessionRuleBody => ({

@@ -1,0 +1,154 @@
+/**
+ * Wire shapes of applications: what requests may hold and what responses look like.
+ *
+ * Source: spec, "Application object", "Access rule"; contract sections 11 and 13.
+ * @module
+ */
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { transforms } from '../rules/access.ts'
+import { applicationTypes, permissions } from '../rules/permissions.ts'
+import {
+  descriptionCharsMax,
+  idFilterMax,
+  nameCharsMax,
+  pageNumberMax,
+  pageSizeDefault,
+  pageSizeMax,
+  permissionsMax,
+  rulesMax,
+} from '../limits.ts'
+import { apiKeyPattern } from './keys.ts'
+
+const oneOf = <const T extends readonly string[]>(values: T, expected: string) =>
+  Type.Union(
+    values.map(value => Type.Literal(value as T[number])),
+    { expected },
+  )
+
+const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
+
+const permission = oneOf(permissions, 'expected the name of a permission')
+const permissionList = Type.Array(permission, { maxItems: permissionsMax })
+
+/** Member by member as the spec's table; `conditions` is for sessions and refused in the rules. */
+const ruleSchema = Type.Object(
+  {
+    description: nullable(Type.String({ maxLength: descriptionCharsMax })),
+    priority: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    container: nullable(Type.String({ description: 'Covers itself and all below; required.' })),
+    conditions: Type.Optional(Type.Unknown({ description: 'Refused: sessions alone have them.' })),
+    transform: oneOf(transforms, `expected one of ${transforms.join(', ')}`),
+    permissions: Type.Array(permission, { minItems: 1, maxItems: permissionsMax }),
+  },
+  { title: 'RuleRequest' },
+)
+
+const grants = {
+  name: Type.String({ minLength: 1, maxLength: nameCharsMax }),
+  permissions: nullable(permissionList),
+  rules: nullable(
+    Type.Array(ruleSchema, {
+      maxItems: rulesMax,
+      description: 'The first by priority that covers a token and holds the permission decides.',
+    }),
+  ),
+}
+
+export const createApplicationSchema = Type.Object(
+  {
+    ...grants,
+    type: oneOf(applicationTypes, `expected one of ${applicationTypes.join(', ')}`),
+    expires_at: nullable(Type.String({ description: 'From then on the key is refused.' })),
+  },
+  { title: 'CreateApplicationRequest' },
+)
+
+export const updateApplicationSchema = Type.Object(grants, {
+  title: 'UpdateApplicationRequest',
+})
+
+export type RuleBody = Static<typeof ruleSchema>
+export type CreateApplicationBody = Static<typeof createApplicationSchema>
+export type UpdateApplicationBody = Static<typeof updateApplicationSchema>
+
+const shownRuleSchema = Type.Object(
+  {
+    description: Type.Optional(Type.String()),
+    priority: Type.Integer(),
+    container: Type.String(),
+    transform: ruleSchema.properties.transform,
+    permissions: Type.Array(permission),
+  },
+  { title: 'Rule' },
+)
+
+export const applicationSchema = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    tenant_id: Type.String({ format: 'uuid' }),
+    name: Type.String(),
+    key: Type.Optional(
+      Type.String({ pattern: apiKeyPattern, description: 'Only when it was just made.' }),
+    ),
+    type: createApplicationSchema.properties.type,
+    permissions: Type.Array(permission),
+    rules: Type.Array(shownRuleSchema),
+    created_by: Type.Optional(Type.String({ format: 'uuid' })),
+    created_at: Type.String({ format: 'date-time' }),
+    modified_by: Type.Optional(Type.String({ format: 'uuid' })),
+    modified_at: Type.Optional(Type.String({ format: 'date-time' })),
+    expires_at: Type.Optional(Type.String({ format: 'date-time' })),
+  },
+  { title: 'Application' },
+)
+
+export const applicationListSchema = Type.Object(
+  {
+    pagination: Type.Object(
+      {
+        total_items: Type.Integer(),
+        page_number: Type.Integer(),
+        page_size: Type.Integer(),
+        total_pages: Type.Integer(),
+      },
+      { title: 'ApplicationPage' },
+    ),
+    data: Type.Array(applicationSchema),
+  },
+  { title: 'ApplicationList' },
+)
+
+/** For the documentation; the list reads these parameters. */
+export const listApplicationsQuery = Type.Object({
+  id: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: idFilterMax,
+      description: 'Ids of applications.',
+      examples: [['0e3a9d3c-5d0f-4ac5-b4cb-3f0f2c7c5a44']],
+    }),
+  ),
+  type: Type.Optional(
+    Type.Array(createApplicationSchema.properties.type, {
+      description: 'Types of applications.',
+      examples: [['private', 'public']],
+    }),
+  ),
+  page: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: pageNumberMax,
+      default: 1,
+      description: 'Which page.',
+      examples: [1],
+    }),
+  ),
+  size: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: pageSizeMax,
+      default: pageSizeDefault,
+      description: 'How many applications are on a page.',
+      examples: [20],
+    }),
+  ),
+})

@@ -1,0 +1,112 @@
+/**
+ * What the OpenAPI document says of answers that are no success.
+ *
+ * The examples come from the same function as the answers. Source: contract sections 2 and 3.
+ * @module
+ */
+import { Type } from '@sinclair/typebox'
+import { ApiError, invalid } from '../errors.ts'
+import { describeSchema, type Components, type Plain } from './components.ts'
+import { describeProblem } from '../gate/problem.ts'
+
+const problemSchema = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    instance: Type.String({ description: 'The trace id as a urn.' }),
+    errors: Type.Optional(
+      Type.Record(Type.String(), Type.Array(Type.String()), {
+        description: 'Of a 400: dotted paths to what was expected there.',
+      }),
+    ),
+  },
+  { title: 'Problem', description: 'RFC 9457 problem details. No value is ever repeated.' },
+)
+
+const meanings: Readonly<Record<number, string>> = {
+  400: 'The request is not valid; `errors` says where.',
+  401: 'No live API key.',
+  403: 'The credential does not hold the permission.',
+  404: 'Absent, or not covered by the rules of the credential.',
+  409: 'In conflict with what is stored.',
+  413: 'The body is too large.',
+  415: 'The content type is not the expected one, or the body is coded.',
+}
+
+const samples: readonly ApiError[] = [
+  invalid('data.number', 'expected a card number that passes the Luhn check'),
+  new ApiError('unauthenticated', 'expected a live API key in the header SVC-API-KEY'),
+  new ApiError('forbidden', 'expected a credential with the permission token:read'),
+  new ApiError('not_found', 'There is no such token.'),
+  new ApiError('request_timeout', 'expected the whole body within 30 seconds'),
+  new ApiError('conflict', 'A token with this id exists.'),
+  new ApiError('payload_too_large', 'expected a body of at most 1048576 bytes'),
+  new ApiError('uri_too_long', 'expected an address of at most 8192 bytes'),
+  new ApiError('unsupported_media_type', 'expected the content type application/json'),
+  new ApiError('too_many_requests', 'This credential has made too many requests.'),
+  new ApiError('internal', ''),
+  new ApiError('unavailable', 'The service is stopping.'),
+  new ApiError('storage_full', 'The storage is full. Reading goes on.'),
+]
+
+const examples = samples.map(sample => describeProblem(sample, 'a7f3c0de12b94e55-4'))
+
+/** Any operation may answer so. */
+const general: readonly number[] = [400, 408, 414, 415, 429, 500, 503, 507]
+
+const nameOf = (status: number | 'default'): string => `Problem-${status}`
+
+const referTo = (status: number | 'default') => ({
+  $ref: `#/components/responses/${nameOf(status)}`,
+})
+
+/** Response objects of one operation by their status, and of what any may answer. */
+export const describeFailures = (statuses: readonly number[]): Plain => ({
+  ...Object.fromEntries(statuses.map(status => [String(status), referTo(status)])),
+  default: referTo('default'),
+})
+
+const retryAfter = {
+  description: 'With 429 and 503: seconds to wait.',
+  schema: { type: 'integer' },
+}
+
+const acceptEncoding = {
+  description: 'With 415 where the body was coded: the codings that are taken.',
+  schema: { type: 'string', const: 'identity' },
+}
+
+/** What some problems of a status say beside their body. */
+const headersOf: Readonly<Record<string, Plain>> = { 415: { 'Accept-Encoding': acceptEncoding } }
+
+/**
+ * The response objects to which operations refer.
+ * @param headers of every answer
+ * @param components that they need are added
+ */
+export function failureResponses(headers: Plain, components: Components): Plain {
+  const schema = describeSchema(problemSchema, components)
+  // The second is for clients that take no problem documents (contract section 2).
+  const contentOf = (content: Plain) => ({
+    'application/problem+json': { schema, ...content },
+    'application/json': { schema, ...content },
+  })
+  const told = Object.entries(meanings).map(([status, description]) => {
+    const example = examples.find(each => each.status === Number(status))
+    const all = { ...headers, ...headersOf[status] }
+    return [nameOf(Number(status)), { description, headers: all, content: contentOf({ example }) }]
+  })
+  const others = examples
+    .filter(({ status }) => general.includes(status))
+    .map(example => [String(example.status), { value: example }])
+  return {
+    ...Object.fromEntries(told),
+    [nameOf('default')]: {
+      description: `Any operation may also fail with ${general.join(', ')}.`,
+      headers: { ...headers, 'Retry-After': retryAfter, 'Accept-Encoding': acceptEncoding },
+      content: contentOf({ examples: Object.fromEntries(others) }),
+    },
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * The documentation page and the OpenAPI document.
+ *
+ * The framework's plugin writes the document from the routes; its own page is never mounted,
+ * because it loads script from another host, and a vault's origin runs none but its own. The assets
+ * of the page are in the binary, and its content security policy allows nothing else.
+ * @module
+ */
+import { toOpenAPISchema } from '@elysiajs/openapi/openapi'
+import { Type } from '@sinclair/typebox'
+import { Elysia, type AnyElysia } from 'elysia'
+import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
+import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
+import type { Exchange } from '../gate/answers.ts'
+import type { Components } from './components.ts'
+import { failureResponses } from './failures.ts'
+import { hooks } from '../gate/hooks.ts'
+import { answerHeaders, describeRoute, tags } from './openapi.ts'
+import { pathOf } from '../gate/paths.ts'
+import { finish, type Pipeline } from '../gate/pipeline.ts'
+
+const documentationOf = (basePath: string, components: Components) => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Coffer',
+    version: '1',
+    description: 'A tokenization vault: tokens, applications and who may see what.',
+    contact: { name: 'The maintainers of Coffer' },
+    license: { name: 'All rights reserved', identifier: 'LicenseRef-Proprietary' },
+  },
+  servers: [{ url: basePath === '' ? '/' : basePath }],
+  tags,
+  components: {
+    securitySchemes: {
+      key: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'SVC-API-KEY',
+        description: 'The key of an application (`key_…`) or of a session (`key_sess_…`).',
+      },
+    },
+    responses: failureResponses(answerHeaders, components),
+    schemas: Object.fromEntries(components),
+  },
+})
+
+const pageAt = (basePath: string) => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Coffer</title>
+<link rel="stylesheet" href="${basePath}/swagger/ui.css">
+</head>
+<body>
+<div id="ui"></div>
+<script src="${basePath}/swagger/ui.js"></script>
+<script src="${basePath}/swagger/start.js"></script>
+</body>
+</html>
+`
+
+const startScriptAt = (basePath: string) => `SwaggerUIBundle({
+  url: '${basePath}/swagger/json',
+  dom_id: '#ui',
+  validatorUrl: null,
+})
+`
+
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
+  "img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+const asset = (body: string | Blob, type: string) =>
+  new Response(body, {
+    headers: {
+      'content-type': `${type}; charset=utf-8`,
+      'content-security-policy': policy,
+      'x-content-type-options': 'nosniff',
+    },
+  })
+
+type Routes = AnyElysia['routes']
+
+/** Whatever the framework would check by itself stands in the description of the operation. */
+const checkedElsewhere = Type.Object({})
+
+function writeDocument({ operations }: Pipeline, routes: Routes, basePath: string): string {
+  const components: Components = new Map()
+  const described = routes.flatMap(route => {
+    const { method, path } = route
+    const operation = operations.get(String(route.hooks.detail?.operationId))
+    if (operation === undefined) return []
+    const detail = describeRoute({ ...operation, method, path }, components)
+    return [{ ...route, hooks: { detail, params: checkedElsewhere } }]
+  })
+  const app = { getGlobalRoutes: () => described, getGlobalDefinitions: () => ({ type: {} }) }
+  const { paths } = toOpenAPISchema(app as unknown as AnyElysia)
+  return JSON.stringify({ ...documentationOf(basePath, components), paths })
+}
+
+/** What stands before the addresses of the documentation: of a host, or the base path. */
+const basePathOf = ({ url }: Request): string => {
+  const path = pathOf(url)
+  return path.slice(0, path.lastIndexOf('/swagger'))
+}
+
+/**
+ * `GET /swagger` and what its page loads, all from this origin.
+ * @param routes the operations, with their paths below every prefix
+ */
+export function documentation(pipeline: Pipeline, routes: Routes) {
+  const documents = new Map<string, string>()
+  const documentAt = (basePath: string): string => {
+    const written = documents.get(basePath) ?? writeDocument(pipeline, routes, basePath)
+    documents.clear()
+    documents.set(basePath, written)
+    return written
+  }
+  const page =
+    (type: string, read: (basePath: string) => string | Blob) =>
+    ({ exchange }: { readonly exchange: Exchange }) => {
+      const found = asset(read(basePathOf(exchange.request)), type)
+      return finish(pipeline, exchange, pipeline.answers.page(exchange, found))
+    }
+  const shown = () => ({ parse: 'none', page: true, detail: { hide: true } }) as const
+  return new Elysia()
+    .use(hooks(pipeline))
+    .get('/swagger', page('text/html', pageAt), shown())
+    .get('/swagger/start.js', page('text/javascript', startScriptAt), shown())
+    .get(
+      '/swagger/ui.js',
+      page('text/javascript', () => Bun.file(bundlePath)),
+      shown(),
+    )
+    .get(
+      '/swagger/ui.css',
+      page('text/css', () => Bun.file(stylePath)),
+      shown(),
+    )
+    .get('/swagger/json', page('application/json', documentAt), shown())
+}

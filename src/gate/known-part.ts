@@ -1,0 +1,106 @@
+/**
+ * What of a body its schema knows, as plain values: only names of ours may become names of
+ * properties.
+ *
+ * The engine keeps all such names in one table, hashed without a seed, so those of a caller could
+ * make it slow for everybody. What no schema knows is ignored, unless its name is nearly a known
+ * one. Below a member without named members, as `data` and `metadata` are, all names are the
+ * caller's own. Source: contract section 1.
+ * @module
+ */
+import type { TSchema } from '@sinclair/typebox'
+import { addFault, throwFaults, type Faults } from '../rules/faults.ts'
+import {
+  isExactNumber,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+} from '../json/json.ts'
+import { keptFor } from '../kept.ts'
+import { bodyFaultsMax } from '../limits.ts'
+import { findMeant, knownNames, type KnownNames } from './known-names.ts'
+
+/** Of a schema that takes several shapes, those members that say which. */
+interface Shape {
+  readonly properties?: Readonly<Record<string, TSchema>>
+  readonly items?: TSchema
+  readonly anyOf?: readonly TSchema[]
+}
+
+interface Members {
+  readonly schemas: ReadonlyMap<string, TSchema>
+  readonly known: KnownNames
+}
+
+const nothingOpaque: ReadonlySet<string> = new Set()
+
+/** The members that the schema of an object names, each with its schema; listed once. */
+const readMembers = keptFor((schema: TSchema): Members => {
+  const schemas = new Map(Object.entries(shapeOf(schema, 'properties')?.properties ?? {}))
+  return { schemas, known: knownNames([...schemas.keys()]) }
+})
+
+/** The shape that a value is meant to have, where null or something else may stand in its place. */
+function shapeOf(schema: TSchema, member: 'properties' | 'items'): Shape | undefined {
+  const shape = schema as Shape
+  if (shape[member] !== undefined) return shape
+  for (const choice of shape.anyOf ?? []) {
+    const found = shapeOf(choice, member)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const below = (at: string, name: string): string => (at === '' ? name : `${at}.${name}`)
+
+function tellMisspelled(given: string, { known }: Members, at: string, faults: Faults): void {
+  if (faults.size >= bodyFaultsMax) return
+  const meant = findMeant(given, known)
+  if (meant === undefined) return
+  const place = below(at, meant)
+  if (!faults.has(place)) addFault(faults, place, `is misspelled: expected the name ${meant}`)
+}
+
+function readObject(
+  schema: TSchema,
+  value: JsonObject,
+  at: string,
+  faults: Faults,
+  opaque = nothingOpaque,
+): unknown {
+  const members = readMembers(schema)
+  // Without a prototype `__proto__` is an ordinary name.
+  const plain: Record<string, unknown> = Object.create(null)
+  for (const [name, member] of value) {
+    const inner = members.schemas.get(name)
+    if (inner === undefined) tellMisspelled(name, members, at, faults)
+    else if (opaque.has(name)) plain[name] = member
+    else plain[name] = readValue(inner, member, below(at, name), faults)
+  }
+  return plain
+}
+
+/** An object or list where the schema wants none has nothing left, and is still refused. */
+function readValue(schema: TSchema, value: Json, at: string, faults: Faults): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (isJsonObject(value)) return readObject(schema, value, at, faults)
+  if (isExactNumber(value)) return Number(value.numberText)
+  const items = shapeOf(schema, 'items')?.items
+  if (!isJsonArray(value) || items === undefined) return []
+  return value.map((item, index) => readValue(items, item, `${at}[${index}]`, faults))
+}
+
+/**
+ * @param opaque  members of the top-level object that stay a `Json`
+ * @returns null-prototype objects, arrays and primitives, as the schema describes them but not yet
+ *   checked against it; exact numbers become the nearest double
+ * @throws ApiError `invalid_request` that tells at each place the name that was meant, and nothing
+ *   of the one that came
+ */
+export function knownPart(schema: TSchema, value: JsonObject, opaque = nothingOpaque): unknown {
+  const faults: Faults = new Map()
+  const known = readObject(schema, value, '', faults, opaque)
+  throwFaults(faults)
+  return known
+}

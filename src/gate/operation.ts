@@ -1,0 +1,141 @@
+/**
+ * An operation as data: what is asked for, what is checked, and what its answers look like.
+ *
+ * It stands beside the handler of its route, as the hooks of that route.
+ * @module
+ */
+import type { TSchema } from '@sinclair/typebox'
+import type { Caller } from '../rules/caller.ts'
+import type { CallerType, Permission } from '../rules/permissions.ts'
+import type { MaybeLater } from '../maybe-later.ts'
+import type { Housed } from '../records/room.ts'
+import type { Effect, Standing } from '../records/write.ts'
+import type { Params } from './paths.ts'
+import type { QueryParameters } from './query.ts'
+
+/** One request, authenticated and permitted, whose query and body are well-formed. */
+export interface Call {
+  readonly caller: Caller & Standing & Housed
+  readonly query: QueryParameters
+  /**
+   * Counts the items of a bulk operation against the rate of requests, once for each request.
+   * @throws ApiError `too_many_requests`
+   */
+  readonly countItems: (count: number) => void
+}
+
+/** What a request with the same idempotency key and the same body has done before. */
+export interface Done {
+  readonly effect: Effect
+  /** Of the row that landed with the operation: what has a greater one was made later. */
+  readonly ordinal: number
+}
+
+/** A request that was done before; its body is parsed where its answer needs it. */
+export interface Repetition extends Call {
+  readonly body: () => MaybeLater<unknown>
+  readonly done: Done
+}
+
+/** `json` is the text of the body, already printed; without it the body is empty. */
+export interface Reply {
+  readonly status: 200 | 201 | 204
+  readonly json?: string
+  /** Of what was made, below the address that was asked. */
+  readonly madeId?: string
+  /** Of what an earlier request with the same idempotency key has done. */
+  readonly isReplay?: true
+}
+
+/** Runs the operation, which may be more than once: until its write lands. */
+export type Run = (call: Call) => Promise<Reply>
+
+/** Answers a repetition by what stands now, as the caller may see it now. */
+export type Replay = (repetition: Repetition) => Promise<Reply>
+
+/**
+ * Answers a request: every handler ends in it. Its type is that of no value, since what is sent is
+ * printed text, and what its type says stands in the hooks of the route.
+ * @param replay absent where the answer shows a secret once: then a repetition is a conflict
+ */
+export type Perform = (run: Run, replay?: Replay) => Promise<never>
+
+/** What a body looks like. */
+export interface Content<S extends TSchema = TSchema> {
+  readonly schema: S
+  /** Whole bodies by a name, for the documentation. */
+  readonly examples: Readonly<Record<string, unknown>>
+}
+
+export interface BodyRule<S extends TSchema = TSchema> extends Content<S> {
+  readonly contentType: 'application/json' | 'application/merge-patch+json'
+  /** A request may come without any; the operation then gets `undefined`. */
+  readonly isOptional?: true
+  /**
+   * Top-level members that the schema leaves alone: they hold a `Json` and keep every detail.
+   * `all`: the body is any JSON and arrives as a `Json`, unchecked.
+   */
+  readonly opaque: ReadonlySet<string> | 'all'
+}
+
+/** Without a schema the body is empty. `hasLocation`: the answer says where the new thing is. */
+interface Success<S extends TSchema = TSchema, N extends number = number> {
+  readonly status: N
+  readonly schema?: S
+  readonly examples?: Content['examples']
+  readonly hasLocation?: true
+}
+
+export interface Operation<
+  B extends TSchema = TSchema,
+  Q extends TSchema = TSchema,
+  S extends TSchema = TSchema,
+  N extends 200 | 201 | 204 = 200 | 201 | 204,
+> {
+  /** As generated clients call it: a verb and what it is about. */
+  readonly name: string
+  readonly summary: string
+  /** What the summary cannot say, for the documentation. */
+  readonly description?: string
+  /** `undefined`: any live credential may call. */
+  readonly permission: Permission | undefined
+  /** What a caller may ask for without that permission. */
+  readonly isOwn?: (caller: Caller, params: Params) => boolean
+  /** What the credential must be, where that matters; absent: of any kind. */
+  readonly callers?: readonly CallerType[]
+  readonly body?: BodyRule<B>
+  readonly query?: Q
+  readonly success: Success<S, N>
+  /** Statuses that are told with this operation; any may answer those of every operation too. */
+  readonly failures: readonly number[]
+}
+
+/** An operation where it is: at a method and a path below the base path. */
+export interface Route extends Operation {
+  readonly method: string
+  readonly path: string
+}
+
+/** What the framework and its typed client know of an operation. */
+interface Hooks<B extends TSchema, Q extends TSchema, S extends TSchema, N extends number> {
+  readonly parse: 'none'
+  readonly operation: Operation
+  readonly body: B
+  readonly query: Q
+  readonly response: Record<N, S>
+}
+
+/**
+ * The hooks of a route. The schemas are there for its types alone: what they say is checked around
+ * the operation, since the framework would read bodies before their callers are known, hash names
+ * of queries without a seed, and repeat what came in its errors. They are for one route: the
+ * framework puts into them what its macros make.
+ */
+export const operation = <
+  N extends 200 | 201 | 204,
+  B extends TSchema = TSchema & { readonly static: unknown },
+  Q extends TSchema = TSchema & { readonly static: Record<string, string> },
+  S extends TSchema = TSchema & { readonly static: undefined },
+>(
+  rule: Operation<B, Q, S, N>,
+) => ({ parse: 'none', operation: rule }) as unknown as Hooks<B, Q, S, N>

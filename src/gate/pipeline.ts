@@ -1,0 +1,184 @@
+/**
+ * What happens around every operation, in the order of contract section 2: authenticate (401), rate
+ * (429), kind of caller and permission held at all (403), content coding (415), then
+ *
+ * - without an idempotency key: content type (415), room for the body (413, 503), query and body
+ *   (400), handle;
+ * - with one: its form (400), room for the body (413, 503), what it has done before (409, or the
+ *   answer), query (400), content type (415), body (400), handle.
+ *
+ * Nobody's body is read before its caller is known and admitted. Up to then nothing is waited for,
+ * so that the server has no time to keep much of it. Who it is is asked again when the body has
+ * come, if that took any time.
+ * @module
+ */
+import { callerNowMs, shortBodyBytesMax } from '../limits.ts'
+import type { Caller } from '../rules/caller.ts'
+import { andThen, orElse, type MaybeLater } from '../maybe-later.ts'
+import type { Room } from '../records/room.ts'
+import { admit, callerNow, itemCounter, type Asking } from './admission.ts'
+import type { AnswerBudget, AnswerHold } from './answer-budget.ts'
+import type { Answers, Exchange } from './answers.ts'
+import { assertContentType } from './bodies.ts'
+import type { BodyBudget, Hold } from './body-budget.ts'
+import type { Crowd, Origins } from './crowd.ts'
+import { readIdempotencyKey, slotOf } from './idempotency.ts'
+import { bringsBody, dropBody, leavesMuch, openIntake, type Intake } from './intake.ts'
+import { assertNoContentCoding } from './message.ts'
+import type { Operation, Perform, Route } from './operation.ts'
+import type { Params } from './paths.ts'
+import { toApiError } from './problem.ts'
+import type { Tally } from './tally.ts'
+import { prepare, prepareOnce, type Asked, type Prepared, type Runner } from './run-once.ts'
+
+export interface Pipeline extends Runner {
+  readonly answers: Answers
+  readonly bodyBudget: BodyBudget
+  readonly answerBudget: AnswerBudget
+  readonly isCrowded: Crowd
+  readonly nextTraceId: () => string
+  readonly tally: Tally
+  /** Writes on which day keys were used; whoever serves calls it now and then. */
+  readonly writeKeyUses: () => Promise<void>
+  /** By their names. */
+  readonly operations: Map<string, Operation>
+  /** The server, once one listens for this application. */
+  readonly server: {
+    origins: Origins | undefined
+    /** Of a host: whether it has sent a request, of which its router marks what it has matched. */
+    hasSent: (request: Request) => boolean
+  }
+}
+
+/** With an idempotency key the type of a body comes after what the key has done before. */
+function readBytes(
+  { route: { body }, request }: Asking,
+  intake: Intake | undefined,
+  key: string | undefined,
+): MaybeLater<Uint8Array | undefined> {
+  const isLeftOut = body?.isOptional === true && !bringsBody(request) && request.body === null
+  if (body === undefined || intake === undefined || isLeftOut) {
+    return andThen(dropBody(request), () => undefined)
+  }
+  if (key === undefined) assertContentType(request.headers.get('content-type'), body.contentType)
+  return intake.read()
+}
+
+/** What is asked for, by whoever asks when the body has come. */
+function receive(
+  pipeline: Pipeline,
+  asking: Asking,
+  intake: Intake | undefined,
+  first: Caller,
+  room: Room,
+): MaybeLater<Prepared> {
+  const { deps } = pipeline
+  const { route, request, params } = asking
+  assertNoContentCoding(request)
+  const key = readIdempotencyKey(deps, route, request)
+  const admittedMs = deps.elapsedMs()
+  return andThen(readBytes(asking, intake, key), bytes => {
+    if (bytes === undefined || bytes.length <= shortBodyBytesMax) deps.turns.noteRequest()
+    const isNow = bytes === undefined || deps.elapsedMs() - admittedMs < callerNowMs
+    return andThen(isNow ? first : callerNow(pipeline, asking), caller => {
+      const countItems = itemCounter(pipeline, caller)
+      const asked: Asked = { route, request, params, caller, bytes, countItems, room }
+      if (key === undefined) return prepare(pipeline, asked)
+      const body = bytes ?? new Uint8Array()
+      const slot = slotOf(deps, caller, route, request, params, key, body)
+      return prepareOnce(pipeline, asked, slot)
+    })
+  })
+}
+
+/**
+ * The end of every exchange, once. Ends the connection of who is not admitted and does not wait
+ * (hardening H126), and of who still sends much that nobody will read.
+ */
+export function finish(pipeline: Pipeline, exchange: Exchange, response: Response): Response {
+  pipeline.tally.leave()
+  const { request, isAdmitted, isBodyRead } = exchange
+  const endsCrowded = !isAdmitted && pipeline.isCrowded(request, pipeline.server.origins)
+  if (endsCrowded || (!isBodyRead && leavesMuch(request))) {
+    response.headers.set('connection', 'close')
+  }
+  return response
+}
+
+/** Ends an exchange by an error of the closed union. */
+export const refuse = (pipeline: Pipeline, exchange: Exchange, thrown: unknown): Response =>
+  finish(pipeline, exchange, pipeline.answers.problem(exchange, toApiError(thrown)))
+
+/** What one request takes until it is answered. */
+interface Held {
+  readonly body: Hold | undefined
+  readonly intake: Intake | undefined
+  readonly room: AnswerHold
+}
+
+function hold(
+  pipeline: Pipeline,
+  { body }: Operation,
+  { request }: Exchange,
+  ordinal: number,
+): Held {
+  const budget = body && pipeline.bodyBudget(ordinal)
+  const { bodyBytesMax: bytesMax } = pipeline.deps.settings
+  const intake = budget && openIntake(request, { hold: budget, bytesMax })
+  return { body: budget, intake, room: pipeline.answerBudget(ordinal) }
+}
+
+/** Nothing more is read. */
+function releaseBody(exchange: Exchange, { body, intake }: Held): void {
+  body?.release()
+  exchange.isBodyRead = intake?.isRead() === true
+}
+
+function releaseAll(exchange: Exchange, held: Held): void {
+  releaseBody(exchange, held)
+  held.room.release()
+}
+
+/** The end of one request: runs it, and answers. */
+const performerOf =
+  (pipeline: Pipeline, exchange: Exchange, held: Held, { tell }: Prepared): Perform =>
+  async (run, replay) => {
+    try {
+      const reply = await tell(run, replay)
+      releaseBody(exchange, held)
+      const response = pipeline.answers.reply(exchange, reply, held.room)
+      return finish(pipeline, exchange, response) as never
+    } catch (thrown) {
+      releaseAll(exchange, held)
+      return refuse(pipeline, exchange, thrown) as never
+    }
+  }
+
+/**
+ * Admits the caller of one request, and reads what came with it.
+ * @returns what its handler gets; what goes wrong is thrown
+ */
+export function begin(
+  pipeline: Pipeline,
+  route: Route,
+  exchange: Exchange,
+  params: Params,
+): MaybeLater<{ readonly perform: Perform }> {
+  const asking = { route, request: exchange.request, params }
+  return andThen(admit(pipeline, asking), caller => {
+    exchange.isAdmitted = true
+    const held = hold(pipeline, route, exchange, caller.credential.ordinal)
+    const read = (prepared: Prepared) => {
+      const perform = performerOf(pipeline, exchange, held, prepared)
+      return { perform, params, body: prepared.body }
+    }
+    const giveBack = (thrown: unknown): never => {
+      releaseAll(exchange, held)
+      throw thrown
+    }
+    return orElse(
+      () => andThen(receive(pipeline, asking, held.intake, caller, held.room), read),
+      giveBack,
+    )
+  })
+}

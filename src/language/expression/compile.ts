@@ -1,0 +1,122 @@
+/**
+ * Expressions as closures, made once for each text and kept.
+ *
+ * Masks are evaluated at each read, so evaluating a compiled one looks nothing up: a source closure
+ * and one closure for each filter. The cache is bounded; the entry that was made first goes first.
+ * Source: contract section 6 (parsed once, cached by text).
+ * @module
+ */
+import { present } from '../../errors.ts'
+import { expressionCacheEntriesMax } from '../../limits.ts'
+import type { Json } from '../../json/json.ts'
+import { ownText } from '../../text/own.ts'
+import { openTextCache, type TextCache } from '../../text/cache.ts'
+import type { FilterDefinition, Step, Value } from './filters/definition.ts'
+import { findFilter } from './filters/table.ts'
+import { parseTemplate } from './parse.ts'
+import { resolve } from './resolve.ts'
+import { spend, type Run } from './run.ts'
+import type { FilterCall, Output, Template, TemplateUse } from './tree.ts'
+import { assertOutputFits, assertTextFits, jsonOf, textOf } from './values.ts'
+
+export interface CompiledTemplate {
+  /** Names neither data nor metadata: has the same value for every token. */
+  readonly isConstant: boolean
+  /** Exactly one output and no text around it: keeps the type of its value. */
+  readonly isWhole: boolean
+  /** Another evaluation on the same data may give another value. */
+  readonly isRandom: boolean
+  /** What it was made of. */
+  readonly parts: Template
+  readonly evaluate: (run: Run) => Json
+}
+
+/** Steps for one output before its filters. */
+const stepsPerOutput = 32
+
+const definitionOf = (call: FilterCall): FilterDefinition =>
+  present(findFilter(call.name), 'a tree names filters of the table only')
+
+const bindFilters = (output: Output): readonly Step[] =>
+  output.filters.map(call => definitionOf(call).bind(call.operands, call.flags))
+
+const compileOutput = (output: Output): ((run: Run) => Json) => {
+  const source = resolve(output.source)
+  const steps = bindFilters(output)
+  return run => {
+    spend(run, stepsPerOutput)
+    let value: Value = source(run)
+    for (const step of steps) value = step(value, run)
+    return jsonOf(value)
+  }
+}
+
+/** Exactly one output keeps the type of its value. */
+const compileWhole = (output: Output): ((run: Run) => Json) => {
+  const evaluate = compileOutput(output)
+  // A part of the data is never larger than the data.
+  if (output.filters.length === 0) return evaluate
+  return run => {
+    const value = evaluate(run)
+    assertOutputFits(value, run)
+    return value
+  }
+}
+
+/** Literal text around outputs makes text of them all. */
+const compileMixed = (template: Template): ((run: Run) => Json) => {
+  const parts = template.map(part => (typeof part === 'string' ? part : compileOutput(part)))
+  return run => {
+    let text = ''
+    for (const part of parts) {
+      text += typeof part === 'string' ? part : textOf(part(run), run)
+      assertTextFits(text.length, run)
+    }
+    assertOutputFits(text, run)
+    return text
+  }
+}
+
+const isRandomOutput = (output: Output): boolean =>
+  output.filters.some(call => definitionOf(call).random === true)
+
+const isConstantOutput = ({ source, filters }: Output): boolean =>
+  [source, ...filters.flatMap(call => call.operands)].every(({ kind }) => kind === 'literal')
+
+/** Compiles a tree of `parseTemplate`. An empty one is the empty string. */
+export const bindTemplate = (template: Template): CompiledTemplate => {
+  const [part, next] = template
+  const isWhole = part !== undefined && typeof part !== 'string' && next === undefined
+  return {
+    isConstant: template.every(each => typeof each === 'string' || isConstantOutput(each)),
+    isWhole,
+    isRandom: template.some(each => typeof each !== 'string' && isRandomOutput(each)),
+    parts: template,
+    evaluate: isWhole ? compileWhole(part) : compileMixed(template),
+  }
+}
+
+/** One for each use, because the same text may be allowed in one and refused in another. */
+const caches = {
+  id: openTextCache<CompiledTemplate>(expressionCacheEntriesMax),
+  mask: openTextCache<CompiledTemplate>(expressionCacheEntriesMax),
+  search_index: openTextCache<CompiledTemplate>(expressionCacheEntriesMax),
+  fingerprint: openTextCache<CompiledTemplate>(expressionCacheEntriesMax),
+} satisfies Record<TemplateUse, TextCache<CompiledTemplate>>
+
+/**
+ * The compiled form of an expression, from the cache when its text was seen before.
+ * @param text  the expression
+ * @param at    field path for errors
+ * @param use   what it is for
+ * @throws ApiError `invalid_request` as `parseTemplate`
+ */
+export const compileTemplate = (text: string, at: string, use: TemplateUse): CompiledTemplate => {
+  const cache = caches[use]
+  const cached = cache.get(text)
+  if (cached !== undefined) return cached
+  const kept = ownText(text)
+  const compiled = bindTemplate(parseTemplate(kept, at, use))
+  cache.set(kept, compiled)
+  return compiled
+}

@@ -1,0 +1,154 @@
+/**
+ * What a JSONPath query picks from a value. Source: RFC 9535 section 2.
+ *
+ * Nodes are handed on one by one and the walk stops as soon as the answer is known; each step is
+ * paid for, so that nested wildcards and filters end early.
+ * @module
+ */
+import { isJsonArray, isJsonObject, type Json } from '../../../json/json.ts'
+import { countCodePoints } from '../code-points.ts'
+import { spend, type Run } from '../run.ts'
+import { compareValues } from './compare.ts'
+import type { Comparable, FilterQuery, Query, Segment, Selector, Test } from './tree.ts'
+
+interface Walk {
+  readonly root: Json
+  readonly run: Run
+}
+
+/** Takes a node; true ends the walk. */
+type Visit = (node: Json) => boolean
+
+const stepsPerNode = 64
+
+/**
+ * The values that a query picks from `root`, in no promised order, `most` at most.
+ * @throws ApiError `invalid_request` when the walk is too long
+ */
+export const findValues = (query: Query, root: Json, run: Run, most: number): Json[] =>
+  findSome({ root, run }, query, root, most)
+
+const findSome = (walk: Walk, query: Query, start: Json, most: number): Json[] => {
+  const nodes: Json[] = []
+  follow(walk, query, 0, start, node => nodes.push(node) >= most)
+  return nodes
+}
+
+const follow = (walk: Walk, query: Query, depth: number, node: Json, visit: Visit): boolean => {
+  spend(walk.run, stepsPerNode)
+  const segment = query[depth]
+  if (segment === undefined) return visit(node)
+  const next: Visit = child => follow(walk, query, depth + 1, child, visit)
+  return segment.isDescendant
+    ? descend(walk, segment, node, next)
+    : select(walk, segment, node, next)
+}
+
+/** The node itself first, then all below it, as deep as the data is. */
+const descend = (walk: Walk, segment: Segment, node: Json, next: Visit): boolean => {
+  spend(walk.run, stepsPerNode)
+  if (select(walk, segment, node, next)) return true
+  return someChild(node, child => descend(walk, segment, child, next))
+}
+
+const someChild = (node: Json, visit: Visit): boolean => {
+  if (isJsonArray(node)) return node.some(visit)
+  if (!isJsonObject(node)) return false
+  for (const member of node.values()) {
+    if (visit(member)) return true
+  }
+  return false
+}
+
+const select = (walk: Walk, segment: Segment, node: Json, next: Visit): boolean =>
+  segment.selectors.some(selector => selectOne(walk, selector, node, next))
+
+const selectOne = (walk: Walk, selector: Selector, node: Json, next: Visit): boolean => {
+  switch (selector.kind) {
+    case 'name':
+      if (!isJsonObject(node)) return false
+      spend(walk.run, node.size)
+      return visitOwn(node.get(selector.name), next)
+    case 'index':
+      return isJsonArray(node) && visitOwn(node.at(selector.index), next)
+    case 'wildcard':
+      return someChild(node, next)
+    case 'slice':
+      return isJsonArray(node) && selectSlice(walk, selector, node, next)
+    case 'filter':
+      return someChild(node, child => passes(walk, selector.test, child) && next(child))
+  }
+}
+
+const visitOwn = (node: Json | undefined, next: Visit): boolean => node !== undefined && next(node)
+
+/** Section 2.3.4.2.2: bounds from the end, clamped, the upper one open. */
+const selectSlice = (
+  walk: Walk,
+  slice: Selector & { kind: 'slice' },
+  list: readonly Json[],
+  next: Visit,
+): boolean => {
+  const { length } = list
+  const { step } = slice
+  if (step === 0) return false
+  const clamp = (bound: number, least: number, most: number): number =>
+    Math.min(Math.max(bound < 0 ? length + bound : bound, least), most)
+  const [least, most] = step > 0 ? [0, length] : [-1, length - 1]
+  const start = slice.start === undefined ? (step > 0 ? 0 : most) : clamp(slice.start, least, most)
+  const end = slice.end === undefined ? (step > 0 ? most : -1) : clamp(slice.end, least, most)
+  for (let index = start; step > 0 ? index < end : index > end; index += step) {
+    spend(walk.run, stepsPerNode)
+    if (visitOwn(list[index], next)) return true
+  }
+  return false
+}
+
+const passes = (walk: Walk, test: Test, node: Json): boolean => {
+  spend(walk.run, stepsPerNode)
+  switch (test.kind) {
+    case 'any':
+      return test.tests.some(each => passes(walk, each, node))
+    case 'all':
+      return test.tests.every(each => passes(walk, each, node))
+    case 'not':
+      return !passes(walk, test.test, node)
+    case 'exists':
+      return findNodes(walk, test.query, node, 1).length > 0
+    case 'compare': {
+      const left = valueOf(walk, test.left, node)
+      return compareValues(walk.run, left, test.operator, valueOf(walk, test.right, node))
+    }
+  }
+}
+
+const findNodes = (walk: Walk, query: FilterQuery, node: Json, most: number): Json[] =>
+  findSome(walk, query.segments, query.isRelative ? node : walk.root, most)
+
+/** The value to compare; undefined stands for Nothing (section 2.4.1). */
+const valueOf = (walk: Walk, comparable: Comparable, node: Json): Json | undefined => {
+  switch (comparable.kind) {
+    case 'constant':
+      return comparable.value
+    case 'query':
+      return findNodes(walk, comparable.query, node, 1)[0]
+    case 'length':
+      return lengthOf(valueOf(walk, comparable.of, node), walk.run)
+    case 'count':
+      return findNodes(walk, comparable.query, node, Number.POSITIVE_INFINITY).length
+    case 'value': {
+      const nodes = findNodes(walk, comparable.query, node, 2)
+      return nodes.length === 1 ? nodes[0] : undefined
+    }
+  }
+}
+
+/** Section 2.4.4: code points, elements or members; Nothing for other values. */
+const lengthOf = (value: Json | undefined, run: Run): number | undefined => {
+  if (typeof value === 'string') {
+    spend(run, value.length)
+    return countCodePoints(value)
+  }
+  if (isJsonArray(value)) return value.length
+  return isJsonObject(value) ? value.size : undefined
+}

@@ -1,0 +1,195 @@
+/**
+ * Search queries: text to tree, a small closed grammar written by hand.
+ *
+ *     any       = all *( "OR" all )
+ *     all       = negation *( "AND" negation )
+ *     negation  = ( "NOT" / "!" / "-" ) negation / "(" any ")" / clause
+ *     clause    = field ":" ( word / quoted ) / instant-field ":" ( range / bound )
+ *     field     = "id" / "type" / "data" / "fingerprint" / "container" / "created_by" /
+ *                 "modified_by" / "metadata." ( key / quoted )
+ *     range     = "[" bound "TO" bound "]" / "{" bound "TO" bound "}"
+ *
+ * A word has no blank and none of `" ( ) [ ] { } \ *`; a key has no colon either. In quotes all is
+ * text, with `\"`, `\\` and `\uXXXX`. Only `container` takes a `*`, at the end of a word; only
+ * `created_at` and `modified_at` take ranges, in which a `*` is no bound.
+ * decision: clauses side by side are refused, since some would read AND there and others OR;
+ * operators are in capitals; a date without a time is its whole day in UTC.
+ * Source: contract section 14.
+ * @module
+ */
+import { ApiError, invalid } from '../errors.ts'
+import { searchClausesMax, searchDepthMax } from '../limits.ts'
+import { normaliseContainer, normaliseContainerStart } from '../rules/containers.ts'
+import { demand, isBlank, sees, skipBlanks, take, takeWhile } from './expression/scan.ts'
+import type { Cursor } from './expression/scan.ts'
+import {
+  isWordCode,
+  takeInstantRange,
+  takeOperator,
+  takeText,
+  type InstantRange,
+} from './search-values.ts'
+
+const textFields = ['id', 'type', 'data', 'fingerprint', 'created_by', 'modified_by'] as const
+const instantFields = ['created_at', 'modified_at'] as const
+
+type TextField = (typeof textFields)[number]
+type InstantField = (typeof instantFields)[number]
+
+export type Clause =
+  | { readonly field: TextField; readonly value: string }
+  | { readonly field: 'metadata'; readonly key: string; readonly value: string }
+  /** In normal form; a start covers every container that begins with it. */
+  | { readonly field: 'container'; readonly value: string; readonly isStart: boolean }
+  | ({ readonly field: InstantField } & InstantRange)
+
+/** `all` and `any` have two parts or more. */
+export type SearchTree =
+  | { readonly all: readonly SearchTree[] }
+  | { readonly any: readonly SearchTree[] }
+  | { readonly not: SearchTree }
+  | Clause
+
+interface Reader extends Cursor {
+  clauses: number
+}
+
+/**
+ * @param text at most 2,000 characters
+ * @param at field path for errors
+ * @returns `undefined` for a blank text
+ * @throws ApiError `invalid_request` with a position, in UTF-16 units from 0; never the text
+ */
+export const parseSearch = (text: string, at: string): SearchTree | undefined => {
+  const refuse: Cursor['refuse'] = (position, expected) =>
+    invalid(at, `position ${position}: ${expected}`)
+  const reader: Reader = { text, position: 0, clauses: 0, refuse }
+  skipBlanks(reader)
+  if (reader.position === text.length) return undefined
+  const tree = readAny(reader, 0)
+  if (reader.position < text.length) throw refuse(reader.position, 'expected AND or OR')
+  return tree
+}
+
+const readAny = (reader: Reader, depth: number): SearchTree => {
+  const first = readAll(reader, depth)
+  const any = [first]
+  while (takeOperator(reader, 'OR')) any.push(readAll(reader, depth))
+  return any.length === 1 ? first : { any }
+}
+
+const readAll = (reader: Reader, depth: number): SearchTree => {
+  const first = readNegation(reader, depth)
+  const all = [first]
+  while (takeOperator(reader, 'AND')) all.push(readNegation(reader, depth))
+  return all.length === 1 ? first : { all }
+}
+
+/** Blanks around it are stepped over. */
+const readNegation = (reader: Reader, depth: number): SearchTree => {
+  skipBlanks(reader)
+  const start = reader.position
+  if (depth > searchDepthMax)
+    throw reader.refuse(start, `expected at most ${searchDepthMax} levels`)
+  if (take(reader, '!') || take(reader, '-') || takeOperator(reader, 'NOT')) {
+    return { not: readNegation(reader, depth + 1) }
+  }
+  const tree = take(reader, '(') ? readGroup(reader, start, depth) : readClause(reader)
+  skipBlanks(reader)
+  return tree
+}
+
+const readGroup = (reader: Reader, start: number, depth: number): SearchTree => {
+  const tree = readAny(reader, depth + 1)
+  if (reader.position === reader.text.length) {
+    throw reader.refuse(start, 'the parenthesis has no end')
+  }
+  demand(reader, ')', 'expected AND, OR or )')
+  return tree
+}
+
+const isFieldCode = (code: number): boolean => code === 95 || (code >= 97 && code <= 122)
+
+const fieldsExpected = `expected one of the fields ${[
+  ...textFields,
+  'container',
+  'metadata.<key>',
+  ...instantFields,
+].join(', ')}`
+
+const isOneOf = <T extends string>(names: readonly T[], name: string): name is T =>
+  (names as readonly string[]).includes(name)
+
+const readClause = (reader: Reader): Clause => {
+  const start = reader.position
+  reader.clauses += 1
+  if (reader.clauses > searchClausesMax) {
+    throw reader.refuse(start, `expected at most ${searchClausesMax} clauses`)
+  }
+  const field = takeWhile(reader, isFieldCode)
+  const clause = readFieldAndValue(reader, start, field)
+  const { text, position } = reader
+  const isEnded = position === text.length || isBlank(text.charCodeAt(position))
+  if (!isEnded && !sees(reader, ')')) throw refuseAfterValue(reader, clause)
+  return clause
+}
+
+const refuseAfterValue = (reader: Reader, { field }: Clause): ApiError => {
+  const { position } = reader
+  if (sees(reader, '*')) return reader.refuse(position, 'only containers take *, at their end')
+  if (isOneOf(instantFields, field)) return reader.refuse(position, 'expected a blank or )')
+  return reader.refuse(position, 'expected a blank or ): what is special stands in quotes')
+}
+
+const readFieldAndValue = (reader: Reader, start: number, field: string): Clause => {
+  if (field === 'metadata' && take(reader, '.')) {
+    const key = readKey(reader)
+    takeColon(reader)
+    return { field, key, value: readValue(reader) }
+  }
+  const isText = isOneOf(textFields, field)
+  if (!isText && !isOneOf(instantFields, field) && field !== 'container') {
+    throw reader.refuse(start, fieldsExpected)
+  }
+  takeColon(reader)
+  if (isText) return { field, value: readFolded(reader, field) }
+  if (field === 'container') return readContainer(reader)
+  return { field, ...takeInstantRange(reader) }
+}
+
+const takeColon = (reader: Reader): void =>
+  demand(reader, ':', 'expected a colon between field and value')
+
+const readKey = (reader: Reader): string => {
+  if (sees(reader, '"')) return takeText(reader, '')
+  const key = takeWhile(reader, code => isWordCode(code) && code !== 58)
+  if (key === '') throw reader.refuse(reader.position, 'expected a metadata key')
+  return key
+}
+
+const readValue = (reader: Reader): string => {
+  if (sees(reader, '[') || sees(reader, '{')) {
+    throw reader.refuse(reader.position, 'only created_at and modified_at take ranges')
+  }
+  return takeText(reader, 'expected a value')
+}
+
+/** Ids of applications are UUIDs, of which the case says nothing (hardening H88). */
+const readFolded = (reader: Reader, field: TextField): string => {
+  const value = readValue(reader)
+  return field === 'created_by' || field === 'modified_by' ? value.toLowerCase() : value
+}
+
+const readContainer = (reader: Reader): Clause => {
+  const start = reader.position
+  const isQuoted = sees(reader, '"')
+  const text = sees(reader, '*') ? '' : readValue(reader)
+  const isStart = !isQuoted && take(reader, '*')
+  const normalise = isStart ? normaliseContainerStart : normaliseContainer
+  try {
+    return { field: 'container', value: normalise(text, ''), isStart }
+  } catch (thrown) {
+    if (thrown instanceof ApiError) throw reader.refuse(start, thrown.message)
+    throw thrown
+  }
+}

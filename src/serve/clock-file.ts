@@ -1,0 +1,57 @@
+/**
+ * The file `clock` of a data folder: the mark of the clock, as decimal Unix milliseconds and a
+ * newline, readable by its owner only.
+ *
+ * Written in place and never synced, which keeps it over the death of the process and takes a few
+ * microseconds. Only who has the lock of the folder may open it. Source: serve/clock.ts.
+ * @module
+ */
+import { constants, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import { clockFileBytesMax } from '../limits.ts'
+import { parseMark, type ClockMark } from './clock.ts'
+
+const ownerOnly = 0o600
+const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants
+
+/** For reading alone where that is all that is allowed: an older mark is better than none. */
+function openToRead(path: string): number {
+  try {
+    return openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, ownerOnly)
+  } catch {
+    return openSync(path, O_RDONLY | O_NOFOLLOW)
+  }
+}
+
+/**
+ * A mark that several processes keep: whoever is behind leaves what another one has written.
+ * @param text what it was before the first of them began: they are ahead of their time by a lease
+ */
+export const sharedMark = (mark: ClockMark, text?: string): ClockMark => ({
+  read: () => text ?? mark.read(),
+  write(text) {
+    const keptMs = parseMark(mark.read())
+    // What is no mark is damage, and is written over.
+    if (keptMs === undefined || keptMs < Number(text)) mark.write(text)
+  },
+})
+
+/** The file is made where it is missing. Whatever fails then fails at each use, as an error. */
+export function openClockFile(path: string): ClockMark {
+  let file: number | undefined
+  let length: number | undefined
+  const open = () => (file ??= openToRead(path))
+  return {
+    read() {
+      const bytes = Buffer.alloc(clockFileBytesMax)
+      length = readSync(open(), bytes, 0, clockFileBytesMax, 0)
+      return bytes.toString('latin1', 0, length)
+    },
+    write(text) {
+      writeSync(open(), text, 0, 'latin1')
+      if (text.length === length) return
+      // What was longer must not stay behind it.
+      ftruncateSync(open(), text.length)
+      length = text.length
+    },
+  }
+}

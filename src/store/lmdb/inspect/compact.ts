@@ -1,0 +1,105 @@
+/**
+ * A copy of a store that holds its live entries and no other byte of it.
+ *
+ * The engine gives pages of removed rows to its list of free pages and leaves their bytes there,
+ * and the gap of a page in use keeps what stood in it. So every entry of every table is put into a
+ * new file, in the order of its keys. The engine's own way, a backup that leaves free pages out,
+ * has made files that do not open (hardening L16). The store must have no writer meanwhile.
+ * @module
+ */
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { compactBatchBytes } from '../../../limits.ts'
+import { equalDigests } from '../../check-query.ts'
+import { assertStored } from '../../corrupt.ts'
+import { openEnvironment, tableNames, type Environment, type Table } from '../environment.ts'
+import { takeStep } from '../write/write-group.ts'
+
+const ownerOnlyFolder = 0o700
+
+/** What the engine tells of a table; its types leave it open. */
+interface TableStats {
+  readonly pageSize: number
+  readonly treeBranchPageCount: number
+  readonly treeLeafPageCount: number
+  readonly overflowPages: number
+}
+
+function bytesOf(table: Table): number {
+  const stats = table.getStats() as TableStats
+  const { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages } = stats
+  return pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages)
+}
+
+type Entries = Iterator<{ readonly key: Uint8Array; readonly value: Uint8Array }>
+
+const entriesOf = (table: Table): Entries => table.getRange()[Symbol.iterator]()
+
+/** @returns whether entries are left */
+function copyBatch(entries: Entries, table: Table): boolean {
+  for (let bytes = 0; bytes < compactBatchBytes;) {
+    const next = entries.next()
+    if (next.done === true) return false
+    const { key, value } = next.value
+    takeStep({ table, key, value, isLast: true })
+    bytes += key.length + value.length
+  }
+  return true
+}
+
+function copyTable(from: Table, to: Table, { root }: Environment): void {
+  const entries = entriesOf(from)
+  while (root.transactionSync(() => copyBatch(entries, to)));
+}
+
+/** @throws ApiError `storage_corrupt` unless both tables hold the same entries */
+function assertEqualTables(a: Table, b: Table): void {
+  const entries = entriesOf(b)
+  for (const { key, value } of a.getRange()) {
+    const next = entries.next()
+    const isEqual =
+      next.done !== true &&
+      equalDigests(key, next.value.key) &&
+      equalDigests(value, next.value.value)
+    assertStored(isEqual, 'a copy with the entries of its store')
+  }
+  assertStored(entries.next().done === true, 'a copy without any other entry')
+}
+
+function syncFile(path: string): void {
+  const file = openSync(path, 'r')
+  fsyncSync(file)
+  closeSync(file)
+}
+
+async function withEnvironment<T>(path: string, task: (of: Environment) => T): Promise<T> {
+  const environment = openEnvironment(path)
+  try {
+    return await task(environment)
+  } finally {
+    await environment.root.close()
+  }
+}
+
+/** @returns how many bytes a copy of a store takes, within a few pages */
+export const copyBytesOf = (path: string): Promise<number> =>
+  withEnvironment(path, store =>
+    tableNames.reduce((bytes, name) => bytes + bytesOf(store[name]), 0),
+  )
+
+/**
+ * @param from the folder of a store that nobody writes to
+ * @param to   a folder that does not exist; what is in it when this resolves is on disk
+ * @throws ApiError `storage_corrupt` where the copy is not equal; the engine's or the system's own
+ *   error, such as of a full disk
+ */
+export async function copyStore(from: string, to: string): Promise<void> {
+  mkdirSync(to, { mode: ownerOnlyFolder })
+  await withEnvironment(from, store =>
+    withEnvironment(to, copy => {
+      for (const name of tableNames) copyTable(store[name], copy[name], copy)
+      for (const name of tableNames) assertEqualTables(store[name], copy[name])
+    }),
+  )
+  syncFile(join(to, 'data.mdb'))
+}

@@ -1,0 +1,220 @@
+/**
+ * The walk over the whole file: the tree of free pages, the tree of tables, and every table.
+ *
+ * A page is free, or of one tree, or of neither: the engine now and then forgets one, which costs
+ * its room alone. Free and of a tree at once, it would be written over. The memory is one byte for
+ * each page. Source: hardening.md section 6, D8; section 7, L32.
+ * @module
+ */
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { textOf } from '../../../bytes.ts'
+import { findingsMax } from '../../../limits.ts'
+import { assertStored, attempt } from '../../corrupt.ts'
+import { tableNames } from '../environment.ts'
+import { takeFreeList, type FreePages } from './free-list.ts'
+import {
+  decodeTreeRecord,
+  readMetaPages,
+  treeRecordBytes,
+  type MetaPage,
+  type MetaPages,
+  type TreeRecord,
+} from './meta-pages.ts'
+import { makePageBuffer, openDataFile, readU64, type DataFile } from './page-file.ts'
+import { treeDepthMax, walkTree, type Span, type TreeShape, type Walk } from './page-tree.ts'
+
+/** Of a node whose data is the record of a tree. */
+const holdsTree = 2
+const numberBytes = 8
+/** At a store that is written to. */
+const looksMax = 20
+
+/** As the engine compares plain keys: bytes, then lengths. */
+function compareBytes(a: Span, b: Span): number {
+  const length = Math.min(a.to - a.from, b.to - b.from)
+  for (let i = 0; i < length; i += 1) {
+    const difference = (a.buffer.bytes[a.from + i] ?? 0) - (b.buffer.bytes[b.from + i] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return a.to - a.from - (b.to - b.from)
+}
+
+const isNumber = ({ from, to }: Span): boolean => to - from === numberBytes
+
+/** Keys that are no numbers stand in no order. */
+const compareNumbers = (a: Span, b: Span): number =>
+  isNumber(a) && isNumber(b) ? readU64(a.buffer.view, a.from) - readU64(b.buffer.view, b.from) : 0
+
+const tableShape = (levels: number): TreeShape => ({
+  compare: compareBytes,
+  nodeFlags: 0,
+  levels,
+  accepts: () => true,
+})
+
+/** @returns how many pages behind the end of the file are free */
+function walkFreePages(walk: Walk): number {
+  const free: FreePages = { behindEnd: 0 }
+  const { meta } = walk
+  const isWhole = walkTree(walk, meta.freePages, {
+    compare: compareNumbers,
+    nodeFlags: 0,
+    levels: treeDepthMax,
+    accepts: (key, value) =>
+      isNumber(key) &&
+      readU64(key.buffer.view, key.from) <= meta.transaction &&
+      takeFreeList(walk, free, value),
+  })
+  if (!isWhole) walk.report(0)
+  return free.behindEnd
+}
+
+function readTables(walk: Walk): ReadonlyMap<string, TreeRecord> {
+  const records = new Map<string, TreeRecord>()
+  const isWhole = walkTree(walk, walk.meta.tables, {
+    compare: compareBytes,
+    nodeFlags: holdsTree,
+    levels: treeDepthMax,
+    accepts({ buffer: { bytes }, from, to }, value) {
+      if (value.to - value.from !== treeRecordBytes) return false
+      const record = decodeTreeRecord(value.buffer.view, value.from)
+      records.set(textOf(bytes.subarray(from, to)), record)
+      return record.flags === 0
+    },
+  })
+  if (!isWhole) walk.report(0)
+  return records
+}
+
+/** Tables are made one by one, before anything is written: only an empty store may lack some. */
+function walkTables(walk: Walk, levels: number): void {
+  const records = readTables(walk)
+  const isEmpty = [...records.values()].every(({ entries }) => entries === 0)
+  for (const name of tableNames) {
+    // The engine's binding ends names with NUL.
+    const record = records.get(`${name}\0`)
+    const isWhole = record === undefined ? isEmpty : walkTree(walk, record, tableShape(levels))
+    if (!isWhole) walk.report(walk.meta.tables.root ?? 0)
+  }
+}
+
+/**
+ * The number of the commit that wrote the root of the tables, as each does. `undefined` where there
+ * is none yet, and behind the end of a file that was cut; NaN where it cannot be read.
+ */
+function rootCommitOf(file: DataFile, { pageBytes, tables }: MetaPage): number | undefined {
+  if (tables.root === undefined) return undefined
+  const position = tables.root * pageBytes
+  if (position + pageBytes > file.lengthBytes()) return undefined
+  const root = makePageBuffer(pageBytes)
+  return file.read(root, position) ? readU64(root.view, 8) : NaN
+}
+
+/**
+ * The newest meta page with a number that is two too low looks like the older one, and the older
+ * one with two too many like the newest: the last transaction is lost, and only what they point to
+ * is of another one. A failed write of a meta page leaves the same behind, so this keeps no store
+ * from being opened.
+ */
+function hasLast(file: DataFile, { newer, older }: MetaPages): boolean {
+  const last = rootCommitOf(file, newer) ?? newer.transaction
+  const before = rootCommitOf(file, older) ?? older.transaction
+  return last >= newer.transaction && before <= older.transaction
+}
+
+const pagesIn = (file: DataFile, { pageBytes, lastPage }: MetaPage): number =>
+  Math.min(Math.floor(file.lengthBytes() / pageBytes), lastPage + 1)
+
+interface Walked {
+  /** Ascending, each once; page 0 stands for the meta pages. */
+  readonly damaged: readonly number[]
+  readonly freeBehindEnd: number
+}
+
+/** @param levels how far down each table is walked */
+function walkPages(file: DataFile, meta: MetaPage, levels: number): Walked {
+  const damaged = new Set<number>()
+  const walk: Walk = {
+    file,
+    meta,
+    owners: new Uint8Array(pagesIn(file, meta)),
+    buffers: [],
+    report: page => {
+      if (damaged.size < findingsMax) damaged.add(page)
+    },
+  }
+  const freeBehindEnd = walkFreePages(walk)
+  walkTables(walk, levels)
+  return { damaged: [...damaged].sort((a, b) => a - b), freeBehindEnd }
+}
+
+function withDataFile<T>(folder: string, task: (file: DataFile) => T): T {
+  const file = openDataFile(folder)
+  try {
+    return task(file)
+  } finally {
+    file.close()
+  }
+}
+
+export interface PageFindings {
+  /**
+   * Numbers of the pages that are not as the engine left them, at most `findingsMax`; page 0 alone
+   * where the meta pages lead nowhere.
+   */
+  readonly damaged: readonly number[]
+  /** Whether a commit came after the newest one that counts; all pages are of the latter. */
+  readonly hasLostCommit: boolean
+}
+
+/** Walks all pages of a store that nobody writes to; reads the file and changes nothing. */
+export const examinePages = (folder: string): PageFindings =>
+  withDataFile(folder, file => {
+    const metas = attempt(() => readMetaPages(file))
+    if (metas === undefined) return { damaged: [0], hasLostCommit: false }
+    const { damaged } = walkPages(file, metas.newer, treeDepthMax)
+    return { damaged, hasLostCommit: !hasLast(file, metas) }
+  })
+
+/**
+ * The engine writes no page that is free, so a file may end before its last ones. Where others are
+ * missing too, the engine has forgotten them, or a tree has lost them: only a walk over all tells.
+ * @throws ApiError `storage_corrupt`
+ */
+function assertPages(file: DataFile, meta: MetaPage): void {
+  const hangsTogether = 'pages that hang together'
+  const { damaged, freeBehindEnd } = walkPages(file, meta, 1)
+  assertStored(damaged.length === 0, hangsTogether)
+  if (freeBehindEnd === meta.lastPage + 1 - pagesIn(file, meta)) return
+  assertStored(walkPages(file, meta, treeDepthMax).damaged.length === 0, hangsTogether)
+}
+
+/**
+ * Where another process writes, pages of one state are soon those of another: it looks again.
+ * @throws ApiError `storage_corrupt`, as `assertDataFile`
+ */
+export function assertSound(file: DataFile): void {
+  for (let looks = 1; ; looks += 1) {
+    const meta = readMetaPages(file).newer
+    try {
+      return assertPages(file, meta)
+    } catch (error) {
+      const isStill = readMetaPages(file).newer.transaction === meta.transaction
+      if (isStill || looks === looksMax) throw error
+    }
+  }
+}
+
+/**
+ * What must hold before the engine opens a store: valid meta pages, sound trees of free pages and
+ * of tables down to the root of each, and no page missing at the end. Beside the lists of free
+ * pages these are few; only a short file costs a walk over all. A folder without a database is a
+ * new store.
+ * @throws ApiError `storage_corrupt`
+ */
+export function assertDataFile(folder: string): void {
+  const path = join(folder, 'data.mdb')
+  if (!existsSync(path) || statSync(path).size === 0) return
+  withDataFile(folder, assertSound)
+}

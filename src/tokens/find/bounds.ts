@@ -1,0 +1,86 @@
+/**
+ * Bounds: a question about tokens, as two queries around its answer and a test for what is between.
+ *
+ * What `lower` matches is the answer for sure, what `upper` leaves out is not; a token between them
+ * is decided by `matches`, once its record is open. Most questions are exact: there both queries
+ * are the same object, and no token is opened to decide.
+ * Invariant: lower ⊆ answer ⊆ upper, and `matches` is the answer, for every live token of the
+ * tenant. Source: design.md, "One thing terms cannot answer".
+ * @module
+ */
+import type { Query } from '../../store/contract.ts'
+import type { StoredToken } from '../record/record.ts'
+
+export interface Bounds {
+  readonly upper: Query
+  readonly lower: Query
+  readonly matches: (token: StoredToken) => boolean
+  /** Matches all between the two, and more; absent where nothing is cheaper to ask. */
+  readonly doubt?: Query | undefined
+}
+
+export const exactly = (query: Query, matches: Bounds['matches']): Bounds => ({
+  upper: query,
+  lower: query,
+  matches,
+})
+
+export const isExact = ({ upper, lower }: Bounds): boolean => upper === lower
+
+export const nothing: Bounds = exactly({ any: [] }, () => false)
+
+/** What is in doubt of a combination is in doubt of one of its parts. */
+function doubtOf(parts: readonly Bounds[]): Query | undefined {
+  const inexact = parts.filter(part => !isExact(part))
+  const doubts = inexact.flatMap(({ doubt }) => (doubt === undefined ? [] : [doubt]))
+  return doubts.length === inexact.length ? { any: doubts } : undefined
+}
+
+/** `combine` makes one query of two that stand for the same part of the answer. */
+function joined(
+  parts: readonly Bounds[],
+  combine: (queries: readonly Query[]) => Query,
+  matches: Bounds['matches'],
+): Bounds {
+  const [only] = parts
+  if (only !== undefined && parts.length === 1) return only
+  const upper = combine(parts.map(part => part.upper))
+  const lower = parts.every(isExact) ? upper : combine(parts.map(part => part.lower))
+  return { upper, lower, matches, doubt: doubtOf(parts) }
+}
+
+export const anyOf = (parts: readonly Bounds[]): Bounds =>
+  joined(
+    parts,
+    any => ({ any }),
+    token => parts.some(part => part.matches(token)),
+  )
+
+/** @param parts at least one */
+export const allOf = (parts: readonly Bounds[]): Bounds =>
+  joined(
+    parts,
+    all => ({ all }),
+    token => parts.every(part => part.matches(token)),
+  )
+
+/** What is left out for sure is less than what is perhaps: the bounds change places. */
+export function without(from: Bounds, except: Bounds): Bounds {
+  const matches = (token: StoredToken) => from.matches(token) && !except.matches(token)
+  const upper = { from: from.upper, except: except.lower }
+  if (isExact(from) && isExact(except)) return exactly(upper, matches)
+  const lower = { from: from.lower, except: except.upper }
+  return { upper, lower, matches, doubt: doubtOf([from, except]) }
+}
+
+/** How many nodes the two queries have together. */
+export function sizeOf(bounds: Bounds): number {
+  const upper = nodesOf(bounds.upper)
+  return isExact(bounds) ? upper : upper + nodesOf(bounds.lower)
+}
+
+function nodesOf(query: Query): number {
+  if ('from' in query) return 1 + nodesOf(query.from) + nodesOf(query.except)
+  const parts = 'all' in query ? query.all : 'any' in query ? query.any : []
+  return parts.reduce((count, part) => count + nodesOf(part), 1)
+}

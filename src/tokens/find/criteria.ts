@@ -1,0 +1,165 @@
+/**
+ * What tokens can be found by, one criterion at a time, as bounds.
+ *
+ * Rules, filters and searches are made of these alone. Nearly all are exact: one or a few terms.
+ * @module
+ */
+import { timingSafeEqual } from 'node:crypto'
+import type { Keys, KeyScope } from '../../crypto/scope.ts'
+import { coverDays } from '../../rules/day-spans.ts'
+import { isUuid, longestPrefix, mayBeginUuid } from '../../rules/id-prefixes.ts'
+import { parseStoredJson } from '../../json/parse.ts'
+import { tokenTypeOf } from '../../rules/token-types.ts'
+import { invariant } from '../../errors.ts'
+import type { Digest } from '../../store/contract.ts'
+import { anyOf, exactly, nothing, without, type Bounds } from './bounds.ts'
+import { tokenTerms, tokenUnique, type StoredToken } from '../record/record.ts'
+import { isShownByMask } from '../read/shown-mask.ts'
+import type { TokenRecord } from '../record/stored-form.ts'
+
+/** The header of a row is authenticated by its sealed parts, so its terms may be believed. */
+const holds = ({ row }: StoredToken, term: Digest): boolean =>
+  row.terms.some(held => timingSafeEqual(held, term))
+
+const ofTerm = (term: Digest): Bounds => exactly({ term }, token => holds(token, term))
+
+const ofTerms = (terms: readonly Digest[]): Bounds => anyOf(terms.map(ofTerm))
+
+/** All of `sure` match, and of `doubtful` those that pass the test, which is true of `sure` too. */
+const testing = (
+  sure: Bounds,
+  doubtful: readonly Bounds[],
+  passes: (record: TokenRecord) => boolean,
+): Bounds => ({
+  upper: doubtful.length === 0 ? sure.upper : anyOf([sure, ...doubtful]).upper,
+  lower: sure.lower,
+  matches: ({ record }) => passes(record),
+})
+
+interface InstantTerms {
+  readonly day: (day: number) => Digest
+  readonly span: (span: number) => Digest
+  readonly epochMsOf: (record: TokenRecord) => number | undefined
+}
+
+/** Whole days are sure; of the two at the ends it takes a look. */
+const instantWithin =
+  ({ day, span, epochMsOf }: InstantTerms) =>
+  (fromMs: number, beforeMs: number): Bounds => {
+    const { days, spans, borderDays } = coverDays(fromMs, beforeMs)
+    const sure = ofTerms([...days.map(day), ...spans.map(span)])
+    return testing(sure, borderDays.map(day).map(ofTerm), record => {
+      const epochMs = epochMsOf(record)
+      return epochMs !== undefined && epochMs >= fromMs && epochMs < beforeMs
+    })
+  }
+
+const placeCriteria = (terms: ReturnType<typeof tokenTerms>, every: Bounds) => {
+  /** A container covers itself and all below it; `/` covers all. Both in normal form. */
+  const covering = (container: string): Bounds =>
+    container === '/'
+      ? every
+      : ofTerms([terms.container(container), terms.belowContainer(container)])
+  return {
+    covering,
+    container: (container: string) => ofTerm(terms.container(container)),
+    /** A beginning that ends within a segment is looked for below the container before it. */
+    containerStart: (text: string): Bounds => {
+      if (text === '') return every
+      if (!text.startsWith('/')) return nothing
+      if (text.endsWith('/')) return covering(text)
+      const above = covering(text.slice(0, text.lastIndexOf('/') + 1))
+      return testing(nothing, [above], ({ containers }) =>
+        containers.some(container => container.startsWith(text)),
+      )
+    },
+  }
+}
+
+const idCriteria = (keys: Keys, tenantId: string, every: Bounds) => {
+  const terms = tokenTerms(keys, tenantId)
+  const id = (wanted: string): Bounds =>
+    exactly({ unique: tokenUnique(keys, tenantId, wanted) }, ({ record }) => record.id === wanted)
+  return {
+    id,
+    /** Chosen ids are found by a beginning of this beginning, random ones only by a look. */
+    idStart: (text: string): Bounds => {
+      if (text === '') return every
+      const prefix = longestPrefix(text)
+      const chosen = ofTerm(terms.idPrefix(prefix))
+      const random = without(every, ofTerm(terms.idPrefix('')))
+      const sure = [...(prefix === text ? [chosen] : []), ...(isUuid(text) ? [id(text)] : [])]
+      const mayBeRandom = mayBeginUuid(text) && !isUuid(text)
+      const doubtful = [...(prefix === text ? [] : [chosen]), ...(mayBeRandom ? [random] : [])]
+      return testing(anyOf(sure), doubtful, record => record.id.startsWith(text))
+    },
+  }
+}
+
+function isShownMasked({ record, openData }: StoredToken): boolean {
+  const type = tokenTypeOf(record.type)
+  invariant(type !== undefined, 'a stored token has a known type')
+  return isShownByMask(type, record.maskText, () => parseStoredJson(openData()))
+}
+
+/** Tokens by their search values. What older versions wrote is looked at under a mask. */
+const searchCriteria = (terms: ReturnType<typeof tokenTerms>) => ({
+  search: (value: string): Bounds =>
+    ofTerms([terms.searchShown(value), terms.searchBlank(value), terms.searchEither(value)]),
+  /** Only those that show something of their data under the mask transform. */
+  searchMasked(value: string): Bounds {
+    const [shown, either] = [terms.searchShown(value), terms.searchEither(value)]
+    return {
+      upper: { any: [{ term: shown }, { term: either }] },
+      lower: { term: shown },
+      doubt: { term: either },
+      matches: token => holds(token, shown) || (holds(token, either) && isShownMasked(token)),
+    }
+  },
+})
+
+const openCriteria = (keys: Keys, tenantId: string) => {
+  const terms = tokenTerms(keys, tenantId)
+  const every = ofTerm(terms.every())
+  return {
+    every,
+    ...placeCriteria(terms, every),
+    ...idCriteria(keys, tenantId, every),
+    type: (type: string) => ofTerm(terms.type(type)),
+    fingerprint: (text: string) =>
+      ofTerms([terms.fingerprint(text), terms.hiddenFingerprint(text)]),
+    fingerprintNotHidden: (text: string) => ofTerm(terms.fingerprint(text)),
+    metadata: (name: string, value: string) => ofTerm(terms.metadata(name, value)),
+    ...searchCriteria(terms),
+    createdBy: (applicationId: string) => ofTerm(terms.createdBy(applicationId)),
+    modifiedBy: (applicationId: string) => ofTerm(terms.modifiedBy(applicationId)),
+    createdWithin: instantWithin({
+      day: terms.createdDay,
+      span: terms.createdSpan,
+      epochMsOf: record => record.createdAtMs,
+    }),
+    modifiedWithin: instantWithin({
+      day: terms.modifiedDay,
+      span: terms.modifiedSpan,
+      epochMsOf: record => record.modifiedAtMs,
+    }),
+  }
+}
+
+export type Criteria = ReturnType<typeof openCriteria>
+
+const opened = new WeakMap<KeyScope, Criteria>()
+
+/**
+ * The criteria of one tenant, always the same object, so that `every` is known where it comes back.
+ * Texts are compared as the terms of `record.ts` fold them.
+ */
+export function tokenCriteria(keys: Keys, tenantId: string): Criteria {
+  const scope = keys.tenant(tenantId)
+  let criteria = opened.get(scope)
+  if (criteria === undefined) {
+    criteria = openCriteria(keys, tenantId)
+    opened.set(scope, criteria)
+  }
+  return criteria
+}

@@ -1,0 +1,70 @@
+/**
+ * The filters of a token list, read from the query string. Source: contract section 14.
+ *
+ * Metadata comes in three forms: `metadata.k=v`, `metadata[k]=v`, `metadata={"k":"v"}`; of a
+ * repeated name the first counts. Unknown parameters are ignored.
+ * @module
+ */
+import { normaliseContainer } from '../../rules/containers.ts'
+import { isJsonObject, type JsonObject } from '../../json/json.ts'
+import { parseJson } from '../../json/parse.ts'
+import { TextMap } from '../../text/map.ts'
+import { ApiError, invalid } from '../../errors.ts'
+import type { QueryParameters } from '../../gate/query.ts'
+import { idFilterMax } from '../../limits.ts'
+import type { TokenFilter } from './list.ts'
+
+const metadataName = 'metadata'
+
+function readObjectForm(text: string): JsonObject {
+  let value: ReturnType<typeof parseJson>
+  try {
+    value = parseJson(text)
+  } catch (thrown) {
+    if (thrown instanceof ApiError) throw invalid('query.metadata', 'expected a JSON object')
+    throw thrown
+  }
+  if (!isJsonObject(value)) throw invalid('query.metadata', 'expected a JSON object')
+  return value
+}
+
+/** The metadata name inside a parameter's name, or `undefined` for every other parameter. */
+function metadataNameOf(parameter: string): string | undefined {
+  if (parameter.startsWith('metadata.')) return parameter.slice('metadata.'.length)
+  if (parameter.startsWith('metadata[') && parameter.endsWith(']')) {
+    return parameter.slice('metadata['.length, -1)
+  }
+  return undefined
+}
+
+function addPair(pairs: TextMap<string>, name: string, value: unknown): void {
+  if (typeof value !== 'string') throw invalid('query.metadata', 'expected texts as values')
+  if (!pairs.has(name)) pairs.set(name, value)
+}
+
+function readMetadata(query: QueryParameters): TextMap<string> {
+  const pairs = new TextMap<string>()
+  for (const [parameter, [first]] of query) {
+    if (parameter === metadataName && first !== undefined) {
+      for (const [name, value] of readObjectForm(first)) addPair(pairs, name, value)
+    }
+    const name = metadataNameOf(parameter)
+    if (name !== undefined) addPair(pairs, name, first)
+  }
+  return pairs
+}
+
+/** @throws ApiError `invalid_request` for too many ids or a filter that cannot match by its form */
+export function readTokenFilter(query: QueryParameters): TokenFilter {
+  const ids = query.get('id') ?? []
+  if (ids.length > idFilterMax) throw invalid('query.id', `expected at most ${idFilterMax} values`)
+  return {
+    ids,
+    types: query.get('type') ?? [],
+    containers: (query.get('container') ?? []).map(container =>
+      normaliseContainer(container, 'query.container'),
+    ),
+    fingerprints: query.get('fingerprint') ?? [],
+    metadata: readMetadata(query),
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * What a list answers: a page with its total, or a stretch of a walk with its cursor.
+ *
+ * Source: contract section 4.
+ * @module
+ */
+import type { Deps } from '../../deps.ts'
+import { decideTransform } from '../../rules/access.ts'
+import type { Caller } from '../../rules/caller.ts'
+import type { TokenPermission } from '../../rules/permissions.ts'
+import { invalid, invariant } from '../../errors.ts'
+import { listAnswerCharsMax } from '../../limits.ts'
+import type { Housed } from '../../records/room.ts'
+import type { Bounds } from './bounds.ts'
+import { openCursor, sealCursor } from '../../records/cursor.ts'
+import { readTokenPage, readTokensBelow } from './pages.ts'
+import type { StoredToken } from '../record/record.ts'
+import { standingFrame, viewStored } from '../read/view.ts'
+import { openWork } from '../read/work.ts'
+
+/** Which part of a list is asked for. */
+export type ListPart =
+  | { readonly page: number; readonly size: number }
+  /** `start` is the cursor of the stretch before, empty at first; it stands at `at`. */
+  | { readonly start: string; readonly at: string; readonly size: number }
+
+/** JSON texts of tokens, newest first. */
+export type Listed =
+  | { readonly items: readonly string[]; readonly total: number }
+  /** `next` is the cursor of the stretch after this one, when there is one. */
+  | { readonly items: readonly string[]; readonly next: string | undefined }
+
+export interface ListQuestion {
+  readonly permission: TokenPermission
+  readonly bounds: Bounds
+  /** Canonical text of what is asked; cursors are bound to it. */
+  readonly text: string
+  /** The path of the size, which is refused where so many tokens are too much for one answer. */
+  readonly sizeAt: string
+}
+
+/**
+ * In turns: what masks do may take its time, and so may large data. decision: whose masks they are
+ * is not the reader's doing, so they refuse no list. A page bounds how many there are.
+ */
+async function show(
+  deps: Deps,
+  caller: Caller & Housed,
+  { permission, sizeAt }: ListQuestion,
+  tokens: readonly StoredToken[],
+): Promise<readonly string[]> {
+  const { meter, pause } = openWork(deps, caller, Infinity)
+  const { tenantId, grants, room } = caller
+  const texts: string[] = []
+  let chars = 0
+  for (const token of tokens) {
+    const transform = decideTransform(grants, permission, token.record)
+    invariant(transform !== undefined, 'a listed token is covered by the grants')
+    const text = viewStored(tenantId, token, transform, standingFrame(grants, token.record), meter)
+    chars += text.length
+    if (chars > listAnswerCharsMax) throw invalid(sizeAt, 'expected a smaller size')
+    room?.needs(chars)
+    texts.push(text)
+    const turn = pause()
+    if (turn !== undefined) await turn
+  }
+  return texts
+}
+
+async function listPage(
+  deps: Deps,
+  caller: Caller,
+  question: ListQuestion,
+  { page, size }: { readonly page: number; readonly size: number },
+): Promise<Listed> {
+  const window = { offset: (page - 1) * size, limit: size, nowMs: deps.now() }
+  const { total, tokens } = await readTokenPage(deps, caller, question.bounds, window)
+  return { total, items: await show(deps, caller, question, tokens) }
+}
+
+async function listStretch(
+  deps: Deps,
+  caller: Caller,
+  question: ListQuestion,
+  { start, at, size }: { readonly start: string; readonly at: string; readonly size: number },
+): Promise<Listed> {
+  const { bounds, text } = question
+  const scope = deps.keys.tenant(caller.tenantId)
+  const before = start === '' ? undefined : openCursor(scope, text, start, at)
+  // One more than is shown tells whether there is a next stretch.
+  const window = { before, limit: size + 1, nowMs: deps.now() }
+  const found = await readTokensBelow(deps, caller, bounds, window)
+  const tokens = found.slice(0, size)
+  const last = found.length > size ? tokens.at(-1) : undefined
+  const next = last && sealCursor(scope, deps.randomBytes, text, last.row.ordinal)
+  return { next, items: await show(deps, caller, question, tokens) }
+}
+
+/** Only what the bounds cover is counted, opened or shown. */
+export const listPart = (
+  deps: Deps,
+  caller: Caller,
+  question: ListQuestion,
+  part: ListPart,
+): Promise<Listed> =>
+  'page' in part
+    ? listPage(deps, caller, question, part)
+    : listStretch(deps, caller, question, part)

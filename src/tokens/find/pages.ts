@@ -1,0 +1,130 @@
+/**
+ * From bounds to tokens, newest first: pages with an exact total, and walks without one.
+ *
+ * Exact bounds are one look at the store, and only tokens that are shown are opened. Of others the
+ * tokens between the bounds are opened and tested, and their data only where a mask decides, in
+ * steps that let other requests in; then the store counts and pages over what surely matches and
+ * what passed. A token that changes during the steps is judged as it is when it is shown.
+ * @module
+ */
+import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../rules/caller.ts'
+import { testStepRows } from '../../limits.ts'
+import { makeRoom, type Housed } from '../../records/room.ts'
+import { walkRows, type Walk } from '../../records/walk-rows.ts'
+import type { Query } from '../../store/contract.ts'
+import { isExact, type Bounds } from './bounds.ts'
+import { pauses } from '../read/pause.ts'
+import { openToken, type StoredToken } from '../record/record.ts'
+import { enterWalk } from './walks.ts'
+
+type Reader = Pick<Deps, 'store' | 'keys' | 'elapsedMs'>
+type Walker = Pick<Caller, 'tenantId' | 'credential'> & Housed
+
+/** The tokens among the rows of a query that match. A walk of one step is no long one. */
+async function* walkTokens(
+  { store, keys, elapsedMs }: Reader,
+  walker: Walker,
+  query: Query,
+  bounds: Bounds,
+  walk: Omit<Walk, 'pause' | 'room'>,
+): AsyncGenerator<StoredToken> {
+  const { tenantId, credential, room } = walker
+  const paced = { ...walk, room, pause: pauses(elapsedMs) }
+  let walked = 0
+  let leave: (() => void) | undefined
+  try {
+    for await (const row of walkRows(store, query, paced)) {
+      walked += 1
+      if (walked === walk.stepRows + 1) leave = enterWalk(store, credential.ordinal)
+      const token = openToken(keys, tenantId, row)
+      if (isExact(bounds) || bounds.matches(token)) yield token
+    }
+  } finally {
+    leave?.()
+  }
+}
+
+/** The query whose rows match, as tested now: for exact bounds there is nothing to test. */
+async function settle(
+  reader: Reader,
+  walker: Walker,
+  bounds: Bounds,
+  nowMs: number,
+): Promise<Query> {
+  const { upper, lower, doubt } = bounds
+  if (isExact(bounds)) return upper
+  const ordinals: number[] = []
+  const gap = { from: upper, except: lower }
+  const between = doubt === undefined ? gap : { all: [doubt, gap] }
+  const walk = { nowMs, stepRows: testStepRows }
+  for await (const { row } of walkTokens(reader, walker, between, bounds, walk)) {
+    ordinals.push(row.ordinal)
+  }
+  if (ordinals.length === 0) return lower
+  return { all: [upper, { any: [lower, { ordinals }] }] }
+}
+
+export interface TokenPage {
+  readonly total: number
+  readonly tokens: readonly StoredToken[]
+}
+
+/**
+ * @throws ApiError `invalid_request` when more tokens than allowed would have to be tested,
+ * `too_many_requests` when the caller has too many long walks under way
+ */
+export async function readTokenPage(
+  reader: Reader,
+  walker: Walker,
+  bounds: Bounds,
+  window: { readonly offset: number; readonly limit: number; readonly nowMs: number },
+): Promise<TokenPage> {
+  const query = await settle(reader, walker, bounds, window.nowMs)
+  const { rows, total } = await reader.store.page(query, window)
+  makeRoom(walker, rows)
+  const tokens = rows.map(row => openToken(reader.keys, walker.tenantId, row))
+  // What the lower bound finds matches for sure.
+  return { total, tokens: query === bounds.lower ? tokens : tokens.filter(bounds.matches) }
+}
+
+/**
+ * The newest tokens below an ordinal, or of all.
+ * @throws ApiError as `readTokenPage`
+ */
+export async function readTokensBelow(
+  reader: Reader,
+  walker: Walker,
+  bounds: Bounds,
+  window: { readonly before?: number | undefined; readonly limit: number; readonly nowMs: number },
+): Promise<readonly StoredToken[]> {
+  const { before, limit, nowMs } = window
+  const tokens: StoredToken[] = []
+  const walk = { before, nowMs, stepRows: isExact(bounds) ? limit : testStepRows }
+  for await (const token of walkTokens(reader, walker, bounds.upper, bounds, walk)) {
+    tokens.push(token)
+    if (tokens.length === limit) break
+  }
+  return tokens
+}
+
+/**
+ * The token that matches and was created first.
+ * @throws ApiError as `readTokenPage`
+ */
+export async function readOldestToken(
+  reader: Reader,
+  walker: Walker,
+  bounds: Bounds,
+  nowMs: number,
+): Promise<StoredToken | undefined> {
+  const query = await settle(reader, walker, bounds, nowMs)
+  const window = { offset: 0, limit: 1, nowMs }
+  const { rows, total } = await reader.store.page(query, window)
+  const last = { ...window, offset: total - 1 }
+  const older = total > 1 ? (await reader.store.page(query, last)).rows : rows
+  // The oldest may have left between the two looks; then the newest serves.
+  const row = older[0] ?? rows[0]
+  const token = row && openToken(reader.keys, walker.tenantId, row)
+  return token === undefined || query === bounds.lower || bounds.matches(token) ? token : undefined
+}

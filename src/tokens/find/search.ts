@@ -1,0 +1,132 @@
+/**
+ * Searching tokens: a query text and the caller's rules become one question over blind terms.
+ *
+ * No oracle: only tokens that the caller may find at all can match. Where the rule that decides
+ * redacts, or masks and the mask of the token shows nothing, `data` matches nothing, as if the
+ * token had no search indexes; so `NOT data:x` says of such a token nothing but that it is there.
+ * `fingerprint` matches nothing where it is not shown (`showsFingerprint`).
+ * Source: contract section 14, hardening T21.
+ * @module
+ */
+import type { Deps } from '../../deps.ts'
+import type { Transform } from '../../rules/access.ts'
+import type { Caller } from '../../rules/caller.ts'
+import { parseSearch, type Clause, type SearchTree } from '../../language/search-query.ts'
+import { invalid } from '../../errors.ts'
+import { searchNodesMax } from '../../limits.ts'
+import { allOf, anyOf, nothing, sizeOf, without, type Bounds } from './bounds.ts'
+import { tokenCriteria, type Criteria } from './criteria.ts'
+import { spendClauses } from './guesses.ts'
+import { listPart, type Listed, type ListPart } from './listing.ts'
+import { fingerprintUnder, underEachTransform, visibleTokens } from './visibility.ts'
+
+const permission = 'token:search'
+const path = 'query'
+
+type CompileClause = (clause: Clause, transform: Transform) => Bounds
+
+/** Under redact nothing is found by what is hidden, under mask by data only if some is shown. */
+function clauseBounds(
+  criteria: Criteria,
+  { grants }: Caller,
+  clause: Clause,
+  transform: Transform,
+): Bounds {
+  switch (clause.field) {
+    case 'id':
+      return criteria.id(clause.value)
+    case 'type':
+      return criteria.type(clause.value)
+    case 'data':
+      if (transform === 'redact') return nothing
+      return transform === 'reveal'
+        ? criteria.search(clause.value)
+        : criteria.searchMasked(clause.value)
+    case 'fingerprint':
+      return fingerprintUnder(criteria, grants, transform, clause.value)
+    case 'container':
+      return clause.isStart
+        ? criteria.containerStart(clause.value)
+        : criteria.container(clause.value)
+    case 'metadata':
+      return criteria.metadata(clause.key, clause.value)
+    case 'created_by':
+      return criteria.createdBy(clause.value)
+    case 'modified_by':
+      return criteria.modifiedBy(clause.value)
+    case 'created_at':
+      return criteria.createdWithin(clause.fromMs, clause.beforeMs)
+    case 'modified_at':
+      return criteria.modifiedWithin(clause.fromMs, clause.beforeMs)
+  }
+}
+
+/** Counted while it is made, so that no text makes more work than it may. */
+function countedClauses(criteria: Criteria, caller: Caller): CompileClause {
+  let nodes = 0
+  return (clause, transform) => {
+    const bounds = clauseBounds(criteria, caller, clause, transform)
+    nodes += sizeOf(bounds)
+    if (nodes > searchNodesMax) throw invalid(path, 'expected fewer or shorter ranges of time')
+    return bounds
+  }
+}
+
+function treeBounds(every: Bounds, tree: SearchTree, compile: (clause: Clause) => Bounds): Bounds {
+  if ('all' in tree) return allOf(tree.all.map(part => treeBounds(every, part, compile)))
+  if ('any' in tree) return anyOf(tree.any.map(part => treeBounds(every, part, compile)))
+  if ('not' in tree) return without(every, treeBounds(every, tree.not, compile))
+  return compile(tree)
+}
+
+/** How many of its clauses speak of what a transform hides: of the data, or of the fingerprint. */
+function guessesIn(tree: SearchTree): number {
+  const sumOf = (parts: readonly SearchTree[]) =>
+    parts.reduce((sum, part) => sum + guessesIn(part), 0)
+  if ('all' in tree) return sumOf(tree.all)
+  if ('any' in tree) return sumOf(tree.any)
+  if ('not' in tree) return guessesIn(tree.not)
+  return tree.field === 'data' || tree.field === 'fingerprint' ? 1 : 0
+}
+
+/** A search that speaks of contents is a question of its own for each transform of the caller. */
+function searchBounds(criteria: Criteria, caller: Caller, tree: SearchTree): Bounds {
+  const { grants } = caller
+  const compile = countedClauses(criteria, caller)
+  const found = (transform: Transform) =>
+    treeBounds(criteria.every, tree, clause => compile(clause, transform))
+  if (guessesIn(tree) === 0) {
+    return allOf([found('reveal'), visibleTokens(criteria, grants, permission)])
+  }
+  return underEachTransform(criteria, grants, permission, found)
+}
+
+/**
+ * decision: a blank query finds all that the caller may find, as a list without filters.
+ * @throws ApiError `invalid_request` for a text outside of the grammar, with the position, and for
+ *   a cursor that is not of this search; `too_many_requests` where no guesses are left
+ */
+export async function searchTokens(
+  deps: Deps,
+  caller: Caller,
+  query: string,
+  part: ListPart,
+): Promise<Listed> {
+  const tree = parseSearch(query, path)
+  // A stretch after the first asks what its first one asked: its cursor is bound to that.
+  const isFirst = 'page' in part || part.start === ''
+  if (tree !== undefined && isFirst) {
+    spendClauses(deps, caller, permission, guessesIn(tree), path)
+  }
+  const criteria = tokenCriteria(deps.keys, caller.tenantId)
+  const bounds =
+    tree === undefined
+      ? visibleTokens(criteria, caller.grants, permission)
+      : searchBounds(criteria, caller, tree)
+  return listPart(
+    deps,
+    caller,
+    { permission, bounds, text: JSON.stringify(['search', query]), sizeAt: 'size' },
+    part,
+  )
+}

@@ -1,0 +1,109 @@
+/**
+ * What a caller may see: from grants to bounds.
+ *
+ * The queries say which tokens the rules can cover; the test on an opened token is
+ * `decideTransform`, the one that decides every single read. Source: contract sections 11 and 14.
+ * @module
+ */
+import {
+  decideTransform,
+  plainTransform,
+  type Condition,
+  type Grants,
+  type Rule,
+  type Transform,
+} from '../../rules/access.ts'
+import { seesAllData } from '../../rules/reveals.ts'
+import type { TokenPermission } from '../../rules/permissions.ts'
+import { allOf, anyOf, nothing, without, type Bounds } from './bounds.ts'
+import type { Criteria } from './criteria.ts'
+
+function ofCondition(criteria: Criteria, { attribute, operator, value }: Condition): Bounds {
+  if (attribute === 'id') {
+    return operator === 'equals' ? criteria.id(value) : criteria.idStart(value)
+  }
+  return operator === 'equals' ? criteria.container(value) : criteria.containerStart(value)
+}
+
+/** As `covers` in access.ts: no scope covers nothing, no conditions cover everything. */
+function ofRule(criteria: Criteria, { container, conditions }: Rule): Bounds {
+  if (container !== undefined) return criteria.covering(container)
+  if (conditions === undefined) return nothing
+  if (conditions.length === 0) return criteria.every
+  return allOf(conditions.map(condition => ofCondition(criteria, condition)))
+}
+
+interface Step {
+  readonly transform: Transform
+  readonly covered: Bounds
+}
+
+/** What decides, in order: the rules with that permission, then the plain permission. */
+function stepsOf(criteria: Criteria, grants: Grants, permission: TokenPermission): Step[] {
+  const steps = grants.rules
+    .filter(rule => rule.permissions.includes(permission))
+    .map(rule => ({ transform: rule.transform, covered: ofRule(criteria, rule) }))
+  if (!grants.permissions.includes(permission)) return steps
+  return [...steps, { transform: plainTransform(permission), covered: criteria.every }]
+}
+
+/** The tokens that the grants cover for that permission, whatever their transform. */
+export function visibleTokens(
+  criteria: Criteria,
+  grants: Grants,
+  permission: TokenPermission,
+): Bounds {
+  if (grants.permissions.includes(permission)) return criteria.every
+  const covered = stepsOf(criteria, grants, permission).map(step => step.covered)
+  if (covered.includes(criteria.every)) return criteria.every
+  const matches: Bounds['matches'] = ({ record }) =>
+    decideTransform(grants, permission, record) !== undefined
+  return { ...anyOf(covered), matches }
+}
+
+/** The visible tokens whose transform is the wanted one. */
+function visibleUnder(
+  criteria: Criteria,
+  grants: Grants,
+  permission: TokenPermission,
+  steps: readonly Step[],
+  wanted: Transform,
+): Bounds {
+  if (steps.every(({ transform }) => transform === wanted)) {
+    return visibleTokens(criteria, grants, permission)
+  }
+  let decided = nothing
+  for (const { transform, covered } of steps.toReversed()) {
+    decided = transform === wanted ? anyOf([covered, decided]) : without(decided, covered)
+  }
+  const matches: Bounds['matches'] = ({ record }) =>
+    decideTransform(grants, permission, record) === wanted
+  return { ...decided, matches }
+}
+
+/** What is asked of the visible tokens is a question of its own for each transform. */
+export function underEachTransform(
+  criteria: Criteria,
+  grants: Grants,
+  permission: TokenPermission,
+  ask: (transform: Transform) => Bounds,
+): Bounds {
+  const steps = stepsOf(criteria, grants, permission)
+  const transforms = new Set(steps.map(({ transform }) => transform))
+  return anyOf(
+    Array.from(transforms, transform =>
+      allOf([ask(transform), visibleUnder(criteria, grants, permission, steps, transform)]),
+    ),
+  )
+}
+
+/** Tokens by a fingerprint, where it is shown. */
+export function fingerprintUnder(
+  criteria: Criteria,
+  grants: Grants,
+  transform: Transform,
+  text: string,
+): Bounds {
+  if (transform === 'redact') return nothing
+  return seesAllData(grants) ? criteria.fingerprint(text) : criteria.fingerprintNotHidden(text)
+}

@@ -1,0 +1,161 @@
+/**
+ * How a token looks to whoever asks: the one place where data leaves the vault.
+ *
+ * Source: spec, "Token object" and "Transforms"; contract section 1 (no null members).
+ * @module
+ */
+import type { Grants, Transform } from '../../rules/access.ts'
+import { printInstantUtc } from '../../rules/instants.ts'
+import { startRun, type Meter } from '../../language/expression/run.ts'
+import { parseJson, parseStoredJson } from '../../json/parse.ts'
+import { printJson } from '../../json/print.ts'
+import { applyMask } from '../../rules/mask.ts'
+import type { Json } from '../../json/json.ts'
+import { seesAllData } from '../../rules/reveals.ts'
+import { ownText } from '../../text/own.ts'
+import { openTextCache } from '../../text/cache.ts'
+import { cachedMaskCharsMax, maskCacheEntriesMax } from '../../limits.ts'
+import type { StoredToken } from '../record/record.ts'
+import type { TokenRecord } from '../record/stored-form.ts'
+
+const masks = openTextCache<Json>(maskCacheEntriesMax)
+
+/** Few masks are used again and again; like the expressions in them, they are read once. */
+function maskOf(text: string): Json {
+  let mask = masks.get(text)
+  if (mask === undefined) {
+    if (text.length > cachedMaskCharsMax) return parseJson(text)
+    mask = parseJson(ownText(text))
+    masks.set(text, mask)
+  }
+  return mask
+}
+
+/**
+ * The text of `data` under a transform; `undefined` is redacted. Revealing never parses.
+ * A mask that yields null shows nothing: no null member is in a response (contract section 1).
+ * @throws ApiError `invalid_request` only where the meter has no steps left
+ */
+export function shownData(
+  transform: Transform,
+  maskText: string | undefined,
+  dataText: () => string,
+  meter: Meter | undefined,
+  dataOf = (): Json => parseStoredJson(dataText()),
+): string | undefined {
+  if (transform === 'redact') return undefined
+  if (transform === 'reveal') return dataText()
+  if (maskText === undefined) return undefined
+  const run = startRun({ at: 'mask', data: dataOf(), meter })
+  const masked = applyMask(maskOf(maskText), run.data, run)?.masked ?? null
+  return masked === null ? undefined : printJson(masked)
+}
+
+const quote = (text: string): string => JSON.stringify(text)
+
+/** What an answer adds or leaves out beside the transform of `data`. */
+export interface Frame {
+  /** Present where deduplication was asked for. */
+  readonly deduplicated?: boolean
+  /** Leaves out all that tells of the content (contract section 9). */
+  readonly hidesContents?: boolean
+  /** Also a fingerprint that is hidden from whoever does not see all data. */
+  readonly showsHiddenFingerprint?: boolean
+}
+
+const extrasOf = ({ deduplicated }: Frame): string =>
+  deduplicated === undefined ? '' : `,"_extras":{"deduplicated":${deduplicated}}`
+
+/**
+ * Whoever may create tokens could compare it with those of guesses: so redact never shows it, and
+ * what was made beyond the budget of guesses shows it to few (contract section 8; `guesses.ts`).
+ */
+const showsFingerprint = (
+  { hidesFingerprint }: TokenRecord,
+  transform: Transform,
+  { showsHiddenFingerprint }: Frame = {},
+): boolean =>
+  transform !== 'redact' && (hidesFingerprint !== true || showsHiddenFingerprint === true)
+
+function printToken(
+  record: TokenRecord,
+  tenantId: string,
+  transform: Transform,
+  data: string | undefined,
+  frame: Frame,
+): string {
+  const hides = frame.hidesContents === true
+  let text = `{"id":${quote(record.id)},"tenant_id":"${tenantId}","type":"${record.type}"`
+  if (data !== undefined && !hides) text += `,"data":${data}`
+  if (record.maskText !== undefined && !hides) text += `,"mask":${record.maskText}`
+  if (showsFingerprint(record, transform, frame)) text += `,"fingerprint":"${record.fingerprint}"`
+  text += `,"containers":${JSON.stringify(record.containers)}`
+  if (record.metadataText !== undefined && !hides) text += `,"metadata":${record.metadataText}`
+  text += `,"created_by":"${record.createdBy}"`
+  text += `,"created_at":"${printInstantUtc(record.createdAtMs)}"`
+  if (record.modifiedBy !== undefined) text += `,"modified_by":"${record.modifiedBy}"`
+  if (record.modifiedAtMs !== undefined) {
+    text += `,"modified_at":"${printInstantUtc(record.modifiedAtMs)}"`
+  }
+  if (!hides) {
+    text += `,"search_indexes":${JSON.stringify(record.searchIndexes)}`
+    text += `,"fingerprint_expression":${quote(record.fingerprintExpression)}`
+  }
+  if (record.expiresAt !== undefined) text += `,"expires_at":"${record.expiresAt.text}"`
+  return `${text}${extrasOf(frame)}}`
+}
+
+/**
+ * Of a token as it stands, for whoever reads or finds it. decision: who sees some data sees no
+ * hidden fingerprint of it, since it could keep its guesses there.
+ */
+export const standingFrame = (grants: Grants, { hidesFingerprint }: TokenRecord): Frame => ({
+  showsHiddenFingerprint: hidesFingerprint === true && seesAllData(grants),
+})
+
+/** The data of a token that was just made or changed: as a value and as its text. */
+export interface WrittenData {
+  readonly data: Json
+  readonly dataText: string
+}
+
+/** JSON text of such a token. */
+export const viewWritten = (
+  record: TokenRecord,
+  tenantId: string,
+  transform: Transform,
+  { data, dataText }: WrittenData,
+  frame: Frame,
+  meter: Meter,
+): string => {
+  const shown = shownData(
+    transform,
+    record.maskText,
+    () => dataText,
+    meter,
+    () => data,
+  )
+  return printToken(record, tenantId, transform, shown, frame)
+}
+
+/** JSON text of a stored token. Its data is opened only when the transform shows some of it. */
+export const viewStored = (
+  tenantId: string,
+  { record, openData }: StoredToken,
+  transform: Transform,
+  frame: Frame = {},
+  meter?: Meter,
+): string => {
+  const shown = shownData(transform, record.maskText, openData, meter)
+  return printToken(record, tenantId, transform, shown, frame)
+}
+
+/**
+ * All that a caller learns of an equal token which it may not read (contract section 8).
+ * @param transform of the caller's own permission
+ */
+export const viewUnreadable = (record: TokenRecord, transform: Transform): string => {
+  const { id, type, fingerprint } = record
+  const shown = showsFingerprint(record, transform) ? { id, type, fingerprint } : { id, type }
+  return JSON.stringify({ ...shown, _extras: { deduplicated: true } })
+}

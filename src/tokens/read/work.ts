@@ -1,0 +1,48 @@
+/**
+ * The work of one request: what it may still evaluate, and when others have their turn.
+ *
+ * Whoever writes expressions and masks decides how much work they are, so they are counted for all
+ * of a request, and go on in the turns that all long work takes one at a time (turns.ts). Work that
+ * takes long for another reason lets others in by time.
+ * @module
+ */
+import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../rules/caller.ts'
+import type { Meter } from '../../language/expression/run.ts'
+import { requestStepsMax, turnStepsMax } from '../../limits.ts'
+import { pauses } from './pause.ts'
+
+export interface Work {
+  readonly meter: Meter
+  /**
+   * To call before the first piece and between two of them; what it gives, if anything, is to be
+   * awaited.
+   */
+  readonly pause: () => Promise<void> | undefined
+}
+
+type Paced = Pick<Deps, 'elapsedMs' | 'turns'>
+
+/** @param stepsMax  what is beyond is refused; infinite where the request did not bring the work */
+export function openWork(
+  { elapsedMs, turns }: Paced,
+  { credential }: Pick<Caller, 'credential'>,
+  stepsMax: number = requestStepsMax,
+): Work {
+  const meter: Meter = { stepsSpent: 0, stepsMax }
+  const { ordinal } = credential
+  const pause = pauses(elapsedMs)
+  let turnAt = 0
+  let isBegun = false
+  return {
+    meter,
+    pause() {
+      // Short requests that come by the hundred would each do their first piece at once.
+      const isBehind = !isBegun && turns.isWaiting(ordinal)
+      isBegun = true
+      if (meter.stepsSpent - turnAt < turnStepsMax && !isBehind) return pause()
+      turnAt = meter.stepsSpent
+      return turns.next(ordinal)
+    },
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * The token record: what is sealed, by what it is found, and how it is read again.
+ *
+ * Value 0 of a row is the record, value 1 the data: reading, listing or deciding over a token never
+ * opens its data. Texts of JSON (`maskText`, `metadataText`, the data) are kept as printed, so that
+ * they leave exactly as they came in.
+ * @module
+ */
+import { utf8 } from '../../bytes.ts'
+import { termDigest, uniqueDigest, type DigestLabel } from '../../crypto/digest.ts'
+import type { Keys, KeyScope } from '../../crypto/scope.ts'
+import type { Deps } from '../../deps.ts'
+import { containerAncestors } from '../../rules/containers.ts'
+import { dayOf, spanOf } from '../../rules/day-spans.ts'
+import { idPrefixes } from '../../rules/id-prefixes.ts'
+import { foldMetadata } from '../../rules/metadata.ts'
+import { openTextCache } from '../../text/cache.ts'
+import { keptFor } from '../../kept.ts'
+import { sharedTermCharsMax, sharedTermsMax } from '../../limits.ts'
+import { openRow, sealRow, type RowSealer } from '../../records/sealed-row.ts'
+import type { Digest, NewRow, Row } from '../../store/contract.ts'
+import { parseStored, printStored, type TokenRecord } from './stored-form.ts'
+
+/** What a token is found by beside its record; needed when it is sealed, never read back. */
+export interface TokenContents {
+  readonly dataText: string
+  readonly metadata: ReadonlyMap<string, string>
+  readonly searchValues: readonly string[]
+  /** Whether its mask shows anything of the data; of no matter without search values. */
+  readonly isShownMasked: boolean
+}
+
+export interface StoredToken {
+  readonly row: Row
+  readonly record: TokenRecord
+  /** Opens the data, and gives its JSON text as it was sealed. @throws ApiError as `openToken` */
+  readonly openData: () => string
+}
+
+const recordValue = 0
+const dataValue = 1
+
+const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
+  scope: keys.tenant(tenantId),
+  collection: 'token',
+})
+
+export const tokenUnique = (keys: Keys, tenantId: string, id: string): Uint8Array =>
+  uniqueDigest(keys.tenant(tenantId), 'token-id', id)
+
+/** The digests of names that many tokens share, each made once. Of contents none is ever kept. */
+function sharedTerm(scope: KeyScope, label: DigestLabel): (name: string | number) => Digest {
+  const made = openTextCache<Digest>(sharedTermsMax)
+  return name => {
+    const text = String(name)
+    const known = made.get(text)
+    if (known !== undefined) return known
+    const term = termDigest(scope, label, text)
+    if (text.length > sharedTermCharsMax) return term
+    made.set(text, term)
+    return term
+  }
+}
+
+const searchTerm =
+  (scope: KeyScope, label: DigestLabel) =>
+  (value: string): Digest =>
+    termDigest(scope, label, value.toLowerCase())
+
+const openTerms = (scope: KeyScope) => {
+  const every = termDigest(scope, 'token')
+  return {
+    every: () => every,
+    type: sharedTerm(scope, 'token-type'),
+    /** In exactly that container. */
+    container: sharedTerm(scope, 'token-container'),
+    /** In some container below that one. */
+    belowContainer: sharedTerm(scope, 'token-below-container'),
+    /** Ids that somebody chose; the empty prefix is of all of them. */
+    idPrefix: (prefix: string) => termDigest(scope, 'token-id-prefix', prefix),
+    metadata: (name: string, value: string) =>
+      termDigest(scope, 'token-metadata', foldMetadata(name), foldMetadata(value)),
+    /** Of a token whose mask shows something of its data. */
+    searchShown: searchTerm(scope, 'token-search-shown'),
+    /** Of a token that shows nothing under the mask transform. */
+    searchBlank: searchTerm(scope, 'token-search-blank'),
+    /** Of either: older versions wrote it, and looked at no mask. */
+    searchEither: searchTerm(scope, 'token-search'),
+    fingerprint: (text: string) => termDigest(scope, 'token-fingerprint', text),
+    /** Of a token that shows its fingerprint only where it shows its data. */
+    hiddenFingerprint: (text: string) => termDigest(scope, 'token-fingerprint-hidden', text),
+    createdBy: sharedTerm(scope, 'token-created-by'),
+    createdDay: sharedTerm(scope, 'token-created-day'),
+    createdSpan: sharedTerm(scope, 'token-created-span'),
+    modifiedBy: sharedTerm(scope, 'token-modified-by'),
+    modifiedDay: sharedTerm(scope, 'token-modified-day'),
+    modifiedSpan: sharedTerm(scope, 'token-modified-span'),
+  }
+}
+
+type TokenTerms = ReturnType<typeof openTerms>
+
+const termsFor = keptFor(openTerms)
+
+/** The digests that tokens are found by; the same function writes and reads them. */
+export const tokenTerms = (keys: Keys, tenantId: string): TokenTerms =>
+  termsFor(keys.tenant(tenantId))
+
+/** Its own container, and each one above: a rule on any level is two look-ups. `/` is `every`. */
+function placeTerms(terms: TokenTerms, { containers }: TokenRecord): Uint8Array[] {
+  const above = new Set(containers.flatMap(inner => containerAncestors(inner).slice(1, -1)))
+  return [
+    ...containers.map(container => terms.container(container)),
+    ...Array.from(above, container => terms.belowContainer(container)),
+  ]
+}
+
+function changeTerms(terms: TokenTerms, record: TokenRecord): Uint8Array[] {
+  const { createdBy, createdAtMs, modifiedBy, modifiedAtMs } = record
+  const createdOn = dayOf(createdAtMs)
+  const found = [
+    terms.createdBy(createdBy),
+    terms.createdDay(createdOn),
+    terms.createdSpan(spanOf(createdOn)),
+  ]
+  if (modifiedBy !== undefined) found.push(terms.modifiedBy(modifiedBy))
+  if (modifiedAtMs !== undefined) {
+    const modifiedOn = dayOf(modifiedAtMs)
+    found.push(terms.modifiedDay(modifiedOn), terms.modifiedSpan(spanOf(modifiedOn)))
+  }
+  return found
+}
+
+function contentTerms(terms: TokenTerms, contents: Omit<TokenContents, 'dataText'>): Uint8Array[] {
+  const searchValues = new Set(contents.searchValues.map(value => value.toLowerCase()))
+  const pairs = new Map(
+    [...contents.metadata].map(([name, value]) => {
+      const folded = `${foldMetadata(name)}\0${foldMetadata(value)}`
+      return [folded, [name, value]] as const
+    }),
+  )
+  return [
+    ...[...pairs.values()].map(([name, value]) => terms.metadata(name, value)),
+    ...[...searchValues].map(contents.isShownMasked ? terms.searchShown : terms.searchBlank),
+  ]
+}
+
+/** All that a token is found by, beside its uniques. */
+export function termsOf(
+  keys: Keys,
+  tenantId: string,
+  record: TokenRecord,
+  contents: Omit<TokenContents, 'dataText'>,
+): Uint8Array[] {
+  const terms = tokenTerms(keys, tenantId)
+  return [
+    terms.every(),
+    terms.type(record.type),
+    ...placeTerms(terms, record),
+    ...(record.idIsRandom === true ? [] : idPrefixes(record.id).map(terms.idPrefix)),
+    ...contentTerms(terms, contents),
+    record.hidesFingerprint === true
+      ? terms.hiddenFingerprint(record.fingerprint)
+      : terms.fingerprint(record.fingerprint),
+    ...changeTerms(terms, record),
+  ]
+}
+
+/**
+ * @param version 1 for a new token, the row's version + 1 for a changed one
+ * @param moreUniques beside the one of the id
+ */
+export function sealToken(
+  deps: Pick<Deps, 'keys' | 'randomBytes'>,
+  tenantId: string,
+  record: TokenRecord,
+  contents: TokenContents,
+  version: number,
+  moreUniques: readonly Uint8Array[] = [],
+): NewRow {
+  const { keys, randomBytes } = deps
+  const header = {
+    uniques: [tokenUnique(keys, tenantId, record.id), ...moreUniques],
+    terms: termsOf(keys, tenantId, record, contents),
+    ...(record.expiresAt === undefined ? {} : { deadlineMs: record.expiresAt.epochMs }),
+  }
+  const values = [utf8(printStored(record)), utf8(contents.dataText)]
+  return sealRow(sealerOf(keys, tenantId), randomBytes, header, version, values)
+}
+
+/** @throws ApiError `storage_corrupt` when the row is not what was sealed */
+export function openToken(keys: Keys, tenantId: string, row: Row): StoredToken {
+  const opened = openRow(sealerOf(keys, tenantId), row)
+  const record = parseStored(opened.text(recordValue))
+  return { row, record, openData: () => opened.text(dataValue) }
+}

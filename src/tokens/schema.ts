@@ -1,0 +1,206 @@
+/**
+ * Wire shapes of tokens: what requests may hold and what responses look like.
+ *
+ * `data`, `mask` and `metadata` are opaque here: they reach the service as `Json`, which keeps
+ * numbers and key order as they came, and the domain checks them.
+ * Source: spec, "Token object", "Token create request fields", "Update token".
+ * @module
+ */
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import type { Json } from '../json/json.ts'
+import { tokenTypeNames } from '../rules/token-types.ts'
+import {
+  containersMax,
+  idFilterMax,
+  pageNumberMax,
+  pageSizeDefault,
+  pageSizeMax,
+  searchIndexesMax,
+  searchQueryCharsMax,
+} from '../limits.ts'
+
+export const opaqueMembers: ReadonlySet<string> = new Set(['data', 'mask', 'metadata'])
+
+const opaque = (description: string) => Type.Optional(Type.Any({ description }))
+
+const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
+
+const text = (description: string) => nullable(Type.String({ description }))
+
+const textList = (description: string, maxItems: number) =>
+  nullable(Type.Array(Type.String(), { description, maxItems }))
+
+const shapeOfData = 'Any JSON but null; its shape depends on the type.'
+
+/** The domain checks it: its fault says more. */
+const typeName = Type.String({ enum: tokenTypeNames, description: 'What it holds.' })
+
+const changeable = {
+  data: opaque(shapeOfData),
+  mask: opaque('An expression, or an array or object whose leaves are expressions.'),
+  metadata: opaque('Texts by name. Not sensitive.'),
+  containers: textList(
+    'One path such as `/pci/high/`; the default depends on the type.',
+    containersMax,
+  ),
+  search_indexes: textList(
+    'Expressions on `data`; a search for `data` finds their values.',
+    searchIndexesMax,
+  ),
+  fingerprint_expression: text('What the fingerprint is of; the default depends on the type.'),
+  deduplicate_token: nullable(
+    Type.Boolean({ description: 'Whether a live token of equal type and fingerprint serves.' }),
+  ),
+  expires_at: text(
+    'ISO 8601, `M/D/YYYY h:mm:ss AM ±hh:mm` or `M/D/YYYY`; without offset in UTC. ' +
+      'From then on the token is gone.',
+  ),
+}
+
+export const createTokenSchema = Type.Object(
+  {
+    id: text('A text, or an expression on `data`; a UUID where it is absent.'),
+    type: typeName,
+    ...changeable,
+    data: Type.Any({ description: shapeOfData }),
+  },
+  { title: 'CreateTokenRequest' },
+)
+
+export const updateTokenSchema = Type.Object(changeable, {
+  title: 'UpdateTokenRequest',
+  description: 'RFC 7386: `data`, `mask` and `metadata` are merged, all else is replaced.',
+})
+
+/** What a schema describes, where the opaque members hold a `Json`. */
+type Opaque<T> = {
+  readonly [K in keyof T]: K extends 'data' | 'mask' | 'metadata' ? Json : T[K]
+}
+
+/** The members that create and update share. Absent and `null` differ on update. */
+export type TokenChanges = Opaque<Static<typeof updateTokenSchema>>
+
+export type CreateTokenBody = Opaque<Static<typeof createTokenSchema>>
+
+/** Of an equal token that the caller may not read little is said (contract sections 8 and 9). */
+const unlessDuplicate = <T extends TSchema>(schema: T) => Type.Optional(schema)
+
+export const tokenSchema = Type.Object(
+  {
+    id: Type.String(),
+    tenant_id: unlessDuplicate(Type.String({ format: 'uuid' })),
+    type: typeName,
+    data: Type.Optional(
+      Type.Any({
+        description: 'Masked or revealed, absent if redacted. Of a mask it may be null.',
+      }),
+    ),
+    mask: Type.Optional(Type.Any({ description: 'As it was written.' })),
+    fingerprint: Type.Optional(
+      Type.String({ description: 'Equal for equal content of one type; absent if redacted.' }),
+    ),
+    containers: unlessDuplicate(Type.Array(Type.String())),
+    metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
+    created_by: unlessDuplicate(Type.String({ format: 'uuid' })),
+    created_at: unlessDuplicate(Type.String({ format: 'date-time' })),
+    modified_by: Type.Optional(Type.String({ format: 'uuid' })),
+    modified_at: Type.Optional(Type.String({ format: 'date-time' })),
+    search_indexes: unlessDuplicate(Type.Array(Type.String())),
+    fingerprint_expression: unlessDuplicate(Type.String()),
+    expires_at: Type.Optional(Type.String({ format: 'date-time' })),
+    _extras: Type.Optional(
+      Type.Object(
+        { deduplicated: Type.Boolean() },
+        { description: 'In the answer of create and update, where deduplication is on.' },
+      ),
+    ),
+  },
+  { title: 'Token' },
+)
+
+const walkStart = 'Asks for a walk: empty at first, then the `next` that came.'
+const pageNumber = { minimum: 1, maximum: pageNumberMax }
+const pageSize = { minimum: 1, maximum: pageSizeMax }
+
+/** A filter that may be repeated: any of its values will do. */
+const anyOf = (description: string, example: string, bounds: { maxItems?: number } = {}) =>
+  Type.Optional(Type.Array(Type.String(), { description, examples: [[example]], ...bounds }))
+
+/** For the documentation; `filters.ts` reads these parameters. */
+export const listTokensQuery = Type.Object({
+  id: anyOf('Ids of tokens.', 'c06d0789-0a38-40be-b7cc-c28a718f76f1', { maxItems: idFilterMax }),
+  type: anyOf('Types of tokens.', 'card'),
+  container: anyOf('Containers, with all that is below them.', '/pci/high/'),
+  fingerprint: anyOf('Fingerprints.', '4NkXZGhpQk5wUi2fmSHsWPnKVzLJqC9BdTr8vYeAt63M'),
+  metadata: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description:
+        'All of these pairs, whatever the case; the first of a repeated key counts. Written ' +
+        '`metadata[key]=value`, `metadata.key=value` or `metadata={"key":"value"}`.',
+      examples: [{ order: 'A-1027' }],
+    }),
+  ),
+  page: Type.Optional(
+    Type.Integer({ ...pageNumber, default: 1, description: 'Which page.', examples: [1] }),
+  ),
+  size: Type.Optional(
+    Type.Integer({
+      ...pageSize,
+      default: pageSizeDefault,
+      description: 'How many tokens are in a page or a stretch.',
+      examples: [20],
+    }),
+  ),
+  start: Type.Optional(Type.String({ description: walkStart, examples: [''] })),
+})
+
+/** Where walks alone are known. */
+export const walkTokensQuery = Type.Omit(listTokensQuery, ['page'])
+
+export const searchTokensSchema = Type.Object(
+  {
+    query: nullable(
+      Type.String({
+        maxLength: searchQueryCharsMax,
+        description: 'What to find; all tokens where it is absent or blank.',
+      }),
+    ),
+    page: nullable(Type.Integer(pageNumber)),
+    size: nullable(Type.Integer(pageSize)),
+    start: text(walkStart),
+  },
+  { title: 'TokenSearch' },
+)
+
+export type SearchTokensBody = Static<typeof searchTokensSchema>
+
+const paginationSchema = Type.Object(
+  {
+    total_items: Type.Integer({ description: 'Exactly what the caller may see.' }),
+    page_number: Type.Integer(),
+    page_size: Type.Integer(),
+    total_pages: Type.Integer(),
+  },
+  { title: 'TokenPage' },
+)
+
+const stretchSchema = Type.Object(
+  {
+    next: Type.Optional(Type.String({ description: 'Absent on the last stretch of a walk.' })),
+    page_size: Type.Integer(),
+  },
+  { title: 'TokenStretch' },
+)
+
+export const tokenListSchema = Type.Object(
+  {
+    pagination: Type.Union([paginationSchema, stretchSchema]),
+    data: Type.Array(tokenSchema),
+  },
+  { title: 'TokenList' },
+)
+
+export const tokenWalkSchema = Type.Object(
+  { pagination: stretchSchema, data: Type.Array(tokenSchema) },
+  { title: 'TokenWalk' },
+)

@@ -1,0 +1,56 @@
+/**
+ * What is wrong with a patch by itself, whatever token it is for.
+ *
+ * It is told before the token is looked for: a fault of a body is 400 also where there is no such
+ * token (contract section 2). What depends on the token is found by `compose.ts`, after that.
+ * Invariant: what is refused here would be refused with any token.
+ * @module
+ */
+import { compileTemplate } from '../../language/expression/compile.ts'
+import { parseFutureInstant } from '../../rules/instants.ts'
+import type { Json } from '../../json/json.ts'
+import { printJson } from '../../json/print.ts'
+import { checkMask } from '../../rules/mask.ts'
+import { mergePatch } from '../../json/merge-patch.ts'
+import { invalid } from '../../errors.ts'
+import {
+  assertDataFits,
+  composeContainers,
+  composeMetadata,
+  nothingToEqual,
+  printMask,
+  type Guards,
+} from './compose.ts'
+import type { TokenChanges } from '../schema.ts'
+
+/** What of a patch is in the result in any case: not its nulls, which remove. */
+const added = (patch: Json): Json => mergePatch(undefined, patch)
+
+function assertMask(patch: Json): void {
+  const mask = added(patch)
+  printMask(mask)
+  checkMask(mask, 'mask')
+}
+
+function assertFingerprintExpression({ deduplicate_token, ...body }: TokenChanges): void {
+  const { fingerprint_expression: expression } = body
+  if (typeof expression !== 'string') return
+  const template = compileTemplate(expression, 'fingerprint_expression', 'fingerprint')
+  if (deduplicate_token === true && template.isConstant) throw nothingToEqual()
+}
+
+/** @throws ApiError `invalid_request`, with the faults that `composeToken` would find first */
+export function assertPatch(guards: Guards, nowMs: number, body: TokenChanges): void {
+  const { data, mask, metadata, containers, search_indexes: indexes, expires_at: expires } = body
+  if (data === null) throw invalid('data', 'expected a value: data cannot be removed')
+  if (containers === null) throw invalid('containers', 'expected a list with one container')
+  if (typeof expires === 'string') parseFutureInstant(expires, 'expires_at', nowMs)
+  if (data !== undefined) assertDataFits(Buffer.byteLength(printJson(added(data))))
+  if (containers !== undefined) composeContainers(guards, containers)
+  if (metadata !== undefined && metadata !== null) composeMetadata(guards, metadata)
+  if (mask !== undefined && mask !== null) assertMask(mask)
+  assertFingerprintExpression(body)
+  for (const [index, expression] of (indexes ?? []).entries()) {
+    compileTemplate(expression, `search_indexes[${index}]`, 'search_index')
+  }
+}

@@ -1,0 +1,236 @@
+/**
+ * From what a request asks for to a complete token: validation, defaults, evaluated expressions.
+ *
+ * Create and update share it, so that an updated token is validated as a new one
+ * (contract section 9). Pure but for the key scope of the fingerprint.
+ * @module
+ */
+import { fingerprint } from '../../crypto/digest.ts'
+import type { KeyScope } from '../../crypto/scope.ts'
+import { normaliseContainer } from '../../rules/containers.ts'
+import { compileTemplate } from '../../language/expression/compile.ts'
+import { evaluateTemplate } from '../../language/expression/evaluate.ts'
+import { assertAffordable, type Meter, type Scope } from '../../language/expression/run.ts'
+import type { Instant } from '../../rules/instants.ts'
+import type { Json } from '../../json/json.ts'
+import { printCanonicalJson, printJson } from '../../json/print.ts'
+import { assertMaskHidesNumber, checkMask } from '../../rules/mask.ts'
+import { normaliseMetadata } from '../../rules/metadata.ts'
+import { assertNoCardNumber } from '../../rules/pan-guard.ts'
+import type { TokenType } from '../../rules/token-types.ts'
+import { ApiError, invalid } from '../../errors.ts'
+import type { MaybeLater } from '../../maybe-later.ts'
+import {
+  containersMax,
+  maskCharsMax,
+  searchIndexesMax,
+  searchIndexResultCharsMax,
+  tokenDataBytesMax,
+} from '../../limits.ts'
+import type { Settings } from '../../settings.ts'
+import type { TokenContents } from '../record/record.ts'
+import { isShownByMask } from '../read/shown-mask.ts'
+import { defaultMaskTextOf, type TokenRecord } from '../record/stored-form.ts'
+import type { Work } from '../read/work.ts'
+
+/** What a token is to be, before it is checked. Absent members mean none, or the type's default. */
+export interface Draft {
+  readonly type: TokenType
+  readonly data: Json
+  readonly mask: Json | undefined
+  readonly metadata: Json | undefined
+  readonly containers: readonly string[]
+  readonly searchIndexes: readonly string[]
+  readonly fingerprintExpression: string
+  readonly expiresAt: Instant | undefined
+  readonly deduplicates: boolean
+  /** Present where the changer sees nothing of the data, which must not be told by a refusal. */
+  readonly hidden?: HiddenData | undefined
+}
+
+/** How data is judged that stays hidden; see `hidden-data.ts`. */
+export interface HiddenData {
+  /** For which its size counts; absent: for those that it has. */
+  readonly bytes: number | undefined
+  /** The number that masks must hide is still the hidden one. */
+  readonly keepsNumber: boolean
+}
+
+/** What an operator may turn off (contract sections 6 and 7). */
+export type Guards = Pick<Settings, 'cardNumberGuard' | 'maskGuard'>
+
+/** The members of a record that follow from a draft. */
+export type ComposedRecord = Pick<
+  TokenRecord,
+  | 'type'
+  | 'containers'
+  | 'fingerprint'
+  | 'fingerprintExpression'
+  | 'searchIndexes'
+  | 'maskText'
+  | 'metadataText'
+  | 'expiresAt'
+  | 'deduplicates'
+>
+
+export interface Composed {
+  readonly record: ComposedRecord
+  readonly contents: TokenContents
+  /** The data as the type stores it, for the id expression of a create. */
+  readonly data: Json
+}
+
+const asText = (value: Json): string | undefined => {
+  if (value === null) return undefined
+  return typeof value === 'string' ? value : printCanonicalJson(value)
+}
+
+function evaluateSearchIndex(expression: string, scope: Scope): string {
+  const { at } = scope
+  const template = compileTemplate(expression, at, 'search_index')
+  const value = asText(evaluateTemplate(template, scope)) ?? ''
+  if (value.length <= searchIndexResultCharsMax) return value
+  throw invalid(at, `expected a result of at most ${searchIndexResultCharsMax} characters`)
+}
+
+/**
+ * Values that a search finds the token by; empty results are left out, equal ones kept once. What
+ * cannot be had of hidden data is left out too: a refusal would tell of it.
+ */
+async function evaluateSearchIndexes(
+  { searchIndexes, hidden }: Draft,
+  data: Json,
+  { meter, pause }: Work,
+): Promise<string[]> {
+  if (searchIndexes.length > searchIndexesMax) {
+    throw invalid('search_indexes', `expected at most ${searchIndexesMax} expressions`)
+  }
+  const values = new Set<string>()
+  for (const [index, expression] of searchIndexes.entries()) {
+    try {
+      const scope = { at: `search_indexes[${index}]`, data, meter }
+      const value = evaluateSearchIndex(expression, scope)
+      if (value !== '') values.add(value)
+    } catch (thrown) {
+      if (hidden === undefined || !(thrown instanceof ApiError)) throw thrown
+      assertAffordable(meter)
+    }
+    const turn = pause()
+    if (turn !== undefined) await turn
+  }
+  return [...values]
+}
+
+export const nothingToEqual = () =>
+  invalid('fingerprint_expression', 'expected a value of the token to deduplicate by')
+
+/** What the fingerprint is taken of. Tokens are equal by it, so a constant would equal them all. */
+function evaluateFingerprint(draft: Draft, scope: Omit<Scope, 'at'>): string {
+  const at = 'fingerprint_expression'
+  const template = compileTemplate(draft.fingerprintExpression, at, 'fingerprint')
+  const text = asText(evaluateTemplate(template, { ...scope, at })) ?? ''
+  if (draft.deduplicates && (text === '' || template.isConstant)) throw nothingToEqual()
+  return text
+}
+
+/** In normal form. @throws ApiError `invalid_request` */
+export function composeContainers(guards: Guards, containers: readonly string[]): string[] {
+  if (containers.length !== containersMax) {
+    throw invalid('containers', `expected exactly ${containersMax} container`)
+  }
+  return containers.map((container, index) => {
+    const at = `containers[${index}]`
+    // The shape first: it bounds the text that is searched for numbers.
+    const normal = normaliseContainer(container, at)
+    if (guards.cardNumberGuard) assertNoCardNumber(normal, at)
+    return normal
+  })
+}
+
+/** @throws ApiError `invalid_request` */
+export function assertDataFits(bytes: number): void {
+  if (bytes > tokenDataBytesMax) {
+    throw invalid('data', `expected at most ${tokenDataBytesMax} bytes`)
+  }
+}
+
+function composeData({ type, data: given, hidden }: Draft) {
+  const data = type.normalise(given, 'data')
+  const dataText = printJson(data)
+  assertDataFits(hidden?.bytes ?? Buffer.byteLength(dataText))
+  return { data, dataText }
+}
+
+/** @throws ApiError `invalid_request` */
+export function printMask(mask: Json): string {
+  const text = printJson(mask)
+  if (text.length <= maskCharsMax) return text
+  throw invalid('mask', `expected at most ${maskCharsMax} characters`)
+}
+
+function composeMask(guards: Guards, draft: Draft, data: Json, meter: Meter): string | undefined {
+  const { type, mask } = draft
+  if (mask === undefined) return undefined
+  const defaultText = defaultMaskTextOf(type)
+  // The default needs no check, and on an update it comes back as text.
+  if (mask === type.defaultMask) return defaultText
+  const text = printMask(mask)
+  if (text === defaultText) return text
+  checkMask(mask, 'mask')
+  const isGuarded = guards.maskGuard && draft.hidden?.keepsNumber !== true
+  if (isGuarded) assertMaskHidesNumber(type.name, mask, data, meter)
+  return text
+}
+
+/**
+ * Metadata is declared non-sensitive, so a card number in it is refused (contract section 7).
+ * @throws ApiError `invalid_request`
+ */
+export function composeMetadata(
+  guards: Guards,
+  given: Json | undefined,
+): ReadonlyMap<string, string> {
+  const pairs = normaliseMetadata(given ?? new Map(), 'metadata')
+  if (!guards.cardNumberGuard) return pairs
+  for (const [name, value] of pairs) {
+    assertNoCardNumber(name, 'metadata')
+    assertNoCardNumber(value, 'metadata')
+  }
+  return pairs
+}
+
+/** @throws ApiError `invalid_request` with the path of what is wrong */
+export function composeToken(
+  scope: KeyScope,
+  guards: Guards,
+  draft: Draft,
+  work: Work,
+): MaybeLater<Composed> {
+  const { meter } = work
+  const { type, fingerprintExpression, searchIndexes, expiresAt } = draft
+  const { data, dataText } = composeData(draft)
+  const containers = composeContainers(guards, draft.containers)
+  const metadata = composeMetadata(guards, draft.metadata)
+  const maskText = composeMask(guards, draft, data, meter)
+  const content = evaluateFingerprint(draft, { data, metadata, meter })
+  // Assigned one by one, as in `parseStored`.
+  const record: { -readonly [K in keyof ComposedRecord]: ComposedRecord[K] } = {
+    type: type.name,
+    containers,
+    fingerprint: fingerprint(scope, type.name, content),
+    fingerprintExpression,
+    searchIndexes,
+  }
+  if (maskText !== undefined) record.maskText = maskText
+  if (metadata.size > 0) record.metadataText = printJson(metadata)
+  if (expiresAt !== undefined) record.expiresAt = expiresAt
+  if (draft.deduplicates) record.deduplicates = true
+  const compose = (searchValues: readonly string[]): Composed => {
+    const isShownMasked =
+      searchValues.length > 0 && isShownByMask(type, maskText, () => data, meter)
+    return { record, contents: { dataText, metadata, searchValues, isShownMasked }, data }
+  }
+  return searchIndexes.length === 0
+    ? compose([])
+    : evaluateSearchIndexes(draft, data, work).then(compose)
+}

@@ -1,0 +1,108 @@
+/**
+ * Deduplication: which token stands for another one of equal content.
+ *
+ * Tokens are equal by type and fingerprint (a fingerprint is taken of both). Whoever deduplicates
+ * looks for an equal token in its reach by terms, so tokens of any origin count. What decides a
+ * race are uniques, the seats of a content: a token with deduplication on holds the first seat
+ * that is free, and is written only while those who sit before it stand as they were seen. Who
+ * meets a token in reach on the way takes none: a create answers with that token, an update is
+ * written only while that one stands. So of two creates that see the same seats one fails and
+ * looks again, and tokens out of reach decide nothing. decision: the last seat is of the creator
+ * alone, for contents that very many keep apart from one another. A seat that was taken and left
+ * while another create was under way is not noticed; that takes three writes of equal content
+ * within one. Source: contract section 8.
+ * @module
+ */
+import { uniqueDigest } from '../../crypto/digest.ts'
+import type { Keys } from '../../crypto/scope.ts'
+import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../rules/caller.ts'
+import { dedupSeatsMax } from '../../limits.ts'
+import { isExpired } from '../../records/deadline.ts'
+import type { Change, Row } from '../../store/contract.ts'
+import { allOf, without, type Bounds } from '../find/bounds.ts'
+import { tokenCriteria } from '../find/criteria.ts'
+import { readOldestToken } from '../find/pages.ts'
+import type { Reach } from '../find/reach.ts'
+import { openToken, type StoredToken } from '../record/record.ts'
+import type { TokenRecord } from '../record/stored-form.ts'
+
+type Contents = Pick<TokenRecord, 'type' | 'fingerprint'>
+
+/** The seats of a content in the order in which they are taken; each is made when it is needed. */
+export function* dedupSeats(
+  keys: Keys,
+  tenantId: string,
+  { type, fingerprint, createdBy }: Contents & Pick<TokenRecord, 'createdBy'>,
+): Generator<Uint8Array> {
+  const scope = keys.tenant(tenantId)
+  const seat = (...more: readonly string[]) =>
+    uniqueDigest(scope, 'token-dedup', type, fingerprint, ...more)
+  yield seat()
+  for (let number = 1; number < dedupSeatsMax - 1; number += 1) yield seat(String(number))
+  yield seat('creator', createdBy)
+}
+
+/**
+ * The oldest live token of equal content, so that later ones change no answer.
+ * @param within where it is looked for
+ * @param exceptId a token that is not to be found: the one that looks for its like
+ */
+export function findEqual(
+  deps: Deps,
+  caller: Caller,
+  within: Bounds,
+  { fingerprint }: Contents,
+  exceptId?: string,
+): Promise<StoredToken | undefined> {
+  const criteria = tokenCriteria(deps.keys, caller.tenantId)
+  const equal = criteria.fingerprint(fingerprint)
+  const others = exceptId === undefined ? equal : without(equal, criteria.id(exceptId))
+  const wanted = within === criteria.every ? others : allOf([others, within])
+  return readOldestToken(deps, caller, wanted, deps.now())
+}
+
+/** What must hold of others when a token takes a seat, or passes them by. */
+type SeatChange = Extract<Change, { require: number }> | { remove: number; ifVersion: number }
+
+/** How a token holds a seat: with what uniques it is sealed, with what changes written. */
+export interface Holding {
+  readonly uniques: readonly Uint8Array[]
+  readonly changes: readonly SeatChange[]
+  /** A live token in reach holds a seat: of two equal ones that race it was the faster. */
+  readonly hasEqual: boolean
+}
+
+const noHolding: Holding = { uniques: [], changes: [], hasEqual: false }
+
+function isInReach(deps: Deps, tenantId: string, { tokens }: Reach, holder: Row): boolean {
+  // What a clock ahead has ended is neither answered with nor removed: it is passed over.
+  if (isExpired(holder, deps.now())) return false
+  return tokens.matches(openToken(deps.keys, tenantId, holder))
+}
+
+/** @param ordinal of the token that is changed; absent for a new one */
+export async function decideHolding(
+  deps: Deps,
+  { tenantId }: Caller,
+  reach: Reach,
+  record: TokenRecord,
+  ordinal?: number,
+): Promise<Holding> {
+  if (record.deduplicates !== true) return noHolding
+  const changes: SeatChange[] = []
+  for (const seat of dedupSeats(deps.keys, tenantId, record)) {
+    const holder = await deps.store.find(seat)
+    if (holder === undefined || holder.ordinal === ordinal) {
+      return { uniques: [seat], changes, hasEqual: false }
+    }
+    const { version: ifVersion } = holder
+    if (isExpired(holder, deps.settled())) {
+      changes.push({ remove: holder.ordinal, ifVersion })
+      return { uniques: [seat], changes, hasEqual: false }
+    }
+    changes.push({ require: holder.ordinal, ifVersion })
+    if (isInReach(deps, tenantId, reach, holder)) return { uniques: [], changes, hasEqual: true }
+  }
+  return { uniques: [], changes, hasEqual: false }
+}

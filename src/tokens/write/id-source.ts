@@ -1,0 +1,154 @@
+/**
+ * Where the id of a new token comes from: chance, a text, or an expression on its data.
+ *
+ * Ids stand in addresses and logs, so no expression may carry the protected number into one.
+ * Source: contract section 7; hardening T28, H99.
+ * @module
+ */
+import { uuidOf } from '../../bytes.ts'
+import type { Deps } from '../../deps.ts'
+import { compileTemplate, type CompiledTemplate } from '../../language/expression/compile.ts'
+import {
+  assertAffordable,
+  startRun,
+  type Meter,
+  type Scope,
+} from '../../language/expression/run.ts'
+import { scalarTextOf } from '../../language/expression/values.ts'
+import type { Json } from '../../json/json.ts'
+import { assertTokenId } from '../../rules/token-ids.ts'
+import type { TokenType } from '../../rules/token-types.ts'
+import { ApiError, invalid } from '../../errors.ts'
+import { aliasRedrawsMax, idStepsMax } from '../../limits.ts'
+import { givesAway, type GivenId } from './id-guard.ts'
+
+interface DrawnId {
+  readonly id: string
+  /** A default UUID: nobody chose it. */
+  readonly isDefault: boolean
+}
+
+/**
+ * The id for an attempt, counted from 0: each one after a collision. `undefined` when there is no
+ * other id to offer.
+ */
+export type IdSource = (attempt: number) => DrawnId | undefined
+
+type Impure = Pick<Deps, 'randomBytes' | 'settings'>
+
+const path = 'id'
+
+const defaultId = (deps: Impure): DrawnId => ({
+  id: uuidOf(deps.randomBytes(16)),
+  isDefault: true,
+})
+
+const onlyOnce =
+  (id: string): IdSource =>
+  attempt =>
+    attempt === 0 ? { id, isDefault: false } : undefined
+
+function textOf(value: Json): string {
+  const text = scalarTextOf(value)
+  if (text === undefined) throw invalid(path, 'expected an expression that yields a text')
+  assertTokenId(text, path)
+  return text
+}
+
+type RandomBytes = Deps['randomBytes']
+
+/** Keeps what is drawn, so that a probe can be drawn alike. */
+function recording(randomBytes: RandomBytes): {
+  readonly draw: RandomBytes
+  readonly drawAgain: () => RandomBytes
+} {
+  const drawn: Uint8Array[] = []
+  return {
+    draw: count => {
+      // A copy: the source may use its memory again.
+      const bytes = Uint8Array.from(randomBytes(count))
+      drawn.push(bytes)
+      return bytes
+    },
+    drawAgain: () => {
+      let next = 0
+      return count => drawn[next++] ?? randomBytes(count)
+    },
+  }
+}
+
+/** What the draws of one id may do, and their probes, all together. */
+interface Draws {
+  stepsLeft: number
+  readonly meter: Meter | undefined
+}
+
+function drawId(
+  template: CompiledTemplate,
+  data: Json,
+  randomBytes: RandomBytes,
+  draws: Draws,
+): GivenId {
+  const chance = recording(randomBytes)
+  const { meter } = draws
+  const evaluate = (scope: Scope): Json => {
+    const run = startRun({ ...scope, meter })
+    run.stepsLeft = Math.min(run.stepsLeft, draws.stepsLeft)
+    const stepsBefore = run.stepsLeft
+    try {
+      return template.evaluate(run)
+    } finally {
+      draws.stepsLeft -= stepsBefore - run.stepsLeft
+    }
+  }
+  const id = textOf(evaluate({ at: path, data, randomBytes: chance.draw }))
+  const idOf = (other: Json): string | undefined => {
+    try {
+      return scalarTextOf(evaluate({ at: path, data: other, randomBytes: chance.drawAgain() }))
+    } catch (thrown) {
+      assertAffordable(meter)
+      // What cannot be told apart counts as given away: a failure is no id.
+      if (thrown instanceof ApiError) return undefined
+      throw thrown
+    }
+  }
+  return { id, idOf }
+}
+
+/**
+ * @param given what the request says; checked here, an alias by its first draw
+ * @param data as the type stores it
+ * @param meter counts what the expression does, at each draw
+ * @throws ApiError `invalid_request` at `id`
+ */
+export function idSourceOf(
+  deps: Impure,
+  given: string | null | undefined,
+  type: TokenType,
+  data: Json,
+  meter?: Meter,
+): IdSource {
+  if (given === undefined || given === null) return () => defaultId(deps)
+  // A text that is no expression stays out of the cache of expressions.
+  if (!given.includes('{{')) {
+    assertTokenId(given, path)
+    return onlyOnce(given)
+  }
+  const template = compileTemplate(given, path, 'id')
+  const { randomBytes } = deps
+  const draw = (): string => {
+    // An alias may hold the number by chance: then another one is drawn.
+    const draws: Draws = { stepsLeft: idStepsMax, meter }
+    for (let more = template.isRandom ? aliasRedrawsMax : 0; more >= 0; more -= 1) {
+      const given = drawId(template, data, randomBytes, draws)
+      if (!givesAway(deps.settings, type, data, given)) return given.id
+    }
+    throw invalid(path, 'expected an id that does not hold the number which is to be protected')
+  }
+  const first = draw()
+  if (!template.isRandom) return onlyOnce(first)
+  return attempt => {
+    if (attempt > aliasRedrawsMax) return defaultId(deps)
+    return { id: attempt === 0 ? first : draw(), isDefault: false }
+  }
+}

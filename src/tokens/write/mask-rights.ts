@@ -1,0 +1,139 @@
+/**
+ * Who may give a token which mask: beyond some bounds only whoever its rules reveal it to.
+ *
+ * A mask is what others see under the transform `mask`, and search indexes and fingerprints tell of
+ * data as masks do. The setting `strict_masks` loosens it for whoever is shown a mask.
+ * Source: contract section 6.
+ * @module
+ */
+import type { Transform } from '../../rules/access.ts'
+import type { Meter } from '../../language/expression/run.ts'
+import { digitsAt } from '../../rules/hidden-digits.ts'
+import { parseJson } from '../../json/parse.ts'
+import { printJson } from '../../json/print.ts'
+import type { Json } from '../../json/json.ts'
+import { applyMask } from '../../rules/mask.ts'
+import {
+  cardShapeOf,
+  showsEndsAtMost,
+  showsNoMore,
+  type CardShape,
+} from '../../rules/mask-guard.ts'
+import { tokenTypeOf } from '../../rules/token-types.ts'
+import { ApiError } from '../../errors.ts'
+import type { Settings } from '../../settings.ts'
+import type { Composed, ComposedRecord, Draft, HiddenData } from './compose.ts'
+import { isHidden } from './hidden-data.ts'
+import type { LoadedToken } from '../read/load.ts'
+import { defaultMaskTextOf } from '../record/stored-form.ts'
+
+type Rights = Pick<Settings, 'strictMasks'>
+type Expressions = Pick<Draft, 'fingerprintExpression' | 'searchIndexes'>
+
+const refused = () =>
+  new ApiError(
+    'forbidden',
+    'expected a rule that reveals, for a mask that shows more of a card than before, more of its ' +
+      'number than the first six or eight and the last four digits, or any of its cvc',
+  )
+
+const refusedToChange = () =>
+  new ApiError('forbidden', 'expected a rule that reveals, to change how data is shown')
+
+const isDefaultMask = ({ type, maskText }: ComposedRecord): boolean => {
+  const known = tokenTypeOf(type)
+  return known !== undefined && maskText === defaultMaskTextOf(known)
+}
+
+const numberLengthOf = ({ place }: CardShape, data: Json): number =>
+  digitsAt(data, place)?.length ?? 0
+
+const assertShowsEnds = (shape: CardShape, maskText: string, data: Json, meter?: Meter): void => {
+  if (!showsEndsAtMost(shape, parseJson(maskText), numberLengthOf(shape, data), meter))
+    throw refused()
+}
+
+/**
+ * The mask of a new token.
+ * @param transform of the rule that decides on `token:create`
+ * @throws ApiError `forbidden`, `invalid_request` where the meter has no steps left
+ */
+export function assertMayMask(
+  rights: Rights,
+  transform: Transform,
+  { record, data }: Composed,
+  meter: Meter,
+): void {
+  const shape = cardShapeOf(record.type)
+  if (!rights.strictMasks || transform === 'reveal' || shape === undefined) return
+  if (record.maskText === undefined || isDefaultMask(record)) return
+  assertShowsEnds(shape, record.maskText, data, meter)
+}
+
+/** By what data is shown now: `null` where there is no mask, or where it fails on the data. */
+function standingMask({ record }: LoadedToken, standing: Json): Json {
+  if (record.maskText === undefined) return null
+  const mask = parseJson(record.maskText)
+  return applyMask(mask, standing) === undefined ? null : mask
+}
+
+/**
+ * Of a card, a change may narrow the mask. decision: where the number gets another length, a mask
+ * that is kept is judged as that of a new card, since it may show other digits of such a number. So
+ * it is where a number that is hidden gets any other one: else the refusal would tell its length.
+ */
+function assertNarrows(
+  shape: CardShape,
+  token: LoadedToken,
+  standing: Json,
+  { record, data }: Composed,
+  hidden: HiddenData | undefined,
+): void {
+  const { maskText } = record
+  if (maskText === undefined) return
+  const length = numberLengthOf(shape, data)
+  const isKept = maskText === token.record.maskText
+  if (!isKept && !showsNoMore(shape, parseJson(maskText), standingMask(token, standing), length)) {
+    throw refused()
+  }
+  if (isDefaultMask(record)) return
+  const isJudged = hidden ? !hidden.keepsNumber : length !== numberLengthOf(shape, standing)
+  if (isJudged) assertShowsEnds(shape, maskText, data)
+}
+
+const isFoundAlike = (one: Expressions, other: Expressions): boolean =>
+  one.fingerprintExpression === other.fingerprintExpression &&
+  JSON.stringify(one.searchIndexes) === JSON.stringify(other.searchIndexes)
+
+/**
+ * Of hidden data: other expressions are refused before any of them is evaluated. decision: whoever
+ * sees nothing may never widen it, since fingerprints of chosen parts tell all.
+ * @throws ApiError `forbidden`
+ */
+export function assertExpressionsKept(token: LoadedToken, draft: Draft): void {
+  if (!isHidden(token)) return
+  const { record } = token
+  const maskText = draft.mask === undefined ? undefined : printJson(draft.mask)
+  if (record.maskText !== maskText || !isFoundAlike(record, draft)) throw refusedToChange()
+}
+
+/**
+ * How a changed token is shown and found. The transform is that of the rule on `token:update`.
+ * @param standing the data of the token before the change
+ * @param hidden   present where the changer sees nothing of it: then its expressions are kept
+ * @throws ApiError `forbidden`
+ */
+export function assertMayRemask(
+  rights: Rights,
+  token: LoadedToken,
+  standing: Json,
+  next: Composed,
+  hidden?: HiddenData,
+): void {
+  const { transform, record } = token
+  if (!rights.strictMasks || transform === 'reveal') return
+  if (!isFoundAlike(record, next.record)) throw refusedToChange()
+  const shape = cardShapeOf(record.type)
+  if (shape !== undefined) assertNarrows(shape, token, standing, next, hidden)
+  else if (record.maskText !== next.record.maskText) throw refusedToChange()
+}

@@ -1,0 +1,106 @@
+/**
+ * Answering again for tokens that were made before, by what stands of them now.
+ *
+ * Of each only its id is kept, and whether it stood for an equal one. Whoever asks sees it as the
+ * answer of a create under its present grants; a token that was deleted, has expired, is covered no
+ * more, or took the id of one that is gone, is absent. Source: contract section 1.
+ * @module
+ */
+import type { Deps } from '../../deps.ts'
+import { atMostMask, decideTransform, lesserOf, type Transform } from '../../rules/access.ts'
+import type { Caller } from '../../rules/caller.ts'
+import type { Meter } from '../../language/expression/run.ts'
+import type { Effect } from '../../records/write.ts'
+import { spendUpdate } from '../find/guesses.ts'
+import { showEqual, type Answer } from './batch.ts'
+import { absentToken, loadToken, type LoadedToken } from '../read/load.ts'
+import { reachOf } from '../find/reach.ts'
+import { frameOf } from './update.ts'
+import { viewStored } from '../read/view.ts'
+
+/** One token of what was done, as it is kept. */
+export interface KeptItem {
+  readonly id: string
+  readonly deduplicated?: boolean
+  /** Of its row, as it was answered; absent: 1. */
+  readonly version?: number
+}
+
+export function itemOf(answer: Answer | undefined): Effect {
+  if (answer === undefined) return null
+  const { id, deduplicated, version } = answer
+  return {
+    id,
+    ...(deduplicated === undefined ? {} : { deduplicated }),
+    ...(version === undefined || version === 1 ? {} : { version }),
+  }
+}
+
+/** What was done, and the ordinal below which every token of it stands. */
+export interface Past<T> {
+  readonly effect: T
+  readonly ordinal: number
+}
+
+/** @throws ApiError `not_found`, also for a later token of the same id */
+async function loadPast(
+  deps: Deps,
+  caller: Caller,
+  permission: 'token:create' | 'token:update',
+  { effect: id, ordinal }: Past<string>,
+): Promise<LoadedToken> {
+  const token = await loadToken(deps, caller, permission, id)
+  if (token.row.ordinal > ordinal) throw absentToken()
+  return token
+}
+
+/**
+ * What others have made of a token since is for who may read it, as far as that shows it.
+ * @returns the transform under which it is shown; `undefined` where it is not
+ */
+function shownNow({ grants }: Caller, token: LoadedToken, version: number): Transform | undefined {
+  const { record, row, transform } = token
+  if (row.version === version) return atMostMask(transform)
+  const reading = decideTransform(grants, 'token:read', record)
+  return reading && lesserOf(atMostMask(transform), reading)
+}
+
+/** @throws ApiError `not_found`, also for an equal token that is out of reach by now */
+export async function recreateAnswer(
+  deps: Deps,
+  caller: Caller,
+  { effect: { id, deduplicated, version = 1 }, ordinal }: Past<KeptItem>,
+  meter?: Meter,
+): Promise<Answer> {
+  const token = await loadPast(deps, caller, 'token:create', { effect: id, ordinal })
+  const { tenantId } = caller
+  const isEqual = deduplicated === true
+  if (isEqual && !reachOf(deps, caller).tokens.matches(token)) throw absentToken()
+  const frame = deduplicated === undefined ? {} : { deduplicated }
+  const shown = shownNow(caller, token, version)
+  if (shown === undefined) {
+    const extras = isEqual ? { _extras: frame } : {}
+    return { id, json: JSON.stringify({ id, type: token.record.type, ...extras }), ...frame }
+  }
+  if (isEqual) {
+    return showEqual(caller, token.record, (transform, extras) =>
+      viewStored(tenantId, token, transform, extras, meter),
+    )
+  }
+  return { id, json: viewStored(tenantId, token, shown, frame, meter), ...frame }
+}
+
+/**
+ * @returns the JSON text of a token that was changed before, as its update answers
+ * @throws ApiError `not_found`
+ */
+export async function reupdateAnswer(
+  deps: Deps,
+  caller: Caller,
+  past: Past<string>,
+): Promise<string> {
+  const token = await loadPast(deps, caller, 'token:update', past)
+  spendUpdate(deps, caller, token.record)
+  const frame = await frameOf(deps, caller, reachOf(deps, caller), token.record)
+  return viewStored(caller.tenantId, token, atMostMask(token.transform), frame)
+}

@@ -1,0 +1,206 @@
+/**
+ * Tokenizing any JSON: token requests in it become tokens, and so does every bare value.
+ *
+ * An object with `data` and the name of a token type as its `type` is a token request; any other
+ * object and every array is a frame that is kept. A text, number or boolean becomes a token of type
+ * `token`; null stays null, since there is nothing in it to protect. A request is answered by its
+ * token as create would answer, a bare value by the id of its token. Items are dealt with in order,
+ * so that a later one can be the duplicate of an earlier one. Source: contract section 15.
+ * @module
+ */
+import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../rules/caller.ts'
+import { assertAffordable } from '../../language/expression/run.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { listLeaves, pathBelow, printFrame, type IsLeaf, type Leaf } from '../../json/leaves.ts'
+import { tokenTypeOf } from '../../rules/token-types.ts'
+import { ApiError } from '../../errors.ts'
+import { bulkLeavesMax } from '../../limits.ts'
+import { orElse, type MaybeLater } from '../../maybe-later.ts'
+import type { Effect } from '../../records/write.ts'
+import type { Answer, Refuse } from './batch.ts'
+import { insertTokens } from './insert.ts'
+import { itemOf } from './replay.ts'
+import type { CreateTokenBody } from '../schema.ts'
+import { planToken, type Plan } from './plan.ts'
+import { openWork, type Work } from '../read/work.ts'
+
+/** Checks the shape of a create request. @throws ApiError `invalid_request` with every fault */
+export type ReadRequest = (request: JsonObject) => CreateTokenBody
+
+/** Counts the values of a body before anything is done. @throws ApiError `too_many_requests` */
+export type CountItems = (count: number) => void
+
+/** What becomes of a leaf; of null nothing does. */
+export type Fate<Success> = Success | ApiError | undefined
+
+const isRequest: IsLeaf = value => {
+  const type = value.get('type')
+  return typeof type === 'string' && value.has('data') && tokenTypeOf(type) !== undefined
+}
+
+export const leavesOf = (body: Json): readonly Leaf[] => listLeaves(body, isRequest, bulkLeavesMax)
+
+function planLeaf(
+  deps: Deps,
+  { tenantId }: Caller,
+  { value }: Leaf,
+  readRequest: ReadRequest,
+  work: Work,
+): MaybeLater<Fate<Plan>> {
+  if (value === null) return undefined
+  const refused = (thrown: unknown): ApiError => {
+    // Of the whole request, not of the leaf at which it came up.
+    assertAffordable(work.meter)
+    if (thrown instanceof ApiError && thrown.kind === 'invalid_request') return thrown
+    throw thrown
+  }
+  return orElse(
+    () =>
+      isJsonObject(value)
+        ? planToken(deps, tenantId, readRequest(value), work)
+        : planToken(deps, tenantId, { type: 'token', data: value }, work, true),
+    refused,
+  )
+}
+
+async function planAll(
+  deps: Deps,
+  caller: Caller,
+  leaves: readonly Leaf[],
+  readRequest: ReadRequest,
+): Promise<readonly Fate<Plan>[]> {
+  const plans: Fate<Plan>[] = []
+  const work = openWork(deps, caller)
+  for (const leaf of leaves) {
+    const plan = planLeaf(deps, caller, leaf, readRequest, work)
+    plans.push(plan instanceof Promise ? await plan : plan)
+    const turn = work.pause()
+    if (turn !== undefined) await turn
+  }
+  return plans
+}
+
+/** What becomes of each leaf, as it is kept: errors hold no value of a caller. */
+const effectOf = (fates: readonly Fate<Answer>[]): Effect =>
+  fates.map(fate => {
+    if (!(fate instanceof ApiError)) return itemOf(fate)
+    const { kind, message, fields } = fate
+    return { kind, message, ...(fields === undefined ? {} : { fields }) }
+  })
+
+/** Inserts what is planned. @param refuse is told of leaves by their index */
+async function insertAll(
+  deps: Deps,
+  caller: Caller,
+  planned: readonly Fate<Plan>[],
+  refuse: Refuse,
+): Promise<readonly Fate<Answer>[]> {
+  const plans: Plan[] = []
+  const places: number[] = []
+  const fates = planned.map((fate, index): Fate<Answer> => {
+    if (fate === undefined || fate instanceof ApiError) return fate
+    plans.push(fate)
+    places.push(index)
+    return undefined
+  })
+  const withAnswers = (answers: readonly (Answer | undefined)[]): readonly Fate<Answer>[] => {
+    const all = [...fates]
+    answers.forEach((answer, index) => {
+      if (answer !== undefined) all[places[index] ?? index] = answer
+    })
+    return all
+  }
+  const refuseAt: Refuse = (index, error) => {
+    const place = places[index] ?? index
+    refuse(place, error)
+    fates[place] = error
+  }
+  const answers = await insertTokens(deps, caller, plans, refuseAt, answered =>
+    effectOf(withAnswers(answered)),
+  )
+  return withAnswers(answers)
+}
+
+/** The paths of a leaf's faults in the whole body. The path of a bare value is its place alone. */
+function fieldsAt(leaf: Leaf | undefined, error: ApiError): [string, readonly string[]][] {
+  const fields = error.fields ?? { '': [error.message] }
+  return Object.entries(fields).map(([path, expected]) => {
+    const inner = path === 'data' && !isJsonObject(leaf?.value) ? '' : path
+    return [pathBelow(leaf?.at ?? '', inner) || 'body', expected]
+  })
+}
+
+/** One error for all that failed, with the kind of the first. */
+function joinErrors(failed: readonly (readonly [Leaf | undefined, ApiError])[]): ApiError {
+  const kind = failed[0]?.[1].kind ?? 'invalid_request'
+  const fields = failed.flatMap(([leaf, error]) => fieldsAt(leaf, error))
+  const message = 'Nothing was stored, because not all of it could be.'
+  return new ApiError(kind, message, Object.fromEntries(fields))
+}
+
+/** The JSON text of the body with each leaf replaced by its answer. */
+export const printWhole = (body: Json, fates: readonly Fate<Answer>[]): string =>
+  printFrame(
+    body,
+    isRequest,
+    fates.map(fate => (fate === undefined || fate instanceof ApiError ? 'null' : fate.json)),
+  )
+
+/**
+ * All or nothing, in one write.
+ * @returns the JSON text of the body with each leaf replaced by its answer
+ * @throws ApiError `invalid_request` with all faults, `forbidden`, `conflict`
+ */
+export async function tokenizeWhole(
+  deps: Deps,
+  caller: Caller,
+  body: Json,
+  readRequest: ReadRequest,
+  countItems: CountItems,
+): Promise<string> {
+  const leaves = leavesOf(body)
+  countItems(leaves.length)
+  const planned = await planAll(deps, caller, leaves, readRequest)
+  const failed = planned.flatMap((fate, index) =>
+    fate instanceof ApiError ? [[leaves[index], fate] as const] : [],
+  )
+  if (failed.length > 0) throw joinErrors(failed)
+  const answers = await insertAll(deps, caller, planned, (index, error) => {
+    throw joinErrors([[leaves[index], error]])
+  })
+  return printWhole(body, answers)
+}
+
+export interface ItemResult {
+  readonly item: Leaf
+  readonly outcome: Answer | ApiError
+}
+
+/** One result for each item, in order; null is no item. */
+export const resultsOf = (
+  leaves: readonly Leaf[],
+  fates: readonly Fate<Answer>[],
+): readonly ItemResult[] =>
+  leaves.flatMap((item, index) => {
+    const outcome = fates[index]
+    return outcome === undefined ? [] : [{ item, outcome }]
+  })
+
+/**
+ * Each item for itself: those that can be stored are, in one write.
+ * @returns as `resultsOf`
+ */
+export async function tokenizePartly(
+  deps: Deps,
+  caller: Caller,
+  body: Json,
+  readRequest: ReadRequest,
+  countItems: CountItems,
+): Promise<readonly ItemResult[]> {
+  const leaves = leavesOf(body)
+  countItems(leaves.length)
+  const planned = await planAll(deps, caller, leaves, readRequest)
+  const fates = await insertAll(deps, caller, planned, () => undefined)
+  return resultsOf(leaves, fates)
+}

@@ -1,0 +1,204 @@
+/**
+ * Changing a token: RFC 7386 on data, mask and metadata, replacement of the rest.
+ *
+ * The read, the merge and the write are repeated until the write lands on what was read, so that
+ * no concurrent update is lost. Source: spec, "Update token"; contract section 9.
+ * @module
+ */
+import type { Deps } from '../../deps.ts'
+import { atMostMask, decideTransform, type Transform } from '../../rules/access.ts'
+import type { Caller } from '../../rules/caller.ts'
+import { parseFutureInstant } from '../../rules/instants.ts'
+import type { Json } from '../../json/json.ts'
+import { parseJson } from '../../json/parse.ts'
+import { mergePatch } from '../../json/merge-patch.ts'
+import { mayMove } from '../../rules/moves.ts'
+import { tokenTypeOf } from '../../rules/token-types.ts'
+import { ApiError, invariant } from '../../errors.ts'
+import type { Housed } from '../../records/room.ts'
+import { inTurn } from '../../records/turns.ts'
+import { untilWritten, writeAs } from '../../records/write.ts'
+import type { Bounds } from '../find/bounds.ts'
+import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
+import { assertPatch } from './check-patch.ts'
+import { decideHolding, findEqual } from './dedup.ts'
+import { spendFingerprints, spendUpdate } from '../find/guesses.ts'
+import { hiddenDataOf, isHidden } from './hidden-data.ts'
+import { loadToken, type LoadedToken } from '../read/load.ts'
+import { assertExpressionsKept, assertMayRemask } from './mask-rights.ts'
+import type { TokenChanges } from '../schema.ts'
+import { reachOf, type Reach } from '../find/reach.ts'
+import { sealToken, tokenUnique } from '../record/record.ts'
+import { mergeData, openStanding, type StandingData } from './standing-data.ts'
+import type { TokenRecord } from '../record/stored-form.ts'
+import { viewWritten, type Frame } from '../read/view.ts'
+import { openWork } from '../read/work.ts'
+
+/** `null` clears, absent keeps, anything else is merged into what stands. */
+function mergeOptional(standing: string | undefined, patch: Json | undefined): Json | undefined {
+  const target = standing === undefined ? undefined : parseJson(standing)
+  if (patch === undefined) return target
+  return patch === null ? undefined : mergePatch(target, patch)
+}
+
+function expiryOf(deps: Deps, record: TokenRecord, body: TokenChanges): Draft['expiresAt'] {
+  const { expires_at: expires } = body
+  if (expires === undefined) return record.expiresAt
+  return expires === null ? undefined : parseFutureInstant(expires, 'expires_at', deps.now())
+}
+
+function draftOf(
+  deps: Deps,
+  token: LoadedToken,
+  standing: StandingData,
+  data: Json,
+  body: TokenChanges,
+): Draft {
+  const { record } = token
+  const type = tokenTypeOf(record.type)
+  invariant(type !== undefined, 'a stored token has a known type')
+  invariant(body.data !== null, 'a patch that removes the data is refused before')
+  const { search_indexes: indexes, fingerprint_expression: expression } = body
+  const { deduplicate_token: deduplicates } = body
+  return {
+    type,
+    data,
+    mask: mergeOptional(record.maskText, body.mask),
+    metadata: mergeOptional(record.metadataText, body.metadata),
+    containers: body.containers ?? record.containers,
+    searchIndexes: indexes === undefined ? record.searchIndexes : (indexes ?? []),
+    fingerprintExpression:
+      expression === undefined
+        ? record.fingerprintExpression
+        : (expression ?? type.defaultFingerprintExpression),
+    expiresAt: expiryOf(deps, record, body),
+    deduplicates: deduplicates === undefined ? record.deduplicates === true : deduplicates === true,
+    hidden: hiddenDataOf(token, type, standing.dataText, body.data),
+  }
+}
+
+/** decision: an accepted update says who and when, also when it changed nothing else. */
+function changedRecord(deps: Deps, caller: Caller, token: LoadedToken, next: ComposedRecord) {
+  const { id, idIsRandom, createdBy, createdAtMs } = token.record
+  const record: TokenRecord = {
+    id,
+    ...(idIsRandom === undefined ? {} : { idIsRandom }),
+    ...next,
+    createdBy,
+    createdAtMs,
+    modifiedBy: caller.applicationId,
+    modifiedAtMs: deps.now(),
+  }
+  if (!mayMove(caller, token.record, record)) {
+    throw new ApiError(
+      'forbidden',
+      'expected a container that a rule with token:update covers, and that shows no more',
+    )
+  }
+  return record
+}
+
+/** A move never shows more, so that the place which the token enters decides. */
+function shownAs(caller: Caller, entered: TokenRecord): Transform {
+  const transform = decideTransform(caller.grants, 'token:update', entered)
+  invariant(transform !== undefined, 'a place that may be entered is covered')
+  return atMostMask(transform)
+}
+
+/**
+ * An equal token in reach is told of; where the caller may read none, contents are left out
+ * (contract section 9).
+ */
+export async function frameOf(
+  deps: Deps,
+  caller: Caller,
+  { tokens, readable }: Reach,
+  record: TokenRecord,
+): Promise<Frame> {
+  if (record.deduplicates !== true) return {}
+  const find = (within: Bounds) => findEqual(deps, caller, within, record, record.id)
+  if ((await find(readable)) !== undefined) return { deduplicated: true, hidesContents: false }
+  const isHidden = readable !== tokens && (await find(tokens)) !== undefined
+  return { deduplicated: isHidden, hidesContents: isHidden }
+}
+
+/** @returns the JSON text of the changed token; `undefined` when it was changed meanwhile */
+async function tryUpdate(
+  deps: Deps,
+  caller: Caller & Housed,
+  token: LoadedToken,
+  body: TokenChanges,
+  count: Counts,
+): Promise<string | undefined> {
+  const { tenantId } = caller
+  const { ordinal, version } = token.row
+  const scope = deps.keys.tenant(tenantId)
+  const work = openWork(deps, caller)
+  await work.pause()
+  const letOthersIn = () => deps.turns.next(caller.credential.ordinal)
+  const standing = await openStanding(token, letOthersIn)
+  const merged = await mergeData(standing, body.data, letOthersIn, isHidden(token))
+  const draft = draftOf(deps, token, standing, merged, body)
+  assertExpressionsKept(token, draft)
+  const composed = await composeToken(scope, deps.settings, draft, work)
+  const { contents, data } = composed
+  assertMayRemask(deps.settings, token, standing.data, composed, draft.hidden)
+  const changed = changedRecord(deps, caller, token, composed.record)
+  count.deduplication(changed)
+  const { fingerprint, hidesFingerprint } = token.record
+  // Equal contents tell nothing new.
+  const hides =
+    changed.fingerprint === fingerprint ? hidesFingerprint === true : !count.fingerprint()
+  const record: TokenRecord = hides ? { ...changed, hidesFingerprint: true } : changed
+  const reach = reachOf(deps, caller)
+  const { uniques, changes } = await decideHolding(deps, caller, reach, record, ordinal)
+  // After the holding: a token that has a seat by now is seen, or the write does not land.
+  const frame = await frameOf(deps, caller, reach, record)
+  const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
+  const all = [...changes, { replace, ordinal, ifVersion: version }]
+  const written = { data, dataText: contents.dataText }
+  // Before the write: where there is no room for the answer, nothing is changed.
+  const answer = viewWritten(record, tenantId, shownAs(caller, record), written, frame, work.meter)
+  caller.room?.needs(answer.length)
+  return (await writeAs(deps.store, caller, all, () => record.id)) ? answer : undefined
+}
+
+/** What one update counts as guesses, however often it is tried. */
+interface Counts {
+  readonly deduplication: (record: TokenRecord) => void
+  /** Whether the new fingerprint may be shown to whoever sees the token masked. */
+  readonly fingerprint: () => boolean
+}
+
+function openCounts(deps: Deps, caller: Caller): Counts {
+  let isCounted = false
+  let isShown: boolean | undefined
+  return {
+    deduplication(record) {
+      isCounted ||= spendUpdate(deps, caller, record)
+    },
+    fingerprint: () => (isShown ??= spendFingerprints(deps, caller, 1) === 1),
+  }
+}
+
+/**
+ * @returns the JSON text of the changed token
+ * @throws ApiError `invalid_request` for what is wrong with the body by itself, then `not_found`,
+ * then what the token makes of the body
+ */
+export async function updateToken(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  body: TokenChanges,
+): Promise<string> {
+  assertPatch(deps.settings, deps.now(), body)
+  const count = openCounts(deps, caller)
+  return inTurn(tokenUnique(deps.keys, caller.tenantId, id), caller.credential.ordinal, () =>
+    untilWritten(async () => {
+      const token = await loadToken(deps, caller, 'token:update', id)
+      const result = await tryUpdate(deps, caller, token, body, count)
+      return result === undefined ? undefined : { result }
+    }),
+  )
+}

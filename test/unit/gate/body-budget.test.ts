@@ -1,0 +1,64 @@
+/**
+ * The budget of bytes for bodies under way. Contract section 16.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { openBodyBudget } from '../../../src/gate/body-budget.ts'
+
+const bounds = { bodyBytesMax: 10, bodiesBytesMax: 100, credentialBodiesBytesMax: 40 }
+const overloaded = expect.objectContaining({ kind: 'overloaded' })
+
+describe('a budget of bodies', () => {
+  test('gives one credential its own share, and no more', () => {
+    const open = openBodyBudget(bounds)
+    const holds = Array.from({ length: 4 }, () => open(1))
+    for (const hold of holds) hold.take(10)
+    expect(() => open(1).take(1)).toThrow(overloaded)
+    open(2).take(10)
+    holds[0]?.release()
+    open(1).take(10)
+    expect(() => open(1).take(1)).toThrow(overloaded)
+  })
+
+  test('gives all of them together what the process has', () => {
+    const open = openBodyBudget(bounds)
+    const holds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(ordinal => open(ordinal))
+    for (const hold of holds) hold.take(10)
+    const late = open(11)
+    expect(() => late.take(1)).toThrow(overloaded)
+    holds[3]?.release()
+    late.take(10)
+    expect(() => open(12).take(1)).toThrow(overloaded)
+  })
+
+  test('takes nothing where it refuses, and gives back what was taken, once', () => {
+    const open = openBodyBudget(bounds)
+    const hold = open(1)
+    hold.take(30)
+    expect(() => hold.take(11)).toThrow(overloaded)
+    hold.take(10)
+    hold.release()
+    hold.release()
+    open(1).take(40)
+    expect(() => open(1).take(1)).toThrow(overloaded)
+  })
+
+  test('gives nothing more to a request that was answered', () => {
+    const hold = openBodyBudget(bounds)(1)
+    hold.release()
+    expect(() => hold.take(1)).toThrow(overloaded)
+  })
+
+  test('always has room for one body of the longest', () => {
+    const open = openBodyBudget({
+      bodyBytesMax: 50,
+      bodiesBytesMax: 1,
+      credentialBodiesBytesMax: 1,
+    })
+    const hold = open(1)
+    hold.take(50)
+    expect(() => open(2).take(1)).toThrow(overloaded)
+    hold.release()
+    open(2).take(50)
+  })
+})

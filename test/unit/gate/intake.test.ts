@@ -1,0 +1,158 @@
+/**
+ * How a body comes in: within its bounds, once, and in time. Contract sections 1 and 16.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { openBodyBudget } from '../../../src/gate/body-budget.ts'
+import { dropBody, leavesMuch, openIntake } from '../../../src/gate/intake.ts'
+import { shortBodyBytesMax, unreadBodyBytesMax } from '../../../src/limits.ts'
+
+const bounds = {
+  bodyBytesMax: 10 * shortBodyBytesMax,
+  bodiesBytesMax: 12 * shortBodyBytesMax,
+  credentialBodiesBytesMax: 12 * shortBodyBytesMax,
+}
+const short = 'a'.repeat(shortBodyBytesMax)
+
+/** A body in chunks; it ends where the test says so. */
+function streamed(...texts: readonly string[]) {
+  let end: () => void = () => {}
+  let isCancelled = false
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const text of texts) controller.enqueue(Buffer.from(text))
+      end = () => controller.close()
+    },
+    cancel() {
+      isCancelled = true
+    },
+  })
+  const headers = { 'transfer-encoding': 'chunked' }
+  const request = new Request('http://localhost/', { method: 'POST', headers, body })
+  return { request, end, isCancelled: () => isCancelled }
+}
+
+const open = (request: Request, budget = openBodyBudget(bounds), msMax?: number) => {
+  const hold = budget(1)
+  const allowance = {
+    hold,
+    bytesMax: bounds.bodyBytesMax,
+    ...(msMax === undefined ? {} : { msMax }),
+  }
+  return { intake: openIntake(request, allowance), hold }
+}
+
+describe('the body of a request', () => {
+  test('is read once, however often it is asked for', async () => {
+    const { request, end } = streamed('ab', 'cd')
+    const { intake } = open(request)
+    end()
+    const [first, second] = await Promise.all([intake.read(), intake.read()])
+    expect([Buffer.from(first).toString(), first === second, intake.isRead()]).toEqual([
+      'abcd',
+      true,
+      true,
+    ])
+  })
+
+  test('in chunks counts as they come, and is refused when they are too many', async () => {
+    const budget = openBodyBudget(bounds)
+    budget(1).take(10 * shortBodyBytesMax)
+    const { request } = streamed(short, 'a', short)
+    const { intake } = open(request, budget)
+    await expect(intake.read()).rejects.toMatchObject({ kind: 'overloaded' })
+    expect(intake.isRead()).toBe(false)
+  })
+
+  test('in chunks takes nothing while it is short', async () => {
+    const budget = openBodyBudget(bounds)
+    budget(1).take(12 * shortBodyBytesMax)
+    const { request, end } = streamed('ab', short.slice(2))
+    end()
+    expect((await open(request, budget).intake.read()).length).toBe(shortBodyBytesMax)
+  })
+
+  const posted = (length: number, body: string | ReadableStream<Uint8Array>) =>
+    new Request('http://localhost/', {
+      method: 'POST',
+      headers: { 'content-length': String(length) },
+      body,
+    })
+
+  test('that is long counts by what has come of it, however much was declared', async () => {
+    const budget = openBodyBudget(bounds)
+    const whole = short.repeat(10)
+    const { request, end } = streamed(short, 'a')
+    const first = open(posted(short.length + 1, request.body ?? ''), budget).intake.read()
+    await Bun.sleep(0)
+    const second = open(posted(whole.length, whole), budget)
+    expect((await second.intake.read()).length).toBe(whole.length)
+    // What is declared is refused before it is read, where there is no room for it by now.
+    const third = open(posted(whole.length, whole), budget)
+    await expect(third.intake.read()).rejects.toMatchObject({ kind: 'overloaded' })
+    second.hold.release()
+    const fourth = open(posted(whole.length, whole), budget)
+    expect((await fourth.intake.read()).length).toBe(whole.length)
+    end()
+    expect((await first).length).toBe(short.length + 1)
+  })
+
+  test('that ends before what was declared has come is refused', async () => {
+    const { request, end } = streamed(short, short)
+    end()
+    const { intake } = open(posted(3 * short.length, request.body ?? ''))
+    await expect(intake.read()).rejects.toMatchObject({ kind: 'invalid_request' })
+    expect(intake.isRead()).toBe(false)
+  })
+
+  test('that is short is taken where there is no room for long ones', async () => {
+    const budget = openBodyBudget(bounds)
+    budget(1).take(12 * shortBodyBytesMax)
+    const { intake } = open(posted(short.length, short), budget)
+    expect((await intake.read()).length).toBe(short.length)
+  })
+
+  test('that comes in very many pieces is put together as it was sent', async () => {
+    const pieces = Array.from({ length: 20_000 }, (_, index) => `${index},`)
+    const { request, end } = streamed(...pieces)
+    end()
+    const bytes = await open(request).intake.read()
+    expect(Buffer.from(bytes).toString()).toBe(pieces.join(''))
+  })
+
+  test('over the limit is refused as too large, and takes nothing', async () => {
+    const budget = openBodyBudget(bounds)
+    const { intake } = open(posted(bounds.bodyBytesMax + 1, short.repeat(11)), budget)
+    await expect(intake.read()).rejects.toMatchObject({ kind: 'payload_too_large' })
+    budget(2).take(bounds.bodiesBytesMax)
+  })
+
+  test('that does not end is given up, and what it had is free', async () => {
+    const budget = openBodyBudget(bounds)
+    const { request } = streamed(short, short)
+    const { intake, hold } = open(request, budget, 1)
+    await expect(intake.read()).rejects.toMatchObject({ kind: 'request_timeout' })
+    expect(intake.isRead()).toBe(false)
+    hold.release()
+    budget(1).take(bounds.bodiesBytesMax)
+  })
+
+  test('that nobody wants is cancelled, if there is one', async () => {
+    const unwanted = streamed('a')
+    await dropBody(unwanted.request)
+    expect(unwanted.isCancelled()).toBe(true)
+    expect(dropBody(new Request('http://localhost/', { method: 'DELETE' }))).toBeUndefined()
+    expect(dropBody(new Request('http://localhost/'))).toBeUndefined()
+  })
+})
+
+const withHeaders = (headers: Readonly<Record<string, string>>) =>
+  leavesMuch(new Request('http://localhost/', { method: 'POST', headers }))
+
+test('a connection is kept for what is left of a short body, and for no other', () => {
+  expect(withHeaders({})).toBe(false)
+  expect(withHeaders({ 'content-length': String(unreadBodyBytesMax) })).toBe(false)
+  expect(withHeaders({ 'content-length': String(unreadBodyBytesMax + 1) })).toBe(true)
+  expect(withHeaders({ 'content-length': '1, 2' })).toBe(true)
+  expect(withHeaders({ 'transfer-encoding': 'chunked' })).toBe(true)
+})

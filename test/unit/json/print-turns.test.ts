@@ -1,0 +1,89 @@
+/**
+ * Printing in turns gives the texts that printing at once gives, in pieces of counted steps.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { parseJson } from '../../../src/json/parse.ts'
+import { printInTurns } from '../../../src/json/print-turns.ts'
+import { canonical, faithful, printCanonicalJson, printJson } from '../../../src/json/print.ts'
+import type { Json } from '../../../src/json/json.ts'
+import { TextMap } from '../../../src/text/map.ts'
+import { jsonMembersMax, jsonTurnChars } from '../../../src/limits.ts'
+import { json } from '../../support/arbitrary-json.ts'
+import { nameKinds, namesOf, printObjects } from '../../support/hostile-names.ts'
+
+const goOn = () => Promise.resolve()
+
+/** Expects the texts of a value, and that they were kept, to be those of a value that was not. */
+async function expectKept(long: Json, same: Json): Promise<void> {
+  await printInTurns(long, goOn)
+  for (const { kept } of [faithful, canonical]) expect(kept.has(long as object)).toBe(true)
+  expect(printJson(long)).toBe(printJson(same))
+  expect(printCanonicalJson(long)).toBe(printCanonicalJson(same))
+}
+
+describe('a value that is printed in turns', () => {
+  test('has the texts of one that is printed at once, and so has every long part', async () => {
+    const filling = 'x'.repeat(jsonTurnChars)
+    await fc.assert(
+      fc.asyncProperty(json, json, async (one, other) => {
+        const part: Json = new Map<string, Json>([
+          ['z', one],
+          ['filling', filling],
+          ['a', other],
+        ])
+        const long: Json = [one, part, new Map([['part', [part, { numberText: '1.0' }]]]), other]
+        const same = parseJson(printJson(long))
+        await expectKept(long, same)
+        expect(faithful.kept.get(part)).toBe(printJson(new Map(part)))
+        expect(canonical.kept.get(part)).toBe(printCanonicalJson(new Map(part)))
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test.each(nameKinds)('has them with many members: %s', async kind => {
+    const text = printObjects(kind, jsonMembersMax, 300_000)
+    await expectKept(parseJson(text), parseJson(text))
+  })
+
+  test('keeps nothing that is short', async () => {
+    const short = parseJson('{"a":[1,{"b":2}]}')
+    await printInTurns(short, goOn)
+    expect(faithful.kept.has(short as object)).toBe(false)
+    expect(canonical.kept.has(short as object)).toBe(false)
+  })
+})
+
+describe('between two turns', () => {
+  test.each(nameKinds)(
+    'no more members are printed than a turn has characters for: %s',
+    async kind => {
+      const entries = namesOf(kind, jsonMembersMax).map((name): [string, Json] => [name, 1])
+      const members = new TextMap<Json>(entries)
+      let taken = 0
+      let most = 0
+      const counted = new Proxy(members, {
+        get(target, member) {
+          const held: unknown = Reflect.get(target, member, target)
+          if (member !== 'inOrder' && member !== Symbol.iterator) return held
+          return function* () {
+            for (const entry of (held as () => Iterable<readonly [string, Json]>).call(target)) {
+              taken += 1
+              yield entry
+            }
+          }
+        },
+      })
+      await printInTurns(counted, () => {
+        most = Math.max(most, taken)
+        taken = 0
+        return Promise.resolve()
+      })
+      const shortest = Math.min(...entries.map(([name]) => `"${name}":1,`.length))
+      expect(most).toBeGreaterThan(0)
+      expect(most).toBeLessThanOrEqual(Math.ceil(jsonTurnChars / shortest) + 1)
+    },
+  )
+})

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  atMostMask,
+  covers,
+  decideTransform,
+  holdsAnywhere,
+  lesserOf,
+  rankOf,
+  type Condition,
+  type Rule,
+} from '../../../src/rules/access.ts'
+import { mayHold, permissions, type ApplicationType } from '../../../src/rules/permissions.ts'
+
+const place = { id: 'order-17', containers: ['/pci/high/'] }
+const ruleWith = (over: Partial<Rule>): Rule => ({
+  priority: 1,
+  transform: 'mask',
+  permissions: ['token:read'],
+  ...over,
+})
+
+describe('a rule with a container', () => {
+  test.each([
+    ['/', true],
+    ['/pci/', true],
+    ['/pci/high/', true],
+    ['/pci/high/x/', false],
+    ['/pci-dev/', false],
+    ['/pc/', false],
+  ])('on %s covers a token in /pci/high/: %p', (container, expected) => {
+    expect(covers(ruleWith({ container }), place)).toBe(expected)
+  })
+})
+
+describe('a rule with conditions', () => {
+  const condition = (
+    attribute: Condition['attribute'],
+    operator: Condition['operator'],
+    value: string,
+  ): Condition => ({ attribute, operator, value })
+
+  test.each([
+    [[condition('id', 'equals', 'order-17')], true],
+    [[condition('id', 'equals', 'order-1')], false],
+    [[condition('id', 'starts_with', 'order-1')], true],
+    [[condition('id', 'starts_with', 'rder')], false],
+    [[condition('container', 'equals', '/pci/high/')], true],
+    [[condition('container', 'equals', '/pci/')], false],
+    [[condition('container', 'starts_with', '/pci/h')], true],
+    [[condition('id', 'starts_with', 'order'), condition('container', 'equals', '/x/')], false],
+  ])('%j: %p', (conditions, expected) => {
+    expect(covers(ruleWith({ conditions }), place)).toBe(expected)
+  })
+
+  test('a rule with neither covers nothing', () => {
+    expect(covers(ruleWith({}), place)).toBe(false)
+  })
+})
+
+describe('the decision', () => {
+  test('is that of the first rule which covers the token and holds the permission', () => {
+    const rules = [
+      ruleWith({ priority: 1, container: '/bank/', transform: 'reveal' }),
+      ruleWith({ priority: 2, container: '/', transform: 'reveal', permissions: ['token:update'] }),
+      ruleWith({ priority: 3, container: '/pci/', transform: 'redact' }),
+      ruleWith({ priority: 4, container: '/', transform: 'reveal' }),
+    ]
+    expect(decideTransform({ permissions: ['token:use'], rules }, 'token:read', place)).toBe(
+      'redact',
+    )
+  })
+
+  test('falls back to plain permissions, which mask, and reveal for token:use alone', () => {
+    const all = permissions.filter(permission => permission.startsWith('token:'))
+    for (const permission of all) {
+      const expected = permission === 'token:use' ? 'reveal' : 'mask'
+      expect(decideTransform({ permissions: all, rules: [] }, permission, place)).toBe(expected)
+    }
+  })
+
+  test('is none when neither gives it', () => {
+    const rules = [ruleWith({ container: '/bank/' })]
+    const grants = { permissions: ['token:create' as const], rules }
+    expect(decideTransform(grants, 'token:read', place)).toBeUndefined()
+    expect(decideTransform(grants, 'token:delete', place)).toBeUndefined()
+  })
+
+  test('knows whether a permission is held at all', () => {
+    const grants = { permissions: ['token:create' as const], rules: [ruleWith({ container: '/' })] }
+    expect(holdsAnywhere(grants, 'token:create')).toBe(true)
+    expect(holdsAnywhere(grants, 'token:read')).toBe(true)
+    expect(holdsAnywhere(grants, 'token:delete')).toBe(false)
+  })
+
+  test('never shows more than masked on writes', () => {
+    expect([atMostMask('redact'), atMostMask('mask'), atMostMask('reveal')]).toEqual([
+      'redact',
+      'mask',
+      'mask',
+    ])
+  })
+})
+
+test('of two transforms the lesser shows less, and none shows least', () => {
+  const inOrder = [undefined, 'redact', 'mask', 'reveal'] as const
+  expect(inOrder.map(rankOf)).toEqual([-1, 0, 1, 2])
+  for (const [one, other, lesser] of [
+    ['mask', 'reveal', 'mask'],
+    ['mask', 'redact', 'redact'],
+    ['mask', 'mask', 'mask'],
+  ] as const) {
+    expect([lesserOf(one, other), lesserOf(other, one)]).toEqual([lesser, lesser])
+  }
+})
+
+test('each application type may hold exactly its permissions', () => {
+  const held = (type: ApplicationType) =>
+    permissions.filter(permission => mayHold(type, permission))
+  expect(held('public')).toEqual(['token:create', 'token:update'])
+  expect(held('private').every(permission => permission.startsWith('token:'))).toBe(true)
+  expect(held('private').length).toBe(6)
+  expect(held('management').some(permission => permission.startsWith('token:'))).toBe(false)
+  expect(held('management').length).toBe(permissions.length - 6)
+})

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  normaliseBank,
+  normaliseUsBankAccountNumber,
+  normaliseUsBankRoutingNumber,
+} from '../../../src/rules/bank.ts'
+import { parseJson } from '../../../src/json/parse.ts'
+import { printJson } from '../../../src/json/print.ts'
+import { canary, expectRefusal } from '../../support/refusal.ts'
+
+const refuse = (text: string, paths: readonly string[], secrets: readonly string[] = []) =>
+  expectRefusal(() => normaliseBank(parseJson(text), 'data'), paths, secrets)
+
+describe('normaliseBank', () => {
+  test.each([
+    '{"routing_number":"021000021","account_number":"1"}',
+    '{"account_number":"00012345678901234","routing_number":"110000000"}',
+    '{"x":1.0,"routing_number":"021000021","account_number":"0","constructor":null}',
+  ])('takes %s as it is', text => {
+    expect(printJson(normaliseBank(parseJson(text), 'data'))).toBe(text)
+  })
+
+  test.each(['""', '"123456789012345678"', '"12-34"', '123', 'null', '"\uff11"'])(
+    'refuses the account number %s',
+    account => {
+      refuse(
+        `{"routing_number":"021000021","account_number":${account}}`,
+        ['data.account_number'],
+        ['021000021', '1234567'],
+      )
+    },
+  )
+
+  test.each(['"021000020"', '"21000021"', '21000021', 'null', '"0210000210"', '"021 000021"'])(
+    'refuses the routing number %s',
+    routing => {
+      refuse(
+        `{"routing_number":${routing},"account_number":"1"}`,
+        ['data.routing_number'],
+        ['2100'],
+      )
+    },
+  )
+
+  test('reports both faults at once and repeats nothing', () => {
+    const paths = ['data.routing_number', 'data.account_number']
+    refuse('{}', paths)
+    refuse(`{"routing_number":"${canary}","account_number":"${canary}"}`, paths)
+  })
+
+  test.each(['null', '"021000021"', '[]', '1'])('refuses %s in the place of an object', text => {
+    refuse(text, ['data'], ['021000021'])
+  })
+})
+
+describe('the bare numbers of US banks', () => {
+  test.each(['123', '00000000000000000', '12345678901234567'])('take the account %s', account => {
+    expect(normaliseUsBankAccountNumber(account, 'data')).toBe(account)
+  })
+
+  test.each(['', '12', '123456789012345678', '12-3', ' 123', '12a'])(
+    'refuse the account %j',
+    account => {
+      expectRefusal(() => normaliseUsBankAccountNumber(account, 'data'), ['data'], ['23456'])
+    },
+  )
+
+  test('take a routing number whose check sum holds', () => {
+    expect(normaliseUsBankRoutingNumber('021000021', 'data')).toBe('021000021')
+  })
+
+  test.each(['021000020', '0210-0002-1', ''])('refuse the routing number %j', routing => {
+    expectRefusal(() => normaliseUsBankRoutingNumber(routing, 'data'), ['data'], ['2100', '0210'])
+  })
+
+  test('refuse JSON numbers, which lose leading zeros', () => {
+    expectRefusal(() => normaliseUsBankAccountNumber(12345, 'data'), ['data'], ['12345'])
+    expectRefusal(() => normaliseUsBankRoutingNumber(110000000, 'data'), ['data'], ['110000000'])
+  })
+})

@@ -1,0 +1,64 @@
+/**
+ * Whether all that a caller may ask about is revealed to it.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import type { Grants, Rule, Transform } from '../../../src/rules/access.ts'
+import { revealsAll, revealsEverywhere } from '../../../src/rules/reveals.ts'
+
+const permission = 'token:search'
+
+const rule = (container: string, transform: Transform, more: Partial<Rule> = {}): Rule => ({
+  priority: 1,
+  container,
+  transform,
+  permissions: [permission],
+  ...more,
+})
+
+const grants = (rules: readonly Rule[], permissions: Grants['permissions'] = []): Grants => ({
+  permissions,
+  rules,
+})
+
+const { container: _, ...unscoped } = rule('/', 'reveal')
+
+describe('all is revealed', () => {
+  test.each<[string, boolean, Grants]>([
+    ['by a rule that covers everything', true, grants([rule('/', 'reveal')])],
+    ['by one without conditions', true, grants([{ ...unscoped, conditions: [] }])],
+    ['by rules on some containers alone', true, grants([rule('/a/', 'reveal')])],
+    ['to whoever may ask for nothing', true, grants([])],
+    ['not by a plain permission', false, grants([], [permission])],
+    [
+      'not where that is behind a rule on some',
+      false,
+      grants([rule('/a/', 'reveal')], [permission]),
+    ],
+    ['where that is behind a rule on all', true, grants([rule('/', 'reveal')], [permission])],
+    ['not by a rule that masks some', false, grants([rule('/a/', 'mask'), rule('/', 'reveal')])],
+    [
+      'not by a rule that redacts some',
+      false,
+      grants([rule('/a/', 'redact'), rule('/', 'reveal')]),
+    ],
+    ['whatever is behind a rule on all', true, grants([rule('/', 'reveal'), rule('/a/', 'mask')])],
+    [
+      'whatever rules without the permission do',
+      true,
+      grants([rule('/', 'mask', { permissions: ['token:read'] }), rule('/', 'reveal')]),
+    ],
+  ])('%s: %p', (__, expected, held) => {
+    expect(revealsAll(held, permission)).toBe(expected)
+  })
+
+  test.each<[string, boolean, Grants]>([
+    ['by a rule that covers everything', true, grants([rule('/', 'reveal')])],
+    ['behind another that reveals', true, grants([rule('/a/', 'reveal'), rule('/', 'reveal')])],
+    ['not by rules on some containers alone', false, grants([rule('/a/', 'reveal')])],
+    ['not to whoever may ask for nothing', false, grants([])],
+    ['not behind one that masks', false, grants([rule('/a/', 'mask'), rule('/', 'reveal')])],
+  ])('everywhere %s: %p', (__, expected, held) => {
+    expect(revealsEverywhere(held, permission)).toBe(expected)
+  })
+})

@@ -1,0 +1,140 @@
+/**
+ * Long answers: they let others in, they are bounded, and one caller has few of them under way.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { uuidOf } from '../../../../src/bytes.ts'
+import type { Deps } from '../../../../src/deps.ts'
+import type { Grants } from '../../../../src/rules/access.ts'
+import {
+  bulkTurnMsMax,
+  listAnswerCharsMax,
+  testStepRows,
+  tokenDataBytesMax,
+  walksPerCredentialMax,
+} from '../../../../src/limits.ts'
+import { listTokens } from '../../../../src/tokens/find/list.ts'
+import { sealToken } from '../../../../src/tokens/record/record.ts'
+import type { TokenRecord } from '../../../../src/tokens/record/stored-form.ts'
+import { searchTokens } from '../../../../src/tokens/find/search.ts'
+import { callerOf } from '../../../support/token-world.ts'
+import { openTestVault } from '../../../support/vault.ts'
+
+const noFilter = { ids: [], types: [], containers: [], fingerprints: [], metadata: new Map() }
+const rule = {
+  priority: 1,
+  transform: 'reveal',
+  permissions: ['token:read', 'token:search'],
+} as const
+const all: Grants = { permissions: [], rules: [{ ...rule, container: '/' }] }
+const tested: Grants = {
+  permissions: [],
+  rules: [{ ...rule, conditions: [{ attribute: 'id', operator: 'starts_with', value: 'a' }] }],
+}
+
+let deps: Deps
+let tenantId: string
+
+const recordOf = (id: string): TokenRecord => ({
+  id,
+  type: 'token',
+  containers: ['/a/'],
+  fingerprint: 'f',
+  fingerprintExpression: '{{ data }}',
+  searchIndexes: [],
+  maskText: '"{{ data }}"',
+  createdBy: tenantId,
+  createdAtMs: 0,
+})
+
+async function fill(tenant: string, count: number, dataText: string): Promise<void> {
+  const contents = { dataText, metadata: new Map(), searchValues: [], isShownMasked: true }
+  const inserts = Array.from({ length: count }, (_, index) => ({
+    insert: sealToken(deps, tenant, recordOf(`a-${index}`), contents, 1),
+  }))
+  expect((await deps.store.write(inserts)).ok).toBe(true)
+}
+
+beforeAll(async () => {
+  ;({ deps } = await openTestVault(40))
+  tenantId = uuidOf(deps.randomBytes(16))
+  await fill(tenantId, 2 * testStepRows + 1, '1')
+})
+
+/** How often others had their turn while the task ran, where each look at the time takes `ms`. */
+async function turnsDuring(ms: number, task: (slow: Deps) => Promise<unknown>): Promise<number> {
+  let nowMs = 0
+  let turns = 0
+  let next = setImmediate(function again() {
+    turns += 1
+    next = setImmediate(again)
+  })
+  await task({ ...deps, elapsedMs: () => (nowMs += ms) })
+  clearImmediate(next)
+  return turns
+}
+
+describe('a long answer', () => {
+  const pageOf100 = { page: 1, size: 100 }
+
+  test('lets others have their turn between two tokens when it is time', async () => {
+    const show = (slow: Deps) => listTokens(slow, callerOf(tenantId, all), noFilter, pageOf100)
+    expect(await turnsDuring(bulkTurnMsMax, show)).toBeGreaterThanOrEqual(99)
+    expect(await turnsDuring(0, show)).toBeLessThanOrEqual(1)
+  })
+
+  test('lets others have their turn between two rows that are tested', async () => {
+    const caller = callerOf(tenantId, tested)
+    const test = (slow: Deps) => listTokens(slow, caller, noFilter, { page: 1, size: 1 })
+    expect(await turnsDuring(bulkTurnMsMax, test)).toBeGreaterThanOrEqual(2 * testStepRows)
+  })
+
+  test('is refused when it would hold too many characters, and a smaller one is not', async () => {
+    const tenant = uuidOf(deps.randomBytes(16))
+    const dataText = JSON.stringify('x'.repeat(tokenDataBytesMax - 2))
+    const fits = Math.floor(listAnswerCharsMax / (tokenDataBytesMax + 1_000))
+    await fill(tenant, fits + 3, dataText)
+    const caller = callerOf(tenant, all)
+    const list = (size: number) => listTokens(deps, caller, noFilter, { page: 1, size })
+    expect((await list(fits)).items).toHaveLength(fits)
+    const fields = (at: string) => ({
+      kind: 'invalid_request',
+      fields: { [at]: [expect.any(String)] },
+    })
+    await expect(list(100)).rejects.toMatchObject(fields('query.size'))
+    const start = { start: '', at: 'start', size: 100 }
+    await expect(searchTokens(deps, caller, '', start)).rejects.toMatchObject(fields('size'))
+  })
+})
+
+describe('walks of one credential at a time', () => {
+  const ask = (ordinal: number) =>
+    listTokens(
+      deps,
+      { ...callerOf(tenantId, tested), credential: { ordinal, version: 1 } },
+      noFilter,
+      { page: 1, size: 5 },
+    ).then(
+      ({ items }) => items.length,
+      (error: unknown) => (error as { kind: string }).kind,
+    )
+
+  test(`are ${walksPerCredentialMax} at most; each has its own, an end makes room`, async () => {
+    const mine = Array.from({ length: walksPerCredentialMax + 1 }, () => ask(1))
+    const [other, ...answers] = await Promise.all([ask(2), ...mine])
+    expect(other).toBe(5)
+    expect(answers.filter(answer => answer === 5)).toHaveLength(walksPerCredentialMax)
+    expect(answers.filter(answer => answer === 'too_many_requests')).toHaveLength(1)
+    const again = Array.from({ length: walksPerCredentialMax }, () => ask(1))
+    expect(await Promise.all(again)).toEqual(again.map(() => 5))
+  })
+
+  test('do not count where one step is all', async () => {
+    const tenant = uuidOf(deps.randomBytes(16))
+    await fill(tenant, testStepRows, '1')
+    const caller = callerOf(tenant, tested)
+    const part = { page: 1, size: 1 }
+    const asks = Array.from({ length: 10 }, () => listTokens(deps, caller, noFilter, part))
+    for (const { items } of await Promise.all(asks)) expect(items).toHaveLength(1)
+  })
+})

@@ -1,0 +1,34 @@
+/**
+ * The work of one request goes on in turns, by counted steps.
+ * @module
+ */
+import { expect, test } from 'bun:test'
+import { turnStepsMax } from '../../../../src/limits.ts'
+import { openWork } from '../../../../src/tokens/read/work.ts'
+
+const turnsOf = (isWaiting: boolean) => ({
+  noteRequest: () => {},
+  next: () => Promise.resolve(),
+  isWaiting: () => isWaiting,
+})
+const credential = { ordinal: 1, version: 1 }
+
+test('others have their turn once enough was evaluated, also where no time has passed', () => {
+  const work = openWork({ elapsedMs: () => 0, turns: turnsOf(false) }, { credential })
+  work.meter.stepsSpent += turnStepsMax - 1
+  expect(work.pause()).toBeUndefined()
+  work.meter.stepsSpent += 1
+  expect(work.pause()).toBeInstanceOf(Promise)
+  expect(work.pause()).toBeUndefined()
+  work.meter.stepsSpent += turnStepsMax
+  expect(work.pause()).toBeInstanceOf(Promise)
+})
+
+test('work begins with a turn while other work of its credential waits for one', () => {
+  const open = (isWaiting: boolean) =>
+    openWork({ elapsedMs: () => 0, turns: turnsOf(isWaiting) }, { credential })
+  const behind = open(true)
+  expect(behind.pause()).toBeInstanceOf(Promise)
+  expect(behind.pause()).toBeUndefined()
+  expect(open(false).pause()).toBeUndefined()
+})

@@ -1,0 +1,135 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Caller } from '../../../../src/rules/caller.ts'
+import type { Permission } from '../../../../src/rules/permissions.ts'
+import { dedupSeatsMax } from '../../../../src/limits.ts'
+import { decideHolding, dedupSeats, findEqual } from '../../../../src/tokens/write/dedup.ts'
+import { reachOf } from '../../../../src/tokens/find/reach.ts'
+import { openToken, tokenUnique, type StoredToken } from '../../../../src/tokens/record/record.ts'
+import { openTestVault, type TestVault } from '../../../support/vault.ts'
+
+let vault: TestVault
+let key: string
+
+beforeAll(async () => {
+  vault = await openTestVault(111)
+  const permissions = ['token:create', 'token:update', 'token:delete']
+  key = await vault.application({ type: 'private', permissions })
+})
+
+async function create(id: string, body: object): Promise<StoredToken> {
+  const answer = await vault.ask('POST', '/tokens', { key, body: { id, type: 'token', ...body } })
+  expect(answer.status).toBe(201)
+  return stored(id)
+}
+
+async function stored(id: string): Promise<StoredToken> {
+  const { store, keys } = vault.deps
+  const row = await store.find(tokenUnique(keys, vault.tenantId, id))
+  if (row === undefined) throw new Error('no such token')
+  return openToken(keys, vault.tenantId, row)
+}
+
+const callerWith = (permissions: readonly Permission[]): Caller => ({
+  tenantId: vault.tenantId,
+  applicationId: 'nobody that made a token',
+  type: 'private',
+  grants: { permissions, rules: [] },
+  expiresAtMs: undefined,
+  credential: { ordinal: 0, version: 1 },
+  restsOn: [],
+  keyNumber: 0,
+})
+const reader = () => callerWith(['token:create', 'token:read'])
+const stranger = () => callerWith(['token:create'])
+
+async function hold({ record }: StoredToken, ordinal: number, caller = reader()) {
+  const reach = reachOf(vault.deps, caller)
+  const { uniques, changes, hasEqual } = await decideHolding(
+    vault.deps,
+    caller,
+    reach,
+    record,
+    ordinal,
+  )
+  expect(hasEqual).toBe(uniques.length === 0 && changes.length > 0)
+  return { uniques, changes }
+}
+const seatsOf = ({ record }: StoredToken) => [
+  ...dedupSeats(vault.deps.keys, vault.tenantId, record),
+]
+const uniqueOf = (token: StoredToken) => seatsOf(token)[0] ?? new Uint8Array()
+
+describe('a seat of equal tokens', () => {
+  test('is held by a token that was created with deduplication, and by no other', async () => {
+    const held = await create('held', { data: 'held', deduplicate_token: true })
+    expect(held.row.uniques).toHaveLength(2)
+    expect(held.row.uniques[1]).toEqual(Buffer.from(uniqueOf(held)))
+    const loose = await create('loose', { data: 'loose' })
+    expect(loose.row.uniques).toHaveLength(1)
+    expect(await hold(loose, loose.row.ordinal)).toEqual({ uniques: [], changes: [] })
+  })
+
+  test('is kept by its holder, and taken where nobody holds it', async () => {
+    const held = await create('kept', { data: 'kept', deduplicate_token: true })
+    const unique = uniqueOf(held)
+    expect(await hold(held, held.row.ordinal)).toEqual({ uniques: [unique], changes: [] })
+    await vault.ask('DELETE', '/tokens/kept', { key })
+    expect(await hold(held, held.row.ordinal + 1)).toEqual({ uniques: [unique], changes: [] })
+  })
+
+  test('is left to another live holder, which then has to stand when the write lands', async () => {
+    const held = await create('left', { data: 'left', deduplicate_token: true })
+    const { ordinal, version } = held.row
+    const changes = [{ require: ordinal, ifVersion: version }]
+    expect(await hold(held, ordinal + 1)).toEqual({ uniques: [], changes })
+  })
+
+  test('is the next one beside a holder out of reach, which has to stand too', async () => {
+    const held = await create('apart', { data: 'apart', deduplicate_token: true })
+    const { ordinal, version } = held.row
+    const changes = [{ require: ordinal, ifVersion: version }]
+    const uniques = seatsOf(held).slice(1, 2)
+    expect(await hold(held, ordinal + 1, stranger())).toEqual({ uniques, changes })
+  })
+
+  test('is one of few, each of its own, the last of the creator', async () => {
+    const held = await create('few', { data: 'few', deduplicate_token: true })
+    const texts = seatsOf(held).map(seat => Buffer.from(seat).toString('hex'))
+    expect(new Set(texts).size).toBe(dedupSeatsMax)
+    const record = { ...held.record, createdBy: 'another' }
+    const others = seatsOf({ ...held, record }).map(seat => Buffer.from(seat).toString('hex'))
+    expect(others.slice(0, -1)).toEqual(texts.slice(0, -1))
+    expect(others.at(-1)).not.toBe(texts.at(-1))
+  })
+
+  test('is taken from an expired holder, which leaves in the same write', async () => {
+    const expires = new Date(vault.clock.now() + 60_000).toISOString()
+    const body = { data: 'brief', deduplicate_token: true, expires_at: expires }
+    const held = await create('brief', body)
+    await create('brief too', { data: 'other', deduplicate_token: true })
+    vault.clock.advance(60_000)
+    const { ordinal, version } = held.row
+    const changes = [{ remove: ordinal, ifVersion: version }]
+    expect(await hold(held, ordinal + 1)).toEqual({ uniques: [uniqueOf(held)], changes })
+    const answer = await vault.ask('PATCH', '/tokens/brief%20too', { key, body: { data: 'brief' } })
+    expect([answer.status, answer.body['_extras']]).toEqual([200, { deduplicated: false }])
+    expect((await stored('brief too')).row.uniques[1]).toEqual(Buffer.from(uniqueOf(held)))
+    expect(await vault.deps.store.find(tokenUnique(vault.deps.keys, vault.tenantId, 'brief'))).toBe(
+      undefined,
+    )
+  })
+})
+
+test('an equal token is looked for among the others, the oldest first', async () => {
+  const first = await create('first', { data: 'equal' })
+  const within = reachOf(vault.deps, reader()).tokens
+  const find = (except?: string) => findEqual(vault.deps, reader(), within, first.record, except)
+  expect((await find())?.record.id).toBe('first')
+  expect(await find('first')).toBeUndefined()
+  await create('second', { data: 'equal' })
+  await create('third', { data: 'equal' })
+  expect((await find())?.record.id).toBe('first')
+  expect((await find('first'))?.record.id).toBe('second')
+  const beyond = reachOf(vault.deps, stranger()).tokens
+  expect(await findEqual(vault.deps, stranger(), beyond, first.record)).toBeUndefined()
+})

@@ -1,0 +1,48 @@
+/**
+ * Data that is changed is parsed, merged and printed in turns where it is long.
+ * @module
+ */
+import { expect, test } from 'bun:test'
+import { parseJson } from '../../../../src/json/parse.ts'
+import { printCanonicalJson, printJson } from '../../../../src/json/print.ts'
+import { jsonTurnChars } from '../../../../src/limits.ts'
+import { mergeData, openStanding } from '../../../../src/tokens/write/standing-data.ts'
+
+/** What a change makes of data, and how often others were let in. */
+async function change(dataText: string, patch: string | undefined) {
+  let turns = 0
+  const letOthersIn = async () => {
+    turns += 1
+  }
+  const standing = await openStanding({ openData: () => dataText }, letOthersIn)
+  const parsed = turns
+  const given = patch === undefined ? undefined : parseJson(patch)
+  const merged = await mergeData(standing, given, letOthersIn)
+  return { merged, parsed, printed: turns - parsed }
+}
+
+const list = `[${Array.from({ length: 20_000 }, () => '[]').join(',')}]`
+const long = `{"b":${list},"a":1}`
+const turnsOf = Math.floor(long.length / jsonTurnChars)
+
+test.each([
+  ['left as it is', undefined, long, `{"a":1,"b":${list}}`],
+  ['merged', '{"a":2}', `{"b":${list},"a":2}`, `{"a":2,"b":${list}}`],
+])('long data that is %s lets others in after every piece', async (_, patch, text, canonical) => {
+  const { merged, parsed, printed } = await change(long, patch)
+  expect(parsed).toBeGreaterThanOrEqual(turnsOf)
+  expect(printed).toBeGreaterThanOrEqual(2 * turnsOf)
+  expect([printJson(merged), printCanonicalJson(merged)]).toEqual([text, canonical])
+})
+
+test('short data that a long patch makes long does too', async () => {
+  const { merged, parsed, printed } = await change('{"a":1}', `{"b":${list}}`)
+  expect(parsed).toBe(0)
+  expect(printed).toBeGreaterThanOrEqual(2 * turnsOf)
+  expect(printJson(merged)).toBe(`{"a":1,"b":${list}}`)
+})
+
+test('short data waits for nobody', async () => {
+  const { merged, parsed, printed } = await change('{"a":1}', '{"b":2}')
+  expect([printJson(merged), parsed, printed]).toEqual(['{"a":1,"b":2}', 0, 0])
+})
