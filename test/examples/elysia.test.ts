@@ -44,8 +44,9 @@ describe('a shop on Elysia', () => {
   beforeAll(async () => {
     const data = join(temporaryFolder(), 'vault')
     key = await makeVault(data)
-    shop = run('serve/app.ts', [], { COFFER_DATA: data, COFFER_KEY: key, PORT: '0' })
+    shop = run('app.ts', [], { COFFER_DATA: data, COFFER_KEY: key, PORT: '0' })
     const first = await shop.stdout.getReader().read()
+    if (first.done) throw new Error(`the shop did not start: ${await shop.stderr.text()}`)
     address = new TextDecoder().decode(first.value).trim().split(' ').at(-1) ?? ''
   }, 60_000)
   afterAll(async () => {
