@@ -10,16 +10,10 @@ import { temporaryFolder } from '../support/folders.ts'
 
 const readme = readFileSync(resolve(import.meta.dir, '../../README.md'), 'utf8')
 
-/** Each curl of the README with the answer that is shown below it. */
-const examples = [...readme.matchAll(/```sh\n(curl [^`]+)```\n\n```json\n([^`]+)```/g)].map(
-  ([, command, answer]) => [command ?? '', answer ?? ''] as const,
+/** Each block of commands of the README with the part of its answer that is shown below it. */
+const examples = [...readme.matchAll(/```sh\n([^`]+)```\n\n```json\n([^`]+)```/g)].map(
+  ([, commands, answer]) => [commands ?? '', JSON.parse(answer ?? '') as object] as const,
 )
-
-/** What differs from run to run is only compared by being there. */
-const varying = ['tenant_id', 'fingerprint', 'created_by', 'created_at', 'instance']
-
-const comparable = (json: string) =>
-  JSON.parse(json, (name, value: unknown) => (varying.includes(name) ? typeof value : value))
 
 let server: Running
 let made: Record<string, string>
@@ -33,23 +27,39 @@ afterAll(async () => {
   await server.end('SIGTERM')
 })
 
-/** Runs a curl of the README against the throw-away vault. */
-function run(command: string): string {
-  const script = command.replaceAll('http://127.0.0.1:3333', made['base_url'] ?? '')
-  const keys = { PUBLIC_KEY: made['public_key'], PRIVATE_KEY: made['private_key'] }
-  const env = { PATH: process.env['PATH'], ...keys }
-  return Bun.spawnSync(['sh', '-c', script], { env }).stdout.toString()
+const separator = '----'
+
+/** Runs blocks in one shell, as a reader does. @returns the last line that each wrote */
+function run(blocks: readonly string[]): readonly string[] {
+  const script = blocks.map(block => `${block}\necho; echo ${separator}`).join('\n')
+  const env = {
+    PATH: process.env['PATH'],
+    VAULT: made['base_url'],
+    JSON: 'Content-Type: application/json',
+    MANAGEMENT_KEY: made['management_key'],
+    PUBLIC_KEY: made['public_key'],
+    PRIVATE_KEY: made['private_key'],
+  }
+  const { stdout } = Bun.spawnSync(['sh', '-c', script], { env })
+  const answers = stdout.toString().split(`${separator}\n`).slice(0, -1)
+  return answers.map(answer => answer.trim().split('\n').at(-1) ?? '')
 }
 
 test('the example of the README stores, masks, reveals and refuses as it shows', () => {
   const cardNumber = '4242424242424242'
-  expect(examples.length).toBe(3)
-  // One after the other: what the first one stores, the second one reads.
-  for (const [command, shown] of examples) {
-    const answer = run(command)
-    expect(comparable(answer)).toEqual(comparable(shown))
-    expect(answer.includes(cardNumber)).toBe(shown.includes(cardNumber))
+  expect(examples.length).toBe(5)
+  const answers = run(examples.map(([commands]) => commands))
+  for (const [at, [, shown]] of examples.entries()) {
+    const answer = answers[at] ?? ''
+    expect(JSON.parse(answer)).toMatchObject(shown)
+    expect(answer.includes(cardNumber)).toBe(JSON.stringify(shown).includes(cardNumber))
   }
+})
+
+test('the example of the README gives the variables that its commands use', () => {
+  const given = new Set([...readme.matchAll(/(?:export |^| )([A-Z_]+)=/gm)].map(([, name]) => name))
+  const used = examples.flatMap(([commands]) => [...commands.matchAll(/\$([A-Z_]+)/g)])
+  expect(used.map(([, name]) => name).filter(name => !given.has(name))).toEqual([])
 })
 
 /** The arguments of each command of the binary, without its comment. */
