@@ -1,7 +1,7 @@
 /**
  * Writes down how raw requests are answered now: `bun scripts/record-raw-answers.ts`.
  *
- * `test/http/raw-answers.test.ts` compares with it. A difference is to be wanted, and named in the
+ * `test/gate/raw-answers.test.ts` compares with it. A difference is to be wanted, and named in the
  * message of the commit that brings it.
  * @module
  */

@@ -42,28 +42,6 @@ const idOf = async (own: string) =>
   String((await vault.ask('GET', '/applications/key', { key: own })).body['id'])
 
 describe('of many that race', () => {
-  test('one authorizes with a nonce', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const { key: session, nonce } = await kit.create()
-      const answers = await race(index =>
-        kit.authorize(nonce, {
-          rules: [
-            {
-              priority: index + 1,
-              container: '/',
-              transform: 'mask',
-              permissions: [index % 2 === 0 ? 'token:read' : 'token:create'],
-            },
-          ],
-        }),
-      )
-      expect(countStatuses(answers)).toEqual({ 200: 1, 409: racers - 1 })
-      const winner = answers.findIndex(({ status }) => status === 200)
-      const read = await vault.ask('GET', '/tokens', { key: session })
-      expect(read.status).toBe(winner % 2 === 0 ? 200 : 403)
-    }
-  })
-
   test('one creates a token of an id, and its data stays', async () => {
     const answers = await race(index => create({ id: 'raced', type: 'token', data: index }))
     expect(countStatuses(answers)).toEqual({ 201: 1, 409: racers - 1 })

@@ -1,0 +1,33 @@
+/**
+ * The page that says where things are says it of this tree.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const root = resolve(import.meta.dir, '../..')
+const pages = ['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/embedding.md']
+
+/** Files and folders that a page names in code or links to, and in its picture. */
+function namedIn(page: string): readonly string[] {
+  const text = readFileSync(join(root, page), 'utf8')
+  const named = text.matchAll(
+    /[`"> (]((?:[a-z][a-z-]*\/)*[a-z][a-z-]*(?:\.test)?\.(?:ts|md)|(?:[a-z-]+\/)+)(?=[`,<) ])/g,
+  )
+  return [...new Set([...named].map(([, path]) => path ?? ''))]
+}
+
+const places = ['', 'src', 'src/tokens', 'src/tokens/write', 'src/store/lmdb/write']
+
+/** In a list of one folder's files only the first is named with its folder. */
+const isThere = (path: string): boolean =>
+  places.some(place => existsSync(join(root, place, path))) || existsSync(join(root, 'docs', path))
+
+describe.each(pages)('%s', page => {
+  test('names files and folders that are there', () => {
+    const named = namedIn(page)
+    expect(named.length).toBeGreaterThan(0)
+    expect(named.filter(path => !isThere(path))).toEqual([])
+  })
+})
