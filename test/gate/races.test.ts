@@ -5,19 +5,16 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { addApplication, openSessionKit, tokenPermissions } from '../support/sessions.ts'
-import type { SessionKit } from '../support/sessions.ts'
+import { addApplication, tokenPermissions } from '../support/sessions.ts'
 import { addTenant } from '../support/tenants.ts'
 import { openTestVault, type Answer, type TestVault } from '../support/vault.ts'
 
 const racers = 50
 
 let vault: TestVault
-let kit: SessionKit
 let key: string
 beforeAll(async () => {
   vault = await openTestVault(73)
-  kit = await openSessionKit(vault)
   key = await vault.application({
     type: 'private',
     rules: [{ priority: 1, container: '/', transform: 'reveal', permissions: tokenPermissions }],
