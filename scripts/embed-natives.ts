@@ -4,7 +4,7 @@
  * The packages look for their addon on disk at run time, where a binary in an empty folder has
  * none. The plugin answers each look-up with a literal `require` of the `.node` file, which the
  * bundler embeds. msgpackr's addon is left out: it is optional, and the store packs no values.
- * Source: hardening L28; design.md, "Keys".
+ * Source: hardening L28; docs/decisions.md, "Keys".
  * @module
  */
 import { existsSync } from 'node:fs'

@@ -1,5 +1,6 @@
 /**
- * The served application: the plugin at its base path, and what a server of its own needs beside it.
+ * The served application: the plugin at its base path, and what a server of its own needs beside
+ * it.
  *
  * A listening server routes by the target as it was sent, because the framework sees addresses from
  * which the server has removed `..` already (hardening H28); the framework then routes what has

@@ -3,7 +3,7 @@
  *
  * Pure: the texts and the file are handed in. A name that is not known and a value that cannot be
  * are refused, and no value is repeated. A setting without a choice here does not compile.
- * Source: field.md section 5.2.
+ * Source: docs/decisions.md, "Settings".
  * @module
  */
 import { isJsonObject, type Json, type JsonObject } from './domain/json.ts'

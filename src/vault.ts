@@ -3,7 +3,7 @@
  * first management application.
  *
  * The keyring is a row like any other, found by a fixed digest and sealed in a scope that is
- * derived from the master key. Source: design.md, "Keys".
+ * derived from the master key. Source: docs/decisions.md, "Keys".
  * @module
  */
 import { createHash } from 'node:crypto'

@@ -4,7 +4,7 @@
  * Others are workers: they share the port and the store, and this process watches over them. It
  * has the lock of the folder and hands it on to each, so that no second instance comes while one of
  * them is left; it looks at folder, store, keys and port before the first of them starts.
- * Source: design.md, "Beyond one machine".
+ * Source: docs/decisions.md, "Beyond one machine".
  * @module
  */
 import type { Config, TcpAddress } from '../config.ts'

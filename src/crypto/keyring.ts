@@ -3,7 +3,7 @@
  *
  * Data keys are numbered. New values are sealed under the current one; readable ones open older
  * values. The index and fingerprint keys stay for the life of the installation, since digests on
- * disk and fingerprints that clients hold depend on them. Source: design.md, "Keys".
+ * disk and fingerprints that clients hold depend on them. Source: docs/decisions.md, "Keys".
  * @module
  */
 import { ApiError } from '../errors.ts'

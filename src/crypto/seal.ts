@@ -8,7 +8,7 @@
  * decrypted. A key is chosen by its number, never by trying. Each value is ciphertext · tag 16,
  * under a nonce that ends in its index: a message key is made for one head alone, so no nonce is
  * used twice under it.
- * Source: design.md, "Keys"; hardening.md C1, C2, C5, C6.
+ * Source: docs/decisions.md, "Keys"; hardening C1, C2, C5, C6.
  * @module
  */
 import { byteAt, openScratch, openSlabs, textOf } from '../bytes.ts'

@@ -3,7 +3,7 @@
  *
  * Ids that somebody chose are found by their beginnings at a few lengths. Random ids are not, since
  * nothing is meant by how they begin; but most texts cannot begin one at all.
- * Source: design.md, "One thing terms cannot answer".
+ * Source: docs/decisions.md, "One thing terms cannot answer".
  * @module
  */
 import { idPrefixChars } from '../limits.ts'

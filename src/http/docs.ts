@@ -1,9 +1,9 @@
 /**
  * The documentation page and the OpenAPI document.
  *
- * The framework's plugin writes the document from the routes; its own page is never mounted, because
- * it loads script from another host, and a vault's origin runs none but its own. The assets of the
- * page are in the binary, and its content security policy allows nothing else.
+ * The framework's plugin writes the document from the routes; its own page is never mounted,
+ * because it loads script from another host, and a vault's origin runs none but its own. The assets
+ * of the page are in the binary, and its content security policy allows nothing else.
  * @module
  */
 import { toOpenAPISchema } from '@elysiajs/openapi/openapi'

@@ -1,6 +1,6 @@
 /**
- * What is around every operation, as hooks of the framework: the macros `operation` and `page` begin
- * an exchange and check the address, and the first of them also admits and reads.
+ * What is around every operation, as hooks of the framework: the macros `operation` and `page`
+ * begin an exchange and check the address, and the first of them also admits and reads.
  *
  * A request that is refused ends before its handler, by an answer and not by an error: thrown
  * through the framework, a refusal of a wrong key takes a third more processor time, and hooks of a

@@ -128,8 +128,8 @@ interface Hooks<B extends TSchema, Q extends TSchema, S extends TSchema, N exten
 /**
  * The hooks of a route. The schemas are there for its types alone: what they say is checked around
  * the operation, since the framework would read bodies before their callers are known, hash names
- * of queries without a seed, and repeat what came in its errors. They are for one route: the framework
- * puts into them what its macros make.
+ * of queries without a seed, and repeat what came in its errors. They are for one route: the
+ * framework puts into them what its macros make.
  */
 export const operation = <
   N extends 200 | 201 | 204,

@@ -92,8 +92,8 @@ function receive(
 }
 
 /**
- * The end of every exchange, once. Ends the connection of who is not admitted and does not wait (hardening H126), and of who still
- * sends much that nobody will read.
+ * The end of every exchange, once. Ends the connection of who is not admitted and does not wait
+ * (hardening H126), and of who still sends much that nobody will read.
  */
 export function finish(pipeline: Pipeline, exchange: Exchange, response: Response): Response {
   pipeline.tally.leave()

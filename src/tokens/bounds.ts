@@ -5,7 +5,7 @@
  * is decided by `matches`, once its record is open. Most questions are exact: there both queries
  * are the same object, and no token is opened to decide.
  * Invariant: lower ⊆ answer ⊆ upper, and `matches` is the answer, for every live token of the
- * tenant. Source: design.md, "One thing terms cannot answer".
+ * tenant. Source: docs/decisions.md, "One thing terms cannot answer".
  * @module
  */
 import type { Query } from '../store/contract.ts'

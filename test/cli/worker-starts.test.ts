@@ -1,6 +1,6 @@
 /**
  * Starts of `coffer serve --workers` that come to nothing: what else is on the port or the folder
- * stays as it was. Contract section 13; design.md, "Beyond one machine".
+ * stays as it was. Contract section 13; docs/decisions.md, "Beyond one machine".
  * @module
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
  * `coffer serve --workers`: several processes on one port and one folder are one vault, and what
- * ends any of them ends nothing else. Contract section 13; design.md, "Beyond one machine".
+ * ends any of them ends nothing else. Contract section 13; docs/decisions.md, "Beyond one machine".
  * @module
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'

@@ -2,7 +2,7 @@
  * The LMDB engine of the store: one folder, one file, shared by the processes of one instance.
  *
  * Reads are synchronous within and see the newest state that is on disk; writes go through the
- * commit queue alone. Source: design.md, "LMDB engine".
+ * commit queue alone. Source: docs/decisions.md, "LMDB engine".
  * @module
  */
 import { ApiError } from '../../errors.ts'

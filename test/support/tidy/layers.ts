@@ -2,7 +2,7 @@
  * Who may import whom: main → cli → app → features → deps → core → leaves, never upward, never
  * sideways between features, never in a ring; and which package has its home where.
  *
- * Source: design.md, "Code layout".
+ * Source: docs/decisions.md, "Code layout".
  * @module
  */
 import { isBelow, type Project, type Rule, type Source } from './project.ts'
