@@ -6,7 +6,7 @@
  * Changes texts that reached something new, and looks after each execution whether what must hold
  * still does. Without a module all have their turn, so many seconds each. Ends with 1 when
  * something did not hold, and prints the shortest input for it that was found.
- * Source: hardening.md, F11.
+ * Source: hardening F11.
  * @module
  */
 import { parseArgs } from 'node:util'

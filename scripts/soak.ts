@@ -7,7 +7,7 @@
  * answer was not the expected one. A third of the time, 20 minutes at most, goes before: until rows
  * expire as fast as they come the file climbs, and then, as it never shrinks, to the most that a
  * load of random lengths needs at a time. Of memory the lowest reading of each five minutes counts,
- * because the collector draws a saw-tooth that hides a leak. Source: hardening.md, D14.
+ * because the collector draws a saw-tooth that hides a leak. Source: hardening D14.
  * @module
  */
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -8,7 +8,7 @@
  * samples of each, with nothing left out. A busy machine hides much in that; so it is also 1 when t
  * reaches 4.5 without the slowest 1 % of all together and the means are 0.5 µs apart or more.
  * `--in-process` times the look-ups alone, where a microsecond is much: printed, not judged.
- * Source: contract section 2; hardening.md, F16.
+ * Source: contract section 2; hardening F16.
  * @module
  */
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -3,7 +3,7 @@
  *
  * First the pages of the file, by plain reads; only what is sound there is given to the engine,
  * which a damaged page can end without a word. Then rows against indexes, then every sealed value.
- * Source: hardening.md section 6, D8.
+ * Source: hardening D8.
  * @module
  */
 import type { Keys } from '../crypto/scope.ts'

@@ -2,7 +2,7 @@
  * `coffer verify`: looks at all that is in a data folder, and changes nothing of it.
  *
  * What it prints are kinds of damage with numbers of rows or pages, never a stored value.
- * Source: hardening.md section 6, D8.
+ * Source: hardening D8.
  * @module
  */
 import { lockDataFolder, openKeysOf, type FolderOptions } from '../serve/data-folder.ts'

@@ -3,7 +3,7 @@
  *
  * The store is blind and untrusted. It holds sealed bytes and keyed digests, never a plaintext, a
  * name, an id, a metadata value or an API key. One row, all its uniques, terms and its deadline
- * move together or not at all. Source: docs/decisions.md, "the store is blind".
+ * move together or not at all. Source: docs/decisions.md, "The store is blind".
  * @module
  */
 import type { MaybeLater } from '../maybe-later.ts'

@@ -1,6 +1,6 @@
 /**
- * What is no key, where a key may stand, and how often one may call. Group H of hardening
- * section 5; contract sections 1 and 2.
+ * What is no key, where a key may stand, and how often one may call. Group H of
+ * docs/hostile-inputs.md; contract sections 1 and 2.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

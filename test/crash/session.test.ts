@@ -1,6 +1,6 @@
 /**
  * `kill -9` right after a session was authorized or a key was replaced: it stays so.
- * Source: hardening.md, H124, H157.
+ * Source: hardening H124, H157.
  * @module
  */
 import { expect, test } from 'bun:test'

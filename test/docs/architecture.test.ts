@@ -7,7 +7,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dir, '../..')
-const pages = ['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/embedding.md']
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'docs/architecture.md',
+  'docs/decisions.md',
+  'docs/embedding.md',
+]
 
 /** Files and folders that a page names in code or links to, and in its picture. */
 function namedIn(page: string): readonly string[] {

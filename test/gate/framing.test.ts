@@ -1,5 +1,6 @@
 /**
- * How requests are framed: lengths, chunks, lines, header blocks. Group A of hardening section 5.
+ * How requests are framed: lengths, chunks, lines, header blocks. Group A of
+ * docs/hostile-inputs.md.
  *
  * What is wrong in the frame is refused by the server before the application sees it, with an
  * empty body: it cannot be given one. It is safe, because the connection ends with it.

@@ -1,6 +1,7 @@
 /**
  * Hostile access: permissions that are missing, strangers, odd containers and odd grants. Groups H
- * and I of hardening section 5, where no other file has the case; contract sections 2, 7, 11, 13.
+ * and I of docs/hostile-inputs.md, where no other file has the case;
+ * contract sections 2, 7, 11, 13.
  * @module
  */
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
  * Values that are hostile by their name, shape or number, and by no rule of JSON. Groups C to G of
- * hardening section 5, as far as they stand in no test of their own.
+ * docs/hostile-inputs.md, as far as they stand in no test of their own.
  * @module
  */
 import { beforeAll, expect, test } from 'bun:test'
@@ -31,7 +31,7 @@ async function seed(body: object): Promise<void> {
   expect((await vault.ask('POST', '/tokens', { key: keys['all'] ?? '', body })).status).toBe(201)
 }
 
-/** What holds after every row (hardening section 5, I1 and I3). */
+/** What holds after every row (hardening I1 and I3). */
 async function expectUnharmed({ text, headers }: Answer): Promise<void> {
   const good = await vault.ask('GET', '/tokens/base', { key: keys['all'] ?? '' })
   expect([good.status, good.body['id'], good.body['data']]).toEqual([200, 'base', { a: 1 }])

@@ -3,7 +3,7 @@
  * every field of every operation, good and bad, sent to a process of its own; then every byte of
  * its data folder is searched, after `kill -9` and after SIGTERM.
  *
- * Hardening T9, T16 and the invariants I3 and I5 of section 5; contract section 2.
+ * Hardening T9, T16 and the invariants I3 and I5; contract section 2.
  * @module
  */
 import { describe, expect, test } from 'bun:test'

@@ -1,5 +1,6 @@
 /**
- * Query strings that try to be more than texts. Group D of hardening section 5.
+ * Query strings that try to be more than texts. Group D of
+ * docs/hostile-inputs.md.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
  * Clients that hold a connection and send little or nothing: the server ends it. Group A of
- * hardening section 5, H24.
+ * docs/hostile-inputs.md, H24.
  * @module
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'

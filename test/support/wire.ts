@@ -171,7 +171,7 @@ function shownBy(received: Received | RawAnswer | undefined): string {
 }
 
 /**
- * What holds after every hostile request (hardening section 5, I1 and I3): a good request is
+ * What holds after every hostile request (hardening I1 and I3): a good request is
  * answered, and the canary is in no answer and in no line of the log.
  */
 export async function expectUnharmed(wire: Wire, received?: Received | RawAnswer): Promise<void> {

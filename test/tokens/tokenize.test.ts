@@ -1,5 +1,5 @@
 /**
- * Many tokens at once. Source: contract section 15; field notes on bulk and per-item results.
+ * Many tokens at once. Source: contract section 15.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

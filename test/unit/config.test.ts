@@ -1,6 +1,6 @@
 /**
- * Settings: where they come from, which of two counts, and what is refused.
- * Source: docs/decisions.md, "Settings".
+ * Settings: where they come from, which of two counts, and what is refused. Source:
+ * docs/decisions.md, "Settings".
  * @module
  */
 import { describe, expect, test } from 'bun:test'

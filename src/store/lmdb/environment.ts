@@ -2,7 +2,7 @@
  * The LMDB environment: one file, five tables, and the options that make it safe.
  *
  * Invariants: a transaction whose promise resolved is on disk; files are for their owner only;
- * keys and values are plain bytes. Source: hardening.md section 7 (the numbers below are its rows).
+ * keys and values are plain bytes. Source: docs/decisions.md (the numbers below are its rows).
  * @module
  */
 import { closeSync, fsyncSync, openSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * The wrong clocks of the clock part. Source: hardening.md section 6, D6.
+ * The wrong clocks of the clock part. Source: hardening D6.
  * @module
  */
 

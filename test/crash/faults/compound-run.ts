@@ -1,7 +1,7 @@
 /**
  * Faults upon faults: a kill under load, then starts on a disk that fails at its first call, some
  * of them killed too while they start. Tokens that expired meanwhile make a start write at once.
- * Source: hardening.md section 6, D9.
+ * Source: hardening D9.
  * @module
  */
 import { mkdirSync, rmSync } from 'node:fs'

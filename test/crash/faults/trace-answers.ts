@@ -1,7 +1,7 @@
 /**
  * Whether answers tell the truth: a server under strace whose syncs are slow. Each answer to a
  * write must leave after a sync, and then a meta page, have returned.
- * Source: hardening.md section 6, D11.
+ * Source: hardening D11.
  * @module
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'

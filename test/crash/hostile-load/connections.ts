@@ -1,7 +1,7 @@
 /**
  * Many connections at once, also to a process that may open few files.
  *
- * Source: hardening.md, H25, H168.
+ * Source: hardening H25, H168.
  * @module
  */
 import { connect, type Socket } from 'node:net'

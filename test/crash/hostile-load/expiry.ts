@@ -1,7 +1,7 @@
 /**
  * Tokens that all expire in one second: gone at once, swept in small turns, others hardly notice.
  *
- * Source: hardening.md, H111, H113; contract section 10.
+ * Source: hardening H111, H113; contract section 10.
  * @module
  */
 import { quantile } from '../../../scripts/bench/statistics.ts'

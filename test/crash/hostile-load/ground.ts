@@ -2,7 +2,7 @@
  * A vault under hostile load: callers, tokens that must come back, and what holds after every case.
  *
  * The canary is the data of those tokens, so no refusal and no line may show it.
- * Source: hardening.md section 5, I1 to I5.
+ * Source: hardening I1 to I5.
  * @module
  */
 import { join } from 'node:path'

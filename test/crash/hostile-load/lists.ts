@@ -2,7 +2,7 @@
  * Lists among a thousand writers, and lists whose readers go away: no page shows a token twice, and
  * no slot of the engine's reader table stays taken.
  *
- * Source: hardening.md, H78, H80; finding 7.
+ * Source: hardening H78, H80, finding 7.
  * @module
  */
 import { connect } from 'node:net'

@@ -4,7 +4,7 @@
  * The limit is a control group where one can be had. Where none can, the process is killed when the
  * kernel would kill it in such a group: when its memory without files, which is what nobody can
  * take back, is beyond the limit. Either way all that it answered must stand.
- * Source: hardening.md, H168.
+ * Source: hardening H168.
  * @module
  */
 import { existsSync, readFileSync } from 'node:fs'

@@ -2,7 +2,7 @@
  * Sessions that are made and abandoned: they leave when their three minutes are over, and what they
  * took of the file is taken again.
  *
- * Source: hardening.md, H161; contract sections 10 and 12.
+ * Source: hardening H161; contract sections 10 and 12.
  * @module
  */
 import { openProbe, type Probe } from '../../../scripts/soak/samples.ts'

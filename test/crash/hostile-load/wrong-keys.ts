@@ -2,7 +2,7 @@
  * One client that tries wrong keys: as fast as they are answered, and faster than any server
  * answers, without waiting.
  *
- * Source: hardening.md, H126.
+ * Source: hardening H126.
  * @module
  */
 import { strangersPerTurnMax } from '../../../src/limits.ts'

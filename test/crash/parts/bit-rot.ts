@@ -3,7 +3,7 @@
  * and served.
  *
  * Never a wrong plaintext, and never a loss that `verify` does not report. What `verify` finds
- * clean also takes writes, and is clean after them. Source: hardening.md section 6, D8; F6.
+ * clean also takes writes, and is clean after them. Source: hardening D8; F6.
  * @module
  */
 import { readFileSync } from 'node:fs'

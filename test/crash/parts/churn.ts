@@ -2,7 +2,7 @@
  * Rows that come and expire like a queue: counts stay exact, and the file stays bounded.
  *
  * The engine takes freed pages again only through its list of them, which is where it has had its
- * faults. Source: hardening.md, F7, D13, L15; lmdb-js#321.
+ * faults. Source: hardening F7, D13, L15; lmdb-js#321.
  * @module
  */
 import { mkdirSync, statSync } from 'node:fs'

@@ -4,7 +4,7 @@
  *
  * Nothing is served at or after its end by any clock that was shown; nothing that is not expired is
  * lost once the clock is right; what is expired is off the disk within 60 seconds of that.
- * Source: hardening.md sections 3 (T6) and 6 (D6), figure F17; contract section 10.
+ * Source: hardening T6, D6, F17; contract section 10.
  * @module
  */
 import { writeFileSync } from 'node:fs'

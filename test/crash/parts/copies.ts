@@ -4,7 +4,7 @@
  *
  * A plain copy of a file that changes is no backup. What must hold is that it never passes for one:
  * `verify` finds it, or everything that was acknowledged before it began is there. The engine's own
- * copy is always whole. Source: hardening.md section 6, D7; T5, T33.
+ * copy is always whole. Source: hardening D7; T5, T33.
  * @module
  */
 import {

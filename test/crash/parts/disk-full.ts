@@ -2,7 +2,7 @@
  * Full disks: writes are refused, reading and deleting go on, freed space is used without a
  * restart, and nothing acknowledged is lost.
  *
- * Source: hardening.md, F5, D5, D9, L11.
+ * Source: hardening F5, D5, D9, L11.
  * @module
  */
 import { mkdirSync } from 'node:fs'

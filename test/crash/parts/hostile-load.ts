@@ -4,7 +4,7 @@
  * abandoned sessions. After each: a good request is answered, what was stored reads
  * back equal, and the canary is nowhere.
  *
- * Source: hardening.md, H25, H78, H80, H111, H113, H126, H161.
+ * Source: hardening H25, H78, H80, H111, H113, H126, H161.
  * @module
  */
 import { openConnections } from '../hostile-load/connections.ts'

@@ -3,7 +3,7 @@
  * the workload is done before the fault; faults upon faults; and answers that wait for slow syncs.
  *
  * In each case nothing acknowledged is lost, and the server answers 503 or is gone within seconds.
- * Source: hardening.md section 6, D4, D9, D11.
+ * Source: hardening D4, D9, D11.
  * @module
  */
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
  * `kill -9` under load, at start-up and amid sweeps, over HTTP: nothing acknowledged is lost.
  *
- * Source: hardening.md, F1, F8, D1, D9.
+ * Source: hardening F1, F8, D1, D9.
  * @module
  */
 import { breachesOf, countSingle, ledgerFigures, readyFigures } from '../clients/figures.ts'

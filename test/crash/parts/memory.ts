@@ -1,6 +1,6 @@
 /**
  * A server that may have 256 MiB of memory. A kernel of its own gives it a control group for that:
- * `scripts/own-kernel memory`. Source: hardening.md, H168.
+ * `scripts/own-kernel memory`. Source: hardening H168.
  * @module
  */
 import { workInLittleMemory } from '../hostile-load/memory.ts'

@@ -4,7 +4,7 @@
  *
  * The controls do the same with a store that is opened wrongly. They must be found out: a harness
  * that finds nothing there would find nothing anywhere.
- * Source: hardening.md section 6, D2, D3, D12.
+ * Source: hardening D2, D3, D12.
  * @module
  */
 import { mkdirSync } from 'node:fs'

@@ -2,7 +2,7 @@
  * SIGTERM and its like under load: what is under way is finished, all that was acknowledged is
  * kept, and the exit code is 0.
  *
- * Source: hardening.md, H164, H165.
+ * Source: hardening H164, H165.
  * @module
  */
 import { drainMsMax } from '../../../src/limits.ts'

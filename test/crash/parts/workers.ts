@@ -2,7 +2,7 @@
  * `kill -9` of one worker among several, and of the process that watches over them, under load:
  * nothing acknowledged is lost, the others go on, the killed one is replaced and leaves no reader.
  *
- * Source: docs/decisions.md, "Beyond one machine"; hardening, section 7, L13, L25.
+ * Source: docs/decisions.md, "Beyond one machine"; hardening L13, L25.
  * @module
  */
 import { breachesOf, ledgerFigures, readyFigures } from '../clients/figures.ts'

@@ -2,7 +2,7 @@
  * What may be used only in its home, or nowhere: the clock, randomness, the environment, the
  * console, loose types, forgotten marks. Found in the syntax tree, never in the text.
  *
- * Source: style.md section 4.7, habits 4 and 9.
+ * Source: docs/decisions.md, "House rules".
  * @module
  */
 import ts from 'typescript'

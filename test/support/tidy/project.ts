@@ -2,7 +2,7 @@
  * The project as the tidy rules see it: every file, and the syntax tree of the TypeScript ones.
  *
  * Rules get a `Project` and never the disk, so that each of them can be tried on a small sample.
- * Source: style.md section 2H.
+ * Source: docs/decisions.md, "House rules".
  * @module
  */
 import { readdirSync, readFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * How long functions, files and lines may be. Source: style.md section 4.7, habit 9.
+ * How long functions, files and lines may be. Source: docs/decisions.md, "House rules".
  * @module
  */
 import ts from 'typescript'

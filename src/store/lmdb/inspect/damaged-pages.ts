@@ -3,7 +3,7 @@
  *
  * A page is free, or of one tree, or of neither: the engine now and then forgets one, which costs
  * its room alone. Free and of a tree at once, it would be written over. The memory is one byte for
- * each page. Source: hardening.md section 6, D8; section 7, L32.
+ * each page. Source: hardening D8, L32.
  * @module
  */
 import { existsSync, statSync } from 'node:fs'

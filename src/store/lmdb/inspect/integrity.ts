@@ -5,7 +5,7 @@
  * From rows to indexes each entry is looked up; no two rows share one, so where an index has as
  * many entries as were found that way, none of them is an orphan, and only else they are looked up.
  * It blocks while it runs, holds one state of the store, and changes nothing.
- * Source: hardening.md section 6, D8.
+ * Source: hardening D8.
  * @module
  */
 import { findingsMax } from '../../../limits.ts'
