@@ -4,7 +4,6 @@
  * Applications live in the installation's key scope: a key is looked up before its tenant is known.
  * @module
  */
-import { utf8 } from '../bytes.ts'
 import { termDigest, uniqueDigest } from '../crypto/digest.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
@@ -12,7 +11,7 @@ import type { Grants } from '../rules/access.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import type { ApplicationType } from '../rules/permissions.ts'
 import { isLiveKey, keyRecordsOf, type HeldKey, type KeyRecord } from './keys.ts'
-import { openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
+import { jsonRecord } from '../records/json-record.ts'
 import type { NewRow, Row } from '../store/contract.ts'
 
 export interface ApplicationRecord extends Grants {
@@ -36,10 +35,7 @@ export interface StoredApplication {
   readonly record: ApplicationRecord
 }
 
-const sealerOf = (keys: Keys): RowSealer => ({
-  scope: keys.installation,
-  collection: 'application',
-})
+const { seal, open } = jsonRecord<ApplicationRecord>('application')
 
 /** 32 bytes: the digest under which an API key is found. */
 export const keyDigest = (keys: Keys, key: string): Uint8Array =>
@@ -64,7 +60,7 @@ export function sealApplication(
   held: readonly HeldKey[],
   version: number,
 ): NewRow {
-  const { keys, randomBytes } = deps
+  const { keys } = deps
   const nowMs = deps.now()
   const live = held.filter(({ key }) => isLiveKey(key, nowMs))
   const record: ApplicationRecord = { ...application, keys: live.map(({ key }) => key) }
@@ -76,8 +72,7 @@ export function sealApplication(
     terms: [tenantTerm(keys, record.tenantId), typeTerm(keys, record.tenantId, record.type)],
     ...(record.expiresAt === undefined ? {} : { deadlineMs: record.expiresAt.epochMs }),
   }
-  const part = utf8(JSON.stringify(record))
-  return sealRow(sealerOf(keys), randomBytes, header, version, [part])
+  return seal(deps, record, header, version)
 }
 
 /** Whether a row is found by as many keys as its record names. */
@@ -85,10 +80,10 @@ export const isFoundByKeys = ({ uniques }: Row, record: ApplicationRecord): bool
   uniques.length === 1 + keyRecordsOf(record).length
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
-export function openApplication(keys: Keys, row: Row): StoredApplication {
-  const text = openRow(sealerOf(keys), row).text(0)
-  return { row, record: JSON.parse(text) as ApplicationRecord }
-}
+export const openApplication = (keys: Keys, row: Row): StoredApplication => ({
+  row,
+  record: open(keys, row),
+})
 
 /** The JSON text of an application; `key` only right after it was made (spec). */
 export const printApplication = (record: ApplicationRecord, key?: string): string =>

@@ -6,13 +6,12 @@
  * nonce; its digest holds the tenant, so that no other tenant finds it.
  * @module
  */
-import { utf8 } from '../bytes.ts'
 import { termDigest, uniqueDigest } from '../crypto/digest.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
 import type { Grants } from '../rules/access.ts'
 import { clockStepMsMax, sessionMsMax } from '../limits.ts'
-import { openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
+import { jsonRecord } from '../records/json-record.ts'
 import type { Digest, NewRow, Row } from '../store/contract.ts'
 
 export interface SessionRecord {
@@ -40,7 +39,7 @@ export interface StoredSession {
   readonly record: SessionRecord
 }
 
-const sealerOf = (keys: Keys): RowSealer => ({ scope: keys.installation, collection: 'session' })
+const { seal, open } = jsonRecord<SessionRecord>('session')
 
 /** 32 bytes: the digest under which a session key is found. */
 export const sessionKeyDigest = (keys: Keys, key: string): Digest =>
@@ -69,9 +68,7 @@ export function sealSession(
   version: number,
 ): NewRow {
   const terms = record.id === undefined ? [] : [sessionTenantTerm(deps.keys, record.tenantId)]
-  const header = { uniques, terms, deadlineMs: record.expiresAtMs }
-  const part = utf8(JSON.stringify(record))
-  return sealRow(sealerOf(deps.keys), deps.randomBytes, header, version, [part])
+  return seal(deps, record, { uniques, terms, deadlineMs: record.expiresAtMs }, version)
 }
 
 /**
@@ -82,7 +79,7 @@ export const isUsable = ({ expiresAtMs }: SessionRecord, nowMs: number): boolean
   expiresAtMs > nowMs && expiresAtMs <= nowMs + sessionMsMax + clockStepMsMax
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
-export function openSession(keys: Keys, row: Row): StoredSession {
-  const text = openRow(sealerOf(keys), row).text(0)
-  return { row, record: JSON.parse(text) as SessionRecord }
-}
+export const openSession = (keys: Keys, row: Row): StoredSession => ({
+  row,
+  record: open(keys, row),
+})

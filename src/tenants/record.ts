@@ -4,12 +4,11 @@
  * Tenants live in the installation's key scope, since a tenant's own keys are derived from its id.
  * @module
  */
-import { utf8 } from '../bytes.ts'
 import { termDigest, uniqueDigest } from '../crypto/digest.ts'
 import type { Keys } from '../crypto/scope.ts'
 import type { Deps } from '../deps.ts'
-import { openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
-import type { NewRow, Row, Store } from '../store/contract.ts'
+import { jsonRecord } from '../records/json-record.ts'
+import type { NewRow, Store } from '../store/contract.ts'
 
 export interface TenantRecord {
   readonly id: string
@@ -21,7 +20,7 @@ export interface TenantRecord {
   readonly modifiedAtMs?: number
 }
 
-const sealerOf = (keys: Keys): RowSealer => ({ scope: keys.installation, collection: 'tenant' })
+const { seal, open } = jsonRecord<TenantRecord>('tenant')
 
 export const tenantUnique = (keys: Keys, id: string): Uint8Array =>
   uniqueDigest(keys.installation, 'tenant-id', id)
@@ -35,14 +34,13 @@ export function sealTenant(
   record: TenantRecord,
   version = 1,
 ): NewRow {
-  const { keys, randomBytes } = deps
+  const { keys } = deps
   const header = { uniques: [tenantUnique(keys, record.id)], terms: [anyTenantTerm(keys)] }
-  return sealRow(sealerOf(keys), randomBytes, header, version, [utf8(JSON.stringify(record))])
+  return seal(deps, record, header, version)
 }
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
-export const openTenant = (keys: Keys, row: Row): TenantRecord =>
-  JSON.parse(openRow(sealerOf(keys), row).text(0))
+export const openTenant = open
 
 /** The newest tenants of an installation, at most `limit`. @throws ApiError as `openTenant` */
 export async function listTenants(
