@@ -29,7 +29,7 @@ import { tenantRoutes } from './tenants/routes.ts'
 import { bulkRoutes } from './tokens/bulk-routes.ts'
 import { listRoutes } from './tokens/list-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
-import { startUpkeep } from './upkeep.ts'
+import { startWritingKeyUses } from './upkeep.ts'
 
 /** Unique for this process and every other: a random prefix and a count. */
 function traceIds(deps: Deps): () => string {
@@ -87,13 +87,13 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
   return operations.use(pages).use(others)
 }
 
-/** While a host listens, expired rows leave the disk. */
+/** While a host listens that uses it, the days on which keys were used are written. */
 export function coffer(deps: Deps) {
   const pipeline = openPipeline(deps)
   let stop: (() => void) | undefined
   return routesOf(deps, pipeline)
     .onStart(() => {
-      stop = startUpkeep(deps, pipeline.writeKeyUses)
+      stop = startWritingKeyUses(deps, pipeline.writeKeyUses)
     })
     .onStop(() => stop?.())
 }

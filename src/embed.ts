@@ -10,6 +10,7 @@ import { endAfterFailure, logToStderr } from './serve/system.ts'
 import type { Deps, Log } from './deps.ts'
 import { clockStartHoldMs } from './limits.ts'
 import { defaultSettings, type Settings } from './settings.ts'
+import { startSweeping } from './upkeep.ts'
 
 export interface VaultOptions extends FolderOptions {
   readonly settings?: Partial<Settings>
@@ -29,7 +30,8 @@ export interface OpenVault {
 }
 
 /**
- * Opens a data folder that `coffer init` has made. It is this process's until that ends.
+ * Opens a data folder that `coffer init` has made. It is this process's until that ends, and what
+ * has expired in it leaves the disk until it is closed.
  * @throws CommandFailure when it is no data folder, its key is wrong or another process has it
  */
 export async function openVault(options: VaultOptions): Promise<OpenVault> {
@@ -42,9 +44,11 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
     settings: { ...defaultSettings, ...settings },
     log,
   })
+  const stopSweeping = startSweeping(deps)
   return {
     deps,
     async close() {
+      stopSweeping()
       await deps.store.close()
       clock.keep()
     },

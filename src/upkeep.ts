@@ -52,21 +52,15 @@ function startWatching({ now }: Pick<Deps, 'now'>): () => void {
 }
 
 /**
- * @param writeKeyUses of the keys that were used in this process
  * @param sweeps of several processes that share a store, one does
  * @returns stop
  */
-export function startUpkeep(
-  deps: Deps,
-  writeKeyUses: () => Promise<void>,
-  sweeps = true,
-): () => void {
-  const stopSweeping = sweeps
-    ? repeat(() => sweep(deps), sweepIntervalMs, 'sweep_failed', deps)
-    : startWatching(deps)
-  const stopWriting = repeat(writeKeyUses, keyUsesWriteMs, 'key_uses_not_written', deps)
-  return () => {
-    stopSweeping()
-    stopWriting()
-  }
-}
+export const startSweeping = (deps: Deps, sweeps = true): (() => void) =>
+  sweeps ? repeat(() => sweep(deps), sweepIntervalMs, 'sweep_failed', deps) : startWatching(deps)
+
+/**
+ * @param write of the keys that were used in this process
+ * @returns stop
+ */
+export const startWritingKeyUses = (deps: Deps, write: () => Promise<void>): (() => void) =>
+  repeat(write, keyUsesWriteMs, 'key_uses_not_written', deps)

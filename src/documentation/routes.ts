@@ -44,24 +44,25 @@ const documentationOf = (basePath: string, components: Components) => ({
   },
 })
 
-const pageAt = (basePath: string) => `<!doctype html>
+/** @param folder where its parts are, from the page */
+const pageFrom = (folder: string) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Coffer</title>
-<link rel="stylesheet" href="${basePath}/swagger/ui.css">
+<link rel="stylesheet" href="${folder}/ui.css">
 </head>
 <body>
 <div id="ui"></div>
-<script src="${basePath}/swagger/ui.js"></script>
-<script src="${basePath}/swagger/start.js"></script>
+<script src="${folder}/ui.js"></script>
+<script src="${folder}/start.js"></script>
 </body>
 </html>
 `
 
-const startScriptAt = (basePath: string) => `SwaggerUIBundle({
-  url: '${basePath}/swagger/json',
+const startScript = `SwaggerUIBundle({
+  url: new URL('json', document.currentScript.src).href,
   dom_id: '#ui',
   validatorUrl: null,
 })
@@ -105,6 +106,9 @@ const basePathOf = ({ url }: Request): string => {
   return path.slice(0, path.lastIndexOf('/swagger'))
 }
 
+/** What a host has mounted does not know what stands before it: links say where from the page. */
+const folderOf = ({ url }: Request): string => (pathOf(url).endsWith('/') ? '.' : 'swagger')
+
 /**
  * `GET /swagger` and what its page loads, all from this origin.
  * @param routes the operations, with their paths below every prefix
@@ -118,16 +122,24 @@ export function documentation(pipeline: Pipeline, routes: Routes) {
     return written
   }
   const page =
-    (type: string, read: (basePath: string) => string | Blob) =>
+    (type: string, read: (request: Request) => string | Blob) =>
     ({ exchange }: { readonly exchange: Exchange }) => {
-      const found = asset(read(basePathOf(exchange.request)), type)
+      const found = asset(read(exchange.request), type)
       return finish(pipeline, exchange, pipeline.answers.page(exchange, found))
     }
   const shown = () => ({ parse: 'none', page: true, detail: { hide: true } }) as const
   return new Elysia()
     .use(hooks(pipeline))
-    .get('/swagger', page('text/html', pageAt), shown())
-    .get('/swagger/start.js', page('text/javascript', startScriptAt), shown())
+    .get(
+      '/swagger',
+      page('text/html', request => pageFrom(folderOf(request))),
+      shown(),
+    )
+    .get(
+      '/swagger/start.js',
+      page('text/javascript', () => startScript),
+      shown(),
+    )
     .get(
       '/swagger/ui.js',
       page('text/javascript', () => Bun.file(bundlePath)),
@@ -138,5 +150,9 @@ export function documentation(pipeline: Pipeline, routes: Routes) {
       page('text/css', () => Bun.file(stylePath)),
       shown(),
     )
-    .get('/swagger/json', page('application/json', documentAt), shown())
+    .get(
+      '/swagger/json',
+      page('application/json', request => documentAt(basePathOf(request))),
+      shown(),
+    )
 }

@@ -45,12 +45,16 @@ export function otherMethods(pipeline: Pipeline, routes: readonly Registered[]) 
     const allowHere = allowOf(routes, [path])
     const allowAt = (request: Request) =>
       path === tokenPath && isSearch(request) ? allowAtSearch : allowHere
-    plugin.all(
-      path,
-      ({ exchange, request }) =>
-        finish(pipeline, exchange, answerOther(pipeline, exchange, allowAt(request))),
-      { parse: 'none', page: true, detail: { hide: true } },
-    )
+    const answer = ({ exchange, request }: { exchange: Exchange; request: Request }) =>
+      finish(pipeline, exchange, answerOther(pipeline, exchange, allowAt(request)))
+    const hook = () => ({ parse: 'none', page: true, detail: { hide: true } }) as const
+    plugin.all(path, answer, hook())
+    // A host that listens hands its router no route for all methods.
+    for (const method of methodNames) {
+      if (!allowHere.includes(method) || method === 'OPTIONS') {
+        plugin.route(method, path, answer, hook())
+      }
+    }
   }
   return plugin
 }

@@ -40,16 +40,19 @@ function openRoute(operation: Operation, basePath: string) {
   }
 }
 
+/** Not a name, since a host may have given any name to something of its own. */
+const refusal = Symbol('refusal')
+
 /** What a request that was refused leaves in the place of what its handler would get. */
 interface Refused {
-  readonly refusal?: Response
+  readonly [refusal]?: Response
 }
 
 /** The type is that of what a handler gets, since none runs after a refusal. */
 const refused = (pipeline: Pipeline, exchange: Exchange, thrown: unknown): never =>
-  ({ refusal: refuse(pipeline, exchange, thrown) }) satisfies Refused as never
+  ({ [refusal]: refuse(pipeline, exchange, thrown) }) satisfies Refused as never
 
-const answerRefused = (context: object): never => (context as Refused).refusal as never
+const answerRefused = (context: object): never => (context as Refused)[refusal] as never
 
 /**
  * Whether a request came in by a server, and not from within the process. By a socket of the file

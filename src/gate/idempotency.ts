@@ -43,15 +43,15 @@ const idempotentMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
  * harms nobody, but a repeated one would be the session of somebody else.
  */
 const unkeptPermissions: ReadonlySet<string> = new Set(['token:read', 'token:search', 'token:use'])
-const unkeptPaths: ReadonlySet<string> = new Set(['/sessions'])
+const unkeptNames: ReadonlySet<string> = new Set(['createSession'])
 
 /** What of a route decides whether and where it is kept what its requests have done. */
-type KeptRoute = Pick<Route, 'method' | 'path' | 'permission'>
+type KeptRoute = Pick<Route, 'method' | 'name' | 'permission'>
 
 /** Whether it is kept what requests of a route have done. */
-export const isKept = ({ method, path, permission }: KeptRoute): boolean =>
+export const isKept = ({ method, name, permission }: KeptRoute): boolean =>
   idempotentMethods.has(method) &&
-  !unkeptPaths.has(path) &&
+  !unkeptNames.has(name) &&
   (permission === undefined || !unkeptPermissions.has(permission))
 
 /**
@@ -100,7 +100,7 @@ function bodyDigest(slotKeys: Keys, tenantId: string, key: string, body: Uint8Ar
 export function slotOf(
   { keys }: Pick<Deps, 'keys'>,
   { tenantId, credential }: Pick<Caller, 'tenantId' | 'credential'>,
-  route: KeptRoute,
+  route: Pick<Route, 'method' | 'path'>,
   request: Pick<Request, 'url'>,
   params: Params,
   key: string,

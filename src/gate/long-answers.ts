@@ -9,6 +9,9 @@
  */
 import { answerPieceBytes } from '../limits.ts'
 
+/** Of answers that nobody ever took: a host may put another in their place, or not read them. */
+const untaken = new FinalizationRegistry<() => void>(end => end())
+
 /** @param end called once nobody will read any more of it; more than once is no matter */
 export function inPieces(bytes: Uint8Array, end: () => void): ReadableStream<Uint8Array> {
   let sent = 0
@@ -24,5 +27,7 @@ export function inPieces(bytes: Uint8Array, end: () => void): ReadableStream<Uin
     },
     cancel: end,
   }
-  return new ReadableStream(source, { highWaterMark: 0 })
+  const stream = new ReadableStream(source, { highWaterMark: 0 })
+  untaken.register(stream, end)
+  return stream
 }

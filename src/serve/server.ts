@@ -9,7 +9,7 @@ import { buildApp, type App } from './app.ts'
 import type { Address, TcpAddress } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { drainMsMax, idleSecondsMax, storeCloseMsMax } from '../limits.ts'
-import { startUpkeep } from '../upkeep.ts'
+import { startSweeping, startWritingKeyUses } from '../upkeep.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { holdPort } from './port-hold.ts'
 
@@ -120,11 +120,13 @@ export async function startServer(
   if ('socket' in address) await clearSocket(address.socket)
   const app = buildApp(deps)
   const server = listen(app, address, sharing !== undefined)
-  const stopUpkeep = startUpkeep(deps, app.writeKeyUses, sharing?.sweeps)
+  const stopSweeping = startSweeping(deps, sharing?.sweeps)
+  const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
   return {
     address: 'socket' in address ? address.socket : `http://${server.hostname}:${server.port}`,
     async stop() {
-      stopUpkeep()
+      stopSweeping()
+      stopWritingKeyUses()
       const stopped = app.drain().then(() => server.stop())
       await Promise.race([stopped, Bun.sleep(drainMsMax)])
       if ('socket' in address && isSocket(address.socket)) unlinkSync(address.socket)

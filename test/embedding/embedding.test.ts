@@ -6,7 +6,10 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
+import { applicationUnique } from '../../src/applications/record.ts'
 import { coffer, openPipeline, routesOf } from '../../src/coffer.ts'
+import { openVault } from '../../src/embed.ts'
+import { runCoffer } from '../support/coffer-process.ts'
 import { openConnection } from '../support/connection.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { openTestVault, requestOf, type Ask, type TestVault } from '../support/vault.ts'
@@ -128,6 +131,58 @@ describe('an application of a host', () => {
     },
   )
 
+  test('listening, answers what browsers ask first, and 405', async () => {
+    const app = new Elysia({ prefix: '/vault' })
+      .use(coffer(vault.deps))
+      .listen({ hostname: '127.0.0.1', port: 0 })
+    const asked = async (method: string, path: string, headers = {}) =>
+      fetch(`${app.server?.url.origin}${path}`, { method, headers })
+    const preflight = { origin: 'https://shop.example', 'access-control-request-method': 'POST' }
+    const first = await asked('OPTIONS', '/vault/tokens', preflight)
+    expect(first.status).toBe(204)
+    expect(first.headers.get('access-control-allow-methods')).toContain('POST')
+    expect((await asked('OPTIONS', '/vault/tokens')).headers.get('allow')).toContain('GET')
+    for (const method of ['PUT', 'DELETE']) {
+      expect((await asked(method, '/vault/tokens')).status).toBe(405)
+    }
+    expect((await asked('HEAD', '/vault/tokens')).status).toBe(401)
+    await app.stop(true)
+  })
+
+  test('a session is made again under the same idempotency key, below a prefix too', async () => {
+    const app = new Elysia({ prefix: '/vault' }).use(coffer(vault.deps))
+    const own = await vault.application({ type: 'public', permissions: ['token:create'] })
+    const headers = { 'svc-idempotency-key': 'same' }
+    for (let count = 0; count < 2; count += 1) {
+      const answer = await ask(app, 'POST', '/vault/sessions', { key: own, headers })
+      expect(answer.status).toBe(201)
+    }
+  })
+
+  test('a name of its own in the context is not taken for a refusal', async () => {
+    const pipeline = openPipeline(vault.deps)
+    const app = new Elysia()
+      .decorate('refusal', new Response('of the host'))
+      .use(routesOf(vault.deps, pipeline))
+    expect((await ask(app, 'POST', '/tokens', create)).status).toBe(201)
+    await pipeline.tally.end()
+  })
+
+  test('long answers that nobody reads give back what they took', async () => {
+    const app = new Elysia().use(coffer(vault.deps))
+    const data = 'x'.repeat(480_000)
+    const made = await ask(app, 'POST', '/tokens', { body: { type: 'token', data } })
+    const { id } = (await made.json()) as { id: string }
+    const statuses: number[] = []
+    for (let count = 0; count < 100; count += 1) {
+      statuses.push((await ask(app, 'GET', `/tokens/${id}`)).status)
+      if (count % 20 !== 19) continue
+      Bun.gc(true)
+      await Bun.sleep(20)
+    }
+    expect(new Set(statuses)).toEqual(new Set([200]))
+  })
+
   test('listening, answers requests of its own process as well', async () => {
     const app = new Elysia({ prefix: '/vault' })
       .use(coffer(vault.deps))
@@ -172,3 +227,23 @@ describe('an application of a host', () => {
     await pipeline.tally.end()
   })
 })
+
+test('an opened folder is swept until it is closed', async () => {
+  const data = join(temporaryFolder(), 'vault')
+  const made = await runCoffer(['init', '--data', data, '--json'])
+  const { key: managementKey } = JSON.parse(made.stdout) as { key: string }
+  const { deps, close } = await openVault({ data, log: () => {}, onFailure: () => {} })
+  const app = coffer(deps)
+  const body = { name: 'gone soon', type: 'private', permissions: ['token:read'] }
+  const expires_at = new Date(Date.now() + 1_000).toISOString()
+  const ended = await ask(app, 'POST', '/applications', {
+    key: managementKey,
+    body: { ...body, expires_at },
+  })
+  const { id, tenant_id: tenantId } = (await ended.json()) as { id: string; tenant_id: string }
+  const unique = applicationUnique(deps.keys, tenantId, id)
+  expect(await deps.store.find(unique)).toBeDefined()
+  // A clock that has just started destroys nothing for a while.
+  while ((await deps.store.find(unique)) !== undefined) await Bun.sleep(100)
+  await close()
+}, 50_000)

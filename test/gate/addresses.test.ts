@@ -259,7 +259,7 @@ describe('below a base path', () => {
     }
     const page = await get('/vault/v1/swagger')
     expect(page?.status).toBe(200)
-    expect(page?.body).toContain('src="/vault/v1/swagger/ui.js"')
+    expect(page?.body).toContain('src="swagger/ui.js"')
     const document = await get('/vault/v1/swagger/json')
     expect(document?.body).toContain('"servers":[{"url":"/vault/v1"}]')
   })

@@ -318,7 +318,7 @@ test('a slot is of the credential that asks, whatever its version', async () => 
     slotOf(
       deps,
       { tenantId, credential: { ordinal, version } },
-      { method: 'POST', path: '/tokens', permission: undefined },
+      { method: 'POST', path: '/tokens' },
       { url: 'http://localhost/tokens' },
       {},
       'same',

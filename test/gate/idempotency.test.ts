@@ -216,7 +216,7 @@ test('keys of two tenants, methods, paths, parameters or queries never meet', as
     query = '',
   ) => {
     const caller = { tenantId: tenant, credential: { ordinal, version: 1 } }
-    const route = { method, path, permission: undefined }
+    const route = { method, path }
     const url = `http://localhost/any${query}`
     const { unique } = slotOf(deps, caller, route, { url }, { id }, 'same', new Uint8Array())
     return Buffer.from(unique).toString('hex')
