@@ -29,7 +29,7 @@ const modules: Readonly<Record<string, Module>> = {
     load: () => import('./fuzz/targets/expression.ts'),
   },
   search: {
-    files: ['src/language/search-*.ts', 'src/rules/{containers,instants}.ts'],
+    files: ['src/language/search-query.ts', 'src/rules/{access,instants}.ts'],
     load: () => import('./fuzz/targets/search.ts'),
   },
   'merge-patch': {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Keys } from './crypto/scope.ts'
+import type { Keys } from './crypto/keyring.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store/contract.ts'
 import type { Turns } from './turns.ts'

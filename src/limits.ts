@@ -7,7 +7,7 @@
 
 // Transport
 export const bodyBytesMax = 1024 * 1024
-/** decision: of bodies under way, in this process and of one credential (gate/body-budget.ts). */
+/** decision: of bodies under way, in this process and of one credential (gate/budgets.ts). */
 export const bodiesBytesMax = 64 * 1024 * 1024
 export const credentialBodiesBytesMax = 16 * 1024 * 1024
 /**

@@ -1,4 +1,47 @@
 /**
+ * A queue in which owners have turns: one of each, however many somebody has brought.
+ *
+ * @module
+ */
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { restPerTurn, restMsMax, restMsMin, turningTickMs } from './limits.ts'
+
+export interface FairQueue<T> {
+  readonly add: (owner: number, item: T) => void
+  readonly has: (owner: number) => boolean
+  /** The first item of each owner, in the order of their turns. */
+  readonly heads: () => Iterable<readonly [owner: number, item: T]>
+  /** Removes the first item of an owner, whose next turn comes after those of all others. */
+  readonly take: (owner: number) => T | undefined
+}
+
+export function openFairQueue<T>(): FairQueue<T> {
+  // In the order of turns. No list is empty.
+  const lists = new Map<number, T[]>()
+
+  return {
+    add(owner, item) {
+      const list = lists.get(owner)
+      if (list === undefined) lists.set(owner, [item])
+      else list.push(item)
+    },
+    has: owner => lists.has(owner),
+    *heads() {
+      for (const [owner, [item]] of lists) {
+        if (item !== undefined) yield [owner, item] as const
+      }
+    },
+    take(owner) {
+      const list = lists.get(owner)
+      const item = list?.shift()
+      lists.delete(owner)
+      if (list !== undefined && list.length > 0) lists.set(owner, list)
+      return item
+    },
+  }
+}
+
+/*
  * Turns of long work: pieces of it hold the event loop one at a time, however many works there are,
  * and let others in between.
  *
@@ -7,11 +50,7 @@
  * few meet a piece. Where nobody comes, long work goes on at once. Credentials have turns: nobody
  * waits for more than one piece of each other one, however much work that has brought.
  * Source: contract section 16 (`decision:`).
- * @module
  */
-import { setImmediate, setTimeout } from 'node:timers/promises'
-import { openFairQueue } from './fair-queue.ts'
-import { restPerTurn, restMsMax, restMsMin } from './limits.ts'
 
 export interface Turns {
   /** A request has come, which is one more to be let in. */
@@ -60,4 +99,27 @@ export function openTurns(elapsedMs: () => number): Turns {
         if (!isGivingTurns) void giveTurns()
       }),
   }
+}
+
+/*
+ * Time in which this process could do its work: only then can it say that another one does not.
+ *
+ * A loop that is held, a process that was stopped, a machine that was paused: afterwards a timer is
+ * long overdue, though whoever is waited for had no time either. So time is counted in ticks, each
+ * of which counts for its own length at most, however long it took.
+ */
+
+/**
+ * @param waitMs  a multiple of `turningTickMs`
+ * @returns what calls it off
+ */
+export function afterTurning(waitMs: number, onPassed: () => void): () => void {
+  let leftMs = waitMs
+  const timer = setInterval(() => {
+    leftMs -= turningTickMs
+    if (leftMs > 0) return
+    clearInterval(timer)
+    onPassed()
+  }, turningTickMs)
+  return () => clearInterval(timer)
 }

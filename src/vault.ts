@@ -9,10 +9,16 @@
 import { createHash } from 'node:crypto'
 import { composeApplication } from './applications/service.ts'
 import { uuidOf } from './bytes.ts'
-import { deriveKey } from './crypto/derive.ts'
-import { createKeyring, decodeKeyring, encodeKeyring } from './crypto/keyring.ts'
+import {
+  deriveKey,
+  createKeyring,
+  decodeKeyring,
+  encodeKeyring,
+  openKeys,
+  type KeyScope,
+  type Keys,
+} from './crypto/keyring.ts'
 import { primitives } from './crypto/primitives.ts'
-import { openKeys, type KeyScope, type Keys } from './crypto/scope.ts'
 import type { Deps } from './deps.ts'
 import { mayHold, permissions } from './rules/permissions.ts'
 import { ApiError, invariant } from './errors.ts'

@@ -13,7 +13,7 @@ import {
   tenantTerm,
   typeTerm,
 } from './applications/record.ts'
-import type { Keys } from './crypto/scope.ts'
+import type { Keys } from './crypto/keyring.ts'
 import { isKeptEffect } from './gate/idempotency.ts'
 import type { Collection } from './records/sealed-row.ts'
 import {
@@ -22,11 +22,11 @@ import {
   sessionUnique,
   type SessionRecord,
 } from './sessions/record.ts'
-import { equalDigests } from './store/check-query.ts'
+import { equalDigests } from './store/checks.ts'
 import type { Digest, Row } from './store/contract.ts'
-import { attempt } from './store/corrupt.ts'
+import { attempt } from './store/stored-bytes.ts'
 import { openTenant, tenantUnique } from './tenants/record.ts'
-import { isFoundByItsRecord } from './tokens/write/check-row.ts'
+import { isFoundByItsRecord } from './tokens/write/dedup.ts'
 import { isKeyringRow } from './vault.ts'
 
 /** Plain data without any stored value. */

@@ -89,7 +89,7 @@ export const equivalent: readonly Exception[] = [
     reason: shortCut,
   },
   {
-    file: 'src/rules/number-places.ts',
+    file: 'src/rules/mask-guard.ts',
     guard: 'at < zeros.length',
     what: ['boundary <='],
     reason: behindEnd,

@@ -17,15 +17,15 @@ const rules = (...names: readonly string[]): readonly string[] =>
 
 /** Paths from the root. */
 export const heartFiles: readonly string[] = [
-  ...rules('access', 'caller', 'containers', 'faults', 'grant-limit', 'grants', 'permissions'),
+  ...rules('access', 'caller', 'grants', 'permissions'),
   ...find('src/crypto/*.ts'),
   ...find('src/language/expression/**/*.ts'),
+  'src/errors.ts',
   'src/json/merge-patch.ts',
   'src/text/digits.ts',
-  ...rules('hidden-digits', 'mask', 'mask-guard', 'mask-outputs', 'moves'),
-  ...rules('number-places', 'pan-guard'),
+  ...rules('hidden-digits', 'mask', 'mask-guard', 'moves', 'pan-guard'),
 ]
 
 export const heartTests: readonly string[] = find(
-  'test/unit/{crypto,rules,language,json,text,sessions,tokens}/**/*.test.ts',
+  'test/unit/{crypto,rules,language,json,text,sessions,tokens,errors}{/**/*,}.test.ts',
 )

@@ -8,7 +8,7 @@
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { MaybeLater } from '../maybe-later.ts'
-import { isExpired } from '../records/deadline.ts'
+import { isExpired } from '../records/sealed-row.ts'
 import { cacheByGeneration } from '../records/generation-cache.ts'
 import type { Digest } from '../store/contract.ts'
 import { heldKeys, isLiveKey, type HeldKey, type KeyRecord } from './keys.ts'

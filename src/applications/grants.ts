@@ -4,7 +4,7 @@
  * @module
  */
 import type { Grants } from '../rules/access.ts'
-import { addFault, type Faults } from '../rules/faults.ts'
+import { addFault, type Faults, ApiError } from '../errors.ts'
 import {
   checkRuleContainer,
   composeGrants,
@@ -12,7 +12,6 @@ import {
   type RuleScope,
 } from '../rules/grants.ts'
 import { applicationTypes, type ApplicationType } from '../rules/permissions.ts'
-import { ApiError } from '../errors.ts'
 import type { RuleBody } from './schema.ts'
 
 function checkScope(faults: Faults, path: string, rule: RuleBody): RuleScope {

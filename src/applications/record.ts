@@ -5,13 +5,13 @@
  * @module
  */
 import { termDigest, uniqueDigest } from '../crypto/digest.ts'
-import type { Keys } from '../crypto/scope.ts'
+import type { Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import type { Grants } from '../rules/access.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import type { ApplicationType } from '../rules/permissions.ts'
 import { isLiveKey, keyRecordsOf, type HeldKey, type KeyRecord } from './keys.ts'
-import { jsonRecord } from '../records/json-record.ts'
+import { jsonRecord } from '../records/sealed-row.ts'
 import type { NewRow, Row } from '../store/contract.ts'
 
 export interface ApplicationRecord extends Grants {

@@ -10,7 +10,7 @@ import { invalid } from '../errors.ts'
 import { hooks } from '../gate/hooks.ts'
 import { operation, type Call, type Reply } from '../gate/operation.ts'
 import type { Pipeline } from '../gate/pipeline.ts'
-import { printPage, readPageRequest, type QueryParameters } from '../gate/query.ts'
+import { printPage, readPageRequest, type QueryParameters } from '../gate/request.ts'
 import { idFilterMax } from '../limits.ts'
 import {
   applicationExamples,

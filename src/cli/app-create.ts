@@ -7,7 +7,7 @@
  */
 import { invariant } from '../errors.ts'
 import { nameCharsMax, tenantsMax } from '../limits.ts'
-import type { Keys } from '../crypto/scope.ts'
+import type { Keys } from '../crypto/keyring.ts'
 import { listTenants } from '../tenants/record.ts'
 import type { Store } from '../store/contract.ts'
 import { composeManager } from '../vault.ts'

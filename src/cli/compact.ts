@@ -10,10 +10,10 @@
  */
 import { chownSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Keys } from '../crypto/scope.ts'
+import type { Keys } from '../crypto/keyring.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import { copyBytesOf, copyStore } from '../store/lmdb/inspect/compact.ts'
-import { freeBytesAt } from '../store/lmdb/write/free-space.ts'
+import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import {
   clearLeftovers,
   explained,

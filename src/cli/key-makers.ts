@@ -6,8 +6,8 @@
  */
 import { openApplication, typeTerm } from '../applications/record.ts'
 import { pageSizeMax, tenantsMax } from '../limits.ts'
-import { isExpired } from '../records/deadline.ts'
-import type { Keys } from '../crypto/scope.ts'
+import { isExpired } from '../records/sealed-row.ts'
+import type { Keys } from '../crypto/keyring.ts'
 import type { Row, Store } from '../store/contract.ts'
 import { listTenants } from '../tenants/record.ts'
 import {

@@ -7,7 +7,7 @@
  */
 import { base58 } from '../bytes.ts'
 import { termBytes } from '../limits.ts'
-import type { KeyScope } from './scope.ts'
+import type { KeyScope } from './keyring.ts'
 
 /** What a digest stands for; two labels never give the same digest for the same text. */
 export type DigestLabel =

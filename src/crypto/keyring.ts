@@ -1,13 +1,32 @@
 /**
+ * Subkeys: HKDF-SHA256 (RFC 5869) by tenant and purpose, so that no key has two jobs.
+ *
+ * @module
+ */
+import { hkdf } from '@noble/hashes/hkdf.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { utf8 } from '../bytes.ts'
+import { keyBytes, primitives } from './primitives.ts'
+import { ApiError } from '../errors.ts'
+
+/** What a derived key is for. A new purpose is a new label, never a reuse. */
+type Purpose = 'keyring' | 'record' | 'index' | 'fingerprint' | 'cursor'
+
+/**
+ * @param key 32 bytes of high entropy
+ * @param scope whose key it is: a tenant id, or the installation's scope
+ * @returns 32 bytes
+ */
+export const deriveKey = (key: Uint8Array, purpose: Purpose, scope: string): Uint8Array =>
+  hkdf(sha256, key, utf8(scope), utf8(`coffer/1/${purpose}`), keyBytes)
+
+/*
  * The keyring: all keys that data at rest depends on, wrapped as one value by the master key.
  *
  * Data keys are numbered. New values are sealed under the current one; readable ones open older
  * values. The index and fingerprint keys stay for the life of the installation, since digests on
  * disk and fingerprints that clients hold depend on them. Source: docs/decisions.md, "Keys".
- * @module
  */
-import { ApiError } from '../errors.ts'
-import { keyBytes, primitives } from './primitives.ts'
 
 type DataKeyState = 'current' | 'readable' | 'retired'
 
@@ -83,4 +102,67 @@ function decodeEntry(bytes: Buffer, index: number): DataKey {
   }
   const key = primitives.keep(bytes.subarray(at + 5, at + entryBytes))
   return { number: bytes.readUInt32BE(at), state, key }
+}
+
+/*
+ * Key scopes: the subkeys of one tenant, or of the installation itself.
+ *
+ * Credentials live in the installation's scope, because an API key is looked up before its tenant
+ * is known. Everything else lives in the scope of its tenant. Subkeys are derived once and kept.
+ */
+
+export interface KeyScope {
+  /** A tenant id, or `installation`. Part of every value's context. */
+  readonly name: string
+  readonly indexKey: Uint8Array
+  readonly fingerprintKey: Uint8Array
+  /** Seals the cursors of lists; never what is stored. */
+  readonly cursorKey: Uint8Array
+  readonly currentKeyNumber: number
+  /** The record key of that number. @throws ApiError `storage_corrupt` when there is none */
+  recordKey(number: number): Uint8Array
+}
+
+export interface Keys {
+  readonly installation: KeyScope
+  tenant(tenantId: string): KeyScope
+}
+
+const installationName = 'installation'
+
+function openScope(keyring: Keyring, name: string): KeyScope {
+  const derive = (key: Uint8Array, purpose: Purpose) =>
+    primitives.keep(deriveKey(key, purpose, name))
+  const usable = keyring.dataKeys.filter(entry => entry.state !== 'retired')
+  const recordKeys = new Map(usable.map(entry => [entry.number, derive(entry.key, 'record')]))
+  const current = usable.find(entry => entry.state === 'current')
+  if (current === undefined) throw new ApiError('internal', 'the keyring has no current key')
+  return {
+    name,
+    indexKey: derive(keyring.indexKey, 'index'),
+    fingerprintKey: derive(keyring.fingerprintKey, 'fingerprint'),
+    cursorKey: derive(keyring.indexKey, 'cursor'),
+    currentKeyNumber: current.number,
+    recordKey(number) {
+      const key = recordKeys.get(number)
+      if (key === undefined) throw new ApiError('storage_corrupt', 'a value names an unknown key')
+      return key
+    },
+  }
+}
+
+/** The number of scopes is the number of tenants: ids reach this only from opened records. */
+export function openKeys(keyring: Keyring): Keys {
+  const tenants = new Map<string, KeyScope>()
+  return {
+    installation: openScope(keyring, installationName),
+    tenant(tenantId) {
+      let scope = tenants.get(tenantId)
+      if (scope === undefined) {
+        scope = openScope(keyring, tenantId)
+        tenants.set(tenantId, scope)
+      }
+      return scope
+    },
+  }
 }

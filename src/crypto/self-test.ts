@@ -7,7 +7,7 @@
  * @module
  */
 import { utf8 } from '../bytes.ts'
-import { deriveKey } from './derive.ts'
+import { deriveKey } from './keyring.ts'
 import { uniqueDigest } from './digest.ts'
 import { keyBytes, nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
 

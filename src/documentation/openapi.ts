@@ -5,8 +5,7 @@
  */
 import type { TSchema } from '@sinclair/typebox'
 import { idempotencyKeyCharsMax, traceIdCharsMax } from '../limits.ts'
-import { describeSchema, type Components, type Plain } from './components.ts'
-import { describeFailures } from './failures.ts'
+import { describeSchema, type Components, type Plain, describeFailures } from './failures.ts'
 import { isKept } from '../gate/idempotency.ts'
 import type { Content, Route } from '../gate/operation.ts'
 

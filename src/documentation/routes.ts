@@ -12,8 +12,7 @@ import { Elysia, type AnyElysia } from 'elysia'
 import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import type { Exchange } from '../gate/answers.ts'
-import type { Components } from './components.ts'
-import { failureResponses } from './failures.ts'
+import { type Components, failureResponses } from './failures.ts'
 import { hooks } from '../gate/hooks.ts'
 import { answerHeaders, describeRoute, tags } from './openapi.ts'
 import { pathOf } from '../gate/paths.ts'

@@ -1,19 +1,144 @@
 /**
- * Who may ask for what: the caller of a key, within its rate, with a permission that it holds.
+ * How often one credential may call: a token bucket each, by a clock that always goes on.
  *
- * Source: contract section 2.
+ * A call counts as one, and a bulk operation for each of its items. decision: one with more items
+ * than a bucket holds may owe the rest, where nothing is owed yet; later calls wait for it.
+ * Counted in this process alone; what is counted is bounded, and the least recent credential is
+ * forgotten first. Source: contract sections 2 and 14.
  * @module
  */
+import { rateBucketsMax, strangersPerTurnMax, traceIdCharsMax } from '../limits.ts'
 import type { Deps } from '../deps.ts'
 import { holdsAnywhere } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
 import { ApiError, tooManyRequests, unauthenticated } from '../errors.ts'
-import { traceIdCharsMax } from '../limits.ts'
 import { andThen, type MaybeLater } from '../maybe-later.ts'
-import { agreedHeader, headerNamesOf } from './header-names.ts'
+import { agreedHeader, headerNamesOf } from './request.ts'
 import type { Params } from './paths.ts'
-import type { RateLimit } from './rate.ts'
 import type { Call, Route } from './operation.ts'
+
+interface Bucket {
+  /** Below 0 is owed. */
+  readonly tokens: number
+  readonly atMs: number
+}
+
+/** Both give the seconds after which to try again; 0 where it is free now, and is counted. */
+interface RateLimit {
+  readonly enter: (ordinal: number) => number
+  /** What a call that has entered brings beside itself. */
+  readonly add: (ordinal: number, count: number) => number
+}
+
+function forgetOldest(buckets: Map<number, Bucket>): void {
+  const [oldest] = buckets.keys()
+  if (oldest !== undefined) buckets.delete(oldest)
+}
+
+/** @param perSecond of one credential in a second, at once or spread; `undefined`: any number */
+export function openRateLimit(perSecond: number | undefined, elapsedMs: () => number): RateLimit {
+  if (perSecond === undefined) return { enter: () => 0, add: () => 0 }
+  const buckets = new Map<number, Bucket>()
+  const take = (ordinal: number, count: number, mayOwe: boolean): number => {
+    const atMs = elapsedMs()
+    const known = buckets.get(ordinal)
+    const gained = known === undefined ? 0 : ((atMs - known.atMs) / 1_000) * perSecond
+    const tokens = known === undefined ? perSecond : Math.min(perSecond, known.tokens + gained)
+    const isFree = tokens >= count || (mayOwe && tokens >= 0)
+    // Set again, it is the most recent one of the map.
+    buckets.delete(ordinal)
+    buckets.set(ordinal, { tokens: isFree ? tokens - count : tokens, atMs })
+    if (buckets.size > rateBucketsMax) forgetOldest(buckets)
+    return isFree ? 0 : Math.max(1, Math.ceil((Math.min(count, perSecond) - tokens) / perSecond))
+  }
+  return {
+    enter: ordinal => take(ordinal, 1, false),
+    add: (ordinal, count) => (count <= 0 ? 0 : take(ordinal, count, count > perSecond - 1)),
+  }
+}
+
+/*
+ * What requests that are not admitted may take of one turn of the event loop: those without a live
+ * key, above its rate or without the permission.
+ *
+ * The server runs whatever one read of a connection holds, and reads on while more comes: requests
+ * that are sent without waiting for answers keep all others waiting, for seconds. So from a bound
+ * on, a connection that brings one such request right behind another is ended with an answer, and
+ * what it sent behind that is never run. Who waits for answers brings one a turn, and is never
+ * ended, also where a proxy sends for many; nor is a connection that nothing tells from another.
+ * Source: hardening H126.
+ */
+
+interface Origin {
+  readonly address: string
+  readonly port: number
+}
+
+/** A listening server: it tells one connection from another. */
+export interface Origins {
+  /** `null` on a socket of the file system, which is its owner's alone. */
+  requestIP(request: Request): Origin | null
+}
+
+/** Counts a request. @returns whether its connection must end with the answer */
+export type Crowd = (request: Request, origins: Origins | undefined) => boolean
+
+export function openCrowd(): Crowd {
+  let count = 0
+  let last: Origin | null = null
+  const beginTurn = (): void => {
+    count = 0
+  }
+  return (request, origins) => {
+    // Runs once all that is read in this turn has been answered, or waits for something.
+    if (count === 0) setImmediate(beginTurn)
+    count += 1
+    if (count < strangersPerTurnMax || origins === undefined) return false
+    const origin = origins.requestIP(request)
+    const isSame = origin?.port === last?.port && origin?.address === last?.address
+    last = origin
+    return origin !== null && isSame && count > strangersPerTurnMax
+  }
+}
+
+/*
+ * How many requests are under way, so that a process can end in order.
+ */
+
+export interface Tally {
+  readonly enter: () => void
+  readonly leave: () => void
+  /** Whether no more requests are taken. */
+  readonly isEnding: () => boolean
+  /** Takes no more; resolves when all that was under way has its answer. */
+  readonly end: () => Promise<void>
+}
+
+export function openTally(): Tally {
+  let underWay = 0
+  let ended: (() => void) | undefined
+  return {
+    enter() {
+      underWay += 1
+    },
+    leave() {
+      underWay -= 1
+      if (underWay === 0) ended?.()
+    },
+    isEnding: () => ended !== undefined,
+    end: () =>
+      new Promise<void>(resolve => {
+        ended = resolve
+        if (underWay === 0) resolve()
+      }),
+  }
+}
+
+/*
+ * Who may ask for what: the caller of a key, within its rate, with a permission that it holds.
+ *
+ * Source: contract section 2.
+ */
 
 export interface Admission {
   readonly deps: Deps

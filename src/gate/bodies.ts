@@ -8,16 +8,16 @@
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { ValueErrorType, type ValueError } from '@sinclair/typebox/errors'
-import { addFault, throwFaults, type Faults } from '../rules/faults.ts'
+import { addFault, throwFaults, type Faults, ApiError } from '../errors.ts'
 import { decodeUtf8, parseJson, parseJsonInTurns } from '../json/parse.ts'
 import { printInTurns } from '../json/print-turns.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import { ApiError } from '../errors.ts'
 import { keptFor } from '../kept.ts'
-import { bodyFaultsMax, shortBodyBytesMax } from '../limits.ts'
+import { bodyFaultsMax, shortBodyBytesMax, bodyMsMax, unreadBodyBytesMax } from '../limits.ts'
 import { andThen, type MaybeLater } from '../maybe-later.ts'
-import { knownPart } from './known-part.ts'
+import { knownPart } from './strict-body.ts'
 import type { BodyRule } from './operation.ts'
+import type { Hold } from './budgets.ts'
 
 /** RFC 9110 section 8.3: types are case-insensitive; a charset, if given, must be UTF-8. */
 export function assertContentType(header: string | null, expected: string): void {
@@ -125,4 +125,137 @@ export function parseJsonBody(
     if (isJsonObject(json)) return readEnvelope(schema, json, opaque)
     throw new ApiError('invalid_request', 'expected a JSON object as the body')
   })
+}
+
+/*
+ * How the body of a request comes in: within its bounds, at most once, and not at all where nobody
+ * asks for it.
+ *
+ * Facts about the server: what arrives of a body is kept until the request is answered, whether it
+ * is read or not; from then on, and once the body is cancelled, it is dropped. Of GET and HEAD the
+ * server drops everything.
+ */
+
+/** What a body may take. */
+interface Allowance {
+  readonly hold: Hold
+  readonly bytesMax: number
+  /** From the moment at which it is asked for to its last byte. */
+  readonly msMax?: number
+}
+
+export interface Intake {
+  /**
+   * The bytes of the body, read when this is first called, once they may be worked on.
+   * @throws ApiError `payload_too_large` and `overloaded` before reading where the length is
+   * declared, `request_timeout`, and `invalid_request` when the sender went away before the end
+   */
+  readonly read: () => Promise<Uint8Array>
+  /** Whether it came in whole; none at all counts as well. */
+  readonly isRead: () => boolean
+}
+
+const tooLarge = (bytesMax: number) =>
+  new ApiError('payload_too_large', `expected a body of at most ${bytesMax} bytes`)
+
+const tooSlow = (msMax: number) =>
+  new ApiError('request_timeout', `expected the whole body within ${msMax / 1_000} seconds`)
+
+/** The same bytes with room for more: so that many small chunks take no more than few. */
+function grow(bytes: Uint8Array, length: number): Uint8Array {
+  const grown = Buffer.allocUnsafe(Math.max(length, 2 * bytes.length, shortBodyBytesMax))
+  grown.set(bytes)
+  return grown
+}
+
+/** What has come counts, and not what is said to come: nobody has room by a number alone. */
+async function readStream(
+  stream: ReadableStream<Uint8Array>,
+  { bytesMax, hold }: Allowance,
+): Promise<Uint8Array> {
+  let bytes: Uint8Array = new Uint8Array()
+  let length = 0
+  let counted = 0
+  for await (const chunk of stream) {
+    const start = length
+    length += chunk.length
+    if (length > bytesMax) throw tooLarge(bytesMax)
+    if (length > shortBodyBytesMax) {
+      hold.take(length - counted)
+      counted = length
+    }
+    if (length > bytes.length) bytes = grow(bytes, length)
+    bytes.set(chunk, start)
+  }
+  return bytes.subarray(0, length)
+}
+
+async function readWhole(request: Request, allowance: Allowance): Promise<Uint8Array> {
+  const declared = request.headers.get('content-length')
+  if (declared === null) {
+    return request.body === null ? new Uint8Array() : readStream(request.body, allowance)
+  }
+  // Sent twice, the lengths come joined by a comma, and are no number (RFC 9110 section 8.6).
+  if (!/^\d+$/.test(declared)) throw new ApiError('invalid_request', 'expected one Content-Length')
+  const length = Number(declared)
+  if (length > allowance.bytesMax) throw tooLarge(allowance.bytesMax)
+  if (length <= shortBodyBytesMax || request.body === null) {
+    return new Uint8Array(await request.arrayBuffer())
+  }
+  allowance.hold.assertRoom(length)
+  const bytes = await readStream(request.body, allowance)
+  if (bytes.length === length) return bytes
+  throw new ApiError('invalid_request', 'expected a whole body')
+}
+
+const notWhole = (cause: unknown) =>
+  new ApiError('invalid_request', 'expected a whole body', undefined, cause)
+
+/** Settles as the reading does, or when it is late: by one promise, where a race makes four. */
+const inTime = (reading: Promise<Uint8Array>, msMax: number): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(tooSlow(msMax)), msMax)
+    const settle = (task: () => void) => {
+      clearTimeout(timer)
+      task()
+    }
+    reading.then(
+      bytes => settle(() => resolve(bytes)),
+      error => settle(() => reject(error instanceof ApiError ? error : notWhole(error))),
+    )
+  })
+
+/** Whether a request says that a body comes with it (RFC 9112 section 6). */
+export const bringsBody = ({ headers }: Request): boolean =>
+  headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0'
+
+export function openIntake(request: Request, allowance: Allowance): Intake {
+  const isBrought = bringsBody(request)
+  let bytes: Promise<Uint8Array> | undefined
+  let isRead = !isBrought
+  const readOnce = async (): Promise<Uint8Array> => {
+    const whole = await inTime(readWhole(request, allowance), allowance.msMax ?? bodyMsMax)
+    isRead = true
+    await allowance.hold.begin(whole.length)
+    return whole
+  }
+  return {
+    read: () => (bytes ??= readOnce()),
+    isRead: () => isRead,
+  }
+}
+
+/** Nobody will read a body, so the server need not keep it; of GET and HEAD it keeps none. */
+export const dropBody = (request: Request): Promise<void> | undefined =>
+  request.method === 'GET' || request.method === 'HEAD' ? undefined : request.body?.cancel()
+
+/**
+ * Whether more of a body that nobody read may be on its way than a connection is kept for: then it
+ * ends with the answer.
+ */
+export function leavesMuch({ headers }: Request): boolean {
+  if (headers.has('transfer-encoding')) return true
+  const declared = headers.get('content-length')
+  // What is no number is more as well.
+  return declared !== null && !(Number(declared) <= unreadBodyBytesMax)
 }

@@ -11,21 +11,40 @@
  */
 import { hexOf, utf8 } from '../bytes.ts'
 import { uniqueDigest } from '../crypto/digest.ts'
-import type { Keys } from '../crypto/scope.ts'
+import type { Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
 import { ApiError, invalid } from '../errors.ts'
-import { idempotencyEffectBytesMax, idempotencyKeyCharsMax, idempotencyKeptMs } from '../limits.ts'
-import { isExpired } from '../records/deadline.ts'
-import { openEveryValue, openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
-import type { Effect } from '../records/write.ts'
+import {
+  idempotencyEffectBytesMax,
+  idempotencyKeyCharsMax,
+  idempotencyKeptMs,
+  writeAttemptsMax,
+} from '../limits.ts'
+import {
+  isExpired,
+  openEveryValue,
+  openRow,
+  sealRow,
+  type RowSealer,
+} from '../records/sealed-row.ts'
+import {
+  type Effect,
+  type Room,
+  AlongTaken,
+  changedByOthers,
+  CredentialMoved,
+} from '../records/write.ts'
 import type { Change, Row } from '../store/contract.ts'
-import { agreedHeader, headerNamesOf } from './header-names.ts'
+import { agreedHeader, headerNamesOf, parseQuery } from './request.ts'
 import type { Params } from './paths.ts'
-import type { Done, Route } from './operation.ts'
+import type { Done, Route, Call, Repetition, Replay, Reply, Run } from './operation.ts'
+import { andThen, type MaybeLater } from '../maybe-later.ts'
+import { callerNow, type Admission, type Asking } from './admission.ts'
+import { assertContentType, parseJsonBody } from './bodies.ts'
 
 /** The place where it is kept what one key has done. */
-export interface Slot {
+interface Slot {
   readonly sealer: RowSealer
   readonly unique: Uint8Array
   /** Hexadecimal digest of the body. */
@@ -79,7 +98,7 @@ const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
 })
 
 /** As it was sent; empty where there is none. */
-function queryOf(url: string): string {
+function rawQuery(url: string): string {
   const start = url.indexOf('?')
   return start < 0 ? '' : url.slice(start + 1)
 }
@@ -106,7 +125,7 @@ export function slotOf(
   key: string,
   body: Uint8Array,
 ): Slot {
-  const what = [route.method, key, route.path, ...Object.values(params), queryOf(request.url)]
+  const what = [route.method, key, route.path, ...Object.values(params), rawQuery(request.url)]
   const fields = [String(credential.ordinal), ...what]
   return {
     sealer: sealerOf(keys, tenantId),
@@ -124,9 +143,9 @@ interface Kept {
 
 const conflict = (message: string) => new ApiError('conflict', message)
 
-export const underWay = () => conflict('A request with this idempotency key is under way.')
+const underWay = () => conflict('A request with this idempotency key is under way.')
 
-export const notKept = () => conflict('This was done before, and its answer could not be kept.')
+const notKept = () => conflict('This was done before, and its answer could not be kept.')
 
 function doneBy(slot: Slot, row: Row): Done {
   const { body, effect } = JSON.parse(openRow(slot.sealer, row).text(0)) as Kept
@@ -137,10 +156,10 @@ function doneBy(slot: Slot, row: Row): Done {
 }
 
 /** What was done before, or what must leave for what will be. */
-export type Found = { readonly done: Done } | { readonly leaving: readonly Change[] }
+type Found = { readonly done: Done } | { readonly leaving: readonly Change[] }
 
 /** @throws ApiError `conflict` where it was done with another body, or cannot be told again */
-export async function findDone({ store, settled }: Deps, slot: Slot): Promise<Found> {
+async function findDone({ store, settled }: Deps, slot: Slot): Promise<Found> {
   const row = await store.find(slot.unique)
   if (row === undefined) return { leaving: [] }
   if (!isExpired(row, settled())) return { done: doneBy(slot, row) }
@@ -148,7 +167,7 @@ export async function findDone({ store, settled }: Deps, slot: Slot): Promise<Fo
 }
 
 /** @returns what lands along with an operation: its effect, in the place of what leaves */
-export const keeperOf =
+const keeperOf =
   (deps: Deps, slot: Slot, leaving: readonly Change[]) =>
   (effect: Effect): readonly Change[] => {
     const isShort = Buffer.byteLength(JSON.stringify(effect)) <= idempotencyEffectBytesMax
@@ -168,4 +187,167 @@ export function isKeptEffect(keys: Keys, tenantId: string, row: Row): boolean {
   const sealer = sealerOf(keys, tenantId)
   openEveryValue(sealer, row)
   return row.uniques.length === 1 && row.terms.length === 0 && row.deadlineMs !== undefined
+}
+
+/*
+ * One request runs once: its write is decided anew while others are in its way, and under an
+ * idempotency key what was done before is told instead.
+ */
+
+/** A request that was read, and is now to be answered by what its handler says. */
+export interface Prepared {
+  /** As its schema describes it; absent without one, and of a repetition. */
+  readonly body?: unknown
+  readonly tell: (run: Run, replay?: Replay) => Promise<Reply>
+}
+
+export interface Runner extends Admission {
+  /** Of idempotency keys for which this process runs an operation, in hexadecimal. */
+  readonly slotsUnderWay: Set<string>
+}
+
+/** One request for a route, by a caller that may ask for it. */
+export interface Asked extends Asking {
+  readonly caller: Caller
+  /** As it was sent; `undefined` where none is read. */
+  readonly bytes: Uint8Array | undefined
+  readonly countItems: Call['countItems']
+  /** For what is opened to answer it, and for the answer. */
+  readonly room: Room
+}
+
+function parsedBody({ deps }: Runner, { route, bytes, caller }: Asked): MaybeLater<unknown> {
+  if (route.body === undefined || bytes === undefined) return undefined
+  return parseJsonBody(bytes, route.body, () => deps.turns.next(caller.credential.ordinal))
+}
+
+const parsedQuery = ({ route, request }: Asking) =>
+  parseQuery(route.query === undefined ? '' : request.url)
+
+interface ReadCall {
+  readonly call: Call
+  readonly body: unknown
+}
+
+/** @throws ApiError `invalid_request`, `unsupported_media_type` */
+function readCall(runner: Runner, asked: Asked): MaybeLater<ReadCall> {
+  const { route, request, caller, countItems } = asked
+  const query = parsedQuery(asked)
+  if (route.body !== undefined && asked.bytes !== undefined) {
+    assertContentType(request.headers.get('content-type'), route.body.contentType)
+  }
+  const call: Call = { caller, query, countItems }
+  return andThen(parsedBody(runner, asked), body => ({ call, body }))
+}
+
+async function tellAgain(
+  asked: Asked,
+  done: Done,
+  body: Repetition['body'],
+  replay: Replay | undefined,
+): Promise<Reply> {
+  const { countItems, room } = asked
+  if (replay === undefined) throw notKept()
+  const query = parsedQuery(asked)
+  const caller = { ...asked.caller, room }
+  const reply = await replay({ caller, query, body, countItems, done })
+  room.needs(reply.json?.length ?? 0)
+  return { ...reply, isReplay: true }
+}
+
+/** What another process has done first stands in the way of the same in this one. */
+const mayBeDone = (thrown: unknown): boolean =>
+  thrown instanceof AlongTaken || (thrown instanceof ApiError && thrown.kind === 'conflict')
+
+/** Where the effect of an operation is to be kept, and what must leave from there. */
+interface Keeping {
+  readonly slot: Slot
+  readonly leaving: readonly Change[]
+}
+
+/** A request that is to run, with what runs it, and what answers where it was done before. */
+interface Running {
+  readonly asked: Asked
+  readonly call: Call
+  readonly body: unknown
+  readonly run: Run
+  readonly replay: Replay | undefined
+}
+
+/** What a try that did not land leaves to do: to answer, or to try again with what stands now. */
+type Next =
+  { readonly reply: Reply } | { readonly caller: Caller; readonly keeping: Keeping | undefined }
+
+/** @throws what was thrown, unless another process has done it, or it may be tried again */
+async function afterFailure(
+  runner: Runner,
+  { asked, body, replay }: Running,
+  keeping: Keeping | undefined,
+  thrown: unknown,
+): Promise<Next> {
+  if (thrown instanceof CredentialMoved) {
+    // 401 or 403 only for what is gone: a write that finds its credential changed is decided anew.
+    return { caller: await callerNow(runner, asked, true), keeping }
+  }
+  if (keeping === undefined || !mayBeDone(thrown)) throw thrown
+  const { slot } = keeping
+  const found = await findDone(runner.deps, slot)
+  const caller = await callerNow(runner, asked)
+  if ('done' in found) {
+    return { reply: await tellAgain({ ...asked, caller }, found.done, () => body, replay) }
+  }
+  if (!(thrown instanceof AlongTaken)) throw thrown
+  return { caller, keeping: { slot, leaving: found.leaving } }
+}
+
+/** Runs what is asked for, in tries where writes find something changed. */
+async function runUntilLanded(runner: Runner, running: Running, first?: Keeping): Promise<Reply> {
+  const { asked, call, run } = running
+  const { room } = asked
+  let { caller } = asked
+  let keeping = first
+  for (let tries = 0; tries < writeAttemptsMax; tries += 1) {
+    const along =
+      keeping === undefined ? undefined : keeperOf(runner.deps, keeping.slot, keeping.leaving)
+    try {
+      return await run({ ...call, caller: { ...caller, room, along } })
+    } catch (thrown) {
+      const next = await afterFailure(runner, running, keeping, thrown)
+      if ('reply' in next) return next.reply
+      caller = next.caller
+      keeping = next.keeping
+    }
+  }
+  throw changedByOthers()
+}
+
+/** A request without an idempotency key. @throws ApiError where its query or body is refused */
+export const prepare = (runner: Runner, asked: Asked, first?: Keeping): MaybeLater<Prepared> =>
+  andThen(readCall(runner, asked), ({ call, body }) => ({
+    body,
+    tell: (run, replay) => runUntilLanded(runner, { asked, call, body, run, replay }, first),
+  }))
+
+/**
+ * A request with an idempotency key.
+ * @throws ApiError `conflict` while another request of this process is under way for the slot
+ */
+export async function prepareOnce(runner: Runner, asked: Asked, slot: Slot): Promise<Prepared> {
+  const found = await findDone(runner.deps, slot)
+  if ('done' in found) {
+    const body = () => parsedBody(runner, asked)
+    return { tell: (_run, replay) => tellAgain(asked, found.done, body, replay) }
+  }
+  const key = hexOf(slot.unique)
+  const { slotsUnderWay } = runner
+  if (slotsUnderWay.has(key)) throw underWay()
+  slotsUnderWay.add(key)
+  const leave = () => slotsUnderWay.delete(key)
+  try {
+    const { body, tell } = await prepare(runner, asked, { slot, leaving: found.leaving })
+    return { body, tell: (run, replay) => tell(run, replay).finally(leave) }
+  } catch (thrown) {
+    leave()
+    throw thrown
+  }
 }

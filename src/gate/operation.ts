@@ -8,10 +8,9 @@ import type { TSchema } from '@sinclair/typebox'
 import type { Caller } from '../rules/caller.ts'
 import type { CallerType, Permission } from '../rules/permissions.ts'
 import type { MaybeLater } from '../maybe-later.ts'
-import type { Housed } from '../records/room.ts'
-import type { Effect, Standing } from '../records/write.ts'
+import type { Housed, Effect, Standing } from '../records/write.ts'
 import type { Params } from './paths.ts'
-import type { QueryParameters } from './query.ts'
+import type { QueryParameters } from './request.ts'
 
 /** One request, authenticated and permitted, whose query and body are well-formed. */
 export interface Call {

@@ -7,7 +7,7 @@
  */
 import { ApiError } from '../errors.ts'
 import { urlBytesMax } from '../limits.ts'
-import { assertOneHost } from './message.ts'
+import { assertOneHost } from './request.ts'
 
 /** Names of a pattern to what stands in their place, decoded. */
 export type Params = Readonly<Record<string, string>>

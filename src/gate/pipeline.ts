@@ -15,21 +15,39 @@
 import { callerNowMs, shortBodyBytesMax } from '../limits.ts'
 import type { Caller } from '../rules/caller.ts'
 import { andThen, orElse, type MaybeLater } from '../maybe-later.ts'
-import type { Room } from '../records/room.ts'
-import { admit, callerNow, itemCounter, type Asking } from './admission.ts'
-import type { AnswerBudget, AnswerHold } from './answer-budget.ts'
+import type { Room } from '../records/write.ts'
+import {
+  admit,
+  callerNow,
+  itemCounter,
+  type Asking,
+  type Crowd,
+  type Origins,
+  type Tally,
+} from './admission.ts'
+import type { AnswerBudget, AnswerHold, BodyBudget, Hold } from './budgets.ts'
 import type { Answers, Exchange } from './answers.ts'
-import { assertContentType } from './bodies.ts'
-import type { BodyBudget, Hold } from './body-budget.ts'
-import type { Crowd, Origins } from './crowd.ts'
-import { readIdempotencyKey, slotOf } from './idempotency.ts'
-import { bringsBody, dropBody, leavesMuch, openIntake, type Intake } from './intake.ts'
-import { assertNoContentCoding } from './message.ts'
+import {
+  assertContentType,
+  bringsBody,
+  dropBody,
+  leavesMuch,
+  openIntake,
+  type Intake,
+} from './bodies.ts'
+import {
+  readIdempotencyKey,
+  slotOf,
+  prepare,
+  prepareOnce,
+  type Asked,
+  type Prepared,
+  type Runner,
+} from './idempotency.ts'
+import { assertNoContentCoding } from './request.ts'
 import type { Operation, Perform, Route } from './operation.ts'
 import type { Params } from './paths.ts'
 import { toApiError } from './problem.ts'
-import type { Tally } from './tally.ts'
-import { prepare, prepareOnce, type Asked, type Prepared, type Runner } from './run-once.ts'
 
 export interface Pipeline extends Runner {
   readonly answers: Answers

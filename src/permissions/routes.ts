@@ -17,7 +17,7 @@ import { invalid } from '../errors.ts'
 import { hooks } from '../gate/hooks.ts'
 import { operation } from '../gate/operation.ts'
 import type { Pipeline } from '../gate/pipeline.ts'
-import type { QueryParameters } from '../gate/query.ts'
+import type { QueryParameters } from '../gate/request.ts'
 
 const descriptions: Readonly<Record<Permission, string>> = {
   'token:create': 'Create tokens',

@@ -10,7 +10,7 @@
  */
 import { utf8 } from '../bytes.ts'
 import { nonceBytes } from '../crypto/primitives.ts'
-import type { KeyScope } from '../crypto/scope.ts'
+import type { KeyScope } from '../crypto/keyring.ts'
 import { open, seal } from '../crypto/seal.ts'
 import { ApiError, invalid } from '../errors.ts'
 

@@ -1,19 +1,28 @@
 /**
+ * When a row is over, whether the sweep has met it or not.
+ *
+ * @module
+ */
+import type { RowHeader, NewRow, Row } from '../store/contract.ts'
+import { utf8 } from '../bytes.ts'
+import { nonceBytes } from '../crypto/primitives.ts'
+import type { KeyScope, Keys } from '../crypto/keyring.ts'
+import { openAll, sealAll, type Opener } from '../crypto/seal.ts'
+import { ApiError } from '../errors.ts'
+import { clearHeaderBytes, storedRow, writeClearHeader } from '../store/clear-header.ts'
+
+/** From the instant of its deadline a row is gone, removed or not (contract section 10). */
+export const isExpired = ({ deadlineMs }: Pick<RowHeader, 'deadlineMs'>, nowMs: number): boolean =>
+  deadlineMs !== undefined && deadlineMs <= nowMs
+
+/*
  * Sealed rows: the one door between records and the blind store.
  *
  * The values of a row are sealed under one head that names scope and collection and the whole clear
  * header: a value moved to another row, tenant or place in its row, or under changed uniques, terms
  * or deadline, or an older version of itself, does not open, and none can be left out. Part 0 of a
  * row is the head, its values follow.
- * @module
  */
-import { utf8 } from '../bytes.ts'
-import { nonceBytes } from '../crypto/primitives.ts'
-import type { KeyScope } from '../crypto/scope.ts'
-import { openAll, sealAll, type Opener } from '../crypto/seal.ts'
-import { ApiError } from '../errors.ts'
-import { clearHeaderBytes, storedRow, writeClearHeader } from '../store/clear-header.ts'
-import type { NewRow, Row, RowHeader } from '../store/contract.ts'
 
 export type Collection = 'keyring' | 'tenant' | 'application' | 'session' | 'token' | 'idempotency'
 
@@ -58,7 +67,7 @@ export function sealRow(
 }
 
 /** A row whose head fits it; each value is opened when it is needed. */
-export interface OpenRow {
+interface OpenRow {
   /**
    * @returns bytes that the caller owns
    * @throws ApiError `storage_corrupt` when the value is not what was sealed for this row
@@ -107,3 +116,29 @@ export function openEveryValue(sealer: RowSealer, row: Pick<Row, 'clear' | 'part
  */
 export const inNoStore = (row: NewRow): Row =>
   storedRow(0, { ...row, parts: row.parts.map(part => Uint8Array.from(part)) })
+
+/*
+ * Records that are kept as one sealed JSON text, in the installation's key scope: they are looked
+ * up before a tenant is known. What a row is found by is its feature's to say.
+ */
+
+interface Sealing {
+  readonly keys: Keys
+  readonly randomBytes: (count: number) => Uint8Array
+}
+
+interface JsonRecord<T> {
+  /** @param version 1 for a new record, one more with each change */
+  readonly seal: (sealing: Sealing, record: T, header: RowHeader, version: number) => NewRow
+  /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
+  readonly open: (keys: Keys, row: Row) => T
+}
+
+export function jsonRecord<T>(collection: Collection): JsonRecord<T> {
+  const sealerOf = ({ installation: scope }: Keys): RowSealer => ({ scope, collection })
+  return {
+    seal: ({ keys, randomBytes }, record, header, version) =>
+      sealRow(sealerOf(keys), randomBytes, header, version, [utf8(JSON.stringify(record))]),
+    open: (keys, row) => JSON.parse(openRow(sealerOf(keys), row).text(0)) as T,
+  }
+}

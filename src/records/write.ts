@@ -1,11 +1,39 @@
 /**
- * Read, decide, write once: the one pattern by which every feature changes the store.
+ * Room for what one request needs to be answered: rows that are read for it, what is opened of
+ * them, and the answer itself until it was sent.
  *
+ * Whoever reads much says so before it is opened. Source: contract section 16 (`decision:`).
  * @module
  */
+import type { Row, Change, Store } from '../store/contract.ts'
 import { ApiError } from '../errors.ts'
 import { writeAttemptsMax } from '../limits.ts'
-import type { Change, Store } from '../store/contract.ts'
+import { hexOf } from '../bytes.ts'
+import { openFairQueue, type FairQueue } from '../turns.ts'
+
+export interface Room {
+  /**
+   * So many bytes at a time. What was asked for before counts towards it.
+   * @throws ApiError `overloaded` where so many are not free
+   */
+  readonly needs: (bytes: number) => void
+}
+
+/** Who asks, with the room of its request; absent where nobody bounds it. */
+export interface Housed {
+  readonly room?: Room | undefined
+}
+
+const bytesOf = ({ parts }: Row): number => parts.reduce((bytes, part) => bytes + part.length, 0)
+
+/** @throws ApiError `overloaded` where there is no room for all of them */
+export function makeRoom({ room }: Housed, rows: readonly Row[]): void {
+  room?.needs(rows.reduce((bytes, row) => bytes + bytesOf(row), 0))
+}
+
+/*
+ * Read, decide, write once: the one pattern by which every feature changes the store.
+ */
 
 /** Where a row stood when it was read. */
 interface RowVersion {
@@ -78,4 +106,45 @@ export async function untilWritten<T>(
     if (landed !== undefined) return landed.result
   }
   throw changedByOthers()
+}
+
+/*
+ * Turns: in one process, the writers of one row go one after the other.
+ *
+ * Only to spare them from failing each other over and over: that a write lands on what was read is
+ * decided by the store, also against writers of other processes. Credentials have turns, so that
+ * nobody waits for all the writes that another one has brought.
+ */
+
+/** Of each row that is being written: who waits, by the ordinal of their credential. */
+const waitingFor = new Map<string, FairQueue<() => void>>()
+
+function beginNext(key: string, waiting: FairQueue<() => void>): void {
+  for (const [owner] of waiting.heads()) {
+    waiting.take(owner)?.()
+    return
+  }
+  waitingFor.delete(key)
+}
+
+/**
+ * Runs the task when no other one of the same digest is under way, whose end may be well or badly.
+ * @param digest a unique of the row; keyed, so it is the row's own among all stores
+ * @param owner  the ordinal of the credential on whose behalf it runs
+ */
+export async function inTurn<T>(
+  digest: Uint8Array,
+  owner: number,
+  task: () => Promise<T>,
+): Promise<T> {
+  const key = hexOf(digest)
+  const known = waitingFor.get(key)
+  const waiting = known ?? openFairQueue()
+  if (known === undefined) waitingFor.set(key, waiting)
+  else await new Promise<void>(resolve => waiting.add(owner, resolve))
+  try {
+    return await task()
+  } finally {
+    beginNext(key, waiting)
+  }
 }

@@ -1,12 +1,78 @@
 /**
+ * Containers: paths that group tokens, `/pci/high/`.
+ *
+ * A normal container is in lower case, starts and ends with `/`, has no empty segment, and no
+ * segment but of ASCII letters, digits, `_` and `-`. So a prefix is always a whole-segment prefix.
+ * Source: contract section 7.
+ * @module
+ */
+import { invalid } from '../errors.ts'
+import { containerCharsMax, containerSegmentsMax } from '../limits.ts'
+import type { Permission } from './permissions.ts'
+
+// No flag: under `i` and `u` the Kelvin sign would be a letter.
+const shape = /^\/(?:[A-Za-z0-9_-]+\/)*$/
+
+const separator = '/'
+
+const segmentsOf = (container: string): readonly string[] => container.split(separator).slice(1, -1)
+
+/**
+ * decision: `/` alone is a container, for rules and for tokens. Only a rule on `/` covers a token
+ * there, so it is the narrowest place, not the widest.
+ * @param at  path under which a fault is reported
+ * @returns the container in lower case
+ * @throws ApiError `invalid_request`
+ */
+export const normaliseContainer = (container: string, at: string): string => {
+  if (container.length > containerCharsMax) {
+    throw invalid(at, `expected at most ${containerCharsMax} characters, got ${container.length}`)
+  }
+  if (!shape.test(container)) {
+    throw invalid(at, 'expected a path as /a/b-1/ of letters, digits, underscores and dashes')
+  }
+  if (segmentsOf(container).length > containerSegmentsMax) {
+    throw invalid(at, `expected at most ${containerSegmentsMax} segments`)
+  }
+  return container.toLowerCase()
+}
+
+/**
+ * The beginning of a container, which need not end with a segment: `/pci`. The empty one begins
+ * all containers.
+ * @param at  path under which a fault is reported
+ * @returns the beginning in lower case
+ * @throws ApiError `invalid_request` where no container begins so
+ */
+export const normaliseContainerStart = (text: string, at: string): string =>
+  text.endsWith('/')
+    ? normaliseContainer(text, at)
+    : normaliseContainer(text + '/', at).slice(0, -1)
+
+/**
+ * Both in normal form, so that the closing `/` makes a prefix end with a segment.
+ * @returns whether `inner` is `outer` or lies below it
+ */
+export const containerCovers = (outer: string, inner: string): boolean => inner.startsWith(outer)
+
+/**
+ * @param container  in normal form
+ * @returns every container that covers it, from `/` to itself
+ */
+export const containerAncestors = (container: string): string[] => {
+  const ancestors = [separator]
+  for (const segment of segmentsOf(container)) {
+    ancestors.push(`${ancestors.at(-1)}${segment}${separator}`)
+  }
+  return ancestors
+}
+
+/*
  * Who may see what of a token: rules first, in ascending priority, plain permissions last.
  *
  * Pure: decides over grants and a token's place, knows nothing of callers or storage.
  * Source: contract section 11.
- * @module
  */
-import { containerCovers } from './containers.ts'
-import type { Permission } from './permissions.ts'
 
 export const transforms = ['redact', 'mask', 'reveal'] as const
 export type Transform = (typeof transforms)[number]
@@ -91,3 +157,36 @@ export const rankOf = (transform: Transform | undefined): number =>
 /** The one that shows less. */
 export const lesserOf = (one: Transform, other: Transform): Transform =>
   rankOf(one) < rankOf(other) ? one : other
+
+/*
+ * Whether whoever asks sees all that an answer could tell of, so that it has nothing to guess.
+ */
+
+const coversAll = ({ container, conditions }: Rule): boolean =>
+  container === '/' || (container === undefined && conditions?.length === 0)
+
+/**
+ * Whether everything that the grants cover for that permission is revealed. What stands behind a
+ * rule that covers everything decides nothing.
+ */
+export function revealsAll({ permissions, rules }: Grants, permission: Permission): boolean {
+  for (const rule of rules) {
+    if (!rule.permissions.includes(permission)) continue
+    if (rule.transform !== 'reveal') return false
+    if (coversAll(rule)) return true
+  }
+  return !permissions.includes(permission) || plainTransform(permission) === 'reveal'
+}
+
+/** Whether every token there is would be revealed, whatever covers it. */
+export const revealsEverywhere = ({ rules }: Grants, permission: Permission): boolean => {
+  const deciding = rules.filter(rule => rule.permissions.includes(permission))
+  const last = deciding.findIndex(coversAll)
+  return last >= 0 && deciding.slice(0, last + 1).every(rule => rule.transform === 'reveal')
+}
+
+/**
+ * Has nothing to guess: those that may be equal to a token lie wherever the caller creates, not
+ * only where that one lies.
+ */
+export const seesAllData = (grants: Grants): boolean => revealsEverywhere(grants, 'token:read')

@@ -5,11 +5,17 @@
  * check of that. Every fault is reported, by its path. Source: contract section 11.
  * @module
  */
-import type { Condition, Grants, Rule, Transform } from './access.ts'
-import { normaliseContainer } from './containers.ts'
-import { addFault, throwFaults, type Faults } from './faults.ts'
+import {
+  type Condition,
+  type Grants,
+  type Rule,
+  type Transform,
+  normaliseContainer,
+  plainTransform,
+  rankOf,
+} from './access.ts'
+import { addFault, throwFaults, type Faults, ApiError, present } from '../errors.ts'
 import { mayHold, type CallerType, type Permission } from './permissions.ts'
-import { ApiError } from '../errors.ts'
 
 /** A rule of a request, of the right shape. */
 export interface RuleDraft {
@@ -32,7 +38,7 @@ export interface RuleScope {
 }
 
 /** @param path of the rule, `rules[0]` */
-export type CheckScope<R extends RuleDraft> = (faults: Faults, path: string, rule: R) => RuleScope
+type CheckScope<R extends RuleDraft> = (faults: Faults, path: string, rule: R) => RuleScope
 
 /** @returns what `check` returns, or `undefined` where it refused: then its fault was added */
 export function collectFault<T>(faults: Faults, path: string, check: () => T): T | undefined {
@@ -112,3 +118,146 @@ export function composeGrants<R extends RuleDraft>(
   throwFaults(faults)
   return { permissions, rules: rules.toSorted((a, b) => a.priority - b.priority) }
 }
+
+/*
+ * What is left of grants under a limit: nothing is seen through the rest that the limit would not
+ * show as plainly, nor the grants themselves.
+ *
+ * Containers fall into classes: all that no bound of any rule tells apart. Of each it is known what
+ * the limit shows there at least. A rule stands, for one permission, where that is enough in
+ * every class that it may decide. One that falls uncovers what stands behind it, so it bounds that
+ * too. Conservative: of conditions only those on containers narrow a rule, and ids may be any.
+ * Sound while a token stands in one container (limits, `containersMax`).
+ * Source: contract section 12, `sessions.grants_within_authorizer`.
+ */
+
+/** Containers that start with a text, or the one that equals it. */
+interface Bound {
+  readonly text: string
+  readonly isExact: boolean
+}
+
+const everywhere: Bound = { text: '/', isExact: false }
+
+const isInside = (inner: Bound, outer: Bound): boolean =>
+  outer.isExact ? inner.isExact && inner.text === outer.text : inner.text.startsWith(outer.text)
+
+/** Of two beginnings one goes on where the other ends, or they have nothing in common. */
+function meet(a: Bound | undefined, b: Bound): Bound | undefined {
+  if (a === undefined) return undefined
+  if (isInside(a, b)) return a
+  return isInside(b, a) ? b : undefined
+}
+
+/** A rule, and the containers that it may cover; it covers none without a bound. */
+interface Area {
+  readonly rule: Rule
+  readonly rank: number
+  readonly bound: Bound | undefined
+  /** Whether it covers all that stands there, whatever its id. */
+  readonly isWhole: boolean
+}
+
+function areaOf(rule: Rule): Area {
+  const { container, conditions } = rule
+  const rank = rankOf(rule.transform)
+  if (container !== undefined) {
+    return { rule, rank, bound: { text: container, isExact: false }, isWhole: true }
+  }
+  // A rule without a scope covers nothing.
+  if (conditions === undefined) return { rule, rank, bound: undefined, isWhole: false }
+  const onContainers = conditions.filter(({ attribute }) => attribute === 'container')
+  const bound = onContainers.reduce(
+    (met: Bound | undefined, { operator, value }) =>
+      meet(met, { text: value, isExact: operator === 'equals' }),
+    everywhere,
+  )
+  return { rule, rank, bound, isWhole: onContainers.length === conditions.length }
+}
+
+/** Containers that all rules of both sides cover alike, and the areas of each side there. */
+interface Class {
+  readonly granted: ReadonlySet<Area>
+  readonly limiting: readonly Area[]
+}
+
+function classesOf(granted: readonly Area[], limiting: readonly Area[]): readonly Class[] {
+  const bounds = [...granted, ...limiting].flatMap(({ bound }) => (bound ? [bound] : []))
+  return [everywhere, ...bounds].map(at => {
+    const isThere = ({ bound }: Area) => bound !== undefined && isInside(at, bound)
+    return { granted: new Set(granted.filter(isThere)), limiting: limiting.filter(isThere) }
+  })
+}
+
+const plainRank = ({ permissions }: Grants, permission: Permission): number =>
+  rankOf(permissions.includes(permission) ? plainTransform(permission) : undefined)
+
+/** What grants show at least, by their areas in one place. */
+function leastOf(grants: Grants, areas: readonly Area[], permission: Permission): number {
+  let least = Number.POSITIVE_INFINITY
+  for (const { rule, rank, isWhole } of areas) {
+    if (!rule.permissions.includes(permission)) continue
+    least = Math.min(least, rank)
+    if (isWhole) return least
+  }
+  return Math.min(least, plainRank(grants, permission))
+}
+
+interface Sides {
+  readonly areas: readonly Area[]
+  readonly classes: readonly Class[]
+  readonly limit: Grants
+}
+
+/** @returns the rules that stand for a permission, and whether it would stand plainly */
+function standing({ areas, classes, limit }: Sides, grants: Grants, permission: Permission) {
+  const places = classes.map(({ granted, limiting }) => ({
+    granted,
+    ceiling: leastOf(limit, limiting, permission),
+    isDecided: false,
+  }))
+  const stands = (open: typeof places, rank: number): boolean => {
+    if (open.every(({ ceiling }) => rank <= ceiling)) return true
+    for (const place of open) place.ceiling = Math.min(place.ceiling, rank)
+    return false
+  }
+  const rules = new Set<Rule>()
+  for (const area of areas) {
+    if (!area.rule.permissions.includes(permission)) continue
+    const open = places.filter(({ granted, isDecided }) => !isDecided && granted.has(area))
+    if (!stands(open, area.rank)) continue
+    rules.add(area.rule)
+    if (area.isWhole) for (const place of open) place.isDecided = true
+  }
+  const open = places.filter(({ isDecided }) => !isDecided)
+  return { rules, isPlain: stands(open, plainRank(grants, permission)) }
+}
+
+const uniqueOf = ({ permissions, rules }: Grants): readonly Permission[] => [
+  ...new Set([...permissions, ...rules.flatMap(rule => rule.permissions)]),
+]
+
+/**
+ * The permissions, plain and of each rule, that are provably within `limit`; a rule without any is
+ * left out. Takes bounds times rules, of both sides.
+ */
+export function grantsWithin(grants: Grants, limit: Grants): Grants {
+  const areas = grants.rules.map(areaOf)
+  const limiting = limit.rules.map(areaOf)
+  const sides = { areas, classes: classesOf(areas, limiting), limit }
+  const held = new Map(uniqueOf(grants).map(each => [each, standing(sides, grants, each)]))
+  const heldOf = (permission: Permission) =>
+    present(held.get(permission), 'every permission of the grants is looked at')
+  const rules = grants.rules.flatMap(rule => {
+    const left = rule.permissions.filter(each => heldOf(each).rules.has(rule))
+    return left.length === 0 ? [] : [{ ...rule, permissions: left }]
+  })
+  return { permissions: grants.permissions.filter(each => heldOf(each).isPlain), rules }
+}
+
+const countOf = ({ permissions, rules }: Grants): number =>
+  rules.reduce((count, rule) => count + rule.permissions.length, permissions.length)
+
+/** @returns whether each permission and rule of `grants` is provably within `limit` */
+export const isWithin = (grants: Grants, limit: Grants): boolean =>
+  countOf(grantsWithin(grants, limit)) === countOf(grants)

@@ -6,8 +6,7 @@
  * @module
  */
 import { metadataKeyCharsMax, metadataPairsMax, metadataValueCharsMax } from '../limits.ts'
-import { invalid } from '../errors.ts'
-import { addFault, type Faults, throwFaults } from './faults.ts'
+import { invalid, addFault, type Faults, throwFaults } from '../errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { hasCharacters } from '../text/own.ts'
 

@@ -1,18 +1,166 @@
 /**
+ * Social security and employer identification numbers: nine digits, kept as they were written.
+ *
+ * Dashes stand where they belong, all or none. Source: contract section 5.
+ * @module
+ */
+import { invalid, addFault, type Faults, throwFaults } from '../errors.ts'
+import { type Json, isJsonObject, copyMembers, isExactNumber } from '../json/json.ts'
+import {
+  bankAccountDigitsMax,
+  usBankAccountDigitsMin,
+  cardNumberDigitsMax,
+  cardNumberDigitsMin,
+} from '../limits.ts'
+import { isAbaValid, isDigits, isLuhnValid } from '../text/digits.ts'
+import { canonicalNumberText } from '../json/number.ts'
+import type { DigitsPlace } from './hidden-digits.ts'
+
+const socialSecurityNumber = /^(?:[0-9]{9}|[0-9]{3}-[0-9]{2}-[0-9]{4})$/
+const employerIdNumber = /^(?:[0-9]{9}|[0-9]{2}-[0-9]{7})$/
+
+/** @throws ApiError `invalid_request` unless it is nine digits, with dashes as 3-2-4 or none */
+export const normaliseSocialSecurityNumber = (data: Json, at: string): Json => {
+  if (typeof data === 'string' && socialSecurityNumber.test(data)) return data
+  throw invalid(at, 'expected a string of nine digits, with dashes as 3-2-4 or without')
+}
+
+/** @throws ApiError `invalid_request` unless it is nine digits, with a dash as 2-7 or none */
+export const normaliseEmployerIdNumber = (data: Json, at: string): Json => {
+  if (typeof data === 'string' && employerIdNumber.test(data)) return data
+  throw invalid(at, 'expected a string of nine digits, with a dash as 2-7 or without')
+}
+
+/*
+ * Bank data: the `bank` object and the bare numbers of US banks.
+ *
+ * Leading zeros are kept, so numbers are strings. Members that are not of a bank are kept.
+ * Source: contract section 5; spec, Token data validations.
+ */
+
+const routingExpected = 'expected a string of nine digits that passes the ABA check'
+const accountExpected = `expected a string of 1 to ${bankAccountDigitsMax} digits`
+const usAccountExpected =
+  `expected a string of ${usBankAccountDigitsMin} ` + `to ${bankAccountDigitsMax} digits`
+
+const isRoutingNumber = (value: Json | undefined): boolean =>
+  typeof value === 'string' && isAbaValid(value)
+
+const isAccountNumber = (value: Json | undefined, digitsMin: number): boolean =>
+  typeof value === 'string' && isDigits(value, digitsMin, bankAccountDigitsMax)
+
+/**
+ * @param at  path of the value, `data`
+ * @throws ApiError `invalid_request` with all faults
+ */
+export const normaliseBank = (data: Json, at: string): Json => {
+  if (!isJsonObject(data)) throw invalid(at, 'expected a bank object')
+  const faults: Faults = new Map()
+  if (!isRoutingNumber(data.get('routing_number'))) {
+    addFault(faults, `${at}.routing_number`, routingExpected)
+  }
+  if (!isAccountNumber(data.get('account_number'), 1)) {
+    addFault(faults, `${at}.account_number`, accountExpected)
+  }
+  throwFaults(faults)
+  return data
+}
+
+/** @throws ApiError `invalid_request` unless it is a string of 3 to 17 digits */
+export const normaliseUsBankAccountNumber = (data: Json, at: string): Json => {
+  if (!isAccountNumber(data, usBankAccountDigitsMin)) throw invalid(at, usAccountExpected)
+  return data
+}
+
+/** @throws ApiError `invalid_request` unless it is a string of nine digits that passes ABA */
+export const normaliseUsBankRoutingNumber = (data: Json, at: string): Json => {
+  if (!isRoutingNumber(data)) throw invalid(at, routingExpected)
+  return data
+}
+
+/*
+ * Card data: the `card` object and the bare `card_number`.
+ *
+ * Members that are not of a card are kept, and the order of members stays. Numbers that the Luhn
+ * formula takes are taken, whatever their brand; past years too.
+ * Source: contract section 5.
+ */
+
+const numberExpected =
+  `expected a string of ${cardNumberDigitsMin} to ${cardNumberDigitsMax} digits ` +
+  'without separators that passes the Luhn check'
+const monthExpected = 'expected an integer from 1 to 12'
+const yearExpected = 'expected a year of four digits'
+const cvcExpected = 'expected a string of three or four digits'
+
+const isCardNumber = (value: Json | undefined): value is string =>
+  typeof value === 'string' &&
+  isDigits(value, cardNumberDigitsMin, cardNumberDigitsMax) &&
+  isLuhnValid(value)
+
+/** The digits of a text or of a number of integer value: `"07"`, `7` and `7.0`. */
+const numeralOf = (value: Json): string => {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return String(value)
+  return isExactNumber(value) ? canonicalNumberText(value.numberText) : ''
+}
+
+const parseMonth = (value: Json): number | undefined => {
+  const numeral = numeralOf(value)
+  const month = isDigits(numeral, 1, 2) ? Number(numeral) : 0
+  return month >= 1 && month <= 12 ? month : undefined
+}
+
+const parseYear = (value: Json): number | undefined => {
+  const numeral = numeralOf(value)
+  // A year with a leading zero would not keep its four digits as an integer.
+  return isDigits(numeral, 4, 4) && numeral[0] !== '0' ? Number(numeral) : undefined
+}
+
+const parseCvc = (value: Json): string | undefined => {
+  const numeral = numeralOf(value)
+  return isDigits(numeral, 3, 4) ? numeral : undefined
+}
+
+const optionalMembers = [
+  ['expiration_month', parseMonth, monthExpected],
+  ['expiration_year', parseYear, yearExpected],
+  ['cvc', parseCvc, cvcExpected],
+] as const
+
+/**
+ * @param at  path of the value, `data`
+ * @returns the same members in the same order; month and year as integers, cvc as a string
+ * @throws ApiError `invalid_request` with all faults
+ * decision: null in an optional member means that it is not given, and is kept.
+ */
+export const normaliseCard = (data: Json, at: string): Json => {
+  if (!isJsonObject(data)) throw invalid(at, 'expected a card object')
+  const faults: Faults = new Map()
+  const card = copyMembers(data)
+  if (!isCardNumber(data.get('number'))) addFault(faults, `${at}.number`, numberExpected)
+  for (const [name, parse, expected] of optionalMembers) {
+    const value = data.get(name) ?? null
+    if (value === null) continue
+    const parsed = parse(value)
+    if (parsed === undefined) addFault(faults, `${at}.${name}`, expected)
+    else card.set(name, parsed)
+  }
+  throwFaults(faults)
+  return card
+}
+
+/** @throws ApiError `invalid_request` unless it is a Luhn-valid string of 13 to 19 digits */
+export const normaliseCardNumber = (data: Json, at: string): Json => {
+  if (!isCardNumber(data)) throw invalid(at, numberExpected)
+  return data
+}
+
+/*
  * The token types and what each of them stands for, as data.
  *
  * Adding a type is adding a row. Source: the table of contract section 5.
- * @module
  */
-import {
-  normaliseBank,
-  normaliseUsBankAccountNumber,
-  normaliseUsBankRoutingNumber,
-} from './bank.ts'
-import { normaliseCard, normaliseCardNumber } from './card.ts'
-import type { DigitsPlace } from './hidden-digits.ts'
-import type { Json } from '../json/json.ts'
-import { normaliseEmployerIdNumber, normaliseSocialSecurityNumber } from './national-ids.ts'
 
 export type TokenType = {
   readonly name: string

@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Keys } from '../crypto/scope.ts'
+import type { Keys } from '../crypto/keyring.ts'
 import { ApiError } from '../errors.ts'
 import type { Store } from '../store/contract.ts'
 import { openLmdbStore, type LmdbStore } from '../store/lmdb/open.ts'

@@ -1,14 +1,69 @@
 /**
+ * The way to a file: every folder and symbolic link that the system passes to get there.
+ *
+ * Whoever may write any of them decides what is found at its end.
+ * @module
+ */
+import { lstatSync, readlinkSync, type Stats } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { symbolicLinksMax } from '../limits.ts'
+import type { FolderOptions } from './data-folder.ts'
+import { CommandFailure } from './failure.ts'
+
+/** One place on the way, as it is itself: a link is not followed. */
+interface Place {
+  readonly path: string
+  readonly stats: Stats
+}
+
+/** What cannot be looked at is told of by whoever opens it. */
+function placeAt(path: string): Place | undefined {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    return stats && { path, stats }
+  } catch {
+    return undefined
+  }
+}
+
+const namesIn = (path: string): string[] => path.split('/').filter(name => name !== '')
+
+/**
+ * From the root to what the path leads to; it ends before the first place that is not there.
+ * @returns `end` is absent where nothing is at the end
+ */
+function wayTo(path: string): { readonly passed: readonly Place[]; readonly end?: Place } {
+  const passed: Place[] = []
+  let names = namesIn(resolve(path))
+  let at = placeAt('/')
+  let links = 0
+  while (at !== undefined) {
+    const [name, ...rest] = names
+    if (name === undefined) return { passed, end: at }
+    names = rest
+    if (name === '.') continue
+    const next = placeAt(name === '..' ? dirname(at.path) : join(at.path, name))
+    if (next?.stats.isSymbolicLink() !== true) {
+      passed.push(at)
+      at = next
+      continue
+    }
+    links += 1
+    if (links > symbolicLinksMax) break
+    passed.push(at, next)
+    const target = readlinkSync(next.path)
+    names = [...namesIn(target), ...names]
+    if (target.startsWith('/')) at = placeAt('/')
+  }
+  return { passed }
+}
+
+/*
  * Whom the files of a vault belong to, and who may write them: a vault that others may write is
  * theirs as much as its owner's, so `coffer serve` refuses it.
  *
  * By owners and mode bits alone: lists of access beside them are not looked at.
- * @module
  */
-import { join } from 'node:path'
-import type { FolderOptions } from './data-folder.ts'
-import { CommandFailure } from './failure.ts'
-import { wayTo, type Place } from './way.ts'
 
 const othersMayWrite = 0o022
 const sticky = 0o1000

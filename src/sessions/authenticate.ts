@@ -13,11 +13,10 @@
  */
 import type { Grants } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
-import { grantsWithin } from '../rules/grant-limit.ts'
+import { grantsWithin } from '../rules/grants.ts'
 import type { MaybeLater } from '../maybe-later.ts'
-import { isExpired } from '../records/deadline.ts'
+import { isExpired, inNoStore } from '../records/sealed-row.ts'
 import { cacheByGeneration } from '../records/generation-cache.ts'
-import { inNoStore } from '../records/sealed-row.ts'
 import type { Row } from '../store/contract.ts'
 import type { SessionDeps } from './deps.ts'
 import {
@@ -27,8 +26,8 @@ import {
   sessionKeyDigest,
   type SessionRecord,
   type StoredSession,
+  findBacking,
 } from './record.ts'
-import { findBacking } from './standing.ts'
 
 /** No application key starts so: an underscore is not of base58. */
 export const sessionKeyPrefix = 'key_sess_'

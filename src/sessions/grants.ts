@@ -4,9 +4,13 @@
  * Source: spec, "Access rule", "Condition"; contract sections 11 and 12.
  * @module
  */
-import type { Condition, Grants } from '../rules/access.ts'
-import { normaliseContainer, normaliseContainerStart } from '../rules/containers.ts'
-import { addFault, type Faults } from '../rules/faults.ts'
+import {
+  type Condition,
+  type Grants,
+  normaliseContainer,
+  normaliseContainerStart,
+} from '../rules/access.ts'
+import { addFault, type Faults, invalid } from '../errors.ts'
 import {
   checkRuleContainer,
   collectFault,
@@ -15,7 +19,6 @@ import {
   type RuleScope,
 } from '../rules/grants.ts'
 import { hasCharacters } from '../text/own.ts'
-import { invalid } from '../errors.ts'
 import { tokenIdCharsMax } from '../limits.ts'
 import type { SessionRuleBody } from './schema.ts'
 

@@ -11,8 +11,13 @@ import { printInstantUtc } from '../rules/instants.ts'
 import { openCursor, sealCursor } from '../records/cursor.ts'
 import type { Row } from '../store/contract.ts'
 import type { SessionDeps } from './deps.ts'
-import { isUsable, openSession, sessionTenantTerm, type SessionRecord } from './record.ts'
-import { findBacking } from './standing.ts'
+import {
+  isUsable,
+  openSession,
+  sessionTenantTerm,
+  type SessionRecord,
+  findBacking,
+} from './record.ts'
 
 /** What the cursors of this list are bound to. */
 const question = JSON.stringify(['sessions'])

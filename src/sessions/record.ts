@@ -7,12 +7,14 @@
  * @module
  */
 import { termDigest, uniqueDigest } from '../crypto/digest.ts'
-import type { Keys } from '../crypto/scope.ts'
+import type { Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import type { Grants } from '../rules/access.ts'
 import { clockStepMsMax, sessionMsMax } from '../limits.ts'
-import { jsonRecord } from '../records/json-record.ts'
+import { jsonRecord } from '../records/sealed-row.ts'
 import type { Digest, NewRow, Row } from '../store/contract.ts'
+import type { Caller } from '../rules/caller.ts'
+import type { SessionDeps } from './deps.ts'
 
 export interface SessionRecord {
   /** Absent in sessions of an older version. */
@@ -83,3 +85,32 @@ export const openSession = (keys: Keys, row: Row): StoredSession => ({
   row,
   record: open(keys, row),
 })
+
+/*
+ * Whether a session still stands: it ends with the application that created it and with the one
+ * that authorized it, and with the keys by which they did. Source: contract section 12.
+ *
+ * decision: the session of an authorizer that is gone costs a look-up and an opening more than what
+ * else is refused, two openings where that one has another key: it tells whoever has the session's
+ * key. One of an older version names no keys; it ends with both applications alone, and after 24
+ * hours at most.
+ */
+
+/** The applications behind a session, as they stand. */
+interface Backing {
+  readonly creator: Caller
+  /** Absent until the session is authorized. */
+  readonly authorizer?: Caller
+}
+
+/** @returns `undefined` for a session that has ended */
+export async function findBacking(
+  { findApplication }: SessionDeps,
+  { tenantId, applicationId, keyNumber, authorization }: SessionRecord,
+): Promise<Backing | undefined> {
+  const creator = await findApplication(tenantId, applicationId, keyNumber)
+  if (creator === undefined || authorization === undefined) return creator && { creator }
+  const { authorizedBy, keyNumber: authorizedUnder } = authorization
+  const authorizer = await findApplication(tenantId, authorizedBy, authorizedUnder)
+  return authorizer === undefined ? undefined : { creator, authorizer }
+}

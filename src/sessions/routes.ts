@@ -9,9 +9,9 @@ import { invalid } from '../errors.ts'
 import { hooks } from '../gate/hooks.ts'
 import { operation, type Call, type Reply } from '../gate/operation.ts'
 import type { Pipeline } from '../gate/pipeline.ts'
-import { printStretch, readPageRequest } from '../gate/query.ts'
+import { printStretch, readPageRequest } from '../gate/request.ts'
 import type { SessionDeps } from './deps.ts'
-import { endSession } from './end.ts'
+import { endSession, authorizeSession, createSession } from './service.ts'
 import { authorizeSessionExamples, newSessionExamples, sessionListExamples } from './examples.ts'
 import { listSessions } from './list.ts'
 import {
@@ -20,7 +20,6 @@ import {
   newSessionSchema,
   sessionListSchema,
 } from './schema.ts'
-import { authorizeSession, createSession } from './service.ts'
 
 async function create(deps: SessionDeps, { caller }: Call): Promise<Reply> {
   const { id, key, nonce, expiresAtMs } = await createSession(deps, caller)

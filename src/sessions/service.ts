@@ -7,7 +7,7 @@
 import { base58, uuidOf } from '../bytes.ts'
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
-import { isWithin } from '../rules/grant-limit.ts'
+import { isWithin } from '../rules/grants.ts'
 import { parseFutureInstant } from '../rules/instants.ts'
 import { ApiError, invalid, invariant } from '../errors.ts'
 import { sessionMsDefault, sessionMsMax } from '../limits.ts'
@@ -26,13 +26,13 @@ import {
   sessionUnique,
   type SessionRecord,
   type StoredSession,
+  findBacking,
 } from './record.ts'
-import { findBacking } from './standing.ts'
 
 const secretRandomBytes = 16
 
 /** The key and the nonce of a session exist in clear only here. */
-export interface NewSession {
+interface NewSession {
   readonly id: string
   readonly key: Secret
   readonly nonce: Secret
@@ -129,5 +129,36 @@ export function authorizeSession(
     const replace = sealSession(deps, authorized, row.uniques, row.version + 1)
     const change = { replace, ordinal: row.ordinal, ifVersion: row.version }
     return (await writeAs(deps.store, caller, [change])) ? { result: undefined } : undefined
+  })
+}
+
+/*
+ * Ending a session before its time. Source: contract section 12.
+ *
+ * A manager ends any session of its tenant, a private application those that it authorized; to it
+ * any other one is as absent.
+ */
+
+const absent = () => new ApiError('not_found', 'There is no such session.')
+
+const mayEnd = ({ type, applicationId }: Caller, { authorization }: SessionRecord): boolean =>
+  type === 'management' || authorization?.authorizedBy === applicationId
+
+/**
+ * The session's key is refused from the moment this resolves, in every process.
+ * @throws ApiError `not_found`
+ */
+export async function endSession(deps: SessionDeps, caller: Caller, id: string): Promise<void> {
+  const { keys, store, now } = deps
+  const unique = sessionUnique(keys, caller.tenantId, id)
+  await untilWritten(async () => {
+    const row = await store.find(unique)
+    if (row === undefined) throw absent()
+    const { record } = openSession(keys, row)
+    const stands = isUsable(record, now()) && (await findBacking(deps, record)) !== undefined
+    if (!stands || !mayEnd(caller, record)) throw absent()
+    const remove = { remove: row.ordinal, ifVersion: row.version }
+    const landed = await writeAs(store, caller, [remove, { bumpGeneration: true }])
+    return landed ? { result: undefined } : undefined
   })
 }

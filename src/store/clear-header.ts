@@ -10,8 +10,7 @@
  */
 import { rowTermsMax, rowUniquesMax, termBytes, uniqueBytes } from '../limits.ts'
 import type { Digest, NewRow, Row } from './contract.ts'
-import { assertStored } from './corrupt.ts'
-import { readU32, readU48, writeU32, writeU48 } from './whole-numbers.ts'
+import { assertStored, readU32, readU48, writeU32, writeU48 } from './stored-bytes.ts'
 
 type Header = Pick<NewRow, 'uniques' | 'terms' | 'deadlineMs' | 'version'>
 

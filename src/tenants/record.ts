@@ -5,9 +5,9 @@
  * @module
  */
 import { termDigest, uniqueDigest } from '../crypto/digest.ts'
-import type { Keys } from '../crypto/scope.ts'
+import type { Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
-import { jsonRecord } from '../records/json-record.ts'
+import { jsonRecord } from '../records/sealed-row.ts'
 import type { NewRow, Store } from '../store/contract.ts'
 
 export interface TenantRecord {

@@ -8,7 +8,8 @@
  * which their texts were first set; every text is an ordinary one, `__proto__` too.
  * @module
  */
-import { textRunMax } from '../limits.ts'
+import { textRunMax, hashedTextsMax } from '../limits.ts'
+import { ownText } from './own.ts'
 
 /** Whether the first comes before the second in the order of UTF-16 units. */
 export type IsBefore = (a: string, b: string) => boolean
@@ -117,5 +118,46 @@ export class TextMap<V> implements ReadonlyTextMap<V> {
     const run = this.runs[this.runOf(text)] ?? []
     const place = run[this.indexIn(run, text)]
     return place !== undefined && this.texts[place] === text ? place : undefined
+  }
+}
+
+/*
+ * Caches by texts that anybody may have chosen: bounded, and as slow for no set of them. A text is
+ * kept in memory of its own.
+ *
+ * Most look-ups are for the few texts of an application's masks: the latest are looked at first, in
+ * a table of the engine that is too small to be slow. What was not looked up while half as many
+ * others came as there may be is forgotten.
+ */
+
+export interface TextCache<V> {
+  readonly get: (text: string) => V | undefined
+  readonly set: (text: string, value: V) => void
+}
+
+/** @param entriesMax  at least twice `hashedTextsMax` */
+export const openTextCache = <V>(entriesMax: number): TextCache<V> => {
+  const latest = new Map<string, V>()
+  let older = new TextMap<V>()
+  let newer = new TextMap<V>()
+  const keep = (given: string, value: V): void => {
+    const text = ownText(given)
+    if (newer.size >= entriesMax / 2) {
+      older = newer
+      newer = new TextMap()
+    }
+    newer.set(text, value)
+    if (latest.size >= hashedTextsMax) latest.clear()
+    latest.set(text, value)
+  }
+  return {
+    get(text) {
+      const near = latest.get(text)
+      if (near !== undefined) return near
+      const found = newer.get(text) ?? older.get(text)
+      if (found !== undefined) keep(text, found)
+      return found
+    },
+    set: keep,
   }
 }

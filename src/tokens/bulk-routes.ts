@@ -20,7 +20,7 @@ import {
 } from '../gate/operation.ts'
 import type { Pipeline } from '../gate/pipeline.ts'
 import { describeError } from '../gate/problem.ts'
-import type { QueryParameters } from '../gate/query.ts'
+import type { QueryParameters } from '../gate/request.ts'
 import { bulkLeavesMax } from '../limits.ts'
 import { detokenize } from './read/detokenize.ts'
 import {
@@ -31,8 +31,9 @@ import {
 } from './examples.ts'
 import { createTokenSchema, opaqueMembers, tokenSchema, type CreateTokenBody } from './schema.ts'
 import type { Past } from './write/replay.ts'
-import { retokenize, type KeptLeaves } from './write/tokenize-replay.ts'
 import {
+  retokenize,
+  type KeptLeaves,
   printWhole,
   resultsOf,
   tokenizePartly,

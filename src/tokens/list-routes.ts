@@ -16,12 +16,11 @@ import {
   readPartRequest,
   type PartRequest,
   type QueryParameters,
-} from '../gate/query.ts'
+} from '../gate/request.ts'
 import { pageSizeDefault } from '../limits.ts'
 import { searchExamples, tokenListExamples } from './examples.ts'
 import { readTokenFilter } from './find/filters.ts'
-import { listTokens } from './find/list.ts'
-import type { Listed } from './find/listing.ts'
+import { listTokens, type Listed } from './find/listing.ts'
 import {
   listTokensQuery,
   searchTokensSchema,

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { Keys } from '../../src/crypto/scope.ts'
+import type { Keys } from '../../src/crypto/keyring.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { openVaultKeys } from '../../src/vault.ts'
 import { firstLeafOf, readPages } from '../store/data-file.ts'

@@ -9,7 +9,7 @@ import type { Deps } from '../../src/deps.ts'
 import { freeSpaceBytesMin, freeSpaceProbeMs, reserveBytesToRemoveMin } from '../../src/limits.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import type { Allocate } from '../../src/store/lmdb/write/reserve.ts'
+import type { Allocate } from '../../src/store/lmdb/write/write-group.ts'
 import { canary } from '../support/refusal.ts'
 import { openTestVault, requestOf, type Ask } from '../support/vault.ts'
 

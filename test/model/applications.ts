@@ -4,7 +4,7 @@
  * @module
  */
 import type { Grants as RealGrants } from '../../src/rules/access.ts'
-import { isWithin } from '../../src/rules/grant-limit.ts'
+import { isWithin } from '../../src/rules/grants.ts'
 import {
   admit,
   callerOf,

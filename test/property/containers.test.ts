@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import {
-  containerAncestors,
-  containerCovers,
-  normaliseContainer,
-} from '../../src/rules/containers.ts'
+import { containerAncestors, containerCovers, normaliseContainer } from '../../src/rules/access.ts'
 import { ApiError } from '../../src/errors.ts'
 
 const segment = fc.string({

@@ -5,9 +5,8 @@
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createKeyring } from '../../src/crypto/keyring.ts'
+import { createKeyring, openKeys } from '../../src/crypto/keyring.ts'
 import { nonceBytes, portable, primitives } from '../../src/crypto/primitives.ts'
-import { openKeys } from '../../src/crypto/scope.ts'
 import { ApiError } from '../../src/errors.ts'
 import { openRow, sealRow, type Collection, type RowSealer } from '../../src/records/sealed-row.ts'
 import { storedRow } from '../../src/store/clear-header.ts'

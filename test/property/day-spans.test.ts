@@ -5,7 +5,7 @@
  */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { coverDays, dayMs, dayOf, spanOf } from '../../src/rules/day-spans.ts'
+import { coverDays, dayMs, dayOf, spanOf } from '../../src/rules/instants.ts'
 
 const instants = fc.oneof(
   fc.integer({ min: Date.UTC(1990), max: Date.UTC(2090) }),

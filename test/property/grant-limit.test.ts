@@ -9,7 +9,7 @@ import {
   type Place,
   type Rule,
 } from '../../src/rules/access.ts'
-import { isWithin, grantsWithin } from '../../src/rules/grant-limit.ts'
+import { isWithin, grantsWithin } from '../../src/rules/grants.ts'
 import { tokenPermissions } from '../../src/rules/permissions.ts'
 
 // Few names, so that areas often touch.

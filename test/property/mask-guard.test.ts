@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { transforms, type Grants, type Rule } from '../../src/rules/access.ts'
-import { decideTransform } from '../../src/rules/access.ts'
+import { transforms, type Grants, type Rule, decideTransform } from '../../src/rules/access.ts'
 import { filterNames } from '../../src/language/expression/filters/table.ts'
 import { fromPlain, toPlain } from '../../src/json/print.ts'
 import { applyMask, checkMask } from '../../src/rules/mask.ts'

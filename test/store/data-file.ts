@@ -5,9 +5,12 @@
  */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readMetaPages, type MetaPage } from '../../src/store/lmdb/inspect/meta-pages.ts'
+import {
+  readMetaPages,
+  type MetaPage,
+  openDataFile,
+} from '../../src/store/lmdb/inspect/page-file.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { openDataFile } from '../../src/store/lmdb/inspect/page-file.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { insertOf, replaceOf, written } from './rows.ts'
 

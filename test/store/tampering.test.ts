@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import type { Store } from '../../src/store/contract.ts'
-import { encodeChunkKey } from '../../src/store/lmdb/index/chunk-key.ts'
-import { copyToBitmap } from '../../src/store/lmdb/index/container.ts'
-import { encodeDeadline } from '../../src/store/lmdb/rows/deadline-key.ts'
+import { encodeChunkKey } from '../../src/store/lmdb/index/postings.ts'
+import { copyToBitmap } from '../../src/store/lmdb/index/bitmap.ts'
+import {
+  encodeDeadline,
+  encodeRow,
+  encodeRowKey,
+  encodeUniqueEntry,
+} from '../../src/store/lmdb/rows/row-codec.ts'
 import { openEnvironment, type Environment, type Table } from '../../src/store/lmdb/environment.ts'
 import type { Finding } from '../../src/store/lmdb/inspect/integrity.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { encodeRow } from '../../src/store/lmdb/rows/row-codec.ts'
-import { encodeRowKey } from '../../src/store/lmdb/rows/row-key.ts'
-import { encodeUniqueEntry } from '../../src/store/lmdb/rows/unique-entry.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import {
   expectFault,

@@ -3,7 +3,7 @@
  * values opened.
  * @module
  */
-import type { KeyScope } from '../../src/crypto/scope.ts'
+import type { KeyScope } from '../../src/crypto/keyring.ts'
 import type { Deps } from '../../src/deps.ts'
 
 /** How often each was done. A value that is sealed counts as an opened one. */

@@ -2,8 +2,7 @@
  * Expressions under test, on plain values.
  * @module
  */
-import { compileTemplate } from '../../src/language/expression/compile.ts'
-import { evaluateTemplate } from '../../src/language/expression/evaluate.ts'
+import { compileTemplate, evaluateTemplate } from '../../src/language/expression/compile.ts'
 import type { Scope } from '../../src/language/expression/run.ts'
 import type { TemplateUse } from '../../src/language/expression/tree.ts'
 import { fromPlain, toPlain } from '../../src/json/print.ts'

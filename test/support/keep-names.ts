@@ -4,7 +4,7 @@
  * `keep-names.ts <what>`.
  * @module
  */
-import type { KeyScope } from '../../src/crypto/scope.ts'
+import type { KeyScope } from '../../src/crypto/keyring.ts'
 import { compileTemplate } from '../../src/language/expression/compile.ts'
 import { parseJson } from '../../src/json/parse.ts'
 import type { Json } from '../../src/json/json.ts'

@@ -3,7 +3,7 @@
  * engine thinks of the place.
  * @module
  */
-import type { Keys } from '../../src/crypto/scope.ts'
+import type { Keys } from '../../src/crypto/keyring.ts'
 import { ApiError } from '../../src/errors.ts'
 import { openRow } from '../../src/records/sealed-row.ts'
 import { readClearHeader } from '../../src/store/clear-header.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { placesOf } from '../../src/errors.ts'
+import { ApiError, placesOf } from '../../src/errors.ts'
 import { canary } from '../support/refusal.ts'
 
 const here = / \| at [^\n]*errors\.test\.ts:[0-9]+:[0-9]+/
@@ -31,4 +31,16 @@ test('a name that is no name, and what is no error, are not shown', () => {
   for (const thrown of [canary, { name: canary, message: canary, stack: canary }, undefined]) {
     expect(placesOf(thrown)).toBe('an unknown error')
   }
+})
+
+test('a cause is kept where there is one, and none is made up', () => {
+  const cause = new Error(canary)
+  expect(new ApiError('internal', 'why', undefined, cause).cause).toBe(cause)
+  expect(new ApiError('internal', 'why')).not.toHaveProperty('cause')
+})
+
+test('an error without a stack shows its name alone', () => {
+  const error = new RangeError(canary)
+  delete error.stack
+  expect(placesOf(error)).toBe('RangeError')
 })

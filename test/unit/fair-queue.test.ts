@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { openFairQueue } from '../../src/fair-queue.ts'
+import { openFairQueue } from '../../src/turns.ts'
 
 test('owners come in turns, and the items of one in their order', () => {
   const queue = openFairQueue<string>()

@@ -10,14 +10,13 @@ import { present } from '../../errors.ts'
 import { expressionCacheEntriesMax } from '../../limits.ts'
 import type { Json } from '../../json/json.ts'
 import { ownText } from '../../text/own.ts'
-import { openTextCache, type TextCache } from '../../text/cache.ts'
-import type { FilterDefinition, Step, Value } from './filters/definition.ts'
+import { openTextCache, type TextCache } from '../../text/map.ts'
+import type { FilterDefinition, Step } from './filters/definition.ts'
 import { findFilter } from './filters/table.ts'
 import { parseTemplate } from './parse.ts'
-import { resolve } from './resolve.ts'
-import { spend, type Run } from './run.ts'
+import { resolve, spend, type Run, startRun, type Scope } from './run.ts'
 import type { FilterCall, Output, Template, TemplateUse } from './tree.ts'
-import { assertOutputFits, assertTextFits, jsonOf, textOf } from './values.ts'
+import { assertOutputFits, assertTextFits, jsonOf, textOf, type Value } from './values.ts'
 
 export interface CompiledTemplate {
   /** Names neither data nor metadata: has the same value for every token. */
@@ -120,3 +119,19 @@ export const compileTemplate = (text: string, at: string, use: TemplateUse): Com
   cache.set(kept, compiled)
   return compiled
 }
+
+/*
+ * Evaluating a compiled expression on the data of one token.
+ *
+ * The data is a value and never text to be parsed: `{{ 1 }}` inside it stays as it is (hardening
+ * H95). Source: contract section 6.
+ */
+
+/**
+ * The value of an expression: of any JSON type when it is exactly one output, else a string.
+ * @throws ApiError `invalid_request` at `scope.at` when a filter cannot work on this data, when it
+ *   would take too much work, or when the output would be larger than a token's data; the message
+ *   holds no value
+ */
+export const evaluateTemplate = (template: CompiledTemplate, scope: Scope): Json =>
+  template.evaluate(startRun(scope))

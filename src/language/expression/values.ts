@@ -1,19 +1,101 @@
 /**
+ * How large a value is as JSON, without printing it.
+ * @module
+ */
+import { isExactNumber, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
+import { invariant, type ApiError } from '../../errors.ts'
+import { evaluationStepsMax, tokenDataBytesMax } from '../../limits.ts'
+import { printCanonicalJson } from '../../json/print.ts'
+import { heldDouble, type JsonNumber } from './numbers.ts'
+import { failed, spend, type Run } from './run.ts'
+
+const scalarSize = (value: Json): number => {
+  if (typeof value === 'string') return value.length + 2
+  return isExactNumber(value) ? value.numberText.length : String(value).length
+}
+
+/**
+ * The characters of the value's JSON text, escapes not counted. Stops as soon as there are more
+ * than `most`, so that a value which names one large part many times costs no more than that.
+ * @returns at most the true size; more than `most` exactly when the true size is
+ */
+export const measureJson = (value: Json, most: number): number => {
+  let size = 1
+  if (isJsonArray(value)) {
+    for (const item of value) {
+      size += measureJson(item, most - size) + 1
+      if (size > most) break
+    }
+    return value.length === 0 ? 2 : size
+  }
+  if (isJsonObject(value)) {
+    for (const [name, member] of value) {
+      size += name.length + 4
+      size += measureJson(member, most - size)
+      if (size > most) break
+    }
+    return value.size === 0 ? 2 : size
+  }
+  return scalarSize(value)
+}
+
+/*
+ * Counting and cutting text by Unicode code points, without making an array of them.
+ *
+ * decision: one character is one code point, so that no cut leaves half of a surrogate pair.
+ * Invariant: well-formed text in, well-formed text out.
+ */
+
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
+
+const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
+
+/** Shorter text is walked faster than it is handed to a native function. */
+const walkedCharsMax = 32
+
+/** Whether the text is long and ASCII: its indexes need no walk. The native count tells at once. */
+const isPlain = (text: string): boolean =>
+  text.length > walkedCharsMax && Buffer.byteLength(text) === text.length
+
+/** The number of code points. */
+export const countCodePoints = (text: string): number => {
+  if (isPlain(text)) return text.length
+  let pairs = 0
+  for (let index = 0; index < text.length; index += 1) {
+    if (isHighSurrogate(text.charCodeAt(index))) pairs += 1
+  }
+  return text.length - pairs
+}
+
+/** The index behind the first `count` code points; the length of the text when it has fewer. */
+export const indexAfter = (text: string, count: number): number => {
+  if (count > walkedCharsMax && isPlain(text)) return Math.min(count, text.length)
+  let index = 0
+  for (let left = count; left > 0 && index < text.length; left -= 1) {
+    index += isHighSurrogate(text.charCodeAt(index)) ? 2 : 1
+  }
+  return index
+}
+
+/** The index of the last `count` code points; 0 when the text has fewer. */
+export const indexBeforeLast = (text: string, count: number): number => {
+  if (count > walkedCharsMax && isPlain(text)) return Math.max(0, text.length - count)
+  let index = text.length
+  for (let left = count; left > 0 && index > 0; left -= 1) {
+    index -= isLowSurrogate(text.charCodeAt(index - 1)) ? 2 : 1
+  }
+  return index
+}
+
+/*
  * What a filter makes of whatever comes in: the conversions that all filters share.
  *
  * decision: an array or object as text is its canonical JSON text, never Liquid's joined items,
  * because `["a","b"]` and `["ab"]` must not fingerprint alike.
- * @module
  */
-import { invariant, type ApiError } from '../../errors.ts'
-import { evaluationStepsMax, tokenDataBytesMax } from '../../limits.ts'
-import { printCanonicalJson } from '../../json/print.ts'
-import { isExactNumber, isJsonArray, type Json } from '../../json/json.ts'
-import type { Value } from './filters/definition.ts'
-import { isPlain } from './code-points.ts'
-import { heldDouble, type JsonNumber } from './numbers.ts'
-import { failed, spend, type Run } from './run.ts'
-import { measureJson } from './size.ts'
+
+/** What flows between filters. Bytes live only between `hmac` and its encoder. */
+export type Value = Json | Uint8Array
 
 const stepsPerPrintedChar = 16
 /**

@@ -6,22 +6,31 @@
  * @module
  */
 import { ApiError } from '../../errors.ts'
-import { checkDue, checkQuery, checkUnique, checkWindow } from '../check-query.ts'
+import { checkDue, checkQuery, checkUnique, checkWindow } from '../checks.ts'
 import type { Row, Store } from '../contract.ts'
-import { noChunkCounts, openChunkCounts, type ChunkCounts } from './index/chunk-counts.ts'
-import { commit } from './write/commit.ts'
-import { openCommitQueue, type CommitGroup } from './write/commit-queue.ts'
+import { noChunkCounts, openChunkCounts, type ChunkCounts } from './index/postings.ts'
+import { commit, openCommitQueue, type CommitGroup } from './write/commit.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'
-import { openEnvironment, type Environment } from './environment.ts'
-import { faultOf } from './fault.ts'
-import { freeBytesAt, openSpaceGuard, type FreeBytes } from './write/free-space.ts'
+import {
+  openEnvironment,
+  type Environment,
+  faultOf,
+  openMeta,
+  readGeneration,
+} from './environment.ts'
+import {
+  freeBytesAt,
+  openSpaceGuard,
+  type FreeBytes,
+  openReserve,
+  type Allocate,
+  type Reserve,
+  writeGroup,
+} from './write/write-group.ts'
 import { checkIntegrity, type Finding } from './inspect/integrity.ts'
-import { openMeta, readGeneration } from './meta.ts'
-import { readDue, readPage } from './index/page.ts'
-import { prepareChanges } from './write/prepare-changes.ts'
+import { readDue, readPage } from './index/query.ts'
+import { prepareChanges } from './write/changes.ts'
 import { findRow, readEveryRow } from './rows/stored-rows.ts'
-import { openReserve, type Allocate, type Reserve } from './write/reserve.ts'
-import { writeGroup } from './write/write-group.ts'
 
 export interface LmdbOptions {
   /** An existing folder, for nothing else than the store. */

@@ -5,9 +5,9 @@
  * @module
  */
 import { timingSafeEqual } from 'node:crypto'
-import type { Keys, KeyScope } from '../../crypto/scope.ts'
-import { coverDays } from '../../rules/day-spans.ts'
-import { isUuid, longestPrefix, mayBeginUuid } from '../../rules/id-prefixes.ts'
+import type { Keys, KeyScope } from '../../crypto/keyring.ts'
+import { coverDays } from '../../rules/instants.ts'
+import { isUuid, longestPrefix, mayBeginUuid } from '../../rules/token-ids.ts'
 import { parseStoredJson } from '../../json/parse.ts'
 import { tokenTypeOf } from '../../rules/token-types.ts'
 import { invariant } from '../../errors.ts'

@@ -5,14 +5,14 @@
  * repeated name the first counts. Unknown parameters are ignored.
  * @module
  */
-import { normaliseContainer } from '../../rules/containers.ts'
+import { normaliseContainer } from '../../rules/access.ts'
 import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import { parseJson } from '../../json/parse.ts'
 import { TextMap } from '../../text/map.ts'
 import { ApiError, invalid } from '../../errors.ts'
-import type { QueryParameters } from '../../gate/query.ts'
+import type { QueryParameters } from '../../gate/request.ts'
 import { idFilterMax } from '../../limits.ts'
-import type { TokenFilter } from './list.ts'
+import type { TokenFilter } from './listing.ts'
 
 const metadataName = 'metadata'
 

@@ -12,7 +12,7 @@
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { openGuessWindows, type GuessWindows, type Share } from '../../rules/guess-windows.ts'
-import { revealsAll, seesAllData } from '../../rules/reveals.ts'
+import { revealsAll, seesAllData } from '../../rules/access.ts'
 import { invalid, tooManyRequests } from '../../errors.ts'
 import { keptFor } from '../../kept.ts'
 import { guessClausesMax, sessionGuessBudgets } from '../../limits.ts'

@@ -1,22 +1,50 @@
 /**
+ * How many long walks one credential has under way: they hold much memory for long.
+ *
+ * Kept for each store, in memory alone, and only while a walk is under way.
+ * @module
+ */
+import { ApiError } from '../../errors.ts'
+import { keptFor } from '../../kept.ts'
+import { walksPerCredentialMax, testStepRows } from '../../limits.ts'
+import type { Store, Query } from '../../store/contract.ts'
+import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../rules/caller.ts'
+import { makeRoom, type Housed } from '../../records/write.ts'
+import { walkRows, type Walk } from '../../records/walk-rows.ts'
+import { isExact, type Bounds } from './bounds.ts'
+import { pauses } from '../read/work.ts'
+import { openToken, type StoredToken } from '../record/record.ts'
+
+const walksOf = keptFor<Pick<Store, 'page'>, Map<number, number>>(() => new Map())
+
+/**
+ * @param credential its ordinal
+ * @returns what to call once, when the walk has ended
+ * @throws ApiError `too_many_requests`
+ */
+function enterWalk(store: Pick<Store, 'page'>, credential: number): () => void {
+  const walks = walksOf(store)
+  const count = walks.get(credential) ?? 0
+  if (count >= walksPerCredentialMax) {
+    throw new ApiError('too_many_requests', 'This credential has too many searches under way.')
+  }
+  walks.set(credential, count + 1)
+  return () => {
+    const left = (walks.get(credential) ?? 1) - 1
+    if (left === 0) walks.delete(credential)
+    else walks.set(credential, left)
+  }
+}
+
+/*
  * From bounds to tokens, newest first: pages with an exact total, and walks without one.
  *
  * Exact bounds are one look at the store, and only tokens that are shown are opened. Of others the
  * tokens between the bounds are opened and tested, and their data only where a mask decides, in
  * steps that let other requests in; then the store counts and pages over what surely matches and
  * what passed. A token that changes during the steps is judged as it is when it is shown.
- * @module
  */
-import type { Deps } from '../../deps.ts'
-import type { Caller } from '../../rules/caller.ts'
-import { testStepRows } from '../../limits.ts'
-import { makeRoom, type Housed } from '../../records/room.ts'
-import { walkRows, type Walk } from '../../records/walk-rows.ts'
-import type { Query } from '../../store/contract.ts'
-import { isExact, type Bounds } from './bounds.ts'
-import { pauses } from '../read/pause.ts'
-import { openToken, type StoredToken } from '../record/record.ts'
-import { enterWalk } from './walks.ts'
 
 type Reader = Pick<Deps, 'store' | 'keys' | 'elapsedMs'>
 type Walker = Pick<Caller, 'tenantId' | 'credential'> & Housed
@@ -65,7 +93,7 @@ async function settle(
   return { all: [upper, { any: [lower, { ordinals }] }] }
 }
 
-export interface TokenPage {
+interface TokenPage {
   readonly total: number
   readonly tokens: readonly StoredToken[]
 }

@@ -1,27 +1,67 @@
 /**
+ * References to tokens inside other JSON: `{{ <token id> }}` and `{{ <token id> | filters }}`.
+ *
+ * Ids hold characters that expressions lack, so the id is read here, up to the first bar or the
+ * closing braces, and the filters are compiled as an expression on the token's data. Blanks around
+ * the id are not part of it. Source: contract section 15.
+ * @module
+ */
+import {
+  compileTemplate,
+  type CompiledTemplate,
+  evaluateTemplate,
+} from '../../language/expression/compile.ts'
+import type { Json } from '../../json/json.ts'
+import { assertTokenId } from '../../rules/token-ids.ts'
+import { invalid, addFault, throwFaults, type Faults, ApiError } from '../../errors.ts'
+import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../rules/caller.ts'
+import { parseStoredJson } from '../../json/parse.ts'
+import { printJson } from '../../json/print.ts'
+import { listLeaves, printFrame, type Leaf } from '../../json/leaves.ts'
+import { TextMap, type ReadonlyTextMap } from '../../text/map.ts'
+import { bulkAnswerCharsMax, bulkLeavesMax } from '../../limits.ts'
+import type { Housed } from '../../records/write.ts'
+import { loadToken } from './load.ts'
+import { shownData } from './view.ts'
+import { openWork, type Work } from './work.ts'
+
+interface Reference {
+  readonly id: string
+  /** On `data`; absent where the data itself is asked for. */
+  readonly template?: CompiledTemplate
+}
+
+const opening = '{{'
+const closing = '}}'
+
+/**
+ * @param at  place of the value, for errors
+ * @returns `undefined` for a value without `{{`, which stands for itself
+ * @throws ApiError `invalid_request` for a text that holds `{{` and is not exactly one reference
+ */
+export function readReference(value: Json, at: string): Reference | undefined {
+  if (typeof value !== 'string' || !value.includes(opening)) return undefined
+  if (!value.startsWith(opening) || !value.endsWith(closing)) {
+    throw invalid(at, 'expected {{ and }} around the whole text, or none of them')
+  }
+  const inner = value.slice(opening.length, -closing.length)
+  const bar = inner.indexOf('|')
+  const id = (bar < 0 ? inner : inner.slice(0, bar)).trim()
+  assertTokenId(id, at)
+  if (bar < 0) return { id }
+  const template = compileTemplate(`{{ data ${inner.slice(bar)}}}`, at, 'mask')
+  if (!template.isWhole) throw invalid(at, 'expected one reference')
+  return { id, template }
+}
+
+/*
  * Detokenizing any JSON: references to tokens are replaced by what the caller may use of them.
  *
  * Source: contract section 15, under `token:use`. decision: a reference to a token that is absent,
  * out of reach, or shown as nothing is a 400 that does not say which; all faults are told at once.
  * A mask is all that a masking rule gives: filters work on the masked value then.
- * @module
  */
-import type { Deps } from '../../deps.ts'
-import type { Caller } from '../../rules/caller.ts'
-import { evaluateTemplate } from '../../language/expression/evaluate.ts'
-import { addFault, throwFaults, type Faults } from '../../rules/faults.ts'
-import type { Json } from '../../json/json.ts'
-import { parseStoredJson } from '../../json/parse.ts'
-import { printJson } from '../../json/print.ts'
-import { listLeaves, printFrame, type Leaf } from '../../json/leaves.ts'
-import { TextMap, type ReadonlyTextMap } from '../../text/map.ts'
-import { ApiError, invalid } from '../../errors.ts'
-import { bulkAnswerCharsMax, bulkLeavesMax } from '../../limits.ts'
-import type { Housed } from '../../records/room.ts'
-import { loadToken } from './load.ts'
-import { readReference, type Reference } from './reference.ts'
-import { shownData } from './view.ts'
-import { openWork, type Work } from './work.ts'
 
 /** One place that asks for a token. */
 interface Use {

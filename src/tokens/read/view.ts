@@ -4,16 +4,15 @@
  * Source: spec, "Token object" and "Transforms"; contract section 1 (no null members).
  * @module
  */
-import type { Grants, Transform } from '../../rules/access.ts'
+import { type Grants, type Transform, seesAllData } from '../../rules/access.ts'
 import { printInstantUtc } from '../../rules/instants.ts'
 import { startRun, type Meter } from '../../language/expression/run.ts'
 import { parseJson, parseStoredJson } from '../../json/parse.ts'
 import { printJson } from '../../json/print.ts'
 import { applyMask } from '../../rules/mask.ts'
 import type { Json } from '../../json/json.ts'
-import { seesAllData } from '../../rules/reveals.ts'
 import { ownText } from '../../text/own.ts'
-import { openTextCache } from '../../text/cache.ts'
+import { openTextCache } from '../../text/map.ts'
 import { cachedMaskCharsMax, maskCacheEntriesMax } from '../../limits.ts'
 import type { StoredToken } from '../record/record.ts'
 import type { TokenRecord } from '../record/stored-form.ts'

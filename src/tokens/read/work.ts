@@ -1,16 +1,34 @@
 /**
+ * Pauses of long work: one bulk request must not keep all others waiting.
+ *
+ * @module
+ */
+import { setImmediate } from 'node:timers/promises'
+import { bulkTurnMsMax, requestStepsMax, turnStepsMax } from '../../limits.ts'
+import type { Deps } from '../../deps.ts'
+import type { Caller } from '../../rules/caller.ts'
+import type { Meter } from '../../language/expression/run.ts'
+
+/**
+ * @returns a function to call between two pieces of work; what it gives, if anything, is to be
+ *   awaited: then it is time to let others in
+ */
+export function pauses(elapsedMs: () => number): () => Promise<void> | undefined {
+  let sinceMs = elapsedMs()
+  const letOthersIn = async (): Promise<void> => {
+    await setImmediate()
+    sinceMs = elapsedMs()
+  }
+  return () => (elapsedMs() - sinceMs < bulkTurnMsMax ? undefined : letOthersIn())
+}
+
+/*
  * The work of one request: what it may still evaluate, and when others have their turn.
  *
  * Whoever writes expressions and masks decides how much work they are, so they are counted for all
  * of a request, and go on in the turns that all long work takes one at a time (turns.ts). Work that
  * takes long for another reason lets others in by time.
- * @module
  */
-import type { Deps } from '../../deps.ts'
-import type { Caller } from '../../rules/caller.ts'
-import type { Meter } from '../../language/expression/run.ts'
-import { requestStepsMax, turnStepsMax } from '../../limits.ts'
-import { pauses } from './pause.ts'
 
 export interface Work {
   readonly meter: Meter

@@ -6,10 +6,9 @@
  * @module
  */
 import { fingerprint } from '../../crypto/digest.ts'
-import type { KeyScope } from '../../crypto/scope.ts'
-import { normaliseContainer } from '../../rules/containers.ts'
-import { compileTemplate } from '../../language/expression/compile.ts'
-import { evaluateTemplate } from '../../language/expression/evaluate.ts'
+import type { KeyScope } from '../../crypto/keyring.ts'
+import { normaliseContainer } from '../../rules/access.ts'
+import { compileTemplate, evaluateTemplate } from '../../language/expression/compile.ts'
 import { assertAffordable, type Meter, type Scope } from '../../language/expression/run.ts'
 import type { Instant } from '../../rules/instants.ts'
 import type { Json } from '../../json/json.ts'

@@ -1,10 +1,21 @@
 /**
- * Where the id of a new token comes from: chance, a text, or an expression on its data.
+ * Whether the id that an expression gave carries what no id may carry.
  *
- * Ids stand in addresses and logs, so no expression may carry the protected number into one.
  * Source: contract section 7; hardening T28, H99.
  * @module
  */
+import { countDigits } from '../../text/digits.ts'
+import {
+  digitsAt,
+  digitsChanger,
+  hidesDigits,
+  type DigitsPlace,
+} from '../../rules/hidden-digits.ts'
+import type { Json } from '../../json/json.ts'
+import { outputContains } from '../../rules/mask.ts'
+import { containsCardNumber } from '../../rules/pan-guard.ts'
+import type { TokenType } from '../../rules/token-types.ts'
+import { maskHiddenDigitsMin, aliasRedrawsMax, idStepsMax } from '../../limits.ts'
 import { uuidOf } from '../../bytes.ts'
 import type { Deps } from '../../deps.ts'
 import { compileTemplate, type CompiledTemplate } from '../../language/expression/compile.ts'
@@ -15,12 +26,55 @@ import {
   type Scope,
 } from '../../language/expression/run.ts'
 import { scalarTextOf } from '../../language/expression/values.ts'
-import type { Json } from '../../json/json.ts'
 import { assertTokenId } from '../../rules/token-ids.ts'
-import type { TokenType } from '../../rules/token-types.ts'
 import { ApiError, invalid } from '../../errors.ts'
-import { aliasRedrawsMax, idStepsMax } from '../../limits.ts'
-import { givesAway, type GivenId } from './id-guard.ts'
+
+interface GivenId {
+  readonly id: string
+  /** The id for other data, had chance been the same; `undefined` when there is none. */
+  readonly idOf: (data: Json) => string | undefined
+}
+
+function hidesPlace(data: Json, place: DigitsPlace, least: number, { idOf }: GivenId): boolean {
+  const digits = digitsAt(data, place)
+  if (digits === undefined) return true
+  const wanted = Math.min(least, countDigits(digits))
+  const change = digitsChanger(data, place)
+  return hidesDigits(digits, wanted, other => idOf(change(other)))
+}
+
+function carriesNumber({ protectedNumber: place }: TokenType, data: Json, given: GivenId): boolean {
+  if (place === undefined) return false
+  const number = digitsAt(data, place)
+  if (number !== undefined && outputContains(given.id, number)) return true
+  return !hidesPlace(data, place, maskHiddenDigitsMin, given)
+}
+
+/** Of a code, unlike a number, not even its last digits may be shown. */
+function carriesCode({ protectedCode: place }: TokenType, data: Json, given: GivenId): boolean {
+  return place !== undefined && !hidesPlace(data, place, Infinity, given)
+}
+
+/**
+ * By its type, in any form; and any card number that is written out, since data of type `token` may
+ * hold one.
+ */
+function givesAway(
+  guards: { readonly cardNumberGuard: boolean },
+  type: TokenType,
+  data: Json,
+  given: GivenId,
+): boolean {
+  if (guards.cardNumberGuard && containsCardNumber(given.id)) return true
+  return carriesNumber(type, data, given) || carriesCode(type, data, given)
+}
+
+/*
+ * Where the id of a new token comes from: chance, a text, or an expression on its data.
+ *
+ * Ids stand in addresses and logs, so no expression may carry the protected number into one.
+ * Source: contract section 7; hardening T28, H99.
+ */
 
 interface DrawnId {
   readonly id: string

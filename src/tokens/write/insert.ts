@@ -8,7 +8,7 @@
  */
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { isExpired } from '../../records/deadline.ts'
+import { isExpired } from '../../records/sealed-row.ts'
 import { untilWritten, writeAs, type Effect } from '../../records/write.ts'
 import type { Change } from '../../store/contract.ts'
 import { decideAll, entryOf, type Answer, type Entry, type Refuse } from './batch.ts'

@@ -5,8 +5,7 @@
  */
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { inTurn } from '../../records/turns.ts'
-import { untilWritten, writeAs } from '../../records/write.ts'
+import { inTurn, untilWritten, writeAs } from '../../records/write.ts'
 import { loadToken } from '../read/load.ts'
 import { tokenUnique } from '../record/record.ts'
 

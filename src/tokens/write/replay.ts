@@ -14,7 +14,7 @@ import type { Effect } from '../../records/write.ts'
 import { spendUpdate } from '../find/guesses.ts'
 import { showEqual, type Answer } from './batch.ts'
 import { absentToken, loadToken, type LoadedToken } from '../read/load.ts'
-import { reachOf } from '../find/reach.ts'
+import { reachOf } from '../find/visibility.ts'
 import { frameOf } from './update.ts'
 import { viewStored } from '../read/view.ts'
 

@@ -14,13 +14,13 @@ import { assertAffordable } from '../../language/expression/run.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { listLeaves, pathBelow, printFrame, type IsLeaf, type Leaf } from '../../json/leaves.ts'
 import { tokenTypeOf } from '../../rules/token-types.ts'
-import { ApiError } from '../../errors.ts'
-import { bulkLeavesMax } from '../../limits.ts'
+import { ApiError, invalid, type ErrorKind, type FieldErrors } from '../../errors.ts'
+import { bulkLeavesMax, bulkAnswerCharsMax } from '../../limits.ts'
 import { orElse, type MaybeLater } from '../../maybe-later.ts'
-import type { Effect } from '../../records/write.ts'
+import type { Effect, Housed } from '../../records/write.ts'
 import type { Answer, Refuse } from './batch.ts'
 import { insertTokens } from './insert.ts'
-import { itemOf } from './replay.ts'
+import { itemOf, recreateAnswer, type KeptItem, type Past } from './replay.ts'
 import type { CreateTokenBody } from '../schema.ts'
 import { planToken, type Plan } from './plan.ts'
 import { openWork, type Work } from '../read/work.ts'
@@ -29,17 +29,17 @@ import { openWork, type Work } from '../read/work.ts'
 export type ReadRequest = (request: JsonObject) => CreateTokenBody
 
 /** Counts the values of a body before anything is done. @throws ApiError `too_many_requests` */
-export type CountItems = (count: number) => void
+type CountItems = (count: number) => void
 
 /** What becomes of a leaf; of null nothing does. */
-export type Fate<Success> = Success | ApiError | undefined
+type Fate<Success> = Success | ApiError | undefined
 
 const isRequest: IsLeaf = value => {
   const type = value.get('type')
   return typeof type === 'string' && value.has('data') && tokenTypeOf(type) !== undefined
 }
 
-export const leavesOf = (body: Json): readonly Leaf[] => listLeaves(body, isRequest, bulkLeavesMax)
+const leavesOf = (body: Json): readonly Leaf[] => listLeaves(body, isRequest, bulkLeavesMax)
 
 function planLeaf(
   deps: Deps,
@@ -203,4 +203,72 @@ export async function tokenizePartly(
   const planned = await planAll(deps, caller, leaves, readRequest)
   const fates = await insertAll(deps, caller, planned, () => undefined)
   return resultsOf(leaves, fates)
+}
+
+/*
+ * Answering again for a body that was tokenized before, by what stands of its tokens now.
+ *
+ * The body is the same: it has the frame, and the values of items that were refused. One token that
+ * is gone makes the whole answer one that is gone. Source: contract section 1.
+ */
+
+interface KeptError {
+  readonly kind: ErrorKind
+  readonly message: string
+  readonly fields?: FieldErrors
+}
+
+/** What became of each leaf; of null nothing did. */
+export type KeptLeaves = readonly (KeptItem | KeptError | null)[]
+
+async function recreateLeaf(
+  deps: Deps,
+  caller: Caller,
+  { value }: Leaf,
+  { effect, ordinal }: Past<KeptLeaves[number]>,
+  { meter }: Work,
+): Promise<Fate<Answer>> {
+  if (effect === null) return undefined
+  if ('kind' in effect) return new ApiError(effect.kind, effect.message, effect.fields)
+  const answer = await recreateAnswer(deps, caller, { effect, ordinal }, meter)
+  return isJsonObject(value) ? answer : { id: answer.id, json: JSON.stringify(answer.id) }
+}
+
+async function recreateAll(
+  deps: Deps,
+  caller: Caller & Housed,
+  leaves: readonly Leaf[],
+  { effect, ordinal }: Past<KeptLeaves>,
+): Promise<readonly Fate<Answer>[]> {
+  const outcomes: Fate<Answer>[] = []
+  const work = openWork(deps, caller)
+  let chars = 0
+  for (const [index, leaf] of leaves.entries()) {
+    const past = { effect: effect[index] ?? null, ordinal }
+    const outcome = await recreateLeaf(deps, caller, leaf, past, work)
+    outcomes.push(outcome)
+    chars += outcome instanceof ApiError ? 0 : (outcome?.json.length ?? 0)
+    if (chars > bulkAnswerCharsMax) {
+      throw invalid('body', `expected an answer of at most ${bulkAnswerCharsMax} characters`)
+    }
+    caller.room?.needs(chars)
+    await work.pause()
+  }
+  return outcomes
+}
+
+/**
+ * @returns what became of each value of the body
+ * @throws ApiError `not_found`, `too_many_requests`
+ */
+export async function retokenize(
+  deps: Deps,
+  caller: Caller,
+  body: Json,
+  past: Past<KeptLeaves>,
+  countItems: CountItems,
+): Promise<{ readonly leaves: readonly Leaf[]; readonly fates: readonly Fate<Answer>[] }> {
+  const leaves = leavesOf(body)
+  countItems(leaves.length)
+  return { leaves, fates: await recreateAll(deps, caller, leaves, past) }
 }

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { takeFreeList } from '../../../src/store/lmdb/inspect/free-list.ts'
-import { readMetaPages } from '../../../src/store/lmdb/inspect/meta-pages.ts'
-import { openDataFile, readU64 } from '../../../src/store/lmdb/inspect/page-file.ts'
+import { takeFreeList } from '../../../src/store/lmdb/inspect/damaged-pages.ts'
+import { readMetaPages, openDataFile, readU64 } from '../../../src/store/lmdb/inspect/page-file.ts'
 import {
   treeDepthMax,
   walkTree,

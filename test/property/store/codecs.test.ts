@@ -10,15 +10,18 @@ import {
   encodeChunkKey,
   lowOf,
   ordinalOf,
-} from '../../../src/store/lmdb/index/chunk-key.ts'
+} from '../../../src/store/lmdb/index/postings.ts'
 import {
   decodeDeadline,
   dueRange,
   encodeDeadline,
-} from '../../../src/store/lmdb/rows/deadline-key.ts'
-import { decodeRow, encodeRow } from '../../../src/store/lmdb/rows/row-codec.ts'
-import { decodeRowKey, encodeRowKey } from '../../../src/store/lmdb/rows/row-key.ts'
-import { decodeUniqueEntry, encodeUniqueEntry } from '../../../src/store/lmdb/rows/unique-entry.ts'
+  decodeRow,
+  encodeRow,
+  decodeRowKey,
+  encodeRowKey,
+  decodeUniqueEntry,
+  encodeUniqueEntry,
+} from '../../../src/store/lmdb/rows/row-codec.ts'
 
 /** Numbers of all sizes, not only great ones. */
 const upTo = (max: number): fc.Arbitrary<number> =>

@@ -5,8 +5,6 @@ import {
   decodeContainer,
   encodeContainer,
   isCanonical,
-} from '../../../src/store/lmdb/index/container-codec.ts'
-import {
   copyToBitmap,
   countBelow,
   countOf,
@@ -20,7 +18,7 @@ import {
   unite,
   uniteAll,
   type Container,
-} from '../../../src/store/lmdb/index/container.ts'
+} from '../../../src/store/lmdb/index/bitmap.ts'
 
 const lows = fc.nat({ max: chunkOrdinals - 1 })
 

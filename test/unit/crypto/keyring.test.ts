@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { fingerprint, termDigest, uniqueDigest } from '../../../src/crypto/digest.ts'
-import { createKeyring, decodeKeyring, encodeKeyring } from '../../../src/crypto/keyring.ts'
-import { openKeys } from '../../../src/crypto/scope.ts'
+import {
+  createKeyring,
+  decodeKeyring,
+  encodeKeyring,
+  openKeys,
+} from '../../../src/crypto/keyring.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const keyringOf = (seed: number) => createKeyring(seededBytes(seed))

@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { openAnswerBudget } from '../../../src/gate/answer-budget.ts'
-import { inPieces } from '../../../src/gate/long-answers.ts'
+import { openAnswerBudget } from '../../../src/gate/budgets.ts'
+import { inPieces } from '../../../src/gate/answers.ts'
 import { answerPieceBytes, shortAnswerBytesMax } from '../../../src/limits.ts'
 
 const unit = 2 * shortAnswerBytesMax

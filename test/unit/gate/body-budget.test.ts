@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { openBodyBudget } from '../../../src/gate/body-budget.ts'
+import { openBodyBudget } from '../../../src/gate/budgets.ts'
 
 const bounds = { bodyBytesMax: 10, bodiesBytesMax: 100, credentialBodiesBytesMax: 40 }
 const overloaded = expect.objectContaining({ kind: 'overloaded' })

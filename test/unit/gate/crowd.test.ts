@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { setImmediate } from 'node:timers/promises'
-import { openCrowd } from '../../../src/gate/crowd.ts'
+import { openCrowd } from '../../../src/gate/admission.ts'
 import { strangersPerTurnMax } from '../../../src/limits.ts'
 
 const request = new Request('http://vault/tokens')

@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { openBodyBudget } from '../../../src/gate/body-budget.ts'
-import { dropBody, leavesMuch, openIntake } from '../../../src/gate/intake.ts'
+import { openBodyBudget } from '../../../src/gate/budgets.ts'
+import { dropBody, leavesMuch, openIntake } from '../../../src/gate/bodies.ts'
 import { shortBodyBytesMax, unreadBodyBytesMax } from '../../../src/limits.ts'
 
 const bounds = {

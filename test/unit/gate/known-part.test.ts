@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { describe, expect, test } from 'bun:test'
 import { parseJson } from '../../../src/json/parse.ts'
 import { isJsonObject } from '../../../src/json/json.ts'
-import { knownPart } from '../../../src/gate/known-part.ts'
+import { knownPart } from '../../../src/gate/strict-body.ts'
 
 const schema = Type.Object({
   name: Type.String(),

@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { openLongBodyGate } from '../../../src/gate/long-body-gate.ts'
+import { openLongBodyGate } from '../../../src/gate/budgets.ts'
 import { longBodiesPerCredentialMax, shortBodyBytesMax } from '../../../src/limits.ts'
 
 const long = shortBodyBytesMax + 1

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { openRateLimit } from '../../../src/gate/rate.ts'
+import { openRateLimit } from '../../../src/gate/admission.ts'
 import { rateBucketsMax } from '../../../src/limits.ts'
 import { fakeClock } from '../../support/seeded.ts'
 

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { utf8 } from '../../../src/bytes.ts'
-import { createKeyring } from '../../../src/crypto/keyring.ts'
-import { openKeys } from '../../../src/crypto/scope.ts'
-import { jsonRecord } from '../../../src/records/json-record.ts'
-import { openRow, sealRow } from '../../../src/records/sealed-row.ts'
+import { createKeyring, openKeys } from '../../../src/crypto/keyring.ts'
+import { jsonRecord, openRow, sealRow } from '../../../src/records/sealed-row.ts'
 import { storedRow } from '../../../src/store/clear-header.ts'
 import { seededBytes } from '../../support/seeded.ts'
 

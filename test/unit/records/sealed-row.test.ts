@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { utf8 } from '../../../src/bytes.ts'
-import { createKeyring } from '../../../src/crypto/keyring.ts'
-import { openKeys, type KeyScope } from '../../../src/crypto/scope.ts'
+import { createKeyring, openKeys, type KeyScope } from '../../../src/crypto/keyring.ts'
 import { inNoStore, openRow, sealRow, type RowSealer } from '../../../src/records/sealed-row.ts'
 import { storedRow } from '../../../src/store/clear-header.ts'
 import type { NewRow } from '../../../src/store/contract.ts'

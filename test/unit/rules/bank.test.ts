@@ -3,7 +3,7 @@ import {
   normaliseBank,
   normaliseUsBankAccountNumber,
   normaliseUsBankRoutingNumber,
-} from '../../../src/rules/bank.ts'
+} from '../../../src/rules/token-types.ts'
 import { parseJson } from '../../../src/json/parse.ts'
 import { printJson } from '../../../src/json/print.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'

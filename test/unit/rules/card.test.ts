@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { normaliseCard, normaliseCardNumber } from '../../../src/rules/card.ts'
+import { normaliseCard, normaliseCardNumber } from '../../../src/rules/token-types.ts'
 import { parseJson } from '../../../src/json/parse.ts'
 import { printJson } from '../../../src/json/print.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'

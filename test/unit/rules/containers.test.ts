@@ -3,7 +3,7 @@ import {
   containerAncestors,
   containerCovers,
   normaliseContainer,
-} from '../../../src/rules/containers.ts'
+} from '../../../src/rules/access.ts'
 import { containerCharsMax, containerSegmentsMax } from '../../../src/limits.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { coverDays, dayMs, dayOf, spanOf } from '../../../src/rules/day-spans.ts'
+import { coverDays, dayMs, dayOf, spanOf } from '../../../src/rules/instants.ts'
 
 const day = (text: string): number => Date.parse(text) / dayMs
 const at = (text: string): number => Date.parse(text)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { addFault, type Faults, throwFaults } from '../../../src/rules/faults.ts'
+import { addFault, type Faults, throwFaults } from '../../../src/errors.ts'
 import { expectRefusal } from '../../support/refusal.ts'
 
 describe('faults', () => {

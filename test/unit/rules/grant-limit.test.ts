@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Condition, Grants, Rule } from '../../../src/rules/access.ts'
-import { isWithin, grantsWithin } from '../../../src/rules/grant-limit.ts'
+import { isWithin, grantsWithin } from '../../../src/rules/grants.ts'
 import type { Permission } from '../../../src/rules/permissions.ts'
 
 const ruleWith = (over: Partial<Rule>): Rule => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Faults } from '../../../src/rules/faults.ts'
+import { type Faults, invalid } from '../../../src/errors.ts'
 import {
   checkRuleContainer,
   collectFault,
@@ -8,7 +8,6 @@ import {
   type RuleDraft,
 } from '../../../src/rules/grants.ts'
 import { permissions, type CallerType } from '../../../src/rules/permissions.ts'
-import { invalid } from '../../../src/errors.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
 const ruleWith = (over: Partial<RuleDraft>): RuleDraft => ({

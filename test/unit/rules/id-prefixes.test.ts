@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { idPrefixes, isUuid, longestPrefix, mayBeginUuid } from '../../../src/rules/id-prefixes.ts'
+import { idPrefixes, isUuid, longestPrefix, mayBeginUuid } from '../../../src/rules/token-ids.ts'
 import { uuidOf } from '../../../src/bytes.ts'
 import { seededBytes } from '../../support/seeded.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import {
   normaliseEmployerIdNumber,
   normaliseSocialSecurityNumber,
-} from '../../../src/rules/national-ids.ts'
+} from '../../../src/rules/token-types.ts'
 import { expectRefusal } from '../../support/refusal.ts'
 
 describe('social security numbers', () => {

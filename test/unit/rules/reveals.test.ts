@@ -3,8 +3,14 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import type { Grants, Rule, Transform } from '../../../src/rules/access.ts'
-import { revealsAll, revealsEverywhere } from '../../../src/rules/reveals.ts'
+import {
+  type Grants,
+  type Rule,
+  type Transform,
+  revealsAll,
+  revealsEverywhere,
+  seesAllData,
+} from '../../../src/rules/access.ts'
 
 const permission = 'token:search'
 
@@ -22,12 +28,16 @@ const grants = (rules: readonly Rule[], permissions: Grants['permissions'] = [])
 })
 
 const { container: _, ...unscoped } = rule('/', 'reveal')
+const masksAll = rule('/', 'mask')
+const among = { attribute: 'id', operator: 'equals', value: 'a' } as const
 
 describe('all is revealed', () => {
   test.each<[string, boolean, Grants]>([
     ['by a rule that covers everything', true, grants([rule('/', 'reveal')])],
     ['by one without conditions', true, grants([{ ...unscoped, conditions: [] }])],
     ['by rules on some containers alone', true, grants([rule('/a/', 'reveal')])],
+    ['not by one with conditions', false, grants([{ ...unscoped, conditions: [among] }, masksAll])],
+    ['not by one without a reach', false, grants([unscoped, masksAll])],
     ['to whoever may ask for nothing', true, grants([])],
     ['not by a plain permission', false, grants([], [permission])],
     [
@@ -58,7 +68,25 @@ describe('all is revealed', () => {
     ['not by rules on some containers alone', false, grants([rule('/a/', 'reveal')])],
     ['not to whoever may ask for nothing', false, grants([])],
     ['not behind one that masks', false, grants([rule('/a/', 'mask'), rule('/', 'reveal')])],
+    [
+      'whatever rules without the permission do',
+      true,
+      grants([rule('/', 'mask', { permissions: ['token:read'] }), rule('/', 'reveal')]),
+    ],
   ])('everywhere %s: %p', (__, expected, held) => {
     expect(revealsEverywhere(held, permission)).toBe(expected)
+  })
+
+  test('by the one plain permission that reveals', () => {
+    expect(revealsAll(grants([], ['token:use']), 'token:use')).toBe(true)
+    expect(revealsAll(grants([], ['token:read']), 'token:read')).toBe(false)
+  })
+
+  test.each<[boolean, Transform]>([
+    [true, 'reveal'],
+    [false, 'mask'],
+  ])('all data: %p where reads %s it everywhere', (expected, transform) => {
+    const reads = rule('/', transform, { permissions: ['token:read'] })
+    expect(seesAllData(grants([reads]))).toBe(expected)
   })
 })

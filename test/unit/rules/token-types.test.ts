@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { containerAncestors, normaliseContainer } from '../../../src/rules/containers.ts'
+import { containerAncestors, normaliseContainer } from '../../../src/rules/access.ts'
 import { printJson } from '../../../src/json/print.ts'
 import { tokenTypeNames, tokenTypeOf } from '../../../src/rules/token-types.ts'
 import { expectRefusal } from '../../support/refusal.ts'

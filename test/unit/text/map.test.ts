@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { openTextCache } from '../../../src/text/cache.ts'
-import { TextMap } from '../../../src/text/map.ts'
+import { openTextCache, TextMap } from '../../../src/text/map.ts'
 import { hashedTextsMax, textRunMax } from '../../../src/limits.ts'
 import { nameKinds, namesOf } from '../../support/hostile-names.ts'
 

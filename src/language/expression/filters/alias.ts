@@ -6,10 +6,9 @@
  * would be drawn, that is an error. Source: contract section 6 and section 7.
  * @module
  */
-import { countDigits, digitsIn } from '../../../text/digits.ts'
+import { countDigits, digitsIn, isDigitCode, isLuhnValid } from '../../../text/digits.ts'
 import { ApiError, invariant } from '../../../errors.ts'
 import { aliasAttemptsMax, tokenIdCharsMax } from '../../../limits.ts'
-import { isDigitCode, isLuhnValid } from '../../../text/digits.ts'
 import { failed, type Run } from '../run.ts'
 import { binDigitsOf, indexAfterDigits, indexBeforeLastDigits, lastDigits } from './card.ts'
 import { flagAt, flagRule, integerAt, integerRule, type FilterDefinition } from './definition.ts'

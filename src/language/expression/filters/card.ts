@@ -8,8 +8,7 @@
 import { present } from '../../../errors.ts'
 import { countDigits, digitsIn, isDigitCode } from '../../../text/digits.ts'
 import type { Json } from '../../../json/json.ts'
-import { pick } from '../resolve.ts'
-import { failed, type Run } from '../run.ts'
+import { pick, failed, type Run } from '../run.ts'
 import { jsonOf, scalarTextOf } from '../values.ts'
 import {
   characterRule,

@@ -6,14 +6,9 @@
  * @module
  */
 import { invariant, present } from '../../../errors.ts'
-import type { Json } from '../../../json/json.ts'
-import { countCodePoints } from '../code-points.ts'
-import { resolve, type Source } from '../resolve.ts'
-import type { Run } from '../run.ts'
+import { type Value, countCodePoints } from '../values.ts'
+import { resolve, type Source, type Run } from '../run.ts'
 import type { Flag, Operand, Scalar } from '../tree.ts'
-
-/** What flows between filters. Bytes live only between `hmac` and its encoder. */
-export type Value = Json | Uint8Array
 
 export type Step = (input: Value, run: Run) => Value
 

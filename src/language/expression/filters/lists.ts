@@ -9,11 +9,10 @@
 import { isExactNumber, isJsonArray, type Json } from '../../../json/json.ts'
 import { canonicalNumberText } from '../../../json/number.ts'
 import { TextMap } from '../../../text/map.ts'
-import { countCodePoints, indexAfter, indexBeforeLast } from '../code-points.ts'
-import { isSameNumber, type JsonNumber } from '../numbers.ts'
-import { pickAll, resolve } from '../resolve.ts'
-import { spend, type Run } from '../run.ts'
 import {
+  countCodePoints,
+  indexAfter,
+  indexBeforeLast,
   assertOutputFits,
   assertTextFits,
   integerOf,
@@ -23,6 +22,8 @@ import {
   spendOnWalk,
   textOf,
 } from '../values.ts'
+import { isSameNumber, type JsonNumber } from '../numbers.ts'
+import { pickAll, resolve, spend, type Run } from '../run.ts'
 import { anyValue, nameRule, sourceAt, textAt, type FilterDefinition } from './definition.ts'
 
 /** Steps for each item that is looked at or moved. */

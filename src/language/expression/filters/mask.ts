@@ -6,10 +6,16 @@
  * Source: contract section 6, its table and its worked examples.
  * @module
  */
-import { revealCharsMax } from '../../../limits.ts'
-import { countCodePoints, indexAfter, indexBeforeLast } from '../code-points.ts'
+import { revealCharsMax, padLengthMax } from '../../../limits.ts'
+import {
+  countCodePoints,
+  indexAfter,
+  indexBeforeLast,
+  demandText,
+  spendOnWalk,
+  type Value,
+} from '../values.ts'
 import { spend, type Run } from '../run.ts'
-import { demandText, spendOnWalk } from '../values.ts'
 import {
   characterRule,
   integerAt,
@@ -18,7 +24,6 @@ import {
   textRule,
   type FilterDefinition,
   type Step,
-  type Value,
 } from './definition.ts'
 
 export const maskCharacter = 'X'
@@ -117,3 +122,26 @@ export const reveal: FilterDefinition = {
     )
   },
 }
+
+/*
+ * Filters that pad to a length: `pad_left`, `pad_right`. Longer text and null stay as they are.
+ *
+ * Lengths count Unicode code points. Source: contract section 6.
+ */
+
+const padFilter = (join: (text: string, padding: string) => string): FilterDefinition => ({
+  required: [integerRule(0, padLengthMax), characterRule],
+  bind: operands => {
+    const length = integerAt(operands, 0)
+    const padding = textAt(operands, 1, '')
+    return overText(text => {
+      // No text has more code points than UTF-16 units, and none fewer than half as many.
+      if (text.length >= length * 2) return text
+      return join(text, padding.repeat(Math.max(0, length - countCodePoints(text))))
+    })
+  },
+})
+
+export const padLeft = padFilter((text, padding) => padding + text)
+
+export const padRight = padFilter((text, padding) => text + padding)

@@ -7,8 +7,7 @@
  */
 import { isExactNumber, type Json } from '../../../json/json.ts'
 import { nearestDouble } from '../numbers.ts'
-import { pickAll } from '../resolve.ts'
-import { spend, type Run } from '../run.ts'
+import { pickAll, spend, type Run } from '../run.ts'
 import { listOf, textOf } from '../values.ts'
 import { nameRule, textAt, type FilterDefinition } from './definition.ts'
 

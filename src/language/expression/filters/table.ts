@@ -6,17 +6,16 @@
  */
 import { aliasCard, aliasPreserveFormat, aliasPreserveLength } from './alias.ts'
 import { cardBin, cardExp, cardMask } from './card.ts'
-import { stringify, toBoolean, toNumber, toText } from './cast.ts'
+import * as math from './math.ts'
+import { stringify, toBoolean, toNumber, toText } from './math.ts'
 import { date } from './date.ts'
 import type { FilterDefinition } from './definition.ts'
 import { hmac, toBase16, toBase64 } from './digest.ts'
 import * as html from './html.ts'
 import { jsonPath } from './json.ts'
 import * as lists from './lists.ts'
-import { last4, reveal, revealLast } from './mask.ts'
-import * as math from './math.ts'
+import { last4, reveal, revealLast, padLeft, padRight } from './mask.ts'
 import { sort, sortNatural } from './order.ts'
-import { padLeft, padRight } from './pad.ts'
 import * as text from './text.ts'
 
 const vaultFilters: Readonly<Record<string, FilterDefinition>> = {

@@ -6,10 +6,17 @@
  * @module
  */
 import type { Json } from '../../../json/json.ts'
-import { countCodePoints, indexAfter } from '../code-points.ts'
-import { resolve } from '../resolve.ts'
-import { spend, type Run } from '../run.ts'
-import { assertTextFits, integerOf, jsonOf, spendOnText, spendOnWalk, textOf } from '../values.ts'
+import {
+  countCodePoints,
+  indexAfter,
+  assertTextFits,
+  integerOf,
+  jsonOf,
+  spendOnText,
+  spendOnWalk,
+  textOf,
+} from '../values.ts'
+import { resolve, spend, type Run } from '../run.ts'
 import { anyValue, sourceAt, type FilterDefinition } from './definition.ts'
 
 /** A filter over text without arguments. */

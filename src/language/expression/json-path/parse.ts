@@ -1,4 +1,68 @@
 /**
+ * What a JSONPath query means, as plain data. Source: RFC 9535 section 2.
+ * @module
+ */
+import type { Scalar } from '../tree.ts'
+import { ApiError } from '../../../errors.ts'
+import { demand, sees, take, type Cursor } from '../scan.ts'
+import { skipSpaces, takeInteger, takeNumber, takeShorthand, takeString, takeWord } from './scan.ts'
+
+export type Selector =
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'wildcard' }
+  | { readonly kind: 'index'; readonly index: number }
+  | {
+      readonly kind: 'slice'
+      readonly start: number | undefined
+      readonly end: number | undefined
+      readonly step: number
+    }
+  | { readonly kind: 'filter'; readonly test: Test }
+
+export interface Segment {
+  /** `..`: applies to the node and to all below it. */
+  readonly isDescendant: boolean
+  readonly selectors: readonly Selector[]
+}
+
+export type Query = readonly Segment[]
+
+/** A query inside a filter: `@` starts at the node under test, `$` at the root. */
+export interface FilterQuery {
+  readonly isRelative: boolean
+  readonly segments: Query
+}
+
+export type Operator = '==' | '!=' | '<=' | '>=' | '<' | '>'
+
+/** What a comparison compares. A query in it is singular: it yields one node at most. */
+export type Comparable =
+  | { readonly kind: 'constant'; readonly value: Scalar }
+  | { readonly kind: 'query'; readonly query: FilterQuery }
+  | { readonly kind: 'length'; readonly of: Comparable }
+  | { readonly kind: 'count' | 'value'; readonly query: FilterQuery }
+
+export type Test =
+  | { readonly kind: 'any' | 'all'; readonly tests: readonly Test[] }
+  | { readonly kind: 'not'; readonly test: Test }
+  | { readonly kind: 'exists'; readonly query: FilterQuery }
+  | {
+      readonly kind: 'compare'
+      readonly left: Comparable
+      readonly operator: Operator
+      readonly right: Comparable
+    }
+
+/** True when each segment picks one node at most (RFC 9535 section 2.3.5.1). */
+const isSingular = (query: FilterQuery): boolean =>
+  query.segments.every(
+    ({ isDescendant, selectors }) =>
+      !isDescendant &&
+      selectors.length === 1 &&
+      selectors.every(({ kind }) => kind === 'name' || kind === 'index'),
+  )
+
+/*
  * JSONPath text to tree. Source: RFC 9535 section 2 and its collected grammar (appendix A).
  *
  *     query    = "$" *segment
@@ -10,21 +74,7 @@
  *
  * decision: the functions `match` and `search` are not there, because their patterns would run on
  * caller data.
- * @module
  */
-import { ApiError } from '../../../errors.ts'
-import { demand, sees, take, type Cursor } from '../scan.ts'
-import { skipSpaces, takeInteger, takeNumber, takeShorthand, takeString, takeWord } from './scan.ts'
-import {
-  isSingular,
-  type Comparable,
-  type FilterQuery,
-  type Operator,
-  type Query,
-  type Segment,
-  type Selector,
-  type Test,
-} from './tree.ts'
 
 /** Longer ones first, so that `<=` is not read as `<`. */
 const operators: readonly Operator[] = ['==', '!=', '<=', '>=', '<', '>']

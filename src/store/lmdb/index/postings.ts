@@ -1,16 +1,147 @@
 /**
+ * Keys of chunks of ordinals: `prefix · chunk number u32`. The prefix says what the ordinals have
+ * in common: a term (16 bytes) or a deadline (6 bytes). Within one table all have one length.
+ *
+ * Ordinal 65,538 is number 2 of chunk 1; under the term `aa…aa` its chunk has the key
+ * `aa…aa · 00 00 00 01`.
+ * @module
+ */
+import { chunkOrdinals, countKeyPiecesMax, keptCountsMax } from '../../../limits.ts'
+import { assertStored, readU32, writeU32 } from '../../stored-bytes.ts'
+import { keyOf, type KeyedRow } from '../../checks.ts'
+import type { Query } from '../../contract.ts'
+import type { RangeOptions } from 'lmdb'
+import {
+  decodeContainer,
+  emptySet,
+  type Container,
+  encodeContainer,
+  setOf,
+  subtract,
+  unite,
+} from './bitmap.ts'
+import type { Table } from '../environment.ts'
+import { encodeDeadline } from '../rows/row-codec.ts'
+
+const chunkNumberBytes = 4
+const lastChunk = 2 ** 32 - 1
+
+export const chunkOf = (ordinal: number): number => Math.floor(ordinal / chunkOrdinals)
+
+/** The place of an ordinal within its chunk. */
+export const lowOf = (ordinal: number): number => ordinal % chunkOrdinals
+
+export const ordinalOf = (chunk: number, low: number): number => chunk * chunkOrdinals + low
+
+export function encodeChunkKey(prefix: Uint8Array, chunk: number): Uint8Array {
+  const key = new Uint8Array(prefix.length + chunkNumberBytes)
+  key.set(prefix)
+  writeU32(key, prefix.length, chunk)
+  return key
+}
+
+/** @throws ApiError `storage_corrupt` */
+export function decodeChunkKey(key: Uint8Array): { prefix: Uint8Array; chunk: number } {
+  const prefixBytes = key.length - chunkNumberBytes
+  assertStored(prefixBytes > 0, 'a chunk key with a prefix')
+  return { prefix: key.subarray(0, prefixBytes), chunk: readU32(key, prefixBytes) }
+}
+
+/** All chunks of one prefix, in ascending order. */
+export const chunkRange = (prefix: Uint8Array) => ({
+  start: encodeChunkKey(prefix, 0),
+  end: encodeChunkKey(prefix, lastChunk),
+  inclusiveEnd: true,
+})
+
+/*
+ * How many ordinals of a chunk match a query, kept from one page to the next: the total of a list
+ * costs the chunks that changed, not the size of the store.
+ *
+ * Invariants: a count is kept only while no commit moves rows of its chunk, and none outlives the
+ * beginning of one that does. Counts are of terms alone, before deadlines are looked at; they are
+ * of this process's commits, so a store that others write keeps none. Nothing here says more than
+ * the store itself holds in the clear.
+ */
+
+export interface ChunkCounts {
+  /** `undefined` when it is not known. */
+  get(key: string | undefined, chunk: number): number | undefined
+  /** Keeps what is not known. */
+  keep(key: string | undefined, chunk: number, count: number): void
+  /** A commit moves rows of these chunks: nothing of them is known until it ended. */
+  begin(chunks: Iterable<number>): void
+  /** That commit is on disk, and every later read sees it. */
+  end(): void
+}
+
+/** Writes a query operator first, with the number of its parts. @returns whether it has a key */
+function writeKey(query: Query, pieces: string[]): boolean {
+  if (pieces.length >= countKeyPiecesMax) return false
+  if ('term' in query) return pieces.push(keyOf(query.term)) > 0
+  if ('unique' in query || 'ordinals' in query) return false
+  if ('from' in query) {
+    pieces.push('-')
+    return writeKey(query.from, pieces) && writeKey(query.except, pieces)
+  }
+  const parts = 'all' in query ? query.all : query.any
+  pieces.push(`${'all' in query ? '&' : '|'}${parts.length}`)
+  return parts.every(part => writeKey(part, pieces))
+}
+
+/** A text that equal queries of terms have, and no others; `undefined` for other or long ones. */
+export function countKeyOf(query: Query): string | undefined {
+  const pieces: string[] = []
+  return writeKey(query, pieces) ? pieces.join(' ') : undefined
+}
+
+/** For a store that this process alone writes, one commit at a time. */
+export function openChunkCounts(): ChunkCounts {
+  const counts = new Map<number, Map<string, number>>()
+  let moving: ReadonlySet<number> = new Set()
+  let kept = 0
+
+  return {
+    get: (key, chunk) => (key === undefined ? undefined : counts.get(chunk)?.get(key)),
+    keep(key, chunk, count) {
+      if (key === undefined || moving.has(chunk)) return
+      if (kept >= keptCountsMax) {
+        counts.clear()
+        kept = 0
+      }
+      const known = counts.get(chunk)
+      if (known === undefined) counts.set(chunk, new Map([[key, count]]))
+      else known.set(key, count)
+      kept += 1
+    },
+    begin(chunks) {
+      moving = new Set(chunks)
+      for (const chunk of moving) {
+        kept -= counts.get(chunk)?.size ?? 0
+        counts.delete(chunk)
+      }
+    },
+    end() {
+      moving = new Set()
+    },
+  }
+}
+
+/** For a store that other processes write too. */
+export const noChunkCounts: ChunkCounts = {
+  get: () => undefined,
+  keep: () => {},
+  begin: () => {},
+  end: () => {},
+}
+
+/*
  * Reading chunks of ordinals from the tables of terms and deadlines.
  *
  * Every iterator is drained or returned: an open one holds a reader slot (hardening L13).
- * @module
  */
-import type { RangeOptions } from 'lmdb'
-import { chunkRange, decodeChunkKey, encodeChunkKey } from './chunk-key.ts'
-import { decodeContainer } from './container-codec.ts'
-import { emptySet, type Container } from './container.ts'
-import type { Table } from '../environment.ts'
 
-export interface Chunk {
+interface Chunk {
   readonly prefix: Uint8Array
   readonly chunk: number
   readonly set: Container
@@ -36,4 +167,113 @@ export function* walkChunks(table: Table, range: RangeOptions): Generator<Chunk>
   for (const { key, value } of table.getRange(range)) {
     yield { ...decodeChunkKey(key), set: decodeContainer(value) }
   }
+}
+
+/*
+ * Chunks of ordinals that one transaction is about to change.
+ *
+ * However many rows of a group share a term, its chunk is read once and written once.
+ */
+
+interface ChunkDraft {
+  readonly prefix: Uint8Array
+  readonly chunk: number
+  /** As stored. */
+  readonly set: Container
+  /** Places that will be in the set, or not; the last word counts. */
+  readonly places: Map<number, boolean>
+}
+
+export interface PostingDraft {
+  readonly table: Table
+  readonly chunks: Map<string, ChunkDraft>
+}
+
+/** One ordinal that enters or leaves a chunk. */
+interface Posting {
+  readonly draft: ChunkDraft
+  readonly low: number
+  readonly isIn: boolean
+}
+
+export const openPostingDraft = (table: Table): PostingDraft => ({ table, chunks: new Map() })
+
+/** @throws ApiError `storage_corrupt` when the chunk as stored is none */
+function openChunk(
+  { table, chunks }: PostingDraft,
+  key: string,
+  prefix: Uint8Array,
+  chunk: number,
+): ChunkDraft {
+  const chunkKey = `${key}:${chunk}`
+  const opened = chunks.get(chunkKey)
+  if (opened !== undefined) return opened
+  const draft = { prefix, chunk, set: readChunk(table, prefix, chunk), places: new Map() }
+  chunks.set(chunkKey, draft)
+  return draft
+}
+
+const noKeys: ReadonlySet<string> = new Set()
+
+const keysOf = (row: KeyedRow | undefined): ReadonlySet<string> =>
+  row === undefined ? noKeys : new Set(row.termKeys)
+
+/**
+ * What the move of a row changes in the table of terms. Changes nothing yet.
+ * @throws ApiError `storage_corrupt`
+ */
+export function termPostings(
+  terms: PostingDraft,
+  ordinal: number,
+  from: KeyedRow | undefined,
+  to: KeyedRow | undefined,
+): Posting[] {
+  const chunk = chunkOf(ordinal)
+  const low = lowOf(ordinal)
+  const postings: Posting[] = []
+  const collect = (row: KeyedRow, others: ReadonlySet<string>, isIn: boolean): void => {
+    // Read once: a stored row cuts them out anew each time.
+    const { terms: digests } = row.row
+    row.termKeys.forEach((key, i) => {
+      const term = digests[i]
+      if (term === undefined || others.has(key)) return
+      postings.push({ draft: openChunk(terms, key, term, chunk), low, isIn })
+    })
+  }
+  if (from !== undefined) collect(from, keysOf(to), false)
+  if (to !== undefined) collect(to, keysOf(from), true)
+  return postings
+}
+
+/** As `termPostings`, in the table of deadlines. @throws ApiError `storage_corrupt` */
+export function deadlinePostings(
+  deadlines: PostingDraft,
+  ordinal: number,
+  from: KeyedRow | undefined,
+  to: KeyedRow | undefined,
+): Posting[] {
+  const before = from?.row.deadlineMs
+  const after = to?.row.deadlineMs
+  if (before === after) return []
+  const posting = (deadlineMs: number, isIn: boolean): Posting => {
+    const prefix = encodeDeadline(deadlineMs)
+    const draft = openChunk(deadlines, keyOf(prefix), prefix, chunkOf(ordinal))
+    return { draft, low: lowOf(ordinal), isIn }
+  }
+  return [
+    ...(before === undefined ? [] : [posting(before, false)]),
+    ...(after === undefined ? [] : [posting(after, true)]),
+  ]
+}
+
+/** The key of a changed chunk and its new value; no value for a chunk that is empty now. */
+export function chunkEntry({ prefix, chunk, set, places }: ChunkDraft): {
+  key: Uint8Array
+  value: Uint8Array | undefined
+} {
+  const entering: number[] = []
+  const leaving: number[] = []
+  for (const [low, isIn] of places) (isIn ? entering : leaving).push(low)
+  const next = unite(subtract(set, setOf(leaving)), setOf(entering))
+  return { key: encodeChunkKey(prefix, chunk), value: encodeContainer(next) }
 }

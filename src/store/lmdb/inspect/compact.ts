@@ -10,8 +10,8 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { compactBatchBytes } from '../../../limits.ts'
-import { equalDigests } from '../../check-query.ts'
-import { assertStored } from '../../corrupt.ts'
+import { equalDigests } from '../../checks.ts'
+import { assertStored } from '../../stored-bytes.ts'
 import { openEnvironment, tableNames, type Environment, type Table } from '../environment.ts'
 import { takeStep } from '../write/write-group.ts'
 

@@ -9,21 +9,28 @@
  * @module
  */
 import { findingsMax } from '../../../limits.ts'
-import { keyOf } from '../../check-changes.ts'
-import { equalDigests } from '../../check-query.ts'
+import { keyOf, equalDigests } from '../../checks.ts'
 import type { Row } from '../../contract.ts'
-import { attempt } from '../../corrupt.ts'
-import { chunkOf, decodeChunkKey, lowOf, ordinalOf } from '../index/chunk-key.ts'
-import { decodeContainer, isCanonical } from '../index/container-codec.ts'
-import { countOf, emptySet, hasPlace, placesOf, type Container } from '../index/container.ts'
-import { decodeDeadline, encodeDeadline } from '../rows/deadline-key.ts'
-import type { Environment, Table } from '../environment.ts'
-import { readMeta } from '../meta.ts'
-import { readChunk } from '../index/postings.ts'
-import { decodeRow } from '../rows/row-codec.ts'
-import { decodeRowKey } from '../rows/row-key.ts'
+import { attempt } from '../../stored-bytes.ts'
+import { chunkOf, decodeChunkKey, lowOf, ordinalOf, readChunk } from '../index/postings.ts'
+import {
+  decodeContainer,
+  isCanonical,
+  countOf,
+  emptySet,
+  hasPlace,
+  placesOf,
+  type Container,
+} from '../index/bitmap.ts'
+import {
+  decodeDeadline,
+  encodeDeadline,
+  decodeRow,
+  decodeRowKey,
+  decodeUniqueEntry,
+} from '../rows/row-codec.ts'
+import { type Environment, type Table, readMeta } from '../environment.ts'
 import { readRow, readUnique } from '../rows/stored-rows.ts'
-import { decodeUniqueEntry } from '../rows/unique-entry.ts'
 
 /** Sets of common terms; rarer ones are read each time. */
 const chunksKeptMax = 1_024

@@ -8,8 +8,9 @@
  * are the number of the page below, and the first key stands for nothing.
  * @module
  */
-import type { MetaPage, TreeRecord } from './meta-pages.ts'
 import {
+  type MetaPage,
+  type TreeRecord,
   makePageBuffer,
   pageHeaderBytes,
   pageKinds,

@@ -1,14 +1,12 @@
 /**
- * Values of the table of rows: everything of a row but its ordinal, which is the key.
+ * Keys of the table of rows: the ordinal as u48. Row 258 has the key `00 00 00 00 01 02`.
  *
- * Layout: format u8 (1) · count of parts u8 · the clear header (`clear-header.ts`) · each part, as
- * its length u32 big endian and its bytes. Every row has exactly one form: what decodes encodes to
- * the same bytes.
  * @module
  */
+import { assertStored, readU48, u48Bytes, writeU48, readU32, writeU32 } from '../../stored-bytes.ts'
+import { deadlineMsMax, rowBytesMax, rowPartsMax, rowSlabBytes } from '../../../limits.ts'
 import { openSlabs } from '../../../bytes.ts'
 import { invariant } from '../../../errors.ts'
-import { rowBytesMax, rowPartsMax, rowSlabBytes } from '../../../limits.ts'
 import {
   clearHeaderBytes,
   readClearHeader,
@@ -17,8 +15,80 @@ import {
   writeClearHeader,
 } from '../../clear-header.ts'
 import type { NewRow, Row } from '../../contract.ts'
-import { assertStored } from '../../corrupt.ts'
-import { readU32, writeU32 } from '../../whole-numbers.ts'
+
+export function encodeRowKey(ordinal: number): Uint8Array {
+  const key = new Uint8Array(u48Bytes)
+  writeU48(key, 0, ordinal)
+  return key
+}
+
+/** @throws ApiError `storage_corrupt` */
+export function decodeRowKey(key: Uint8Array): number {
+  assertStored(key.length === u48Bytes, 'a row key of 6 bytes')
+  return readU48(key, 0)
+}
+
+/*
+ * Entries of the table of uniques: the digest is the key; the value is where its row is.
+ *
+ * Layout of the value: ordinal u48 · row version u32. Row 258 at version 3 has
+ * `00 00 00 00 01 02 · 00 00 00 03`. The version is there so that a row that is put back alone to
+ * an older state of itself is noticed.
+ */
+
+export interface UniqueEntry {
+  readonly ordinal: number
+  readonly version: number
+}
+
+const entryBytes = u48Bytes + 4
+
+export function encodeUniqueEntry({ ordinal, version }: UniqueEntry): Uint8Array {
+  const value = new Uint8Array(entryBytes)
+  writeU48(value, 0, ordinal)
+  writeU32(value, u48Bytes, version)
+  return value
+}
+
+/** @throws ApiError `storage_corrupt` */
+export function decodeUniqueEntry(value: Uint8Array): UniqueEntry {
+  assertStored(value.length === entryBytes, 'a unique entry of 10 bytes')
+  return { ordinal: readU48(value, 0), version: readU32(value, u48Bytes) }
+}
+
+/*
+ * Prefixes of the table of deadlines: Unix milliseconds as u48, so that the earliest comes first.
+ *
+ * decision: rows with one deadline share chunks, as rows with one term do. A hundred thousand rows
+ * that end at one instant are then a few entries to subtract from a page, not as many keys. Chunk 1
+ * of the deadline 2030-01-01 has the key `01 b8 f9 73 18 00 · 00 00 00 01`.
+ */
+
+export function encodeDeadline(deadlineMs: number): Uint8Array {
+  const prefix = new Uint8Array(u48Bytes)
+  writeU48(prefix, 0, deadlineMs)
+  return prefix
+}
+
+/** @throws ApiError `storage_corrupt` */
+export function decodeDeadline(prefix: Uint8Array): number {
+  assertStored(prefix.length === u48Bytes, 'a deadline of 6 bytes')
+  return readU48(prefix, 0)
+}
+
+/** All chunks whose deadline is at or before `nowMs`; `undefined` when there can be none. */
+export const dueRange = (nowMs: number): { end?: Uint8Array } | undefined => {
+  if (nowMs < 0) return undefined
+  return nowMs >= deadlineMsMax ? {} : { end: encodeDeadline(nowMs + 1) }
+}
+
+/*
+ * Values of the table of rows: everything of a row but its ordinal, which is the key.
+ *
+ * Layout: format u8 (1) · count of parts u8 · the clear header (`clear-header.ts`) · each part, as
+ * its length u32 big endian and its bytes. Every row has exactly one form: what decodes encodes to
+ * the same bytes.
+ */
 
 const format = 1
 const headerAt = 2

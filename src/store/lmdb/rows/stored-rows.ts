@@ -6,11 +6,15 @@
  */
 import type { Digest, Row } from '../../contract.ts'
 import { firstUniqueOf, holdsUnique } from '../../clear-header.ts'
-import { assertStored, attempt } from '../../corrupt.ts'
+import { assertStored, attempt } from '../../stored-bytes.ts'
 import type { Environment } from '../environment.ts'
-import { decodeRow } from './row-codec.ts'
-import { decodeRowKey, encodeRowKey } from './row-key.ts'
-import { decodeUniqueEntry, type UniqueEntry } from './unique-entry.ts'
+import {
+  decodeRow,
+  decodeRowKey,
+  encodeRowKey,
+  decodeUniqueEntry,
+  type UniqueEntry,
+} from './row-codec.ts'
 
 /** @throws ApiError `storage_corrupt` */
 export function readUnique({ uniques }: Environment, unique: Digest): UniqueEntry | undefined {

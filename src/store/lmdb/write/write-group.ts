@@ -1,24 +1,147 @@
 /**
- * One transaction: decide all change sets of a group, then put what is left of them.
+ * The guards before a full disk: writes that add bytes are refused while there is room to remove.
  *
+ * A file system that is full in the middle of a commit can end the process within the engine
+ * (hardening L11). So the free space is asked for before a write is taken, at most once in
+ * `freeSpaceProbeMs`, and each commit keeps to what the reserve of the file has.
  * @module
  */
-import { applySet, type SetResult } from './apply-changes.ts'
-import { chunkOf } from '../index/chunk-key.ts'
-import type { ChunkCounts } from '../index/chunk-counts.ts'
-import { openGroupDraft, type GroupDraft } from './draft.ts'
-import { stagedBytesMax } from '../../../limits.ts'
-import type { Environment, Table } from '../environment.ts'
-import { faultOf } from '../fault.ts'
-import { faultOfRoom } from './free-space.ts'
-import { metaEntries } from '../meta.ts'
-import { chunkEntry, type PostingDraft } from '../index/posting-draft.ts'
-import type { PreparedChange } from './prepare-changes.ts'
-import { encodeRowKey } from '../rows/row-key.ts'
-import { encodeUniqueEntry } from '../rows/unique-entry.ts'
+import { statfsSync, closeSync, fstatSync, openSync } from 'node:fs'
+import { ApiError } from '../../../errors.ts'
+import {
+  freeSpaceBytesMin,
+  freeSpaceProbeMs,
+  reserveBytesToAddMin,
+  reserveBytesToRemoveMin,
+  reserveBytesWanted,
+  stagedBytesMax,
+} from '../../../limits.ts'
+import type { Change } from '../../contract.ts'
+import {
+  type PreparedChange,
+  applySet,
+  type SetResult,
+  openGroupDraft,
+  type GroupDraft,
+} from './changes.ts'
+import { FFIType } from 'bun:ffi'
+import { join } from 'node:path'
+import { findInLibc } from '../../../libc.ts'
+import { chunkOf, type ChunkCounts, chunkEntry, type PostingDraft } from '../index/postings.ts'
+import { type Environment, type Table, faultOf, metaEntries } from '../environment.ts'
+import { encodeRowKey, encodeUniqueEntry } from '../rows/row-codec.ts'
+
+/** Bytes that whoever runs this may still write. */
+export type FreeBytes = () => number
+
+export const freeBytesAt =
+  (path: string): FreeBytes =>
+  () => {
+    const { bavail, bsize } = statfsSync(path)
+    return bavail * bsize
+  }
+
+const storageFull = () => new ApiError('storage_full', 'The storage is full. Reading goes on.')
+
+const addsBytes = (change: Change): boolean => 'insert' in change || 'replace' in change
+
+/** @returns a check of one write: throws ApiError `storage_full` when it adds and room is short */
+export function openSpaceGuard(freeBytes: FreeBytes): (changes: readonly Change[]) => void {
+  let isShort: boolean | undefined
+  return changes => {
+    if (!changes.some(addsBytes)) return
+    if (isShort === undefined) {
+      isShort = freeBytes() < freeSpaceBytesMin
+      setTimeout(() => {
+        isShort = undefined
+      }, freeSpaceProbeMs).unref()
+    }
+    if (isShort) throw storageFull()
+  }
+}
+
+const growsStore = ({ kind }: PreparedChange): boolean => kind === 'insert' || kind === 'replace'
+
+/**
+ * Why a set of changes may not be committed; `undefined` when it may.
+ * @param roomBytes that the store's file can grow by
+ */
+export function faultOfRoom(
+  roomBytes: number,
+  changes: readonly PreparedChange[],
+): ApiError | undefined {
+  if (roomBytes >= reserveBytesToAddMin) return undefined
+  const mayRemove = roomBytes >= reserveBytesToRemoveMin
+  return mayRemove && !changes.some(growsStore) ? undefined : storageFull()
+}
+
+/*
+ * The reserve: blocks behind the end of the store's file that the disk has given already.
+ *
+ * Another program can fill a disk between any look at it and the write that follows. The engine
+ * then meets what is left of the reserve, so that it does not run out in the middle of a commit
+ * (hardening L11), and rows can be removed from a disk that is full. The file's length does not
+ * change by it, and the blocks stay its own when the process ends in any way. It is no more than
+ * its size: a commit that copies more pages can still meet the end of a disk that was filled
+ * meanwhile, and so can any on a file system that copies on write.
+ * Source: fallocate(2), FALLOC_FL_KEEP_SIZE.
+ */
+
+export interface Reserve {
+  /** Fills it up where it is low and that can be; gives the bytes that it has. */
+  fill(): number
+  close(): void
+}
+
+/** Takes blocks for bytes of a file from a position on; whether all of them are there. */
+export type Allocate = (file: number, positionBytes: number, lengthBytes: number) => boolean
+
+const keepSize = 1
+
+const fallocate = {
+  args: [FFIType.i32, FFIType.i32, FFIType.i64, FFIType.i64],
+  returns: FFIType.i32,
+} as const
+
+function findAllocate(): Allocate {
+  const libc = findInLibc({ fallocate })
+  return (file, position, length) => libc?.fallocate(file, keepSize, position, length) === 0
+}
+
+/**
+ * The reserve of the store in a folder. Where the file system keeps none, it counts as endless
+ * while space is free, and as enough to remove where it is not. A call that fails once, on a disk
+ * that is full, is tried again. Holes within the file are filled first: they are no room either.
+ */
+export function openReserve(
+  folder: string,
+  freeBytes: FreeBytes,
+  allocate: Allocate = findAllocate(),
+): Reserve {
+  const file = openSync(join(folder, 'data.mdb'), 'r+')
+  let isKept = false
+  let reservedTo = 0
+  return {
+    fill() {
+      const { size } = fstatSync(file)
+      isKept ||= allocate(file, 0, Math.max(1, size))
+      if (!isKept) return freeBytes() < freeSpaceBytesMin ? reserveBytesToRemoveMin : Infinity
+      if (reservedTo - size >= reserveBytesToAddMin) return reservedTo - size
+      const sizes = [reserveBytesWanted, reserveBytesToAddMin, reserveBytesToRemoveMin]
+      const had = sizes.find(bytes => allocate(file, size, bytes))
+      if (had !== undefined) reservedTo = Math.max(reservedTo, size + had)
+      return Math.max(0, reservedTo - size)
+    },
+    close: () => closeSync(file),
+  }
+}
+
+/*
+ * One transaction: decide all change sets of a group, then put what is left of them.
+ */
 
 /** One put, or the removal of a key. */
-export interface Step {
+interface Step {
   readonly table: Table
   readonly key: Uint8Array
   readonly value: Uint8Array | undefined

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { compileTemplate } from '../../../../src/language/expression/compile.ts'
-import { evaluateTemplate } from '../../../../src/language/expression/evaluate.ts'
+import { compileTemplate, evaluateTemplate } from '../../../../src/language/expression/compile.ts'
 import { expressionCacheEntriesMax } from '../../../../src/limits.ts'
 import { at, evaluate } from '../../../support/expressions.ts'
 import { expectRefusal } from '../../../support/refusal.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { compileTemplate } from '../../../../src/language/expression/compile.ts'
-import { evaluateTemplate } from '../../../../src/language/expression/evaluate.ts'
+import { compileTemplate, evaluateTemplate } from '../../../../src/language/expression/compile.ts'
 import { parseJson } from '../../../../src/json/parse.ts'
 import { printJson } from '../../../../src/json/print.ts'
 import type { Json } from '../../../../src/json/json.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { startRun, type Run } from '../../../../src/language/expression/run.ts'
+import { startRun, type Run, spend } from '../../../../src/language/expression/run.ts'
 import {
   assertOutputFits,
   canonicalTextOf,
@@ -11,7 +11,6 @@ import {
   spendOnWalk,
   textOf,
 } from '../../../../src/language/expression/values.ts'
-import { spend } from '../../../../src/language/expression/run.ts'
 import { tokenDataBytesMax } from '../../../../src/limits.ts'
 import { at } from '../../../support/expressions.ts'
 import { expectRefusal } from '../../../support/refusal.ts'

@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'bun:test'
 import { ApiError } from '../../../../src/errors.ts'
-import { decodeContainer, isCanonical } from '../../../../src/store/lmdb/index/container-codec.ts'
-import { copyToBitmap } from '../../../../src/store/lmdb/index/container.ts'
-import { decodeChunkKey } from '../../../../src/store/lmdb/index/chunk-key.ts'
-import { decodeDeadline } from '../../../../src/store/lmdb/rows/deadline-key.ts'
-import { decodeRow, encodeRow } from '../../../../src/store/lmdb/rows/row-codec.ts'
-import { decodeRowKey } from '../../../../src/store/lmdb/rows/row-key.ts'
-import { decodeUniqueEntry } from '../../../../src/store/lmdb/rows/unique-entry.ts'
+import {
+  decodeContainer,
+  isCanonical,
+  copyToBitmap,
+} from '../../../../src/store/lmdb/index/bitmap.ts'
+import { decodeChunkKey } from '../../../../src/store/lmdb/index/postings.ts'
+import {
+  decodeDeadline,
+  decodeRow,
+  encodeRow,
+  decodeRowKey,
+  decodeUniqueEntry,
+} from '../../../../src/store/lmdb/rows/row-codec.ts'
 
 const expectCorrupt = (read: () => unknown): void => {
   let fault: unknown

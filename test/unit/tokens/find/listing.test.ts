@@ -13,7 +13,7 @@ import {
   tokenDataBytesMax,
   walksPerCredentialMax,
 } from '../../../../src/limits.ts'
-import { listTokens } from '../../../../src/tokens/find/list.ts'
+import { listTokens } from '../../../../src/tokens/find/listing.ts'
 import { sealToken } from '../../../../src/tokens/record/record.ts'
 import type { TokenRecord } from '../../../../src/tokens/record/stored-form.ts'
 import { searchTokens } from '../../../../src/tokens/find/search.ts'

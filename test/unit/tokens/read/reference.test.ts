@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readReference } from '../../../../src/tokens/read/reference.ts'
+import { readReference } from '../../../../src/tokens/read/detokenize.ts'
 import { canary, expectRefusal } from '../../../support/refusal.ts'
 
 describe('readReference', () => {

@@ -3,8 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { createKeyring } from '../../../../src/crypto/keyring.ts'
-import { openKeys } from '../../../../src/crypto/scope.ts'
+import { createKeyring, openKeys } from '../../../../src/crypto/keyring.ts'
 import { sealToken, type TokenContents } from '../../../../src/tokens/record/record.ts'
 import type { TokenRecord } from '../../../../src/tokens/record/stored-form.ts'
 import { seededBytes } from '../../../support/seeded.ts'

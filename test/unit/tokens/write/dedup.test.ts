@@ -3,7 +3,7 @@ import type { Caller } from '../../../../src/rules/caller.ts'
 import type { Permission } from '../../../../src/rules/permissions.ts'
 import { dedupSeatsMax } from '../../../../src/limits.ts'
 import { decideHolding, dedupSeats, findEqual } from '../../../../src/tokens/write/dedup.ts'
-import { reachOf } from '../../../../src/tokens/find/reach.ts'
+import { reachOf } from '../../../../src/tokens/find/visibility.ts'
 import { openToken, tokenUnique, type StoredToken } from '../../../../src/tokens/record/record.ts'
 import { openTestVault, type TestVault } from '../../../support/vault.ts'
 

@@ -6,7 +6,7 @@ import { expect, test } from 'bun:test'
 import { parseJson } from '../../../../src/json/parse.ts'
 import { printCanonicalJson, printJson } from '../../../../src/json/print.ts'
 import { jsonTurnChars } from '../../../../src/limits.ts'
-import { mergeData, openStanding } from '../../../../src/tokens/write/standing-data.ts'
+import { mergeData, openStanding } from '../../../../src/tokens/write/patch.ts'
 
 /** What a change makes of data, and how often others were let in. */
 async function change(dataText: string, patch: string | undefined) {

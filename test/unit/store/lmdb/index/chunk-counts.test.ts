@@ -6,7 +6,7 @@ import {
   countKeyOf,
   noChunkCounts,
   openChunkCounts,
-} from '../../../../../src/store/lmdb/index/chunk-counts.ts'
+} from '../../../../../src/store/lmdb/index/postings.ts'
 import { termOf, uniqueOf } from '../../../../store/rows.ts'
 
 const seven = { term: termOf(7) }

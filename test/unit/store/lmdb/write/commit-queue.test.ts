@@ -5,9 +5,9 @@ import {
   openCommitQueue,
   type ChangeSet,
   type CommitGroup,
-} from '../../../../../src/store/lmdb/write/commit-queue.ts'
+} from '../../../../../src/store/lmdb/write/commit.ts'
 import { commitMsMax, groupCommitBytesMax } from '../../../../../src/limits.ts'
-import type { SetResult } from '../../../../../src/store/lmdb/write/apply-changes.ts'
+import type { SetResult } from '../../../../../src/store/lmdb/write/changes.ts'
 import { expectFault } from '../../../../store/rows.ts'
 
 /** A set of so many changes; the ordinal of a removal stands for its name. */

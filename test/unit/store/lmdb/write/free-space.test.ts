@@ -14,8 +14,8 @@ import {
   faultOfRoom,
   freeBytesAt,
   openSpaceGuard,
-} from '../../../../../src/store/lmdb/write/free-space.ts'
-import { prepareChanges } from '../../../../../src/store/lmdb/write/prepare-changes.ts'
+} from '../../../../../src/store/lmdb/write/write-group.ts'
+import { prepareChanges } from '../../../../../src/store/lmdb/write/changes.ts'
 import { temporaryFolder } from '../../../../support/folders.ts'
 
 const row = { uniques: [], terms: [], version: 1, parts: [] }

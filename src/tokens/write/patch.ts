@@ -22,6 +22,10 @@ import {
   type Guards,
 } from './compose.ts'
 import type { TokenChanges } from '../schema.ts'
+import { parseStoredJson, parseStoredJsonInTurns } from '../../json/parse.ts'
+import { printInTurns } from '../../json/print-turns.ts'
+import { shortBodyBytesMax } from '../../limits.ts'
+import type { LoadedToken } from '../read/load.ts'
 
 /** What of a patch is in the result in any case: not its nulls, which remove. */
 const added = (patch: Json): Json => mergePatch(undefined, patch)
@@ -53,4 +57,45 @@ export function assertPatch(guards: Guards, nowMs: number, body: TokenChanges): 
   for (const [index, expression] of (indexes ?? []).entries()) {
     compileTemplate(expression, `search_indexes[${index}]`, 'search_index')
   }
+}
+
+/*
+ * The data of a token that is being changed: parsed and merged once, in turns where it is long.
+ */
+
+export interface StandingData {
+  readonly data: Json
+  readonly dataText: string
+}
+
+type LetOthersIn = () => Promise<void>
+
+/** Opens the data that stands before a change. */
+export async function openStanding(
+  { openData }: Pick<LoadedToken, 'openData'>,
+  letOthersIn: LetOthersIn,
+): Promise<StandingData> {
+  const dataText = openData()
+  const isLong = dataText.length > shortBodyBytesMax
+  const data = isLong
+    ? await parseStoredJsonInTurns(dataText, letOthersIn)
+    : parseStoredJson(dataText)
+  return { data, dataText }
+}
+
+/**
+ * Merges, and prints what is long in turns: printing it again takes no time.
+ * @param isHidden whether the changer sees nothing of the data
+ * @throws ApiError `invalid_request` as `mergePatch`
+ */
+export async function mergeData(
+  { data, dataText }: StandingData,
+  patch: Json | undefined,
+  letOthersIn: LetOthersIn,
+  isHidden = false,
+): Promise<Json> {
+  const merged = patch === undefined ? data : mergePatch(data, patch, isHidden)
+  const chars = patch === undefined ? dataText.length : dataText.length + printJson(patch).length
+  if (chars > shortBodyBytesMax) await printInTurns(merged, letOthersIn)
+  return merged
 }

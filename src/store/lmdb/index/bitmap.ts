@@ -8,19 +8,20 @@
  * @module
  */
 import { chunkArrayEntriesMax, chunkOrdinals } from '../../../limits.ts'
+import { assertStored } from '../../stored-bytes.ts'
 
-export type SmallSet = Uint16Array
-export type Bitmap = Uint32Array
+type SmallSet = Uint16Array
+type Bitmap = Uint32Array
 export type Container = SmallSet | Bitmap
 
 const wordBits = 32
-export const bitmapWords = chunkOrdinals / wordBits
+const bitmapWords = chunkOrdinals / wordBits
 /** From this ratio of sizes on, looking up each entry beats walking both. */
 const searchRatio = 32
 
 export const emptySet: SmallSet = new Uint16Array(0)
 
-export const isBitmap = (set: Container): set is Bitmap => set instanceof Uint32Array
+const isBitmap = (set: Container): set is Bitmap => set instanceof Uint32Array
 
 /** Bits of a word. Source: Hacker's Delight, section 5-1. */
 function countBits(word: number): number {
@@ -238,4 +239,47 @@ export function pickNewest(set: Container, below: number, skip: number, limit: n
   if (isBitmap(set)) return below > 0 ? pickFromBitmap(set, below, skip, limit) : []
   const to = Math.max(0, lowerBound(set, below) - skip)
   return Array.from(set.subarray(Math.max(0, to - limit), to)).reverse()
+}
+
+/*
+ * Containers on disk: little-endian u16, ascending, up to 4,095 of them, or a bitmap of 8,192
+ * bytes. The length tells them apart. The places 1, 2 and 258 are `01 00 · 02 00 · 02 01`.
+ *
+ * Every set has exactly one form, so equal sets have equal bytes: the bitmap only from 4,096
+ * entries on, and nothing at all for the empty set, whose key is removed.
+ * Platforms with big-endian words are not supported, and neither is a move of the file to one.
+ */
+
+const bitmapBytes = bitmapWords * 4
+
+/** `undefined` for the empty set, which has no entry; a view of the set where it has that form. */
+export function encodeContainer(set: Container): Uint8Array | undefined {
+  const count = countOf(set)
+  if (count === 0) return undefined
+  const stored = count <= chunkArrayEntriesMax ? placesOf(set) : set
+  return new Uint8Array(stored.buffer, stored.byteOffset, stored.byteLength)
+}
+
+/** A view of whole words needs them to begin at a multiple of their size. */
+const isAligned = (bytes: Uint8Array, size: number): boolean => bytes.byteOffset % size === 0
+
+/** @throws ApiError `storage_corrupt` when the length is none that is ever written */
+export function decodeContainer(value: Uint8Array): Container {
+  if (value.length === bitmapBytes) {
+    const bytes = isAligned(value, 4) ? value : Uint8Array.from(value)
+    return new Uint32Array(bytes.buffer, bytes.byteOffset, bitmapWords)
+  }
+  const count = value.length / 2
+  assertStored(
+    Number.isInteger(count) && count > 0 && count <= chunkArrayEntriesMax,
+    'a chunk of a known length',
+  )
+  const bytes = isAligned(value, 2) ? value : Uint8Array.from(value)
+  return new Uint16Array(bytes.buffer, bytes.byteOffset, count)
+}
+
+/** Whether a decoded set is in its one form: ascending, and a bitmap only when it must be one. */
+export function isCanonical(set: Container): boolean {
+  if (isBitmap(set)) return countOf(set) > chunkArrayEntriesMax
+  return set.every((low, i) => i === 0 || low > (set[i - 1] ?? 0))
 }

@@ -1,0 +1,205 @@
+/**
+ * What must hold of the header of a request, whatever it asks for.
+ *
+ * @module
+ */
+import { ownText } from '../text/own.ts'
+import { ApiError, invalid } from '../errors.ts'
+import { keptFor } from '../kept.ts'
+import type { Settings } from '../settings.ts'
+import { TextMap, type ReadonlyTextMap } from '../text/map.ts'
+import { pageNumberMax, pageSizeDefault, pageSizeMax } from '../limits.ts'
+
+/** A name or an address, and a port: RFC 9110 section 7.2, RFC 3986 section 3.2.2. */
+const nameOrAddress =
+  /^(?:(?:[\w\-.~!$&'()*+;=]|%[\da-f]{2})*|\[(?:[\da-f:.]+|v[\da-f]+\.[\w\-.~!$&'()*+;=:]+)\])$/i
+const port = /:\d*$/
+
+/** Of one service nearly all requests name the same host, which need not be looked at again. */
+let known: string | null = null
+
+/**
+ * RFC 9112 section 3.2: more than one `Host`, or one that names no host, is 400, since two who read
+ * it may take it for two hosts. The server joins equal header lines by a comma, which no name of a
+ * host has here (`decision:`). decision: an empty one is taken, as one where a target has no
+ * authority must be (RFC 9110 section 7.2): nothing here depends on which host is asked.
+ * @throws ApiError `invalid_request`
+ */
+export function assertOneHost({ headers }: Request): void {
+  const host = headers.get('host')
+  if (host === known || host === null) return
+  if (!nameOrAddress.test(host.replace(port, ''))) {
+    throw new ApiError('invalid_request', 'expected one Host header')
+  }
+  known = ownText(host)
+}
+
+/**
+ * No body is decoded, so none may be coded. A list of nothing but `identity` codes nothing, and
+ * nor does an empty one (RFC 9110 sections 5.6.1 and 8.4.1).
+ * @throws ApiError `unsupported_content_coding`
+ */
+export function assertNoContentCoding({ headers }: Request): void {
+  const listed = headers.get('content-encoding')
+  if (listed === null) return
+  const codings = listed.split(',').map(coding => coding.trim().toLowerCase())
+  if (codings.every(coding => coding === '' || coding === 'identity')) return
+  throw new ApiError('unsupported_content_coding', 'expected no content coding but identity')
+}
+
+/*
+ * By which names the headers of this interface are read: its own, and those of clients that name
+ * them otherwise. Source: contract section 1.
+ */
+
+/** In lower case, its own name first. */
+interface HeaderNames {
+  readonly key: readonly string[]
+  readonly trace: readonly string[]
+  readonly idempotency: readonly string[]
+}
+
+export const headerNamesOf = keptFor(({ headerPrefix, keyHeaders }: Settings): HeaderNames => {
+  const prefixes = ['svc', ...headerPrefix]
+  const under = (name: string) => prefixes.map(prefix => `${prefix}-${name}`)
+  return {
+    key: [...new Set([...under('api-key'), ...keyHeaders])],
+    trace: under('trace-id'),
+    idempotency: under('idempotency-key'),
+  }
+})
+
+/**
+ * What every header of these names agrees on: which one of two counts is nobody's guess.
+ * @returns `undefined` where none is sent, `null` where two differ
+ */
+export function agreedHeader(
+  { headers }: Request,
+  names: readonly string[],
+): string | null | undefined {
+  let agreed: string | undefined
+  for (const name of names) {
+    const value = headers.get(name)
+    if (value === null) continue
+    if (agreed !== undefined && agreed !== value) return null
+    agreed = value
+  }
+  return agreed
+}
+
+/*
+ * Which media types a client takes, as far as an answer goes by it. Source: RFC 9110 section
+ * 12.5.1; contract section 2.
+ */
+
+/** Media ranges in lower case. decision: weights are passed over, and `q=0` with them. */
+const rangesOf = (accept: string): readonly string[] =>
+  accept.split(',').map(range => (range.split(';', 1)[0] ?? '').trim().toLowerCase())
+
+/** Whether `Accept` names `application/json`, and neither problem documents nor everything. */
+export function acceptsJsonAlone({ headers }: Request): boolean {
+  const accept = headers.get('accept')
+  if (accept === null) return false
+  const ranges = rangesOf(accept)
+  const takesProblems = ranges.includes('application/problem+json') || ranges.includes('*/*')
+  return ranges.includes('application/json') && !takesProblems
+}
+
+/*
+ * Query strings, parsed from the raw URL: decoded once, `+` is a space, repeated names are kept.
+ *
+ * Never the framework's parser: it crashes on repeated names (elysia#929), reads `%2B` as a space
+ * (elysia#943) and builds objects out of values (elysia#1848). Source: contract section 14.
+ */
+
+/** Names to their values, in the order in which they came. */
+export type QueryParameters = ReadonlyTextMap<readonly string[]>
+
+const none: QueryParameters = new Map()
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw new ApiError('invalid_request', 'query: expected valid percent-encoding of UTF-8')
+  }
+}
+
+/** @throws ApiError `invalid_request` for a bad percent code */
+export function parseQuery(url: string): QueryParameters {
+  const start = url.indexOf('?')
+  if (start < 0) return none
+  const parameters = new TextMap<string[]>()
+  for (const pair of url.slice(start + 1).split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1))
+    const values = parameters.get(name)
+    if (values === undefined) parameters.set(name, [value])
+    else values.push(value)
+  }
+  return parameters
+}
+
+function integerOf(query: QueryParameters, name: string, fallback: number, max: number): number {
+  const text = query.get(name)?.[0]
+  if (text === undefined) return fallback
+  const value = /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : 0
+  if (value < 1 || value > max) {
+    throw invalid(`query.${name}`, `expected an integer from 1 to ${max}`)
+  }
+  return value
+}
+
+interface PageRequest {
+  readonly page: number
+  readonly size: number
+}
+
+/** `page` from 1, `size` 1 to 100 with default 20 (contract section 4). */
+export const readPageRequest = (query: QueryParameters): PageRequest => ({
+  page: integerOf(query, 'page', 1, pageNumberMax),
+  size: integerOf(query, 'size', pageSizeDefault, pageSizeMax),
+})
+
+/** The text of a page: `items` are printed JSON texts. */
+export function printPage(request: PageRequest, total: number, items: readonly string[]): string {
+  const pagination = JSON.stringify({
+    total_items: total,
+    page_number: request.page,
+    page_size: request.size,
+    total_pages: Math.ceil(total / request.size),
+  })
+  return `{"pagination":${pagination},"data":[${items.join(',')}]}`
+}
+
+/** A page by its number, or a stretch of a walk by the cursor of the one before it. */
+export type PartRequest =
+  | PageRequest
+  | {
+      /** Empty for the first stretch. */
+      readonly start: string
+      /** Where the cursor stands in the request. */
+      readonly at: string
+      readonly size: number
+    }
+
+/** A `start`, also an empty one, asks for a walk; it has no pages (contract section 4). */
+export function readPartRequest(query: QueryParameters): PartRequest {
+  const start = query.get('start')?.[0]
+  const { page, size } = readPageRequest(query)
+  if (start === undefined) return { page, size }
+  if (query.has('page')) throw invalid('query.page', 'expected either page or start')
+  return { start, at: 'query.start', size }
+}
+
+/** The text of a stretch; without `next` it is the last one. */
+export function printStretch(
+  size: number,
+  next: string | undefined,
+  items: readonly string[],
+): string {
+  const pagination = JSON.stringify({ next, page_size: size })
+  return `{"pagination":${pagination},"data":[${items.join(',')}]}`
+}

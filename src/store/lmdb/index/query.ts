@@ -1,0 +1,289 @@
+/**
+ * Queries on chunks of ordinals: which chunks can match at all, and what matches in one of them.
+ *
+ * @module
+ */
+import { chunkOrdinals } from '../../../limits.ts'
+import { keyOf, isMatch } from '../../checks.ts'
+import type { Digest, Query, Page, Row, Window } from '../../contract.ts'
+import {
+  chunkOf,
+  lowOf,
+  listChunks,
+  readChunk,
+  countKeyOf,
+  type ChunkCounts,
+  ordinalOf,
+  walkChunks,
+} from './postings.ts'
+import {
+  emptySet,
+  intersect,
+  setOf,
+  subtract,
+  uniteAll,
+  type Container,
+  countBelow,
+  countOf,
+  eachPlace,
+  pickNewest,
+} from './bitmap.ts'
+import { type Environment, readNextOrdinal } from '../environment.ts'
+import { readUnique, readHeldRow, readIndexedRow } from '../rows/stored-rows.ts'
+import { assertStored, attempt } from '../../stored-bytes.ts'
+import { decodeDeadline, dueRange } from '../rows/row-codec.ts'
+
+/** A term, and what was last read of it: however often a query names it, it is read once. */
+interface TermPlan {
+  readonly term: Digest
+  listedMax: number
+  listed: number[] | undefined
+  chunk: number
+  set: Container
+}
+
+/** A query whose uniques are looked up: what is not a term is a given set, by chunk. */
+type Plan =
+  | TermPlan
+  | { readonly sets: ReadonlyMap<number, Container> }
+  | { readonly all: readonly Plan[] }
+  | { readonly any: readonly Plan[] }
+  | { readonly from: Plan; readonly except: Plan }
+
+function setsOf(ordinals: readonly number[]): Plan {
+  const places = new Map<number, number[]>()
+  for (const ordinal of ordinals) {
+    const chunk = chunkOf(ordinal)
+    const known = places.get(chunk)
+    if (known === undefined) places.set(chunk, [lowOf(ordinal)])
+    else known.push(lowOf(ordinal))
+  }
+  return { sets: new Map([...places].map(([chunk, lows]) => [chunk, setOf(lows)])) }
+}
+
+function planUnique(environment: Environment, unique: Digest): Plan {
+  const ordinal = readUnique(environment, unique)?.ordinal
+  return setsOf(ordinal === undefined ? [] : [ordinal])
+}
+
+function planTerm(plans: Map<string, TermPlan>, term: Digest): TermPlan {
+  const key = keyOf(term)
+  const known = plans.get(key)
+  if (known !== undefined) return known
+  const plan = { term, listedMax: 0, listed: undefined, chunk: -1, set: emptySet }
+  plans.set(key, plan)
+  return plan
+}
+
+function planNode(env: Environment, plans: Map<string, TermPlan>, query: Query): Plan {
+  if ('term' in query) return planTerm(plans, query.term)
+  if ('unique' in query) return planUnique(env, query.unique)
+  if ('ordinals' in query) return setsOf(query.ordinals)
+  if ('all' in query) return { all: query.all.map(part => planNode(env, plans, part)) }
+  if ('any' in query) return { any: query.any.map(part => planNode(env, plans, part)) }
+  return { from: planNode(env, plans, query.from), except: planNode(env, plans, query.except) }
+}
+
+/** @throws ApiError `storage_corrupt` */
+const planQuery = (environment: Environment, query: Query): Plan =>
+  planNode(environment, new Map(), query)
+
+function listTerm({ terms }: Environment, plan: TermPlan, max: number): number[] | undefined {
+  if (plan.listed === undefined && plan.listedMax < max) {
+    plan.listed = listChunks(terms, plan.term, max)
+    plan.listedMax = max
+  }
+  return plan.listed
+}
+
+function readTerm({ terms }: Environment, plan: TermPlan, chunk: number): Container {
+  if (plan.chunk !== chunk) {
+    plan.set = readChunk(terms, plan.term, chunk)
+    plan.chunk = chunk
+  }
+  return plan.set
+}
+
+/**
+ * The chunks of a plan in ascending order, a few too many at most; `undefined` when more than
+ * `max` of some term would have to be listed. Within `all` the shortest list is enough.
+ */
+function listCandidates(env: Environment, plan: Plan, max: number): number[] | undefined {
+  if ('term' in plan) return listTerm(env, plan, max)
+  if ('sets' in plan) return [...plan.sets.keys()].sort((a, b) => a - b)
+  if ('from' in plan) return listCandidates(env, plan.from, max)
+  if ('all' in plan) {
+    const lists = plan.all.flatMap(part => {
+      const list = listCandidates(env, part, max)
+      return list === undefined ? [] : [list]
+    })
+    return lists.sort((a, b) => a.length - b.length)[0]
+  }
+  const all = new Set<number>()
+  for (const part of plan.any) {
+    const list = listCandidates(env, part, max)
+    if (list === undefined) return undefined
+    for (const chunk of list) all.add(chunk)
+  }
+  return [...all].sort((a, b) => a - b)
+}
+
+const firstMax = 64
+const growth = 16
+
+/**
+ * The chunks in which a plan can match, newest first. Lists of terms are read in growing steps, so
+ * that a rare term spares the listing of every common one beside it. Of a store of one chunk none
+ * is listed: to look into that chunk costs less than to ask for a list.
+ */
+function candidateChunks(environment: Environment, plan: Plan): number[] {
+  if (readNextOrdinal(environment) <= chunkOrdinals) return [0]
+  for (let max = firstMax; ; max *= growth) {
+    const chunks = listCandidates(environment, plan, max)
+    if (chunks !== undefined) return chunks.toReversed()
+  }
+}
+
+/** What matches within one chunk. @throws ApiError `storage_corrupt` */
+function evaluateChunk(env: Environment, plan: Plan, chunk: number): Container {
+  if ('term' in plan) return readTerm(env, plan, chunk)
+  if ('sets' in plan) return plan.sets.get(chunk) ?? emptySet
+  if ('any' in plan) return uniteAll(plan.any.map(part => evaluateChunk(env, part, chunk)))
+  if ('from' in plan) {
+    const from = evaluateChunk(env, plan.from, chunk)
+    return from.length === 0 ? from : subtract(from, evaluateChunk(env, plan.except, chunk))
+  }
+  let found: Container | undefined
+  for (const part of plan.all) {
+    if (found?.length === 0) break
+    const set = evaluateChunk(env, part, chunk)
+    found = found === undefined ? set : intersect(found, set)
+  }
+  return found ?? emptySet
+}
+
+/*
+ * Pages and due rows: one synchronous pass each, so that it sees one state of the store.
+ *
+ * Only rows of the window are read; everything else is counted on chunks of ordinals. Each row that
+ * comes back is checked against the query by its own header: an index that says more than the rows
+ * never shows one. Source: contract.ts, `page` and `due`.
+ */
+
+/** The ordinals whose deadline has passed, by chunk. Few, while the sweep runs. */
+function readGone(environment: Environment, nowMs: number): Map<number, Container> {
+  const sets = new Map<number, Container[]>()
+  const range = dueRange(nowMs)
+  if (range === undefined) return new Map()
+  for (const { chunk, set } of walkChunks(environment.deadlines, range)) {
+    const known = sets.get(chunk)
+    if (known === undefined) sets.set(chunk, [set])
+    else known.push(set)
+  }
+  return new Map([...sets].map(([chunk, all]) => [chunk, uniteAll(all)]))
+}
+
+/** The first place of a chunk that lies outside of the window: what `before` means there. */
+function placesBelow(before: number | undefined, chunk: number): number {
+  if (before === undefined) return chunkOrdinals
+  return Math.min(Math.max(before - ordinalOf(chunk, 0), 0), chunkOrdinals)
+}
+
+/** A question at one state of the store. */
+interface Asked {
+  readonly environment: Environment
+  readonly counts: ChunkCounts
+  readonly key: string | undefined
+  readonly plan: Plan
+  readonly gone: ReadonlyMap<number, Container>
+}
+
+/** What matches within a chunk and is not gone: how many, and which where that is asked for. */
+interface Matches {
+  readonly count: number
+  readonly places: () => Container
+}
+
+function matchChunk({ environment, counts, key, plan, gone }: Asked, chunk: number): Matches {
+  const ended = gone.get(chunk)
+  let set: Container | undefined
+  const places = (): Container =>
+    (set ??= subtract(evaluateChunk(environment, plan, chunk), ended ?? emptySet))
+  if (ended !== undefined) return { count: countOf(places()), places }
+  const known = counts.get(key, chunk)
+  if (known !== undefined) return { count: known, places }
+  const count = countOf(places())
+  counts.keep(key, chunk, count)
+  return { count, places }
+}
+
+function selectOrdinals(asked: Asked, window: Window): { ordinals: number[]; total: number } {
+  const ordinals: number[] = []
+  let total = 0
+  let skip = window.offset
+  for (const chunk of candidateChunks(asked.environment, asked.plan)) {
+    const isFull = ordinals.length === window.limit
+    const below = placesBelow(window.before, chunk)
+    if (window.uncounted && isFull) break
+    if (window.uncounted && below === 0) continue
+    const { count, places } = matchChunk(asked, chunk)
+    total += count
+    if (isFull) continue
+    const reachable = below === chunkOrdinals ? count : countBelow(places(), below)
+    if (skip < reachable) {
+      const picked = pickNewest(places(), below, skip, window.limit - ordinals.length)
+      for (const low of picked) ordinals.push(ordinalOf(chunk, low))
+    }
+    skip = Math.max(0, skip - reachable)
+  }
+  return { ordinals, total: window.uncounted ? 0 : total }
+}
+
+/** @throws ApiError `storage_corrupt` */
+export function readPage(
+  environment: Environment,
+  counts: ChunkCounts,
+  query: Query,
+  window: Window,
+): Page {
+  const plan = planQuery(environment, query)
+  const gone = readGone(environment, window.nowMs)
+  const asked = { environment, counts, key: countKeyOf(query), plan, gone }
+  const { ordinals, total } = selectOrdinals(asked, window)
+  const rows = ordinals.map(ordinal => {
+    const row = readIndexedRow(environment, ordinal)
+    const isGone = row.deadlineMs !== undefined && row.deadlineMs <= window.nowMs
+    assertStored(isMatch(query, row) && !isGone, 'rows that are what the index says of them')
+    return row
+  })
+  return { rows, total }
+}
+
+/** `undefined` for a row that is damaged, or that the index is wrong about. */
+function readDueRow(
+  environment: Environment,
+  ordinal: number,
+  deadlineMs: number,
+): Row | undefined {
+  const row = attempt(() => readHeldRow(environment, ordinal))
+  return row?.deadlineMs === deadlineMs ? row : undefined
+}
+
+/**
+ * Earliest deadline first, then by ordinal. Damaged rows are stepped over, so that one of them does
+ * not keep all others from ending; `integrity` reports them.
+ */
+export function readDue(environment: Environment, nowMs: number, limit: number): Row[] {
+  const due: Row[] = []
+  const range = dueRange(nowMs)
+  if (range === undefined || limit === 0) return due
+  for (const { prefix, chunk, set } of walkChunks(environment.deadlines, range)) {
+    const deadlineMs = decodeDeadline(prefix)
+    for (const low of eachPlace(set)) {
+      const row = readDueRow(environment, ordinalOf(chunk, low), deadlineMs)
+      if (row !== undefined) due.push(row)
+      if (due.length === limit) return due
+    }
+  }
+  return due
+}
