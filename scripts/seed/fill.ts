@@ -11,9 +11,11 @@ import type { Deps } from '../../src/deps.ts'
 import type { Caller } from '../../src/rules/caller.ts'
 import { encodeRow } from '../../src/store/lmdb/rows/row-codec.ts'
 import { defaultSettings } from '../../src/settings.ts'
+import { ApiError } from '../../src/errors.ts'
 import { insertTokens } from '../../src/tokens/write/insert.ts'
 import type { CreateTokenBody } from '../../src/tokens/schema.ts'
-import { planToken, type Plan } from '../../src/tokens/write/plan.ts'
+import { planToken } from '../../src/tokens/write/create.ts'
+import type { Plan } from '../../src/tokens/write/decide.ts'
 import { openWork } from '../../src/tokens/read/work.ts'
 import { tokenUnique } from '../../src/tokens/record/record.ts'
 import { openTurns } from '../../src/turns.ts'
@@ -90,12 +92,11 @@ async function insertGroup(
   for (const body of bodies) {
     plans.push(await planToken(planning, caller.tenantId, body, openWork(deps, caller, Infinity)))
   }
-  const answers = await insertTokens(deps, caller, plans, (_, error) => {
-    throw error
-  })
+  const outcomes = await insertTokens(deps, caller, plans, true)
   return bodies.flatMap((body, index) => {
-    const id = answers[index]?.id
-    return body.type === 'card' && id !== undefined ? [id] : []
+    const outcome = outcomes[index]
+    if (outcome instanceof ApiError) throw outcome
+    return body.type === 'card' && outcome !== undefined ? [outcome.id] : []
   })
 }
 

@@ -17,8 +17,7 @@ import { invalid, tooManyRequests } from '../../errors.ts'
 import { keptFor } from '../../kept.ts'
 import { guessClausesMax, sessionGuessBudgets } from '../../limits.ts'
 import type { Store } from '../../store/contract.ts'
-import type { Refuse } from '../write/batch.ts'
-import type { Plan } from '../write/plan.ts'
+import type { Plan } from '../write/decide.ts'
 import type { TokenRecord } from '../record/stored-form.ts'
 
 type Kind = 'search' | 'create' | 'fingerprint'
@@ -106,28 +105,18 @@ export function spendFingerprints(deps: Deps, caller: Caller, count: number): nu
  * Counts the creates that deduplicate, before any is looked at. A chosen id counts once it is found
  * taken, and beside one that is taken where neither comes to be; none is looked for where nothing
  * is left.
- * @returns what is to be told of refusals in place of `refuse`
+ * @returns what counts ids that were tried and found taken, as many as were chosen at most
  * @throws ApiError as `spend`
  */
 export function spendCreates(
   deps: Deps,
   caller: Caller,
   plans: readonly Plan[],
-  refuse: Refuse,
-): Refuse {
+): (tried: number) => void {
   const budget = deps.settings.createGuessesPerMinuteMax
-  if (budget === 0 || seesAllData(caller.grants)) return refuse
+  if (budget === 0 || seesAllData(caller.grants)) return () => undefined
   const asking = plans.filter(plan => plan.composed.record.deduplicates === true)
   const choosing = plans.filter(plan => plan.choosesId).length
   if (asking.length > 0 || choosing > 0) spend(deps, caller, 'create', asking.length)
-  return (index, error) => {
-    // Where a refusal throws, none of the ids was used up: each was tried.
-    let tried = choosing
-    try {
-      refuse(index, error)
-      tried = 1
-    } finally {
-      if (error.kind === 'conflict') budgetsOf(deps).create.add(sharesOf(caller, budget), tried)
-    }
-  }
+  return tried => budgetsOf(deps).create.add(sharesOf(caller, budget), Math.min(tried, choosing))
 }

@@ -1,26 +1,110 @@
 /**
- * Creating a token. Source: spec, "Create token"; contract sections 5 to 8.
+ * Creating a token: from a request to a plan, a token that is checked and complete but for its id,
+ * and from a plan to a row.
  *
+ * Source: spec, "Create token" and "Token create request fields"; contract sections 5 to 8.
  * @module
  */
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { invariant, type ApiError } from '../../errors.ts'
-import type { Answer } from './batch.ts'
-import { insertTokens } from './insert.ts'
-import { andThen } from '../../maybe-later.ts'
+import { parseFutureInstant } from '../../rules/instants.ts'
+import { tokenTypeNames, tokenTypeOf } from '../../rules/token-types.ts'
+import { invalid } from '../../errors.ts'
+import { andThen, type MaybeLater } from '../../maybe-later.ts'
+import { composeToken, type Draft } from './compose.ts'
+import { idSourceOf } from './id-source.ts'
 import type { CreateTokenBody } from '../schema.ts'
-import { planToken } from './plan.ts'
+import { openWork, type Work } from '../read/work.ts'
+import { untilWritten, writeAs, type Housed } from '../../records/write.ts'
+import type { Change } from '../../store/contract.ts'
+import { spendCreates, spendFingerprints } from '../find/guesses.ts'
+import { reachOf } from '../find/visibility.ts'
+import {
+  candidateOf,
+  clearWay,
+  decide,
+  type Answer,
+  type Candidate,
+  type Earlier,
+  type Plan,
+} from './decide.ts'
 import { itemOf } from './replay.ts'
-import { openWork } from '../read/work.ts'
 
-const refuse = (_: number, error: ApiError): never => {
-  throw error
+/** An absent mask is the type's default; `null` is no mask (contract section 5). */
+function draftOf(deps: Deps, body: CreateTokenBody): Draft {
+  const type = tokenTypeOf(body.type)
+  if (type === undefined) throw invalid('type', `expected one of ${tokenTypeNames.join(', ')}`)
+  if (body.data === undefined || body.data === null) throw invalid('data', 'is required')
+  const { expires_at: expires } = body
+  return {
+    type,
+    data: body.data,
+    mask: body.mask === undefined ? type.defaultMask : (body.mask ?? undefined),
+    metadata: body.metadata,
+    containers: body.containers ?? [type.defaultContainer],
+    searchIndexes: body.search_indexes ?? type.defaultSearchIndexes,
+    fingerprintExpression: body.fingerprint_expression ?? type.defaultFingerprintExpression,
+    expiresAt:
+      typeof expires === 'string'
+        ? parseFutureInstant(expires, 'expires_at', deps.now())
+        : undefined,
+    deduplicates: body.deduplicate_token === true,
+  }
+}
+
+/** @throws ApiError `invalid_request` with the path of what is wrong */
+export function planToken(
+  deps: Deps,
+  tenantId: string,
+  body: CreateTokenBody,
+  work: Work,
+  isBare = false,
+): MaybeLater<Plan> {
+  const draft = draftOf(deps, body)
+  const choosesId = typeof body.id === 'string'
+  const composing = composeToken(deps.keys.tenant(tenantId), deps.settings, draft, work)
+  return andThen(composing, composed =>
+    andThen(work.pause(), () => {
+      const drawId = idSourceOf(deps, body.id, draft.type, composed.data, work.meter)
+      return { composed, drawId, isBare, choosesId, work }
+    }),
+  )
+}
+
+const nothing = (deps: Deps, caller: Caller): Earlier => ({
+  hasId: () => false,
+  equalOf: () => undefined,
+  reach: () => reachOf(deps, caller),
+})
+
+/** @throws ApiError as `createToken` */
+function insertToken(deps: Deps, caller: Caller & Housed, candidate: Candidate): Promise<Answer> {
+  const countTaken = spendCreates(deps, caller, [candidate.plan])
+  let leaving: ReadonlyMap<number, Change> = new Map()
+  return untilWritten(async () => {
+    const deciding = decide(deps, caller, candidate, nothing(deps, caller))
+    const decision = deciding instanceof Promise ? await deciding : deciding
+    if (decision.kind === 'refused') {
+      if (decision.error.kind === 'conflict') countTaken(1)
+      throw decision.error
+    }
+    const isNew = decision.kind === 'new'
+    if (isNew && decision.isLate) return undefined
+    const answer = isNew ? decision.made.answer : decision.answer
+    caller.room?.needs(answer.json.length)
+    const changes = isNew
+      ? [...decision.changes, ...leaving.values(), { insert: decision.made.row }]
+      : []
+    if (await writeAs(deps.store, caller, changes, () => [itemOf(answer)]))
+      return { result: answer }
+    leaving = await clearWay(deps, [candidate])
+    return undefined
+  })
 }
 
 /**
  * @throws ApiError `invalid_request`, `forbidden` for a container that no rule covers, `conflict`
- * for an id that is taken
+ * for an id that is taken, `too_many_requests` where the caller has no guesses left
  */
 export async function createToken(
   deps: Deps,
@@ -32,7 +116,6 @@ export async function createToken(
   const plan = planned instanceof Promise ? await planned : planned
   const turn = work.pause()
   if (turn !== undefined) await turn
-  const [answer] = await insertTokens(deps, caller, [plan], refuse, answers => answers.map(itemOf))
-  invariant(answer !== undefined, 'a plan is refused or answered')
-  return answer
+  const hidesFingerprint = spendFingerprints(deps, caller, 1) === 0
+  return insertToken(deps, caller, candidateOf(plan, hidesFingerprint))
 }

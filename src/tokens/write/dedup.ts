@@ -66,17 +66,18 @@ export function findEqual(
 }
 
 /** What must hold of others when a token takes a seat, or passes them by. */
-type SeatChange = Extract<Change, { require: number }> | { remove: number; ifVersion: number }
+export type SeatChange =
+  Extract<Change, { require: number }> | { remove: number; ifVersion: number }
 
 /** How a token holds a seat: with what uniques it is sealed, with what changes written. */
-interface Holding {
+interface Seat {
   readonly uniques: readonly Uint8Array[]
   readonly changes: readonly SeatChange[]
   /** A live token in reach holds a seat: of two equal ones that race it was the faster. */
   readonly hasEqual: boolean
 }
 
-const noHolding: Holding = { uniques: [], changes: [], hasEqual: false }
+const noSeat: Seat = { uniques: [], changes: [], hasEqual: false }
 
 function isInReach(deps: Deps, tenantId: string, { tokens }: Reach, holder: Row): boolean {
   // What a clock ahead has ended is neither answered with nor removed: it is passed over.
@@ -85,14 +86,14 @@ function isInReach(deps: Deps, tenantId: string, { tokens }: Reach, holder: Row)
 }
 
 /** @param ordinal of the token that is changed; absent for a new one */
-export async function decideHolding(
+export async function decideSeat(
   deps: Deps,
   { tenantId }: Caller,
   reach: Reach,
   record: TokenRecord,
   ordinal?: number,
-): Promise<Holding> {
-  if (record.deduplicates !== true) return noHolding
+): Promise<Seat> {
+  if (record.deduplicates !== true) return noSeat
   const changes: SeatChange[] = []
   for (const seat of dedupSeats(deps.keys, tenantId, record)) {
     const holder = await deps.store.find(seat)

@@ -1,75 +1,149 @@
 /**
- * Inserting planned tokens, one or many: whatever comes of them comes in one write.
+ * Inserting planned tokens, many in one write: each is decided by what is stored and by those
+ * before it.
  *
- * Each attempt decides every plan anew. When a unique was taken meanwhile, expired holders leave
+ * Each attempt decides all of them anew. When a unique was taken meanwhile, expired holders leave
  * with the next attempt, and ids that are held by live tokens are drawn again.
  * Source: contract sections 7, 8 and 15.
  * @module
  */
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { isExpired } from '../../records/sealed-row.ts'
-import { untilWritten, writeAs, type Effect } from '../../records/write.ts'
+import { ApiError, invalid } from '../../errors.ts'
+import { bulkAnswerCharsMax } from '../../limits.ts'
+import { untilWritten, writeAs, type Effect, type Housed } from '../../records/write.ts'
 import type { Change } from '../../store/contract.ts'
-import { decideAll, entryOf, type Answer, type Entry, type Refuse } from './batch.ts'
+import { TextMap } from '../../text/map.ts'
 import { spendCreates, spendFingerprints } from '../find/guesses.ts'
-import type { Plan } from './plan.ts'
+import { reachOf, type Reach } from '../find/visibility.ts'
+import {
+  candidateOf,
+  clearWay,
+  decide,
+  type Answer,
+  type Candidate,
+  type Decision,
+  type Earlier,
+  type Made,
+  type Plan,
+} from './decide.ts'
 
-/** What the answers come to, as it is kept for whoever asks again. */
-export type Tell = (answers: readonly (Answer | undefined)[]) => Effect
+export type Outcome = Answer | ApiError
 
-/**
- * Whose ids stood in the way of a write: who of them is expired is to leave, other ids are drawn.
- * Who holds a seat is looked for anew with each attempt.
- */
-async function clearWay(
-  deps: Deps,
-  entries: readonly Entry[],
-): Promise<ReadonlyMap<number, Change>> {
-  const leaving = new Map<number, Change>()
-  for (const entry of entries) {
-    const [id] = entry.made?.row.uniques ?? []
-    const holder = id && (await deps.store.find(id))
-    if (holder === undefined) continue
-    if (isExpired(holder, deps.settled())) {
-      leaving.set(holder.ordinal, { remove: holder.ordinal, ifVersion: holder.version })
-    } else {
-      entry.collisions += 1
-      entry.named = undefined
-      entry.made = undefined
-    }
+interface Planned extends Candidate {
+  /** Once refused, it is not decided anew. */
+  refused?: ApiError
+}
+
+/** What one attempt wants to write. */
+interface Batch extends Earlier {
+  readonly inserted: Planned[]
+  /** Those that somebody chose; others are no two alike. */
+  readonly ids: TextMap<true>
+  /** By fingerprint; the first of equal ones. */
+  readonly equals: Map<string, Made>
+  /** What must hold for deduplication, by ordinal. */
+  readonly changes: Map<number, Change>
+  isLate: boolean
+}
+
+function openBatch(deps: Deps, caller: Caller): Batch {
+  const ids = new TextMap<true>()
+  const equals = new Map<string, Made>()
+  let reach: Reach | undefined
+  return {
+    inserted: [],
+    ids,
+    equals,
+    changes: new Map(),
+    isLate: false,
+    hasId: id => ids.has(id),
+    equalOf: fingerprint => equals.get(fingerprint),
+    reach: () => (reach ??= reachOf(deps, caller)),
   }
-  return leaving
+}
+
+function fold(batch: Batch, planned: Planned, decision: Decision): Outcome {
+  if (decision.kind === 'refused') return decision.error
+  if (decision.kind === 'equal') return decision.answer
+  const { made, changes, isLate } = decision
+  const { id, idIsRandom, fingerprint } = made.record
+  batch.inserted.push(planned)
+  batch.isLate ||= isLate
+  for (const change of changes) {
+    batch.changes.set('remove' in change ? change.remove : change.require, change)
+  }
+  if (idIsRandom !== true) batch.ids.set(id, true)
+  if (!batch.equals.has(fingerprint)) batch.equals.set(fingerprint, made)
+  return made.answer
+}
+
+type Count = (tried: number) => void
+
+/** One attempt: decides all anew, in order; of a whole, until one is refused. */
+async function decideAll(
+  deps: Deps,
+  caller: Caller & Housed,
+  all: readonly Planned[],
+  isWhole: boolean,
+  countTaken: Count,
+): Promise<{ readonly batch: Batch; readonly outcomes: readonly Outcome[] }> {
+  const batch = openBatch(deps, caller)
+  const outcomes: Outcome[] = []
+  let chars = 0
+  for (const planned of all) {
+    const deciding = planned.refused ?? decide(deps, caller, planned, batch)
+    const decision = deciding instanceof Promise ? await deciding : deciding
+    const outcome = decision instanceof ApiError ? decision : fold(batch, planned, decision)
+    outcomes.push(outcome)
+    if (outcome instanceof ApiError) {
+      // Where nothing comes to be, none of the ids was used up: each was tried.
+      if (outcome.kind === 'conflict' && decision !== outcome) countTaken(isWhole ? all.length : 1)
+      planned.refused = outcome
+      if (isWhole) break
+    }
+    chars += outcome instanceof ApiError ? 0 : outcome.json.length
+    if (chars > bulkAnswerCharsMax) {
+      throw invalid('body', `expected an answer of at most ${bulkAnswerCharsMax} characters`)
+    }
+    caller.room?.needs(chars)
+    const turn = planned.plan.work.pause()
+    if (turn !== undefined) await turn
+  }
+  return { batch, outcomes }
 }
 
 /**
- * @param refuse is told of a plan that cannot be inserted: `forbidden` for its container,
- *   `conflict` for its id, `invalid_request` for an id that could not be drawn
- * @param tell is asked once for each write, when all that is refused was refused
- * @returns one answer for each plan, `undefined` where it was refused
- * @throws ApiError `too_many_requests` where the caller has no guesses left
+ * @param isWhole all of them or none: with the first that is refused nothing is written
+ * @param tell gives what the outcomes come to, as it is kept for whoever asks again
+ * @returns one outcome for each plan; of a whole that is refused, up to that one
+ * @throws ApiError `too_many_requests` where the caller has no guesses left, `invalid_request` for
+ *   an answer that would be too long
  */
 export async function insertTokens(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Housed,
   plans: readonly Plan[],
-  refuse: Refuse,
-  tell: Tell = () => null,
-): Promise<readonly (Answer | undefined)[]> {
+  isWhole: boolean,
+  tell: (outcomes: readonly Outcome[]) => Effect = () => null,
+): Promise<readonly Outcome[]> {
   const comparable = spendFingerprints(deps, caller, plans.length)
-  const entries = plans.map((plan, index) => entryOf(plan, index >= comparable))
-  const counted = spendCreates(deps, caller, plans, refuse)
+  const all: readonly Planned[] = plans.map((plan, at) => candidateOf(plan, at >= comparable))
+  const countTaken = spendCreates(deps, caller, plans)
   let leaving: ReadonlyMap<number, Change> = new Map()
   return untilWritten(async () => {
-    const { batch, answers } = await decideAll(deps, caller, entries, counted)
-    const inserts = batch.entries.flatMap(({ made }) => (made ? [{ insert: made.row }] : []))
+    const { batch, outcomes } = await decideAll(deps, caller, all, isWhole, countTaken)
+    if (isWhole && outcomes.some(outcome => outcome instanceof ApiError)) {
+      return { result: outcomes }
+    }
+    const inserts = batch.inserted.flatMap(({ made }) => (made ? [{ insert: made.row }] : []))
     const isNew = inserts.length > 0
     if (isNew && batch.isLate) return undefined
     const others = new Map([...batch.changes, ...leaving]).values()
     const changes = isNew ? [...others, ...inserts] : []
-    const landed = await writeAs(deps.store, caller, changes, () => tell(answers))
-    if (landed) return { result: answers }
-    leaving = await clearWay(deps, batch.entries)
+    if (await writeAs(deps.store, caller, changes, () => tell(outcomes)))
+      return { result: outcomes }
+    leaving = await clearWay(deps, batch.inserted)
     return undefined
   })
 }

@@ -18,11 +18,11 @@ import { ApiError, invalid, type ErrorKind, type FieldErrors } from '../../error
 import { bulkLeavesMax, bulkAnswerCharsMax } from '../../limits.ts'
 import { orElse, type MaybeLater } from '../../maybe-later.ts'
 import type { Effect, Housed } from '../../records/write.ts'
-import type { Answer, Refuse } from './batch.ts'
-import { insertTokens } from './insert.ts'
+import type { Answer, Plan } from './decide.ts'
+import { insertTokens, type Outcome } from './insert.ts'
 import { itemOf, recreateAnswer, type KeptItem, type Past } from './replay.ts'
 import type { CreateTokenBody } from '../schema.ts'
-import { planToken, type Plan } from './plan.ts'
+import { planToken } from './create.ts'
 import { openWork, type Work } from '../read/work.ts'
 
 /** Checks the shape of a create request. @throws ApiError `invalid_request` with every fault */
@@ -89,37 +89,22 @@ const effectOf = (fates: readonly Fate<Answer>[]): Effect =>
     return { kind, message, ...(fields === undefined ? {} : { fields }) }
   })
 
-/** Inserts what is planned. @param refuse is told of leaves by their index */
+/** Inserts what is planned. @returns fates by the index of their leaves */
 async function insertAll(
   deps: Deps,
   caller: Caller,
   planned: readonly Fate<Plan>[],
-  refuse: Refuse,
+  isWhole: boolean,
 ): Promise<readonly Fate<Answer>[]> {
-  const plans: Plan[] = []
-  const places: number[] = []
-  const fates = planned.map((fate, index): Fate<Answer> => {
-    if (fate === undefined || fate instanceof ApiError) return fate
-    plans.push(fate)
-    places.push(index)
-    return undefined
-  })
-  const withAnswers = (answers: readonly (Answer | undefined)[]): readonly Fate<Answer>[] => {
-    const all = [...fates]
-    answers.forEach((answer, index) => {
-      if (answer !== undefined) all[places[index] ?? index] = answer
-    })
-    return all
+  const plans = planned.flatMap(fate => (fate instanceof ApiError ? [] : (fate ?? [])))
+  const inPlace = (outcomes: readonly Outcome[]): readonly Fate<Answer>[] => {
+    const next = outcomes.values()
+    return planned.map(fate =>
+      fate === undefined || fate instanceof ApiError ? fate : next.next().value,
+    )
   }
-  const refuseAt: Refuse = (index, error) => {
-    const place = places[index] ?? index
-    refuse(place, error)
-    fates[place] = error
-  }
-  const answers = await insertTokens(deps, caller, plans, refuseAt, answered =>
-    effectOf(withAnswers(answered)),
-  )
-  return withAnswers(answers)
+  const tell = (outcomes: readonly Outcome[]) => effectOf(inPlace(outcomes))
+  return inPlace(await insertTokens(deps, caller, plans, isWhole, tell))
 }
 
 /** The paths of a leaf's faults in the whole body. The path of a bare value is its place alone. */
@@ -137,6 +122,14 @@ function joinErrors(failed: readonly (readonly [Leaf | undefined, ApiError])[]):
   const fields = failed.flatMap(([leaf, error]) => fieldsAt(leaf, error))
   const message = 'Nothing was stored, because not all of it could be.'
   return new ApiError(kind, message, Object.fromEntries(fields))
+}
+
+/** @throws ApiError as `joinErrors` */
+function assertNoneFailed(leaves: readonly Leaf[], fates: readonly Fate<unknown>[]): void {
+  const failed = fates.flatMap((fate, index) =>
+    fate instanceof ApiError ? [[leaves[index], fate] as const] : [],
+  )
+  if (failed.length > 0) throw joinErrors(failed)
 }
 
 /** The JSON text of the body with each leaf replaced by its answer. */
@@ -162,14 +155,10 @@ export async function tokenizeWhole(
   const leaves = leavesOf(body)
   countItems(leaves.length)
   const planned = await planAll(deps, caller, leaves, readRequest)
-  const failed = planned.flatMap((fate, index) =>
-    fate instanceof ApiError ? [[leaves[index], fate] as const] : [],
-  )
-  if (failed.length > 0) throw joinErrors(failed)
-  const answers = await insertAll(deps, caller, planned, (index, error) => {
-    throw joinErrors([[leaves[index], error]])
-  })
-  return printWhole(body, answers)
+  assertNoneFailed(leaves, planned)
+  const fates = await insertAll(deps, caller, planned, true)
+  assertNoneFailed(leaves, fates)
+  return printWhole(body, fates)
 }
 
 export interface ItemResult {
@@ -201,7 +190,7 @@ export async function tokenizePartly(
   const leaves = leavesOf(body)
   countItems(leaves.length)
   const planned = await planAll(deps, caller, leaves, readRequest)
-  const fates = await insertAll(deps, caller, planned, () => undefined)
+  const fates = await insertAll(deps, caller, planned, false)
   return resultsOf(leaves, fates)
 }
 

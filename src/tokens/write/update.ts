@@ -19,7 +19,7 @@ import { type Housed, inTurn, untilWritten, writeAs } from '../../records/write.
 import type { Bounds } from '../find/bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { assertPatch, mergeData, openStanding, type StandingData } from './patch.ts'
-import { decideHolding, findEqual } from './dedup.ts'
+import { decideSeat, findEqual } from './dedup.ts'
 import { spendFingerprints, spendUpdate } from '../find/guesses.ts'
 import { hiddenDataOf, isHidden, assertExpressionsKept, assertMayRemask } from './mask-rights.ts'
 import { loadToken, type LoadedToken } from '../read/load.ts'
@@ -147,7 +147,7 @@ async function tryUpdate(
     changed.fingerprint === fingerprint ? hidesFingerprint === true : !count.fingerprint()
   const record: TokenRecord = hides ? { ...changed, hidesFingerprint: true } : changed
   const reach = reachOf(deps, caller)
-  const { uniques, changes } = await decideHolding(deps, caller, reach, record, ordinal)
+  const { uniques, changes } = await decideSeat(deps, caller, reach, record, ordinal)
   // After the holding: a token that has a seat by now is seen, or the write does not land.
   const frame = await frameOf(deps, caller, reach, record)
   const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Caller } from '../../../../src/rules/caller.ts'
 import type { Permission } from '../../../../src/rules/permissions.ts'
 import { dedupSeatsMax } from '../../../../src/limits.ts'
-import { decideHolding, dedupSeats, findEqual } from '../../../../src/tokens/write/dedup.ts'
+import { decideSeat, dedupSeats, findEqual } from '../../../../src/tokens/write/dedup.ts'
 import { reachOf } from '../../../../src/tokens/find/visibility.ts'
 import { openToken, tokenUnique, type StoredToken } from '../../../../src/tokens/record/record.ts'
 import { openTestVault, type TestVault } from '../../../support/vault.ts'
@@ -44,7 +44,7 @@ const stranger = () => callerWith(['token:create'])
 
 async function hold({ record }: StoredToken, ordinal: number, caller = reader()) {
   const reach = reachOf(vault.deps, caller)
-  const { uniques, changes, hasEqual } = await decideHolding(
+  const { uniques, changes, hasEqual } = await decideSeat(
     vault.deps,
     caller,
     reach,

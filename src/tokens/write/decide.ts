@@ -1,0 +1,279 @@
+/**
+ * What becomes of one planned token: a new row, an equal token in its place, or a refusal.
+ *
+ * decision: a hit of deduplication comes before the conflict of a taken id (contract section 17).
+ * Source: contract sections 7, 8 and 15.
+ * @module
+ */
+import type { Deps } from '../../deps.ts'
+import { atMostMask, decideTransform, type Transform } from '../../rules/access.ts'
+import type { Caller } from '../../rules/caller.ts'
+import { assertAffordable, type Meter } from '../../language/expression/run.ts'
+import { ApiError, type ErrorKind } from '../../errors.ts'
+import { orElse, type MaybeLater } from '../../maybe-later.ts'
+import { isExpired } from '../../records/sealed-row.ts'
+import type { Change, NewRow } from '../../store/contract.ts'
+import { decideSeat, findEqual, type SeatChange } from './dedup.ts'
+import { assertMayMask } from './mask-rights.ts'
+import type { Composed } from './compose.ts'
+import type { IdSource } from './id-source.ts'
+import type { Work } from '../read/work.ts'
+import type { Reach } from '../find/visibility.ts'
+import { sealToken } from '../record/record.ts'
+import type { TokenRecord } from '../record/stored-form.ts'
+import {
+  viewStored,
+  viewUnreadable,
+  viewWritten,
+  type Frame,
+  type WrittenData,
+} from '../read/view.ts'
+
+/** A token that is checked and complete but for its id. */
+export interface Plan {
+  readonly composed: Composed
+  readonly drawId: IdSource
+  /** The answer is the id, not the token: for values that came without a request around them. */
+  readonly isBare: boolean
+  /** Whether the request names its id, or how it follows from the data. */
+  readonly choosesId: boolean
+  /** Of the request that it came with. */
+  readonly work: Work
+}
+
+export interface Answer {
+  readonly id: string
+  /** What stands for the token in the answer. */
+  readonly json: string
+  /** Present where deduplication was asked for. */
+  readonly deduplicated?: boolean
+  /** Of the row of an equal token; absent: 1, as of a new one. */
+  readonly version?: number
+}
+
+interface Named {
+  readonly record: TokenRecord
+  readonly transform: Transform
+}
+
+/** A new row with its answer. */
+export interface Made extends Named {
+  readonly row: NewRow
+  readonly written: WrittenData
+  readonly answer: Answer
+}
+
+/** A plan on its way into the store, which may take several attempts. */
+export interface Candidate {
+  readonly plan: Plan
+  readonly hidesFingerprint: boolean
+  /** Under the first id that was drawn, taken or not: an equal token is looked for by it. */
+  first?: Named | undefined
+  /** Under the id that was drawn last. */
+  named?: Named | undefined
+  /** How often its id was found taken. */
+  collisions: number
+  made?: Made | undefined
+}
+
+export const candidateOf = (plan: Plan, hidesFingerprint: boolean): Candidate => ({
+  plan,
+  hidesFingerprint,
+  collisions: 0,
+})
+
+export type Decision =
+  | {
+      readonly kind: 'new'
+      readonly made: Made
+      /** What must hold of others. */
+      readonly changes: readonly SeatChange[]
+      /** An equal token came up after it had been looked for: to be decided anew. */
+      readonly isLate: boolean
+    }
+  | { readonly kind: 'equal'; readonly answer: Answer }
+  | { readonly kind: 'refused'; readonly error: ApiError }
+
+/** What is decided already and comes in the same write. */
+export interface Earlier {
+  /** Whether that id was chosen. */
+  readonly hasId: (id: string) => boolean
+  /** The first of that fingerprint. */
+  readonly equalOf: (fingerprint: string) => Made | undefined
+  /** Of whoever asks, made once it is needed. */
+  readonly reach: () => Reach
+}
+
+function nameToken(deps: Deps, caller: Caller, candidate: Candidate, draw: number): Named {
+  const { plan, hidesFingerprint } = candidate
+  const drawn = plan.drawId(draw)
+  if (drawn === undefined) throw new ApiError('conflict', 'A token with this id exists.')
+  // Assigned one by one, as in `parseStored`.
+  const record: { -readonly [K in keyof TokenRecord]: TokenRecord[K] } = {
+    ...plan.composed.record,
+    id: drawn.id,
+    createdBy: caller.applicationId,
+    createdAtMs: deps.now(),
+  }
+  if (drawn.isDefault) record.idIsRandom = true
+  if (hidesFingerprint) record.hidesFingerprint = true
+  const transform = decideTransform(caller.grants, 'token:create', record)
+  if (transform === undefined) {
+    throw new ApiError('forbidden', 'expected a container that a rule with token:create covers')
+  }
+  assertMayMask(deps.settings, transform, plan.composed, plan.work.meter)
+  return { record, transform }
+}
+
+function makeToken(
+  deps: Deps,
+  { tenantId }: Caller,
+  plan: Plan,
+  { record, transform }: Named,
+  uniques: readonly Uint8Array[] = [],
+): Made {
+  const { contents, data } = plan.composed
+  const written = { data, dataText: contents.dataText }
+  const frame = record.deduplicates === true ? { deduplicated: false } : {}
+  const json = plan.isBare
+    ? JSON.stringify(record.id)
+    : viewWritten(record, tenantId, atMostMask(transform), written, frame, plan.work.meter)
+  const row = sealToken(deps, tenantId, record, contents, 1, uniques)
+  return { record, transform, row, written, answer: { id: record.id, json, ...frame } }
+}
+
+/**
+ * An equal token as it is read, but never beyond mask, since this request may not have sent all of
+ * it; or the little that is said of it to those who may not read it (contract section 8).
+ */
+export function showEqual(
+  { grants }: Caller,
+  record: TokenRecord,
+  view: (transform: Transform, frame: Frame) => string,
+): Answer {
+  const frame = { deduplicated: true }
+  const transform = decideTransform(grants, 'token:read', record)
+  if (transform !== undefined) {
+    return { id: record.id, json: view(atMostMask(transform), frame), ...frame }
+  }
+  const own = decideTransform(grants, 'token:create', record) ?? 'mask'
+  return { id: record.id, json: viewUnreadable(record, atMostMask(own)), ...frame }
+}
+
+/** Stored tokens come first: they are older than those of the same write. */
+async function findAnswer(
+  deps: Deps,
+  caller: Caller,
+  earlier: Earlier,
+  { record: contents }: Named,
+  meter: Meter,
+): Promise<Answer | undefined> {
+  const { tenantId } = caller
+  const stored = await findEqual(deps, caller, earlier.reach().tokens, contents)
+  if (stored !== undefined) {
+    const { record, row } = stored
+    const answer = showEqual(caller, record, (transform, frame) =>
+      viewStored(tenantId, stored, transform, frame, meter),
+    )
+    return { ...answer, version: row.version }
+  }
+  // It is in reach: the caller creates it where it may.
+  const twin = earlier.equalOf(contents.fingerprint)
+  if (twin === undefined) return undefined
+  return showEqual(caller, twin.record, (transform, frame) =>
+    viewWritten(twin.record, tenantId, transform, twin.written, frame, meter),
+  )
+}
+
+/** Named as nothing earlier is. */
+function nameApart(deps: Deps, caller: Caller, candidate: Candidate, earlier: Earlier): Named {
+  const name = () => nameToken(deps, caller, candidate, candidate.collisions)
+  let named = candidate.named ?? name()
+  while (named.record.idIsRandom !== true && earlier.hasId(named.record.id)) {
+    candidate.collisions += 1
+    candidate.made = undefined
+    named = name()
+  }
+  candidate.named = named
+  return named
+}
+
+async function decideByContent(
+  deps: Deps,
+  caller: Caller,
+  candidate: Candidate,
+  first: Named,
+  earlier: Earlier,
+): Promise<Decision> {
+  const { plan } = candidate
+  const answer = await findAnswer(deps, caller, earlier, first, plan.work.meter)
+  if (answer !== undefined) return { kind: 'equal', answer }
+  const named = nameApart(deps, caller, candidate, earlier)
+  const seat = await decideSeat(deps, caller, earlier.reach(), named.record)
+  const made = makeToken(deps, caller, plan, named, seat.uniques)
+  candidate.made = made
+  return { kind: 'new', made, changes: seat.changes, isLate: seat.hasEqual }
+}
+
+/** At once where nothing is to be looked for. @throws ApiError as `refusals` */
+function decideNew(
+  deps: Deps,
+  caller: Caller,
+  candidate: Candidate,
+  earlier: Earlier,
+): MaybeLater<Decision> {
+  candidate.first ??= candidate.named = nameToken(deps, caller, candidate, 0)
+  if (candidate.first.record.deduplicates === true) {
+    return decideByContent(deps, caller, candidate, candidate.first, earlier)
+  }
+  const named = nameApart(deps, caller, candidate, earlier)
+  const made = (candidate.made ??= makeToken(deps, caller, candidate.plan, named))
+  return { kind: 'new', made, changes: [], isLate: false }
+}
+
+/** What is said of one plan; every other error is one of the whole request. */
+const refusals: readonly ErrorKind[] = ['invalid_request', 'forbidden', 'conflict']
+
+/**
+ * Decides by what is stored now and by what is earlier in the same write.
+ *
+ * Refused are a container that no rule covers, an id that is taken or could not be drawn, and a
+ * mask that may not be set.
+ */
+export function decide(
+  deps: Deps,
+  caller: Caller,
+  candidate: Candidate,
+  earlier: Earlier,
+): MaybeLater<Decision> {
+  const refused = (thrown: unknown): Decision => {
+    assertAffordable(candidate.plan.work.meter)
+    if (!(thrown instanceof ApiError) || !refusals.includes(thrown.kind)) throw thrown
+    return { kind: 'refused', error: thrown }
+  }
+  return orElse(() => decideNew(deps, caller, candidate, earlier), refused)
+}
+
+/**
+ * After a write that did not land: whose ids stood in its way. Who of them is expired is to leave,
+ * other ids are drawn. Who holds a seat is looked for anew with each attempt.
+ */
+export async function clearWay(
+  deps: Deps,
+  candidates: readonly Candidate[],
+): Promise<ReadonlyMap<number, Change>> {
+  const leaving = new Map<number, Change>()
+  for (const candidate of candidates) {
+    const [id] = candidate.made?.row.uniques ?? []
+    const holder = id && (await deps.store.find(id))
+    if (holder === undefined) continue
+    if (isExpired(holder, deps.settled())) {
+      leaving.set(holder.ordinal, { remove: holder.ordinal, ifVersion: holder.version })
+    } else {
+      candidate.collisions += 1
+      candidate.named = undefined
+      candidate.made = undefined
+    }
+  }
+  return leaving
+}
