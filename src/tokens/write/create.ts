@@ -21,6 +21,7 @@ import { spendCreates, spendFingerprints } from '../find/guesses.ts'
 import { reachOf } from '../find/visibility.ts'
 import {
   candidateOf,
+  changesOfOthers,
   clearWay,
   decide,
   type Answer,
@@ -93,10 +94,10 @@ function insertToken(deps: Deps, caller: Caller & Housed, candidate: Candidate):
     const answer = isNew ? decision.made.answer : decision.answer
     caller.room?.needs(answer.json.length)
     const changes = isNew
-      ? [...decision.changes, ...leaving.values(), { insert: decision.made.row }]
+      ? [...changesOfOthers(decision.changes, leaving), { insert: decision.made.row }]
       : []
-    if (await writeAs(deps.store, caller, changes, () => [itemOf(answer)]))
-      return { result: answer }
+    const landed = await writeAs(deps.store, caller, changes, () => [itemOf(answer)])
+    if (landed) return { result: answer }
     leaving = await clearWay(deps, [candidate])
     return undefined
   })

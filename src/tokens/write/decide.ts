@@ -254,6 +254,18 @@ export function decide(
   return orElse(() => decideNew(deps, caller, candidate, earlier), refused)
 }
 
+/** What must hold of others, and who of them leaves: one change for each row. */
+export function changesOfOthers(
+  seats: readonly SeatChange[],
+  leaving: ReadonlyMap<number, Change>,
+): readonly Change[] {
+  const byOrdinal = new Map<number, Change>()
+  for (const change of seats) {
+    byOrdinal.set('remove' in change ? change.remove : change.require, change)
+  }
+  return [...new Map([...byOrdinal, ...leaving]).values()]
+}
+
 /**
  * After a write that did not land: whose ids stood in its way. Who of them is expired is to leave,
  * other ids are drawn. Who holds a seat is looked for anew with each attempt.

@@ -14,10 +14,12 @@ import { bulkAnswerCharsMax } from '../../limits.ts'
 import { untilWritten, writeAs, type Effect, type Housed } from '../../records/write.ts'
 import type { Change } from '../../store/contract.ts'
 import { TextMap } from '../../text/map.ts'
+import type { SeatChange } from './dedup.ts'
 import { spendCreates, spendFingerprints } from '../find/guesses.ts'
 import { reachOf, type Reach } from '../find/visibility.ts'
 import {
   candidateOf,
+  changesOfOthers,
   clearWay,
   decide,
   type Answer,
@@ -42,8 +44,8 @@ interface Batch extends Earlier {
   readonly ids: TextMap<true>
   /** By fingerprint; the first of equal ones. */
   readonly equals: Map<string, Made>
-  /** What must hold for deduplication, by ordinal. */
-  readonly changes: Map<number, Change>
+  /** What must hold for deduplication. */
+  readonly changes: SeatChange[]
   isLate: boolean
 }
 
@@ -55,7 +57,7 @@ function openBatch(deps: Deps, caller: Caller): Batch {
     inserted: [],
     ids,
     equals,
-    changes: new Map(),
+    changes: [],
     isLate: false,
     hasId: id => ids.has(id),
     equalOf: fingerprint => equals.get(fingerprint),
@@ -70,9 +72,7 @@ function fold(batch: Batch, planned: Planned, decision: Decision): Outcome {
   const { id, idIsRandom, fingerprint } = made.record
   batch.inserted.push(planned)
   batch.isLate ||= isLate
-  for (const change of changes) {
-    batch.changes.set('remove' in change ? change.remove : change.require, change)
-  }
+  batch.changes.push(...changes)
   if (idIsRandom !== true) batch.ids.set(id, true)
   if (!batch.equals.has(fingerprint)) batch.equals.set(fingerprint, made)
   return made.answer
@@ -139,8 +139,7 @@ export async function insertTokens(
     const inserts = batch.inserted.flatMap(({ made }) => (made ? [{ insert: made.row }] : []))
     const isNew = inserts.length > 0
     if (isNew && batch.isLate) return undefined
-    const others = new Map([...batch.changes, ...leaving]).values()
-    const changes = isNew ? [...others, ...inserts] : []
+    const changes = isNew ? [...changesOfOthers(batch.changes, leaving), ...inserts] : []
     if (await writeAs(deps.store, caller, changes, () => tell(outcomes)))
       return { result: outcomes }
     leaving = await clearWay(deps, batch.inserted)
