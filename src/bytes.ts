@@ -1,7 +1,10 @@
 /**
- * Small helpers on bytes that several layers need.
- *
+ * Bytes: texts, hex, scratch memory, and whole numbers in big endian.
  * @module
+ */
+
+/*
+ * Small helpers on bytes that several layers need.
  */
 
 const encoder = new TextEncoder()
@@ -97,3 +100,35 @@ export function uuidOf(random: Uint8Array): string {
   const head = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}`
   return `${head}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
+
+/*
+ * Whole numbers of 32 and 48 bits, big endian, so that the order of bytes is the order of numbers.
+ */
+
+export const u48Bytes = 6
+
+/** @param value  a whole number from 0 to 2^48 - 1; `at + 6` bytes must be there */
+export function writeU48(target: Uint8Array, at: number, value: number): void {
+  const high = Math.floor(value / 2 ** 32)
+  target[at] = high >>> 8
+  target[at + 1] = high
+  writeU32(target, at + 2, value >>> 0)
+}
+
+export const readU48 = (bytes: Uint8Array, at: number): number =>
+  (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)) * 2 ** 32 + readU32(bytes, at + 2)
+
+/** @param value  a whole number from 0 to 2^32 - 1 */
+export function writeU32(target: Uint8Array, at: number, value: number): void {
+  target[at] = value >>> 24
+  target[at + 1] = value >>> 16
+  target[at + 2] = value >>> 8
+  target[at + 3] = value
+}
+
+export const readU32 = (bytes: Uint8Array, at: number): number =>
+  (((bytes[at] ?? 0) << 24) |
+    ((bytes[at + 1] ?? 0) << 16) |
+    ((bytes[at + 2] ?? 0) << 8) |
+    (bytes[at + 3] ?? 0)) >>>
+  0

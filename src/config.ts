@@ -6,9 +6,8 @@
  * Source: docs/decisions.md, "Settings".
  * @module
  */
-import { isJsonObject, type Json, type JsonObject } from './json/json.ts'
+import { isJsonObject, type Json, type JsonObject, toPlain } from './json/json.ts'
 import { decodeUtf8, parseJson } from './json/parse.ts'
-import { toPlain } from './json/print.ts'
 import { ApiError } from './errors.ts'
 import {
   bodiesBytesSettingMax,

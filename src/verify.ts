@@ -24,7 +24,7 @@ import {
 } from './sessions/record.ts'
 import { equalDigests } from './store/checks.ts'
 import type { Digest, Row } from './store/contract.ts'
-import { attempt } from './store/stored-bytes.ts'
+import { attempt } from './errors.ts'
 import { openTenant, tenantUnique } from './tenants/record.ts'
 import { isFoundByItsRecord } from './tokens/write/dedup.ts'
 import { isKeyringRow } from './vault.ts'

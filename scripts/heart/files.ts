@@ -22,10 +22,9 @@ export const heartFiles: readonly string[] = [
   ...find('src/language/expression/**/*.ts'),
   'src/errors.ts',
   'src/json/merge-patch.ts',
-  'src/text/digits.ts',
-  ...rules('hidden-digits', 'mask', 'mask-guard', 'moves', 'pan-guard'),
+  ...rules('digits', 'hidden-digits', 'mask', 'mask-guard', 'moves', 'pan-guard'),
 ]
 
 export const heartTests: readonly string[] = find(
-  'test/unit/{crypto,rules,language,json,text,sessions,tokens,errors}{/**/*,}.test.ts',
+  'test/unit/{crypto,rules,language,json,sessions,tokens,errors}{/**/*,}.test.ts',
 )

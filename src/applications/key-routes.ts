@@ -1,8 +1,5 @@
 /**
- * Wire shapes of the keys of an application. Source: contract section 15.
- *
- * The names are those of the family's published clients (`applicationKeys`), and beside them the
- * expiry and the day of the last use.
+ * Keys of an application: their wire shapes, and the operations on them.
  * @module
  */
 import { Type } from '@sinclair/typebox'
@@ -23,6 +20,13 @@ import { hooks } from '../gate/hooks.ts'
 import { operation, type Call, type Reply } from '../gate/operation.ts'
 import type { Pipeline } from '../gate/pipeline.ts'
 import { idsOf } from './routes.ts'
+
+/*
+ * Wire shapes of the keys of an application. Source: contract section 15.
+ *
+ * The names are those of the family's published clients (`applicationKeys`), and beside them the
+ * expiry and the day of the last use.
+ */
 
 const createKeySchema = Type.Object(
   {

@@ -7,8 +7,7 @@
  * @module
  */
 import { base58, base58Pattern, uuidOf } from '../bytes.ts'
-import { uniqueDigest } from '../crypto/digest.ts'
-import type { Keys } from '../crypto/keyring.ts'
+import { uniqueDigest, type Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import { printInstantUtc, type Instant } from '../rules/instants.ts'
 import { Secret } from '../secret.ts'

@@ -4,8 +4,7 @@
  * Applications live in the installation's key scope: a key is looked up before its tenant is known.
  * @module
  */
-import { termDigest, uniqueDigest } from '../crypto/digest.ts'
-import type { Keys } from '../crypto/keyring.ts'
+import { termDigest, uniqueDigest, type Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import type { Grants } from '../rules/access.ts'
 import { printInstantUtc } from '../rules/instants.ts'

@@ -7,8 +7,7 @@
  * @module
  */
 import { utf8 } from '../bytes.ts'
-import { deriveKey } from './keyring.ts'
-import { uniqueDigest } from './digest.ts'
+import { deriveKey, uniqueDigest } from './keyring.ts'
 import { keyBytes, nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
 
 /** What sealing, keys and digests are made of. */

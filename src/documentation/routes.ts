@@ -15,7 +15,7 @@ import type { Exchange } from '../gate/answers.ts'
 import { type Components, failureResponses } from './failures.ts'
 import { hooks } from '../gate/hooks.ts'
 import { answerHeaders, describeRoute, tags } from './openapi.ts'
-import { pathOf } from '../gate/paths.ts'
+import { pathOf } from '../gate/request.ts'
 import { finish, type Pipeline } from '../gate/pipeline.ts'
 
 const documentationOf = (basePath: string, components: Components) => ({

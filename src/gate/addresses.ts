@@ -7,7 +7,7 @@ import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
 import type { Exchange } from './answers.ts'
 import { hooks } from './hooks.ts'
-import { pathOf, withoutTrailingSlash } from './paths.ts'
+import { pathOf, withoutTrailingSlash } from './request.ts'
 import { finish, type Pipeline } from './pipeline.ts'
 
 interface Registered {

@@ -1,10 +1,5 @@
 /**
- * How often one credential may call: a token bucket each, by a clock that always goes on.
- *
- * A call counts as one, and a bulk operation for each of its items. decision: one with more items
- * than a bucket holds may owe the rest, where nothing is owed yet; later calls wait for it.
- * Counted in this process alone; what is counted is bounded, and the least recent credential is
- * forgotten first. Source: contract sections 2 and 14.
+ * Who is let in: the caller of a live key, within its rate, with the permission.
  * @module
  */
 import { rateBucketsMax, strangersPerTurnMax, traceIdCharsMax } from '../limits.ts'
@@ -13,9 +8,17 @@ import { holdsAnywhere } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
 import { ApiError, tooManyRequests, unauthenticated } from '../errors.ts'
 import { andThen, type MaybeLater } from '../maybe-later.ts'
-import { agreedHeader, headerNamesOf } from './request.ts'
-import type { Params } from './paths.ts'
+import { agreedHeader, headerNamesOf, type Params } from './request.ts'
 import type { Call, Route } from './operation.ts'
+
+/*
+ * How often one credential may call: a token bucket each, by a clock that always goes on.
+ *
+ * A call counts as one, and a bulk operation for each of its items. decision: one with more items
+ * than a bucket holds may owe the rest, where nothing is owed yet; later calls wait for it.
+ * Counted in this process alone; what is counted is bounded, and the least recent credential is
+ * forgotten first. Source: contract sections 2 and 14.
+ */
 
 interface Bucket {
   /** Below 0 is owed. */

@@ -1,8 +1,5 @@
 /**
- * Which browsers may call, and what they may see: the CORS protocol of the Fetch standard.
- *
- * Credentials are a header and never a cookie, so any origin is the default. Source: contract
- * section 1.
+ * How answers are sent: headers, CORS, long ones in pieces.
  * @module
  */
 import {
@@ -11,14 +8,20 @@ import {
   answerPieceBytes,
   shortAnswerBytesMax,
 } from '../limits.ts'
-import { headerNamesOf, acceptsJsonAlone } from './request.ts'
+import { headerNamesOf, acceptsJsonAlone, pathOf, withoutTrailingSlash } from './request.ts'
 import type { Settings } from '../settings.ts'
 import type { Log } from '../deps.ts'
 import type { ApiError } from '../errors.ts'
 import type { AnswerHold } from './budgets.ts'
 import { problemResponse, toApiError } from './problem.ts'
 import type { Reply } from './operation.ts'
-import { pathOf, withoutTrailingSlash } from './paths.ts'
+
+/*
+ * Which browsers may call, and what they may see: the CORS protocol of the Fetch standard.
+ *
+ * Credentials are a header and never a cookie, so any origin is the default. Source: contract
+ * section 1.
+ */
 
 type Fields = Readonly<Record<string, string>>
 

@@ -1,7 +1,5 @@
 /**
- * How many bytes are held at a time, in all and by each credential: the counting of every budget of
- * memory.
- *
+ * Budgets of memory: how many bytes of bodies and answers are held at a time.
  * @module
  */
 import { ApiError } from '../errors.ts'
@@ -17,6 +15,11 @@ import {
 import type { Room } from '../records/write.ts'
 import { openFairQueue } from '../turns.ts'
 import type { Settings } from '../settings.ts'
+
+/*
+ * How many bytes are held at a time, in all and by each credential: the counting of every budget of
+ * memory.
+ */
 
 /** In bytes. */
 interface SharesMax {

@@ -11,7 +11,7 @@ import { Elysia } from 'elysia'
 import { traceIdOf } from './admission.ts'
 import type { Exchange } from './answers.ts'
 import type { Operation, Perform, Route } from './operation.ts'
-import { assertAddress, readParams } from './paths.ts'
+import { assertAddress, readParams } from './request.ts'
 import { begin, refuse, type Pipeline } from './pipeline.ts'
 import { orElse, type MaybeLater } from '../maybe-later.ts'
 

@@ -10,8 +10,7 @@
  * @module
  */
 import { hexOf, utf8 } from '../bytes.ts'
-import { uniqueDigest } from '../crypto/digest.ts'
-import type { Keys } from '../crypto/keyring.ts'
+import { uniqueDigest, type Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
 import { ApiError, invalid } from '../errors.ts'
@@ -36,8 +35,7 @@ import {
   CredentialMoved,
 } from '../records/write.ts'
 import type { Change, Row } from '../store/contract.ts'
-import { agreedHeader, headerNamesOf, parseQuery } from './request.ts'
-import type { Params } from './paths.ts'
+import { agreedHeader, headerNamesOf, parseQuery, type Params } from './request.ts'
 import type { Done, Route, Call, Repetition, Replay, Reply, Run } from './operation.ts'
 import { andThen, type MaybeLater } from '../maybe-later.ts'
 import { callerNow, type Admission, type Asking } from './admission.ts'

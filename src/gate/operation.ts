@@ -9,8 +9,7 @@ import type { Caller } from '../rules/caller.ts'
 import type { CallerType, Permission } from '../rules/permissions.ts'
 import type { MaybeLater } from '../maybe-later.ts'
 import type { Housed, Effect, Standing } from '../records/write.ts'
-import type { Params } from './paths.ts'
-import type { QueryParameters } from './request.ts'
+import type { Params, QueryParameters } from './request.ts'
 
 /** One request, authenticated and permitted, whose query and body are well-formed. */
 export interface Call {

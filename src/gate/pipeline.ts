@@ -44,9 +44,8 @@ import {
   type Prepared,
   type Runner,
 } from './idempotency.ts'
-import { assertNoContentCoding } from './request.ts'
+import { assertNoContentCoding, type Params } from './request.ts'
 import type { Operation, Perform, Route } from './operation.ts'
-import type { Params } from './paths.ts'
 import { toApiError } from './problem.ts'
 
 export interface Pipeline extends Runner {

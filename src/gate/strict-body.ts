@@ -1,6 +1,5 @@
 /**
- * Names that are nearly one that is known: they are refused, since a token whose expiry was
- * misspelled would live for ever. Source: contract section 1.
+ * Strict bodies: what a schema knows of a body, and nothing that is nearly it.
  * @module
  */
 import { misspellingsMax, bodyFaultsMax } from '../limits.ts'
@@ -13,7 +12,12 @@ import {
   type Json,
   type JsonObject,
 } from '../json/json.ts'
-import { keptFor } from '../kept.ts'
+import { keptFor } from '../maps.ts'
+
+/*
+ * Names that are nearly one that is known: they are refused, since a token whose expiry was
+ * misspelled would live for ever. Source: contract section 1.
+ */
 
 /** What clients of this family write where another name belongs, and is no near miss of it. */
 const commonMistakes: ReadonlyMap<string, string> = new Map([

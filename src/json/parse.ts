@@ -11,10 +11,9 @@
  */
 import { invalid, invariant } from '../errors.ts'
 import { jsonDepthMax, jsonMembersMax, jsonNumberCharsMax, jsonTurnChars } from '../limits.ts'
-import { isDigitCode } from '../text/digits.ts'
+import { isDigitCode } from '../rules/digits.ts'
 import { withMember, type Json, type Members } from './json.ts'
-import { decodeQuoted } from '../text/own.ts'
-import type { IsBefore } from '../text/map.ts'
+import { decodeQuoted, type IsBefore } from '../maps.ts'
 
 type Cursor = {
   readonly text: string

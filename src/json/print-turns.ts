@@ -6,8 +6,16 @@
  * @module
  */
 import { jsonTurnChars } from '../limits.ts'
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from './json.ts'
-import { canonical, faithful, printScalar, type Style } from './print.ts'
+import {
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  canonical,
+  faithful,
+  printScalar,
+  type Style,
+} from './json.ts'
 
 type LetOthersIn = () => Promise<void>
 

@@ -1,6 +1,5 @@
 /**
- * The values of a search query: words, quoted texts, and ranges of time.
- *
+ * Search queries: text to tree, with the values in it.
  * @module
  */
 import { ApiError, invalid } from '../errors.ts'
@@ -17,6 +16,10 @@ import {
 import { dayMs, parseInstant } from '../rules/instants.ts'
 import { searchClausesMax, searchDepthMax } from '../limits.ts'
 import { normaliseContainer, normaliseContainerStart } from '../rules/access.ts'
+
+/*
+ * The values of a search query: words, quoted texts, and ranges of time.
+ */
 
 const special = new Set('"()[]{}\\*')
 

@@ -1,6 +1,5 @@
 /**
- * When a row is over, whether the sweep has met it or not.
- *
+ * Sealed rows: the one door between plain records and the blind store.
  * @module
  */
 import type { RowHeader, NewRow, Row } from '../store/contract.ts'
@@ -10,6 +9,10 @@ import type { KeyScope, Keys } from '../crypto/keyring.ts'
 import { openAll, sealAll, type Opener } from '../crypto/seal.ts'
 import { ApiError } from '../errors.ts'
 import { clearHeaderBytes, storedRow, writeClearHeader } from '../store/clear-header.ts'
+
+/*
+ * When a row is over, whether the sweep has met it or not.
+ */
 
 /** From the instant of its deadline a row is gone, removed or not (contract section 10). */
 export const isExpired = ({ deadlineMs }: Pick<RowHeader, 'deadlineMs'>, nowMs: number): boolean =>

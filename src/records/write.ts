@@ -1,8 +1,5 @@
 /**
- * Room for what one request needs to be answered: rows that are read for it, what is opened of
- * them, and the answer itself until it was sent.
- *
- * Whoever reads much says so before it is opened. Source: contract section 16 (`decision:`).
+ * Reading, deciding and writing on behalf of a credential, with the memory that it may take.
  * @module
  */
 import type { Row, Change, Store } from '../store/contract.ts'
@@ -10,6 +7,13 @@ import { ApiError } from '../errors.ts'
 import { writeAttemptsMax } from '../limits.ts'
 import { hexOf } from '../bytes.ts'
 import { openFairQueue, type FairQueue } from '../turns.ts'
+
+/*
+ * Room for what one request needs to be answered: rows that are read for it, what is opened of
+ * them, and the answer itself until it was sent.
+ *
+ * Whoever reads much says so before it is opened. Source: contract section 16 (`decision:`).
+ */
 
 export interface Room {
   /**

@@ -1,14 +1,18 @@
 /**
- * Containers: paths that group tokens, `/pci/high/`.
- *
- * A normal container is in lower case, starts and ends with `/`, has no empty segment, and no
- * segment but of ASCII letters, digits, `_` and `-`. So a prefix is always a whole-segment prefix.
- * Source: contract section 7.
+ * Access: containers, rules, and the transform that a caller has for a token.
  * @module
  */
 import { invalid } from '../errors.ts'
 import { containerCharsMax, containerSegmentsMax } from '../limits.ts'
 import type { Permission } from './permissions.ts'
+
+/*
+ * Containers: paths that group tokens, `/pci/high/`.
+ *
+ * A normal container is in lower case, starts and ends with `/`, has no empty segment, and no
+ * segment but of ASCII letters, digits, `_` and `-`. So a prefix is always a whole-segment prefix.
+ * Source: contract section 7.
+ */
 
 // No flag: under `i` and `u` the Kelvin sign would be a letter.
 const shape = /^\/(?:[A-Za-z0-9_-]+\/)*$/

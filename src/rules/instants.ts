@@ -1,13 +1,17 @@
 /**
+ * Instants: parsed, printed, and the spans of days that searches ask for.
+ * @module
+ */
+import { invalid } from '../errors.ts'
+import { expiryTextCharsMax, offsetMinutesMax } from '../limits.ts'
+
+/*
  * Instants: what clients may write as `expires_at`, and how every instant is shown.
  *
  * Days are those of the proleptic Gregorian calendar, years 1 to 9999, no leap seconds. Fractions
  * beyond milliseconds are cut, so an instant is never later than it was asked for.
  * Source: spec, Token expiration; contract sections 1 and 10; RFC 3339.
- * @module
  */
-import { invalid } from '../errors.ts'
-import { expiryTextCharsMax, offsetMinutesMax } from '../limits.ts'
 
 export type Instant = {
   /** Unix milliseconds. */

@@ -8,7 +8,7 @@
  * Source: contract section 6; PCI DSS 3.4.1.
  * @module
  */
-import { countDigits } from '../text/digits.ts'
+import { countDigits } from './digits.ts'
 import { bindTemplate, compileTemplate } from '../language/expression/compile.ts'
 import { assertAffordable, startRun, type Meter } from '../language/expression/run.ts'
 import type { FilterCall, Operand, Output, Path, PathStep } from '../language/expression/tree.ts'
@@ -17,7 +17,7 @@ import { placeProbeStepsMax, maskNumberOutputsMax } from '../limits.ts'
 import { type Json, isJsonArray, isJsonObject } from '../json/json.ts'
 import { binDigitsOf, lastDigits } from '../language/expression/filters/card.ts'
 import type { DigitsPlace } from './hidden-digits.ts'
-import { TextMap, type ReadonlyTextMap } from '../text/map.ts'
+import { TextMap, type ReadonlyTextMap } from '../maps.ts'
 
 const none = -1
 

@@ -18,10 +18,16 @@ import {
   type Run,
 } from '../language/expression/run.ts'
 import { assertOutputFits, scalarTextOf } from '../language/expression/values.ts'
-import { digitsIn } from '../text/digits.ts'
+import { digitsIn } from './digits.ts'
 import { digitsAt, digitsChanger, hidesDigits } from './hidden-digits.ts'
-import { printJson } from '../json/print.ts'
-import { isJsonArray, isJsonObject, withMember, type Json, type Members } from '../json/json.ts'
+import {
+  printJson,
+  isJsonArray,
+  isJsonObject,
+  withMember,
+  type Json,
+  type Members,
+} from '../json/json.ts'
 import { cardShapeOf, shownPlaces, type CardShape } from './mask-guard.ts'
 
 /**

@@ -8,7 +8,7 @@
 import { metadataKeyCharsMax, metadataPairsMax, metadataValueCharsMax } from '../limits.ts'
 import { invalid, addFault, type Faults, throwFaults } from '../errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import { hasCharacters } from '../text/own.ts'
+import { hasCharacters } from '../maps.ts'
 
 const keyExpected = `expected a key of 1 to ${metadataKeyCharsMax} characters without NUL`
 const valueExpected = `expected a string of at most ${metadataValueCharsMax} characters`

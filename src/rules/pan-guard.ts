@@ -11,7 +11,7 @@
  */
 import { invalid } from '../errors.ts'
 import { cardNumberDigitsMax, cardNumberDigitsMin } from '../limits.ts'
-import { isDigitCode, isDigits, isLuhnValid } from '../text/digits.ts'
+import { isDigitCode, isDigits, isLuhnValid } from './digits.ts'
 
 type Word = {
   readonly text: string

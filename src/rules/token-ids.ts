@@ -1,14 +1,18 @@
 /**
+ * Token ids: their form, and the prefixes by which they are found.
+ * @module
+ */
+import { idPrefixChars, tokenIdCharsMax, tokenIdCharsMin } from '../limits.ts'
+import { invalid } from '../errors.ts'
+import { hasCharacters } from '../maps.ts'
+
+/*
  * Beginnings of token ids: what the condition `id starts_with` can be answered by.
  *
  * Ids that somebody chose are found by their beginnings at a few lengths. Random ids are not, since
  * nothing is meant by how they begin; but most texts cannot begin one at all.
  * Source: docs/decisions.md, "One thing terms cannot answer".
- * @module
  */
-import { idPrefixChars, tokenIdCharsMax, tokenIdCharsMin } from '../limits.ts'
-import { invalid } from '../errors.ts'
-import { hasCharacters } from '../text/own.ts'
 
 const charsMax = Math.max(...idPrefixChars)
 

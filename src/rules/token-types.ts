@@ -1,20 +1,29 @@
 /**
- * Social security and employer identification numbers: nine digits, kept as they were written.
- *
- * Dashes stand where they belong, all or none. Source: contract section 5.
+ * Token types: what each asks of its data, its defaults, and the checks of numbers.
  * @module
  */
 import { invalid, addFault, type Faults, throwFaults } from '../errors.ts'
-import { type Json, isJsonObject, copyMembers, isExactNumber } from '../json/json.ts'
+import {
+  type Json,
+  isJsonObject,
+  copyMembers,
+  isExactNumber,
+  canonicalNumberText,
+} from '../json/json.ts'
 import {
   bankAccountDigitsMax,
   usBankAccountDigitsMin,
   cardNumberDigitsMax,
   cardNumberDigitsMin,
 } from '../limits.ts'
-import { isAbaValid, isDigits, isLuhnValid } from '../text/digits.ts'
-import { canonicalNumberText } from '../json/number.ts'
+import { isAbaValid, isDigits, isLuhnValid } from './digits.ts'
 import type { DigitsPlace } from './hidden-digits.ts'
+
+/*
+ * Social security and employer identification numbers: nine digits, kept as they were written.
+ *
+ * Dashes stand where they belong, all or none. Source: contract section 5.
+ */
 
 const socialSecurityNumber = /^(?:[0-9]{9}|[0-9]{3}-[0-9]{2}-[0-9]{4})$/
 const employerIdNumber = /^(?:[0-9]{9}|[0-9]{2}-[0-9]{7})$/

@@ -1,7 +1,5 @@
 /**
- * The way to a file: every folder and symbolic link that the system passes to get there.
- *
- * Whoever may write any of them decides what is found at its end.
+ * Who may write the files of a vault, and the folders on the way to them.
  * @module
  */
 import { lstatSync, readlinkSync, type Stats } from 'node:fs'
@@ -9,6 +7,12 @@ import { dirname, join, resolve } from 'node:path'
 import { symbolicLinksMax } from '../limits.ts'
 import type { FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
+
+/*
+ * The way to a file: every folder and symbolic link that the system passes to get there.
+ *
+ * Whoever may write any of them decides what is found at its end.
+ */
 
 /** One place on the way, as it is itself: a link is not followed. */
 interface Place {

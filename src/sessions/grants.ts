@@ -18,7 +18,7 @@ import {
   type GrantsDraft,
   type RuleScope,
 } from '../rules/grants.ts'
-import { hasCharacters } from '../text/own.ts'
+import { hasCharacters } from '../maps.ts'
 import { tokenIdCharsMax } from '../limits.ts'
 import type { SessionRuleBody } from './schema.ts'
 

@@ -6,8 +6,7 @@
  * nonce; its digest holds the tenant, so that no other tenant finds it.
  * @module
  */
-import { termDigest, uniqueDigest } from '../crypto/digest.ts'
-import type { Keys } from '../crypto/keyring.ts'
+import { termDigest, uniqueDigest, type Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import type { Grants } from '../rules/access.ts'
 import { clockStepMsMax, sessionMsMax } from '../limits.ts'

@@ -1,7 +1,5 @@
 /**
- * What can be done with sessions: create one, authorize it once.
- *
- * Source: spec, "Sessions"; contract section 12.
+ * Sessions: created, authorized once, ended.
  * @module
  */
 import { base58, uuidOf } from '../bytes.ts'
@@ -28,6 +26,12 @@ import {
   type StoredSession,
   findBacking,
 } from './record.ts'
+
+/*
+ * What can be done with sessions: create one, authorize it once.
+ *
+ * Source: spec, "Sessions"; contract section 12.
+ */
 
 const secretRandomBytes = 16
 

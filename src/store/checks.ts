@@ -1,7 +1,5 @@
 /**
- * What every write must bring, whatever the engine: told before it is queued, so that a bad call
- * refuses itself and harms no other. Source: contract.ts, `Change`.
- *
+ * What is asked of the store is well-formed: changes and queries, whatever the engine.
  * @module
  */
 import { hexOf } from '../bytes.ts'
@@ -24,6 +22,11 @@ import {
 } from '../limits.ts'
 import type { Change, Digest, NewRow, Query, Row, Window } from './contract.ts'
 import { holdsTerm, holdsUnique } from './clear-header.ts'
+
+/*
+ * What every write must bring, whatever the engine: told before it is queued, so that a bad call
+ * refuses itself and harms no other. Source: contract.ts, `Change`.
+ */
 
 /** A row with its digests as texts, in the same order: keys for Maps and Sets. */
 export interface KeyedRow {

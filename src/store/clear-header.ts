@@ -10,7 +10,8 @@
  */
 import { rowTermsMax, rowUniquesMax, termBytes, uniqueBytes } from '../limits.ts'
 import type { Digest, NewRow, Row } from './contract.ts'
-import { assertStored, readU32, readU48, writeU32, writeU48 } from './stored-bytes.ts'
+import { assertStored } from '../errors.ts'
+import { readU32, readU48, writeU32, writeU48 } from '../bytes.ts'
 
 type Header = Pick<NewRow, 'uniques' | 'terms' | 'deadlineMs' | 'version'>
 

@@ -4,8 +4,7 @@
  * Tenants live in the installation's key scope, since a tenant's own keys are derived from its id.
  * @module
  */
-import { termDigest, uniqueDigest } from '../crypto/digest.ts'
-import type { Keys } from '../crypto/keyring.ts'
+import { termDigest, uniqueDigest, type Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import { jsonRecord } from '../records/sealed-row.ts'
 import type { NewRow, Store } from '../store/contract.ts'

@@ -5,7 +5,7 @@
  */
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { TextMap } from '../text/map.ts'
+import { TextMap } from '../maps.ts'
 import { invalid } from '../errors.ts'
 import { hooks } from '../gate/hooks.ts'
 import { operation, type Call, type Reply } from '../gate/operation.ts'

@@ -7,7 +7,7 @@ import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } f
 import { join } from 'node:path'
 import { encodeChunkKey } from '../../src/store/lmdb/index/postings.ts'
 import { openEnvironment, type Environment, openMeta } from '../../src/store/lmdb/environment.ts'
-import { decodeRow, encodeRow, encodeRowKey } from '../../src/store/lmdb/rows/row-codec.ts'
+import { decodeRow, encodeRow, encodeRowKey } from '../../src/store/lmdb/rows.ts'
 import type { NewRow, Row } from '../../src/store/contract.ts'
 import { readPages, rootOf } from '../store/data-file.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { decodeUtf8, parseJson } from '../../src/json/parse.ts'
-import { printJson } from '../../src/json/print.ts'
+import { printJson } from '../../src/json/json.ts'
 import { jsonDepthMax } from '../../src/limits.ts'
 import { canary } from '../support/refusal.ts'
 import { describeVectors, readVectors } from '../support/vectors.ts'

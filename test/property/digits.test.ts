@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isAbaValid, isDigits, isLuhnValid } from '../../src/text/digits.ts'
+import { isAbaValid, isDigits, isLuhnValid } from '../../src/rules/digits.ts'
 
 const digitsOf = (minLength: number, maxLength: number) =>
   fc.array(fc.nat({ max: 9 }), { minLength, maxLength }).map(digits => digits.join(''))

@@ -1,8 +1,15 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseJson } from '../../src/json/parse.ts'
-import { fromPlain, printCanonicalJson, printJson, toPlain } from '../../src/json/print.ts'
-import { isJsonArray, isJsonObject, type Json } from '../../src/json/json.ts'
+import {
+  fromPlain,
+  printCanonicalJson,
+  printJson,
+  toPlain,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+} from '../../src/json/json.ts'
 import { ApiError } from '../../src/errors.ts'
 import { jsonDepthMax } from '../../src/limits.ts'
 import { json, numberText } from '../support/arbitrary-json.ts'

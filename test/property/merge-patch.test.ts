@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { printCanonicalJson, printJson } from '../../src/json/print.ts'
-import { isJsonArray, isJsonObject, type Json } from '../../src/json/json.ts'
+import {
+  printCanonicalJson,
+  printJson,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+} from '../../src/json/json.ts'
 import { mergePatch } from '../../src/json/merge-patch.ts'
 import { json, jsonObject } from '../support/arbitrary-json.ts'
 import { patchAsTheRfcSays } from '../support/merge-patch-twin.ts'

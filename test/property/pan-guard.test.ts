@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isLuhnValid } from '../../src/text/digits.ts'
+import { isLuhnValid } from '../../src/rules/digits.ts'
 import { containsCardNumber } from '../../src/rules/pan-guard.ts'
 
 const digits = (minLength: number, maxLength: number) =>

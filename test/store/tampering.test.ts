@@ -7,7 +7,7 @@ import {
   encodeRow,
   encodeRowKey,
   encodeUniqueEntry,
-} from '../../src/store/lmdb/rows/row-codec.ts'
+} from '../../src/store/lmdb/rows.ts'
 import { openEnvironment, type Environment, type Table } from '../../src/store/lmdb/environment.ts'
 import type { Finding } from '../../src/store/lmdb/inspect/integrity.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'

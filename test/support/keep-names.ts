@@ -8,7 +8,7 @@ import type { KeyScope } from '../../src/crypto/keyring.ts'
 import { compileTemplate } from '../../src/language/expression/compile.ts'
 import { parseJson } from '../../src/json/parse.ts'
 import type { Json } from '../../src/json/json.ts'
-import { tokenTerms } from '../../src/tokens/record/record.ts'
+import { tokenTerms } from '../../src/tokens/record.ts'
 import { shownData } from '../../src/tokens/read/view.ts'
 
 const key = new Uint8Array(32)

@@ -19,8 +19,9 @@ import {
   tokenTerms,
   tokenUnique,
   type TokenContents,
-} from '../../src/tokens/record/record.ts'
-import { printStored, type TokenRecord } from '../../src/tokens/record/stored-form.ts'
+  printStored,
+  type TokenRecord,
+} from '../../src/tokens/record.ts'
 
 export function sealOlderToken(
   { keys, randomBytes }: Pick<Deps, 'keys' | 'randomBytes'>,

@@ -10,7 +10,7 @@ import {
   jsonMembersMax,
   tokenDataBytesMax,
 } from '../../src/limits.ts'
-import { openToken, tokenUnique } from '../../src/tokens/record/record.ts'
+import { openToken, tokenUnique } from '../../src/tokens/record.ts'
 import { sealOlderToken } from '../support/older-rows.ts'
 import { expectProblem } from '../support/problem.ts'
 import { tokenPermissions } from '../support/sessions.ts'

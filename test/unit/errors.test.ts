@@ -1,5 +1,5 @@
-import { expect, test } from 'bun:test'
-import { ApiError, placesOf } from '../../src/errors.ts'
+import { describe, expect, test } from 'bun:test'
+import { ApiError, assertStored, attempt, placesOf } from '../../src/errors.ts'
 import { canary } from '../support/refusal.ts'
 
 const here = / \| at [^\n]*errors\.test\.ts:[0-9]+:[0-9]+/
@@ -43,4 +43,25 @@ test('an error without a stack shows its name alone', () => {
   const error = new RangeError(canary)
   delete error.stack
   expect(placesOf(error)).toBe('RangeError')
+})
+
+describe('stored bytes', () => {
+  test('that hold pass; that contradict each other are corrupt', () => {
+    expect(() => assertStored(true, 'a format')).not.toThrow()
+    const corrupt = expect.objectContaining({ kind: 'storage_corrupt' })
+    expect(() => assertStored(false, 'a format')).toThrow(corrupt)
+  })
+
+  test('that are corrupt are nothing; every other error stays one', () => {
+    expect(attempt(() => 1)).toBe(1)
+    expect(attempt(() => assertStored(false, 'a format'))).toBeUndefined()
+    const others = [new ApiError('conflict', 'why'), new RangeError('why')]
+    for (const error of others) {
+      expect(() =>
+        attempt(() => {
+          throw error
+        }),
+      ).toThrow(error)
+    }
+  })
 })

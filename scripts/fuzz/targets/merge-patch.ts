@@ -4,7 +4,7 @@
  * @module
  */
 import { parseJson } from '../../../src/json/parse.ts'
-import { printCanonicalJson, printJson } from '../../../src/json/print.ts'
+import { printCanonicalJson, printJson } from '../../../src/json/json.ts'
 import { mergePatch } from '../../../src/json/merge-patch.ts'
 import { patchAsTheRfcSays } from '../../../test/support/merge-patch-twin.ts'
 import type { Target } from '../engine.ts'

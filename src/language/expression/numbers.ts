@@ -5,8 +5,7 @@
  * holds is refused instead. Source: contract section 5 (numbers), section 1 (byte-faithful).
  * @module
  */
-import type { ExactNumber } from '../../json/json.ts'
-import { canonicalNumberText } from '../../json/number.ts'
+import { type ExactNumber, canonicalNumberText } from '../../json/json.ts'
 
 export type JsonNumber = number | ExactNumber
 

@@ -1,15 +1,19 @@
 /**
- * One evaluation: what it may see, and how much work it may still do.
- *
- * Work is counted in steps, about one nanosecond each, because a domain without a clock cannot
- * count time. A filter pays before it works, so that the limit holds whatever the data.
- * Source: contract section 6 (bounded), hardening H91.
+ * One evaluation: what it may see, how much work it may do, and how it fetches values.
  * @module
  */
 import { ApiError, invalid } from '../../errors.ts'
 import { evaluationStepsMax } from '../../limits.ts'
 import { type Json, type JsonObject, isJsonArray, isJsonObject } from '../../json/json.ts'
 import type { Operand, PathStep } from './tree.ts'
+
+/*
+ * One evaluation: what it may see, and how much work it may still do.
+ *
+ * Work is counted in steps, about one nanosecond each, because a domain without a clock cannot
+ * count time. A filter pays before it works, so that the limit holds whatever the data.
+ * Source: contract section 6 (bounded), hardening H91.
+ */
 
 /** Counts the steps of all evaluations of one request. */
 export interface Meter {

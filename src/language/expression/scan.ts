@@ -5,7 +5,7 @@
  * @module
  */
 import type { ApiError } from '../../errors.ts'
-import { isDigitCode } from '../../text/digits.ts'
+import { isDigitCode } from '../../rules/digits.ts'
 import type { ExactNumber } from '../../json/json.ts'
 
 export interface Cursor {

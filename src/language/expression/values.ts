@@ -1,13 +1,22 @@
 /**
- * How large a value is as JSON, without printing it.
+ * Values between filters: sizes, code points and conversions.
  * @module
  */
-import { isExactNumber, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
+import {
+  isExactNumber,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  printCanonicalJson,
+} from '../../json/json.ts'
 import { invariant, type ApiError } from '../../errors.ts'
 import { evaluationStepsMax, tokenDataBytesMax } from '../../limits.ts'
-import { printCanonicalJson } from '../../json/print.ts'
 import { heldDouble, type JsonNumber } from './numbers.ts'
 import { failed, spend, type Run } from './run.ts'
+
+/*
+ * How large a value is as JSON, without printing it.
+ */
 
 const scalarSize = (value: Json): number => {
   if (typeof value === 'string') return value.length + 2

@@ -1,15 +1,16 @@
 /**
- * What a failed call of the engine is told as.
- *
+ * The files of a store: tables, options, format, and facts about the store itself.
  * @module
  */
-import { ApiError } from '../../errors.ts'
+import { ApiError, assertStored } from '../../errors.ts'
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { open, type Database, type RootDatabase } from 'lmdb'
 import { mapBytes, readersMax } from '../../limits.ts'
-import { utf8 } from '../../bytes.ts'
-import { assertStored, readU48, u48Bytes, writeU48 } from '../stored-bytes.ts'
-import { decodeRowKey } from './rows/row-codec.ts'
+import { utf8, readU48, u48Bytes, writeU48 } from '../../bytes.ts'
+
+/*
+ * What a failed call of the engine is told as.
+ */
 
 /** The engine's own errors carry LMDB's number or the system's. */
 const isEngineError = (error: unknown): boolean =>
@@ -158,7 +159,8 @@ export function readNextOrdinal(environment: Environment): number {
 export function readMeta(environment: Environment): Meta {
   const nextOrdinal = readNextOrdinal(environment)
   for (const key of environment.rows.getKeys({ reverse: true, limit: 1 })) {
-    assertStored(decodeRowKey(key) < nextOrdinal, 'a next ordinal above every row')
+    const isBelow = key.length === u48Bytes && readU48(key, 0) < nextOrdinal
+    assertStored(isBelow, 'a next ordinal above every row')
   }
   return { nextOrdinal, generation: readGeneration(environment) }
 }

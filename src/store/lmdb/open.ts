@@ -30,7 +30,7 @@ import {
 import { checkIntegrity, type Finding } from './inspect/integrity.ts'
 import { readDue, readPage } from './index/query.ts'
 import { prepareChanges } from './write/changes.ts'
-import { findRow, readEveryRow } from './rows/stored-rows.ts'
+import { findRow, readEveryRow } from './rows.ts'
 
 export interface LmdbOptions {
   /** An existing folder, for nothing else than the store. */

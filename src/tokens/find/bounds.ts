@@ -9,7 +9,7 @@
  * @module
  */
 import type { Query } from '../../store/contract.ts'
-import type { StoredToken } from '../record/record.ts'
+import type { StoredToken } from '../record.ts'
 
 export interface Bounds {
   readonly upper: Query

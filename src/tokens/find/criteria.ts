@@ -13,9 +13,8 @@ import { tokenTypeOf } from '../../rules/token-types.ts'
 import { invariant } from '../../errors.ts'
 import type { Digest } from '../../store/contract.ts'
 import { anyOf, exactly, nothing, without, type Bounds } from './bounds.ts'
-import { tokenTerms, tokenUnique, type StoredToken } from '../record/record.ts'
+import { tokenTerms, tokenUnique, type StoredToken, type TokenRecord } from '../record.ts'
 import { isShownByMask } from '../read/shown-mask.ts'
-import type { TokenRecord } from '../record/stored-form.ts'
 
 /** The header of a row is authenticated by its sealed parts, so its terms may be believed. */
 const holds = ({ row }: StoredToken, term: Digest): boolean =>

@@ -8,7 +8,7 @@
 import { normaliseContainer } from '../../rules/access.ts'
 import { isJsonObject, type JsonObject } from '../../json/json.ts'
 import { parseJson } from '../../json/parse.ts'
-import { TextMap } from '../../text/map.ts'
+import { TextMap } from '../../maps.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import type { QueryParameters } from '../../gate/request.ts'
 import { idFilterMax } from '../../limits.ts'

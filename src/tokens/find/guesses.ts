@@ -14,11 +14,11 @@ import type { Caller } from '../../rules/caller.ts'
 import { openGuessWindows, type GuessWindows, type Share } from '../../rules/guess-windows.ts'
 import { revealsAll, seesAllData } from '../../rules/access.ts'
 import { invalid, tooManyRequests } from '../../errors.ts'
-import { keptFor } from '../../kept.ts'
+import { keptFor } from '../../maps.ts'
 import { guessClausesMax, sessionGuessBudgets } from '../../limits.ts'
 import type { Store } from '../../store/contract.ts'
 import type { Plan } from '../write/decide.ts'
-import type { TokenRecord } from '../record/stored-form.ts'
+import type { TokenRecord } from '../record.ts'
 
 type Kind = 'search' | 'create' | 'fingerprint'
 type Budgets = Readonly<Record<Kind, GuessWindows>>

@@ -1,7 +1,5 @@
 /**
- * What a list answers: a page with its total, or a stretch of a walk with its cursor.
- *
- * Source: contract section 4.
+ * Listing tokens: filters and rules become one question to the store.
  * @module
  */
 import type { Deps } from '../../deps.ts'
@@ -14,13 +12,19 @@ import type { Housed } from '../../records/write.ts'
 import { type Bounds, allOf, anyOf } from './bounds.ts'
 import { openCursor, sealCursor } from '../../records/cursor.ts'
 import { readTokenPage, readTokensBelow } from './pages.ts'
-import type { StoredToken } from '../record/record.ts'
+import type { StoredToken } from '../record.ts'
 import { standingFrame, viewStored } from '../read/view.ts'
 import { openWork } from '../read/work.ts'
-import type { ReadonlyTextMap } from '../../text/map.ts'
+import type { ReadonlyTextMap } from '../../maps.ts'
 import { tokenCriteria, type Criteria } from './criteria.ts'
 import { spendClauses } from './guesses.ts'
 import { fingerprintUnder, underEachTransform, visibleTokens } from './visibility.ts'
+
+/*
+ * What a list answers: a page with its total, or a stretch of a walk with its cursor.
+ *
+ * Source: contract section 4.
+ */
 
 /** Which part of a list is asked for. */
 export type ListPart =

@@ -1,11 +1,9 @@
 /**
- * How many long walks one credential has under way: they hold much memory for long.
- *
- * Kept for each store, in memory alone, and only while a walk is under way.
+ * Pages and walks over tokens, and how many walks one credential has under way.
  * @module
  */
 import { ApiError } from '../../errors.ts'
-import { keptFor } from '../../kept.ts'
+import { keptFor } from '../../maps.ts'
 import { walksPerCredentialMax, testStepRows } from '../../limits.ts'
 import type { Store, Query } from '../../store/contract.ts'
 import type { Deps } from '../../deps.ts'
@@ -14,7 +12,13 @@ import { makeRoom, type Housed } from '../../records/write.ts'
 import { walkRows, type Walk } from '../../records/walk-rows.ts'
 import { isExact, type Bounds } from './bounds.ts'
 import { pauses } from '../read/work.ts'
-import { openToken, type StoredToken } from '../record/record.ts'
+import { openToken, type StoredToken } from '../record.ts'
+
+/*
+ * How many long walks one credential has under way: they hold much memory for long.
+ *
+ * Kept for each store, in memory alone, and only while a walk is under way.
+ */
 
 const walksOf = keptFor<Pick<Store, 'page'>, Map<number, number>>(() => new Map())
 

@@ -1,8 +1,5 @@
 /**
- * What a caller may see: from grants to bounds.
- *
- * The queries say which tokens the rules can cover; the test on an opened token is
- * `decideTransform`, the one that decides every single read. Source: contract sections 11 and 14.
+ * Which tokens a caller may see, or be told of, as bounds of a query.
  * @module
  */
 import {
@@ -19,6 +16,13 @@ import { allOf, anyOf, nothing, without, type Bounds } from './bounds.ts'
 import { type Criteria, tokenCriteria } from './criteria.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
+
+/*
+ * What a caller may see: from grants to bounds.
+ *
+ * The queries say which tokens the rules can cover; the test on an opened token is
+ * `decideTransform`, the one that decides every single read. Source: contract sections 11 and 14.
+ */
 
 function ofCondition(criteria: Criteria, { attribute, operator, value }: Condition): Bounds {
   if (attribute === 'id') {

@@ -1,9 +1,5 @@
 /**
- * References to tokens inside other JSON: `{{ <token id> }}` and `{{ <token id> | filters }}`.
- *
- * Ids hold characters that expressions lack, so the id is read here, up to the first bar or the
- * closing braces, and the filters are compiled as an expression on the token's data. Blanks around
- * the id are not part of it. Source: contract section 15.
+ * Detokenizing: references to tokens in any JSON are replaced by what the caller may use.
  * @module
  */
 import {
@@ -11,20 +7,27 @@ import {
   type CompiledTemplate,
   evaluateTemplate,
 } from '../../language/expression/compile.ts'
-import type { Json } from '../../json/json.ts'
+import { type Json, printJson } from '../../json/json.ts'
 import { assertTokenId } from '../../rules/token-ids.ts'
 import { invalid, addFault, throwFaults, type Faults, ApiError } from '../../errors.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { parseStoredJson } from '../../json/parse.ts'
-import { printJson } from '../../json/print.ts'
 import { listLeaves, printFrame, type Leaf } from '../../json/leaves.ts'
-import { TextMap, type ReadonlyTextMap } from '../../text/map.ts'
+import { TextMap, type ReadonlyTextMap } from '../../maps.ts'
 import { bulkAnswerCharsMax, bulkLeavesMax } from '../../limits.ts'
 import type { Housed } from '../../records/write.ts'
 import { loadToken } from './load.ts'
 import { shownData } from './view.ts'
 import { openWork, type Work } from './work.ts'
+
+/*
+ * References to tokens inside other JSON: `{{ <token id> }}` and `{{ <token id> | filters }}`.
+ *
+ * Ids hold characters that expressions lack, so the id is read here, up to the first bar or the
+ * closing braces, and the filters are compiled as an expression on the token's data. Blanks around
+ * the id are not part of it. Source: contract section 15.
+ */
 
 interface Reference {
   readonly id: string

@@ -1,9 +1,5 @@
 /**
- * What is opened in place of a token that is not there.
- *
- * An absent token then costs what one costs that the caller's rules do not cover: one look-up, one
- * opening, one decision (contract section 2). It has the size of a token of type `card_number`, and
- * is in no store. decision: a hidden token of much data is read for longer, and may be told by it.
+ * Loading one token: absent and hidden ones cost the same and look the same.
  * @module
  */
 import type { KeyScope } from '../../crypto/keyring.ts'
@@ -16,13 +12,21 @@ import {
   openToken,
   tokenUnique,
   type StoredToken,
-} from '../record/record.ts'
-import type { TokenRecord } from '../record/stored-form.ts'
+  type TokenRecord,
+} from '../record.ts'
 import { decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'
 import { ApiError } from '../../errors.ts'
 import { makeRoom, type Housed } from '../../records/write.ts'
+
+/*
+ * What is opened in place of a token that is not there.
+ *
+ * An absent token then costs what one costs that the caller's rules do not cover: one look-up, one
+ * opening, one decision (contract section 2). It has the size of a token of type `card_number`, and
+ * is in no store. decision: a hidden token of much data is read for longer, and may be told by it.
+ */
 
 const nobody = '00000000-0000-4000-8000-000000000000'
 

@@ -8,14 +8,11 @@ import { type Grants, type Transform, seesAllData } from '../../rules/access.ts'
 import { printInstantUtc } from '../../rules/instants.ts'
 import { startRun, type Meter } from '../../language/expression/run.ts'
 import { parseJson, parseStoredJson } from '../../json/parse.ts'
-import { printJson } from '../../json/print.ts'
+import { printJson, type Json } from '../../json/json.ts'
 import { applyMask } from '../../rules/mask.ts'
-import type { Json } from '../../json/json.ts'
-import { ownText } from '../../text/own.ts'
-import { openTextCache } from '../../text/map.ts'
+import { ownText, openTextCache } from '../../maps.ts'
 import { cachedMaskCharsMax, maskCacheEntriesMax } from '../../limits.ts'
-import type { StoredToken } from '../record/record.ts'
-import type { TokenRecord } from '../record/stored-form.ts'
+import type { StoredToken, TokenRecord } from '../record.ts'
 
 const masks = openTextCache<Json>(maskCacheEntriesMax)
 

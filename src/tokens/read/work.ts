@@ -1,6 +1,5 @@
 /**
- * Pauses of long work: one bulk request must not keep all others waiting.
- *
+ * Long work: how much a request may evaluate, and when others have their turn.
  * @module
  */
 import { setImmediate } from 'node:timers/promises'
@@ -8,6 +7,10 @@ import { bulkTurnMsMax, requestStepsMax, turnStepsMax } from '../../limits.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import type { Meter } from '../../language/expression/run.ts'
+
+/*
+ * Pauses of long work: one bulk request must not keep all others waiting.
+ */
 
 /**
  * @returns a function to call between two pieces of work; what it gives, if anything, is to be

@@ -5,14 +5,12 @@
  * (contract section 9). Pure but for the key scope of the fingerprint.
  * @module
  */
-import { fingerprint } from '../../crypto/digest.ts'
-import type { KeyScope } from '../../crypto/keyring.ts'
+import { fingerprint, type KeyScope } from '../../crypto/keyring.ts'
 import { normaliseContainer } from '../../rules/access.ts'
 import { compileTemplate, evaluateTemplate } from '../../language/expression/compile.ts'
 import { assertAffordable, type Meter, type Scope } from '../../language/expression/run.ts'
 import type { Instant } from '../../rules/instants.ts'
-import type { Json } from '../../json/json.ts'
-import { printCanonicalJson, printJson } from '../../json/print.ts'
+import { type Json, printCanonicalJson, printJson } from '../../json/json.ts'
 import { assertMaskHidesNumber, checkMask } from '../../rules/mask.ts'
 import { normaliseMetadata } from '../../rules/metadata.ts'
 import { assertNoCardNumber } from '../../rules/pan-guard.ts'
@@ -27,9 +25,8 @@ import {
   tokenDataBytesMax,
 } from '../../limits.ts'
 import type { Settings } from '../../settings.ts'
-import type { TokenContents } from '../record/record.ts'
+import { type TokenContents, defaultMaskTextOf, type TokenRecord } from '../record.ts'
 import { isShownByMask } from '../read/shown-mask.ts'
-import { defaultMaskTextOf, type TokenRecord } from '../record/stored-form.ts'
 import type { Work } from '../read/work.ts'
 
 /** What a token is to be, before it is checked. Absent members mean none, or the type's default. */

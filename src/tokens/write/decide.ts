@@ -19,8 +19,7 @@ import type { Composed } from './compose.ts'
 import type { IdSource } from './id-source.ts'
 import type { Work } from '../read/work.ts'
 import type { Reach } from '../find/visibility.ts'
-import { sealToken } from '../record/record.ts'
-import type { TokenRecord } from '../record/stored-form.ts'
+import { sealToken, type TokenRecord } from '../record.ts'
 import {
   viewStored,
   viewUnreadable,

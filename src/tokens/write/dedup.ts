@@ -13,8 +13,7 @@
  * within one. Source: contract section 8.
  * @module
  */
-import { uniqueDigest } from '../../crypto/digest.ts'
-import type { Keys } from '../../crypto/keyring.ts'
+import { uniqueDigest, type Keys } from '../../crypto/keyring.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { dedupSeatsMax } from '../../limits.ts'
@@ -24,8 +23,7 @@ import { allOf, without, type Bounds } from '../find/bounds.ts'
 import { tokenCriteria } from '../find/criteria.ts'
 import { readOldestToken } from '../find/pages.ts'
 import type { Reach } from '../find/visibility.ts'
-import { openToken, type StoredToken, termsOf, tokenUnique } from '../record/record.ts'
-import type { TokenRecord } from '../record/stored-form.ts'
+import { openToken, type StoredToken, termsOf, tokenUnique, type TokenRecord } from '../record.ts'
 import { hexOf } from '../../bytes.ts'
 import { isJsonObject } from '../../json/json.ts'
 import { parseJson } from '../../json/parse.ts'

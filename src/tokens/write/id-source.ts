@@ -1,10 +1,8 @@
 /**
- * Whether the id that an expression gave carries what no id may carry.
- *
- * Source: contract section 7; hardening T28, H99.
+ * Ids of new tokens: where they come from, and what none may carry.
  * @module
  */
-import { countDigits } from '../../text/digits.ts'
+import { countDigits } from '../../rules/digits.ts'
 import {
   digitsAt,
   digitsChanger,
@@ -28,6 +26,12 @@ import {
 import { scalarTextOf } from '../../language/expression/values.ts'
 import { assertTokenId } from '../../rules/token-ids.ts'
 import { ApiError, invalid } from '../../errors.ts'
+
+/*
+ * Whether the id that an expression gave carries what no id may carry.
+ *
+ * Source: contract section 7; hardening T28, H99.
+ */
 
 interface GivenId {
   readonly id: string

@@ -1,15 +1,8 @@
 /**
- * Data of a token that its changer sees nothing of: what a change is answered must not tell of it.
- *
- * Merging needs the data all the same, so its size would be told by what still fits, and its
- * content by what expressions make of it. decision: data is hidden under redact alone, since
- * whoever masks may see any part that the mask shows. Left as it is: a fingerprint expression that
- * fails on hidden data refuses the change, for there is no token without a fingerprint. Source:
- * contract section 9.
+ * Who may set a mask, and what a change may tell of data that its caller does not see.
  * @module
  */
-import { isJsonObject, type Json } from '../../json/json.ts'
-import { printJson } from '../../json/print.ts'
+import { isJsonObject, type Json, printJson } from '../../json/json.ts'
 import { type TokenType, tokenTypeOf } from '../../rules/token-types.ts'
 import { hiddenDataStepBytes } from '../../limits.ts'
 import type { HiddenData, Composed, ComposedRecord, Draft } from './compose.ts'
@@ -27,7 +20,17 @@ import {
 } from '../../rules/mask-guard.ts'
 import { ApiError } from '../../errors.ts'
 import type { Settings } from '../../settings.ts'
-import { defaultMaskTextOf } from '../record/stored-form.ts'
+import { defaultMaskTextOf } from '../record.ts'
+
+/*
+ * Data of a token that its changer sees nothing of: what a change is answered must not tell of it.
+ *
+ * Merging needs the data all the same, so its size would be told by what still fits, and its
+ * content by what expressions make of it. decision: data is hidden under redact alone, since
+ * whoever masks may see any part that the mask shows. Left as it is: a fingerprint expression that
+ * fails on hidden data refuses the change, for there is no token without a fingerprint. Source:
+ * contract section 9.
+ */
 
 export const isHidden = ({ transform }: LoadedToken): boolean => transform === 'redact'
 

@@ -1,15 +1,10 @@
 /**
- * What is wrong with a patch by itself, whatever token it is for.
- *
- * It is told before the token is looked for: a fault of a body is 400 also where there is no such
- * token (contract section 2). What depends on the token is found by `compose.ts`, after that.
- * Invariant: what is refused here would be refused with any token.
+ * Patches: what is wrong with one by itself, and what it makes of the data of a token.
  * @module
  */
 import { compileTemplate } from '../../language/expression/compile.ts'
 import { parseFutureInstant } from '../../rules/instants.ts'
-import type { Json } from '../../json/json.ts'
-import { printJson } from '../../json/print.ts'
+import { type Json, printJson } from '../../json/json.ts'
 import { checkMask } from '../../rules/mask.ts'
 import { mergePatch } from '../../json/merge-patch.ts'
 import { invalid } from '../../errors.ts'
@@ -26,6 +21,14 @@ import { parseStoredJson, parseStoredJsonInTurns } from '../../json/parse.ts'
 import { printInTurns } from '../../json/print-turns.ts'
 import { shortBodyBytesMax } from '../../limits.ts'
 import type { LoadedToken } from '../read/load.ts'
+
+/*
+ * What is wrong with a patch by itself, whatever token it is for.
+ *
+ * It is told before the token is looked for: a fault of a body is 400 also where there is no such
+ * token (contract section 2). What depends on the token is found by `compose.ts`, after that.
+ * Invariant: what is refused here would be refused with any token.
+ */
 
 /** What of a patch is in the result in any case: not its nulls, which remove. */
 const added = (patch: Json): Json => mergePatch(undefined, patch)

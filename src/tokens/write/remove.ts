@@ -7,7 +7,7 @@ import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { inTurn, untilWritten, writeAs } from '../../records/write.ts'
 import { loadToken } from '../read/load.ts'
-import { tokenUnique } from '../record/record.ts'
+import { tokenUnique } from '../record.ts'
 
 /** @throws ApiError `not_found`, also for the second of two racing deletes */
 export const removeToken = (deps: Deps, caller: Caller, id: string): Promise<void> =>

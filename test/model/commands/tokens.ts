@@ -7,7 +7,7 @@ import { bodyOf, newTokens, picks, pickOf, tokenPatches } from '../arbitraries.t
 import { keyOf, tokenCallers } from '../callers.ts'
 import { commandsOf } from '../command.ts'
 import { ids } from '../samples.ts'
-import { openToken, tokenUnique } from '../../../src/tokens/record/record.ts'
+import { openToken, tokenUnique } from '../../../src/tokens/record.ts'
 import type { Answer } from '../../support/vault.ts'
 import { expectAnswer, send, type Server } from '../server.ts'
 import type { Model } from '../state.ts'

@@ -21,7 +21,7 @@ import {
   encodeRowKey,
   decodeUniqueEntry,
   encodeUniqueEntry,
-} from '../../../src/store/lmdb/rows/row-codec.ts'
+} from '../../../src/store/lmdb/rows.ts'
 
 /** Numbers of all sizes, not only great ones. */
 const upTo = (max: number): fc.Arbitrary<number> =>

@@ -15,7 +15,7 @@ interface Layer {
 }
 
 /** Pure: what is known of values, texts and rights. */
-const domainFolders = ['src/rules', 'src/language', 'src/json', 'src/text']
+const domainFolders = ['src/rules', 'src/language', 'src/json']
 
 const core = ['records', 'store', 'crypto', 'domain', 'leaves']
 
@@ -74,9 +74,8 @@ const layers: readonly Layer[] = [
       'src/bytes.ts',
       'src/settings.ts',
       'src/libc.ts',
-      'src/kept.ts',
+      'src/maps.ts',
       'src/maybe-later.ts',
-      'src/turns.ts',
       'src/turns.ts',
     ],
     imports: [],

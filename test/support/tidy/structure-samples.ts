@@ -25,7 +25,7 @@ const layers: readonly Sample[] = [
       'src/tokens/routes.ts': `import './service.ts'\nimport type {} from '../gate/route.ts'`,
       'src/tokens/find/filters.ts': `import '../../gate/query.ts'`,
       'src/tokens/service.ts': `import '../json/json.ts'\nimport type {} from '../deps.ts'`,
-      'src/rules/mask.ts': `import '../language/expression.ts'\nimport '../text/digits.ts'`,
+      'src/rules/mask.ts': `import '../language/expression.ts'\nimport '../json/json.ts'`,
       'src/records/row.ts': `import '../crypto/seal.ts'\nimport '../store/contract.ts'`,
       'src/store/lmdb/open.ts': `import '../contract.ts'\nimport '../../limits.ts'`,
     },

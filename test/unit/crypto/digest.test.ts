@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { hexOf } from '../../../src/bytes.ts'
-import { termDigest } from '../../../src/crypto/digest.ts'
-import { createKeyring, openKeys } from '../../../src/crypto/keyring.ts'
+import { termDigest, createKeyring, openKeys } from '../../../src/crypto/keyring.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 test('a term stays as it is when others are made', () => {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { fingerprint, termDigest, uniqueDigest } from '../../../src/crypto/digest.ts'
 import {
+  fingerprint,
+  termDigest,
+  uniqueDigest,
   createKeyring,
   decodeKeyring,
   encodeKeyring,

@@ -5,10 +5,15 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { parseJson, parseJsonInTurns } from '../../../src/json/parse.ts'
-import { printCanonicalJson, printJson } from '../../../src/json/print.ts'
-import { isJsonArray, isJsonObject, type Json } from '../../../src/json/json.ts'
+import {
+  printCanonicalJson,
+  printJson,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+} from '../../../src/json/json.ts'
 import { mergePatch } from '../../../src/json/merge-patch.ts'
-import { TextMap } from '../../../src/text/map.ts'
+import { TextMap } from '../../../src/maps.ts'
 import {
   bodyBytesMax,
   hashedMembersMax,

@@ -6,9 +6,14 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseJson } from '../../../src/json/parse.ts'
 import { printInTurns } from '../../../src/json/print-turns.ts'
-import { canonical, faithful, printCanonicalJson, printJson } from '../../../src/json/print.ts'
-import type { Json } from '../../../src/json/json.ts'
-import { TextMap } from '../../../src/text/map.ts'
+import {
+  canonical,
+  faithful,
+  printCanonicalJson,
+  printJson,
+  type Json,
+} from '../../../src/json/json.ts'
+import { TextMap } from '../../../src/maps.ts'
 import { jsonMembersMax, jsonTurnChars } from '../../../src/limits.ts'
 import { json } from '../../support/arbitrary-json.ts'
 import { nameKinds, namesOf, printObjects } from '../../support/hostile-names.ts'

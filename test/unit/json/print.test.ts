@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { parseJson } from '../../../src/json/parse.ts'
-import { fromPlain, printCanonicalJson, printJson, toPlain } from '../../../src/json/print.ts'
-import type { Json } from '../../../src/json/json.ts'
+import {
+  fromPlain,
+  printCanonicalJson,
+  printJson,
+  toPlain,
+  type Json,
+} from '../../../src/json/json.ts'
 import { ApiError } from '../../../src/errors.ts'
 
 const canonical = (text: string) => printCanonicalJson(parseJson(text))

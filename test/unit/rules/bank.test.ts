@@ -5,7 +5,7 @@ import {
   normaliseUsBankRoutingNumber,
 } from '../../../src/rules/token-types.ts'
 import { parseJson } from '../../../src/json/parse.ts'
-import { printJson } from '../../../src/json/print.ts'
+import { printJson } from '../../../src/json/json.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
 const refuse = (text: string, paths: readonly string[], secrets: readonly string[] = []) =>

@@ -10,7 +10,7 @@ import {
   showsEndsAtMost,
   showsNoMore,
 } from '../../../src/rules/mask-guard.ts'
-import { fromPlain } from '../../../src/json/print.ts'
+import { fromPlain } from '../../../src/json/json.ts'
 import { present } from '../../../src/errors.ts'
 
 const shapeOf = (type: string) => present(cardShapeOf(type), 'a type of cards')

@@ -6,7 +6,7 @@ import {
   outputContains,
   showsAnything,
 } from '../../../src/rules/mask.ts'
-import { fromPlain, toPlain } from '../../../src/json/print.ts'
+import { fromPlain, toPlain } from '../../../src/json/json.ts'
 import { maskValuesMax, tokenDataBytesMax } from '../../../src/limits.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 

@@ -6,7 +6,7 @@
  * @module
  */
 import { present } from '../../../errors.ts'
-import { countDigits, digitsIn, isDigitCode } from '../../../text/digits.ts'
+import { countDigits, digitsIn, isDigitCode } from '../../../rules/digits.ts'
 import type { Json } from '../../../json/json.ts'
 import { pick, failed, type Run } from '../run.ts'
 import { jsonOf, scalarTextOf } from '../values.ts'

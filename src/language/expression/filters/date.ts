@@ -1,10 +1,5 @@
 /**
- * Formats of `date`, after strftime as Liquid has it, always in UTC and in English.
- *
- *     %[flags][width][E|O]conversion     flags: - _ 0 ^ # :
- *
- * decision: a conversion that is not known is refused when the expression is parsed, and `%c`, `%x`
- * and `%X` are those of the C locale, so that no answer depends on where the process runs.
+ * The filter `date`, and its formats.
  * @module
  */
 import { present } from '../../../errors.ts'
@@ -15,6 +10,15 @@ import { nearestDouble } from '../numbers.ts'
 import { failed, spend, type Run } from '../run.ts'
 import { jsonOf } from '../values.ts'
 import { checkedTextRule, textAt, type FilterDefinition } from './definition.ts'
+
+/*
+ * Formats of `date`, after strftime as Liquid has it, always in UTC and in English.
+ *
+ *     %[flags][width][E|O]conversion     flags: - _ 0 ^ # :
+ *
+ * decision: a conversion that is not known is refused when the expression is parsed, and `%c`, `%x`
+ * and `%X` are those of the C locale, so that no answer depends on where the process runs.
+ */
 
 /** Prints one instant. */
 type DatePrinter = (date: Date) => string

@@ -6,9 +6,8 @@
  * only picked. Property names pick own members; `a.b` is the member b of the member a.
  * @module
  */
-import { isExactNumber, isJsonArray, type Json } from '../../../json/json.ts'
-import { canonicalNumberText } from '../../../json/number.ts'
-import { TextMap } from '../../../text/map.ts'
+import { isExactNumber, isJsonArray, type Json, canonicalNumberText } from '../../../json/json.ts'
+import { TextMap } from '../../../maps.ts'
 import {
   countCodePoints,
   indexAfter,

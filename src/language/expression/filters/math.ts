@@ -1,8 +1,5 @@
 /**
- * Liquid's arithmetic, in doubles. What is not a number counts as 0, as in Liquid.
- *
- * A result that JSON cannot hold (division by zero, overflow) is an error, and a number that no
- * double holds exactly is refused rather than rounded.
+ * Filters that calculate, and filters that change a type.
  * @module
  */
 import { resolve, failed, type Run } from '../run.ts'
@@ -18,6 +15,13 @@ import {
 import { jsonNumberCharsMax } from '../../../limits.ts'
 import { isExactNumber } from '../../../json/json.ts'
 import { numberFrom } from '../scan.ts'
+
+/*
+ * Liquid's arithmetic, in doubles. What is not a number counts as 0, as in Liquid.
+ *
+ * A result that JSON cannot hold (division by zero, overflow) is an error, and a number that no
+ * double holds exactly is refused rather than rounded.
+ */
 
 const finite = (result: number, run: Run): number => {
   if (!Number.isFinite(result)) throw failed(run, 'the arithmetic has no finite result')

@@ -1,5 +1,5 @@
 /**
- * Comparisons of JSONPath filters. Source: RFC 9535 section 2.3.5.2.2.
+ * JSONPath: what a query picks, and how its filters compare.
  * @module
  */
 import {
@@ -13,6 +13,10 @@ import { isSameNumber, nearestDouble, type JsonNumber } from '../numbers.ts'
 import { spend, type Run } from '../run.ts'
 import { spendOnNumber, countCodePoints } from '../values.ts'
 import type { Operator, Comparable, FilterQuery, Query, Segment, Selector, Test } from './parse.ts'
+
+/*
+ * Comparisons of JSONPath filters. Source: RFC 9535 section 2.3.5.2.2.
+ */
 
 const stepsPerValue = 32
 

@@ -1,11 +1,15 @@
 /**
- * What a JSONPath query means, as plain data. Source: RFC 9535 section 2.
+ * JSONPath: the tree of a query, and its parser.
  * @module
  */
 import type { Scalar } from '../tree.ts'
 import { ApiError } from '../../../errors.ts'
 import { demand, sees, take, type Cursor } from '../scan.ts'
 import { skipSpaces, takeInteger, takeNumber, takeShorthand, takeString, takeWord } from './scan.ts'
+
+/*
+ * What a JSONPath query means, as plain data. Source: RFC 9535 section 2.
+ */
 
 export type Selector =
   | { readonly kind: 'name'; readonly name: string }

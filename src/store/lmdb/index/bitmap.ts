@@ -8,7 +8,7 @@
  * @module
  */
 import { chunkArrayEntriesMax, chunkOrdinals } from '../../../limits.ts'
-import { assertStored } from '../../stored-bytes.ts'
+import { assertStored } from '../../../errors.ts'
 
 type SmallSet = Uint16Array
 type Bitmap = Uint32Array

@@ -1,13 +1,10 @@
 /**
- * Keys of chunks of ordinals: `prefix · chunk number u32`. The prefix says what the ordinals have
- * in common: a term (16 bytes) or a deadline (6 bytes). Within one table all have one length.
- *
- * Ordinal 65,538 is number 2 of chunk 1; under the term `aa…aa` its chunk has the key
- * `aa…aa · 00 00 00 01`.
+ * Postings: which ordinals a term has, in chunks of 65,536, counted and changed.
  * @module
  */
 import { chunkOrdinals, countKeyPiecesMax, keptCountsMax } from '../../../limits.ts'
-import { assertStored, readU32, writeU32 } from '../../stored-bytes.ts'
+import { assertStored } from '../../../errors.ts'
+import { readU32, writeU32 } from '../../../bytes.ts'
 import { keyOf, type KeyedRow } from '../../checks.ts'
 import type { Query } from '../../contract.ts'
 import type { RangeOptions } from 'lmdb'
@@ -21,7 +18,15 @@ import {
   unite,
 } from './bitmap.ts'
 import type { Table } from '../environment.ts'
-import { encodeDeadline } from '../rows/row-codec.ts'
+import { encodeDeadline } from '../rows.ts'
+
+/*
+ * Keys of chunks of ordinals: `prefix · chunk number u32`. The prefix says what the ordinals have
+ * in common: a term (16 bytes) or a deadline (6 bytes). Within one table all have one length.
+ *
+ * Ordinal 65,538 is number 2 of chunk 1; under the term `aa…aa` its chunk has the key
+ * `aa…aa · 00 00 00 01`.
+ */
 
 const chunkNumberBytes = 4
 const lastChunk = 2 ** 32 - 1

@@ -1,6 +1,5 @@
 /**
- * Queries on chunks of ordinals: which chunks can match at all, and what matches in one of them.
- *
+ * Queries: from terms to ordinals, and from ordinals to a page of rows.
  * @module
  */
 import { chunkOrdinals } from '../../../limits.ts'
@@ -29,9 +28,12 @@ import {
   pickNewest,
 } from './bitmap.ts'
 import { type Environment, readNextOrdinal } from '../environment.ts'
-import { readUnique, readHeldRow, readIndexedRow } from '../rows/stored-rows.ts'
-import { assertStored, attempt } from '../../stored-bytes.ts'
-import { decodeDeadline, dueRange } from '../rows/row-codec.ts'
+import { readUnique, readHeldRow, readIndexedRow, decodeDeadline, dueRange } from '../rows.ts'
+import { assertStored, attempt } from '../../../errors.ts'
+
+/*
+ * Queries on chunks of ordinals: which chunks can match at all, and what matches in one of them.
+ */
 
 /** A term, and what was last read of it: however often a query names it, it is read once. */
 interface TermPlan {

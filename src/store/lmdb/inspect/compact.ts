@@ -11,7 +11,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { compactBatchBytes } from '../../../limits.ts'
 import { equalDigests } from '../../checks.ts'
-import { assertStored } from '../../stored-bytes.ts'
+import { assertStored } from '../../../errors.ts'
 import { openEnvironment, tableNames, type Environment, type Table } from '../environment.ts'
 import { takeStep } from '../write/write-group.ts'
 

@@ -17,7 +17,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { textOf } from '../../../bytes.ts'
 import { findingsMax } from '../../../limits.ts'
-import { assertStored, attempt } from '../../stored-bytes.ts'
+import { assertStored, attempt } from '../../../errors.ts'
 import { tableNames } from '../environment.ts'
 import {
   decodeTreeRecord,

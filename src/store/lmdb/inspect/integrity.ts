@@ -11,7 +11,7 @@
 import { findingsMax } from '../../../limits.ts'
 import { keyOf, equalDigests } from '../../checks.ts'
 import type { Row } from '../../contract.ts'
-import { attempt } from '../../stored-bytes.ts'
+import { attempt } from '../../../errors.ts'
 import { chunkOf, decodeChunkKey, lowOf, ordinalOf, readChunk } from '../index/postings.ts'
 import {
   decodeContainer,
@@ -28,9 +28,10 @@ import {
   decodeRow,
   decodeRowKey,
   decodeUniqueEntry,
-} from '../rows/row-codec.ts'
+  readRow,
+  readUnique,
+} from '../rows.ts'
 import { type Environment, type Table, readMeta } from '../environment.ts'
-import { readRow, readUnique } from '../rows/stored-rows.ts'
 
 /** Sets of common terms; rarer ones are read each time. */
 const chunksKeptMax = 1_024

@@ -1,15 +1,19 @@
 /**
+ * The data file read as pages: their heads, and the two meta pages.
+ * @module
+ */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { assertStored } from '../../../errors.ts'
+
+/*
  * The engine's file, read as numbered pages by plain reads: nothing in it can end the process, as
  * a damaged page under the engine's memory map would (hardening L32).
  *
  * Layout of the file format as lmdb 3.5.6 writes it: 64 bits, little endian. A page begins with
  * its number u64 · transaction u64 · unused u16 · kind u16 · end of its list of nodes u16 · begin
  * of its nodes u16 (of a run of overflow pages: their count u32). Source: its mdb.c.
- * @module
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { join } from 'node:path'
-import { assertStored } from '../../stored-bytes.ts'
 
 export const pageHeaderBytes = 24
 /** Any page is of this size or smaller. */

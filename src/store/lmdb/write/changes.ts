@@ -1,10 +1,5 @@
 /**
- * What one transaction is about to write: a layer of memory over the store.
- *
- * A draft of a group holds the effects of every change set that was accepted so far. Each set works
- * on a draft of its own above that and joins it only as a whole, so a refused set leaves no trace.
- * Nothing reaches the engine before all sets are decided: `transaction` does not roll back what a
- * throw leaves half done (hardening L6).
+ * Changes of one write: checked, gathered in a draft, and applied to it.
  * @module
  */
 import { keyRow, type KeyedRow, checkChange, checkCount, checkRow } from '../../checks.ts'
@@ -16,9 +11,17 @@ import {
   deadlinePostings,
   termPostings,
 } from '../index/postings.ts'
-import { readHeldRow, readUnique } from '../rows/stored-rows.ts'
-import { encodeRow } from '../rows/row-codec.ts'
+import { readHeldRow, readUnique, encodeRow } from '../rows.ts'
 import { invariant, type ApiError } from '../../../errors.ts'
+
+/*
+ * What one transaction is about to write: a layer of memory over the store.
+ *
+ * A draft of a group holds the effects of every change set that was accepted so far. Each set works
+ * on a draft of its own above that and joins it only as a whole, so a refused set leaves no trace.
+ * Nothing reaches the engine before all sets are decided: `transaction` does not roll back what a
+ * throw leaves half done (hardening L6).
+ */
 
 /** A row that is to be written, with its bytes. */
 interface PreparedRow extends KeyedRow {

@@ -1,10 +1,5 @@
 /**
- * One transaction of the engine: on disk when its promise resolves.
- *
- * The engine refuses a commit now and then while it saves its list of free pages, as it reads more
- * of that list amid a change of the table that holds it (lmdb-js#321). Nothing refers to what it
- * has written by then, if it has written at all. The same once more would mostly ask for the same
- * pages and be refused again; behind a commit that moves a page or two it mostly is not.
+ * Group commit: writes that wait are committed together, and answered once they are flushed.
  * @module
  */
 import { setTimeout } from 'node:timers/promises'
@@ -20,6 +15,15 @@ import { ApiError } from '../../../errors.ts'
 import { afterTurning } from '../../../turns.ts'
 import type { WriteOutcome } from '../../contract.ts'
 import type { SetResult, PreparedChange } from './changes.ts'
+
+/*
+ * One transaction of the engine: on disk when its promise resolves.
+ *
+ * The engine refuses a commit now and then while it saves its list of free pages, as it reads more
+ * of that list amid a change of the table that holds it (lmdb-js#321). Nothing refers to what it
+ * has written by then, if it has written at all. The same once more would mostly ask for the same
+ * pages and be refused again; behind a commit that moves a page or two it mostly is not.
+ */
 
 /** `MDB_NOTFOUND` and `MDB_BAD_VALSIZE`, of a commit. Source: lmdb.h */
 const refusals: readonly unknown[] = [-30_798, -30_781]

@@ -1,9 +1,5 @@
 /**
- * The guards before a full disk: writes that add bytes are refused while there is room to remove.
- *
- * A file system that is full in the middle of a commit can end the process within the engine
- * (hardening L11). So the free space is asked for before a write is taken, at most once in
- * `freeSpaceProbeMs`, and each commit keeps to what the reserve of the file has.
+ * Writing a group of changes in one transaction of the engine, while there is room on the disk.
  * @module
  */
 import { statfsSync, closeSync, fstatSync, openSync } from 'node:fs'
@@ -29,7 +25,15 @@ import { join } from 'node:path'
 import { findInLibc } from '../../../libc.ts'
 import { chunkOf, type ChunkCounts, chunkEntry, type PostingDraft } from '../index/postings.ts'
 import { type Environment, type Table, faultOf, metaEntries } from '../environment.ts'
-import { encodeRowKey, encodeUniqueEntry } from '../rows/row-codec.ts'
+import { encodeRowKey, encodeUniqueEntry } from '../rows.ts'
+
+/*
+ * The guards before a full disk: writes that add bytes are refused while there is room to remove.
+ *
+ * A file system that is full in the middle of a commit can end the process within the engine
+ * (hardening L11). So the free space is asked for before a write is taken, at most once in
+ * `freeSpaceProbeMs`, and each commit keeps to what the reserve of the file has.
+ */
 
 /** Bytes that whoever runs this may still write. */
 export type FreeBytes = () => number

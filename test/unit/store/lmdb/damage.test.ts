@@ -12,7 +12,7 @@ import {
   encodeRow,
   decodeRowKey,
   decodeUniqueEntry,
-} from '../../../../src/store/lmdb/rows/row-codec.ts'
+} from '../../../../src/store/lmdb/rows.ts'
 
 const expectCorrupt = (read: () => unknown): void => {
   let fault: unknown

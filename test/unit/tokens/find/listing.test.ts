@@ -14,8 +14,7 @@ import {
   walksPerCredentialMax,
 } from '../../../../src/limits.ts'
 import { listTokens } from '../../../../src/tokens/find/listing.ts'
-import { sealToken } from '../../../../src/tokens/record/record.ts'
-import type { TokenRecord } from '../../../../src/tokens/record/stored-form.ts'
+import { sealToken, type TokenRecord } from '../../../../src/tokens/record.ts'
 import { searchTokens } from '../../../../src/tokens/find/search.ts'
 import { callerOf } from '../../../support/token-world.ts'
 import { openTestVault } from '../../../support/vault.ts'

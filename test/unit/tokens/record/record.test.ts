@@ -4,8 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { createKeyring, openKeys } from '../../../../src/crypto/keyring.ts'
-import { sealToken, type TokenContents } from '../../../../src/tokens/record/record.ts'
-import type { TokenRecord } from '../../../../src/tokens/record/stored-form.ts'
+import { sealToken, type TokenContents, type TokenRecord } from '../../../../src/tokens/record.ts'
 import { seededBytes } from '../../../support/seeded.ts'
 
 const randomBytes = seededBytes(1)

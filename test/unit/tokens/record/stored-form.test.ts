@@ -5,11 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { tokenTypeNames } from '../../../../src/rules/token-types.ts'
-import {
-  type TokenRecord,
-  parseStored,
-  printStored,
-} from '../../../../src/tokens/record/stored-form.ts'
+import { type TokenRecord, parseStored, printStored } from '../../../../src/tokens/record.ts'
 
 const base = { id: 'a-b', fingerprint: 'f', createdBy: 'c', createdAtMs: 5 }
 

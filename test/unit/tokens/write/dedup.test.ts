@@ -4,7 +4,7 @@ import type { Permission } from '../../../../src/rules/permissions.ts'
 import { dedupSeatsMax } from '../../../../src/limits.ts'
 import { decideSeat, dedupSeats, findEqual } from '../../../../src/tokens/write/dedup.ts'
 import { reachOf } from '../../../../src/tokens/find/visibility.ts'
-import { openToken, tokenUnique, type StoredToken } from '../../../../src/tokens/record/record.ts'
+import { openToken, tokenUnique, type StoredToken } from '../../../../src/tokens/record.ts'
 import { openTestVault, type TestVault } from '../../../support/vault.ts'
 
 let vault: TestVault

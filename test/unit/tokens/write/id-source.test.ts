@@ -3,7 +3,7 @@ import { tokenTypeOf } from '../../../../src/rules/token-types.ts'
 import { aliasRedrawsMax } from '../../../../src/limits.ts'
 import { defaultSettings } from '../../../../src/settings.ts'
 import { idSourceOf } from '../../../../src/tokens/write/id-source.ts'
-import { openToken, tokenUnique } from '../../../../src/tokens/record/record.ts'
+import { openToken, tokenUnique } from '../../../../src/tokens/record.ts'
 import { seededBytes } from '../../../support/seeded.ts'
 import { openTestVault } from '../../../support/vault.ts'
 

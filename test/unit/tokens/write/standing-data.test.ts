@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { parseJson } from '../../../../src/json/parse.ts'
-import { printCanonicalJson, printJson } from '../../../../src/json/print.ts'
+import { printCanonicalJson, printJson } from '../../../../src/json/json.ts'
 import { jsonTurnChars } from '../../../../src/limits.ts'
 import { mergeData, openStanding } from '../../../../src/tokens/write/patch.ts'
 

@@ -3,8 +3,7 @@ import { findValues } from '../../../../../src/language/expression/json-path/eva
 import { parseJsonPath } from '../../../../../src/language/expression/json-path/parse.ts'
 import { startRun } from '../../../../../src/language/expression/run.ts'
 import { parseJson } from '../../../../../src/json/parse.ts'
-import { fromPlain, toPlain } from '../../../../../src/json/print.ts'
-import type { Json } from '../../../../../src/json/json.ts'
+import { fromPlain, toPlain, type Json } from '../../../../../src/json/json.ts'
 import { expectRefusal } from '../../../../support/refusal.ts'
 
 const selectFrom = (query: string, data: Json, most = Number.POSITIVE_INFINITY): unknown[] =>

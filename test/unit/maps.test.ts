@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { openTextCache, TextMap } from '../../../src/text/map.ts'
-import { hashedTextsMax, textRunMax } from '../../../src/limits.ts'
-import { nameKinds, namesOf } from '../../support/hostile-names.ts'
+import { openTextCache, TextMap } from '../../src/maps.ts'
+import { hashedTextsMax, textRunMax } from '../../src/limits.ts'
+import { nameKinds, namesOf } from '../support/hostile-names.ts'
 
 const awkward = ['__proto__', 'constructor', 'hasOwnProperty', '', '\0', '1', '01', 'é', 'e\u0301']
 const textArbitrary = fc.oneof(

@@ -1,4 +1,46 @@
 /**
+ * Tables keyed by texts that anybody may have chosen, and the memory of such texts.
+ * @module
+ */
+import { pooledCharsMax, textRunMax, hashedTextsMax } from './limits.ts'
+
+/*
+ * What a character is: one Unicode code point, so an emoji counts once. And texts that are kept.
+ *
+ * Source: decision, after hardening H81 (400 characters of four bytes are an id).
+ */
+
+/**
+ * Text of hostile length costs nothing: more code units than two per character decide at once.
+ * @returns whether the text has `min` to `max` code points
+ */
+export const hasCharacters = (text: string, min: number, max: number): boolean => {
+  if (text.length < min || text.length > max * 2) return false
+  let count = 0
+  for (const _ of text) count += 1
+  return count >= min && count <= max
+}
+
+const padding = ' '.repeat(pooledCharsMax)
+
+/**
+ * What a JSON string says, in memory of its own. The engine pools short texts that it parses, in a
+ * table that is hashed without a seed, where texts that collide would cost their square: so none is
+ * short when it is parsed.
+ * @param quoted  a valid JSON string
+ */
+export const decodeQuoted = (quoted: string): string => {
+  if (quoted.length > pooledCharsMax) return JSON.parse(quoted) as string
+  return (JSON.parse(`"${padding}${quoted.slice(1)}`) as string).slice(pooledCharsMax)
+}
+
+/**
+ * The same text in memory of its own, for whatever is kept: a text that was cut out of another one
+ * shares its memory, and would keep all of a body alive, card numbers included.
+ */
+export const ownText = (text: string): string => decodeQuoted(JSON.stringify(text))
+
+/*
  * A map by texts that anybody may have chosen: no set of them makes a look-up slow.
  *
  * The engine hashes texts without a seed, and texts that collide in any table of it can be written
@@ -6,10 +48,7 @@
  * places are kept in the order of the texts, in runs of bounded length, and found by halving.
  * Invariant: n texts cost n log n comparisons, whatever they are; entries come in the order in
  * which their texts were first set; every text is an ordinary one, `__proto__` too.
- * @module
  */
-import { textRunMax, hashedTextsMax } from '../limits.ts'
-import { ownText } from './own.ts'
 
 /** Whether the first comes before the second in the order of UTF-16 units. */
 export type IsBefore = (a: string, b: string) => boolean
@@ -159,5 +198,24 @@ export const openTextCache = <V>(entriesMax: number): TextCache<V> => {
       return found
     },
     set: keep,
+  }
+}
+
+/*
+ * What is made once for an object, and kept for as long as that lives.
+ */
+
+/** @returns a function that gives what was made for the same object before */
+export function keptFor<K extends object, V extends object, M = void>(
+  make: (key: K, more: M) => V,
+): (key: K, more: M) => V {
+  const kept = new WeakMap<K, V>()
+  return (key, more) => {
+    let value = kept.get(key)
+    if (value === undefined) {
+      value = make(key, more)
+      kept.set(key, value)
+    }
+    return value
   }
 }

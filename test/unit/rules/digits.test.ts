@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { isAbaValid, isDigits, isLuhnValid } from '../../../src/text/digits.ts'
+import { isAbaValid, isDigits, isLuhnValid } from '../../../src/rules/digits.ts'
 
 describe('isDigits', () => {
   test('takes lengths from the minimum to the maximum and no other', () => {

@@ -1,20 +1,25 @@
 /**
- * Keys of the table of rows: the ordinal as u48. Row 258 has the key `00 00 00 00 01 02`.
- *
+ * Rows in their tables: keys, layouts, and looking a row up by its unique.
  * @module
  */
-import { assertStored, readU48, u48Bytes, writeU48, readU32, writeU32 } from '../../stored-bytes.ts'
-import { deadlineMsMax, rowBytesMax, rowPartsMax, rowSlabBytes } from '../../../limits.ts'
-import { openSlabs } from '../../../bytes.ts'
-import { invariant } from '../../../errors.ts'
+import { assertStored, invariant, attempt } from '../../errors.ts'
+import { readU48, u48Bytes, writeU48, readU32, writeU32, openSlabs } from '../../bytes.ts'
+import { deadlineMsMax, rowBytesMax, rowPartsMax, rowSlabBytes } from '../../limits.ts'
 import {
   clearHeaderBytes,
   readClearHeader,
   termsOf,
   uniquesOf,
   writeClearHeader,
-} from '../../clear-header.ts'
-import type { NewRow, Row } from '../../contract.ts'
+  firstUniqueOf,
+  holdsUnique,
+} from '../clear-header.ts'
+import type { NewRow, Row, Digest } from '../contract.ts'
+import type { Environment } from './environment.ts'
+
+/*
+ * Keys of the table of rows: the ordinal as u48. Row 258 has the key `00 00 00 00 01 02`.
+ */
 
 export function encodeRowKey(ordinal: number): Uint8Array {
   const key = new Uint8Array(u48Bytes)
@@ -36,7 +41,7 @@ export function decodeRowKey(key: Uint8Array): number {
  * an older state of itself is noticed.
  */
 
-export interface UniqueEntry {
+interface UniqueEntry {
   readonly ordinal: number
   readonly version: number
 }
@@ -155,4 +160,85 @@ export function decodeRow(value: Uint8Array, ordinal: number): Row {
     },
   }
   return deadlineMs === undefined ? row : Object.assign(row, { deadlineMs })
+}
+
+/*
+ * Reading rows, and checking that a row and the uniques that lead to it agree.
+ *
+ * Every read sees the state of the transaction it runs in, or else the newest one.
+ */
+
+/** @throws ApiError `storage_corrupt` */
+export function readUnique({ uniques }: Environment, unique: Digest): UniqueEntry | undefined {
+  const value = uniques.getBinary(unique)
+  return value === undefined ? undefined : decodeUniqueEntry(value)
+}
+
+/** The row as it lies there, unchecked. @throws ApiError `storage_corrupt` when it is no row */
+export function readRow({ rows }: Environment, ordinal: number): Row | undefined {
+  const value = rows.getBinary(encodeRowKey(ordinal))
+  return value === undefined ? undefined : decodeRow(value, ordinal)
+}
+
+/** @throws ApiError `storage_corrupt` unless that unique leads back to this very row */
+function assertHeld(environment: Environment, row: Row, unique: Digest): void {
+  const entry = readUnique(environment, unique)
+  assertStored(
+    entry !== undefined && entry.ordinal === row.ordinal && entry.version === row.version,
+    'a row that its unique leads to, at the same version',
+  )
+}
+
+/** @throws ApiError `storage_corrupt` unless each unique of the row leads to it */
+export function readHeldRow(environment: Environment, ordinal: number): Row | undefined {
+  const row = readRow(environment, ordinal)
+  if (row === undefined) return undefined
+  for (const unique of row.uniques) assertHeld(environment, row, unique)
+  return row
+}
+
+/** A row that an index leads to. @throws ApiError `storage_corrupt`, also when it is not there */
+export function readIndexedRow(environment: Environment, ordinal: number): Row {
+  const row = readRow(environment, ordinal)
+  assertStored(row !== undefined, 'a row for every entry of an index')
+  assertHeld(environment, row, firstUniqueOf(row))
+  return row
+}
+
+/** What a row takes which is found by its unique: that was looked up already. */
+function readInVain(environment: Environment, ordinal: number): void {
+  const row = readRow(environment, ordinal)
+  if (row !== undefined) holdsUnique(row, firstUniqueOf(row))
+}
+
+/**
+ * @param standIn ordinal of a row that is read where nothing holds the unique: what is not there
+ *   takes the time of what is, or refusals could be told apart by it (contract section 2)
+ * @returns the one row that holds the unique
+ * @throws ApiError `storage_corrupt` when the unique leads to a row that does not hold it, or that
+ *   stands at another version
+ */
+export function findRow(
+  environment: Environment,
+  unique: Digest,
+  standIn: number,
+): Row | undefined {
+  const entry = readUnique(environment, unique)
+  if (entry === undefined) {
+    readInVain(environment, standIn)
+    return undefined
+  }
+  const row = readRow(environment, entry.ordinal)
+  assertStored(row !== undefined, 'a row for every unique')
+  assertStored(row.version === entry.version, 'a row at the version of its unique')
+  assertStored(holdsUnique(row, unique), 'a row that holds the unique that leads to it')
+  return row
+}
+
+/** All rows in the order of their ordinals; what is no row is passed over. */
+export function* readEveryRow({ rows }: Environment): Generator<Row> {
+  for (const { key, value } of rows.getRange()) {
+    const row = attempt(() => decodeRow(value, decodeRowKey(key)))
+    if (row !== undefined) yield row
+  }
 }

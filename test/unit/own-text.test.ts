@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { decodeQuoted, hasCharacters, ownText } from '../../../src/text/own.ts'
+import { decodeQuoted, hasCharacters, ownText } from '../../src/maps.ts'
 
 describe('hasCharacters', () => {
   test.each([
