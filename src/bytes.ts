@@ -16,7 +16,7 @@ const bufferOf = (bytes: Uint8Array): Buffer =>
 export const utf8 = (text: string): Uint8Array => encoder.encode(text)
 
 /** Text of bytes that we wrote ourselves as UTF-8 and that were authenticated since. */
-export const textOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('utf8')
+export const utf8Text = (bytes: Uint8Array): string => bufferOf(bytes).toString('utf8')
 
 /** The byte at a place; 0 beyond the end. */
 export const byteAt = (bytes: Uint8Array, at: number): number => bytes[at] ?? 0
@@ -28,7 +28,7 @@ export const hexOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('he
  * Room of a wanted length, good until the next call.
  * @param bytesMax for more than that there is room of its own
  */
-export function openScratch(bytesMax: number): (size: number) => Buffer {
+export function makeScratch(bytesMax: number): (size: number) => Buffer {
   const room = Buffer.alloc(bytesMax)
   return size => (size > bytesMax ? Buffer.allocUnsafeSlow(size) : room.subarray(0, size))
 }
@@ -42,7 +42,7 @@ const piecesOfSlabMin = 8
  * allocation lives as long as one of its pieces: what is kept for long is copied.
  * @param slabBytes of one allocation; a piece of more than an eighth of that has one of its own
  */
-export function openSlabs(
+export function makeSlabs(
   slabBytes: number,
   allocate: (size: number) => Buffer,
 ): (size: number) => Buffer {

@@ -8,14 +8,14 @@
 import { Elysia } from 'elysia'
 import { applicationAuthenticator, findLiveApplication } from './applications/authenticate.ts'
 import { applicationKeyRoutes } from './applications/key-routes.ts'
-import { openKeyUses, type KeyUses } from './applications/key-uses.ts'
+import { makeKeyUses, type KeyUses } from './applications/key-uses.ts'
 import { applicationRoutes } from './applications/routes.ts'
 import { hexOf } from './bytes.ts'
 import type { Deps } from './deps.ts'
 import { otherMethods } from './gate/addresses.ts'
-import { openAnswerBudget, openBodyBudget } from './gate/budgets.ts'
-import { openAnswers } from './gate/answers.ts'
-import { openCrowd, openRateLimit, openTally } from './gate/admission.ts'
+import { makeAnswerBudget, makeBodyBudget } from './gate/budgets.ts'
+import { makeAnswers } from './gate/answers.ts'
+import { makeCrowd, makeRateLimit, makeTally } from './gate/admission.ts'
 import { documentation } from './documentation/routes.ts'
 import type { Pipeline } from './gate/pipeline.ts'
 import { permissionRoutes } from './permissions/routes.ts'
@@ -48,20 +48,20 @@ const sessionDepsOf = (deps: Deps): SessionDeps => ({
   findApplication: (...which) => findLiveApplication(deps, ...which),
 })
 
-export function openPipeline(deps: Deps): Pipeline {
+export function makePipeline(deps: Deps): Pipeline {
   const { settings } = deps
-  const keyUses = openKeyUses(deps)
+  const keyUses = makeKeyUses(deps)
   return {
     deps,
-    answers: openAnswers(settings, deps.log),
+    answers: makeAnswers(settings, deps.log),
     authenticate: authenticatorOf(sessionDepsOf(deps), keyUses),
-    bodyBudget: openBodyBudget(settings),
-    answerBudget: openAnswerBudget(),
-    isCrowded: openCrowd(),
-    rate: openRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
+    bodyBudget: makeBodyBudget(settings),
+    answerBudget: makeAnswerBudget(),
+    isCrowded: makeCrowd(),
+    rate: makeRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
     slotsUnderWay: new Set(),
     nextTraceId: traceIds(deps),
-    tally: openTally(),
+    tally: makeTally(),
     writeKeyUses: keyUses.write,
     operations: new Map(),
     server: { origins: undefined, hasSent: () => false },
@@ -86,7 +86,7 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
 
 /** While a host listens that uses it, the days on which keys were used are written. */
 export function coffer(deps: Deps) {
-  const pipeline = openPipeline(deps)
+  const pipeline = makePipeline(deps)
   let stop: (() => void) | undefined
   return routesOf(deps, pipeline)
     .onStart(() => {

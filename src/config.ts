@@ -48,7 +48,7 @@ interface Choice<T> {
   readonly decode: (value: unknown) => T | undefined
 }
 
-const textOf = (text: string): unknown => text
+const anyText = (text: string): unknown => text
 const integerOf = (text: string): unknown => (/^\d{1,10}$/.test(text) ? Number(text) : undefined)
 const booleanOf = (text: string): unknown =>
   text === 'true' ? true : text === 'false' ? false : undefined
@@ -78,7 +78,7 @@ const boolean = {
 
 const text = (what: string) => ({
   expected: what,
-  fromText: textOf,
+  fromText: anyText,
   decode: (value: unknown) => (isText(value) ? value : undefined),
 })
 
@@ -174,7 +174,7 @@ const settingChoices: { readonly [K in keyof Settings]: Choice<Settings[K]> } = 
     describes: 'what all addresses are below',
     expected: 'a path such as /vault, of letters, digits and . _ ~ -',
     fallback: defaultSettings.basePath,
-    fromText: textOf,
+    fromText: anyText,
     decode: basePathOf,
   },
   corsOrigins: {

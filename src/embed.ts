@@ -5,7 +5,7 @@
  */
 import { openClockFile } from './serve/clock-file.ts'
 import { openDataFolder, type FolderOptions } from './serve/data-folder.ts'
-import { openDeps } from './serve/serving.ts'
+import { makeDeps } from './serve/serving.ts'
 import { endAfterFailure, logToStderr } from './serve/system.ts'
 import type { Deps, Log } from './deps.ts'
 import { clockStartHoldMs } from './limits.ts'
@@ -37,7 +37,7 @@ export interface OpenVault {
 export async function openVault(options: VaultOptions): Promise<OpenVault> {
   const { settings, log = logToStderr, onFailure = endAfterFailure, ...folder } = options
   const opened = await openDataFolder(folder, onFailure)
-  const { deps, clock } = openDeps({
+  const { deps, clock } = makeDeps({
     opened,
     mark: openClockFile(opened.clockFile),
     startHoldMs: clockStartHoldMs,

@@ -40,10 +40,10 @@ export async function sweep(deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs'>)
     const removals = await Promise.allSettled(
       due.map(row => deps.store.write([{ remove: row.ordinal, ifVersion: row.version }])),
     )
-    const gone = removals.filter(each => each.status === 'fulfilled' && each.value.ok).length
-    removed += gone
+    const count = removals.filter(each => each.status === 'fulfilled' && each.value.ok).length
+    removed += count
     // Without progress the rest is for the next sweep: rows that moved meanwhile are read again.
-    if (gone > 0 && due.length === rows) continue
+    if (count > 0 && due.length === rows) continue
     for (const each of removals) if (each.status === 'rejected') throw each.reason
     return removed
   }

@@ -175,7 +175,7 @@ export interface TextCache<V> {
 }
 
 /** @param entriesMax  at least twice `hashedTextsMax` */
-export const openTextCache = <V>(entriesMax: number): TextCache<V> => {
+export const makeTextCache = <V>(entriesMax: number): TextCache<V> => {
   const latest = new Map<string, V>()
   let older = new TextMap<V>()
   let newer = new TextMap<V>()

@@ -15,7 +15,7 @@ export interface FairQueue<T> {
   readonly take: (owner: number) => T | undefined
 }
 
-export function openFairQueue<T>(): FairQueue<T> {
+export function makeFairQueue<T>(): FairQueue<T> {
   // In the order of turns. No list is empty.
   const lists = new Map<number, T[]>()
 
@@ -61,8 +61,8 @@ export interface Turns {
   readonly isWaiting: (ordinal: number) => boolean
 }
 
-export function openTurns(elapsedMs: () => number): Turns {
-  const waiting = openFairQueue<() => void>()
+export function makeTurns(elapsedMs: () => number): Turns {
+  const waiting = makeFairQueue<() => void>()
   let requests = 0
   let isGivingTurns = false
 

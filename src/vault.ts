@@ -14,7 +14,7 @@ import {
   createKeyring,
   decodeKeyring,
   encodeKeyring,
-  openKeys,
+  makeKeys,
   type KeyScope,
   type Keys,
 } from './crypto/keyring.ts'
@@ -22,7 +22,7 @@ import { primitives } from './crypto/primitives.ts'
 import type { Deps } from './deps.ts'
 import { mayHold, permissions } from './rules/permissions.ts'
 import { ApiError, invariant } from './errors.ts'
-import { openRow, sealRow, type RowSealer } from './records/sealed-row.ts'
+import { unsealRow, sealRow, type RowSealer } from './records/sealed-row.ts'
 import { Secret } from './secret.ts'
 import type { Row, Store } from './store/contract.ts'
 import { sealTenant } from './tenants/record.ts'
@@ -79,7 +79,7 @@ export const composeManager = (
 export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<NewVault> {
   const { store, randomBytes } = deps
   const keyring = createKeyring(randomBytes)
-  const keys = openKeys(keyring)
+  const keys = makeKeys(keyring)
   const header = { uniques: [keyringUnique], terms: [] }
   const sealer = keyringSealer(masterKey)
   const encoded = encodeKeyring(keyring)
@@ -110,9 +110,9 @@ export async function openVaultKeys(store: Store, masterKey: Uint8Array): Promis
   if (row === undefined) throw new ApiError('storage_corrupt', 'the store has no keyring')
   const sealer = keyringSealer(masterKey)
   try {
-    const encoded = openRow(sealer, row).value(0)
+    const encoded = unsealRow(sealer, row).value(0)
     try {
-      return openKeys(decodeKeyring(encoded))
+      return makeKeys(decodeKeyring(encoded))
     } finally {
       encoded.fill(0)
     }

@@ -9,7 +9,7 @@
 import {
   applicationUnique,
   isFoundByKeys,
-  openApplication,
+  unsealApplication,
   tenantTerm,
   typeTerm,
 } from './applications/record.ts'
@@ -17,7 +17,7 @@ import type { Keys } from './crypto/keyring.ts'
 import { isKeptEffect } from './gate/idempotency.ts'
 import type { Collection } from './records/sealed-row.ts'
 import {
-  openSession,
+  unsealSession,
   sessionTenantTerm,
   sessionUnique,
   type SessionRecord,
@@ -25,7 +25,7 @@ import {
 import { equalDigests } from './store/checks.ts'
 import type { Digest, Row } from './store/contract.ts'
 import { attempt } from './errors.ts'
-import { openTenant, tenantUnique } from './tenants/record.ts'
+import { unsealTenant, tenantUnique } from './tenants/record.ts'
 import { isFoundByItsRecord } from './tokens/write/dedup.ts'
 import { isKeyringRow } from './vault.ts'
 
@@ -66,7 +66,7 @@ const installationReadings = (keys: Keys, addTenant: (id: string) => void): Read
     collection: 'session',
     parts: [2],
     follows(row) {
-      const { record } = openSession(keys, row)
+      const { record } = unsealSession(keys, row)
       return isFoundById(keys, row, record) && row.deadlineMs === record.expiresAtMs
     },
   },
@@ -74,7 +74,7 @@ const installationReadings = (keys: Keys, addTenant: (id: string) => void): Read
     collection: 'application',
     parts: [2],
     follows(row) {
-      const { record } = openApplication(keys, row)
+      const { record } = unsealApplication(keys, row)
       const { id, tenantId, type, expiresAt } = record
       addTenant(tenantId)
       const [unique] = row.uniques
@@ -91,7 +91,7 @@ const installationReadings = (keys: Keys, addTenant: (id: string) => void): Read
     collection: 'tenant',
     parts: [2],
     follows(row) {
-      const { id } = openTenant(keys, row)
+      const { id } = unsealTenant(keys, row)
       addTenant(id)
       return equalAll(row.uniques, [tenantUnique(keys, id)]) && row.deadlineMs === undefined
     },
@@ -115,7 +115,7 @@ interface Read {
 const keyringRead: Read = { collection: 'keyring', follows: true }
 
 /** Finds the reading of a row; most rows are read as the one before them. */
-function openReader(keys: Keys): (row: Row) => Read | undefined {
+function makeReader(keys: Keys): (row: Row) => Read | undefined {
   const tenants = new Set<string>()
   let readings = installationReadings(keys, id => {
     if (tenants.has(id)) return
@@ -154,7 +154,7 @@ export function checkRecords(
     token: 0,
     idempotency: 0,
   }
-  const read = openReader(keys)
+  const read = makeReader(keys)
   for (const row of rows) {
     const { ordinal } = row
     const found: Read | undefined = isKeyringRow(row) ? keyringRead : read(row)

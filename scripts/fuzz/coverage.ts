@@ -35,7 +35,7 @@ interface Counts {
 }
 
 /** Counters of one execution and what was seen in all; only what was touched is looked at. */
-export function openCounts(size: number): Counts {
+export function makeCounts(size: number): Counts {
   const counts = new Uint32Array(size)
   const touched = new Uint32Array(size)
   const seen = new Uint8Array(size)
@@ -102,7 +102,7 @@ export function watch(patterns: readonly string[]): Coverage {
   const files = patterns.flatMap(pattern => [...new Bun.Glob(pattern).scanSync(root)]).toSorted()
   const guards = findGuards([...new Set(files)])
   const all = [...guards.values()].flat()
-  const counts = openCounts(2 * all.length)
+  const counts = makeCounts(2 * all.length)
   openProbes(counts.see)
   replaceTexts(probedTexts(guards))
   const of = countOutcomes(all)

@@ -11,7 +11,7 @@ import type { Deps } from '../../src/deps.ts'
 import { guessesPerMinuteSettingMax, requestsPerSecondSettingMax } from '../../src/limits.ts'
 import { defaultSettings } from '../../src/settings.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { openTurns } from '../../src/turns.ts'
+import { makeTurns } from '../../src/turns.ts'
 import { createVault, openVaultKeys } from '../../src/vault.ts'
 import { seededBytes } from '../../test/support/seeded.ts'
 
@@ -54,7 +54,7 @@ export async function openFuzzVault(seed: number): Promise<FuzzVault> {
     now,
     settled: now,
     elapsedMs: now,
-    turns: openTurns(now),
+    turns: makeTurns(now),
     randomBytes,
     log,
     settings,

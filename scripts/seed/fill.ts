@@ -16,9 +16,9 @@ import { insertTokens } from '../../src/tokens/write/insert.ts'
 import type { CreateTokenBody } from '../../src/tokens/schema.ts'
 import { planToken } from '../../src/tokens/write/create.ts'
 import type { Plan } from '../../src/tokens/write/decide.ts'
-import { openWork } from '../../src/tokens/read/work.ts'
+import { makeWork } from '../../src/tokens/read/work.ts'
 import { tokenUnique } from '../../src/tokens/record.ts'
-import { openTurns } from '../../src/turns.ts'
+import { makeTurns } from '../../src/turns.ts'
 import { cardTerms, requestsOf, type Mix } from './contents.ts'
 import { openRandom, type Random } from './random.ts'
 
@@ -90,7 +90,7 @@ async function insertGroup(
   const planning: Deps = { ...deps, randomBytes: ids.bytes }
   const plans: Plan[] = []
   for (const body of bodies) {
-    plans.push(await planToken(planning, caller.tenantId, body, openWork(deps, caller, Infinity)))
+    plans.push(await planToken(planning, caller.tenantId, body, makeWork(deps, caller, Infinity)))
   }
   const outcomes = await insertTokens(deps, caller, plans, true)
   return bodies.flatMap((body, index) => {
@@ -155,7 +155,7 @@ export async function fillVault(options: FillOptions): Promise<Filled> {
     keys,
     settled: () => 0,
     elapsedMs: () => 0,
-    turns: openTurns(() => 0),
+    turns: makeTurns(() => 0),
     randomBytes,
     log: () => {},
     settings: defaultSettings,

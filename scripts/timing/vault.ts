@@ -13,7 +13,7 @@ import { sessionAuthenticator } from '../../src/sessions/authenticate.ts'
 import { defaultSettings } from '../../src/settings.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { loadToken } from '../../src/tokens/read/load.ts'
-import { openTurns } from '../../src/turns.ts'
+import { makeTurns } from '../../src/turns.ts'
 import { createVault, openVaultKeys } from '../../src/vault.ts'
 import type { Random } from '../seed/random.ts'
 import type { Comparison } from './measure.ts'
@@ -30,7 +30,7 @@ const askOf = ({ handle }: ReturnType<typeof buildApp>): Ask => {
   }
 }
 
-async function openDeps(folder: string, random: Random) {
+async function makeDeps(folder: string, random: Random) {
   const store = await openLmdbStore({ path: folder })
   const clock = { offsetMs: 0 }
   const now = () => Date.now() + clock.offsetMs
@@ -42,7 +42,7 @@ async function openDeps(folder: string, random: Random) {
     keys: await openVaultKeys(store, masterKey),
     settled: now,
     elapsedMs: () => performance.now(),
-    turns: openTurns(() => performance.now()),
+    turns: makeTurns(() => performance.now()),
     log: () => {},
     settings: defaultSettings,
   }
@@ -51,7 +51,7 @@ async function openDeps(folder: string, random: Random) {
 
 /** @param folder for the store; empty */
 export async function compareLookUps(folder: string, random: Random): Promise<Comparison> {
-  const { deps, clock, managementKey } = await openDeps(folder, random)
+  const { deps, clock, managementKey } = await makeDeps(folder, random)
   const letPass = async (ms: number): Promise<void> => {
     clock.offsetMs += ms
   }

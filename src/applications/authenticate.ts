@@ -15,7 +15,7 @@ import { heldKeys, isLiveKey, type HeldKey, type KeyRecord } from './keys.ts'
 import {
   applicationUnique,
   keyDigest,
-  openApplication,
+  unsealApplication,
   type ApplicationRecord,
   type StoredApplication,
 } from './record.ts'
@@ -52,7 +52,7 @@ async function findLive(
 ): Promise<Found | undefined> {
   const row = await store.find(unique)
   if (row === undefined || isExpired(row, nowMs)) return undefined
-  const stored = openApplication(keys, row)
+  const stored = unsealApplication(keys, row)
   const key = heldKeys(row, stored.record).find(isAsked)?.key
   return key !== undefined && isLiveKey(key, nowMs) ? { ...stored, key } : undefined
 }

@@ -13,7 +13,7 @@ import type { Change } from '../store/contract.ts'
 import { dayOf, heldKeys, type HeldKey, type KeyRecord } from './keys.ts'
 import {
   applicationUnique,
-  openApplication,
+  unsealApplication,
   sealApplication,
   type ApplicationRecord,
 } from './record.ts'
@@ -39,7 +39,7 @@ const usedOn = ({ key, digest }: HeldKey, day: string | undefined): HeldKey =>
 async function changesOf(deps: Writing, { tenantId, id, days }: Use): Promise<readonly Change[]> {
   const row = await deps.store.find(applicationUnique(deps.keys, tenantId, id))
   if (row === undefined || isExpired(row, deps.now())) return []
-  const { record } = openApplication(deps.keys, row)
+  const { record } = unsealApplication(deps.keys, row)
   const held = heldKeys(row, record)
   if (!held.some(({ key }) => isNews(key, days.get(key.number)))) return []
   const used = held.map(each => usedOn(each, days.get(each.key.number)))
@@ -63,7 +63,7 @@ export interface KeyUses {
   readonly write: () => Promise<void>
 }
 
-export function openKeyUses(deps: Writing): KeyUses {
+export function makeKeyUses(deps: Writing): KeyUses {
   const noted = new Map<string, Use>()
   return {
     note({ tenantId, id }, key, nowMs) {

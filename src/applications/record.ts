@@ -79,7 +79,7 @@ export const isFoundByKeys = ({ uniques }: Row, record: ApplicationRecord): bool
   uniques.length === 1 + keyRecordsOf(record).length
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
-export const openApplication = (keys: Keys, row: Row): StoredApplication => ({
+export const unsealApplication = (keys: Keys, row: Row): StoredApplication => ({
   row,
   record: open(keys, row),
 })

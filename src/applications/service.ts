@@ -22,7 +22,7 @@ import type { CreateApplicationBody, UpdateApplicationBody } from './schema.ts'
 import {
   applicationUnique,
   keyDigest,
-  openApplication,
+  unsealApplication,
   sealApplication,
   tenantTerm,
   typeTerm,
@@ -124,7 +124,7 @@ export async function findApplication(
 ): Promise<StoredApplication> {
   const row = await deps.store.find(applicationUnique(deps.keys, tenantId, id))
   if (row === undefined || isExpired(row, deps.now())) throw absent()
-  return openApplication(deps.keys, row)
+  return unsealApplication(deps.keys, row)
 }
 
 /** @throws ApiError `not_found`, also for one of another tenant */
@@ -161,7 +161,7 @@ export async function listApplications(
   }
   const window = { offset: filter.offset, limit: filter.limit, nowMs: deps.now() }
   const { rows, total } = await deps.store.page(query, window)
-  return { total, records: rows.map(row => openApplication(keys, row).record) }
+  return { total, records: rows.map(row => unsealApplication(keys, row).record) }
 }
 
 export const canCreateApplications = (record: ApplicationRecord): boolean =>
@@ -190,7 +190,7 @@ export async function anotherManagerStands(
     const { rows } = await deps.store.page(query, { offset, limit: 100, nowMs: deps.now() })
     if (rows.length === 0) break
     const other = rows.find(
-      row => row.ordinal !== leaving.row.ordinal && staysManager(openApplication(deps.keys, row)),
+      row => row.ordinal !== leaving.row.ordinal && staysManager(unsealApplication(deps.keys, row)),
     )
     if (other !== undefined) return [{ require: other.ordinal, ifVersion: other.version }]
   }

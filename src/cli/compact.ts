@@ -18,7 +18,7 @@ import {
   clearLeftovers,
   explained,
   lockDataFolder,
-  openKeysOf,
+  unsealKeysOf,
   syncFolder,
   type FolderOptions,
   type LockedFolder,
@@ -33,7 +33,7 @@ const databaseIn = (store: string): string => join(store, 'data.mdb')
 async function inspectOld(folder: LockedFolder): Promise<Keys> {
   const report = emptyReport()
   let keys: Keys | undefined
-  await inspect(folder, report, async store => (keys = await openKeysOf(store, folder)))
+  await inspect(folder, report, async store => (keys = await unsealKeysOf(store, folder)))
   if (report.count === 0 && keys !== undefined) return keys
   throw new CommandFailure(`the vault in ${folder.data} is damaged: see coffer verify`)
 }

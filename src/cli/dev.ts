@@ -15,9 +15,9 @@ import { clockStartHoldMs } from '../limits.ts'
 import type { Secret } from '../secret.ts'
 import type { Settings } from '../settings.ts'
 import { openLmdbStore } from '../store/lmdb/open.ts'
-import { openTurns } from '../turns.ts'
+import { makeTurns } from '../turns.ts'
 import { createVault, openVaultKeys } from '../vault.ts'
-import { noMark, openClock, type Clock } from '../serve/clock.ts'
+import { noMark, makeClock, type Clock } from '../serve/clock.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { startServer, untilSignalled } from '../serve/server.ts'
 import { elapsedMs, logToStderr, randomBytes, say, wallMs } from '../serve/system.ts'
@@ -67,7 +67,7 @@ async function makeDemoVault(
   const keys = await openVaultKeys(store, masterKey)
   masterKey.fill(0)
   const log = logToStderr
-  const turns = openTurns(elapsedMs)
+  const turns = makeTurns(elapsedMs)
   const deps: Deps = { store, keys, now, settled, randomBytes, elapsedMs, turns, log, settings }
   const demo: DemoKeys = {
     tenantId,
@@ -113,7 +113,7 @@ export async function dev({ json, ...options }: DevOptions): Promise<void> {
   const port = 'port' in address ? address.port : 0
   const folder = mkdtempSync(join(tmpdir(), 'coffer-dev-'))
   try {
-    const clock = openClock({
+    const clock = makeClock({
       wall: wallMs,
       elapsedMs,
       mark: noMark,

@@ -14,7 +14,7 @@ export interface InitOptions extends FolderOptions {
   readonly json?: boolean
 }
 
-function textOf(options: InitOptions, { tenantId, applicationId, key }: NewVault): string {
+function reportOf(options: InitOptions, { tenantId, applicationId, key }: NewVault): string {
   if (options.json === true) {
     const facts = { tenant_id: tenantId, application_id: applicationId, key: key.reveal() }
     return JSON.stringify(facts)
@@ -30,7 +30,7 @@ function textOf(options: InitOptions, { tenantId, applicationId, key }: NewVault
 export const init = (options: InitOptions): Promise<void> =>
   createDataFolder(options, made => {
     try {
-      sayNow(textOf(options, made))
+      sayNow(reportOf(options, made))
     } catch {
       throw new CommandFailure('the key could not be printed, so no vault was made: mend stdout')
     }

@@ -48,13 +48,13 @@ function add(report: Report, damage: Damage): void {
 /**
  * @param folder whose store nobody writes to
  * @param report is told of each damage
- * @param openKeys is asked once the store is open
+ * @param makeKeys is asked once the store is open
  * @throws CommandFailure where it could not look at everything
  */
 export async function inspect(
   folder: FoundFolder,
   report: Report,
-  openKeys: (store: Store) => Promise<Keys>,
+  makeKeys: (store: Store) => Promise<Keys>,
 ): Promise<void> {
   const { damaged, hasLostCommit } = examinePages(folder.store)
   for (const page of damaged) add(report, { kind: 'page_damaged', page })
@@ -62,7 +62,7 @@ export async function inspect(
   if (damaged.length > 0) return
   const store = await openStoreOf(folder, () => {})
   for (const finding of await store.integrity()) add(report, finding)
-  const keys = await openKeys(store)
+  const keys = await makeKeys(store)
   report.rows = checkRecords(keys, store.everyRow(), finding => add(report, finding))
   await store.close()
 }

@@ -4,7 +4,7 @@
  * Reads the store as `verify` does, so only while nobody serves it. Source: contract section 11.
  * @module
  */
-import { openApplication, typeTerm } from '../applications/record.ts'
+import { unsealApplication, typeTerm } from '../applications/record.ts'
 import { pageSizeMax, tenantsMax } from '../limits.ts'
 import { isExpired } from '../records/sealed-row.ts'
 import type { Keys } from '../crypto/keyring.ts'
@@ -12,7 +12,7 @@ import type { Row, Store } from '../store/contract.ts'
 import { listTenants } from '../tenants/record.ts'
 import {
   lockDataFolder,
-  openKeysOf,
+  unsealKeysOf,
   openStoreOf,
   type FolderOptions,
 } from '../serve/data-folder.ts'
@@ -43,14 +43,14 @@ export async function findKeyMakers(
   }
   const store = await openStoreOf(folder, () => {})
   // Closes the store where it fails.
-  const keys = await openKeysOf(store, folder)
+  const keys = await unsealKeysOf(store, folder)
   try {
     const tenants = await listTenants(store, keys, tenantsMax)
     const rows = await Promise.all(tenants.map(({ id }) => managersOf(store, keys, id)))
     return rows
       .flat()
       .filter(row => !isExpired(row, wallMs()))
-      .map(row => openApplication(keys, row).record)
+      .map(row => unsealApplication(keys, row).record)
       .filter(({ permissions }) => permissions.includes('application:create'))
       .map(({ id }) => id)
   } finally {

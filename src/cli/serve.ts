@@ -9,13 +9,13 @@
  */
 import type { Config, TcpAddress } from '../config.ts'
 import { clockStartHoldMs } from '../limits.ts'
-import { openLockWaker } from '../store/lmdb/lock-waiters.ts'
+import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
 import { openClockFile } from '../serve/clock-file.ts'
 import {
   clearLeftovers,
   lockDataFolder,
   openDataFolder,
-  openKeysOf,
+  unsealKeysOf,
   openStoreOf,
   type FolderOptions,
   type LockedFolder,
@@ -25,7 +25,7 @@ import { assertOwnFiles } from '../serve/file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { findPort, untilSignalled } from '../serve/server.ts'
 import { endingSignals, outliveTerminal, serveUntilSignalled } from '../serve/serving.ts'
-import { openSupervisor } from '../serve/supervisor.ts'
+import { makeSupervisor } from '../serve/supervisor.ts'
 import { elapsedMs, endAfterFailure, logToStderr, outliveReaders, say } from '../serve/system.ts'
 import { startWorker, type WorkerProcess } from '../serve/worker-process.ts'
 import type { WorkerOrder } from '../serve/worker.ts'
@@ -57,7 +57,7 @@ export async function lockAndCheck(options: FolderOptions): Promise<LockedFolder
   const folder = lockDataFolder(options)
   clearLeftovers(folder)
   const store = await openStoreOf(folder, () => {})
-  await openKeysOf(store, folder)
+  await unsealKeysOf(store, folder)
   await store.close()
   return folder
 }
@@ -72,7 +72,7 @@ function readMark(clockFile: string): { readonly mark?: string } {
 }
 
 /** @returns what starts a worker: one of the first ones, or later one in its place */
-function openStarter({ lockFile, clock }: LockedFolder, order: WorkerOrder) {
+function makeStarter({ lockFile, clock }: LockedFolder, order: WorkerOrder) {
   const first = { ...order, ...readMark(clock) }
   const begun = new Set<number>()
   return (index: number): WorkerProcess => {
@@ -96,9 +96,9 @@ async function serveTogether(
   const order = { parent: process.pid, folder, address, settings, workers }
   outliveTerminal()
   const stopped = untilSignalled(endingSignals)
-  const supervisor = openSupervisor(workers, {
-    start: openStarter(locked, order),
-    wakeOthers: openLockWaker(locked.store),
+  const supervisor = makeSupervisor(workers, {
+    start: makeStarter(locked, order),
+    wakeOthers: makeLockWaker(locked.store),
     elapsedMs,
     log: logToStderr,
   })

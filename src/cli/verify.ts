@@ -5,7 +5,7 @@
  * Source: hardening D8.
  * @module
  */
-import { lockDataFolder, openKeysOf, type FolderOptions } from '../serve/data-folder.ts'
+import { lockDataFolder, unsealKeysOf, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { emptyReport, inspect, isWhole, type Damage, type Report } from './inspect.ts'
 import { sayNow } from '../serve/system.ts'
@@ -14,13 +14,13 @@ export interface VerifyOptions extends FolderOptions {
   readonly json?: boolean
 }
 
-function textOf({ kind, page, ordinal }: Damage): string {
+function lineOf({ kind, page, ordinal }: Damage): string {
   if (page !== undefined) return `${kind}: page ${page}`
   return ordinal === undefined ? kind : `${kind}: row ${ordinal}`
 }
 
 function linesOf({ shown, count, rows }: Report): string[] {
-  const lines = shown.map(textOf)
+  const lines = shown.map(lineOf)
   if (count > shown.length) lines.push(`and ${count - shown.length} more, at least`)
   if (rows === undefined) lines.push('the rows were not all read')
   else
@@ -43,7 +43,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
   const folder = lockDataFolder(options)
   const report = emptyReport()
   try {
-    await inspect(folder, report, store => openKeysOf(store, folder))
+    await inspect(folder, report, store => unsealKeysOf(store, folder))
   } finally {
     print(options, report)
   }

@@ -134,7 +134,7 @@ export interface Keys {
 
 const installationName = 'installation'
 
-function openScope(keyring: Keyring, name: string): KeyScope {
+function makeScope(keyring: Keyring, name: string): KeyScope {
   const derive = (key: Uint8Array, purpose: Purpose) =>
     primitives.keep(deriveKey(key, purpose, name))
   const usable = keyring.dataKeys.filter(entry => entry.state !== 'retired')
@@ -156,14 +156,14 @@ function openScope(keyring: Keyring, name: string): KeyScope {
 }
 
 /** The number of scopes is the number of tenants: ids reach this only from opened records. */
-export function openKeys(keyring: Keyring): Keys {
+export function makeKeys(keyring: Keyring): Keys {
   const tenants = new Map<string, KeyScope>()
   return {
-    installation: openScope(keyring, installationName),
+    installation: makeScope(keyring, installationName),
     tenant(tenantId) {
       let scope = tenants.get(tenantId)
       if (scope === undefined) {
-        scope = openScope(keyring, tenantId)
+        scope = makeScope(keyring, tenantId)
         tenants.set(tenantId, scope)
       }
       return scope

@@ -7,7 +7,7 @@
  */
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { blake2b } from '@noble/hashes/blake2.js'
-import { openSlabs } from '../bytes.ts'
+import { makeSlabs } from '../bytes.ts'
 import { keySlabBytes } from '../limits.ts'
 
 export const keyBytes = 32
@@ -99,9 +99,9 @@ export const portable: Primitives = {
 }
 
 /** Many keys to one guarded allocation: each one costs memory maps, and those are few. */
-function openKeyStore(sodium: Sodium): Pick<Primitives, 'keep' | 'isLocked'> {
+function makeKeyStore(sodium: Sodium): Pick<Primitives, 'keep' | 'isLocked'> {
   let isLocked = true
-  const roomFor = openSlabs(keySlabBytes, size => {
+  const roomFor = makeSlabs(keySlabBytes, size => {
     const slab = sodium.sodium_malloc(size)
     try {
       sodium.sodium_mlock(slab)
@@ -143,7 +143,7 @@ const nativeFrom = (sodium: Sodium): Primitives => ({
       return undefined
     }
   },
-  ...openKeyStore(sodium),
+  ...makeKeyStore(sodium),
 })
 
 /** The portable ones where `load` throws: on a platform for which sodium-native has no build. */

@@ -11,7 +11,7 @@
  * Source: docs/decisions.md, "Keys"; hardening C1, C2, C5, C6.
  * @module
  */
-import { byteAt, openScratch, openSlabs, textOf } from '../bytes.ts'
+import { byteAt, makeScratch, makeSlabs, utf8Text } from '../bytes.ts'
 import { ApiError, invariant } from '../errors.ts'
 import { sealScratchBytes, sealSlabBytes } from '../limits.ts'
 import { keyBytes, nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
@@ -42,9 +42,9 @@ export type Context = readonly Uint8Array[]
  * on them does: what is needed only for a moment is written to the same places again and again.
  * It is wiped there as soon as it was used, whatever came of it, or it would stay for good.
  */
-const sealedRoom = openSlabs(sealSlabBytes, Buffer.allocUnsafeSlow)
-const inputScratch = openScratch(sealScratchBytes)
-const plaintextScratch = openScratch(sealScratchBytes)
+const sealedRoom = makeSlabs(sealSlabBytes, Buffer.allocUnsafeSlow)
+const inputScratch = makeScratch(sealScratchBytes)
+const plaintextScratch = makeScratch(sealScratchBytes)
 const derivedScratch = Buffer.alloc(keyBytes + commitmentBytes)
 const messageKeyScratch = Buffer.alloc(keyBytes)
 const nonceScratch = Buffer.alloc(nonceBytes)
@@ -180,7 +180,7 @@ const keyNumberOf = (head: Uint8Array): number =>
  * @param keyOf the key of a number; throws when there is none
  * @throws ApiError `storage_corrupt` when head, key or context is another; never says which
  */
-export function openAll(
+export function unsealAll(
   keyOf: (number: number) => Uint8Array,
   context: Context,
   head: Uint8Array,
@@ -208,7 +208,7 @@ export function openAll(
     text(index, sealed) {
       const size = Math.max(0, sealed.length - tagBytes)
       const plaintext = open(index, sealed, plaintextScratch(size))
-      const text = textOf(plaintext)
+      const text = utf8Text(plaintext)
       plaintext.fill(0)
       return text
     },
@@ -234,7 +234,7 @@ export function open(
   sealed: Uint8Array,
   use?: Primitives,
 ): Uint8Array {
-  const opener = openAll(keyOf, [context], sealed.subarray(0, headBytes), use)
+  const opener = unsealAll(keyOf, [context], sealed.subarray(0, headBytes), use)
   if (opener.count !== 1) throw corrupt()
   return opener.open(0, sealed.subarray(headBytes))
 }

@@ -39,7 +39,7 @@ function forgetOldest(buckets: Map<number, Bucket>): void {
 }
 
 /** @param perSecond of one credential in a second, at once or spread; `undefined`: any number */
-export function openRateLimit(perSecond: number | undefined, elapsedMs: () => number): RateLimit {
+export function makeRateLimit(perSecond: number | undefined, elapsedMs: () => number): RateLimit {
   if (perSecond === undefined) return { enter: () => 0, add: () => 0 }
   const buckets = new Map<number, Bucket>()
   const take = (ordinal: number, count: number, mayOwe: boolean): number => {
@@ -86,7 +86,7 @@ export interface Origins {
 /** Counts a request. @returns whether its connection must end with the answer */
 export type Crowd = (request: Request, origins: Origins | undefined) => boolean
 
-export function openCrowd(): Crowd {
+export function makeCrowd(): Crowd {
   let count = 0
   let last: Origin | null = null
   const beginTurn = (): void => {
@@ -117,7 +117,7 @@ export interface Tally {
   readonly end: () => Promise<void>
 }
 
-export function openTally(): Tally {
+export function makeTally(): Tally {
   let underWay = 0
   let ended: (() => void) | undefined
   return {

@@ -202,7 +202,7 @@ const below = ({ url }: Request, id: string): string =>
 
 const untouched = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
-export function openAnswers(settings: Settings, log: Log): Answers {
+export function makeAnswers(settings: Settings, log: Log): Answers {
   const cors = corsOf(settings)
   const bare = new Headers({ ...untouched, ...cors.always })
   const json = new Headers(bare)

@@ -229,7 +229,7 @@ const inTime = (reading: Promise<Uint8Array>, msMax: number): Promise<Uint8Array
 export const bringsBody = ({ headers }: Request): boolean =>
   headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0'
 
-export function openIntake(request: Request, allowance: Allowance): Intake {
+export function makeIntake(request: Request, allowance: Allowance): Intake {
   const isBrought = bringsBody(request)
   let bytes: Promise<Uint8Array> | undefined
   let isRead = !isBrought

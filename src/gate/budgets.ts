@@ -13,7 +13,7 @@ import {
   shortBodyBytesMax,
 } from '../limits.ts'
 import type { Room } from '../records/write.ts'
-import { openFairQueue } from '../turns.ts'
+import { makeFairQueue } from '../turns.ts'
 import type { Settings } from '../settings.ts'
 
 /*
@@ -35,7 +35,7 @@ interface Shares {
   readonly change: (ordinal: number, bytes: number) => void
 }
 
-function openShares(max: SharesMax): Shares {
+function makeShares(max: SharesMax): Shares {
   let all = 0
   const owners = new Map<number, number>()
   const heldBy = (ordinal: number): number => owners.get(ordinal) ?? 0
@@ -78,8 +78,8 @@ const answersOverloaded = () =>
 const defaultMax: SharesMax = { all: answersBytesMax, own: credentialAnswersBytesMax }
 
 /** Whatever its length, one answer of a credential fits: it counts as its whole share at most. */
-export function openAnswerBudget(max: SharesMax = defaultMax): AnswerBudget {
-  const shares = openShares(max)
+export function makeAnswerBudget(max: SharesMax = defaultMax): AnswerBudget {
+  const shares = makeShares(max)
   const countOf = (bytes: number): number =>
     bytes <= shortAnswerBytesMax ? 0 : Math.min(bytes, max.own)
 
@@ -129,13 +129,13 @@ interface LongBodyGate {
   readonly leave: (ordinal: number, bytes: number) => void
 }
 
-export function openLongBodyGate(
+export function makeLongBodyGate(
   bytesMax = parsedBodiesBytesMax,
   spareBytes = parsedBodiesSpareBytes,
 ): LongBodyGate {
   let inside = 0
   const counts = new Map<number, number>()
-  const waiting = openFairQueue<Waiting>()
+  const waiting = makeFairQueue<Waiting>()
 
   const countOf = (ordinal: number): number => counts.get(ordinal) ?? 0
 
@@ -209,18 +209,18 @@ export interface Hold {
 /** Opens the hold of one request of the credential at that ordinal; it must be released. */
 export type BodyBudget = (ordinal: number) => Hold
 
-type Bounds = Pick<Settings, 'bodyBytesMax' | 'bodiesBytesMax' | 'credentialBodiesBytesMax'>
+type BodyBounds = Pick<Settings, 'bodyBytesMax' | 'bodiesBytesMax' | 'credentialBodiesBytesMax'>
 
 const bodiesOverloaded = () =>
   new ApiError('overloaded', 'More bodies are under way than are taken at a time.')
 
 /** Whatever the settings are, one body of the longest fits (`decision:`). */
-export function openBodyBudget(settings: Bounds): BodyBudget {
-  const shares = openShares({
+export function makeBodyBudget(settings: BodyBounds): BodyBudget {
+  const shares = makeShares({
     all: Math.max(settings.bodyBytesMax, settings.bodiesBytesMax),
     own: Math.max(settings.bodyBytesMax, settings.credentialBodiesBytesMax),
   })
-  const gate = openLongBodyGate()
+  const gate = makeLongBodyGate()
 
   return ordinal => {
     let held = 0

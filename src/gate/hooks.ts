@@ -26,13 +26,13 @@ interface Hooked {
 const readAs = (method: string): string => (method === 'HEAD' ? 'GET' : method)
 
 /** It must be finished. */
-export function openExchange(pipeline: Pipeline, request: Request): Exchange {
+export function makeExchange(pipeline: Pipeline, request: Request): Exchange {
   pipeline.tally.enter()
   return { request, traceId: traceIdOf(pipeline, request), isAdmitted: false, isBodyRead: false }
 }
 
 /** The operation where it was first asked for; prefixes of a host are part of its path. */
-function openRoute(operation: Operation, basePath: string) {
+function makeRoute(operation: Operation, basePath: string) {
   let known: Route | undefined
   return ({ method }: Request, pattern: string): Route => {
     const path = pattern.startsWith(basePath) ? pattern.slice(basePath.length) : pattern
@@ -70,12 +70,12 @@ export function hooks(pipeline: Pipeline) {
     })
     .macro({
       operation: (operation: Operation) => {
-        const routeOf = openRoute(operation, deps.settings.basePath)
+        const routeOf = makeRoute(operation, deps.settings.basePath)
         operations.set(operation.name, operation)
         return {
           detail: { operationId: operation.name },
           resolve({ request, route }: Hooked): MaybeLater<{ perform: Perform }> {
-            const exchange = openExchange(pipeline, request)
+            const exchange = makeExchange(pipeline, request)
             return orElse(
               () => {
                 assertAddress(request, server)
@@ -90,7 +90,7 @@ export function hooks(pipeline: Pipeline) {
       },
       page: (_isPage: true) => ({
         resolve({ request, route }: Hooked): { exchange: Exchange } {
-          const exchange = openExchange(pipeline, request)
+          const exchange = makeExchange(pipeline, request)
           try {
             assertAddress(request, server)
             readParams(route, request)

@@ -22,8 +22,8 @@ import {
 } from '../limits.ts'
 import {
   isExpired,
-  openEveryValue,
-  openRow,
+  unsealEveryValue,
+  unsealRow,
   sealRow,
   type RowSealer,
 } from '../records/sealed-row.ts'
@@ -36,7 +36,7 @@ import {
 } from '../records/write.ts'
 import type { Change, Row } from '../store/contract.ts'
 import { agreedHeader, headerNamesOf, parseQuery, type Params } from './request.ts'
-import type { Done, Route, Call, Repetition, Replay, Reply, Run } from './operation.ts'
+import type { Done, Route, Call, Repetition, Replay, Reply, RunOperation } from './operation.ts'
 import { andThen, type MaybeLater } from '../maybe-later.ts'
 import { callerNow, type Admission, type Asking } from './admission.ts'
 import { assertContentType, parseJsonBody } from './bodies.ts'
@@ -146,7 +146,7 @@ const underWay = () => conflict('A request with this idempotency key is under wa
 const notKept = () => conflict('This was done before, and its answer could not be kept.')
 
 function doneBy(slot: Slot, row: Row): Done {
-  const { body, effect } = JSON.parse(openRow(slot.sealer, row).text(0)) as Kept
+  const { body, effect } = JSON.parse(unsealRow(slot.sealer, row).text(0)) as Kept
   if (body === undefined) throw notKept()
   if (body !== slot.body) throw conflict('idempotency key used with another body')
   if (effect === undefined) throw notKept()
@@ -183,7 +183,7 @@ const keeperOf =
  */
 export function isKeptEffect(keys: Keys, tenantId: string, row: Row): boolean {
   const sealer = sealerOf(keys, tenantId)
-  openEveryValue(sealer, row)
+  unsealEveryValue(sealer, row)
   return row.uniques.length === 1 && row.terms.length === 0 && row.deadlineMs !== undefined
 }
 
@@ -196,7 +196,7 @@ export function isKeptEffect(keys: Keys, tenantId: string, row: Row): boolean {
 export interface Prepared {
   /** As its schema describes it; absent without one, and of a repetition. */
   readonly body?: unknown
-  readonly tell: (run: Run, replay?: Replay) => Promise<Reply>
+  readonly tell: (run: RunOperation, replay?: Replay) => Promise<Reply>
 }
 
 export interface Runner extends Admission {
@@ -268,7 +268,7 @@ interface Running {
   readonly asked: Asked
   readonly call: Call
   readonly body: unknown
-  readonly run: Run
+  readonly run: RunOperation
   readonly replay: Replay | undefined
 }
 

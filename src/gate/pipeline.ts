@@ -32,7 +32,7 @@ import {
   bringsBody,
   dropBody,
   leavesMuch,
-  openIntake,
+  makeIntake,
   type Intake,
 } from './bodies.ts'
 import {
@@ -141,7 +141,7 @@ function hold(
 ): Held {
   const budget = body && pipeline.bodyBudget(ordinal)
   const { bodyBytesMax: bytesMax } = pipeline.deps.settings
-  const intake = budget && openIntake(request, { hold: budget, bytesMax })
+  const intake = budget && makeIntake(request, { hold: budget, bytesMax })
   return { body: budget, intake, room: pipeline.answerBudget(ordinal) }
 }
 

@@ -184,7 +184,7 @@ const readName = (cursor: Cursor, frame: ObjectFrame): void => {
 }
 
 /** @returns an empty object; `undefined` for one whose first value follows */
-const openObject = ({ cursor, frames }: Reading): Json | undefined => {
+const beginObject = ({ cursor, frames }: Reading): Json | undefined => {
   const members: Members = new Map()
   if (tryTake(cursor, closeBrace)) return members
   const frame: ObjectFrame = { members, name: '', nameAt: 0 }
@@ -193,7 +193,7 @@ const openObject = ({ cursor, frames }: Reading): Json | undefined => {
   return undefined
 }
 
-const openArray = ({ cursor, frames }: Reading): Json | undefined => {
+const beginArray = ({ cursor, frames }: Reading): Json | undefined => {
   const items: Json[] = []
   if (tryTake(cursor, closeBracket)) return items
   frames.push({ items })
@@ -209,7 +209,7 @@ const beginValue = (reading: Reading): Json | undefined => {
   if (code === openBrace || code === openBracket) {
     if (frames.length >= jsonDepthMax) refuse(cursor, cursor.at, `at most ${jsonDepthMax} levels`)
     cursor.at += 1
-    return code === openBrace ? openObject(reading) : openArray(reading)
+    return code === openBrace ? beginObject(reading) : beginArray(reading)
   }
   if (code === minus || isDigitCode(code)) return readNumber(cursor)
   return readWord(cursor)

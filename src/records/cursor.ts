@@ -49,7 +49,7 @@ function tryOpen(scope: KeyScope, question: string, text: string): Buffer | unde
  * @returns the ordinal that was sealed
  * @throws ApiError `invalid_request` for a text that is no cursor of this tenant and question
  */
-export function openCursor(scope: KeyScope, question: string, text: string, at: string): number {
+export function unsealCursor(scope: KeyScope, question: string, text: string, at: string): number {
   const plaintext = tryOpen(scope, question, text)
   if (plaintext?.length !== ordinalBytes) {
     throw invalid(at, 'expected a cursor that this same list gave as next')

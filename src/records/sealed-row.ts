@@ -6,15 +6,15 @@ import type { RowHeader, NewRow, Row } from '../store/contract.ts'
 import { utf8 } from '../bytes.ts'
 import { nonceBytes } from '../crypto/primitives.ts'
 import type { KeyScope, Keys } from '../crypto/keyring.ts'
-import { openAll, sealAll, type Opener } from '../crypto/seal.ts'
+import { unsealAll, sealAll, type Opener } from '../crypto/seal.ts'
 import { ApiError } from '../errors.ts'
 import { clearHeaderBytes, storedRow, writeClearHeader } from '../store/clear-header.ts'
 
 /*
- * When a row is over, whether the sweep has met it or not.
+ * Whether a row is expired, whether or not the sweep has removed it.
  */
 
-/** From the instant of its deadline a row is gone, removed or not (contract section 10). */
+/** From the instant of its deadline on, removed or not (contract section 10). */
 export const isExpired = ({ deadlineMs }: Pick<RowHeader, 'deadlineMs'>, nowMs: number): boolean =>
   deadlineMs !== undefined && deadlineMs <= nowMs
 
@@ -84,13 +84,13 @@ interface OpenRow {
 const missing = () => new ApiError('storage_corrupt', 'a row lacks a value')
 
 /** @throws ApiError `storage_corrupt` when the row is not exactly what was sealed, or elsewhere */
-export function openRow(
+export function unsealRow(
   sealer: RowSealer,
   { clear, parts }: Pick<Row, 'clear' | 'parts'>,
 ): OpenRow {
   const [head] = parts
   if (head === undefined) throw missing()
-  const opener: Opener = openAll(sealer.scope.recordKey, [labelOf(sealer), clear], head)
+  const opener: Opener = unsealAll(sealer.scope.recordKey, [labelOf(sealer), clear], head)
   if (opener.count !== parts.length - 1) throw missing()
   const sealedAt = (index: number): Uint8Array => {
     const sealed = parts[index + 1]
@@ -108,8 +108,11 @@ export function openRow(
  * All values of a row, in their order.
  * @throws ApiError `storage_corrupt` when the row is not exactly what was sealed, or elsewhere
  */
-export function openEveryValue(sealer: RowSealer, row: Pick<Row, 'clear' | 'parts'>): Uint8Array[] {
-  const opened = openRow(sealer, row)
+export function unsealEveryValue(
+  sealer: RowSealer,
+  row: Pick<Row, 'clear' | 'parts'>,
+): Uint8Array[] {
+  const opened = unsealRow(sealer, row)
   return row.parts.slice(1).map((_, index) => opened.value(index))
 }
 
@@ -142,6 +145,6 @@ export function jsonRecord<T>(collection: Collection): JsonRecord<T> {
   return {
     seal: ({ keys, randomBytes }, record, header, version) =>
       sealRow(sealerOf(keys), randomBytes, header, version, [utf8(JSON.stringify(record))]),
-    open: (keys, row) => JSON.parse(openRow(sealerOf(keys), row).text(0)) as T,
+    open: (keys, row) => JSON.parse(unsealRow(sealerOf(keys), row).text(0)) as T,
   }
 }

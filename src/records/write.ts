@@ -6,7 +6,7 @@ import type { Row, Change, Store } from '../store/contract.ts'
 import { ApiError } from '../errors.ts'
 import { writeAttemptsMax } from '../limits.ts'
 import { hexOf } from '../bytes.ts'
-import { openFairQueue, type FairQueue } from '../turns.ts'
+import { makeFairQueue, type FairQueue } from '../turns.ts'
 
 /*
  * Room for what one request needs to be answered: rows that are read for it, what is opened of
@@ -143,7 +143,7 @@ export async function inTurn<T>(
 ): Promise<T> {
   const key = hexOf(digest)
   const known = waitingFor.get(key)
-  const waiting = known ?? openFairQueue()
+  const waiting = known ?? makeFairQueue()
   if (known === undefined) waitingFor.set(key, waiting)
   else await new Promise<void>(resolve => waiting.add(owner, resolve))
   try {

@@ -57,7 +57,7 @@ const endMs = ({ startMs, count }: Window, budget: number): number =>
   startMs + Math.max(1, Math.ceil(count / budget)) * guessWindowMs
 
 /** @param elapsedMs a clock that always goes on */
-export function openGuessWindows(elapsedMs: () => number): GuessWindows {
+export function makeGuessWindows(elapsedMs: () => number): GuessWindows {
   const windows = new Map<Guesser, Window & { readonly budget: number }>()
 
   function forgetOver(nowMs: number): void {

@@ -135,7 +135,7 @@ export const parseInstant = (text: string, at: string): Instant => {
 }
 
 /**
- * Reads an instant that must lie ahead; what is due at `nowMs` is already gone.
+ * Reads an instant that must lie ahead: a token with a deadline at `nowMs` has expired.
  * @throws ApiError `invalid_request`, as `parseInstant` and for an instant that is not ahead
  */
 export const parseFutureInstant = (text: string, at: string, nowMs: number): Instant => {

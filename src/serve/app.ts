@@ -9,22 +9,22 @@
  */
 import { Elysia } from 'elysia'
 import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
-import { openPipeline, routesOf } from '../coffer.ts'
+import { makePipeline, routesOf } from '../coffer.ts'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import type { Origins } from '../gate/admission.ts'
-import { openExchange } from '../gate/hooks.ts'
+import { makeExchange } from '../gate/hooks.ts'
 import { assertAddress, nothingHere } from '../gate/request.ts'
 import { finish, type Pipeline } from '../gate/pipeline.ts'
 import { toApiError } from '../gate/problem.ts'
 import type { MaybeLater } from '../maybe-later.ts'
 
-type Answer = (request: Request, server: Origins) => MaybeLater<Response>
+type Handler = (request: Request, server: Origins) => MaybeLater<Response>
 
 /** What `Bun.serve` is given. */
 interface Listener {
-  readonly routes: Readonly<Record<string, Answer>>
-  readonly fetch: Answer
+  readonly routes: Readonly<Record<string, Handler>>
+  readonly fetch: Handler
   /** What answers when even that failed: the server's own answer would print the error. */
   readonly error: (thrown: unknown) => Response
 }
@@ -40,7 +40,7 @@ export interface App {
 }
 
 function refuse(pipeline: Pipeline, request: Request, error: ApiError): Response {
-  const exchange = openExchange(pipeline, request)
+  const exchange = makeExchange(pipeline, request)
   return finish(pipeline, exchange, pipeline.answers.problem(exchange, error))
 }
 
@@ -111,14 +111,14 @@ function answersByPath(app: Served): ReadonlyMap<string, Readonly<Record<string,
 }
 
 export function buildApp(deps: Deps): App {
-  const pipeline = openPipeline(deps)
+  const pipeline = makePipeline(deps)
   const { answers, nextTraceId, server: known, tally, writeKeyUses } = pipeline
   const app = served(deps, pipeline)
   const refused = (request: Request) => refuse(pipeline, request, stopping())
-  const routes: Record<string, Answer> = {}
+  const routes: Record<string, Handler> = {}
   for (const [path, byMethod] of answersByPath(app)) {
     const other = byMethod['ALL'] ?? (request => app.fetch(withHost(request)))
-    const routed: Answer = (request, server) => {
+    const routed: Handler = (request, server) => {
       known.origins = server
       return tally.isEnding() ? refused(request) : (byMethod[request.method] ?? other)(request)
     }

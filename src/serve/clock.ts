@@ -190,7 +190,7 @@ function markWriter({ mark, log }: ClockParts): (ms: number) => void {
 }
 
 /** Reads the mark and starts the clock. It never throws for a mark that cannot be kept. */
-export function openClock(parts: ClockParts): Clock {
+export function makeClock(parts: ClockParts): Clock {
   const readWall = () => Math.max(0, parts.wall())
   const readElapsed = () => Math.trunc(parts.elapsedMs())
   const writeMark = markWriter(parts)

@@ -232,7 +232,7 @@ export async function openStoreOf(
  * The master key is needed this once, and wiped.
  * @throws CommandFailure, with the store closed
  */
-export async function openKeysOf(store: Store, { data, masterKey }: FoundFolder): Promise<Keys> {
+export async function unsealKeysOf(store: Store, { data, masterKey }: FoundFolder): Promise<Keys> {
   try {
     return await openVaultKeys(store, masterKey)
   } catch (error) {
@@ -263,7 +263,7 @@ export async function openDataFolder(
   const folder = lockDataFolder(options)
   clearLeftovers(folder)
   const store = await openStoreOf(folder, onFailure)
-  return { store, keys: await openKeysOf(store, folder), clockFile: folder.clock }
+  return { store, keys: await unsealKeysOf(store, folder), clockFile: folder.clock }
 }
 
 /**
@@ -279,5 +279,5 @@ export async function joinDataFolder(
 ): Promise<OpenedFolder> {
   const folder = findFolder(options)
   const store = await openStoreOf(folder, onFailure, workers)
-  return { store, keys: await openKeysOf(store, folder), clockFile: folder.clock }
+  return { store, keys: await unsealKeysOf(store, folder), clockFile: folder.clock }
 }

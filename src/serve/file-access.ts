@@ -15,13 +15,13 @@ import { CommandFailure } from './failure.ts'
  */
 
 /** One place on the way, as it is itself: a link is not followed. */
-interface Place {
+interface PathPlace {
   readonly path: string
   readonly stats: Stats
 }
 
 /** What cannot be looked at is told of by whoever opens it. */
-function placeAt(path: string): Place | undefined {
+function placeAt(path: string): PathPlace | undefined {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false })
     return stats && { path, stats }
@@ -36,8 +36,8 @@ const namesIn = (path: string): string[] => path.split('/').filter(name => name 
  * From the root to what the path leads to; it ends before the first place that is not there.
  * @returns `end` is absent where nothing is at the end
  */
-function wayTo(path: string): { readonly passed: readonly Place[]; readonly end?: Place } {
-  const passed: Place[] = []
+function wayTo(path: string): { readonly passed: readonly PathPlace[]; readonly end?: PathPlace } {
+  const passed: PathPlace[] = []
   let names = namesIn(resolve(path))
   let at = placeAt('/')
   let links = 0
@@ -76,11 +76,11 @@ const root = 0
 const namesInFolder = ['format', 'lock', 'clock', 'store', 'store/data.mdb', 'store/lock.mdb']
 
 /** In a folder such as `/tmp` nobody but its owner may remove or replace a file. */
-const isSharedPlace = ({ stats }: Place): boolean =>
+const isSharedPlace = ({ stats }: PathPlace): boolean =>
   stats.isDirectory() && (stats.mode & sticky) !== 0
 
 /** The mode of a link says nothing: its folder and its owner decide where it leads. */
-const isOpen = ({ stats }: Place): boolean =>
+const isOpen = ({ stats }: PathPlace): boolean =>
   !stats.isSymbolicLink() && (stats.mode & othersMayWrite) !== 0
 
 /**
@@ -94,7 +94,7 @@ export function findWritableByOthers(
 ): readonly string[] {
   const keyFile = masterKeyFile ?? join(data, 'master.key')
   const lines = new Set<string>()
-  const look = (place: Place, isShared: boolean): void => {
+  const look = (place: PathPlace, isShared: boolean): void => {
     const { path, stats } = place
     if (stats.uid !== uid && stats.uid !== root) {
       lines.add(`${path} belongs to another user, who may change it: chown it`)

@@ -8,8 +8,8 @@ import type { Address } from '../config.ts'
 import { primitives } from '../crypto/primitives.ts'
 import type { Deps, Log } from '../deps.ts'
 import type { Settings } from '../settings.ts'
-import { openTurns } from '../turns.ts'
-import { openClock, type ClockMark } from './clock.ts'
+import { makeTurns } from '../turns.ts'
+import { makeClock, type ClockMark } from './clock.ts'
 import type { OpenedFolder } from './data-folder.ts'
 import { startServer, untilSignalled, type Sharing } from './server.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
@@ -37,11 +37,11 @@ export interface Serving {
 type OpeningVault = Pick<Serving, 'opened' | 'mark' | 'startHoldMs' | 'settings' | 'log'>
 
 /** What the application needs, of a folder that was opened; with the clock, which is to be kept. */
-export function openDeps({ opened, mark, startHoldMs, settings, log }: OpeningVault) {
+export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVault) {
   const { store, keys } = opened
-  const clock = openClock({ wall: wallMs, elapsedMs, mark, startHoldMs, log })
+  const clock = makeClock({ wall: wallMs, elapsedMs, mark, startHoldMs, log })
   const { now, settled } = clock
-  const turns = openTurns(elapsedMs)
+  const turns = makeTurns(elapsedMs)
   const deps: Deps = { store, keys, now, settled, elapsedMs, turns, randomBytes, log, settings }
   // It serves all the same: what is not locked may be swapped, and is read by nobody more.
   if (!primitives.isLocked()) log('memory_not_locked')
@@ -51,7 +51,7 @@ export function openDeps({ opened, mark, startHoldMs, settings, log }: OpeningVa
 /** Serves until it is told to end, and then ends in order. */
 export async function serveUntilSignalled(serving: Serving): Promise<void> {
   const { address, sharing, announce } = serving
-  const { deps, clock } = openDeps(serving)
+  const { deps, clock } = makeDeps(serving)
   outliveTerminal()
   const stopped = untilSignalled(endingSignals)
   const server = await startServer(deps, address, sharing)

@@ -131,7 +131,7 @@ async function stopAll({ running }: State): Promise<void> {
 }
 
 /** Starts the workers 0 to `count` - 1. */
-export function openSupervisor(count: number, parts: SupervisorParts): Supervisor {
+export function makeSupervisor(count: number, parts: SupervisorParts): Supervisor {
   const state: State = {
     running: new Set(),
     stopping: Promise.withResolvers(),

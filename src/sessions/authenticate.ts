@@ -21,7 +21,7 @@ import type { Row } from '../store/contract.ts'
 import type { SessionDeps } from './deps.ts'
 import {
   isUsable,
-  openSession,
+  unsealSession,
   sealSession,
   sessionKeyDigest,
   type SessionRecord,
@@ -95,7 +95,7 @@ export function sessionAuthenticator(
   return cacheByGeneration(deps, async (key, nowMs) => {
     const found = await deps.store.find(sessionKeyDigest(deps.keys, key))
     const stands = found !== undefined && !isExpired(found, nowMs)
-    const session = openSession(deps.keys, stands ? found : standIn)
+    const session = unsealSession(deps.keys, stands ? found : standIn)
     const value = await callerOf(deps, session)
     const isStanding = stands && isUsable(session.record, nowMs)
     if (!isStanding || value === undefined) return undefined

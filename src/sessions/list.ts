@@ -8,12 +8,12 @@
  */
 import type { Caller } from '../rules/caller.ts'
 import { printInstantUtc } from '../rules/instants.ts'
-import { openCursor, sealCursor } from '../records/cursor.ts'
+import { unsealCursor, sealCursor } from '../records/cursor.ts'
 import type { Row } from '../store/contract.ts'
 import type { SessionDeps } from './deps.ts'
 import {
   isUsable,
-  openSession,
+  unsealSession,
   sessionTenantTerm,
   type SessionRecord,
   findBacking,
@@ -55,7 +55,7 @@ async function showStanding(deps: SessionDeps, rows: readonly Row[]): Promise<re
   const nowMs = deps.now()
   const texts: string[] = []
   for (const row of rows) {
-    const { record } = openSession(deps.keys, row)
+    const { record } = unsealSession(deps.keys, row)
     const backing = isUsable(record, nowMs) ? await findBacking(deps, record) : undefined
     if (backing !== undefined) texts.push(printSession(record))
   }
@@ -70,7 +70,7 @@ export async function listSessions(
 ): Promise<ListedSessions> {
   const { store, keys, now, randomBytes } = deps
   const scope = keys.tenant(tenantId)
-  const before = start === '' ? {} : { before: openCursor(scope, question, start, at) }
+  const before = start === '' ? {} : { before: unsealCursor(scope, question, start, at) }
   // One more than is shown tells whether there is a next stretch.
   const window = { offset: 0, limit: size + 1, nowMs: now(), uncounted: true, ...before } as const
   const { rows } = await store.page({ term: sessionTenantTerm(keys, tenantId) }, window)

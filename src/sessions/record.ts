@@ -80,7 +80,7 @@ export const isUsable = ({ expiresAtMs }: SessionRecord, nowMs: number): boolean
   expiresAtMs > nowMs && expiresAtMs <= nowMs + sessionMsMax + clockStepMsMax
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
-export const openSession = (keys: Keys, row: Row): StoredSession => ({
+export const unsealSession = (keys: Keys, row: Row): StoredSession => ({
   row,
   record: open(keys, row),
 })

@@ -18,7 +18,7 @@ import type { AuthorizeSessionBody } from './schema.ts'
 import {
   isUsable,
   nonceDigest,
-  openSession,
+  unsealSession,
   sealSession,
   sessionKeyDigest,
   sessionUnique,
@@ -77,7 +77,7 @@ async function assertStands(deps: SessionDeps, caller: Caller): Promise<void> {
   if (standing === undefined) throw new CredentialMoved()
 }
 
-/** A session that has ended is gone with its nonce. */
+/** A session that has expired cannot be authorized any more. */
 async function findByNonce(
   deps: SessionDeps,
   caller: Caller,
@@ -85,7 +85,7 @@ async function findByNonce(
 ): Promise<StoredSession> {
   const row = await deps.store.find(nonce)
   if (row === undefined) throw unknownNonce()
-  const session = openSession(deps.keys, row)
+  const session = unsealSession(deps.keys, row)
   const backing = await findBacking(deps, session.record)
   if (backing === undefined) await assertStands(deps, caller)
   if (backing === undefined || !isUsable(session.record, deps.now())) throw unknownNonce()
@@ -158,7 +158,7 @@ export async function endSession(deps: SessionDeps, caller: Caller, id: string):
   await untilWritten(async () => {
     const row = await store.find(unique)
     if (row === undefined) throw absent()
-    const { record } = openSession(keys, row)
+    const { record } = unsealSession(keys, row)
     const stands = isUsable(record, now()) && (await findBacking(deps, record)) !== undefined
     if (!stands || !mayEnd(caller, record)) throw absent()
     const remove = { remove: row.ordinal, ifVersion: row.version }

@@ -20,7 +20,7 @@ import {
   queryOrdinalsMax,
   windowRowsMax,
 } from '../limits.ts'
-import type { Change, Digest, NewRow, Query, Row, Window } from './contract.ts'
+import type { Change, Digest, NewRow, Query, Row, PageWindow } from './contract.ts'
 import { holdsTerm, holdsUnique } from './clear-header.ts'
 
 /*
@@ -150,7 +150,7 @@ export function checkQuery(query: Query): void {
 }
 
 /** @throws ApiError `internal` for what is no whole number, negative, or too many rows at once */
-export function checkWindow({ offset, limit, before, nowMs }: Window): void {
+export function checkWindow({ offset, limit, before, nowMs }: PageWindow): void {
   invariant(Number.isSafeInteger(offset) && offset >= 0, 'an offset is a whole number')
   invariant(before === undefined || Number.isSafeInteger(before), 'a bound is a whole number')
   checkDue(nowMs, limit)

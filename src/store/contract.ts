@@ -17,7 +17,7 @@ export interface RowHeader {
   readonly uniques: readonly Digest[]
   /** Held by any number of rows; no duplicates within one row. */
   readonly terms: readonly Digest[]
-  /** Unix milliseconds from which the row counts as gone, even before it is removed. */
+  /** Unix milliseconds from which the row is expired, even before it is removed. */
   readonly deadlineMs?: number
 }
 
@@ -47,7 +47,7 @@ export type Query =
   | { readonly any: readonly Query[] }
   | { readonly from: Query; readonly except: Query }
 
-export interface Window {
+export interface PageWindow {
   /** Rows to pass over, newest first. */
   readonly offset: number
   readonly limit: number
@@ -99,7 +99,7 @@ export interface Store {
    */
   find(unique: Digest): Promise<Row | undefined>
   /** Newest first, from one consistent state. @throws ApiError `storage_corrupt`, as `find`. */
-  page(query: Query, window: Window): Promise<Page>
+  page(query: Query, window: PageWindow): Promise<Page>
   /**
    * All changes or none. Resolves when they are on disk and visible to every later read.
    * `ordinals` has one entry for each insert and replace, in their order.

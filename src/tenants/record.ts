@@ -39,9 +39,9 @@ export function sealTenant(
 }
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
-export const openTenant = open
+export const unsealTenant = open
 
-/** The newest tenants of an installation, at most `limit`. @throws ApiError as `openTenant` */
+/** The newest tenants of an installation, at most `limit`. @throws ApiError as `unsealTenant` */
 export async function listTenants(
   store: Pick<Store, 'page'>,
   keys: Keys,
@@ -49,5 +49,5 @@ export async function listTenants(
 ): Promise<readonly TenantRecord[]> {
   const window = { offset: 0, limit, nowMs: 0, uncounted: true } as const
   const { rows } = await store.page({ term: anyTenantTerm(keys) }, window)
-  return rows.map(row => openTenant(keys, row))
+  return rows.map(row => unsealTenant(keys, row))
 }

@@ -7,12 +7,12 @@ import type { Deps } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
 import { ApiError } from '../errors.ts'
 import { untilWritten, writeAs, type Standing } from '../records/write.ts'
-import { openTenant, sealTenant, tenantUnique, type TenantRecord } from './record.ts'
+import { unsealTenant, sealTenant, tenantUnique, type TenantRecord } from './record.ts'
 
 async function findOwnTenant({ keys, store }: Deps, { tenantId }: Pick<Caller, 'tenantId'>) {
   const row = await store.find(tenantUnique(keys, tenantId))
   if (row === undefined) throw new ApiError('storage_corrupt', 'a credential has no tenant')
-  return { row, record: openTenant(keys, row) }
+  return { row, record: unsealTenant(keys, row) }
 }
 
 export const getOwnTenant = async (deps: Deps, caller: Caller): Promise<TenantRecord> =>

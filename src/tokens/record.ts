@@ -18,9 +18,9 @@ import { containerAncestors } from '../rules/access.ts'
 import { dayOf, spanOf } from '../rules/instants.ts'
 import { idPrefixes } from '../rules/token-ids.ts'
 import { foldMetadata } from '../rules/metadata.ts'
-import { openTextCache, keptFor } from '../maps.ts'
+import { makeTextCache, keptFor } from '../maps.ts'
 import { sharedTermCharsMax, sharedTermsMax } from '../limits.ts'
-import { openRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
+import { unsealRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
 import type { Digest, NewRow, Row } from '../store/contract.ts'
 
 /*
@@ -185,8 +185,8 @@ export interface TokenContents {
 export interface StoredToken {
   readonly row: Row
   readonly record: TokenRecord
-  /** Opens the data, and gives its JSON text as it was sealed. @throws ApiError as `openToken` */
-  readonly openData: () => string
+  /** Opens the data, and gives its JSON text as it was sealed. @throws ApiError as `unsealToken` */
+  readonly unsealData: () => string
 }
 
 const recordValue = 0
@@ -202,7 +202,7 @@ export const tokenUnique = (keys: Keys, tenantId: string, id: string): Uint8Arra
 
 /** The digests of names that many tokens share, each made once. Of contents none is ever kept. */
 function sharedTerm(scope: KeyScope, label: DigestLabel): (name: string | number) => Digest {
-  const made = openTextCache<Digest>(sharedTermsMax)
+  const made = makeTextCache<Digest>(sharedTermsMax)
   return name => {
     const text = String(name)
     const known = made.get(text)
@@ -219,7 +219,7 @@ const searchTerm =
   (value: string): Digest =>
     termDigest(scope, label, value.toLowerCase())
 
-const openTerms = (scope: KeyScope) => {
+const makeTerms = (scope: KeyScope) => {
   const every = termDigest(scope, 'token')
   return {
     every: () => every,
@@ -250,9 +250,9 @@ const openTerms = (scope: KeyScope) => {
   }
 }
 
-type TokenTerms = ReturnType<typeof openTerms>
+type TokenTerms = ReturnType<typeof makeTerms>
 
-const termsFor = keptFor(openTerms)
+const termsFor = keptFor(makeTerms)
 
 /** The digests that tokens are found by; the same function writes and reads them. */
 export const tokenTerms = (keys: Keys, tenantId: string): TokenTerms =>
@@ -341,8 +341,8 @@ export function sealToken(
 }
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
-export function openToken(keys: Keys, tenantId: string, row: Row): StoredToken {
-  const opened = openRow(sealerOf(keys, tenantId), row)
+export function unsealToken(keys: Keys, tenantId: string, row: Row): StoredToken {
+  const opened = unsealRow(sealerOf(keys, tenantId), row)
   const record = parseStored(opened.text(recordValue))
-  return { row, record, openData: () => opened.text(dataValue) }
+  return { row, record, unsealData: () => opened.text(dataValue) }
 }

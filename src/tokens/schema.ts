@@ -53,7 +53,7 @@ const changeable = {
   ),
   expires_at: text(
     'ISO 8601, `M/D/YYYY h:mm:ss AM ±hh:mm` or `M/D/YYYY`; without offset in UTC. ' +
-      'From then on the token is gone.',
+      'From then on the token is expired.',
   ),
 }
 

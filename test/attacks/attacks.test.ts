@@ -39,7 +39,7 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
   const read = (key: string, id: string) => target.ask('GET', `/tokens/${id}`, { key })
 
   /** A session of the shop, authorized as asked for. */
-  async function openSession(by: Application, grants: object) {
+  async function unsealSession(by: Application, grants: object) {
     const { body } = await target.ask('POST', '/sessions', { key: shop.key })
     const asked = { key: by.key, body: { nonce: body['nonce'], ...grants } }
     const { status } = await target.ask('POST', '/sessions/authorize', asked)
@@ -55,7 +55,7 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
       expect(moved.status).toBe(403)
       expect((await read(mover.key, id)).text).not.toContain(number)
       const grants = { rules: [rule(1, '/pci/', 'redact', ['token:update'])] }
-      const session = await openSession(mover, grants)
+      const session = await unsealSession(mover, grants)
       expect(session.status).toBe(200)
       expect((await patch(session.key, id, { containers: ['/pci/low/'] })).status).toBe(403)
       expect((await read(mover.key, id)).text).not.toContain(number)
@@ -107,22 +107,22 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
   test('E5: a key that only creates authorizes no session that reveals', async () => {
     const creator = await target.application({ type: 'private', permissions: ['token:create'] })
     const grants = { rules: [rule(1, '/', 'reveal', ['token:read'])] }
-    expect((await openSession(creator, grants)).status).toBe(403)
-    expect((await openSession(owner, grants)).status).toBe(200)
+    expect((await unsealSession(creator, grants)).status).toBe(403)
+    expect((await unsealSession(owner, grants)).status).toBe(200)
   })
 
   test('E5: a session ends with the keys of who created and who authorized it', async () => {
     const id = await target.create(owner.key, { type: 'token', data: 'kept' })
     const grants = { rules: [rule(1, '/', 'reveal', ['token:read'])] }
     const by = await target.application({ type: 'private', rules: [rule(1, '/', 'reveal')] })
-    const first = await openSession(by, grants)
+    const first = await unsealSession(by, grants)
     expect((await read(first.key, id)).status).toBe(200)
     const path = `/applications/${by.id}/regenerate`
     expect((await target.ask('POST', path, { key: target.managementKey })).status).toBe(200)
     for (let tries = 0; tries < 8; tries += 1) {
       expect((await read(first.key, id)).status).toBe(401)
     }
-    const second = await openSession(owner, grants)
+    const second = await unsealSession(owner, grants)
     const ending = await target.ask('DELETE', `/sessions/${second.id}`, {
       key: target.managementKey,
     })

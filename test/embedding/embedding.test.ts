@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
 import { applicationUnique } from '../../src/applications/record.ts'
-import { coffer, openPipeline, routesOf } from '../../src/coffer.ts'
+import { coffer, makePipeline, routesOf } from '../../src/coffer.ts'
 import { openVault } from '../../src/embed.ts'
 import { runCoffer } from '../support/coffer-process.ts'
 import { openConnection } from '../support/connection.ts'
@@ -160,7 +160,7 @@ describe('an application of a host', () => {
   })
 
   test('a name of its own in the context is not taken for a refusal', async () => {
-    const pipeline = openPipeline(vault.deps)
+    const pipeline = makePipeline(vault.deps)
     const app = new Elysia()
       .decorate('refusal', new Response('of the host'))
       .use(routesOf(vault.deps, pipeline))
@@ -210,7 +210,7 @@ describe('an application of a host', () => {
     guard: (app: Elysia) => app.guard({ beforeHandle: early }),
   }
   test.each(Object.entries(hosts))('holds nothing of what its hook %s ends', async (_, hook) => {
-    const pipeline = openPipeline(vault.deps)
+    const pipeline = makePipeline(vault.deps)
     const plugin = routesOf(vault.deps, pipeline)
     const app = hook(new Elysia() as Elysia).use(plugin) as unknown as Handler
     expect((await ask(app, 'POST', '/tokens', create)).status).toBe(418)
@@ -219,7 +219,7 @@ describe('an application of a host', () => {
   })
 
   test('a hook that comes after the vault does not end its requests', async () => {
-    const pipeline = openPipeline(vault.deps)
+    const pipeline = makePipeline(vault.deps)
     const app = new Elysia()
       .use(routesOf(vault.deps, pipeline))
       .onBeforeHandle({ as: 'global' }, early)

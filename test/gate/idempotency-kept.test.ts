@@ -11,7 +11,7 @@ import { applicationUnique } from '../../src/applications/record.ts'
 import { utf8 } from '../../src/bytes.ts'
 import { isKeptEffect, slotOf } from '../../src/gate/idempotency.ts'
 import { idempotencyEffectBytesMax } from '../../src/limits.ts'
-import { openEveryValue, sealRow } from '../../src/records/sealed-row.ts'
+import { unsealEveryValue, sealRow } from '../../src/records/sealed-row.ts'
 import type { Store } from '../../src/store/contract.ts'
 import type { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { canary } from '../support/refusal.ts'
@@ -156,7 +156,7 @@ describe('what was done', () => {
     const store = deps.store as Awaited<ReturnType<typeof openLmdbStore>>
     const texts = [...store.everyRow()].flatMap(row => {
       try {
-        return openEveryValue(slots, row).map(value => Buffer.from(value).toString())
+        return unsealEveryValue(slots, row).map(value => Buffer.from(value).toString())
       } catch {
         return []
       }

@@ -136,7 +136,7 @@ describe('the key of a session', () => {
   /** Ids of those that authorized a session, in order. */
   const authorizers: string[] = []
 
-  async function openSession(creator: string, more?: object): Promise<string> {
+  async function unsealSession(creator: string, more?: object): Promise<string> {
     const { text } = await kit.ask('POST', '/sessions', { key: creator })
     const { session_key: key, nonce } = JSON.parse(text)
     if (more === undefined) return useOnce(kit, key)
@@ -158,10 +158,10 @@ describe('the key of a session', () => {
     Object.assign(refused, {
       'an unknown key': `key_sess_${randomPart}`,
       'the beginning of every key': 'key_sess_',
-      'an expired session': await openSession(stays.key, { expires_at: expiresAt }),
-      'the session of a deleted application': await openSession(leaves.key, beyond),
-      'the session of a deleted application, not authorized': await openSession(leaves.key),
-      'the session of an expired application': await openSession(ends.key, beyond),
+      'an expired session': await unsealSession(stays.key, { expires_at: expiresAt }),
+      'the session of a deleted application': await unsealSession(leaves.key, beyond),
+      'the session of a deleted application, not authorized': await unsealSession(leaves.key),
+      'the session of an expired application': await unsealSession(ends.key, beyond),
     })
     await ask('DELETE', `/applications/${leaves.id}`, { key: vault.managementKey })
     // That ended all that was kept.
@@ -186,7 +186,7 @@ describe('the key of a session', () => {
   test('costs a look-up and an opening more where its authorizer is gone', async () => {
     const { ask, make, vault } = kit
     const creator = await make({ type: 'public', permissions: ['token:create'] })
-    const key = await openSession(creator.key, {})
+    const key = await unsealSession(creator.key, {})
     await ask('DELETE', `/applications/${authorizers.at(-1)}`, { key: vault.managementKey })
     const { text } = await ask('GET', own)
     const work: Work = { ...nothing, generation: 1, now: 3, find: 3, digests: 3, opened: 2 }

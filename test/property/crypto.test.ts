@@ -5,10 +5,15 @@
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createKeyring, openKeys } from '../../src/crypto/keyring.ts'
+import { createKeyring, makeKeys } from '../../src/crypto/keyring.ts'
 import { nonceBytes, portable, primitives } from '../../src/crypto/primitives.ts'
 import { ApiError } from '../../src/errors.ts'
-import { openRow, sealRow, type Collection, type RowSealer } from '../../src/records/sealed-row.ts'
+import {
+  unsealRow,
+  sealRow,
+  type Collection,
+  type RowSealer,
+} from '../../src/records/sealed-row.ts'
 import { storedRow } from '../../src/store/clear-header.ts'
 import type { NewRow } from '../../src/store/contract.ts'
 import { seededBytes } from '../support/seeded.ts'
@@ -73,7 +78,7 @@ const collections: readonly Collection[] = [
   'token',
   'idempotency',
 ]
-const keys = openKeys(createKeyring(seededBytes(8)))
+const keys = makeKeys(createKeyring(seededBytes(8)))
 
 const sealer: fc.Arbitrary<RowSealer> = fc.record({
   scope: fc.constantFrom(keys.tenant('a'), keys.tenant('b'), keys.installation),
@@ -92,7 +97,7 @@ const values = fc.array(fc.uint8Array({ maxLength: 40 }), { minLength: 2, maxLen
 
 const opensTo = (by: RowSealer, row: NewRow, index: number): string | undefined => {
   try {
-    return hex(openRow(by, storedRow(1, row)).value(index))
+    return hex(unsealRow(by, storedRow(1, row)).value(index))
   } catch (error) {
     if (error instanceof ApiError && error.kind === 'storage_corrupt') return undefined
     throw error

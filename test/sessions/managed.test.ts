@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/serve/app.ts'
-import { openSession, sealSession, sessionKeyDigest } from '../../src/sessions/record.ts'
+import { unsealSession, sealSession, sessionKeyDigest } from '../../src/sessions/record.ts'
 import { addApplication, openSessionKit, type SessionKit } from '../support/sessions.ts'
 import { addTenant } from '../support/tenants.ts'
 import { openTestVault, requestOf, type Answer, type TestVault } from '../support/vault.ts'
@@ -218,7 +218,7 @@ test('a session of before ids stands under the keys that it was made with, unlis
   const { store, keys } = world.vault.deps
   const row = await store.find(sessionKeyDigest(keys, key))
   if (row === undefined) throw new Error('no such session')
-  const { id: _, keyNumber: __, authorization, ...record } = openSession(keys, row).record
+  const { id: _, keyNumber: __, authorization, ...record } = unsealSession(keys, row).record
   const { keyNumber: ___, ...signature } = authorization ?? {}
   const old = { ...record, authorization: signature as NonNullable<typeof authorization> }
   const replace = sealSession(world.vault.deps, old, row.uniques.slice(0, 2), row.version + 1)

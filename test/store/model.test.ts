@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Change, Query, Store, Window } from '../../src/store/contract.ts'
+import type { Change, Query, Store, PageWindow } from '../../src/store/contract.ts'
 import { openLmdbStore, type LmdbStore } from '../../src/store/lmdb/open.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { dueModel, emptyModel, pageModel, writeModel, type Model } from './model.ts'
@@ -71,7 +71,7 @@ const { query: queries } = fc.letrec<{ query: Query }>(tie => ({
   ),
 }))
 
-const windows: fc.Arbitrary<Window> = fc.record(
+const windows: fc.Arbitrary<PageWindow> = fc.record(
   {
     offset: fc.nat({ max: 4 }),
     limit: fc.nat({ max: 4 }),
@@ -100,7 +100,7 @@ async function runBatch(store: Store, model: Model, sets: readonly Step[][]): Pr
   return next
 }
 
-const everyRow: Window = { offset: 0, limit: 2, nowMs: 0 }
+const everyRow: PageWindow = { offset: 0, limit: 2, nowMs: 0 }
 /** Asked after each batch: what was counted before it is not to be told after it. */
 const standing: readonly Query[] = [
   ...Array.from({ length: termCount }, (_, number) => ({ term: termOf(number) })),

@@ -4,7 +4,14 @@
  * @module
  */
 import { storedRow } from '../../src/store/clear-header.ts'
-import type { Change, NewRow, Page, Query, Window, WriteOutcome } from '../../src/store/contract.ts'
+import type {
+  Change,
+  NewRow,
+  Page,
+  Query,
+  PageWindow,
+  WriteOutcome,
+} from '../../src/store/contract.ts'
 import { numberOf } from './rows.ts'
 
 export interface Model {
@@ -94,7 +101,7 @@ function matching(model: Model, query: Query): Set<number> {
   return sets.reduce((both, set) => both.intersection(set))
 }
 
-export function pageModel(model: Model, query: Query, window: Window): Page {
+export function pageModel(model: Model, query: Query, window: PageWindow): Page {
   const { offset, limit, before = Infinity, nowMs, uncounted = false } = window
   const rows = [...matching(model, query)]
     .sort((a, b) => b - a)

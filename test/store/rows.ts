@@ -5,7 +5,15 @@
 import { expect } from 'bun:test'
 import { ApiError, type ErrorKind } from '../../src/errors.ts'
 import { storedRow } from '../../src/store/clear-header.ts'
-import type { Change, Digest, NewRow, Query, Row, Store, Window } from '../../src/store/contract.ts'
+import type {
+  Change,
+  Digest,
+  NewRow,
+  Query,
+  Row,
+  Store,
+  PageWindow,
+} from '../../src/store/contract.ts'
 
 /** The number in the last four bytes, so that neighbours differ late. */
 function digestOf(number: number, bytes: number): Digest {
@@ -68,7 +76,7 @@ export interface Found {
 export async function ordinalsOf(
   store: Store,
   query: Query,
-  window: Partial<Window> = {},
+  window: Partial<PageWindow> = {},
 ): Promise<Found> {
   const page = await store.page(query, { offset: 0, limit: 100, nowMs: 0, ...window })
   return { ordinals: page.rows.map(({ ordinal }) => ordinal), total: page.total }

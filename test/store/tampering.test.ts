@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Store } from '../../src/store/contract.ts'
 import { encodeChunkKey } from '../../src/store/lmdb/index/postings.ts'
-import { copyToBitmap } from '../../src/store/lmdb/index/bitmap.ts'
+import { copyToBitmap } from '../../src/store/lmdb/index/place-set.ts'
 import {
   encodeDeadline,
   encodeRow,

@@ -2,7 +2,7 @@
  * A machine whose wall clock is wrong whenever a test says so, and the clock of a vault on it.
  * @module
  */
-import { openClock, type Clock } from '../../src/serve/clock.ts'
+import { makeClock, type Clock } from '../../src/serve/clock.ts'
 import { clockStartHoldMs } from '../../src/limits.ts'
 
 export interface FakeMachine {
@@ -76,7 +76,7 @@ export function fakeMachine(): FakeMachine {
       frozenMs = wall()
     },
     start: (startHoldMs = clockStartHoldMs) =>
-      openClock({
+      makeClock({
         wall,
         elapsedMs: () => elapsedMs,
         mark,

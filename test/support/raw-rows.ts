@@ -5,7 +5,7 @@
  */
 import type { Keys } from '../../src/crypto/keyring.ts'
 import { ApiError } from '../../src/errors.ts'
-import { openRow } from '../../src/records/sealed-row.ts'
+import { unsealRow } from '../../src/records/sealed-row.ts'
 import { readClearHeader } from '../../src/store/clear-header.ts'
 
 /** A row begins with its format and how many parts it has: head, record, data. */
@@ -35,7 +35,7 @@ function openAt(bytes: Buffer, keys: Keys, tenantId: string): RawRow | undefined
     const { clear } = readClearHeader(bytes.subarray(beginning.length))
     const parts = readParts(bytes, beginning.length + clear.length, beginning[1] ?? 0)
     const sealer = { scope: keys.tenant(tenantId), collection: 'token' } as const
-    const text = openRow(sealer, { clear, parts }).text(dataValue)
+    const text = unsealRow(sealer, { clear, parts }).text(dataValue)
     return { text, sealed: parts[dataValue + 1] ?? new Uint8Array() }
   } catch (error) {
     if (error instanceof ApiError || error instanceof RangeError) return undefined

@@ -6,7 +6,7 @@
 import { buildApp } from '../../src/serve/app.ts'
 import { openVaultKeys, createVault } from '../../src/vault.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { openTurns } from '../../src/turns.ts'
+import { makeTurns } from '../../src/turns.ts'
 import type { Deps } from '../../src/deps.ts'
 import { defaultSettings, type Settings } from '../../src/settings.ts'
 import { temporaryFolder } from './folders.ts'
@@ -124,7 +124,7 @@ export async function openTestVault(
     now: clock.now,
     settled: clock.now,
     elapsedMs: () => clock.now() - startMs,
-    turns: openTurns(() => clock.now() - startMs),
+    turns: makeTurns(() => clock.now() - startMs),
     randomBytes,
     log,
     settings: { ...defaultSettings, ...settings },

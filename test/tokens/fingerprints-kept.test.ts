@@ -10,7 +10,7 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeKeyring, encodeKeyring, type Keyring } from '../../src/crypto/keyring.ts'
 import { keyringUnique, keyringSealer } from '../../src/vault.ts'
-import { openRow, sealRow } from '../../src/records/sealed-row.ts'
+import { unsealRow, sealRow } from '../../src/records/sealed-row.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { masterKeyOf, openTestVault, reopenTestVault, type TestVault } from '../support/vault.ts'
 import { seededBytes } from '../support/seeded.ts'
@@ -46,7 +46,7 @@ async function rewriteKeyring(
 ): Promise<void> {
   const row = await store.find(keyringUnique)
   if (row === undefined) throw new Error('no keyring')
-  const keyring = decodeKeyring(openRow(keyringSealer(masterKeys.from), row).value(0))
+  const keyring = decodeKeyring(unsealRow(keyringSealer(masterKeys.from), row).value(0))
   const parts = [encodeKeyring(change(keyring))]
   const header = { uniques: row.uniques, terms: row.terms }
   const next = sealRow(keyringSealer(masterKeys.to), randomBytes, header, row.version + 1, parts)

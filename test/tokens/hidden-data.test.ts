@@ -10,7 +10,7 @@ import {
   jsonMembersMax,
   tokenDataBytesMax,
 } from '../../src/limits.ts'
-import { openToken, tokenUnique } from '../../src/tokens/record.ts'
+import { unsealToken, tokenUnique } from '../../src/tokens/record.ts'
 import { sealOlderToken } from '../support/older-rows.ts'
 import { expectProblem } from '../support/problem.ts'
 import { tokenPermissions } from '../support/sessions.ts'
@@ -158,9 +158,9 @@ describe('E11: a token whose mask shows nothing', () => {
     for (const id of ['no-mask', 'null-mask', 'with-mask', 'ssn']) {
       const row = await deps.store.find(tokenUnique(deps.keys, tenantId, id))
       if (row === undefined) throw new Error('no such token')
-      const { record, openData } = openToken(deps.keys, tenantId, row)
+      const { record, unsealData } = unsealToken(deps.keys, tenantId, row)
       const searchValues = ['0lder']
-      const contents = { dataText: openData(), metadata: new Map(), searchValues }
+      const contents = { dataText: unsealData(), metadata: new Map(), searchValues }
       const older = sealOlderToken(deps, tenantId, { ...record, id: `old-${id}` }, contents)
       expect((await deps.store.write([{ insert: older }])).ok).toBe(true)
     }

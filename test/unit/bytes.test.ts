@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { openScratch, openSlabs } from '../../src/bytes.ts'
+import { makeScratch, makeSlabs } from '../../src/bytes.ts'
 
 describe('scratch', () => {
-  const scratch = openScratch(100)
+  const scratch = makeScratch(100)
 
   test('gives the wanted length, and the same memory again', () => {
     const first = scratch(60).fill(7)
@@ -22,7 +22,7 @@ describe('scratch', () => {
 
 describe('slabs', () => {
   test('give pieces that share an allocation and no byte of it', () => {
-    const roomFor = openSlabs(80, Buffer.allocUnsafeSlow)
+    const roomFor = makeSlabs(80, Buffer.allocUnsafeSlow)
     const sizes = [10, 10, 10, 10, 10, 10, 10, 9, 1, 1]
     const pieces = sizes.map((size, index) => roomFor(size).fill(index + 1))
     expect(pieces.map(piece => piece.length)).toEqual(sizes)
@@ -33,7 +33,7 @@ describe('slabs', () => {
 
   test('give what is longer an allocation of its own, and go on with theirs', () => {
     const asked: number[] = []
-    const roomFor = openSlabs(80, size => (asked.push(size), Buffer.alloc(size)))
+    const roomFor = makeSlabs(80, size => (asked.push(size), Buffer.alloc(size)))
     const [first, long, second] = [10, 11, 10].map(roomFor)
     expect(long?.length).toBe(11)
     expect(second?.buffer).toBe(first?.buffer)

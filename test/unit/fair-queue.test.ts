@@ -3,10 +3,10 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { openFairQueue } from '../../src/turns.ts'
+import { makeFairQueue } from '../../src/turns.ts'
 
 test('owners come in turns, and the items of one in their order', () => {
-  const queue = openFairQueue<string>()
+  const queue = makeFairQueue<string>()
   for (const item of ['a1', 'a2', 'a3']) queue.add(1, item)
   queue.add(2, 'b1')
   queue.add(2, 'b2')
@@ -19,7 +19,7 @@ test('owners come in turns, and the items of one in their order', () => {
 })
 
 test('one that may not have its turn yet keeps its place', () => {
-  const queue = openFairQueue<string>()
+  const queue = makeFairQueue<string>()
   queue.add(1, 'a1')
   queue.add(2, 'b1')
   queue.add(2, 'b2')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { openTextCache, TextMap } from '../../src/maps.ts'
+import { makeTextCache, TextMap } from '../../src/maps.ts'
 import { hashedTextsMax, textRunMax } from '../../src/limits.ts'
 import { nameKinds, namesOf } from '../support/hostile-names.ts'
 
@@ -59,7 +59,7 @@ describe('a map by texts', () => {
 
 describe('a cache by texts', () => {
   test('gives what was set, also when it is found again among older ones', () => {
-    const cache = openTextCache<number>(4 * hashedTextsMax)
+    const cache = makeTextCache<number>(4 * hashedTextsMax)
     const texts = namesOf('colliding', 2 * hashedTextsMax)
     texts.forEach((text, index) => cache.set(text, index))
     expect(texts.map(cache.get)).toEqual(texts.map((_, index) => index))
@@ -69,7 +69,7 @@ describe('a cache by texts', () => {
 
   test('forgets what is not used while many others come', () => {
     const entriesMax = 4 * hashedTextsMax
-    const cache = openTextCache<number>(entriesMax)
+    const cache = makeTextCache<number>(entriesMax)
     cache.set('first', 1)
     for (const text of namesOf('ordinary', entriesMax)) cache.set(text, 2)
     expect(cache.get('first')).toBeUndefined()

@@ -3,7 +3,7 @@
  * @module
  */
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { openEveryValue, sealRow, type Collection } from '../../src/records/sealed-row.ts'
+import { unsealEveryValue, sealRow, type Collection } from '../../src/records/sealed-row.ts'
 import { storedRow } from '../../src/store/clear-header.ts'
 import type { Row, RowHeader } from '../../src/store/contract.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
@@ -155,7 +155,7 @@ function resealed(row: Row, collection: Collection, change: (header: RowHeader) 
   const sealer = { scope, collection }
   const { uniques, terms, deadlineMs } = row
   const header = change({ uniques, terms, ...(deadlineMs === undefined ? {} : { deadlineMs }) })
-  const values = openEveryValue(sealer, row)
+  const values = unsealEveryValue(sealer, row)
   return storedRow(row.ordinal, sealRow(sealer, randomBytes, header, row.version, values))
 }
 

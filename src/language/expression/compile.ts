@@ -9,7 +9,7 @@
 import { present } from '../../errors.ts'
 import { expressionCacheEntriesMax } from '../../limits.ts'
 import type { Json } from '../../json/json.ts'
-import { ownText, openTextCache, type TextCache } from '../../maps.ts'
+import { ownText, makeTextCache, type TextCache } from '../../maps.ts'
 import type { FilterDefinition, Step } from './filters/definition.ts'
 import { findFilter } from './filters/table.ts'
 import { parseTemplate } from './parse.ts'
@@ -96,10 +96,10 @@ export const bindTemplate = (template: Template): CompiledTemplate => {
 
 /** One for each use, because the same text may be allowed in one and refused in another. */
 const caches = {
-  id: openTextCache<CompiledTemplate>(expressionCacheEntriesMax),
-  mask: openTextCache<CompiledTemplate>(expressionCacheEntriesMax),
-  search_index: openTextCache<CompiledTemplate>(expressionCacheEntriesMax),
-  fingerprint: openTextCache<CompiledTemplate>(expressionCacheEntriesMax),
+  id: makeTextCache<CompiledTemplate>(expressionCacheEntriesMax),
+  mask: makeTextCache<CompiledTemplate>(expressionCacheEntriesMax),
+  search_index: makeTextCache<CompiledTemplate>(expressionCacheEntriesMax),
+  fingerprint: makeTextCache<CompiledTemplate>(expressionCacheEntriesMax),
 } satisfies Record<TemplateUse, TextCache<CompiledTemplate>>
 
 /**

@@ -41,7 +41,7 @@ function mapHead(folder: string): Uint8Array | undefined {
  *   in a process that has the store open: to close the file lets go of the engine's locks on it.
  *   Source: fcntl(2), F_SETLK.
  */
-export function openLockWaker(folder: string): () => void {
+export function makeLockWaker(folder: string): () => void {
   const futex = futexNumbers[process.arch]
   const libc = findInLibc({ syscall })
   return () => {

@@ -8,8 +8,8 @@
 import { ApiError } from '../../errors.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../checks.ts'
 import type { Row, Store } from '../contract.ts'
-import { noChunkCounts, openChunkCounts, type ChunkCounts } from './index/postings.ts'
-import { commit, openCommitQueue, type CommitGroup } from './write/commit.ts'
+import { noChunkCounts, makeChunkCounts, type ChunkCounts } from './index/postings.ts'
+import { commit, makeCommitQueue, type CommitGroup } from './write/commit.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'
 import {
   openEnvironment,
@@ -20,7 +20,7 @@ import {
 } from './environment.ts'
 import {
   freeBytesAt,
-  openSpaceGuard,
+  makeSpaceGuard,
   type FreeBytes,
   openReserve,
   type Allocate,
@@ -71,7 +71,7 @@ interface Committer {
  * @param openOwnReserve opened for the first commit alone: whoever only reads changes nothing of
  *   the file. It is filled within a transaction: no other process takes of it before the commit
  */
-function openCommitter(
+function makeCommitter(
   environment: Environment,
   counts: ChunkCounts,
   openOwnReserve: () => Reserve,
@@ -113,11 +113,11 @@ export async function openLmdbStore({
     await root.close()
     throw error
   }
-  const counts = isShared ? noChunkCounts : openChunkCounts()
+  const counts = isShared ? noChunkCounts : makeChunkCounts()
   const openOwnReserve = () => openReserve(path, freeBytes, allocate)
-  const committer = openCommitter(environment, counts, openOwnReserve)
-  const queue = openCommitQueue(committer.commitGroup, onFailure, processes)
-  const assertSpace = openSpaceGuard(freeBytes)
+  const committer = makeCommitter(environment, counts, openOwnReserve)
+  const queue = makeCommitQueue(committer.commitGroup, onFailure, processes)
+  const assertSpace = makeSpaceGuard(freeBytes)
   let closing: Promise<void> | undefined
 
   const read = <T>(look: () => T): T => {

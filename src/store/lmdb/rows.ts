@@ -3,7 +3,7 @@
  * @module
  */
 import { assertStored, invariant, attempt } from '../../errors.ts'
-import { readU48, u48Bytes, writeU48, readU32, writeU32, openSlabs } from '../../bytes.ts'
+import { readU48, u48Bytes, writeU48, readU32, writeU32, makeSlabs } from '../../bytes.ts'
 import { deadlineMsMax, rowBytesMax, rowPartsMax, rowSlabBytes } from '../../limits.ts'
 import {
   clearHeaderBytes,
@@ -133,7 +133,7 @@ function readParts(value: Uint8Array, from: number, count: number): Uint8Array[]
 }
 
 /** For views of rows: of the engine's own bytes, or of copies, each first one costs a buffer. */
-const roomFor = openSlabs(rowSlabBytes, Buffer.allocUnsafeSlow)
+const roomFor = makeSlabs(rowSlabBytes, Buffer.allocUnsafeSlow)
 
 /**
  * @param value  as read; copied

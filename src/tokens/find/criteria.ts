@@ -95,10 +95,10 @@ const idCriteria = (keys: Keys, tenantId: string, every: Bounds) => {
   }
 }
 
-function isShownMasked({ record, openData }: StoredToken): boolean {
+function isShownMasked({ record, unsealData }: StoredToken): boolean {
   const type = tokenTypeOf(record.type)
   invariant(type !== undefined, 'a stored token has a known type')
-  return isShownByMask(type, record.maskText, () => parseStoredJson(openData()))
+  return isShownByMask(type, record.maskText, () => parseStoredJson(unsealData()))
 }
 
 /** Tokens by their search values. What older versions wrote is looked at under a mask. */
@@ -117,7 +117,7 @@ const searchCriteria = (terms: ReturnType<typeof tokenTerms>) => ({
   },
 })
 
-const openCriteria = (keys: Keys, tenantId: string) => {
+const makeCriteria = (keys: Keys, tenantId: string) => {
   const terms = tokenTerms(keys, tenantId)
   const every = ofTerm(terms.every())
   return {
@@ -145,7 +145,7 @@ const openCriteria = (keys: Keys, tenantId: string) => {
   }
 }
 
-export type Criteria = ReturnType<typeof openCriteria>
+export type Criteria = ReturnType<typeof makeCriteria>
 
 const opened = new WeakMap<KeyScope, Criteria>()
 
@@ -157,7 +157,7 @@ export function tokenCriteria(keys: Keys, tenantId: string): Criteria {
   const scope = keys.tenant(tenantId)
   let criteria = opened.get(scope)
   if (criteria === undefined) {
-    criteria = openCriteria(keys, tenantId)
+    criteria = makeCriteria(keys, tenantId)
     opened.set(scope, criteria)
   }
   return criteria

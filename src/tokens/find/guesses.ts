@@ -11,7 +11,7 @@
  */
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { openGuessWindows, type GuessWindows, type Share } from '../../rules/guess-windows.ts'
+import { makeGuessWindows, type GuessWindows, type Share } from '../../rules/guess-windows.ts'
 import { revealsAll, seesAllData } from '../../rules/access.ts'
 import { invalid, tooManyRequests } from '../../errors.ts'
 import { keptFor } from '../../maps.ts'
@@ -24,7 +24,7 @@ type Kind = 'search' | 'create' | 'fingerprint'
 type Budgets = Readonly<Record<Kind, GuessWindows>>
 
 const budgetsFor = keptFor((_: Store, elapsedMs: () => number): Budgets => {
-  const open = () => openGuessWindows(elapsedMs)
+  const open = () => makeGuessWindows(elapsedMs)
   return { search: open(), create: open(), fingerprint: open() }
 })
 

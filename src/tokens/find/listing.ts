@@ -10,11 +10,11 @@ import { invalid, invariant } from '../../errors.ts'
 import { listAnswerCharsMax } from '../../limits.ts'
 import type { Housed } from '../../records/write.ts'
 import { type Bounds, allOf, anyOf } from './bounds.ts'
-import { openCursor, sealCursor } from '../../records/cursor.ts'
+import { unsealCursor, sealCursor } from '../../records/cursor.ts'
 import { readTokenPage, readTokensBelow } from './pages.ts'
 import type { StoredToken } from '../record.ts'
 import { standingFrame, viewStored } from '../read/view.ts'
-import { openWork } from '../read/work.ts'
+import { makeWork } from '../read/work.ts'
 import type { ReadonlyTextMap } from '../../maps.ts'
 import { tokenCriteria, type Criteria } from './criteria.ts'
 import { spendClauses } from './guesses.ts'
@@ -57,7 +57,7 @@ async function show(
   { permission, sizeAt }: ListQuestion,
   tokens: readonly StoredToken[],
 ): Promise<readonly string[]> {
-  const { meter, pause } = openWork(deps, caller, Infinity)
+  const { meter, pause } = makeWork(deps, caller, Infinity)
   const { tenantId, grants, room } = caller
   const texts: string[] = []
   let chars = 0
@@ -94,7 +94,7 @@ async function listStretch(
 ): Promise<Listed> {
   const { bounds, text } = question
   const scope = deps.keys.tenant(caller.tenantId)
-  const before = start === '' ? undefined : openCursor(scope, text, start, at)
+  const before = start === '' ? undefined : unsealCursor(scope, text, start, at)
   // One more than is shown tells whether there is a next stretch.
   const window = { before, limit: size + 1, nowMs: deps.now() }
   const found = await readTokensBelow(deps, caller, bounds, window)
@@ -140,7 +140,7 @@ const filterBounds = (criteria: Criteria, filter: TokenFilter): Bounds[] => [
   ...[...filter.metadata].map(([name, value]) => criteria.metadata(name, value)),
 ]
 
-const textOf = ({ ids, types, containers, fingerprints, metadata }: TokenFilter): string =>
+const filterText = ({ ids, types, containers, fingerprints, metadata }: TokenFilter): string =>
   JSON.stringify(['list', ids, types, containers, fingerprints, [...metadata]])
 
 /**
@@ -172,7 +172,7 @@ export async function listTokens(
   return listPart(
     deps,
     caller,
-    { permission, bounds, text: textOf(filter), sizeAt: 'query.size' },
+    { permission, bounds, text: filterText(filter), sizeAt: 'query.size' },
     part,
   )
 }

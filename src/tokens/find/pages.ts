@@ -12,7 +12,7 @@ import { makeRoom, type Housed } from '../../records/write.ts'
 import { walkRows, type Walk } from '../../records/walk-rows.ts'
 import { isExact, type Bounds } from './bounds.ts'
 import { pauses } from '../read/work.ts'
-import { openToken, type StoredToken } from '../record.ts'
+import { unsealToken, type StoredToken } from '../record.ts'
 
 /*
  * How many long walks one credential has under way: they hold much memory for long.
@@ -69,7 +69,7 @@ async function* walkTokens(
     for await (const row of walkRows(store, query, paced)) {
       walked += 1
       if (walked === walk.stepRows + 1) leave = enterWalk(store, credential.ordinal)
-      const token = openToken(keys, tenantId, row)
+      const token = unsealToken(keys, tenantId, row)
       if (isExact(bounds) || bounds.matches(token)) yield token
     }
   } finally {
@@ -115,7 +115,7 @@ export async function readTokenPage(
   const query = await settle(reader, walker, bounds, window.nowMs)
   const { rows, total } = await reader.store.page(query, window)
   makeRoom(walker, rows)
-  const tokens = rows.map(row => openToken(reader.keys, walker.tenantId, row))
+  const tokens = rows.map(row => unsealToken(reader.keys, walker.tenantId, row))
   // What the lower bound finds matches for sure.
   return { total, tokens: query === bounds.lower ? tokens : tokens.filter(bounds.matches) }
 }
@@ -157,6 +157,6 @@ export async function readOldestToken(
   const older = total > 1 ? (await reader.store.page(query, last)).rows : rows
   // The oldest may have left between the two looks; then the newest serves.
   const row = older[0] ?? rows[0]
-  const token = row && openToken(reader.keys, walker.tenantId, row)
+  const token = row && unsealToken(reader.keys, walker.tenantId, row)
   return token === undefined || query === bounds.lower || bounds.matches(token) ? token : undefined
 }

@@ -39,13 +39,13 @@ function ofRule(criteria: Criteria, { container, conditions }: Rule): Bounds {
   return allOf(conditions.map(condition => ofCondition(criteria, condition)))
 }
 
-interface Step {
+interface RuleBounds {
   readonly transform: Transform
   readonly covered: Bounds
 }
 
 /** What decides, in order: the rules with that permission, then the plain permission. */
-function stepsOf(criteria: Criteria, grants: Grants, permission: TokenPermission): Step[] {
+function stepsOf(criteria: Criteria, grants: Grants, permission: TokenPermission): RuleBounds[] {
   const steps = grants.rules
     .filter(rule => rule.permissions.includes(permission))
     .map(rule => ({ transform: rule.transform, covered: ofRule(criteria, rule) }))
@@ -72,7 +72,7 @@ function visibleUnder(
   criteria: Criteria,
   grants: Grants,
   permission: TokenPermission,
-  steps: readonly Step[],
+  steps: readonly RuleBounds[],
   wanted: Transform,
 ): Bounds {
   if (steps.every(({ transform }) => transform === wanted)) {

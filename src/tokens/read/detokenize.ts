@@ -19,7 +19,7 @@ import { bulkAnswerCharsMax, bulkLeavesMax } from '../../limits.ts'
 import type { Housed } from '../../records/write.ts'
 import { loadToken } from './load.ts'
 import { shownData } from './view.ts'
-import { openWork, type Work } from './work.ts'
+import { makeWork, type Work } from './work.ts'
 
 /*
  * References to tokens inside other JSON: `{{ <token id> }}` and `{{ <token id> | filters }}`.
@@ -117,8 +117,8 @@ async function findUsable(
   { meter }: Work,
 ): Promise<Usable | undefined> {
   try {
-    const { record, openData, transform } = await loadToken(deps, caller, 'token:use', id)
-    const text = shownData(transform, record.maskText, openData, meter)
+    const { record, unsealData, transform } = await loadToken(deps, caller, 'token:use', id)
+    const text = shownData(transform, record.maskText, unsealData, meter)
     return text === undefined ? undefined : { text, json: undefined }
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.kind === 'not_found') return undefined
@@ -126,7 +126,7 @@ async function findUsable(
   }
 }
 
-function textOf({ at, reference }: Use, usable: Usable | undefined, { meter }: Work): string {
+function usedText({ at, reference }: Use, usable: Usable | undefined, { meter }: Work): string {
   if (usable === undefined) throw invalid(at, 'expected a token that you may use')
   const { template } = reference
   if (template === undefined) return usable.text
@@ -149,12 +149,12 @@ export async function detokenize(
   countItems(leaves.length)
   const faults: Faults = new Map()
   const texts = leaves.map(({ value }) => printJson(value))
-  const work = openWork(deps, caller)
+  const work = makeWork(deps, caller)
   let chars = 0
   for (const [id, uses] of groupUses(leaves, faults)) {
     const usable = await findUsable(deps, caller, id, work)
     for (const use of uses) {
-      const text = collecting(faults, () => textOf(use, usable, work)) ?? ''
+      const text = collecting(faults, () => usedText(use, usable, work)) ?? ''
       texts[use.index] = text
       chars += text.length
       if (chars > bulkAnswerCharsMax) {

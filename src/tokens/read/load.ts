@@ -9,7 +9,7 @@ import type { Row } from '../../store/contract.ts'
 import {
   sealToken,
   type TokenContents,
-  openToken,
+  unsealToken,
   tokenUnique,
   type StoredToken,
   type TokenRecord,
@@ -91,7 +91,7 @@ export async function loadToken(
   const nowMs = deps.now()
   const found = await store.find(tokenUnique(keys, tenantId, id))
   const isThere = found !== undefined && !isExpired(found, nowMs)
-  const token = openToken(keys, tenantId, isThere ? found : standInOf(deps, tenantId))
+  const token = unsealToken(keys, tenantId, isThere ? found : standInOf(deps, tenantId))
   const transform = decideTransform(caller.grants, permission, token.record)
   if (!isThere || transform === undefined) throw absentToken()
   makeRoom(caller, [token.row])

@@ -10,11 +10,11 @@ import { startRun, type Meter } from '../../language/expression/run.ts'
 import { parseJson, parseStoredJson } from '../../json/parse.ts'
 import { printJson, type Json } from '../../json/json.ts'
 import { applyMask } from '../../rules/mask.ts'
-import { ownText, openTextCache } from '../../maps.ts'
+import { ownText, makeTextCache } from '../../maps.ts'
 import { cachedMaskCharsMax, maskCacheEntriesMax } from '../../limits.ts'
 import type { StoredToken, TokenRecord } from '../record.ts'
 
-const masks = openTextCache<Json>(maskCacheEntriesMax)
+const masks = makeTextCache<Json>(maskCacheEntriesMax)
 
 /** Few masks are used again and again; like the expressions in them, they are read once. */
 function maskOf(text: string): Json {
@@ -50,7 +50,7 @@ export function shownData(
 const quote = (text: string): string => JSON.stringify(text)
 
 /** What an answer adds or leaves out beside the transform of `data`. */
-export interface Frame {
+export interface Extras {
   /** Present where deduplication was asked for. */
   readonly deduplicated?: boolean
   /** Leaves out all that tells of the content (contract section 9). */
@@ -59,7 +59,7 @@ export interface Frame {
   readonly showsHiddenFingerprint?: boolean
 }
 
-const extrasOf = ({ deduplicated }: Frame): string =>
+const extrasOf = ({ deduplicated }: Extras): string =>
   deduplicated === undefined ? '' : `,"_extras":{"deduplicated":${deduplicated}}`
 
 /**
@@ -69,7 +69,7 @@ const extrasOf = ({ deduplicated }: Frame): string =>
 const showsFingerprint = (
   { hidesFingerprint }: TokenRecord,
   transform: Transform,
-  { showsHiddenFingerprint }: Frame = {},
+  { showsHiddenFingerprint }: Extras = {},
 ): boolean =>
   transform !== 'redact' && (hidesFingerprint !== true || showsHiddenFingerprint === true)
 
@@ -78,7 +78,7 @@ function printToken(
   tenantId: string,
   transform: Transform,
   data: string | undefined,
-  frame: Frame,
+  frame: Extras,
 ): string {
   const hides = frame.hidesContents === true
   let text = `{"id":${quote(record.id)},"tenant_id":"${tenantId}","type":"${record.type}"`
@@ -105,7 +105,7 @@ function printToken(
  * Of a token as it stands, for whoever reads or finds it. decision: who sees some data sees no
  * hidden fingerprint of it, since it could keep its guesses there.
  */
-export const standingFrame = (grants: Grants, { hidesFingerprint }: TokenRecord): Frame => ({
+export const standingFrame = (grants: Grants, { hidesFingerprint }: TokenRecord): Extras => ({
   showsHiddenFingerprint: hidesFingerprint === true && seesAllData(grants),
 })
 
@@ -121,7 +121,7 @@ export const viewWritten = (
   tenantId: string,
   transform: Transform,
   { data, dataText }: WrittenData,
-  frame: Frame,
+  frame: Extras,
   meter: Meter,
 ): string => {
   const shown = shownData(
@@ -137,12 +137,12 @@ export const viewWritten = (
 /** JSON text of a stored token. Its data is opened only when the transform shows some of it. */
 export const viewStored = (
   tenantId: string,
-  { record, openData }: StoredToken,
+  { record, unsealData }: StoredToken,
   transform: Transform,
-  frame: Frame = {},
+  frame: Extras = {},
   meter?: Meter,
 ): string => {
-  const shown = shownData(transform, record.maskText, openData, meter)
+  const shown = shownData(transform, record.maskText, unsealData, meter)
   return printToken(record, tenantId, transform, shown, frame)
 }
 

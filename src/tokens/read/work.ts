@@ -45,7 +45,7 @@ export interface Work {
 type Paced = Pick<Deps, 'elapsedMs' | 'turns'>
 
 /** @param stepsMax  what is beyond is refused; infinite where the request did not bring the work */
-export function openWork(
+export function makeWork(
   { elapsedMs, turns }: Paced,
   { credential }: Pick<Caller, 'credential'>,
   stepsMax: number = requestStepsMax,

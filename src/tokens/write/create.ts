@@ -14,7 +14,7 @@ import { andThen, type MaybeLater } from '../../maybe-later.ts'
 import { composeToken, type Draft } from './compose.ts'
 import { idSourceOf } from './id-source.ts'
 import type { CreateTokenBody } from '../schema.ts'
-import { openWork, type Work } from '../read/work.ts'
+import { makeWork, type Work } from '../read/work.ts'
 import { untilWritten, writeAs, type Housed } from '../../records/write.ts'
 import type { Change } from '../../store/contract.ts'
 import { spendCreates, spendFingerprints } from '../find/guesses.ts'
@@ -112,7 +112,7 @@ export async function createToken(
   caller: Caller,
   body: CreateTokenBody,
 ): Promise<Answer> {
-  const work = openWork(deps, caller)
+  const work = makeWork(deps, caller)
   const planned = andThen(work.pause(), () => planToken(deps, caller.tenantId, body, work))
   const plan = planned instanceof Promise ? await planned : planned
   const turn = work.pause()

@@ -24,7 +24,7 @@ import {
   viewStored,
   viewUnreadable,
   viewWritten,
-  type Frame,
+  type Extras,
   type WrittenData,
 } from '../read/view.ts'
 
@@ -148,7 +148,7 @@ function makeToken(
 export function showEqual(
   { grants }: Caller,
   record: TokenRecord,
-  view: (transform: Transform, frame: Frame) => string,
+  view: (transform: Transform, frame: Extras) => string,
 ): Answer {
   const frame = { deduplicated: true }
   const transform = decideTransform(grants, 'token:read', record)

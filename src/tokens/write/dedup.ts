@@ -23,7 +23,7 @@ import { allOf, without, type Bounds } from '../find/bounds.ts'
 import { tokenCriteria } from '../find/criteria.ts'
 import { readOldestToken } from '../find/pages.ts'
 import type { Reach } from '../find/visibility.ts'
-import { openToken, type StoredToken, termsOf, tokenUnique, type TokenRecord } from '../record.ts'
+import { unsealToken, type StoredToken, termsOf, tokenUnique, type TokenRecord } from '../record.ts'
 import { hexOf } from '../../bytes.ts'
 import { isJsonObject } from '../../json/json.ts'
 import { parseJson } from '../../json/parse.ts'
@@ -80,7 +80,7 @@ const noSeat: Seat = { uniques: [], changes: [], hasEqual: false }
 function isInReach(deps: Deps, tenantId: string, { tokens }: Reach, holder: Row): boolean {
   // What a clock ahead has ended is neither answered with nor removed: it is passed over.
   if (isExpired(holder, deps.now())) return false
-  return tokens.matches(openToken(deps.keys, tenantId, holder))
+  return tokens.matches(unsealToken(deps.keys, tenantId, holder))
 }
 
 /** @param ordinal of the token that is changed; absent for a new one */
@@ -146,8 +146,8 @@ function hasTerms(keys: Keys, tenantId: string, record: TokenRecord, row: Row): 
  * @throws ApiError `storage_corrupt` when they are not a token of that tenant
  */
 export function isFoundByItsRecord(keys: Keys, tenantId: string, row: Row): boolean {
-  const { record, openData } = openToken(keys, tenantId, row)
-  openData()
+  const { record, unsealData } = unsealToken(keys, tenantId, row)
+  unsealData()
   return (
     row.deadlineMs === record.expiresAt?.epochMs &&
     hasUniques(keys, tenantId, record, row) &&

@@ -106,7 +106,7 @@ const onlyOnce =
   attempt =>
     attempt === 0 ? { id, isDefault: false } : undefined
 
-function textOf(value: Json): string {
+function idTextOf(value: Json): string {
   const text = scalarTextOf(value)
   if (text === undefined) throw invalid(path, 'expected an expression that yields a text')
   assertTokenId(text, path)
@@ -159,7 +159,7 @@ function drawId(
       draws.stepsLeft -= stepsBefore - run.stepsLeft
     }
   }
-  const id = textOf(evaluate({ at: path, data, randomBytes: chance.draw }))
+  const id = idTextOf(evaluate({ at: path, data, randomBytes: chance.draw }))
   const idOf = (other: Json): string | undefined => {
     try {
       return scalarTextOf(evaluate({ at: path, data: other, randomBytes: chance.drawAgain() }))

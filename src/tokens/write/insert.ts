@@ -49,7 +49,7 @@ interface Batch extends Earlier {
   isLate: boolean
 }
 
-function openBatch(deps: Deps, caller: Caller): Batch {
+function makeBatch(deps: Deps, caller: Caller): Batch {
   const ids = new TextMap<true>()
   const equals = new Map<string, Made>()
   let reach: Reach | undefined
@@ -88,7 +88,7 @@ async function decideAll(
   isWhole: boolean,
   countTaken: Count,
 ): Promise<{ readonly batch: Batch; readonly outcomes: readonly Outcome[] }> {
-  const batch = openBatch(deps, caller)
+  const batch = makeBatch(deps, caller)
   const outcomes: Outcome[] = []
   let chars = 0
   for (const planned of all) {

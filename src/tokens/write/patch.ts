@@ -74,11 +74,11 @@ export interface StandingData {
 type LetOthersIn = () => Promise<void>
 
 /** Opens the data that stands before a change. */
-export async function openStanding(
-  { openData }: Pick<LoadedToken, 'openData'>,
+export async function parseStanding(
+  { unsealData }: Pick<LoadedToken, 'unsealData'>,
   letOthersIn: LetOthersIn,
 ): Promise<StandingData> {
-  const dataText = openData()
+  const dataText = unsealData()
   const isLong = dataText.length > shortBodyBytesMax
   const data = isLong
     ? await parseStoredJsonInTurns(dataText, letOthersIn)

@@ -23,7 +23,7 @@ import { insertTokens, type Outcome } from './insert.ts'
 import { itemOf, recreateAnswer, type KeptItem, type Past } from './replay.ts'
 import type { CreateTokenBody } from '../schema.ts'
 import { planToken } from './create.ts'
-import { openWork, type Work } from '../read/work.ts'
+import { makeWork, type Work } from '../read/work.ts'
 
 /** Checks the shape of a create request. @throws ApiError `invalid_request` with every fault */
 export type ReadRequest = (request: JsonObject) => CreateTokenBody
@@ -71,7 +71,7 @@ async function planAll(
   readRequest: ReadRequest,
 ): Promise<readonly Fate<Plan>[]> {
   const plans: Fate<Plan>[] = []
-  const work = openWork(deps, caller)
+  const work = makeWork(deps, caller)
   for (const leaf of leaves) {
     const plan = planLeaf(deps, caller, leaf, readRequest, work)
     plans.push(plan instanceof Promise ? await plan : plan)
@@ -230,7 +230,7 @@ async function recreateAll(
   { effect, ordinal }: Past<KeptLeaves>,
 ): Promise<readonly Fate<Answer>[]> {
   const outcomes: Fate<Answer>[] = []
-  const work = openWork(deps, caller)
+  const work = makeWork(deps, caller)
   let chars = 0
   for (const [index, leaf] of leaves.entries()) {
     const past = { effect: effect[index] ?? null, ordinal }

@@ -18,7 +18,7 @@ import { ApiError, invariant } from '../../errors.ts'
 import { type Housed, inTurn, untilWritten, writeAs } from '../../records/write.ts'
 import type { Bounds } from '../find/bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
-import { assertPatch, mergeData, openStanding, type StandingData } from './patch.ts'
+import { assertPatch, mergeData, parseStanding, type StandingData } from './patch.ts'
 import { decideSeat, findEqual } from './dedup.ts'
 import { spendFingerprints, spendUpdate } from '../find/guesses.ts'
 import { hiddenDataOf, isHidden, assertExpressionsKept, assertMayRemask } from './mask-rights.ts'
@@ -26,8 +26,8 @@ import { loadToken, type LoadedToken } from '../read/load.ts'
 import type { TokenChanges } from '../schema.ts'
 import { reachOf, type Reach } from '../find/visibility.ts'
 import { sealToken, tokenUnique, type TokenRecord } from '../record.ts'
-import { viewWritten, type Frame } from '../read/view.ts'
-import { openWork } from '../read/work.ts'
+import { viewWritten, type Extras } from '../read/view.ts'
+import { makeWork } from '../read/work.ts'
 
 /** `null` clears, absent keeps, anything else is merged into what stands. */
 function mergeOptional(standing: string | undefined, patch: Json | undefined): Json | undefined {
@@ -109,7 +109,7 @@ export async function frameOf(
   caller: Caller,
   { tokens, readable }: Reach,
   record: TokenRecord,
-): Promise<Frame> {
+): Promise<Extras> {
   if (record.deduplicates !== true) return {}
   const find = (within: Bounds) => findEqual(deps, caller, within, record, record.id)
   if ((await find(readable)) !== undefined) return { deduplicated: true, hidesContents: false }
@@ -128,10 +128,10 @@ async function tryUpdate(
   const { tenantId } = caller
   const { ordinal, version } = token.row
   const scope = deps.keys.tenant(tenantId)
-  const work = openWork(deps, caller)
+  const work = makeWork(deps, caller)
   await work.pause()
   const letOthersIn = () => deps.turns.next(caller.credential.ordinal)
-  const standing = await openStanding(token, letOthersIn)
+  const standing = await parseStanding(token, letOthersIn)
   const merged = await mergeData(standing, body.data, letOthersIn, isHidden(token))
   const draft = draftOf(deps, token, standing, merged, body)
   assertExpressionsKept(token, draft)
@@ -165,7 +165,7 @@ interface Counts {
   readonly fingerprint: () => boolean
 }
 
-function openCounts(deps: Deps, caller: Caller): Counts {
+function makeCounts(deps: Deps, caller: Caller): Counts {
   let isCounted = false
   let isShown: boolean | undefined
   return {
@@ -188,7 +188,7 @@ export async function updateToken(
   body: TokenChanges,
 ): Promise<string> {
   assertPatch(deps.settings, deps.now(), body)
-  const count = openCounts(deps, caller)
+  const count = makeCounts(deps, caller)
   return inTurn(tokenUnique(deps.keys, caller.tenantId, id), caller.credential.ordinal, () =>
     untilWritten(async () => {
       const token = await loadToken(deps, caller, 'token:update', id)

@@ -9,7 +9,7 @@ import {
   treeDepthMax,
   walkTree,
   type Span,
-  type Walk,
+  type PageWalk,
 } from '../../../src/store/lmdb/inspect/page-tree.ts'
 
 const numberOf = ({ buffer, from }: Span): number => readU64(buffer.view, from)
@@ -19,8 +19,14 @@ export function usedBytesOf(folder: string): number {
   const file = openDataFile(folder)
   const meta = readMetaPages(file).newer
   const pages = meta.lastPage + 1
-  const walk: Walk = { file, meta, owners: new Uint8Array(pages), buffers: [], report: () => {} }
-  const free: Walk = { ...walk, owners: new Uint8Array(pages) }
+  const walk: PageWalk = {
+    file,
+    meta,
+    owners: new Uint8Array(pages),
+    buffers: [],
+    report: () => {},
+  }
+  const free: PageWalk = { ...walk, owners: new Uint8Array(pages) }
   const isWhole = walkTree(walk, meta.freePages, {
     compare: (a, b) => numberOf(a) - numberOf(b),
     nodeFlags: 0,

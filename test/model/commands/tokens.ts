@@ -7,7 +7,7 @@ import { bodyOf, newTokens, picks, pickOf, tokenPatches } from '../arbitraries.t
 import { keyOf, tokenCallers } from '../callers.ts'
 import { commandsOf } from '../command.ts'
 import { ids } from '../samples.ts'
-import { openToken, tokenUnique } from '../../../src/tokens/record.ts'
+import { unsealToken, tokenUnique } from '../../../src/tokens/record.ts'
 import type { Answer } from '../../support/vault.ts'
 import { expectAnswer, send, type Server } from '../server.ts'
 import type { Model } from '../state.ts'
@@ -29,7 +29,7 @@ async function chosenIn({ vault }: Server, { tenantId }: Model, { status, body }
   const { keys, store } = vault.deps
   const row = await store.find(tokenUnique(keys, tenantId, String(body['id'])))
   if (row === undefined) return body
-  return { ...body, fingerprint: openToken(keys, tenantId, row).record.fingerprint }
+  return { ...body, fingerprint: unsealToken(keys, tenantId, row).record.fingerprint }
 }
 
 export const createTokens = commandsOf({

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { chunkArrayEntriesMax, chunkOrdinals } from '../../../src/limits.ts'
 import {
-  decodeContainer,
-  encodeContainer,
+  decodePlaceSet,
+  encodePlaceSet,
   isCanonical,
   copyToBitmap,
   countBelow,
@@ -17,8 +17,8 @@ import {
   subtract,
   unite,
   uniteAll,
-  type Container,
-} from '../../../src/store/lmdb/index/bitmap.ts'
+  type PlaceSet,
+} from '../../../src/store/lmdb/index/place-set.ts'
 
 const lows = fc.nat({ max: chunkOrdinals - 1 })
 
@@ -35,7 +35,7 @@ const runs = fc
 
 interface Drawn {
   readonly places: Set<number>
-  readonly set: Container
+  readonly set: PlaceSet
 }
 
 /** Both forms of one set, whatever its size: operations must not care. */
@@ -53,7 +53,7 @@ const drawn: fc.Arbitrary<Drawn> = fc
   })
 
 const ascending = (places: Set<number>): number[] => [...places].sort((a, b) => a - b)
-const listOf = (set: Container): number[] => Array.from(placesOf(set))
+const listOf = (set: PlaceSet): number[] => Array.from(placesOf(set))
 
 describe('sets of places', () => {
   test.each<[string, typeof unite, (a: Set<number>, b: Set<number>) => Set<number>]>([
@@ -117,13 +117,13 @@ describe('sets of places', () => {
 describe('sets of places on disk', () => {
   test('come back as they were, in one form only', () => {
     const property = fc.property(drawn, ({ places, set }) => {
-      const bytes = encodeContainer(set)
+      const bytes = encodePlaceSet(set)
       expect(bytes === undefined).toBe(places.size === 0)
       if (bytes === undefined) return
-      const read = decodeContainer(bytes)
+      const read = decodePlaceSet(bytes)
       expect(listOf(read)).toEqual(ascending(places))
       expect(isCanonical(read)).toBe(true)
-      expect(encodeContainer(copyToBitmap(set))).toEqual(bytes)
+      expect(encodePlaceSet(copyToBitmap(set))).toEqual(bytes)
     })
     fc.assert(property)
   })
@@ -133,17 +133,17 @@ describe('sets of places on disk', () => {
     [chunkArrayEntriesMax + 1, 8_192],
   ])('%i entries take %i bytes', (count, bytes) => {
     const set = setOf(Array.from({ length: count }, (_, i) => i * 16))
-    expect(encodeContainer(set)).toHaveLength(bytes)
-    expect(encodeContainer(copyToBitmap(set))).toHaveLength(bytes)
+    expect(encodePlaceSet(set)).toHaveLength(bytes)
+    expect(encodePlaceSet(copyToBitmap(set))).toHaveLength(bytes)
   })
 
   test('cross the border from array to bitmap and back one entry at a time', () => {
     const small = setOf(Array.from({ length: chunkArrayEntriesMax }, (_, i) => i * 16))
     const large = unite(small, Uint16Array.of(7))
-    expect(encodeContainer(large)).toHaveLength(8_192)
+    expect(encodePlaceSet(large)).toHaveLength(8_192)
     const back = subtract(large, Uint16Array.of(7))
     expect(listOf(back)).toEqual(listOf(small))
-    expect(encodeContainer(back)).toHaveLength(8_190)
+    expect(encodePlaceSet(back)).toHaveLength(8_190)
   })
 
   test('are read from any place in memory', () => {
@@ -154,8 +154,8 @@ describe('sets of places on disk', () => {
     }
     for (const count of [3, 5_000]) {
       const set = setOf(Array.from({ length: count }, (_, i) => i))
-      const bytes = encodeContainer(set) ?? new Uint8Array(0)
-      expect(listOf(decodeContainer(shifted(bytes)))).toEqual(listOf(set))
+      const bytes = encodePlaceSet(set) ?? new Uint8Array(0)
+      expect(listOf(decodePlaceSet(shifted(bytes)))).toEqual(listOf(set))
     }
   })
 })

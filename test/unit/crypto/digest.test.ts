@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { hexOf } from '../../../src/bytes.ts'
-import { termDigest, createKeyring, openKeys } from '../../../src/crypto/keyring.ts'
+import { termDigest, createKeyring, makeKeys } from '../../../src/crypto/keyring.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 test('a term stays as it is when others are made', () => {
-  const scope = openKeys(createKeyring(seededBytes(5))).tenant('a')
+  const scope = makeKeys(createKeyring(seededBytes(5))).tenant('a')
   const [one, other] = ['one', 'other'].map(text => termDigest(scope, 'token-search', text))
   const again = termDigest(scope, 'token-search', 'one')
   expect([one?.length, other?.length]).toEqual([16, 16])

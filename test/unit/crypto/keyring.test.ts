@@ -7,7 +7,7 @@ import {
   createKeyring,
   decodeKeyring,
   encodeKeyring,
-  openKeys,
+  makeKeys,
 } from '../../../src/crypto/keyring.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
@@ -43,10 +43,10 @@ describe('the keyring', () => {
 })
 
 describe('key scopes', () => {
-  const keys = openKeys(keyringOf(1))
+  const keys = makeKeys(keyringOf(1))
 
   test('give each tenant, purpose and installation other keys', () => {
-    const other = openKeys(keyringOf(2))
+    const other = makeKeys(keyringOf(2))
     const scopes = [keys.tenant('a'), keys.tenant('b'), keys.installation, other.tenant('a')]
     const all = scopes.flatMap(scope => [
       scope.indexKey,
@@ -57,7 +57,7 @@ describe('key scopes', () => {
   })
 
   test('give a tenant the same keys again', () => {
-    expect(openKeys(keyringOf(1)).tenant('a').indexKey).toEqual(keys.tenant('a').indexKey)
+    expect(makeKeys(keyringOf(1)).tenant('a').indexKey).toEqual(keys.tenant('a').indexKey)
     expect(keys.tenant('a')).toBe(keys.tenant('a'))
   })
 
@@ -69,7 +69,7 @@ describe('key scopes', () => {
     const { dataKeys, ...others } = keyringOf(1)
     const [first] = dataKeys.map(({ key }) => key)
     const key = (fill: number) => new Uint8Array(32).fill(fill)
-    const scope = openKeys({
+    const scope = makeKeys({
       ...others,
       dataKeys: [
         { number: 1, state: 'readable', key: first ?? key(1) },
@@ -86,15 +86,15 @@ describe('key scopes', () => {
   test('are not made without a current key', () => {
     const { dataKeys, ...others } = keyringOf(1)
     const readable = dataKeys.map(entry => ({ ...entry, state: 'readable' as const }))
-    expect(() => openKeys({ ...others, dataKeys: readable })).toThrow('no current key')
-    expect(() => openKeys({ ...others, dataKeys: [] })).toThrow('no current key')
+    expect(() => makeKeys({ ...others, dataKeys: readable })).toThrow('no current key')
+    expect(() => makeKeys({ ...others, dataKeys: [] })).toThrow('no current key')
   })
 })
 
 test('many key scopes need few memory maps', () => {
   const countMaps = () => readFileSync('/proc/self/maps', 'latin1').split('\n').length
   const before = countMaps()
-  const keys = openKeys(keyringOf(3))
+  const keys = makeKeys(keyringOf(3))
   const scopes = Array.from({ length: 500 }, (_, index) => keys.tenant(`tenant-${index}`))
   expect(countMaps() - before).toBeLessThan(scopes.length / 4)
   const shown = scopes.map(({ indexKey }) => Buffer.from(indexKey).toString('hex'))
@@ -102,7 +102,7 @@ test('many key scopes need few memory maps', () => {
 })
 
 describe('digests', () => {
-  const scope = openKeys(keyringOf(1)).tenant('a')
+  const scope = makeKeys(keyringOf(1)).tenant('a')
 
   test('have fixed lengths', () => {
     expect(uniqueDigest(scope, 'token-id', 'x').length).toBe(32)
@@ -121,7 +121,7 @@ describe('digests', () => {
     expect(text).toMatch(/^[1-9A-HJ-NP-Za-km-z]{44}$/)
     expect(fingerprint(scope, 'card', '4242424242424242')).toBe(text)
     expect(fingerprint(scope, 'token', '4242424242424242')).not.toBe(text)
-    const otherTenant = openKeys(keyringOf(1)).tenant('b')
+    const otherTenant = makeKeys(keyringOf(1)).tenant('b')
     expect(fingerprint(otherTenant, 'card', '4242424242424242')).not.toBe(text)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { portable, primitives, type Primitives } from '../../../src/crypto/primitives.ts'
-import { openAll, sealAll } from '../../../src/crypto/seal.ts'
+import { unsealAll, sealAll } from '../../../src/crypto/seal.ts'
 import { sealScratchBytes, sealSlabBytes } from '../../../src/limits.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
@@ -56,7 +56,7 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
     const { watched, secrets, isWiped } = openWatch(use)
     const { head, values } = sealTexts(textsOf('a'), use)
     const [first = head, second = head] = values
-    const opener = openAll(keyOf, context, head, watched)
+    const opener = unsealAll(keyOf, context, head, watched)
     expect(isWiped()).toBe(true)
     expect(opener.text(0, first)).toBe('record of a')
     expect(secrets.size).toBe(4)
@@ -65,7 +65,7 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
     expect(() => opener.text(0, first.subarray(0, 15))).toThrow('did not open')
     expect(isWiped()).toBe(true)
     const other = Uint8Array.from(head, (byte, at) => (at === head.length - 1 ? byte ^ 1 : byte))
-    expect(() => openAll(keyOf, context, other, watched)).toThrow('did not open')
+    expect(() => unsealAll(keyOf, context, other, watched)).toThrow('did not open')
     expect(isWiped()).toBe(true)
   })
 
@@ -86,7 +86,7 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
   test('what is open at the same time does not disturb each other', () => {
     const [one, other] = ['one', 'other'].map(name => {
       const { head, values } = sealTexts(textsOf(name), use)
-      const opener = openAll(keyOf, context, head, use)
+      const opener = unsealAll(keyOf, context, head, use)
       return (index: number) => opener.text(index, values[index] ?? head)
     })
     const opened = [one?.(0), other?.(0), one?.(1), other?.(1), one?.(0)]
@@ -98,10 +98,10 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
   test('bytes that were opened and values that were sealed stay as they are', () => {
     const { head, values } = sealTexts(textsOf('kept'), use)
     const sealed = [head, ...values].map(part => Buffer.from(part).toString('hex'))
-    const opened = openAll(keyOf, context, head, use).open(1, values[1] ?? head)
+    const opened = unsealAll(keyOf, context, head, use).open(1, values[1] ?? head)
     for (let count = 0; count < 1_000; count += 1) {
       const later = sealTexts(textsOf(String(count)), use)
-      openAll(keyOf, context, later.head, use).text(1, later.values[1] ?? head)
+      unsealAll(keyOf, context, later.head, use).text(1, later.values[1] ?? head)
     }
     expect(Buffer.from(opened).toString()).toBe('data of kept')
     expect([head, ...values].map(part => Buffer.from(part).toString('hex'))).toEqual(sealed)
@@ -112,7 +112,7 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
     for (const length of [0, 1, ...around.flatMap(size => [size - 1, size, size + 1])]) {
       const text = 'ß'.repeat(length / 2) + 'x'.repeat(length % 2)
       const { head, values } = sealTexts([text], use)
-      expect(openAll(keyOf, context, head, use).text(0, values[0] ?? head) === text).toBe(true)
+      expect(unsealAll(keyOf, context, head, use).text(0, values[0] ?? head) === text).toBe(true)
     }
   })
 })

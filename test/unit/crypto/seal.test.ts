@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { portable, primitives, type Primitives } from '../../../src/crypto/primitives.ts'
-import { open, openAll, seal, sealAll, sealOverheadBytes } from '../../../src/crypto/seal.ts'
+import { open, unsealAll, seal, sealAll, sealOverheadBytes } from '../../../src/crypto/seal.ts'
 import { ApiError } from '../../../src/errors.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
@@ -85,7 +85,7 @@ test('one of several values is none alone', () => {
   const place = { number: 1, key }
   const [head, ...values] = sealAll(place, [aad], random(24), [plaintext, plaintext])
   if (head === undefined) throw new Error('nothing was sealed')
-  expect(openAll(keyOf, [aad], head).count).toBe(2)
+  expect(unsealAll(keyOf, [aad], head).count).toBe(2)
   for (const value of values) {
     expect(() => open(keyOf, aad, Buffer.concat([head, value]))).toThrow('did not open')
   }
@@ -95,9 +95,9 @@ test('one of several values is none alone', () => {
 
 test('a head of another length is none', () => {
   const [head = new Uint8Array()] = sealAll({ number: 1, key }, [aad], random(24), [plaintext])
-  expect(openAll(keyOf, [aad], head).count).toBe(1)
+  expect(unsealAll(keyOf, [aad], head).count).toBe(1)
   for (const other of [head.subarray(0, -1), Buffer.concat([head, new Uint8Array(1)])]) {
-    expect(() => openAll(keyOf, [aad], other)).toThrow('did not open')
+    expect(() => unsealAll(keyOf, [aad], other)).toThrow('did not open')
   }
 })
 

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { openCounts, type Coverage } from '../../../scripts/fuzz/coverage.ts'
+import { makeCounts, type Coverage } from '../../../scripts/fuzz/coverage.ts'
 import { fuzz, type Target } from '../../../scripts/fuzz/engine.ts'
 import { canary, resultOf } from '../../../scripts/fuzz/invariants.ts'
 import { openRandom } from '../../../scripts/seed/random.ts'
@@ -13,7 +13,7 @@ const secret = 'Q7#k'
 
 /** Each right character is one more branch; the whole word is a fault. */
 function openMaze() {
-  const counts = openCounts(secret.length + 1)
+  const counts = makeCounts(secret.length + 1)
   const target: Target = {
     seeds: ['aaaa', 'hello'],
     dictionary: ['x'],
@@ -117,7 +117,7 @@ describe('a result of the code under test', () => {
 })
 
 test('counts are told apart by about how many they are, once each', () => {
-  const counts = openCounts(2)
+  const counts = makeCounts(2)
   const settleAfter = (times: number) => {
     for (let time = 0; time < times; time += 1) counts.see(1)
     return counts.settle()

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { openAnswerBudget } from '../../../src/gate/budgets.ts'
+import { makeAnswerBudget } from '../../../src/gate/budgets.ts'
 import { inPieces } from '../../../src/gate/answers.ts'
 import { answerPieceBytes, shortAnswerBytesMax } from '../../../src/limits.ts'
 
@@ -13,7 +13,7 @@ const overloaded = expect.objectContaining({ kind: 'overloaded' })
 
 describe('a budget of answers', () => {
   test('gives one credential its own share, and others theirs', () => {
-    const open = openAnswerBudget(max)
+    const open = makeAnswerBudget(max)
     const hold = open(1)
     hold.needs(4 * unit)
     expect(() => open(1).needs(unit)).toThrow(overloaded)
@@ -23,7 +23,7 @@ describe('a budget of answers', () => {
   })
 
   test('gives all of them together what the process has', () => {
-    const open = openAnswerBudget(max)
+    const open = makeAnswerBudget(max)
     const holds = [1, 2, 3, 4, 5].map(ordinal => open(ordinal))
     for (const hold of holds) hold.needs(2 * unit)
     expect(() => open(6).needs(unit)).toThrow(overloaded)
@@ -32,7 +32,7 @@ describe('a budget of answers', () => {
   })
 
   test('counts the most that one request needs at a time, and no short ones', () => {
-    const open = openAnswerBudget(max)
+    const open = makeAnswerBudget(max)
     const hold = open(1)
     for (const bytes of [unit, 3 * unit, 2 * unit, 4 * unit]) hold.needs(bytes)
     expect(() => open(1).needs(shortAnswerBytesMax + 1)).toThrow(overloaded)
@@ -40,7 +40,7 @@ describe('a budget of answers', () => {
   })
 
   test('lets one answer of any length be made where its credential has none', () => {
-    const open = openAnswerBudget(max)
+    const open = makeAnswerBudget(max)
     const hold = open(1)
     hold.needs(100 * unit)
     expect(() => open(1).needs(unit)).toThrow(overloaded)
@@ -51,7 +51,7 @@ describe('a budget of answers', () => {
   })
 
   test('takes nothing where it refuses, and holds what is there from then on', () => {
-    const open = openAnswerBudget(max)
+    const open = makeAnswerBudget(max)
     const hold = open(1)
     hold.needs(3 * unit)
     const other = open(1)

@@ -3,14 +3,14 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { openBodyBudget } from '../../../src/gate/budgets.ts'
+import { makeBodyBudget } from '../../../src/gate/budgets.ts'
 
 const bounds = { bodyBytesMax: 10, bodiesBytesMax: 100, credentialBodiesBytesMax: 40 }
 const overloaded = expect.objectContaining({ kind: 'overloaded' })
 
 describe('a budget of bodies', () => {
   test('gives one credential its own share, and no more', () => {
-    const open = openBodyBudget(bounds)
+    const open = makeBodyBudget(bounds)
     const holds = Array.from({ length: 4 }, () => open(1))
     for (const hold of holds) hold.take(10)
     expect(() => open(1).take(1)).toThrow(overloaded)
@@ -21,7 +21,7 @@ describe('a budget of bodies', () => {
   })
 
   test('gives all of them together what the process has', () => {
-    const open = openBodyBudget(bounds)
+    const open = makeBodyBudget(bounds)
     const holds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(ordinal => open(ordinal))
     for (const hold of holds) hold.take(10)
     const late = open(11)
@@ -32,7 +32,7 @@ describe('a budget of bodies', () => {
   })
 
   test('takes nothing where it refuses, and gives back what was taken, once', () => {
-    const open = openBodyBudget(bounds)
+    const open = makeBodyBudget(bounds)
     const hold = open(1)
     hold.take(30)
     expect(() => hold.take(11)).toThrow(overloaded)
@@ -44,13 +44,13 @@ describe('a budget of bodies', () => {
   })
 
   test('gives nothing more to a request that was answered', () => {
-    const hold = openBodyBudget(bounds)(1)
+    const hold = makeBodyBudget(bounds)(1)
     hold.release()
     expect(() => hold.take(1)).toThrow(overloaded)
   })
 
   test('always has room for one body of the longest', () => {
-    const open = openBodyBudget({
+    const open = makeBodyBudget({
       bodyBytesMax: 50,
       bodiesBytesMax: 1,
       credentialBodiesBytesMax: 1,

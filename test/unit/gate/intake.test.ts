@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { openBodyBudget } from '../../../src/gate/budgets.ts'
-import { dropBody, leavesMuch, openIntake } from '../../../src/gate/bodies.ts'
+import { makeBodyBudget } from '../../../src/gate/budgets.ts'
+import { dropBody, leavesMuch, makeIntake } from '../../../src/gate/bodies.ts'
 import { shortBodyBytesMax, unreadBodyBytesMax } from '../../../src/limits.ts'
 
 const bounds = {
@@ -32,14 +32,14 @@ function streamed(...texts: readonly string[]) {
   return { request, end, isCancelled: () => isCancelled }
 }
 
-const open = (request: Request, budget = openBodyBudget(bounds), msMax?: number) => {
+const open = (request: Request, budget = makeBodyBudget(bounds), msMax?: number) => {
   const hold = budget(1)
   const allowance = {
     hold,
     bytesMax: bounds.bodyBytesMax,
     ...(msMax === undefined ? {} : { msMax }),
   }
-  return { intake: openIntake(request, allowance), hold }
+  return { intake: makeIntake(request, allowance), hold }
 }
 
 describe('the body of a request', () => {
@@ -56,7 +56,7 @@ describe('the body of a request', () => {
   })
 
   test('in chunks counts as they come, and is refused when they are too many', async () => {
-    const budget = openBodyBudget(bounds)
+    const budget = makeBodyBudget(bounds)
     budget(1).take(10 * shortBodyBytesMax)
     const { request } = streamed(short, 'a', short)
     const { intake } = open(request, budget)
@@ -65,7 +65,7 @@ describe('the body of a request', () => {
   })
 
   test('in chunks takes nothing while it is short', async () => {
-    const budget = openBodyBudget(bounds)
+    const budget = makeBodyBudget(bounds)
     budget(1).take(12 * shortBodyBytesMax)
     const { request, end } = streamed('ab', short.slice(2))
     end()
@@ -80,7 +80,7 @@ describe('the body of a request', () => {
     })
 
   test('that is long counts by what has come of it, however much was declared', async () => {
-    const budget = openBodyBudget(bounds)
+    const budget = makeBodyBudget(bounds)
     const whole = short.repeat(10)
     const { request, end } = streamed(short, 'a')
     const first = open(posted(short.length + 1, request.body ?? ''), budget).intake.read()
@@ -106,7 +106,7 @@ describe('the body of a request', () => {
   })
 
   test('that is short is taken where there is no room for long ones', async () => {
-    const budget = openBodyBudget(bounds)
+    const budget = makeBodyBudget(bounds)
     budget(1).take(12 * shortBodyBytesMax)
     const { intake } = open(posted(short.length, short), budget)
     expect((await intake.read()).length).toBe(short.length)
@@ -121,14 +121,14 @@ describe('the body of a request', () => {
   })
 
   test('over the limit is refused as too large, and takes nothing', async () => {
-    const budget = openBodyBudget(bounds)
+    const budget = makeBodyBudget(bounds)
     const { intake } = open(posted(bounds.bodyBytesMax + 1, short.repeat(11)), budget)
     await expect(intake.read()).rejects.toMatchObject({ kind: 'payload_too_large' })
     budget(2).take(bounds.bodiesBytesMax)
   })
 
   test('that does not end is given up, and what it had is free', async () => {
-    const budget = openBodyBudget(bounds)
+    const budget = makeBodyBudget(bounds)
     const { request } = streamed(short, short)
     const { intake, hold } = open(request, budget, 1)
     await expect(intake.read()).rejects.toMatchObject({ kind: 'request_timeout' })

@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { openLongBodyGate } from '../../../src/gate/budgets.ts'
+import { makeLongBodyGate } from '../../../src/gate/budgets.ts'
 import { longBodiesPerCredentialMax, shortBodyBytesMax } from '../../../src/limits.ts'
 
 const long = shortBodyBytesMax + 1
@@ -15,7 +15,7 @@ interface Body {
 
 /** Bodies that ask to enter in that order, and those that have, by their number. */
 function crowd(bodies: readonly Body[], bytesMax: number, spareBytes = 0) {
-  const gate = openLongBodyGate(bytesMax, spareBytes)
+  const gate = makeLongBodyGate(bytesMax, spareBytes)
   const entered: number[] = []
   const ask = ({ of, bytes }: Body, number: number) =>
     void Promise.resolve(gate.enter(of, bytes)).then(() => entered.push(number))

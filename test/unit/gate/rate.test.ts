@@ -4,12 +4,12 @@
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { openRateLimit } from '../../../src/gate/admission.ts'
+import { makeRateLimit } from '../../../src/gate/admission.ts'
 import { rateBucketsMax } from '../../../src/limits.ts'
 import { fakeClock } from '../../support/seeded.ts'
 
 const freeOf = (perSecond: number | undefined, elapsedMs: () => number) => {
-  const { enter } = openRateLimit(perSecond, elapsedMs)
+  const { enter } = makeRateLimit(perSecond, elapsedMs)
   return (ordinal: number) => enter(ordinal) === 0
 }
 
@@ -66,7 +66,7 @@ describe('a rate limit', () => {
 
   test('counts the items of a call beside the call itself', () => {
     const clock = fakeClock()
-    const { enter, add } = openRateLimit(10, clock.now)
+    const { enter, add } = makeRateLimit(10, clock.now)
     expect([enter(1), add(1, 6)]).toEqual([0, 0])
     expect([enter(1), add(1, 6)]).toEqual([0, 1])
     expect([enter(1), add(1, 0), add(1, 1)]).toEqual([0, 0, 0])
@@ -75,7 +75,7 @@ describe('a rate limit', () => {
 
   test('lets what is larger than a bucket pass once, and then waits for all of it', () => {
     const clock = fakeClock()
-    const { enter, add } = openRateLimit(10, clock.now)
+    const { enter, add } = makeRateLimit(10, clock.now)
     expect([enter(1), enter(1)]).toEqual([0, 0])
     expect(add(1, 99)).toBe(0)
     expect(add(1, 99)).toBeGreaterThan(0)

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { utf8 } from '../../../src/bytes.ts'
-import { createKeyring, openKeys } from '../../../src/crypto/keyring.ts'
-import { jsonRecord, openRow, sealRow } from '../../../src/records/sealed-row.ts'
+import { createKeyring, makeKeys } from '../../../src/crypto/keyring.ts'
+import { jsonRecord, unsealRow, sealRow } from '../../../src/records/sealed-row.ts'
 import { storedRow } from '../../../src/store/clear-header.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const randomBytes = seededBytes(5)
-const keys = openKeys(createKeyring(randomBytes))
+const keys = makeKeys(createKeyring(randomBytes))
 const header = { uniques: [randomBytes(32)], terms: [randomBytes(16)], deadlineMs: 5_000 }
 const tenants = jsonRecord<{ name: string }>('tenant')
 const record = { name: 'Älter' }
@@ -19,13 +19,13 @@ describe('a record as sealed JSON', () => {
 
   test('is one value of a row: the JSON text, in the scope of the installation', () => {
     const sealer = { scope: keys.installation, collection: 'tenant' } as const
-    expect(openRow(sealer, storedRow(1, row)).text(0)).toBe('{"name":"Älter"}')
+    expect(unsealRow(sealer, storedRow(1, row)).text(0)).toBe('{"name":"Älter"}')
     const byHand = sealRow(sealer, randomBytes, header, 2, [utf8('{"name":"b"}')])
     expect(tenants.open(keys, storedRow(1, byHand))).toEqual({ name: 'b' })
   })
 
   test('opens in no other collection, installation or version', () => {
-    const others = openKeys(createKeyring(randomBytes))
+    const others = makeKeys(createKeyring(randomBytes))
     expect(() => jsonRecord('session').open(keys, storedRow(1, row))).toThrow()
     expect(() => tenants.open(others, storedRow(1, row))).toThrow()
     expect(() => tenants.open(keys, storedRow(1, { ...row, version: 3 }))).toThrow()

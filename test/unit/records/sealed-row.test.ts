@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'bun:test'
 import { utf8 } from '../../../src/bytes.ts'
-import { createKeyring, openKeys, type KeyScope } from '../../../src/crypto/keyring.ts'
-import { inNoStore, openRow, sealRow, type RowSealer } from '../../../src/records/sealed-row.ts'
+import { createKeyring, makeKeys, type KeyScope } from '../../../src/crypto/keyring.ts'
+import { inNoStore, unsealRow, sealRow, type RowSealer } from '../../../src/records/sealed-row.ts'
 import { storedRow } from '../../../src/store/clear-header.ts'
 import type { NewRow } from '../../../src/store/contract.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const random = seededBytes(3)
-const keys = openKeys(createKeyring(random))
+const keys = makeKeys(createKeyring(random))
 const sealer: RowSealer = { scope: keys.tenant('a'), collection: 'token' }
 const header = { uniques: [random(32)], terms: [random(16), random(16)], deadlineMs: 5_000 }
 const values = [utf8('the record'), utf8('the data')]
 const row = sealRow(sealer, random, header, 2, values)
 const [head, first, second] = row.parts
 
-const openStored = (stored: NewRow, by = sealer) => openRow(by, storedRow(1, stored))
+const openStored = (stored: NewRow, by = sealer) => unsealRow(by, storedRow(1, stored))
 const textAt = (stored: NewRow, index: number) =>
   Buffer.from(openStored(stored).value(index)).toString()
 
@@ -85,7 +85,7 @@ test('a row that is kept for good keeps no other values alive', () => {
   expect(shared[2]).toBe(shared[1])
   const { parts } = inNoStore(row)
   expect(parts.map(part => part.buffer.byteLength)).toEqual(parts.map(part => part.length))
-  expect(Buffer.from(openRow(sealer, inNoStore(row)).value(1)).toString()).toBe('the data')
+  expect(Buffer.from(unsealRow(sealer, inNoStore(row)).value(1)).toString()).toBe('the data')
 })
 
 test('a row is sealed to the bytes that another implementation gives', () => {

@@ -5,15 +5,15 @@
 import { describe, expect, test } from 'bun:test'
 import { walkedRowsMax } from '../../../src/limits.ts'
 import { walkRows } from '../../../src/records/walk-rows.ts'
-import type { Row, Store, Window } from '../../../src/store/contract.ts'
+import type { Row, Store, PageWindow } from '../../../src/store/contract.ts'
 
 const pause = async () => undefined
 
 const query = { term: new Uint8Array(16) }
 
 /** Rows with the ordinals from `count` down to 1, and every window that was asked for. */
-function storeOf(count: number): { store: Pick<Store, 'page'>; asked: Window[] } {
-  const asked: Window[] = []
+function storeOf(count: number): { store: Pick<Store, 'page'>; asked: PageWindow[] } {
+  const asked: PageWindow[] = []
   const page: Store['page'] = async (_, window) => {
     asked.push(window)
     const { before = count + 1, limit } = window

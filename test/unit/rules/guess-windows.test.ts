@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { openGuessWindows } from '../../../src/rules/guess-windows.ts'
+import { makeGuessWindows } from '../../../src/rules/guess-windows.ts'
 import { guessersMax, guessWindowMs } from '../../../src/limits.ts'
 import { fakeClock } from '../../support/seeded.ts'
 
@@ -12,7 +12,7 @@ const minute = guessWindowMs
 
 function openCounted(budget = 10) {
   const clock = fakeClock()
-  const windows = openGuessWindows(clock.now)
+  const windows = makeGuessWindows(clock.now)
   const take = (count: number, guesser = 1) => windows.take([{ guesser, budget }], count)
   const isFree = (count: number, guesser = 1) => take(count, guesser).waitSeconds === 0
   return { clock, windows, take, isFree }

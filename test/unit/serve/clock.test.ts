@@ -4,7 +4,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { noMark, openClock } from '../../../src/serve/clock.ts'
+import { noMark, makeClock } from '../../../src/serve/clock.ts'
 import {
   clockHoldMs,
   clockLeaseMs,
@@ -360,7 +360,7 @@ describe('the mark', () => {
     const log = () => {
       throw new Error('there is nothing to tell')
     }
-    const clock = openClock({ wall, elapsedMs, mark: noMark, startHoldMs: 0, log })
+    const clock = makeClock({ wall, elapsedMs, mark: noMark, startHoldMs: 0, log })
     expect(clock.now()).toBe(right())
     clock.keep()
   })

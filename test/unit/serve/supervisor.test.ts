@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from 'bun:test'
-import { openSupervisor, type Supervisor } from '../../../src/serve/supervisor.ts'
+import { makeSupervisor, type Supervisor } from '../../../src/serve/supervisor.ts'
 import type { WorkerEnd, WorkerProcess } from '../../../src/serve/worker-process.ts'
 import { workerReadyMsMax, workerRestartMsMax, workerStartsMax } from '../../../src/limits.ts'
 import { until } from '../../support/worker-processes.ts'
@@ -38,7 +38,7 @@ function openFakes(count: number, canStart: (nth: number) => boolean = () => tru
   }
   const log = (event: string) => void events.push(event)
   const parts = { start, wakeOthers: () => void (wakes += 1), elapsedMs: now, log }
-  return { made, events, wakes: () => wakes, supervisor: openSupervisor(count, parts) }
+  return { made, events, wakes: () => wakes, supervisor: makeSupervisor(count, parts) }
 }
 
 /** Lets all that waits for nothing but each other go on, also while the timers are fake. */

@@ -12,7 +12,15 @@ import {
 import { isSameNumber, nearestDouble, type JsonNumber } from '../numbers.ts'
 import { spend, type Run } from '../run.ts'
 import { spendOnNumber, countCodePoints } from '../values.ts'
-import type { Operator, Comparable, FilterQuery, Query, Segment, Selector, Test } from './parse.ts'
+import type {
+  Operator,
+  Comparable,
+  FilterQuery,
+  PathQuery,
+  Segment,
+  Selector,
+  Test,
+} from './parse.ts'
 
 /*
  * Comparisons of JSONPath filters. Source: RFC 9535 section 2.3.5.2.2.
@@ -102,7 +110,7 @@ const compareValues = (
  * paid for, so that nested wildcards and filters end early.
  */
 
-interface Walk {
+interface PathRun {
   readonly root: Json
   readonly run: Run
 }
@@ -116,16 +124,22 @@ const stepsPerNode = 64
  * The values that a query picks from `root`, in no promised order, `most` at most.
  * @throws ApiError `invalid_request` when the walk is too long
  */
-export const findValues = (query: Query, root: Json, run: Run, most: number): Json[] =>
+export const findValues = (query: PathQuery, root: Json, run: Run, most: number): Json[] =>
   findSome({ root, run }, query, root, most)
 
-const findSome = (walk: Walk, query: Query, start: Json, most: number): Json[] => {
+const findSome = (walk: PathRun, query: PathQuery, start: Json, most: number): Json[] => {
   const nodes: Json[] = []
   follow(walk, query, 0, start, node => nodes.push(node) >= most)
   return nodes
 }
 
-const follow = (walk: Walk, query: Query, depth: number, node: Json, visit: Visit): boolean => {
+const follow = (
+  walk: PathRun,
+  query: PathQuery,
+  depth: number,
+  node: Json,
+  visit: Visit,
+): boolean => {
   spend(walk.run, stepsPerNode)
   const segment = query[depth]
   if (segment === undefined) return visit(node)
@@ -136,7 +150,7 @@ const follow = (walk: Walk, query: Query, depth: number, node: Json, visit: Visi
 }
 
 /** The node itself first, then all below it, as deep as the data is. */
-const descend = (walk: Walk, segment: Segment, node: Json, next: Visit): boolean => {
+const descend = (walk: PathRun, segment: Segment, node: Json, next: Visit): boolean => {
   spend(walk.run, stepsPerNode)
   if (select(walk, segment, node, next)) return true
   return someChild(node, child => descend(walk, segment, child, next))
@@ -151,10 +165,10 @@ const someChild = (node: Json, visit: Visit): boolean => {
   return false
 }
 
-const select = (walk: Walk, segment: Segment, node: Json, next: Visit): boolean =>
+const select = (walk: PathRun, segment: Segment, node: Json, next: Visit): boolean =>
   segment.selectors.some(selector => selectOne(walk, selector, node, next))
 
-const selectOne = (walk: Walk, selector: Selector, node: Json, next: Visit): boolean => {
+const selectOne = (walk: PathRun, selector: Selector, node: Json, next: Visit): boolean => {
   switch (selector.kind) {
     case 'name':
       if (!isJsonObject(node)) return false
@@ -175,7 +189,7 @@ const visitOwn = (node: Json | undefined, next: Visit): boolean => node !== unde
 
 /** Section 2.3.4.2.2: bounds from the end, clamped, the upper one open. */
 const selectSlice = (
-  walk: Walk,
+  walk: PathRun,
   slice: Selector & { kind: 'slice' },
   list: readonly Json[],
   next: Visit,
@@ -195,7 +209,7 @@ const selectSlice = (
   return false
 }
 
-const passes = (walk: Walk, test: Test, node: Json): boolean => {
+const passes = (walk: PathRun, test: Test, node: Json): boolean => {
   spend(walk.run, stepsPerNode)
   switch (test.kind) {
     case 'any':
@@ -213,11 +227,11 @@ const passes = (walk: Walk, test: Test, node: Json): boolean => {
   }
 }
 
-const findNodes = (walk: Walk, query: FilterQuery, node: Json, most: number): Json[] =>
+const findNodes = (walk: PathRun, query: FilterQuery, node: Json, most: number): Json[] =>
   findSome(walk, query.segments, query.isRelative ? node : walk.root, most)
 
 /** The value to compare; undefined stands for Nothing (section 2.4.1). */
-const valueOf = (walk: Walk, comparable: Comparable, node: Json): Json | undefined => {
+const valueOf = (walk: PathRun, comparable: Comparable, node: Json): Json | undefined => {
   switch (comparable.kind) {
     case 'constant':
       return comparable.value

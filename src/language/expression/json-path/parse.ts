@@ -29,12 +29,12 @@ export interface Segment {
   readonly selectors: readonly Selector[]
 }
 
-export type Query = readonly Segment[]
+export type PathQuery = readonly Segment[]
 
 /** A query inside a filter: `@` starts at the node under test, `$` at the root. */
 export interface FilterQuery {
   readonly isRelative: boolean
-  readonly segments: Query
+  readonly segments: PathQuery
 }
 
 export type Operator = '==' | '!=' | '<=' | '>=' | '<' | '>'
@@ -93,7 +93,7 @@ const constants: ReadonlyMap<string, boolean | null> = new Map([
  * Parses one query.
  * @throws ApiError `invalid_request` with a position in the query; never echoes it
  */
-export const parseJsonPath = (text: string): Query => {
+export const parseJsonPath = (text: string): PathQuery => {
   const refuse: Cursor['refuse'] = (position, expected) =>
     new ApiError('invalid_request', `position ${position}: ${expected}`)
   const cursor: Cursor = { text, position: 0, refuse }
@@ -104,7 +104,7 @@ export const parseJsonPath = (text: string): Query => {
 }
 
 /** All segments that are next; blanks behind the last one stay. */
-const readSegments = (cursor: Cursor): Query => {
+const readSegments = (cursor: Cursor): PathQuery => {
   const segments: Segment[] = []
   for (;;) {
     const end = cursor.position

@@ -9,14 +9,14 @@ import { keyOf, type KeyedRow } from '../../checks.ts'
 import type { Query } from '../../contract.ts'
 import type { RangeOptions } from 'lmdb'
 import {
-  decodeContainer,
+  decodePlaceSet,
   emptySet,
-  type Container,
-  encodeContainer,
+  type PlaceSet,
+  encodePlaceSet,
   setOf,
   subtract,
   unite,
-} from './bitmap.ts'
+} from './place-set.ts'
 import type { Table } from '../environment.ts'
 import { encodeDeadline } from '../rows.ts'
 
@@ -101,7 +101,7 @@ export function countKeyOf(query: Query): string | undefined {
 }
 
 /** For a store that this process alone writes, one commit at a time. */
-export function openChunkCounts(): ChunkCounts {
+export function makeChunkCounts(): ChunkCounts {
   const counts = new Map<number, Map<string, number>>()
   let moving: ReadonlySet<number> = new Set()
   let kept = 0
@@ -149,13 +149,13 @@ export const noChunkCounts: ChunkCounts = {
 interface Chunk {
   readonly prefix: Uint8Array
   readonly chunk: number
-  readonly set: Container
+  readonly set: PlaceSet
 }
 
 /** The empty set when there is none. @throws ApiError `storage_corrupt` */
-export function readChunk(table: Table, prefix: Uint8Array, chunk: number): Container {
+export function readChunk(table: Table, prefix: Uint8Array, chunk: number): PlaceSet {
   const value = table.getBinary(encodeChunkKey(prefix, chunk))
-  return value === undefined ? emptySet : decodeContainer(value)
+  return value === undefined ? emptySet : decodePlaceSet(value)
 }
 
 /** The numbers of all chunks of a prefix, ascending; `undefined` when there are more than `max`. */
@@ -170,7 +170,7 @@ export function listChunks(table: Table, prefix: Uint8Array, max: number): numbe
 /** Chunks in the order of their keys. @throws ApiError `storage_corrupt` */
 export function* walkChunks(table: Table, range: RangeOptions): Generator<Chunk> {
   for (const { key, value } of table.getRange(range)) {
-    yield { ...decodeChunkKey(key), set: decodeContainer(value) }
+    yield { ...decodeChunkKey(key), set: decodePlaceSet(value) }
   }
 }
 
@@ -184,7 +184,7 @@ interface ChunkDraft {
   readonly prefix: Uint8Array
   readonly chunk: number
   /** As stored. */
-  readonly set: Container
+  readonly set: PlaceSet
   /** Places that will be in the set, or not; the last word counts. */
   readonly places: Map<number, boolean>
 }
@@ -201,10 +201,10 @@ interface Posting {
   readonly isIn: boolean
 }
 
-export const openPostingDraft = (table: Table): PostingDraft => ({ table, chunks: new Map() })
+export const makePostingDraft = (table: Table): PostingDraft => ({ table, chunks: new Map() })
 
 /** @throws ApiError `storage_corrupt` when the chunk as stored is none */
-function openChunk(
+function draftChunk(
   { table, chunks }: PostingDraft,
   key: string,
   prefix: Uint8Array,
@@ -242,7 +242,7 @@ export function termPostings(
     row.termKeys.forEach((key, i) => {
       const term = digests[i]
       if (term === undefined || others.has(key)) return
-      postings.push({ draft: openChunk(terms, key, term, chunk), low, isIn })
+      postings.push({ draft: draftChunk(terms, key, term, chunk), low, isIn })
     })
   }
   if (from !== undefined) collect(from, keysOf(to), false)
@@ -262,7 +262,7 @@ export function deadlinePostings(
   if (before === after) return []
   const posting = (deadlineMs: number, isIn: boolean): Posting => {
     const prefix = encodeDeadline(deadlineMs)
-    const draft = openChunk(deadlines, keyOf(prefix), prefix, chunkOf(ordinal))
+    const draft = draftChunk(deadlines, keyOf(prefix), prefix, chunkOf(ordinal))
     return { draft, low: lowOf(ordinal), isIn }
   }
   return [
@@ -280,5 +280,5 @@ export function chunkEntry({ prefix, chunk, set, places }: ChunkDraft): {
   const leaving: number[] = []
   for (const [low, isIn] of places) (isIn ? entering : leaving).push(low)
   const next = unite(subtract(set, setOf(leaving)), setOf(entering))
-  return { key: encodeChunkKey(prefix, chunk), value: encodeContainer(next) }
+  return { key: encodeChunkKey(prefix, chunk), value: encodePlaceSet(next) }
 }

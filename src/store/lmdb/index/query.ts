@@ -4,7 +4,7 @@
  */
 import { chunkOrdinals } from '../../../limits.ts'
 import { keyOf, isMatch } from '../../checks.ts'
-import type { Digest, Query, Page, Row, Window } from '../../contract.ts'
+import type { Digest, Query, Page, Row, PageWindow } from '../../contract.ts'
 import {
   chunkOf,
   lowOf,
@@ -21,12 +21,12 @@ import {
   setOf,
   subtract,
   uniteAll,
-  type Container,
+  type PlaceSet,
   countBelow,
   countOf,
   eachPlace,
   pickNewest,
-} from './bitmap.ts'
+} from './place-set.ts'
 import { type Environment, readNextOrdinal } from '../environment.ts'
 import { readUnique, readHeldRow, readIndexedRow, decodeDeadline, dueRange } from '../rows.ts'
 import { assertStored, attempt } from '../../../errors.ts'
@@ -41,18 +41,18 @@ interface TermPlan {
   listedMax: number
   listed: number[] | undefined
   chunk: number
-  set: Container
+  set: PlaceSet
 }
 
 /** A query whose uniques are looked up: what is not a term is a given set, by chunk. */
-type Plan =
+type QueryPlan =
   | TermPlan
-  | { readonly sets: ReadonlyMap<number, Container> }
-  | { readonly all: readonly Plan[] }
-  | { readonly any: readonly Plan[] }
-  | { readonly from: Plan; readonly except: Plan }
+  | { readonly sets: ReadonlyMap<number, PlaceSet> }
+  | { readonly all: readonly QueryPlan[] }
+  | { readonly any: readonly QueryPlan[] }
+  | { readonly from: QueryPlan; readonly except: QueryPlan }
 
-function setsOf(ordinals: readonly number[]): Plan {
+function setsOf(ordinals: readonly number[]): QueryPlan {
   const places = new Map<number, number[]>()
   for (const ordinal of ordinals) {
     const chunk = chunkOf(ordinal)
@@ -63,7 +63,7 @@ function setsOf(ordinals: readonly number[]): Plan {
   return { sets: new Map([...places].map(([chunk, lows]) => [chunk, setOf(lows)])) }
 }
 
-function planUnique(environment: Environment, unique: Digest): Plan {
+function planUnique(environment: Environment, unique: Digest): QueryPlan {
   const ordinal = readUnique(environment, unique)?.ordinal
   return setsOf(ordinal === undefined ? [] : [ordinal])
 }
@@ -77,7 +77,7 @@ function planTerm(plans: Map<string, TermPlan>, term: Digest): TermPlan {
   return plan
 }
 
-function planNode(env: Environment, plans: Map<string, TermPlan>, query: Query): Plan {
+function planNode(env: Environment, plans: Map<string, TermPlan>, query: Query): QueryPlan {
   if ('term' in query) return planTerm(plans, query.term)
   if ('unique' in query) return planUnique(env, query.unique)
   if ('ordinals' in query) return setsOf(query.ordinals)
@@ -87,7 +87,7 @@ function planNode(env: Environment, plans: Map<string, TermPlan>, query: Query):
 }
 
 /** @throws ApiError `storage_corrupt` */
-const planQuery = (environment: Environment, query: Query): Plan =>
+const planQuery = (environment: Environment, query: Query): QueryPlan =>
   planNode(environment, new Map(), query)
 
 function listTerm({ terms }: Environment, plan: TermPlan, max: number): number[] | undefined {
@@ -98,7 +98,7 @@ function listTerm({ terms }: Environment, plan: TermPlan, max: number): number[]
   return plan.listed
 }
 
-function readTerm({ terms }: Environment, plan: TermPlan, chunk: number): Container {
+function readTerm({ terms }: Environment, plan: TermPlan, chunk: number): PlaceSet {
   if (plan.chunk !== chunk) {
     plan.set = readChunk(terms, plan.term, chunk)
     plan.chunk = chunk
@@ -110,7 +110,7 @@ function readTerm({ terms }: Environment, plan: TermPlan, chunk: number): Contai
  * The chunks of a plan in ascending order, a few too many at most; `undefined` when more than
  * `max` of some term would have to be listed. Within `all` the shortest list is enough.
  */
-function listCandidates(env: Environment, plan: Plan, max: number): number[] | undefined {
+function listCandidates(env: Environment, plan: QueryPlan, max: number): number[] | undefined {
   if ('term' in plan) return listTerm(env, plan, max)
   if ('sets' in plan) return [...plan.sets.keys()].sort((a, b) => a - b)
   if ('from' in plan) return listCandidates(env, plan.from, max)
@@ -138,7 +138,7 @@ const growth = 16
  * that a rare term spares the listing of every common one beside it. Of a store of one chunk none
  * is listed: to look into that chunk costs less than to ask for a list.
  */
-function candidateChunks(environment: Environment, plan: Plan): number[] {
+function candidateChunks(environment: Environment, plan: QueryPlan): number[] {
   if (readNextOrdinal(environment) <= chunkOrdinals) return [0]
   for (let max = firstMax; ; max *= growth) {
     const chunks = listCandidates(environment, plan, max)
@@ -147,7 +147,7 @@ function candidateChunks(environment: Environment, plan: Plan): number[] {
 }
 
 /** What matches within one chunk. @throws ApiError `storage_corrupt` */
-function evaluateChunk(env: Environment, plan: Plan, chunk: number): Container {
+function evaluateChunk(env: Environment, plan: QueryPlan, chunk: number): PlaceSet {
   if ('term' in plan) return readTerm(env, plan, chunk)
   if ('sets' in plan) return plan.sets.get(chunk) ?? emptySet
   if ('any' in plan) return uniteAll(plan.any.map(part => evaluateChunk(env, part, chunk)))
@@ -155,7 +155,7 @@ function evaluateChunk(env: Environment, plan: Plan, chunk: number): Container {
     const from = evaluateChunk(env, plan.from, chunk)
     return from.length === 0 ? from : subtract(from, evaluateChunk(env, plan.except, chunk))
   }
-  let found: Container | undefined
+  let found: PlaceSet | undefined
   for (const part of plan.all) {
     if (found?.length === 0) break
     const set = evaluateChunk(env, part, chunk)
@@ -173,8 +173,8 @@ function evaluateChunk(env: Environment, plan: Plan, chunk: number): Container {
  */
 
 /** The ordinals whose deadline has passed, by chunk. Few, while the sweep runs. */
-function readGone(environment: Environment, nowMs: number): Map<number, Container> {
-  const sets = new Map<number, Container[]>()
+function readExpired(environment: Environment, nowMs: number): Map<number, PlaceSet> {
+  const sets = new Map<number, PlaceSet[]>()
   const range = dueRange(nowMs)
   if (range === undefined) return new Map()
   for (const { chunk, set } of walkChunks(environment.deadlines, range)) {
@@ -192,26 +192,26 @@ function placesBelow(before: number | undefined, chunk: number): number {
 }
 
 /** A question at one state of the store. */
-interface Asked {
+interface Snapshot {
   readonly environment: Environment
   readonly counts: ChunkCounts
   readonly key: string | undefined
-  readonly plan: Plan
-  readonly gone: ReadonlyMap<number, Container>
+  readonly plan: QueryPlan
+  readonly expired: ReadonlyMap<number, PlaceSet>
 }
 
-/** What matches within a chunk and is not gone: how many, and which where that is asked for. */
+/** What matches within a chunk and has not expired: how many, and which where that is asked for. */
 interface Matches {
   readonly count: number
-  readonly places: () => Container
+  readonly places: () => PlaceSet
 }
 
-function matchChunk({ environment, counts, key, plan, gone }: Asked, chunk: number): Matches {
-  const ended = gone.get(chunk)
-  let set: Container | undefined
-  const places = (): Container =>
-    (set ??= subtract(evaluateChunk(environment, plan, chunk), ended ?? emptySet))
-  if (ended !== undefined) return { count: countOf(places()), places }
+function matchChunk({ environment, counts, key, plan, expired }: Snapshot, chunk: number): Matches {
+  const removed = expired.get(chunk)
+  let set: PlaceSet | undefined
+  const places = (): PlaceSet =>
+    (set ??= subtract(evaluateChunk(environment, plan, chunk), removed ?? emptySet))
+  if (removed !== undefined) return { count: countOf(places()), places }
   const known = counts.get(key, chunk)
   if (known !== undefined) return { count: known, places }
   const count = countOf(places())
@@ -219,7 +219,10 @@ function matchChunk({ environment, counts, key, plan, gone }: Asked, chunk: numb
   return { count, places }
 }
 
-function selectOrdinals(asked: Asked, window: Window): { ordinals: number[]; total: number } {
+function selectOrdinals(
+  asked: Snapshot,
+  window: PageWindow,
+): { ordinals: number[]; total: number } {
   const ordinals: number[] = []
   let total = 0
   let skip = window.offset
@@ -246,11 +249,11 @@ export function readPage(
   environment: Environment,
   counts: ChunkCounts,
   query: Query,
-  window: Window,
+  window: PageWindow,
 ): Page {
   const plan = planQuery(environment, query)
-  const gone = readGone(environment, window.nowMs)
-  const asked = { environment, counts, key: countKeyOf(query), plan, gone }
+  const expired = readExpired(environment, window.nowMs)
+  const asked = { environment, counts, key: countKeyOf(query), plan, expired }
   const { ordinals, total } = selectOrdinals(asked, window)
   const rows = ordinals.map(ordinal => {
     const row = readIndexedRow(environment, ordinal)

@@ -8,14 +8,14 @@
 import {
   ownPages,
   type Span,
-  type Walk,
+  type PageWalk,
   treeDepthMax,
   walkTree,
   type TreeShape,
 } from './page-tree.ts'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { textOf } from '../../../bytes.ts'
+import { utf8Text } from '../../../bytes.ts'
 import { findingsMax } from '../../../limits.ts'
 import { assertStored, attempt } from '../../../errors.ts'
 import { tableNames } from '../environment.ts'
@@ -42,7 +42,7 @@ interface FreePages {
 const readI64 = (view: DataView, at: number): number =>
   view.getUint32(at, true) + view.getInt32(at + 4, true) * 2 ** 32
 
-function takeRun(walk: Walk, free: FreePages, first: number, count: number): boolean {
+function takeRun(walk: PageWalk, free: FreePages, first: number, count: number): boolean {
   const { owners, meta } = walk
   if (first + count > meta.lastPage + 1) return false
   const inFile = Math.max(0, Math.min(count, owners.length - first))
@@ -51,7 +51,7 @@ function takeRun(walk: Walk, free: FreePages, first: number, count: number): boo
 }
 
 /** @returns whether it is a list of pages that nothing else owns */
-export function takeFreeList(walk: Walk, free: FreePages, { buffer, from, to }: Span): boolean {
+export function takeFreeList(walk: PageWalk, free: FreePages, { buffer, from, to }: Span): boolean {
   const entries = (to - from) / entryBytes - 1
   if (!Number.isInteger(entries) || entries < 0) return false
   const count = readI64(buffer.view, from)
@@ -107,7 +107,7 @@ const tableShape = (levels: number): TreeShape => ({
 })
 
 /** @returns how many pages behind the end of the file are free */
-function walkFreePages(walk: Walk): number {
+function walkFreePages(walk: PageWalk): number {
   const free: FreePages = { behindEnd: 0 }
   const { meta } = walk
   const isWhole = walkTree(walk, meta.freePages, {
@@ -123,7 +123,7 @@ function walkFreePages(walk: Walk): number {
   return free.behindEnd
 }
 
-function readTables(walk: Walk): ReadonlyMap<string, TreeRecord> {
+function readTables(walk: PageWalk): ReadonlyMap<string, TreeRecord> {
   const records = new Map<string, TreeRecord>()
   const isWhole = walkTree(walk, walk.meta.tables, {
     compare: compareBytes,
@@ -132,7 +132,7 @@ function readTables(walk: Walk): ReadonlyMap<string, TreeRecord> {
     accepts({ buffer: { bytes }, from, to }, value) {
       if (value.to - value.from !== treeRecordBytes) return false
       const record = decodeTreeRecord(value.buffer.view, value.from)
-      records.set(textOf(bytes.subarray(from, to)), record)
+      records.set(utf8Text(bytes.subarray(from, to)), record)
       return record.flags === 0
     },
   })
@@ -141,7 +141,7 @@ function readTables(walk: Walk): ReadonlyMap<string, TreeRecord> {
 }
 
 /** Tables are made one by one, before anything is written: only an empty store may lack some. */
-function walkTables(walk: Walk, levels: number): void {
+function walkTables(walk: PageWalk, levels: number): void {
   const records = readTables(walk)
   const isEmpty = [...records.values()].every(({ entries }) => entries === 0)
   for (const name of tableNames) {
@@ -188,7 +188,7 @@ interface Walked {
 /** @param levels how far down each table is walked */
 function walkPages(file: DataFile, meta: MetaPage, levels: number): Walked {
   const damaged = new Set<number>()
-  const walk: Walk = {
+  const walk: PageWalk = {
     file,
     meta,
     owners: new Uint8Array(pagesIn(file, meta)),

@@ -14,14 +14,14 @@ import type { Row } from '../../contract.ts'
 import { attempt } from '../../../errors.ts'
 import { chunkOf, decodeChunkKey, lowOf, ordinalOf, readChunk } from '../index/postings.ts'
 import {
-  decodeContainer,
+  decodePlaceSet,
   isCanonical,
   countOf,
   emptySet,
   hasPlace,
   placesOf,
-  type Container,
-} from '../index/bitmap.ts'
+  type PlaceSet,
+} from '../index/place-set.ts'
 import {
   decodeDeadline,
   encodeDeadline,
@@ -76,7 +76,7 @@ type IsPosted = (prefix: Uint8Array, ordinal: number) => boolean
 /** Rows come in order and share most terms, so that chunks of the latest ones are kept. */
 function lookUpPostings(table: Table): IsPosted {
   let chunk = -1
-  let kept = new Map<string, Container>()
+  let kept = new Map<string, PlaceSet>()
   return (prefix, ordinal) => {
     if (chunkOf(ordinal) !== chunk || kept.size >= chunksKeptMax) {
       chunk = chunkOf(ordinal)
@@ -169,7 +169,7 @@ function* findOrphanPostings(
 ): Generator<Finding> {
   for (const { key, value } of table.getRange()) {
     const place = attempt(() => decodeChunkKey(key))
-    const set = attempt(() => decodeContainer(value))
+    const set = attempt(() => decodePlaceSet(value))
     if (place === undefined || set === undefined || !isCanonical(set)) continue
     for (const low of placesOf(set)) {
       const ordinal = ordinalOf(place.chunk, low)
@@ -188,7 +188,7 @@ function* checkPostings(
   let entries = 0
   for (const { key, value } of table.getRange()) {
     const place = attempt(() => decodeChunkKey(key))
-    const set = attempt(() => decodeContainer(value))
+    const set = attempt(() => decodePlaceSet(value))
     if (place === undefined) yield { kind: kinds.damaged }
     else if (set === undefined || !isCanonical(set)) {
       yield { kind: kinds.damaged, ordinal: ordinalOf(place.chunk, 0) }

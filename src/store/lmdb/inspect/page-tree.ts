@@ -46,7 +46,7 @@ export interface TreeShape {
 }
 
 /** The file under way, shared by its trees. */
-export interface Walk {
+export interface PageWalk {
   readonly file: DataFile
   readonly meta: MetaPage
   /** By page: 1 where something owns it. Pages behind the end of the file have no place. */
@@ -57,7 +57,7 @@ export interface Walk {
 }
 
 interface Tree {
-  readonly walk: Walk
+  readonly walk: PageWalk
   readonly shape: TreeShape
   readonly depth: number
   branchPages: number
@@ -69,7 +69,7 @@ interface Tree {
 }
 
 /** A page and what the one above says of it: its keys are from `low` on and below `high`. */
-interface Step {
+interface PageVisit {
   readonly page: number
   readonly depth: number
   readonly transaction: number
@@ -78,7 +78,7 @@ interface Step {
 }
 
 /** A page that was read, with its header in order. */
-interface Opened extends Step {
+interface Opened extends PageVisit {
   readonly buffer: PageBuffer
   readonly nodes: number
   readonly nodesFrom: number
@@ -91,7 +91,7 @@ interface Node {
 }
 
 /** Takes pages for an owner; `false` when one of them has another, or is none of the file. */
-export function ownPages({ owners }: Walk, first: number, count: number): boolean {
+export function ownPages({ owners }: PageWalk, first: number, count: number): boolean {
   const end = first + count
   if (first < metaPages || end > owners.length) return false
   for (let page = first; page < end; page += 1) {
@@ -101,7 +101,7 @@ export function ownPages({ owners }: Walk, first: number, count: number): boolea
   return true
 }
 
-function openPage({ walk, depth }: Tree, step: Step): Opened | undefined {
+function visitPage({ walk, depth }: Tree, step: PageVisit): Opened | undefined {
   const { pageBytes } = walk.meta
   if (!ownPages(walk, step.page, 1)) return undefined
   const buffer = (walk.buffers[step.depth] ??= makePageBuffer(pageBytes))
@@ -142,7 +142,7 @@ const bytesOfNode = ({ key }: Node, dataBytes: number): number =>
  * Data in pages of its own: a run of them with one header. A run may be longer than its data needs:
  * where data is put again in one transaction, the engine keeps the run and does not shorten it.
  */
-function openOverflow(tree: Tree, node: Node, transaction: number): Span | undefined {
+function readOverflow(tree: Tree, node: Node, transaction: number): Span | undefined {
   const { walk } = tree
   const { pageBytes } = walk.meta
   const { view } = node.key.buffer
@@ -178,7 +178,7 @@ function walkLeaf(tree: Tree, leaf: Opened): boolean {
       return false
     }
     const inPage = { buffer: leaf.buffer, from: key.to, to: key.to + node.size }
-    const value = isBig ? openOverflow(tree, node, leaf.transaction) : inPage
+    const value = isBig ? readOverflow(tree, node, leaf.transaction) : inPage
     if (value === undefined || !accepts(key, value)) return false
     free -= bytesOfNode(node, dataBytes)
     before = key
@@ -226,8 +226,8 @@ function walkBranch(tree: Tree, branch: Opened): boolean {
   return true
 }
 
-function walkPage(tree: Tree, step: Step): void {
-  const opened = openPage(tree, step)
+function walkPage(tree: Tree, step: PageVisit): void {
+  const opened = visitPage(tree, step)
   const isLeaf = step.depth === tree.depth
   if (isLeaf) tree.leafPages += 1
   else tree.branchPages += 1
@@ -241,7 +241,7 @@ function walkPage(tree: Tree, step: Step): void {
  * Reports each damaged page of a tree.
  * @returns whether the record agrees with what was found, as far as that can be told
  */
-export function walkTree(walk: Walk, record: TreeRecord, shape: TreeShape): boolean {
+export function walkTree(walk: PageWalk, record: TreeRecord, shape: TreeShape): boolean {
   const { root: page, depth } = record
   if (page === undefined ? depth !== 0 : depth < 1 || depth > treeDepthMax) return false
   const counts = { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 }

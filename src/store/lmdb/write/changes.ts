@@ -6,7 +6,7 @@ import { keyRow, type KeyedRow, checkChange, checkCount, checkRow } from '../../
 import type { Digest, Change, NewRow, WriteOutcome } from '../../contract.ts'
 import { type Environment, readMeta, type Meta, faultOf } from '../environment.ts'
 import {
-  openPostingDraft,
+  makePostingDraft,
   type PostingDraft,
   deadlinePostings,
   termPostings,
@@ -66,7 +66,7 @@ interface SetDraft {
 }
 
 /** @throws ApiError `storage_corrupt` */
-export function openGroupDraft(environment: Environment): GroupDraft {
+export function makeGroupDraft(environment: Environment): GroupDraft {
   const meta = readMeta(environment)
   return {
     environment,
@@ -75,12 +75,12 @@ export function openGroupDraft(environment: Environment): GroupDraft {
     rows: new Map(),
     stored: new Map(),
     holdings: new Map(),
-    terms: openPostingDraft(environment.terms),
-    deadlines: openPostingDraft(environment.deadlines),
+    terms: makePostingDraft(environment.terms),
+    deadlines: makePostingDraft(environment.deadlines),
   }
 }
 
-const openSetDraft = (group: GroupDraft): SetDraft => ({
+const makeSetDraft = (group: GroupDraft): SetDraft => ({
   group,
   nextOrdinal: group.nextOrdinal,
   generation: group.generation,
@@ -272,7 +272,7 @@ function joinGroup({ group, moves, holdings, nextOrdinal, generation }: SetDraft
 }
 
 function decideSet(group: GroupDraft, changes: readonly PreparedChange[]): WriteOutcome {
-  const draft = openSetDraft(group)
+  const draft = makeSetDraft(group)
   for (const [at, change] of changes.entries()) {
     const refused = applyChange(draft, change, at)
     if (refused) return refused

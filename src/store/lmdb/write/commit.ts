@@ -178,7 +178,7 @@ async function overdue(
  * @param processes how many write the store. Each of the others may keep a transaction from
  *   beginning: those whose own commits are overdue must not take this one with them
  */
-export function openCommitQueue(
+export function makeCommitQueue(
   commitGroup: CommitGroup,
   onFailure: (cause: unknown) => void = () => {},
   processes = 1,

@@ -17,7 +17,7 @@ import {
   type PreparedChange,
   applySet,
   type SetResult,
-  openGroupDraft,
+  makeGroupDraft,
   type GroupDraft,
 } from './changes.ts'
 import { FFIType } from 'bun:ffi'
@@ -50,7 +50,7 @@ const storageFull = () => new ApiError('storage_full', 'The storage is full. Rea
 const addsBytes = (change: Change): boolean => 'insert' in change || 'replace' in change
 
 /** @returns a check of one write: throws ApiError `storage_full` when it adds and room is short */
-export function openSpaceGuard(freeBytes: FreeBytes): (changes: readonly Change[]) => void {
+export function makeSpaceGuard(freeBytes: FreeBytes): (changes: readonly Change[]) => void {
   let isShort: boolean | undefined
   return changes => {
     if (!changes.some(addsBytes)) return
@@ -145,7 +145,7 @@ export function openReserve(
  */
 
 /** One put, or the removal of a key. */
-interface Step {
+interface Put {
   readonly table: Table
   readonly key: Uint8Array
   readonly value: Uint8Array | undefined
@@ -154,7 +154,7 @@ interface Step {
 }
 
 /** New rows stand in the order of their ordinals, as they were given. */
-const rowSteps = ({ rows, environment, meta }: GroupDraft): Step[] =>
+const rowSteps = ({ rows, environment, meta }: GroupDraft): Put[] =>
   [...rows].map(([ordinal, row]) => ({
     table: environment.rows,
     key: encodeRowKey(ordinal),
@@ -163,7 +163,7 @@ const rowSteps = ({ rows, environment, meta }: GroupDraft): Step[] =>
   }))
 
 /** Uniques of a row that was moved carry its new version; a holder is always a moved row. */
-const uniqueSteps = ({ rows, holdings, environment }: GroupDraft): Step[] =>
+const uniqueSteps = ({ rows, holdings, environment }: GroupDraft): Put[] =>
   [...holdings.values()].map(({ unique, ordinal }) => {
     const version = ordinal === undefined ? undefined : rows.get(ordinal)?.row.version
     const isHeld = ordinal !== undefined && version !== undefined
@@ -171,18 +171,18 @@ const uniqueSteps = ({ rows, holdings, environment }: GroupDraft): Step[] =>
     return { table: environment.uniques, key: unique, value }
   })
 
-const chunkSteps = ({ table, chunks }: PostingDraft): Step[] =>
+const chunkSteps = ({ table, chunks }: PostingDraft): Put[] =>
   [...chunks.values()]
     .filter(({ places }) => places.size > 0)
     .map(chunk => ({ table, ...chunkEntry(chunk) }))
 
-function metaSteps({ environment, meta, nextOrdinal, generation }: GroupDraft): Step[] {
+function metaSteps({ environment, meta, nextOrdinal, generation }: GroupDraft): Put[] {
   if (nextOrdinal === meta.nextOrdinal && generation === meta.generation) return []
   const entries = metaEntries({ nextOrdinal, generation })
   return entries.map(([key, value]) => ({ table: environment.meta, key, value }))
 }
 
-const stepsOf = (draft: GroupDraft): Step[] => [
+const stepsOf = (draft: GroupDraft): Put[] => [
   ...rowSteps(draft),
   ...uniqueSteps(draft),
   ...chunkSteps(draft.terms),
@@ -192,7 +192,7 @@ const stepsOf = (draft: GroupDraft): Step[] => [
 
 interface Decided {
   readonly results: readonly SetResult[]
-  readonly steps: readonly Step[]
+  readonly steps: readonly Put[]
   /** In which rows move, so that any term or deadline of theirs may change. */
   readonly chunks: ReadonlySet<number>
 }
@@ -204,7 +204,7 @@ function decideGroup(
   roomBytes: number,
 ): Decided {
   try {
-    const draft = openGroupDraft(environment)
+    const draft = makeGroupDraft(environment)
     const results = sets.map(set => {
       const fault = faultOfRoom(roomBytes, set)
       return fault === undefined ? applySet(draft, set) : { fault }
@@ -235,7 +235,7 @@ function staged(value: Uint8Array): Uint8Array {
  * Told so wrongly it puts nothing, and says false. `readMeta` has checked that it is not wrong, but
  * a row that was answered must not hang on that.
  */
-export function takeStep({ table, key, value, isLast = false }: Step): void {
+export function takeStep({ table, key, value, isLast = false }: Put): void {
   if (value === undefined) {
     table.removeSync(key)
     return

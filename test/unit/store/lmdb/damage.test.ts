@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { ApiError } from '../../../../src/errors.ts'
 import {
-  decodeContainer,
+  decodePlaceSet,
   isCanonical,
   copyToBitmap,
-} from '../../../../src/store/lmdb/index/bitmap.ts'
+} from '../../../../src/store/lmdb/index/place-set.ts'
 import { decodeChunkKey } from '../../../../src/store/lmdb/index/postings.ts'
 import {
   decodeDeadline,
@@ -36,9 +36,9 @@ describe('bytes that nothing of ours writes are storage_corrupt', () => {
     ['a unique entry of 11 bytes', () => decodeUniqueEntry(bytes(11))],
     ['a chunk key without prefix', () => decodeChunkKey(bytes(4))],
     ['a deadline of 5 bytes', () => decodeDeadline(bytes(5))],
-    ['an empty chunk', () => decodeContainer(bytes(0))],
-    ['a chunk of odd length', () => decodeContainer(bytes(3))],
-    ['a chunk longer than a bitmap', () => decodeContainer(bytes(8_194))],
+    ['an empty chunk', () => decodePlaceSet(bytes(0))],
+    ['a chunk of odd length', () => decodePlaceSet(bytes(3))],
+    ['a chunk longer than a bitmap', () => decodePlaceSet(bytes(8_194))],
     ['an empty row', () => decodeRow(bytes(0), 1)],
     ['a row shorter than its header', () => decodeRow(bytes(16), 1)],
   ])('%s', (_, read) => expectCorrupt(read))

@@ -5,7 +5,7 @@
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openLockWaker } from '../../../../src/store/lmdb/lock-waiters.ts'
+import { makeLockWaker } from '../../../../src/store/lmdb/lock-waiters.ts'
 import { temporaryFolder } from '../../../support/folders.ts'
 import { startSleeper } from '../../../support/lock-sleepers.ts'
 
@@ -26,30 +26,30 @@ test.skipIf(!isLinux)('all that sleep in front of any word of the head are woken
   const { folder, file } = makeFolder()
   const offsets = [0, 0x40, 0x40, pageBytes - 4]
   const sleepers = await Promise.all(offsets.map(offset => startSleeper(file, offset)))
-  openLockWaker(folder)()
+  makeLockWaker(folder)()
   expect(await Promise.all(sleepers.map(({ exited }) => exited))).toEqual([0, 0, 0, 0])
 })
 
 test.skipIf(!isLinux)('nobody is woken in front of another lock, nor behind the head', async () => {
   const [own, other] = [makeFolder(), makeFolder()]
   const sleepers = [await startSleeper(own.file, pageBytes), await startSleeper(other.file, 0x40)]
-  openLockWaker(own.folder)()
+  makeLockWaker(own.folder)()
   const last = await startSleeper(own.file, 0x40)
-  openLockWaker(own.folder)()
+  makeLockWaker(own.folder)()
   expect(await last.exited).toBe(0)
   expect(sleepers.map(({ exitCode }) => exitCode)).toEqual([null, null])
   for (const sleeper of sleepers) sleeper.kill('SIGKILL')
 })
 
 test('where there is no lock file yet, or an empty one, nothing happens', () => {
-  openLockWaker(temporaryFolder())()
+  makeLockWaker(temporaryFolder())()
   const { folder } = makeFolder(new Uint8Array())
-  openLockWaker(folder)()
+  makeLockWaker(folder)()
 })
 
 test.skipIf(!isLinux)('the file stays as it was', async () => {
   const content = crypto.getRandomValues(new Uint8Array(2 * pageBytes))
   const { folder, file } = makeFolder(content)
-  openLockWaker(folder)()
+  makeLockWaker(folder)()
   expect(await Bun.file(file).bytes()).toEqual(content)
 })

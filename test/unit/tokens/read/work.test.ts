@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { turnStepsMax } from '../../../../src/limits.ts'
-import { openWork } from '../../../../src/tokens/read/work.ts'
+import { makeWork } from '../../../../src/tokens/read/work.ts'
 
 const turnsOf = (isWaiting: boolean) => ({
   noteRequest: () => {},
@@ -14,7 +14,7 @@ const turnsOf = (isWaiting: boolean) => ({
 const credential = { ordinal: 1, version: 1 }
 
 test('others have their turn once enough was evaluated, also where no time has passed', () => {
-  const work = openWork({ elapsedMs: () => 0, turns: turnsOf(false) }, { credential })
+  const work = makeWork({ elapsedMs: () => 0, turns: turnsOf(false) }, { credential })
   work.meter.stepsSpent += turnStepsMax - 1
   expect(work.pause()).toBeUndefined()
   work.meter.stepsSpent += 1
@@ -26,7 +26,7 @@ test('others have their turn once enough was evaluated, also where no time has p
 
 test('work begins with a turn while other work of its credential waits for one', () => {
   const open = (isWaiting: boolean) =>
-    openWork({ elapsedMs: () => 0, turns: turnsOf(isWaiting) }, { credential })
+    makeWork({ elapsedMs: () => 0, turns: turnsOf(isWaiting) }, { credential })
   const behind = open(true)
   expect(behind.pause()).toBeInstanceOf(Promise)
   expect(behind.pause()).toBeUndefined()

@@ -3,12 +3,12 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { createKeyring, openKeys } from '../../../../src/crypto/keyring.ts'
+import { createKeyring, makeKeys } from '../../../../src/crypto/keyring.ts'
 import { sealToken, type TokenContents, type TokenRecord } from '../../../../src/tokens/record.ts'
 import { seededBytes } from '../../../support/seeded.ts'
 
 const randomBytes = seededBytes(1)
-const deps = { keys: openKeys(createKeyring(randomBytes)), randomBytes }
+const deps = { keys: makeKeys(createKeyring(randomBytes)), randomBytes }
 
 const record: TokenRecord = {
   id: '00000000-0000-4000-8000-000000000000',

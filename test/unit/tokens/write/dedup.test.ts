@@ -4,7 +4,7 @@ import type { Permission } from '../../../../src/rules/permissions.ts'
 import { dedupSeatsMax } from '../../../../src/limits.ts'
 import { decideSeat, dedupSeats, findEqual } from '../../../../src/tokens/write/dedup.ts'
 import { reachOf } from '../../../../src/tokens/find/visibility.ts'
-import { openToken, tokenUnique, type StoredToken } from '../../../../src/tokens/record.ts'
+import { unsealToken, tokenUnique, type StoredToken } from '../../../../src/tokens/record.ts'
 import { openTestVault, type TestVault } from '../../../support/vault.ts'
 
 let vault: TestVault
@@ -26,7 +26,7 @@ async function stored(id: string): Promise<StoredToken> {
   const { store, keys } = vault.deps
   const row = await store.find(tokenUnique(keys, vault.tenantId, id))
   if (row === undefined) throw new Error('no such token')
-  return openToken(keys, vault.tenantId, row)
+  return unsealToken(keys, vault.tenantId, row)
 }
 
 const callerWith = (permissions: readonly Permission[]): Caller => ({

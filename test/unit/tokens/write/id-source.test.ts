@@ -3,7 +3,7 @@ import { tokenTypeOf } from '../../../../src/rules/token-types.ts'
 import { aliasRedrawsMax } from '../../../../src/limits.ts'
 import { defaultSettings } from '../../../../src/settings.ts'
 import { idSourceOf } from '../../../../src/tokens/write/id-source.ts'
-import { openToken, tokenUnique } from '../../../../src/tokens/record.ts'
+import { unsealToken, tokenUnique } from '../../../../src/tokens/record.ts'
 import { seededBytes } from '../../../support/seeded.ts'
 import { openTestVault } from '../../../support/vault.ts'
 
@@ -48,7 +48,7 @@ test('a record says whether its id is a default one, also after an update', asyn
   const key = await vault.application({ type: 'private', permissions })
   const flagOf = async (id: string) => {
     const row = await vault.deps.store.find(tokenUnique(vault.deps.keys, vault.tenantId, id))
-    return row && openToken(vault.deps.keys, vault.tenantId, row).record.idIsRandom
+    return row && unsealToken(vault.deps.keys, vault.tenantId, row).record.idIsRandom
   }
   const givens = [undefined, 'chosen id', 'x-{{ data | alias_preserve_length }}']
   for (const [index, id] of givens.entries()) {

@@ -6,7 +6,7 @@ import { expect, test } from 'bun:test'
 import { parseJson } from '../../../../src/json/parse.ts'
 import { printCanonicalJson, printJson } from '../../../../src/json/json.ts'
 import { jsonTurnChars } from '../../../../src/limits.ts'
-import { mergeData, openStanding } from '../../../../src/tokens/write/patch.ts'
+import { mergeData, parseStanding } from '../../../../src/tokens/write/patch.ts'
 
 /** What a change makes of data, and how often others were let in. */
 async function change(dataText: string, patch: string | undefined) {
@@ -14,7 +14,7 @@ async function change(dataText: string, patch: string | undefined) {
   const letOthersIn = async () => {
     turns += 1
   }
-  const standing = await openStanding({ openData: () => dataText }, letOthersIn)
+  const standing = await parseStanding({ unsealData: () => dataText }, letOthersIn)
   const parsed = turns
   const given = patch === undefined ? undefined : parseJson(patch)
   const merged = await mergeData(standing, given, letOthersIn)

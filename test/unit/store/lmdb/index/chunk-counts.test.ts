@@ -5,7 +5,7 @@ import type { Query } from '../../../../../src/store/contract.ts'
 import {
   countKeyOf,
   noChunkCounts,
-  openChunkCounts,
+  makeChunkCounts,
 } from '../../../../../src/store/lmdb/index/postings.ts'
 import { termOf, uniqueOf } from '../../../../store/rows.ts'
 
@@ -50,7 +50,7 @@ describe('the key of a query', () => {
 
 describe('counts of chunks', () => {
   test('are known once they were kept, of that query and that chunk', () => {
-    const counts = openChunkCounts()
+    const counts = makeChunkCounts()
     counts.keep('a', 1, 40)
     expect(counts.get('a', 1)).toBe(40)
     expect(counts.get('b', 1)).toBeUndefined()
@@ -59,13 +59,13 @@ describe('counts of chunks', () => {
   })
 
   test('are never kept of a query without a key', () => {
-    const counts = openChunkCounts()
+    const counts = makeChunkCounts()
     counts.keep(undefined, 1, 40)
     expect(counts.get(undefined, 1)).toBeUndefined()
   })
 
   test('are forgotten when a commit moves rows of their chunk, and of no other', () => {
-    const counts = openChunkCounts()
+    const counts = makeChunkCounts()
     for (const chunk of [1, 2, 3]) counts.keep('a', chunk, chunk)
     counts.begin([1, 3])
     expect([1, 2, 3].map(chunk => counts.get('a', chunk))).toEqual([undefined, 2, undefined])
@@ -74,7 +74,7 @@ describe('counts of chunks', () => {
   })
 
   test('are not kept while that commit runs, and are again when it ended', () => {
-    const counts = openChunkCounts()
+    const counts = makeChunkCounts()
     counts.begin([1])
     counts.keep('a', 1, 40)
     counts.keep('a', 2, 50)
@@ -85,7 +85,7 @@ describe('counts of chunks', () => {
   })
 
   test('are bounded: one too many begins anew', () => {
-    const counts = openChunkCounts()
+    const counts = makeChunkCounts()
     for (let chunk = 0; chunk < keptCountsMax; chunk += 1) counts.keep('a', chunk, chunk)
     counts.begin([0])
     counts.end()

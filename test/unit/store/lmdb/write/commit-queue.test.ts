@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from 'bun:test'
 import type { WriteOutcome } from '../../../../../src/store/contract.ts'
 import { ApiError } from '../../../../../src/errors.ts'
 import {
-  openCommitQueue,
+  makeCommitQueue,
   type ChangeSet,
   type CommitGroup,
 } from '../../../../../src/store/lmdb/write/commit.ts'
@@ -56,7 +56,7 @@ function makeFakeEngine(results: (set: ChangeSet) => SetResult = resultOf): Fake
 describe('the commit queue', () => {
   test('takes along what comes until its transaction begins, and no more', async () => {
     const engine = makeFakeEngine()
-    const queue = openCommitQueue(engine.commitGroup)
+    const queue = makeCommitQueue(engine.commitGroup)
     const first = [queue.submit(setOf(1)), queue.submit(setOf(2))]
     await Bun.sleep(2)
     const second = [queue.submit(setOf(3)), queue.submit(setOf(4))]
@@ -72,7 +72,7 @@ describe('the commit queue', () => {
 
   test('answers nobody before the transaction is committed', async () => {
     const engine = makeFakeEngine()
-    const queue = openCommitQueue(engine.commitGroup)
+    const queue = makeCommitQueue(engine.commitGroup)
     let isAnswered = false
     const answer = queue.submit(setOf(1)).then(() => (isAnswered = true))
     await Bun.sleep(5)
@@ -84,7 +84,7 @@ describe('the commit queue', () => {
 
   test('holds a transaction to its bound, but takes a set of any size alone', async () => {
     const engine = makeFakeEngine()
-    const queue = openCommitQueue(engine.commitGroup)
+    const queue = makeCommitQueue(engine.commitGroup)
     const sizes = [600, 400, 1, 1_000, 2_000, 1]
     const answers = sizes.map((size, name) => queue.submit(setOf(name, size)))
     for (let i = 0; i < 5; i += 1) await engine.settle()
@@ -99,7 +99,7 @@ describe('the commit queue', () => {
       return [...setOf(bytes), { kind: 'insert', row: keyed }]
     }
     const engine = makeFakeEngine()
-    const queue = openCommitQueue(engine.commitGroup)
+    const queue = makeCommitQueue(engine.commitGroup)
     const sizes = [1, groupCommitBytesMax - 1, 2, 3 * groupCommitBytesMax, 3]
     const answers = sizes.map(bytes => queue.submit(rowOf(bytes)))
     for (let i = 0; i < 4; i += 1) await engine.settle()
@@ -112,7 +112,7 @@ describe('the commit queue', () => {
   test('gives a fault to the set that has it, and to no other', async () => {
     const fault = new ApiError('storage_corrupt', 'damaged')
     const engine = makeFakeEngine(set => (nameOf(set) === 1 ? { fault } : resultOf(set)))
-    const queue = openCommitQueue(engine.commitGroup)
+    const queue = makeCommitQueue(engine.commitGroup)
     const bad = expectFault(queue.submit(setOf(1)), 'storage_corrupt')
     const good = queue.submit(setOf(2))
     await engine.settle()
@@ -123,7 +123,7 @@ describe('the commit queue', () => {
 
   test('closes when all that was taken is answered', async () => {
     const engine = makeFakeEngine()
-    const queue = openCommitQueue(engine.commitGroup)
+    const queue = makeCommitQueue(engine.commitGroup)
     const answer = queue.submit(setOf(1))
     let isClosed = false
     const closed = queue.close().then(() => (isClosed = true))
@@ -143,7 +143,7 @@ describe('the commit queue after a failed commit', () => {
 
   test('refuses its group, all who wait, and all who come, with the cause', async () => {
     const engine = makeFakeEngine()
-    const queue = openCommitQueue(engine.commitGroup)
+    const queue = makeCommitQueue(engine.commitGroup)
     const inGroup = expectFault(queue.submit(setOf(1)), 'unavailable')
     await Bun.sleep(2)
     const waiting = expectFault(queue.submit(setOf(2)), 'unavailable')
@@ -162,7 +162,7 @@ describe('the commit queue after a failed commit', () => {
     ['goes on when the engine never tells the cause', () => new Promise(() => {}), 'no commit'],
   ])('%s', async (_, tell, message) => {
     const engine = makeFakeEngine()
-    const queue = openCommitQueue(engine.commitGroup)
+    const queue = makeCommitQueue(engine.commitGroup)
     const answer = expectFault(queue.submit(setOf(1)), 'unavailable')
     await engine.settle(Object.assign(new Error('no commit'), { commitError: tell() }))
     expect((await answer).cause).toMatchObject({ message })
@@ -171,7 +171,7 @@ describe('the commit queue after a failed commit', () => {
   test('gives the same sets to another try, and none once they were answered', async () => {
     const groups: number[][] = []
     let takeLater = (): unknown => undefined
-    const queue = openCommitQueue(async take => {
+    const queue = makeCommitQueue(async take => {
       await Bun.sleep(0)
       groups.push(take().map(nameOf))
       queue.submit(setOf(2)).catch(() => {})
@@ -187,7 +187,7 @@ describe('the commit queue after a failed commit', () => {
   test('tells of its first failed commit once, with the cause', async () => {
     const engine = makeFakeEngine()
     const told: unknown[] = []
-    const queue = openCommitQueue(engine.commitGroup, cause => told.push(cause))
+    const queue = makeCommitQueue(engine.commitGroup, cause => told.push(cause))
     const failure = new Error('the disk said no')
     const writes = [1, 2].map(name => expectFault(queue.submit(setOf(name)), 'unavailable'))
     await engine.settle(failure)
@@ -206,7 +206,7 @@ describe('the commit queue whose commit does not end', () => {
   async function findEnd(commitGroup: CommitGroup, processes?: number): Promise<number> {
     jest.useFakeTimers()
     try {
-      const queue = openCommitQueue(commitGroup, () => {}, processes)
+      const queue = makeCommitQueue(commitGroup, () => {}, processes)
       queue.submit(setOf(1)).catch(() => {})
       let passedMs = 0
       for (; !queue.isHalted(); passedMs += commitMsMax / 2) {

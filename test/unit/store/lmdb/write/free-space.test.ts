@@ -13,7 +13,7 @@ import type { Change } from '../../../../../src/store/contract.ts'
 import {
   faultOfRoom,
   freeBytesAt,
-  openSpaceGuard,
+  makeSpaceGuard,
 } from '../../../../../src/store/lmdb/write/write-group.ts'
 import { prepareChanges } from '../../../../../src/store/lmdb/write/changes.ts'
 import { temporaryFolder } from '../../../../support/folders.ts'
@@ -29,16 +29,16 @@ const removing: readonly Change[] = [
 
 describe('a write', () => {
   test('that adds is refused below the watermark, and passes at it', () => {
-    const isShort = openSpaceGuard(() => freeSpaceBytesMin - 1)
+    const isShort = makeSpaceGuard(() => freeSpaceBytesMin - 1)
     for (const changes of [adding, replacing, [...removing, ...adding]]) {
       expect(() => isShort(changes)).toThrow(expect.objectContaining({ kind: 'storage_full' }))
     }
-    const hasRoom = openSpaceGuard(() => freeSpaceBytesMin)
+    const hasRoom = makeSpaceGuard(() => freeSpaceBytesMin)
     for (const changes of [adding, replacing]) expect(() => hasRoom(changes)).not.toThrow()
   })
 
   test('that only removes passes, and asks nobody', () => {
-    const guard = openSpaceGuard(() => {
+    const guard = makeSpaceGuard(() => {
       throw new Error('asked')
     })
     expect(() => guard(removing)).not.toThrow()
@@ -48,7 +48,7 @@ describe('a write', () => {
 
 test('the file system is asked once in a while, not for each write', async () => {
   let asked = 0
-  const guard = openSpaceGuard(() => {
+  const guard = makeSpaceGuard(() => {
     asked += 1
     return freeSpaceBytesMin
   })

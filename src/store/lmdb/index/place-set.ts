@@ -12,7 +12,7 @@ import { assertStored } from '../../../errors.ts'
 
 type SmallSet = Uint16Array
 type Bitmap = Uint32Array
-export type Container = SmallSet | Bitmap
+export type PlaceSet = SmallSet | Bitmap
 
 const wordBits = 32
 const bitmapWords = chunkOrdinals / wordBits
@@ -21,7 +21,7 @@ const searchRatio = 32
 
 export const emptySet: SmallSet = new Uint16Array(0)
 
-const isBitmap = (set: Container): set is Bitmap => set instanceof Uint32Array
+const isBitmap = (set: PlaceSet): set is Bitmap => set instanceof Uint32Array
 
 /** Bits of a word. Source: Hacker's Delight, section 5-1. */
 function countBits(word: number): number {
@@ -30,7 +30,7 @@ function countBits(word: number): number {
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
 
-export function countOf(set: Container): number {
+export function countOf(set: PlaceSet): number {
   if (!isBitmap(set)) return set.length
   let count = 0
   for (let i = 0; i < bitmapWords; i += 1) count += countBits(set[i] ?? 0)
@@ -49,13 +49,13 @@ function lowerBound(set: SmallSet, low: number): number {
   return from
 }
 
-export function hasPlace(set: Container, low: number): boolean {
+export function hasPlace(set: PlaceSet, low: number): boolean {
   if (isBitmap(set)) return (((set[low >>> 5] ?? 0) >>> (low & 31)) & 1) === 1
   return set[lowerBound(set, low)] === low
 }
 
 /** How many places lie below `low`. */
-export function countBelow(set: Container, low: number): number {
+export function countBelow(set: PlaceSet, low: number): number {
   if (low >= chunkOrdinals) return countOf(set)
   if (!isBitmap(set)) return lowerBound(set, low)
   const last = low >>> 5
@@ -65,7 +65,7 @@ export function countBelow(set: Container, low: number): number {
 }
 
 /** All places, ascending. */
-export function placesOf(set: Container): Uint16Array {
+export function placesOf(set: PlaceSet): Uint16Array {
   if (!isBitmap(set)) return set
   const places = new Uint16Array(countOf(set))
   let count = 0
@@ -79,7 +79,7 @@ export function placesOf(set: Container): Uint16Array {
 }
 
 /** All places, ascending, one at a time: whoever takes the first few pays for those. */
-export function* eachPlace(set: Container): Generator<number> {
+export function* eachPlace(set: PlaceSet): Generator<number> {
   if (!isBitmap(set)) return yield* set
   for (let i = 0; i < bitmapWords; i += 1) {
     for (let word = set[i] ?? 0; word !== 0; word &= word - 1) {
@@ -89,7 +89,7 @@ export function* eachPlace(set: Container): Generator<number> {
 }
 
 /** A bitmap that the caller may change: always a new one. */
-export function copyToBitmap(set: Container): Bitmap {
+export function copyToBitmap(set: PlaceSet): Bitmap {
   if (isBitmap(set)) return set.slice()
   const bitmap = new Uint32Array(bitmapWords)
   addPlaces(bitmap, set)
@@ -103,13 +103,13 @@ function addPlaces(bitmap: Bitmap, places: ArrayLike<number>): void {
   }
 }
 
-function addSet(bitmap: Bitmap, set: Container): void {
+function addSet(bitmap: Bitmap, set: PlaceSet): void {
   if (!isBitmap(set)) addPlaces(bitmap, set)
   else for (let i = 0; i < bitmapWords; i += 1) bitmap[i] = (bitmap[i] ?? 0) | (set[i] ?? 0)
 }
 
 /** @param places  any order, each once */
-export function setOf(places: readonly number[]): Container {
+export function setOf(places: readonly number[]): PlaceSet {
   if (places.length === 0) return emptySet
   if (places.length <= chunkArrayEntriesMax) return new Uint16Array(places).sort()
   const bitmap = new Uint32Array(bitmapWords)
@@ -118,7 +118,7 @@ export function setOf(places: readonly number[]): Container {
 }
 
 /** The places of a small set that are, or are not, in another set: each is looked up. */
-function lookUpPlaces(set: SmallSet, other: Container, wanted: boolean): SmallSet {
+function lookUpPlaces(set: SmallSet, other: PlaceSet, wanted: boolean): SmallSet {
   const kept = new Uint16Array(set.length)
   let count = 0
   for (let i = 0; i < set.length; i += 1) {
@@ -146,7 +146,7 @@ function mergePlaces(set: SmallSet, other: SmallSet, wanted: boolean): SmallSet 
   return kept.subarray(0, count)
 }
 
-function filterPlaces(set: SmallSet, other: Container, wanted: boolean): SmallSet {
+function filterPlaces(set: SmallSet, other: PlaceSet, wanted: boolean): SmallSet {
   const isLookedUp = isBitmap(other) || set.length * searchRatio < other.length
   return isLookedUp ? lookUpPlaces(set, other, wanted) : mergePlaces(set, other, wanted)
 }
@@ -157,7 +157,7 @@ function intersectBitmaps(a: Bitmap, b: Bitmap): Bitmap {
   return both
 }
 
-export function intersect(a: Container, b: Container): Container {
+export function intersect(a: PlaceSet, b: PlaceSet): PlaceSet {
   if (isBitmap(a)) return isBitmap(b) ? intersectBitmaps(a, b) : filterPlaces(b, a, true)
   if (isBitmap(b) || a.length <= b.length) return filterPlaces(a, b, true)
   return filterPlaces(b, a, true)
@@ -176,7 +176,7 @@ function uniteSmall(a: SmallSet, b: SmallSet): SmallSet {
   return all.subarray(0, count)
 }
 
-export function unite(a: Container, b: Container): Container {
+export function unite(a: PlaceSet, b: PlaceSet): PlaceSet {
   if (a.length === 0) return b
   if (b.length === 0) return a
   if (isBitmap(b) && !isBitmap(a)) return unite(b, a)
@@ -188,7 +188,7 @@ export function unite(a: Container, b: Container): Container {
 }
 
 /** As `unite`, for many: without a new set at each step. */
-export function uniteAll(sets: readonly Container[]): Container {
+export function uniteAll(sets: readonly PlaceSet[]): PlaceSet {
   const filled = sets.filter(({ length }) => length > 0)
   const [first = emptySet, second = emptySet] = filled
   if (filled.length <= 2) return unite(first, second)
@@ -198,7 +198,7 @@ export function uniteAll(sets: readonly Container[]): Container {
 }
 
 /** What is in `a` and not in `b`. */
-export function subtract(a: Container, b: Container): Container {
+export function subtract(a: PlaceSet, b: PlaceSet): PlaceSet {
   if (b.length === 0) return a
   if (!isBitmap(a)) return filterPlaces(a, b, false)
   const rest = copyToBitmap(a)
@@ -235,14 +235,14 @@ function pickFromBitmap(set: Bitmap, below: number, skip: number, limit: number)
 }
 
 /** Places below `below`, greatest first, after the first `skip`, at most `limit`. */
-export function pickNewest(set: Container, below: number, skip: number, limit: number): number[] {
+export function pickNewest(set: PlaceSet, below: number, skip: number, limit: number): number[] {
   if (isBitmap(set)) return below > 0 ? pickFromBitmap(set, below, skip, limit) : []
   const to = Math.max(0, lowerBound(set, below) - skip)
   return Array.from(set.subarray(Math.max(0, to - limit), to)).reverse()
 }
 
 /*
- * Containers on disk: little-endian u16, ascending, up to 4,095 of them, or a bitmap of 8,192
+ * Place sets on disk: little-endian u16, ascending, up to 4,095 of them, or a bitmap of 8,192
  * bytes. The length tells them apart. The places 1, 2 and 258 are `01 00 · 02 00 · 02 01`.
  *
  * Every set has exactly one form, so equal sets have equal bytes: the bitmap only from 4,096
@@ -253,7 +253,7 @@ export function pickNewest(set: Container, below: number, skip: number, limit: n
 const bitmapBytes = bitmapWords * 4
 
 /** `undefined` for the empty set, which has no entry; a view of the set where it has that form. */
-export function encodeContainer(set: Container): Uint8Array | undefined {
+export function encodePlaceSet(set: PlaceSet): Uint8Array | undefined {
   const count = countOf(set)
   if (count === 0) return undefined
   const stored = count <= chunkArrayEntriesMax ? placesOf(set) : set
@@ -264,7 +264,7 @@ export function encodeContainer(set: Container): Uint8Array | undefined {
 const isAligned = (bytes: Uint8Array, size: number): boolean => bytes.byteOffset % size === 0
 
 /** @throws ApiError `storage_corrupt` when the length is none that is ever written */
-export function decodeContainer(value: Uint8Array): Container {
+export function decodePlaceSet(value: Uint8Array): PlaceSet {
   if (value.length === bitmapBytes) {
     const bytes = isAligned(value, 4) ? value : Uint8Array.from(value)
     return new Uint32Array(bytes.buffer, bytes.byteOffset, bitmapWords)
@@ -279,7 +279,7 @@ export function decodeContainer(value: Uint8Array): Container {
 }
 
 /** Whether a decoded set is in its one form: ascending, and a bitmap only when it must be one. */
-export function isCanonical(set: Container): boolean {
+export function isCanonical(set: PlaceSet): boolean {
   if (isBitmap(set)) return countOf(set) > chunkArrayEntriesMax
   return set.every((low, i) => i === 0 || low > (set[i - 1] ?? 0))
 }
