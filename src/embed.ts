@@ -5,7 +5,7 @@
  */
 import { openClockFile } from './serve/clock-file.ts'
 import { openDataFolder, type FolderOptions } from './serve/data-folder.ts'
-import { makeDeps } from './serve/serving.ts'
+import { makeDeps } from './serve/vault-process.ts'
 import { endAfterFailure, logToStderr } from './serve/system.ts'
 import type { Deps, Log } from './deps.ts'
 import { clockStartHoldMs } from './limits.ts'

@@ -1,70 +1,197 @@
 /**
- * What an operator may decide, beside where the vault is and where it listens.
+ * What an operator may decide, beside where the vault is: one schema, from which the type, the
+ * defaults, the flags, the variables and the members of the file come.
  *
  * Frozen when the process starts; `config.ts` decodes it, tests hand in their own. Every default
  * is the contract's. A new setting needs a person who asked for it.
+ * Source: docs/decisions.md, "Settings".
  * @module
  */
+import { FormatRegistry, Type, type SchemaOptions, type Static } from '@sinclair/typebox'
 import {
   bodiesBytesMax,
+  bodiesBytesSettingMax,
   bodyBytesMax,
+  bodyBytesSettingMax,
+  bodyBytesSettingMin,
+  corsOriginsMax,
   createGuessesPerMinuteMax,
   credentialBodiesBytesMax,
+  guessesPerMinuteSettingMax,
+  headerPrefixesMax,
+  keyHeadersMax,
+  requestsPerSecondSettingMax,
   searchGuessesPerMinuteMax,
+  settingCharsMax,
+  workersMax,
 } from './limits.ts'
 
-export interface Settings {
-  /** Lower-case names that carry the API key beside `svc-api-key` (contract section 1). */
-  readonly keyHeaders: readonly string[]
-  /** Lower-case; under each, headers are read as under `svc` (contract section 1). */
-  readonly headerPrefix: readonly string[]
-  /** Starts with `/` and does not end with one, or is empty: all addresses are below it. */
-  readonly basePath: string
-  /** Origins that browsers may call from; `*` is any (contract section 1). */
-  readonly corsOrigins: readonly string[]
-  readonly bodyBytesMax: number
-  /** Of all bodies under way in one process; one of the longest always fits. */
-  readonly bodiesBytesMax: number
-  /** Of the bodies of one credential under way; one of the longest always fits. */
-  readonly credentialBodiesBytesMax: number
-  /** Requests of one credential in a second; `undefined` is unlimited. */
-  readonly requestsPerSecondMax: number | undefined
-  /**
-   * Clauses `data:` and `fingerprint:` of one credential in a minute that does not reveal all that
-   * it may search; 0 is any number (contract section 14).
-   */
-  readonly searchGuessesPerMinuteMax: number
-  /** The same for creates that deduplicate, and for chosen ids that are taken. */
-  readonly createGuessesPerMinuteMax: number
-  /** Refuses card numbers in metadata and container names (contract section 7). */
-  readonly cardNumberGuard: boolean
-  /** Refuses masks that show a whole card number (contract section 6). */
-  readonly maskGuard: boolean
-  /** Only whoever sees a token whole may widen how it is shown and found (contract section 6). */
-  readonly strictMasks: boolean
-  /** Deduplication looks at every token of the tenant, in reach or not (contract section 8). */
-  readonly tenantWideDeduplication: boolean
-  /** A session gets no wider grants than its authorizer has (contract section 12). */
-  readonly sessionGrantsWithinAuthorizer: boolean
+/** Beside what JSON Schema knows: what is told to whoever gives something else. */
+interface Told extends SchemaOptions {
+  readonly description: string
+  readonly expected: string
 }
 
-export const defaultSettings: Settings = {
-  keyHeaders: [],
-  headerPrefix: [],
-  basePath: '',
-  corsOrigins: ['*'],
-  bodyBytesMax,
-  bodiesBytesMax,
-  credentialBodiesBytesMax,
-  requestsPerSecondMax: undefined,
-  searchGuessesPerMinuteMax,
-  createGuessesPerMinuteMax,
-  cardNumberGuard: true,
-  maskGuard: true,
-  strictMasks: true,
-  tenantWideDeduplication: false,
-  sessionGrantsWithinAuthorizer: true,
-}
+const integer = (minimum: number, maximum: number, fallback: number, description: string) =>
+  Type.Integer({
+    minimum,
+    maximum,
+    default: fallback,
+    description,
+    expected: `an integer from ${minimum} to ${maximum}`,
+  })
+
+const flag = (fallback: boolean, description: string) =>
+  Type.Boolean({ default: fallback, description, expected: 'true or false' })
+
+const text = (told: Told) => Type.String({ minLength: 1, maxLength: settingCharsMax, ...told })
+
+const lowerCase = (pattern: RegExp) =>
+  Type.Transform(Type.RegExp(pattern))
+    .Decode(name => name.toLowerCase())
+    .Encode(name => name)
+
+/** What has a meaning already, or is set by the browser itself. */
+const takenNames =
+  'connection|date|expect|host|keep-alive|origin|referer|te|trailer|transfer-encoding|upgrade|via'
+const takenPrefixes = '(?:svc|sec|proxy|access-control|content)-|accept|cookie'
+const headerName = new RegExp(
+  `^(?!${takenPrefixes})(?!(?:${takenNames})$)[a-z][a-z0-9-]{0,63}$`,
+  'i',
+)
+/** With `-api-key` behind it, it is such a name, too. */
+const headerPrefix = new RegExp(
+  `^(?!${takenPrefixes})(?!(?:${takenNames}|svc|sec|proxy|access-control|content)$)` +
+    '[a-z](?:[a-z0-9-]{0,54}[a-z0-9])?$',
+  'i',
+)
+
+/** No segment is empty or begins with a dot: none can be removed on the way. */
+const basePath = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*\/?$/
+
+/** An origin as browsers send it (RFC 6454 section 6.2), or `*`. */
+const originFormat = 'origin or *'
+FormatRegistry.Set(
+  originFormat,
+  value => value === '*' || (URL.canParse(value) && new URL(value).origin === value),
+)
+
+const list = (item: ReturnType<typeof lowerCase> | ReturnType<typeof Type.String>, told: Told) =>
+  Type.Unsafe<readonly string[]>(Type.Array(item, told))
+
+/** Where the vault listens, and how many processes do. */
+export const addressSchema = Type.Object({
+  host: text({
+    default: '127.0.0.1',
+    description: 'the address to listen on',
+    expected: 'a host name or an IP address',
+  }),
+  port: integer(0, 65_535, 3_333, 'the port to listen on, 0 for any free one'),
+  socket: Type.Unsafe<string | undefined>(
+    text({ description: 'a Unix socket to listen on instead', expected: 'a path' }),
+  ),
+  workers: integer(
+    1,
+    workersMax,
+    1,
+    'processes that serve together, on Linux; limits of a credential count in each',
+  ),
+})
+
+export const settingsSchema = Type.Object({
+  /** Beside `svc-api-key` (contract section 1). */
+  keyHeaders: list(lowerCase(headerName), {
+    maxItems: keyHeadersMax,
+    default: [],
+    description: 'more names of the header that carries the API key, comma-separated',
+    expected: `at most ${keyHeadersMax} header names, none of them svc-*`,
+  }),
+  /** Under each, headers are read as under `svc` (contract section 1). */
+  headerPrefix: list(lowerCase(headerPrefix), {
+    maxItems: headerPrefixesMax,
+    default: [],
+    description: 'a further prefix of header names, such as BT for BT-API-KEY',
+    expected: `at most ${headerPrefixesMax} prefixes of header names, none of them svc`,
+  }),
+  /** Starts with `/` and does not end with one, or is empty. */
+  basePath: Type.Transform(
+    Type.RegExp(basePath, {
+      maxLength: settingCharsMax,
+      default: '',
+      description: 'what all addresses are below',
+      expected: 'a path such as /vault, of letters, digits and . _ ~ -',
+    }),
+  )
+    .Decode(path => path.replace(/\/$/, ''))
+    .Encode(path => path),
+  /** `*` is any (contract section 1). */
+  corsOrigins: list(Type.String({ format: originFormat, maxLength: settingCharsMax }), {
+    maxItems: corsOriginsMax,
+    default: ['*'],
+    description: 'origins that browsers may call from, comma-separated; * is any',
+    expected: `at most ${corsOriginsMax} origins such as https://shop.example, or *`,
+  }),
+  bodyBytesMax: integer(
+    bodyBytesSettingMin,
+    bodyBytesSettingMax,
+    bodyBytesMax,
+    'the longest body of a request, in bytes',
+  ),
+  /** One of the longest always fits, here and below. */
+  bodiesBytesMax: integer(
+    bodyBytesSettingMin,
+    bodiesBytesSettingMax,
+    bodiesBytesMax,
+    'bytes of all bodies under way in a process, at least one body of the longest',
+  ),
+  credentialBodiesBytesMax: integer(
+    bodyBytesSettingMin,
+    bodiesBytesSettingMax,
+    credentialBodiesBytesMax,
+    'bytes of the bodies of one credential under way, at least one of the longest',
+  ),
+  requestsPerSecondMax: Type.Unsafe<number | undefined>(
+    Type.Integer({
+      minimum: 1,
+      maximum: requestsPerSecondSettingMax,
+      description: 'requests of one credential in a second; any number where it is not set',
+      expected: `an integer from 1 to ${requestsPerSecondSettingMax}`,
+    }),
+  ),
+  /** Clauses `data:` and `fingerprint:` (contract section 14). */
+  searchGuessesPerMinuteMax: integer(
+    0,
+    guessesPerMinuteSettingMax,
+    searchGuessesPerMinuteMax,
+    'searches by data in a minute of whoever does not see all of it; 0 is any number',
+  ),
+  createGuessesPerMinuteMax: integer(
+    0,
+    guessesPerMinuteSettingMax,
+    createGuessesPerMinuteMax,
+    'creates that deduplicate, or find their id taken, of the same; 0 is any number',
+  ),
+  /** Contract section 7. */
+  cardNumberGuard: flag(true, 'refuse card numbers in metadata and container names'),
+  /** Contract section 6. */
+  maskGuard: flag(true, 'refuse masks that show a whole card number'),
+  /** Shown, and found too (contract section 6). */
+  strictMasks: flag(true, 'only who may reveal a token may widen how it is shown'),
+  /** Contract section 8. */
+  tenantWideDeduplication: flag(
+    false,
+    'deduplicate against every token of the tenant, also those out of reach',
+  ),
+  /** Contract section 12. */
+  sessionGrantsWithinAuthorizer: flag(true, 'refuse a session more than its authorizer has'),
+})
+
+export type AddressSettings = Static<typeof addressSchema>
+export type Settings = Readonly<Static<typeof settingsSchema>>
+
+export const defaultSettings = Object.fromEntries(
+  Object.entries(settingsSchema.properties).map(([name, schema]) => [name, schema.default]),
+) as Settings
 
 /**
  * The settings of each of several processes that serve one vault: budgets that count over all of

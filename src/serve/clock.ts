@@ -112,25 +112,50 @@ function startState(wall: number, elapsedMs: number, markMs: number, startHoldMs
 }
 
 /**
- * Moves `base` to a wall that has stood for long enough, if not far behind; and at once to one
- * that comes up to where an earlier process was.
+ * What a look at the wall finds: it comes up to where an earlier process was, or has stood for long
+ * enough where it is and not far behind, or is elsewhere than at the look before, or none of these.
  */
-function acceptWall(state: State, wall: number): void {
+type Sight = 'known' | 'stood' | 'moved' | 'standing'
+
+function sightOf(state: State, wall: number): Sight {
   const offset = wall - state.elapsedMs
-  const isElsewhere = Math.abs(offset - state.offset) > clockStepMsMax
   const leadMs = offset - state.base
-  const isKnown =
-    leadMs > clockStepMsMax &&
-    state.trusted - state.settled > clockStepMsMax &&
-    wall - state.trusted <= clockStepMsMax
-  const hasStood = !isElsewhere && state.elapsedMs - state.sinceMs >= state.holdMs
-  const isAccepted = isKnown || (hasStood && leadMs >= -clockStepMsMax)
-  if (isAccepted) state.base = offset
-  if (isAccepted || isElsewhere) {
-    state.offset = offset
-    state.sinceMs = state.elapsedMs
-    state.holdMs = clockHoldMs
+  const isBeforeTrusted = state.trusted - state.settled > clockStepMsMax
+  const isUpToTrusted = wall - state.trusted <= clockStepMsMax
+  if (leadMs > clockStepMsMax && isBeforeTrusted && isUpToTrusted) return 'known'
+  if (Math.abs(offset - state.offset) > clockStepMsMax) return 'moved'
+  const hasStood = state.elapsedMs - state.sinceMs >= state.holdMs
+  return hasStood && leadMs >= -clockStepMsMax ? 'stood' : 'standing'
+}
+
+/** From now on it is looked at whether the wall stands where it is. */
+function watchFrom(state: State, offset: number): void {
+  state.offset = offset
+  state.sinceMs = state.elapsedMs
+  state.holdMs = clockHoldMs
+}
+
+/** Moves `base` to a wall that is believed. */
+function lookAtWall(state: State, wall: number): void {
+  const offset = wall - state.elapsedMs
+  switch (sightOf(state, wall)) {
+    case 'known':
+    case 'stood':
+      state.base = offset
+      return watchFrom(state, offset)
+    case 'moved':
+      return watchFrom(state, offset)
+    case 'standing':
+      return undefined
   }
+}
+
+/** Of the wall, from where it should be. */
+type Position = 'ahead' | 'behind' | 'in step'
+
+function positionOf(leadMs: number): Position {
+  if (leadMs > clockStepMsMax) return 'ahead'
+  return leadMs < -clockStepMsMax ? 'behind' : 'in step'
 }
 
 /** Far ahead of what is settled it goes on by itself; else what is settled comes up to it. */
@@ -143,20 +168,13 @@ function runOn(ms: number, settled: number, passedMs: number): number {
 function advance(state: State, wall: number, elapsedMs: number): number {
   const passedMs = Math.max(0, elapsedMs - state.elapsedMs)
   state.elapsedMs += passedMs
-  acceptWall(state, wall)
+  lookAtWall(state, wall)
   const leadMs = wall - state.elapsedMs - state.base
-  const isFollowed = Math.abs(leadMs) <= clockStepMsMax && state.settled - wall <= clockStepMsMax
+  const isFollowed = positionOf(leadMs) === 'in step' && state.settled - wall <= clockStepMsMax
   state.settled = isFollowed ? Math.max(state.settled, wall) : state.settled + passedMs
   state.trusted = runOn(state.trusted, state.settled, passedMs)
   state.now = Math.max(wall, runOn(state.now, state.settled, passedMs))
   return leadMs
-}
-
-type Position = 'ahead' | 'behind' | 'in step'
-
-function positionOf(leadMs: number): Position {
-  if (leadMs > clockStepMsMax) return 'ahead'
-  return leadMs < -clockStepMsMax ? 'behind' : 'in step'
 }
 
 /**

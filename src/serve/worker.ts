@@ -15,7 +15,7 @@ import { shareOf, type Settings } from '../settings.ts'
 import { openClockFile, sharedMark } from './clock-file.ts'
 import { isFolderLocked, joinDataFolder, type FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
-import { serveUntilSignalled } from './serving.ts'
+import { serveUntilSignalled } from './vault-process.ts'
 import { endAfterFailure, logToStderr, outliveReaders, say } from './system.ts'
 
 /** What a worker is told, as JSON. It holds no secret. */

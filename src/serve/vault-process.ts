@@ -22,7 +22,7 @@ export function outliveTerminal(): void {
   process.on('SIGHUP', () => {})
 }
 
-export interface Serving {
+interface Serving {
   readonly opened: OpenedFolder
   readonly mark: ClockMark
   readonly startHoldMs: number
