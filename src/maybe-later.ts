@@ -16,7 +16,7 @@ export const andThen = <T, R>(
 /** What `task` gives, or what `caught` makes of what it throws, at once or later. */
 export function orElse<T, R>(
   task: () => MaybeLater<T>,
-  caught: (thrown: unknown) => R,
+  caught: (thrown: unknown) => MaybeLater<R>,
 ): MaybeLater<T | R> {
   try {
     const value = task()

@@ -64,7 +64,13 @@ export async function compareLookUps(folder: string, random: Random): Promise<Co
   })
   const reader = await findApplication(refusals.readerKey)
   if (reader === undefined) throw new Error('the reader is no caller')
-  const load = (id: string) => loadToken(deps, reader, 'token:read', id).catch(() => undefined)
+  const load = async (id: string) => {
+    try {
+      return await loadToken(deps, reader, 'token:read', id)
+    } catch {
+      return undefined
+    }
+  }
   return {
     groups: [
       {

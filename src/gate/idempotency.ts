@@ -196,7 +196,7 @@ export function isKeptEffect(keys: Keys, tenantId: string, row: Row): boolean {
 export interface Prepared {
   /** As its schema describes it; absent without one, and of a repetition. */
   readonly body?: unknown
-  readonly tell: (run: RunOperation, replay?: Replay) => Promise<Reply>
+  readonly tell: (run: RunOperation, replay?: Replay) => MaybeLater<Reply>
 }
 
 export interface Runner extends Admission {
@@ -299,24 +299,36 @@ async function afterFailure(
 }
 
 /** Runs what is asked for, in tries where writes find something changed. */
-async function runUntilLanded(runner: Runner, running: Running, first?: Keeping): Promise<Reply> {
+function runUntilLanded(
+  runner: Runner,
+  running: Running,
+  keeping: Keeping | undefined,
+  current = running.asked.caller,
+  tries = 1,
+): MaybeLater<Reply> {
   const { asked, call, run } = running
-  const { room } = asked
-  let { caller } = asked
-  let keeping = first
-  for (let tries = 0; tries < writeAttemptsMax; tries += 1) {
-    const along =
-      keeping === undefined ? undefined : keeperOf(runner.deps, keeping.slot, keeping.leaving)
-    try {
-      return await run({ ...call, caller: { ...caller, room, along } })
-    } catch (thrown) {
-      const next = await afterFailure(runner, running, keeping, thrown)
-      if ('reply' in next) return next.reply
-      caller = next.caller
-      keeping = next.keeping
-    }
+  const along = keeping && keeperOf(runner.deps, keeping.slot, keeping.leaving)
+  const caller = { ...current, room: asked.room, along }
+  try {
+    const reply = run({ caller, query: call.query, countItems: call.countItems })
+    if (!(reply instanceof Promise)) return reply
+    return reply.catch((thrown: unknown) => tryAgain(runner, running, keeping, tries, thrown))
+  } catch (thrown) {
+    return tryAgain(runner, running, keeping, tries, thrown)
   }
-  throw changedByOthers()
+}
+
+async function tryAgain(
+  runner: Runner,
+  running: Running,
+  keeping: Keeping | undefined,
+  tries: number,
+  thrown: unknown,
+): Promise<Reply> {
+  const next = await afterFailure(runner, running, keeping, thrown)
+  if ('reply' in next) return next.reply
+  if (tries === writeAttemptsMax) throw changedByOthers()
+  return runUntilLanded(runner, running, next.keeping, next.caller, tries + 1)
 }
 
 /** A request without an idempotency key. @throws ApiError where its query or body is refused */
@@ -343,7 +355,14 @@ export async function prepareOnce(runner: Runner, asked: Asked, slot: Slot): Pro
   const leave = () => slotsUnderWay.delete(key)
   try {
     const { body, tell } = await prepare(runner, asked, { slot, leaving: found.leaving })
-    return { body, tell: (run, replay) => tell(run, replay).finally(leave) }
+    const tellOnce: Prepared['tell'] = async (run, replay) => {
+      try {
+        return await tell(run, replay)
+      } finally {
+        leave()
+      }
+    }
+    return { body, tell: tellOnce }
   } catch (thrown) {
     leave()
     throw thrown

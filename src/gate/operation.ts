@@ -46,7 +46,7 @@ export interface Reply {
 }
 
 /** Runs the operation, which may be more than once: until its write lands. */
-export type RunOperation = (call: Call) => Promise<Reply>
+export type RunOperation = (call: Call) => MaybeLater<Reply>
 
 /** Answers a repetition by what stands now, as the caller may see it now. */
 export type Replay = (repetition: Repetition) => Promise<Reply>
@@ -56,7 +56,7 @@ export type Replay = (repetition: Repetition) => Promise<Reply>
  * printed text, and what its type says stands in the hooks of the route.
  * @param replay absent where the answer shows a secret once: then a repetition is a conflict
  */
-export type Perform = (run: RunOperation, replay?: Replay) => Promise<never>
+export type Perform = (run: RunOperation, replay?: Replay) => MaybeLater<never>
 
 /** What a body looks like. */
 export interface Content<S extends TSchema = TSchema> {

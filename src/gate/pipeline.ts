@@ -45,7 +45,7 @@ import {
   type Runner,
 } from './idempotency.ts'
 import { assertNoContentCoding, type Params } from './request.ts'
-import type { Operation, Perform, Route } from './operation.ts'
+import type { Operation, Perform, Reply, Route } from './operation.ts'
 import { toApiError } from './problem.ts'
 
 export interface Pipeline extends Runner {
@@ -81,31 +81,46 @@ function readBytes(
   return intake.read()
 }
 
+/** What a request is read for. */
+interface Receiving {
+  readonly asking: Asking
+  readonly intake: Intake | undefined
+  /** Who was admitted, before the body had come. */
+  readonly first: Caller
+  readonly room: Room
+}
+
 /** What is asked for, by whoever asks when the body has come. */
-function receive(
+function receive(pipeline: Pipeline, receiving: Receiving): MaybeLater<Prepared> {
+  const { deps } = pipeline
+  const { asking, intake, first } = receiving
+  assertNoContentCoding(asking.request)
+  const key = readIdempotencyKey(deps, asking.route, asking.request)
+  const bytes = readBytes(asking, intake, key)
+  if (bytes === undefined) return prepareFor(pipeline, receiving, first, undefined, key)
+  const admittedMs = deps.elapsedMs()
+  return andThen(bytes, async read => {
+    const isNow = read === undefined || deps.elapsedMs() - admittedMs < callerNowMs
+    const caller = isNow ? first : await callerNow(pipeline, asking)
+    return prepareFor(pipeline, receiving, caller, read, key)
+  })
+}
+
+function prepareFor(
   pipeline: Pipeline,
-  asking: Asking,
-  intake: Intake | undefined,
-  first: Caller,
-  room: Room,
+  { asking, room }: Receiving,
+  caller: Caller,
+  bytes: Uint8Array | undefined,
+  key: string | undefined,
 ): MaybeLater<Prepared> {
   const { deps } = pipeline
   const { route, request, params } = asking
-  assertNoContentCoding(request)
-  const key = readIdempotencyKey(deps, route, request)
-  const admittedMs = deps.elapsedMs()
-  return andThen(readBytes(asking, intake, key), bytes => {
-    if (bytes === undefined || bytes.length <= shortBodyBytesMax) deps.turns.noteRequest()
-    const isNow = bytes === undefined || deps.elapsedMs() - admittedMs < callerNowMs
-    return andThen(isNow ? first : callerNow(pipeline, asking), caller => {
-      const countItems = itemCounter(pipeline, caller)
-      const asked: Asked = { route, request, params, caller, bytes, countItems, room }
-      if (key === undefined) return prepare(pipeline, asked)
-      const body = bytes ?? new Uint8Array()
-      const slot = slotOf(deps, caller, route, request, params, key, body)
-      return prepareOnce(pipeline, asked, slot)
-    })
-  })
+  if (bytes === undefined || bytes.length <= shortBodyBytesMax) deps.turns.noteRequest()
+  const countItems = itemCounter(pipeline, caller)
+  const asked: Asked = { route, request, params, caller, bytes, countItems, room }
+  if (key === undefined) return prepare(pipeline, asked)
+  const body = bytes ?? new Uint8Array()
+  return prepareOnce(pipeline, asked, slotOf(deps, caller, route, request, params, key, body))
 }
 
 /**
@@ -156,20 +171,63 @@ function releaseAll(exchange: Exchange, held: Held): void {
   held.room.release()
 }
 
+function answer(pipeline: Pipeline, exchange: Exchange, held: Held, reply: Reply): Response {
+  releaseBody(exchange, held)
+  return finish(pipeline, exchange, pipeline.answers.reply(exchange, reply, held.room))
+}
+
+function answerFailed(
+  pipeline: Pipeline,
+  exchange: Exchange,
+  held: Held,
+  thrown: unknown,
+): Response {
+  releaseAll(exchange, held)
+  return refuse(pipeline, exchange, thrown)
+}
+
 /** The end of one request: runs it, and answers. */
 const performerOf =
   (pipeline: Pipeline, exchange: Exchange, held: Held, { tell }: Prepared): Perform =>
-  async (run, replay) => {
+  (run, replay) => {
     try {
-      const reply = await tell(run, replay)
-      releaseBody(exchange, held)
-      const response = pipeline.answers.reply(exchange, reply, held.room)
-      return finish(pipeline, exchange, response) as never
+      const reply = tell(run, replay)
+      if (!(reply instanceof Promise)) return answer(pipeline, exchange, held, reply) as never
+      return reply
+        .then(later => answer(pipeline, exchange, held, later))
+        .catch((thrown: unknown) => answerFailed(pipeline, exchange, held, thrown)) as never
     } catch (thrown) {
-      releaseAll(exchange, held)
-      return refuse(pipeline, exchange, thrown) as never
+      return answerFailed(pipeline, exchange, held, thrown) as never
     }
   }
+
+/** What a handler gets. */
+interface Begun {
+  readonly perform: Perform
+  readonly params: Params
+  readonly body?: unknown
+}
+
+function beginAs(
+  pipeline: Pipeline,
+  asking: Asking,
+  exchange: Exchange,
+  first: Caller,
+): MaybeLater<Begun> {
+  exchange.isAdmitted = true
+  const held = hold(pipeline, asking.route, exchange, first.credential.ordinal)
+  const begun = (prepared: Prepared): Begun => ({
+    perform: performerOf(pipeline, exchange, held, prepared),
+    params: asking.params,
+    body: prepared.body,
+  })
+  const giveBack = (thrown: unknown): never => {
+    releaseAll(exchange, held)
+    throw thrown
+  }
+  const receiving = { asking, intake: held.intake, first, room: held.room }
+  return orElse(() => andThen(receive(pipeline, receiving), begun), giveBack)
+}
 
 /**
  * Admits the caller of one request, and reads what came with it.
@@ -180,22 +238,9 @@ export function begin(
   route: Route,
   exchange: Exchange,
   params: Params,
-): MaybeLater<{ readonly perform: Perform }> {
+): MaybeLater<Begun> {
   const asking = { route, request: exchange.request, params }
-  return andThen(admit(pipeline, asking), caller => {
-    exchange.isAdmitted = true
-    const held = hold(pipeline, route, exchange, caller.credential.ordinal)
-    const read = (prepared: Prepared) => {
-      const perform = performerOf(pipeline, exchange, held, prepared)
-      return { perform, params, body: prepared.body }
-    }
-    const giveBack = (thrown: unknown): never => {
-      releaseAll(exchange, held)
-      throw thrown
-    }
-    return orElse(
-      () => andThen(receive(pipeline, asking, held.intake, caller, held.room), read),
-      giveBack,
-    )
-  })
+  const caller = admit(pipeline, asking)
+  if (!(caller instanceof Promise)) return beginAs(pipeline, asking, exchange, caller)
+  return caller.then(later => beginAs(pipeline, asking, exchange, later))
 }

@@ -95,9 +95,10 @@ export type WriteOutcome =
 export interface Store {
   /**
    * Takes as long for a row that is not there as for one that is: refusals must not be told apart.
+   * At once, where the engine need not wait for it.
    * @throws ApiError `storage_corrupt` when the row and the unique that led to it disagree.
    */
-  find(unique: Digest): Promise<Row | undefined>
+  find(unique: Digest): MaybeLater<Row | undefined>
   /** Newest first, from one consistent state. @throws ApiError `storage_corrupt`, as `find`. */
   page(query: Query, window: PageWindow): Promise<Page>
   /**

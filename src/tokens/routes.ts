@@ -8,6 +8,7 @@ import type { Deps } from '../deps.ts'
 import { hooks } from '../gate/hooks.ts'
 import { operation, type Call, type Repetition, type Reply } from '../gate/operation.ts'
 import type { Pipeline } from '../gate/pipeline.ts'
+import { andThen, type MaybeLater } from '../maybe-later.ts'
 import type { Answer } from './write/decide.ts'
 import { createToken } from './write/create.ts'
 import {
@@ -45,13 +46,13 @@ async function recreate(deps: Deps, { caller, done }: Repetition): Promise<Reply
   return created(await recreateAnswer(deps, caller, { effect: item, ordinal: done.ordinal }))
 }
 
-async function read(deps: Deps, { caller }: Call, id: string): Promise<Reply> {
-  const token = await loadToken(deps, caller, 'token:read', id)
-  const { grants, tenantId } = caller
-  const json = viewStored(tenantId, token, token.transform, standingFrame(grants, token.record))
-  caller.room?.needs(json.length)
-  return { status: 200, json }
-}
+const read = (deps: Deps, { caller }: Call, id: string): MaybeLater<Reply> =>
+  andThen(loadToken(deps, caller, 'token:read', id), token => {
+    const { grants, tenantId } = caller
+    const json = viewStored(tenantId, token, token.transform, standingFrame(grants, token.record))
+    caller.room?.needs(json.length)
+    return { status: 200, json }
+  })
 
 const changed = (json: string): Reply => ({ status: 200, json })
 

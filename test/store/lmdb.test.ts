@@ -111,7 +111,7 @@ describe('the LMDB engine and its disk', () => {
     const store = await openLmdbStore({ path, processes: 2 })
     await inserted(store, { uniques: [1], terms: [2] })
     const other = join(import.meta.dir, '..', 'support', 'write-one-row.ts')
-    const find = (): Promise<unknown> => store.find(uniqueOf(2))
+    const find = async (): Promise<unknown> => store.find(uniqueOf(2))
     const count = async () => (await ordinalsOf(store, { term: termOf(2) })).total
     const before = [find(), count()]
     const run = Bun.spawnSync([process.execPath, other, path, '2'])

@@ -54,7 +54,7 @@ const shortenValue = (table: Table, key: Uint8Array): void => {
 const sevenKey = encodeChunkKey(termOf(7), 0)
 const fiftyKey = encodeChunkKey(encodeDeadline(50), 0)
 const oldRow = encodeRow(rowOf({ uniques: [1], terms: [7, 8], deadlineMs: 50, version: 1 }))
-const findOne = (store: Store): Promise<unknown> => store.find(uniqueOf(1))
+const findOne = async (store: Store): Promise<unknown> => store.find(uniqueOf(1))
 const pageSeven = (store: Store): Promise<unknown> => ordinalsOf(store, { term: termOf(7) })
 const dueNow = (store: Store): Promise<unknown> => store.due(50, 10)
 const removeOne = (store: Store): Promise<unknown> => store.write([{ remove: 1 }])

@@ -138,7 +138,7 @@ export async function openLmdbStore({
   }
 
   return {
-    find: async unique => {
+    find: unique => {
       checkUnique(unique)
       return read(() => findRow(environment, unique, firstOrdinal))
     },

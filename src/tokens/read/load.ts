@@ -18,6 +18,7 @@ import { decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'
 import { ApiError } from '../../errors.ts'
+import { andThen, type MaybeLater } from '../../maybe-later.ts'
 import { makeRoom, type Housed } from '../../records/write.ts'
 
 /*
@@ -80,20 +81,22 @@ export const absentToken = () => new ApiError('not_found', 'There is no such tok
  * @throws ApiError `not_found` when it is absent, expired, or not covered for that permission;
  *   `overloaded` where its data would take more room than there is
  */
-export async function loadToken(
+export function loadToken(
   deps: Deps,
   caller: Caller & Housed,
   permission: TokenPermission,
   id: string,
-): Promise<LoadedToken> {
+): MaybeLater<LoadedToken> {
   const { keys, store } = deps
   const { tenantId } = caller
   const nowMs = deps.now()
-  const found = await store.find(tokenUnique(keys, tenantId, id))
-  const isThere = found !== undefined && !isExpired(found, nowMs)
-  const token = unsealToken(keys, tenantId, isThere ? found : standInOf(deps, tenantId))
-  const transform = decideTransform(caller.grants, permission, token.record)
-  if (!isThere || transform === undefined) throw absentToken()
-  makeRoom(caller, [token.row])
-  return { ...token, transform }
+  return andThen(store.find(tokenUnique(keys, tenantId, id)), found => {
+    const isThere = found !== undefined && !isExpired(found, nowMs)
+    const row = isThere ? found : standInOf(deps, tenantId)
+    const { record, unsealData } = unsealToken(keys, tenantId, row)
+    const transform = decideTransform(caller.grants, permission, record)
+    if (!isThere || transform === undefined) throw absentToken()
+    makeRoom(caller, [row])
+    return { row, record, unsealData, transform }
+  })
 }
