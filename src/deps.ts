@@ -6,7 +6,7 @@
 import type { Keys } from './crypto/keyring.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store/contract.ts'
-import type { Turns } from './turns.ts'
+import type { Turns } from './waiting.ts'
 
 /** A line for the operator: an event and plain facts, never a value of a caller or of the store. */
 export type Log = (

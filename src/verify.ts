@@ -15,7 +15,7 @@ import {
 } from './applications/record.ts'
 import type { Keys } from './crypto/keyring.ts'
 import { isKeptEffect } from './gate/idempotency.ts'
-import type { Collection } from './records/sealed-row.ts'
+import type { Collection } from './records/rows.ts'
 import {
   unsealSession,
   sessionTenantTerm,

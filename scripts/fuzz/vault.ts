@@ -11,7 +11,7 @@ import type { Deps } from '../../src/deps.ts'
 import { guessesPerMinuteSettingMax, requestsPerSecondSettingMax } from '../../src/limits.ts'
 import { defaultSettings } from '../../src/settings.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { makeTurns } from '../../src/turns.ts'
+import { makeTurns } from '../../src/waiting.ts'
 import { createVault, openVaultKeys } from '../../src/vault.ts'
 import { seededBytes } from '../../test/support/seeded.ts'
 

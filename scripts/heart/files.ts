@@ -22,7 +22,7 @@ export const heartFiles: readonly string[] = [
   ...find('src/language/expression/**/*.ts'),
   'src/errors.ts',
   'src/json/merge-patch.ts',
-  ...rules('digits', 'hidden-digits', 'mask', 'mask-guard', 'moves', 'pan-guard'),
+  ...rules('digits', 'hidden-digits', 'mask', 'mask-guard', 'clear-text', 'moves'),
 ]
 
 export const heartTests: readonly string[] = find(

@@ -18,7 +18,7 @@ import { planToken } from '../../src/tokens/write/create.ts'
 import type { Plan } from '../../src/tokens/write/decide.ts'
 import { makeWork } from '../../src/tokens/read/work.ts'
 import { tokenUnique } from '../../src/tokens/record.ts'
-import { makeTurns } from '../../src/turns.ts'
+import { makeTurns } from '../../src/waiting.ts'
 import { cardTerms, requestsOf, type Mix } from './contents.ts'
 import { openRandom, type Random } from './random.ts'
 

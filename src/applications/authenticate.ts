@@ -7,8 +7,8 @@
  */
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
-import type { MaybeLater } from '../maybe-later.ts'
-import { isExpired } from '../records/sealed-row.ts'
+import type { MaybeLater } from '../waiting.ts'
+import { isExpired } from '../records/rows.ts'
 import { cacheByGeneration } from '../records/generation-cache.ts'
 import type { Digest } from '../store/contract.ts'
 import { heldKeys, isLiveKey, type HeldKey, type KeyRecord } from './keys.ts'

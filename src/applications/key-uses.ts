@@ -8,7 +8,7 @@
  */
 import type { Deps } from '../deps.ts'
 import { keyUsesNotedMax, keyUsesPerWrite } from '../limits.ts'
-import { isExpired } from '../records/sealed-row.ts'
+import { isExpired } from '../records/rows.ts'
 import type { Change } from '../store/contract.ts'
 import { dayOf, heldKeys, type HeldKey, type KeyRecord } from './keys.ts'
 import {

@@ -10,7 +10,7 @@ import type { Grants } from '../rules/access.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import type { ApplicationType } from '../rules/permissions.ts'
 import { isLiveKey, keyRecordsOf, type HeldKey, type KeyRecord } from './keys.ts'
-import { jsonRecord } from '../records/sealed-row.ts'
+import { jsonRecord } from '../records/rows.ts'
 import type { NewRow, Row } from '../store/contract.ts'
 
 export interface ApplicationRecord extends Grants {

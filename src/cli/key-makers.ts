@@ -6,7 +6,7 @@
  */
 import { unsealApplication, typeTerm } from '../applications/record.ts'
 import { pageSizeMax, tenantsMax } from '../limits.ts'
-import { isExpired } from '../records/sealed-row.ts'
+import { isExpired } from '../records/rows.ts'
 import type { Keys } from '../crypto/keyring.ts'
 import type { Row, Store } from '../store/contract.ts'
 import { listTenants } from '../tenants/record.ts'

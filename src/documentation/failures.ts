@@ -1,13 +1,17 @@
 /**
- * Schemas as the OpenAPI document prints them: JSON Schema 2020-12, each titled one told once.
- *
- * The document is OpenAPI 3.1, whose schemas may say `const`, `null` and `examples` as ours do.
- * A schema with a title becomes a component of that name, and a reference stands in its place.
+ * What the document says of every operation: schemas as components, and the answers of failures.
  * @module
  */
 import { Type } from '@sinclair/typebox'
 import { ApiError, invalid } from '../errors.ts'
 import { describeProblem } from '../gate/problem.ts'
+
+/*
+ * Schemas as the OpenAPI document prints them: JSON Schema 2020-12, each titled one told once.
+ *
+ * The document is OpenAPI 3.1, whose schemas may say `const`, `null` and `examples` as ours do.
+ * A schema with a title becomes a component of that name, and a reference stands in its place.
+ */
 
 /** A schema, or any other object of the document. */
 export type Plain = Readonly<Record<string, unknown>>

@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts'
 import { holdsAnywhere } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
 import { ApiError, tooManyRequests, unauthenticated } from '../errors.ts'
-import { andThen, type MaybeLater } from '../maybe-later.ts'
+import { andThen, type MaybeLater } from '../waiting.ts'
 import { agreedHeader, headerNamesOf, type Params } from './request.ts'
 import type { Call, Route } from './operation.ts'
 

@@ -12,8 +12,8 @@ import {
   parsedBodiesSpareBytes,
   shortBodyBytesMax,
 } from '../limits.ts'
-import type { Room } from '../records/write.ts'
-import { makeFairQueue } from '../turns.ts'
+import type { Room } from '../records/rows.ts'
+import { makeFairQueue } from '../waiting.ts'
 import type { Settings } from '../settings.ts'
 
 /*

@@ -13,7 +13,7 @@ import type { Exchange } from './answers.ts'
 import type { Operation, Perform, Route } from './operation.ts'
 import { assertAddress, readParams } from './request.ts'
 import { begin, refuse, type Pipeline } from './pipeline.ts'
-import { orElse, type MaybeLater } from '../maybe-later.ts'
+import { orElse, type MaybeLater } from '../waiting.ts'
 
 /** What a hook is given. */
 interface Hooked {

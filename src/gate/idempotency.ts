@@ -26,18 +26,16 @@ import {
   unsealRow,
   sealRow,
   type RowSealer,
-} from '../records/sealed-row.ts'
-import {
   type Effect,
   type Room,
   AlongTaken,
   changedByOthers,
   CredentialMoved,
-} from '../records/write.ts'
+} from '../records/rows.ts'
 import type { Change, Row } from '../store/contract.ts'
 import { agreedHeader, headerNamesOf, parseQuery, type Params } from './request.ts'
 import type { Done, Route, Call, Repetition, Replay, Reply, RunOperation } from './operation.ts'
-import { andThen, type MaybeLater } from '../maybe-later.ts'
+import { andThen, type MaybeLater } from '../waiting.ts'
 import { callerNow, type Admission, type Asking } from './admission.ts'
 import { assertContentType, parseJsonBody } from './bodies.ts'
 

@@ -7,8 +7,8 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { Caller } from '../rules/caller.ts'
 import type { CallerType, Permission } from '../rules/permissions.ts'
-import type { MaybeLater } from '../maybe-later.ts'
-import type { Housed, Effect, Standing } from '../records/write.ts'
+import type { MaybeLater } from '../waiting.ts'
+import type { Housed, Effect, Standing } from '../records/rows.ts'
 import type { Params, QueryParameters } from './request.ts'
 
 /** One request, authenticated and permitted, whose query and body are well-formed. */

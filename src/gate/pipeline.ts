@@ -14,8 +14,8 @@
  */
 import { callerNowMs, shortBodyBytesMax } from '../limits.ts'
 import type { Caller } from '../rules/caller.ts'
-import { andThen, orElse, type MaybeLater } from '../maybe-later.ts'
-import type { Room } from '../records/write.ts'
+import { andThen, orElse, type MaybeLater } from '../waiting.ts'
+import type { Room } from '../records/rows.ts'
 import {
   admit,
   callerNow,

@@ -11,7 +11,7 @@
  * @module
  */
 import { credentialCacheEntriesMax } from '../limits.ts'
-import type { MaybeLater } from '../maybe-later.ts'
+import type { MaybeLater } from '../waiting.ts'
 import type { Store } from '../store/contract.ts'
 
 export interface Loaded<T> {

@@ -7,7 +7,7 @@
  */
 import { invalid } from '../errors.ts'
 import { walkedRowsMax } from '../limits.ts'
-import { makeRoom, type Housed } from './write.ts'
+import { makeRoom, type Housed } from './rows.ts'
 import type { Query, Row, Store } from '../store/contract.ts'
 
 export interface Walk extends Housed {

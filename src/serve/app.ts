@@ -17,7 +17,7 @@ import { makeExchange } from '../gate/hooks.ts'
 import { assertAddress, nothingHere } from '../gate/request.ts'
 import { finish, type Pipeline } from '../gate/pipeline.ts'
 import { toApiError } from '../gate/problem.ts'
-import type { MaybeLater } from '../maybe-later.ts'
+import type { MaybeLater } from '../waiting.ts'
 
 type Handler = (request: Request, server: Origins) => MaybeLater<Response>
 

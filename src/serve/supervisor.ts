@@ -17,7 +17,7 @@ import {
   workerSteadyMs,
   workerStopMsMax,
 } from '../limits.ts'
-import { afterTurning } from '../turns.ts'
+import { afterTurning } from '../waiting.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import type { WorkerProcess } from './worker-process.ts'
 

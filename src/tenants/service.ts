@@ -6,7 +6,7 @@
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
 import { ApiError } from '../errors.ts'
-import { untilWritten, writeAs, type Standing } from '../records/write.ts'
+import { untilWritten, writeAs, type Standing } from '../records/rows.ts'
 import { unsealTenant, sealTenant, tenantUnique, type TenantRecord } from './record.ts'
 
 async function findOwnTenant({ keys, store }: Deps, { tenantId }: Pick<Caller, 'tenantId'>) {

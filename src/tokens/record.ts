@@ -17,10 +17,10 @@ import type { Deps } from '../deps.ts'
 import { containerAncestors } from '../rules/access.ts'
 import { dayOf, spanOf } from '../rules/instants.ts'
 import { idPrefixes } from '../rules/token-ids.ts'
-import { foldMetadata } from '../rules/metadata.ts'
+import { foldMetadata } from '../rules/clear-text.ts'
 import { makeTextCache, keptFor } from '../maps.ts'
 import { sharedTermCharsMax, sharedTermsMax } from '../limits.ts'
-import { unsealRow, sealRow, type RowSealer } from '../records/sealed-row.ts'
+import { unsealRow, sealRow, type RowSealer } from '../records/rows.ts'
 import type { Digest, NewRow, Row } from '../store/contract.ts'
 
 /*

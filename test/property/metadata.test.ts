@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { foldMetadata } from '../../src/rules/metadata.ts'
+import { foldMetadata } from '../../src/rules/clear-text.ts'
 
 const unit = fc.constantFrom(
   ...'aAkK\u212a\u0130\u0131\u00df\u1e9e\u03a3\u03c2\u03c3\u0301\u0307\u030cjJ ',

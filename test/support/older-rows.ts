@@ -12,7 +12,7 @@ import {
 } from '../../src/applications/record.ts'
 import { utf8 } from '../../src/bytes.ts'
 import type { Deps } from '../../src/deps.ts'
-import { sealRow } from '../../src/records/sealed-row.ts'
+import { sealRow } from '../../src/records/rows.ts'
 import type { NewRow } from '../../src/store/contract.ts'
 import {
   termsOf,

@@ -6,7 +6,7 @@
 import { buildApp } from '../../src/serve/app.ts'
 import { openVaultKeys, createVault } from '../../src/vault.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { makeTurns } from '../../src/turns.ts'
+import { makeTurns } from '../../src/waiting.ts'
 import type { Deps } from '../../src/deps.ts'
 import { defaultSettings, type Settings } from '../../src/settings.ts'
 import { temporaryFolder } from './folders.ts'

@@ -1,6 +1,6 @@
 import { expect, jest, test } from 'bun:test'
 import { turningTickMs } from '../../src/limits.ts'
-import { afterTurning } from '../../src/turns.ts'
+import { afterTurning } from '../../src/waiting.ts'
 
 test('time in which the loop was held counts as one tick at most', async () => {
   const ticks = 4

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { restMsMax, restPerTurn } from '../../src/limits.ts'
-import { makeTurns } from '../../src/turns.ts'
+import { makeTurns } from '../../src/waiting.ts'
 
 test('works that ask at once have their pieces one by one, each in its own round', async () => {
   const turns = makeTurns(() => 0)

@@ -3,7 +3,7 @@
  * @module
  */
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { unsealEveryValue, sealRow, type Collection } from '../../src/records/sealed-row.ts'
+import { unsealEveryValue, sealRow, type Collection } from '../../src/records/rows.ts'
 import { storedRow } from '../../src/store/clear-header.ts'
 import type { Row, RowHeader } from '../../src/store/contract.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'

@@ -4,7 +4,7 @@
  */
 import type { KeyScope } from '../../crypto/keyring.ts'
 import type { Deps } from '../../deps.ts'
-import { inNoStore, isExpired } from '../../records/sealed-row.ts'
+import { inNoStore, isExpired, makeRoom, type Housed } from '../../records/rows.ts'
 import type { Row } from '../../store/contract.ts'
 import {
   sealToken,
@@ -18,8 +18,7 @@ import { decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'
 import { ApiError } from '../../errors.ts'
-import { andThen, type MaybeLater } from '../../maybe-later.ts'
-import { makeRoom, type Housed } from '../../records/write.ts'
+import { andThen, type MaybeLater } from '../../waiting.ts'
 
 /*
  * What is opened in place of a token that is not there.

@@ -12,11 +12,10 @@ import { assertAffordable, type Meter, type Scope } from '../../language/express
 import type { Instant } from '../../rules/instants.ts'
 import { type Json, printCanonicalJson, printJson } from '../../json/json.ts'
 import { assertMaskHidesNumber, checkMask } from '../../rules/mask.ts'
-import { normaliseMetadata } from '../../rules/metadata.ts'
-import { assertNoCardNumber } from '../../rules/pan-guard.ts'
+import { normaliseMetadata, assertNoCardNumber } from '../../rules/clear-text.ts'
 import type { TokenType } from '../../rules/token-types.ts'
 import { ApiError, invalid } from '../../errors.ts'
-import type { MaybeLater } from '../../maybe-later.ts'
+import type { MaybeLater } from '../../waiting.ts'
 import {
   containersMax,
   maskCharsMax,

@@ -11,7 +11,7 @@ import {
 } from '../../rules/hidden-digits.ts'
 import type { Json } from '../../json/json.ts'
 import { outputContains } from '../../rules/mask.ts'
-import { containsCardNumber } from '../../rules/pan-guard.ts'
+import { containsCardNumber } from '../../rules/clear-text.ts'
 import type { TokenType } from '../../rules/token-types.ts'
 import { maskHiddenDigitsMin, aliasRedrawsMax, idStepsMax } from '../../limits.ts'
 import { uuidOf } from '../../bytes.ts'

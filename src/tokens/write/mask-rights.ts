@@ -106,9 +106,10 @@ export function assertMayMask(
   { record, data }: Composed,
   meter: Meter,
 ): void {
-  const shape = cardShapeOf(record.type)
-  if (!rights.strictMasks || transform === 'reveal' || shape === undefined) return
+  if (!rights.strictMasks || transform === 'reveal') return
   if (record.maskText === undefined || isDefaultMask(record)) return
+  const shape = cardShapeOf(record.type)
+  if (shape === undefined) return
   assertShowsEnds(shape, record.maskText, data, meter)
 }
 

@@ -5,7 +5,7 @@
  */
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { inTurn, untilWritten, writeAs } from '../../records/write.ts'
+import { inTurn, untilWritten, writeAs } from '../../records/rows.ts'
 import { loadToken } from '../read/load.ts'
 import { tokenUnique } from '../record.ts'
 

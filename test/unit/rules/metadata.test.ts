@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parseJson } from '../../../src/json/parse.ts'
 import { printJson } from '../../../src/json/json.ts'
-import { foldMetadata, normaliseMetadata } from '../../../src/rules/metadata.ts'
+import { foldMetadata, normaliseMetadata } from '../../../src/rules/clear-text.ts'
 import {
   metadataKeyCharsMax,
   metadataPairsMax,

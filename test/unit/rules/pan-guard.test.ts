@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { assertNoCardNumber, containsCardNumber } from '../../../src/rules/pan-guard.ts'
+import { assertNoCardNumber, containsCardNumber } from '../../../src/rules/clear-text.ts'
 import { expectRefusal } from '../../support/refusal.ts'
 
 const pan = '4242424242424242'

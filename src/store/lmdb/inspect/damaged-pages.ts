@@ -1,8 +1,5 @@
 /**
- * Lists of free pages, as the engine keeps them: one for each transaction that gave pages back.
- *
- * Layout: count i64, then for each page its number i64. 0 is a gap; a negative number is the length
- * of a run, whose first page follows. Pages 7, 8, 9 and 12 may be `3 · 12 · -3 · 7`.
+ * Damage of the data file: pages that no tree owns or several do, and the lists of free ones.
  * @module
  */
 import {
@@ -31,6 +28,13 @@ import {
   readU64,
   type DataFile,
 } from './page-file.ts'
+
+/*
+ * Lists of free pages, as the engine keeps them: one for each transaction that gave pages back.
+ *
+ * Layout: count i64, then for each page its number i64. 0 is a gap; a negative number is the length
+ * of a run, whose first page follows. Pages 7, 8, 9 and 12 may be `3 · 12 · -3 · 7`.
+ */
 
 const entryBytes = 8
 

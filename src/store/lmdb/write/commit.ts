@@ -12,7 +12,7 @@ import {
 } from '../../../limits.ts'
 import { type Environment, rewriteMeta } from '../environment.ts'
 import { ApiError } from '../../../errors.ts'
-import { afterTurning } from '../../../turns.ts'
+import { afterTurning } from '../../../waiting.ts'
 import type { WriteOutcome } from '../../contract.ts'
 import type { SetResult, PreparedChange } from './changes.ts'
 

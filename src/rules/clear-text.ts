@@ -1,0 +1,167 @@
+/**
+ * Texts that are kept and found in the clear: metadata, and no card number in any of them.
+ * @module
+ */
+import {
+  metadataKeyCharsMax,
+  metadataPairsMax,
+  metadataValueCharsMax,
+  cardNumberDigitsMax,
+  cardNumberDigitsMin,
+} from '../limits.ts'
+import { invalid, addFault, type Faults, throwFaults } from '../errors.ts'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { hasCharacters } from '../maps.ts'
+import { isDigitCode, isDigits, isLuhnValid } from './digits.ts'
+
+/*
+ * Metadata: pairs of texts that are declared non-sensitive and can be searched.
+ *
+ * Names such as `__proto__`, `.`, `a.b` and `a=b` are ordinary, `A` and `a` are two pairs; both are
+ * found by a filter on either, since filters compare folded texts. Source: contract section 7.
+ */
+
+const keyExpected = `expected a key of 1 to ${metadataKeyCharsMax} characters without NUL`
+const valueExpected = `expected a string of at most ${metadataValueCharsMax} characters`
+
+const isKey = (key: string): boolean =>
+  hasCharacters(key, 1, metadataKeyCharsMax) && !key.includes('\0')
+
+const isValue = (value: Json): value is string =>
+  typeof value === 'string' && hasCharacters(value, 0, metadataValueCharsMax)
+
+const addPair = (
+  pairs: Map<string, string>,
+  faults: Faults,
+  at: string,
+  key: string,
+  value: Json,
+): void => {
+  if (!isKey(key)) addFault(faults, at, keyExpected)
+  if (isValue(value)) pairs.set(key, value)
+  else addFault(faults, at, valueExpected)
+}
+
+/** Ends at the first pair too many, so that no number of them makes more work. */
+const assertFewPairs = (members: JsonObject, at: string): void => {
+  let count = 0
+  for (const member of members.values()) {
+    if (member !== null) count += 1
+    if (count > metadataPairsMax) throw invalid(at, `expected at most ${metadataPairsMax} pairs`)
+  }
+}
+
+/**
+ * @param at  path of the value, `metadata`; a pair is named by its place, as its key is not ours
+ * @returns the pairs in their order, those with the value null left out
+ * @throws ApiError `invalid_request` with all faults
+ */
+export const normaliseMetadata = (value: Json, at: string): ReadonlyMap<string, string> => {
+  if (!isJsonObject(value)) throw invalid(at, 'expected an object of strings')
+  assertFewPairs(value, at)
+  const pairs = new Map<string, string>()
+  const faults: Faults = new Map()
+  let index = 0
+  for (const [key, member] of value) {
+    if (member !== null) addPair(pairs, faults, `${at}[${index}]`, key, member)
+    index += 1
+  }
+  throwFaults(faults)
+  return pairs
+}
+
+/**
+ * The form under which keys and values are compared: lower case, then NFC.
+ *
+ * Equal: letters that differ by case only, in their locale-free lower-case mapping, and canonically
+ * equivalent texts (so the Kelvin sign is k, as Unicode says). Apart: all that only NFKC or
+ * upper-casing would join (sharp s and ss, long s and s, the fi ligature and fi, full-width
+ * letters), dotless i, dotted capital I, and any difference of white space.
+ * Source: hardening C10 and H74.
+ */
+export const foldMetadata = (text: string): string =>
+  // In this order, because lower-casing can leave a pair that composes (J with caron).
+  text.toLowerCase().normalize('NFC')
+
+/*
+ * Finds card numbers where none belongs: metadata and container names.
+ *
+ * It guards against mistakes, not against intent. A number counts when it is written whole, also
+ * inside a word, or in the groups of a card: four digits first, then groups of three to six, with
+ * one space or dash between.
+ * decision: other groupings do not count, and no digits of a long hexadecimal word do; else one of
+ * 250 SHA-256 texts and some random UUIDs would be refused by chance.
+ * Source: contract section 7.
+ */
+
+type Word = {
+  readonly text: string
+  /** Whether exactly one space or dash stands between this word and the one before. */
+  readonly isJoined: boolean
+}
+
+const firstGroupDigits = 4
+const groupDigitsMin = 3
+const groupDigitsMax = 6
+
+const wordShape = /[0-9A-Za-z]+/g
+const runShape = /[0-9]+/g
+/** An object id has 24 characters, an MD5 32, more than a card number in any case. */
+const hashShape = /^[0-9A-Fa-f]{24,}$/
+
+const splitWords = (text: string): readonly Word[] => {
+  const words: Word[] = []
+  let end = 0
+  for (const match of text.matchAll(wordShape)) {
+    const gap = text.slice(end, match.index)
+    words.push({ text: match[0], isJoined: gap === ' ' || gap === '-' })
+    end = match.index + match[0].length
+  }
+  return words
+}
+
+const isCardNumber = (digits: string): boolean =>
+  isDigits(digits, cardNumberDigitsMin, cardNumberDigitsMax) && isLuhnValid(digits)
+
+const holdsCardNumber = (word: string): boolean =>
+  word.length >= cardNumberDigitsMin &&
+  !hashShape.test(word) &&
+  (word.match(runShape) ?? []).some(isCardNumber)
+
+/** Whether a card number in groups starts with this word, the one at `index`. */
+const startsCardNumber = (word: Word, words: readonly Word[], index: number): boolean => {
+  let digits = word.text
+  if (!isDigits(digits, firstGroupDigits, firstGroupDigits)) return false
+  for (let next = index + 1; digits.length < cardNumberDigitsMax; next += 1) {
+    const group = words[next]
+    if (group === undefined || !group.isJoined) return false
+    if (!isDigits(group.text, groupDigitsMin, groupDigitsMax)) return false
+    digits += group.text
+    if (isCardNumber(digits)) return true
+  }
+  return false
+}
+
+const digitsIn = (text: string): number => {
+  let count = 0
+  for (let at = 0; at < text.length; at += 1) if (isDigitCode(text.charCodeAt(at))) count += 1
+  return count
+}
+
+/** @returns whether the text holds a Luhn-valid number of 13 to 19 digits, whole or in groups */
+export const containsCardNumber = (text: string): boolean => {
+  // Nearly every text has too few, and cutting it into words takes long.
+  if (digitsIn(text) < cardNumberDigitsMin) return false
+  const words = splitWords(text)
+  return words.some(
+    (word, index) => holdsCardNumber(word.text) || startsCardNumber(word, words, index),
+  )
+}
+
+/**
+ * @param at  path under which a fault is reported
+ * @throws ApiError `invalid_request`, without the number
+ */
+export const assertNoCardNumber = (text: string, at: string): void => {
+  if (containsCardNumber(text)) throw invalid(at, 'expected no card number: this is not protected')
+}
