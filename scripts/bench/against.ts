@@ -6,13 +6,14 @@
  * of requests a second and of the processor time that one request takes, which wobbles less.
  * @module
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { autocannonIn } from './autocannon.ts'
 import { runToEnd } from './child.ts'
 import { copyDataSet, makeDataSet, type DataSet } from './data-sets.ts'
 import type { LoadGenerator, LoadRequest } from './load.ts'
+import { runOn } from './processor.ts'
 import { createCards, listCards, readTokens, searchBoth, tokenizeCards } from './requests.ts'
 import { alternate, pick, type Bench, type Side } from './scenario.ts'
 import { withCoffer, type Server } from './servers.ts'
@@ -49,13 +50,6 @@ const cases: readonly Case[] = [
   },
 ]
 
-/** Of all threads of a process, in the 10 ms ticks of the kernel's accounting; proc(5). */
-function processorMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14)
-  return 10 * (Number(user) + Number(system))
-}
-
 /** One line of a table. */
 function lineOf(what: string, own: readonly number[], other: readonly number[]): string {
   const { median: ratio, low, high } = summaryOf(ratiosOf(own, other))
@@ -67,28 +61,26 @@ function lineOf(what: string, own: readonly number[], other: readonly number[]):
 async function compare(bench: Bench, made: DataSet, each: Case): Promise<string[]> {
   const own = copyDataSet(made, join(bench.folder, `own ${each.name}`))
   const their = copyDataSet(made, join(bench.folder, `their ${each.name}`))
-  const processorUs: Record<'own' | 'other', number[]> = { own: [], other: [] }
   const side =
-    (name: 'own' | 'other', { address, pid }: Server): Side =>
-    async round => {
-      const before = processorMs(pid)
-      const result = await bench.loads.run({
-        address,
+    (server: Server): Side =>
+    round =>
+      runOn(bench, server, {
         requests: each.requests(made.facts, round),
         connections: each.connections,
         seconds: bench.seconds,
       })
-      if (round > 0) processorUs[name].push((1_000 * (processorMs(pid) - before)) / result.requests)
-      return result
-    }
   const sides = await withCoffer(bench, own.folder, mine =>
     withCoffer({ ...bench, coffer: [resolve(other ?? '')] }, their.folder, theirs =>
-      alternate(bench, { own: side('own', mine), other: side('other', theirs) }),
+      alternate(bench, { own: side(mine), other: side(theirs) }),
     ),
   )
   return [
     lineOf(`${each.name}, a second`, pick(sides.own, 'perSecond'), pick(sides.other, 'perSecond')),
-    lineOf(`${each.name}, processor µs`, processorUs.own, processorUs.other),
+    lineOf(
+      `${each.name}, processor µs`,
+      pick(sides.own, 'processorUs'),
+      pick(sides.other, 'processorUs'),
+    ),
   ]
 }
 

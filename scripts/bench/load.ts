@@ -29,6 +29,8 @@ export interface LoadResult {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
+  /** Of the server, for one request; absent where it is another's. */
+  readonly processorUs?: number
 }
 
 export interface LoadGenerator {

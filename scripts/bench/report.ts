@@ -2,6 +2,7 @@
  * The report: checks as a table for people, and as data for comparison with other runs.
  * @module
  */
+import type { LoadResult } from './load.ts'
 import type { Machine } from './machine.ts'
 import {
   meets,
@@ -28,6 +29,8 @@ interface SideFigures {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
+  /** Of the server, for one request. */
+  readonly processorUs?: number
   readonly rounds: number
 }
 
@@ -44,6 +47,11 @@ function findingOf({ values, ...check }: Check): Finding {
   return { ...check, ...summary, met: meets(check.target, summary.median) }
 }
 
+function processorOf(results: readonly LoadResult[]): Pick<SideFigures, 'processorUs'> {
+  const values = pick(results, 'processorUs')
+  return values.length === 0 ? {} : { processorUs: median(values) }
+}
+
 const sidesOf = ({ sides = {} }: Outcome): Record<string, SideFigures> =>
   Object.fromEntries(
     Object.entries(sides)
@@ -54,6 +62,7 @@ const sidesOf = ({ sides = {} }: Outcome): Record<string, SideFigures> =>
           perSecond: median(pick(results, 'perSecond')),
           p50Ms: median(pick(results, 'p50Ms')),
           p99Ms: median(pick(results, 'p99Ms')),
+          ...processorOf(results),
           rounds: results.length,
         },
       ]),
@@ -102,16 +111,17 @@ export const tableOf = ({ findings }: Report): string =>
   )
 
 const sideRow = (scenario: string, side: string, figures: SideFigures): string => {
-  const { perSecond, p50Ms, p99Ms, rounds } = figures
-  const cells = [Math.round(perSecond), p50Ms.toFixed(2), p99Ms.toFixed(2), rounds]
+  const { perSecond, p50Ms, p99Ms, processorUs, rounds } = figures
+  const processor = processorUs === undefined ? '' : processorUs.toFixed(1)
+  const cells = [Math.round(perSecond), p50Ms.toFixed(2), p99Ms.toFixed(2), processor, rounds]
   return `| ${scenario} | ${side} | ${cells.join(' | ')} |`
 }
 
 /** What the ratios are made of. */
 export const sidesTableOf = ({ sides }: Report): string =>
   [
-    '| Scenario | Side | A second | p50 ms | p99 ms | Rounds |',
-    '|---|---|---|---|---|---|',
+    '| Scenario | Side | A second | p50 ms | p99 ms | Processor µs | Rounds |',
+    '|---|---|---|---|---|---|---|',
     ...Object.entries(sides).flatMap(([scenario, all]) =>
       Object.entries(all).map(([side, figures]) => sideRow(scenario, side, figures)),
     ),

@@ -27,7 +27,7 @@ export interface Target {
   readonly value: number
 }
 
-export type Unit = '×' | 'ms' | 'MB' | 'bytes' | 's' | 'tokens'
+export type Unit = '×' | 'ms' | 'µs' | 'MB' | 'bytes' | 's' | 'tokens'
 
 export interface Check {
   /** Stable, to be found in the figures of other runs. */
@@ -90,15 +90,16 @@ export async function alternate<S extends Readonly<Record<string, Side>>>(
   return results as { [Name in keyof S]: LoadResult[] }
 }
 
-export const pick = (
-  results: readonly LoadResult[],
-  member: 'perSecond' | 'p50Ms' | 'p99Ms',
-): readonly number[] => results.map(result => result[member])
+type Member = 'perSecond' | 'p50Ms' | 'p99Ms' | 'processorUs'
+
+/** @returns those of rounds that have it */
+export const pick = (results: readonly LoadResult[], member: Member): readonly number[] =>
+  results.flatMap(result => result[member] ?? [])
 
 /** A ratio of two sides, round by round, as a check. */
 export const ratioCheck = (
   check: Omit<Check, 'unit' | 'values'>,
-  member: 'perSecond' | 'p50Ms' | 'p99Ms',
+  member: Member,
   above: readonly LoadResult[],
   below: readonly LoadResult[],
 ): Check => ({ ...check, unit: '×', values: ratiosOf(pick(above, member), pick(below, member)) })

@@ -17,6 +17,7 @@ import {
   type Scenario,
   type Side,
 } from '../scenario.ts'
+import { runOn } from '../processor.ts'
 import { withCoffer, withHandRolled, type Server } from '../servers.ts'
 import { createConnections, creating } from './creates.ts'
 
@@ -45,13 +46,12 @@ async function fill(server: Server, { query }: Cluster, tokens: number): Promise
 }
 
 const reading =
-  ({ loads, seconds }: Bench, address: string, readKey: string, ids: readonly string[]): Side =>
+  (bench: Bench, server: Server, readKey: string, ids: readonly string[]): Side =>
   () =>
-    loads.run({
-      address,
+    runOn(bench, server, {
       requests: readTokens(readKey, ids),
       connections: readConnections,
-      seconds,
+      seconds: bench.seconds,
     })
 
 async function compare(bench: Bench, cluster: Cluster, coffer: Server, tokens: number) {
@@ -59,12 +59,12 @@ async function compare(bench: Bench, cluster: Cluster, coffer: Server, tokens: n
   return withHandRolled(cluster.host, key, async other => {
     const ids = await fill(other, cluster, tokens)
     const reads = await alternate(bench, {
-      coffer: reading(bench, coffer.address, facts.keys.reveal, facts.cardIds),
-      'hand-rolled': reading(bench, other.address, key, ids),
+      coffer: reading(bench, coffer, facts.keys.reveal, facts.cardIds),
+      'hand-rolled': reading(bench, other, key, ids),
     })
     const writes = await alternate(bench, {
-      coffer: creating(bench, coffer.address, facts.keys.create),
-      'hand-rolled': creating(bench, other.address, key),
+      coffer: creating(bench, coffer, facts.keys.create),
+      'hand-rolled': creating(bench, other, key),
     })
     return { reads, writes }
   })
@@ -82,7 +82,10 @@ function outcomeOf({ reads, writes }: Compared, tokens: number, version: string)
       sides['hand-rolled'],
     )
   return {
-    notes: [`PostgreSQL ${version}; ${createConnections} connections for creates`],
+    notes: [
+      `PostgreSQL ${version}; ${createConnections} connections for creates`,
+      'processor time of the hand-rolled vault is that of Fastify alone',
+    ],
     sides: {
       'coffer, reads': reads.coffer,
       'hand-rolled, reads': reads['hand-rolled'],

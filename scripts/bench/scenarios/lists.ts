@@ -16,14 +16,15 @@ import {
   type Scenario,
   type Side,
 } from '../scenario.ts'
+import { runOn } from '../processor.ts'
 import { withCoffer, type Server } from '../servers.ts'
 
 const connections = 32
 
 const asking =
-  ({ loads, seconds }: Bench, { address }: Server, request: LoadRequest): Side =>
+  (bench: Bench, server: Server, request: LoadRequest): Side =>
   () =>
-    loads.run({ address, requests: [request], connections, seconds })
+    runOn(bench, server, { requests: [request], connections, seconds: bench.seconds })
 
 /** @throws when a total is not what the data set was made with: then nothing was measured */
 async function assertTotal({ address }: Server, request: LoadRequest, total: number) {
@@ -80,7 +81,16 @@ async function measureList(bench: Bench): Promise<Outcome> {
       target: atMost(2),
       isSteady: false,
     }
+    const processor = {
+      key: 'list.processor',
+      what: `list of 20 masked cards, ${countText(large)} tokens: processor time`,
+      unit: 'µs' as const,
+      target: atMost(150),
+      isSteady: false,
+      values: pick(sides.large, 'processorUs'),
+    }
     const checks = [
+      processor,
       ...growth(bench, 'list', 1.5, sides),
       ratioCheck(deep, 'p99Ms', sides.deep, sides.large),
     ]

@@ -17,6 +17,7 @@ import {
 } from '../scenario.ts'
 import { withCoffer } from '../servers.ts'
 import { median } from '../statistics.ts'
+import { runOn } from '../processor.ts'
 import { creating } from './creates.ts'
 
 const connections = 32
@@ -25,16 +26,16 @@ const sizes = [10_000, 100_000, 1_000_000]
 async function measureSize(bench: Bench, tokens: number): Promise<Record<string, LoadResult[]>> {
   const vault = copyDataSet(await bench.vault(tokens), freshFolder(bench.folder))
   const { keys, cardIds } = vault.facts
-  const { loads, seconds } = bench
-  const results = await withCoffer(bench, vault.folder, ({ address }) => {
+  const { seconds } = bench
+  const results = await withCoffer(bench, vault.folder, server => {
     const asking = (requests: ReturnType<typeof readTokens>) => () =>
-      loads.run({ address, requests, connections, seconds })
+      runOn(bench, server, { requests, connections, seconds })
     return alternate(bench, {
       read: asking(readTokens(keys.reveal, cardIds)),
       list: asking([listCards(keys.mask)]),
       search: asking([searchBoth(keys.mask)]),
       // One at a time, so that the store stays nearly as large as it is said to be.
-      create: creating(bench, address, keys.create, 1),
+      create: creating(bench, server, keys.create, 1),
     })
   })
   rmSync(vault.folder, { recursive: true })
