@@ -46,8 +46,9 @@ const flag = (fallback: boolean, description: string) =>
 
 const text = (told: Told) => Type.String({ minLength: 1, maxLength: settingCharsMax, ...told })
 
-const lowerCase = (pattern: RegExp) =>
-  Type.Transform(Type.RegExp(pattern))
+/** A text of that format, of which case does not matter. */
+const lowerCase = (format: string) =>
+  Type.Transform(Type.String({ format, maxLength: settingCharsMax }))
     .Decode(name => name.toLowerCase())
     .Encode(name => name)
 
@@ -67,14 +68,18 @@ const headerPrefix = new RegExp(
 )
 
 /** No segment is empty or begins with a dot: none can be removed on the way. */
-const basePath = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*\/?$/
+const basePath = '^(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?$'
 
 /** An origin as browsers send it (RFC 6454 section 6.2), or `*`. */
-const originFormat = 'origin or *'
-FormatRegistry.Set(
-  originFormat,
-  value => value === '*' || (URL.canParse(value) && new URL(value).origin === value),
-)
+const isOrigin = (value: string): boolean =>
+  value === '*' || (URL.canParse(value) && new URL(value).origin === value)
+
+const formats = {
+  'header name': (value: string) => headerName.test(value),
+  'header prefix': (value: string) => headerPrefix.test(value),
+  'origin or *': isOrigin,
+}
+for (const [format, check] of Object.entries(formats)) FormatRegistry.Set(format, check)
 
 const list = (item: ReturnType<typeof lowerCase> | ReturnType<typeof Type.String>, told: Told) =>
   Type.Unsafe<readonly string[]>(Type.Array(item, told))
@@ -100,14 +105,14 @@ export const addressSchema = Type.Object({
 
 export const settingsSchema = Type.Object({
   /** Beside `svc-api-key` (contract section 1). */
-  keyHeaders: list(lowerCase(headerName), {
+  keyHeaders: list(lowerCase('header name'), {
     maxItems: keyHeadersMax,
     default: [],
     description: 'more names of the header that carries the API key, comma-separated',
     expected: `at most ${keyHeadersMax} header names, none of them svc-*`,
   }),
   /** Under each, headers are read as under `svc` (contract section 1). */
-  headerPrefix: list(lowerCase(headerPrefix), {
+  headerPrefix: list(lowerCase('header prefix'), {
     maxItems: headerPrefixesMax,
     default: [],
     description: 'a further prefix of header names, such as BT for BT-API-KEY',
@@ -115,7 +120,8 @@ export const settingsSchema = Type.Object({
   }),
   /** Starts with `/` and does not end with one, or is empty. */
   basePath: Type.Transform(
-    Type.RegExp(basePath, {
+    Type.String({
+      pattern: basePath,
       maxLength: settingCharsMax,
       default: '',
       description: 'what all addresses are below',
@@ -125,7 +131,7 @@ export const settingsSchema = Type.Object({
     .Decode(path => path.replace(/\/$/, ''))
     .Encode(path => path),
   /** `*` is any (contract section 1). */
-  corsOrigins: list(Type.String({ format: originFormat, maxLength: settingCharsMax }), {
+  corsOrigins: list(Type.String({ format: 'origin or *', maxLength: settingCharsMax }), {
     maxItems: corsOriginsMax,
     default: ['*'],
     description: 'origins that browsers may call from, comma-separated; * is any',
