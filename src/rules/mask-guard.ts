@@ -1,11 +1,5 @@
 /**
- * Which places of a card number an output shows, as far as its form proves it.
- *
- * Probing finds what one changed digit changes, and misses what takes two of them, a comparison, or
- * another member that is changed later. So only filters count here that pick by place alone: with
- * constants for arguments, each character of what comes out is a constant or a copy of the digit at
- * one place, whatever the digits are. Anything else cannot be told.
- * Source: contract section 6; PCI DSS 3.4.1.
+ * The guard of masks: which digits of a card a mask shows, and whether a change shows more.
  * @module
  */
 import { countDigits } from './digits.ts'
@@ -18,6 +12,16 @@ import { type Json, isJsonArray, isJsonObject } from '../json/json.ts'
 import { binDigitsOf, lastDigits } from '../language/expression/filters/card.ts'
 import type { DigitsPlace } from './hidden-digits.ts'
 import { TextMap, type ReadonlyTextMap } from '../maps.ts'
+
+/*
+ * Which places of a card number an output shows, as far as its form proves it.
+ *
+ * Probing finds what one changed digit changes, and misses what takes two of them, a comparison, or
+ * another member that is changed later. So only filters count here that pick by place alone: with
+ * constants for arguments, each character of what comes out is a constant or a copy of the digit at
+ * one place, whatever the digits are. Anything else cannot be told.
+ * Source: contract section 6; PCI DSS 3.4.1.
+ */
 
 const none = -1
 
