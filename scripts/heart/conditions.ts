@@ -81,6 +81,19 @@ const isCondition = (visit: Visit, node: ts.Node): node is ts.Expression => {
   return isReturned(outer) || isBinary(outer.parent, logical)
 }
 
+const quantifiers: ReadonlyMap<string, string> = new Map([
+  ['some', 'every'],
+  ['every', 'some'],
+])
+
+/** `all.some(…)` for `all.every(…)`, and the other way round. */
+function swapQuantifier(visit: Visit, node: ts.Expression): Mutant[] {
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return []
+  const { name } = node.expression
+  const other = quantifiers.get(name.text)
+  return other === undefined ? [] : [replaceNode(visit, name, `${other} for ${name.text}`, other)]
+}
+
 /** The condition is still computed: what it does beside answering stays. `__count` ends loops. */
 const listMutants = (visit: Visit, node: ts.Expression): Mutant[] => {
   const text = node.getText(visit.source)
@@ -95,7 +108,7 @@ const listMutants = (visit: Visit, node: ts.Expression): Mutant[] => {
   if (isNegated || joins !== SyntaxKind.AmpersandAmpersandToken) {
     mutants.push(replaceNode(visit, node, 'false', `__count(((${text}), false))`))
   }
-  if (!ts.isBinaryExpression(node)) return mutants
+  if (!ts.isBinaryExpression(node)) return [...mutants, ...swapQuantifier(visit, node)]
   const moved = boundaries.get(node.operatorToken.kind)
   if (moved !== undefined) {
     const [left, right] = [node.left.getText(visit.source), node.right.getText(visit.source)]

@@ -55,7 +55,8 @@ describe('stored bytes', () => {
   test('that are corrupt are nothing; every other error stays one', () => {
     expect(attempt(() => 1)).toBe(1)
     expect(attempt(() => assertStored(false, 'a format'))).toBeUndefined()
-    const others = [new ApiError('conflict', 'why'), new RangeError('why')]
+    const alike = Object.assign(new Error('why'), { kind: 'storage_corrupt' })
+    const others = [new ApiError('conflict', 'why'), new RangeError('why'), alike]
     for (const error of others) {
       expect(() =>
         attempt(() => {

@@ -41,6 +41,10 @@ export const safely = (run: () => void): boolean => {
     return false
   }
 }
+interface Flags {
+  some(is: (flag: boolean) => boolean): boolean
+}
+export const anyOf = (flags: Flags): boolean => flags.some(flag => flag)
 function invariant(condition: boolean, text: string): void {}
 `
 
@@ -85,6 +89,8 @@ describe('the guards of a text', () => {
       [29, 'true', 'inverted'],
       [30, 'catch { return false }', 'thrown on'],
       [31, 'false', 'inverted'],
+      [37, 'flags.some(flag => flag)', 'inverted, true, false, every for some'],
+      [37, 'flag', 'inverted, true, false'],
     ])
   })
 
@@ -114,6 +120,7 @@ describe('probes', () => {
     nameOf(kind: string, item?: { name: string }): string
     sum(values: readonly number[]): number
     safely(run: () => void): boolean
+    anyOf(flags: readonly boolean[]): boolean
   }
 
   test('see each outcome, and change none', async () => {
@@ -133,6 +140,7 @@ describe('probes', () => {
     expect([probed.nameOf('a', { name: 'n' }), probed.sum([5, 0, 3])]).toEqual(['n', 9])
     expect(() => probed.nameOf('b')).toThrow('b')
     expect(probed.safely(() => probed.nameOf('b'))).toBe(false)
+    expect([probed.anyOf([false]), probed.anyOf([true])]).toEqual([false, true])
     expect(missing()).toEqual([])
   })
 })

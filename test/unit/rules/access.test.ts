@@ -32,6 +32,24 @@ describe('a rule with a container', () => {
   })
 })
 
+describe('a token in several containers', () => {
+  const several = { id: 'order-17', containers: ['/bank/', '/pci/high/'] }
+  const among = (value: string): Condition => ({
+    attribute: 'container',
+    operator: 'equals',
+    value,
+  })
+
+  test.each([
+    ['/bank/', true],
+    ['/pci/high/', true],
+    ['/general/', false],
+  ])('is covered by a rule on any of them, such as %s: %p', (container, expected) => {
+    expect(covers(ruleWith({ container }), several)).toBe(expected)
+    expect(covers(ruleWith({ conditions: [among(container)] }), several)).toBe(expected)
+  })
+})
+
 describe('a rule with conditions', () => {
   const condition = (
     attribute: Condition['attribute'],
@@ -86,7 +104,9 @@ describe('the decision', () => {
   })
 
   test('knows whether a permission is held at all', () => {
-    const grants = { permissions: ['token:create' as const], rules: [ruleWith({ container: '/' })] }
+    const updates = ruleWith({ container: '/', permissions: ['token:update'] })
+    const rules = [updates, ruleWith({ container: '/' })]
+    const grants = { permissions: ['token:create' as const], rules }
     expect(holdsAnywhere(grants, 'token:create')).toBe(true)
     expect(holdsAnywhere(grants, 'token:read')).toBe(true)
     expect(holdsAnywhere(grants, 'token:delete')).toBe(false)

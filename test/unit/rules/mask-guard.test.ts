@@ -51,6 +51,8 @@ describe('the places of a number that a mask shows', () => {
     ["{{ data.number | pad_right: 20, '1' | last4 }}", []],
     ["{{ data.number | reveal_last: 4 | replace: 'X', '*' }}", from(12, 16)],
     ["{{ data.number | reveal_last: 4 | remove: 'X' | slice: 0 }}", [12]],
+    ["{{ data.number | reveal_last: 4 | remove_first: 'X' | slice: 11 }}", [12]],
+    ["{{ data.number | reveal_last: 4 | replace_first: 'X', '*' }}", from(12, 16)],
     ["{{ data.number | replace: '', '-' | slice: 0, 3 }}", [0, 1]],
     ["{{ data.number | replace: nil, '-' | slice: 2 }}", [1]],
     ['{{ data.number | reveal_last: 4 | to_string }}', from(12, 16)],

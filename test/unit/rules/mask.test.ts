@@ -18,6 +18,8 @@ const apply = (mask: unknown, data: unknown): unknown => {
   return result === undefined ? 'redacted' : toPlain(result.masked)
 }
 
+const nestedObjects = (depth: number): unknown =>
+  Array.from({ length: depth }).reduce<unknown>(inner => ({ a: inner }), '{{ data }}')
 const nested = (depth: number): unknown =>
   Array.from({ length: depth }).reduce<unknown>(inner => [inner], '{{ data }}')
 
@@ -64,6 +66,8 @@ describe('checking a mask', () => {
   test('bounds its depth and its size', () => {
     expect(() => check(nested(63))).not.toThrow()
     expectRefusal(() => check(nested(64)), [`mask${'[0]'.repeat(64)}`])
+    expect(() => check(nestedObjects(63))).not.toThrow()
+    expectRefusal(() => check(nestedObjects(64)), [`mask${'.*'.repeat(64)}`])
     const leaves = (count: number) => Array.from({ length: count }, () => 'x')
     expect(() => check(leaves(maskValuesMax - 1))).not.toThrow()
     expectRefusal(() => check(leaves(maskValuesMax)), ['mask'])
@@ -145,6 +149,7 @@ describe('looking for a number in an output', () => {
     ['4x2x4x2x4242 4242\n4242'],
     [4242424242424242],
     [{ a: [{ b: number }] }],
+    [['x', number, 'y']],
     [{ [number]: 1 }],
     [{ '4242 4242 4242 4242': null }],
   ])('finds it in %j', value => {
@@ -255,6 +260,7 @@ describe('whether a mask shows anything of the data', () => {
     ['{{ data }}', ['', 'x'], true],
     ['{{ data }}', { a: null }, false],
     ['{{ data }}', { a: 'x' }, true],
+    ['{{ data }}', { a: null, b: 'x' }, true],
     ['constant', 'x', false],
     ["{{ 'constant' }}", 'x', false],
     [[1, null, 'constant'], 'x', false],

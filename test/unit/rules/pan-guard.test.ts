@@ -6,6 +6,8 @@ const pan = '4242424242424242'
 
 describe('the guard finds a card number', () => {
   test.each([
+    ['before hexadecimal digits in a word that is no hash', 'zz4242424242424242abababab'],
+    ['behind hexadecimal digits in a word that is no hash', 'abababab4242424242424242zz'],
     ['alone', pan],
     ['of 13 digits', '4222222222222'],
     ['of 14 digits', '36227206271667'],

@@ -36,6 +36,16 @@ describe('all is revealed', () => {
     ['by a rule that covers everything', true, grants([rule('/', 'reveal')])],
     ['by one without conditions', true, grants([{ ...unscoped, conditions: [] }])],
     ['by rules on some containers alone', true, grants([rule('/a/', 'reveal')])],
+    [
+      'by one whose conditions are none, whatever is behind it',
+      true,
+      grants([{ ...unscoped, conditions: [] }, masksAll]),
+    ],
+    [
+      'not by one on some containers, whatever its conditions',
+      false,
+      grants([rule('/a/', 'reveal', { conditions: [] }), masksAll]),
+    ],
     ['not by one with conditions', false, grants([{ ...unscoped, conditions: [among] }, masksAll])],
     ['not by one without a reach', false, grants([unscoped, masksAll])],
     ['to whoever may ask for nothing', true, grants([])],
