@@ -10,7 +10,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { ValueErrorType, type ValueError } from '@sinclair/typebox/errors'
 import { addFault, throwFaults, type Faults, ApiError } from '../errors.ts'
 import { decodeUtf8, parseJson, parseJsonInTurns } from '../json/parse.ts'
-import { printInTurns } from '../json/print-turns.ts'
+import { printPartsInTurns } from '../json/print-turns.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { keptFor } from '../maps.ts'
 import { bodyFaultsMax, shortBodyBytesMax, bodyMsMax, unreadBodyBytesMax } from '../limits.ts'
@@ -97,7 +97,7 @@ async function parseLongBody(bytes: Uint8Array, next: LetOthersIn): Promise<Json
   await next()
   const value = await parseJsonInTurns(text, next)
   await next()
-  await printInTurns(value, next)
+  await printPartsInTurns(value, next)
   return value
 }
 

@@ -6,6 +6,7 @@
  * @module
  */
 import { jsonTurnChars } from '../limits.ts'
+import { measureJson } from '../language/expression/values.ts'
 import {
   isJsonArray,
   isJsonObject,
@@ -119,4 +120,28 @@ export async function printInTurns(value: Json, letOthersIn: LetOthersIn): Promi
   await letOthersIn()
   await printStyle(value, canonical, letOthersIn)
   await letOthersIn()
+}
+
+/** Escapes, and numbers that print longer than they were sent, make no more of it than a turn. */
+const shortPartChars = jsonTurnChars / 8
+
+function partsOf(body: Json): Iterable<Json> {
+  if (isJsonArray(body)) return body
+  return isJsonObject(body) ? body.values() : []
+}
+
+/**
+ * The same for each long part of a body, which itself nobody prints: members of a request, or items
+ * of many.
+ */
+export async function printPartsInTurns(body: Json, letOthersIn: LetOthersIn): Promise<void> {
+  let looked = 0
+  for (const part of partsOf(body)) {
+    const size = measureJson(part, shortPartChars)
+    if (size > shortPartChars) await printInTurns(part, letOthersIn)
+    looked += size
+    if (looked < jsonTurnChars) continue
+    looked = 0
+    await letOthersIn()
+  }
 }

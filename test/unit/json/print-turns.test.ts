@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseJson } from '../../../src/json/parse.ts'
-import { printInTurns } from '../../../src/json/print-turns.ts'
+import { printInTurns, printPartsInTurns } from '../../../src/json/print-turns.ts'
 import {
   canonical,
   faithful,
@@ -58,6 +58,35 @@ describe('a value that is printed in turns', () => {
     await printInTurns(short, goOn)
     expect(faithful.kept.has(short as object)).toBe(false)
     expect(canonical.kept.has(short as object)).toBe(false)
+  })
+})
+
+describe('a body of which parts are printed', () => {
+  const long = new Map<string, Json>([['filling', 'x'.repeat(jsonTurnChars)]])
+  const short = new Map<string, Json>([['a', 1]])
+
+  test.each<[string, (part: Json) => Json]>([
+    ['items', part => [short, part, 'x']],
+    ['members', part => new Map([['data', part] as const, ['mask', short] as const])],
+  ])('keeps the texts of those that are long, and of none else: %s', async (_, bodyOf) => {
+    const part = new Map(long)
+    const body = bodyOf(part)
+    await printPartsInTurns(body, goOn)
+    for (const { kept } of [faithful, canonical]) {
+      expect(kept.get(part)).toBe(printJson(long))
+      expect([kept.has(short), kept.has(body as object)]).toEqual([false, false])
+    }
+  })
+
+  test('lets others in while it looks at many that are short', async () => {
+    let turns = 0
+    const items = Array.from({ length: jsonTurnChars }, () => short)
+    await printPartsInTurns(items, () => {
+      turns += 1
+      return Promise.resolve()
+    })
+    expect(turns).toBeGreaterThan(4)
+    await printPartsInTurns('scalar', goOn)
   })
 })
 
