@@ -29,8 +29,8 @@ export function pauses(elapsedMs: () => number): () => Promise<void> | undefined
  * The work of one request: what it may still evaluate, and when others have their turn.
  *
  * Whoever writes expressions and masks decides how much work they are, so they are counted for all
- * of a request, and go on in the turns that all long work takes one at a time (turns.ts). Work that
- * takes long for another reason lets others in by time.
+ * of a request, and go on in the turns that all long work takes one at a time (`waiting.ts`). Work
+ * that takes long for another reason lets others in by time.
  */
 
 export interface Work {

@@ -43,7 +43,7 @@ export interface Draft {
   readonly hidden?: HiddenData | undefined
 }
 
-/** How data is judged that stays hidden; see `hidden-data.ts`. */
+/** How data is judged that stays hidden; see `mask-rights.ts`. */
 export interface HiddenData {
   /** For which its size counts; absent: for those that it has. */
   readonly bytes: number | undefined
