@@ -12,7 +12,7 @@ import { compact } from './cli/compact.ts'
 import type { FolderOptions } from './serve/data-folder.ts'
 import { dev, type DevOptions } from './cli/dev.ts'
 import { doctor, type DoctorOptions } from './cli/doctor.ts'
-import { CommandFailure, systemCodeOf } from './serve/failure.ts'
+import { CommandFailure, systemCodeOf, usageExitCode } from './serve/failure.ts'
 import { endOnFault, tellFault } from './cli/fault.ts'
 import { init, type InitOptions } from './cli/init.ts'
 import { assertMachine } from './serve/machine.ts'
@@ -22,8 +22,6 @@ import { guardProcess } from './serve/process-guard.ts'
 import { say } from './serve/system.ts'
 import { work } from './serve/worker.ts'
 import { verify, type VerifyOptions } from './cli/verify.ts'
-
-const usageExitCode = 2
 
 const dataOption = () =>
   new Option('--data <dir>', 'the data folder').env('COFFER_DATA').default('coffer-data')

@@ -130,19 +130,7 @@ export const equivalent: readonly Exception[] = [
   },
   {
     file: 'src/rules/clear-text.ts',
-    guard: 'at < text.length',
-    what: ['boundary <='],
-    reason: behindEnd,
-  },
-  {
-    file: 'src/rules/clear-text.ts',
-    guard: 'isDigitCode(text.charCodeAt(at))',
-    what: ['true'],
-    reason: shortCut,
-  },
-  {
-    file: 'src/rules/clear-text.ts',
-    guard: 'digitsIn(text) < cardNumberDigitsMin',
+    guard: 'countDigits(text) < cardNumberDigitsMin',
     what: ['false'],
     reason: shortCut,
   },

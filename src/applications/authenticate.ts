@@ -19,6 +19,7 @@ import {
   type ApplicationRecord,
   type StoredApplication,
 } from './record.ts'
+import { dayMs } from '../rules/instants.ts'
 
 const callerOf = ({ row, record }: StoredApplication, key: KeyRecord): Caller => ({
   tenantId: record.tenantId,
@@ -56,8 +57,6 @@ async function findLive(
   const key = heldKeys(row, stored.record).find(isAsked)?.key
   return key !== undefined && isLiveKey(key, nowMs) ? { ...stored, key } : undefined
 }
-
-const dayMs = 24 * 60 * 60 * 1_000
 
 /** A caller is kept for the day at most, so that each day's first use of a key is noted. */
 const endOfDayMs = (nowMs: number): number => (Math.floor(nowMs / dayMs) + 1) * dayMs

@@ -4,7 +4,7 @@
  * Source: spec, "Application object", "Access rule"; contract sections 11 and 13.
  * @module
  */
-import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
 import { transforms } from '../rules/access.ts'
 import { applicationTypes, permissions } from '../rules/permissions.ts'
 import {
@@ -18,14 +18,7 @@ import {
   rulesMax,
 } from '../limits.ts'
 import { apiKeyPattern } from './keys.ts'
-
-const oneOf = <const T extends readonly string[]>(values: T, expected: string) =>
-  Type.Union(
-    values.map(value => Type.Literal(value as T[number])),
-    { expected },
-  )
-
-const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
+import { nullable, oneOf } from '../schemas.ts'
 
 const permission = oneOf(permissions, 'expected the name of a permission')
 const permissionList = Type.Array(permission, { maxItems: permissionsMax })

@@ -19,13 +19,13 @@ import {
   explained,
   lockDataFolder,
   unsealKeysOf,
-  syncFolder,
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { emptyReport, inspect } from './inspect.ts'
 import { sayNow } from '../serve/system.ts'
+import { syncFolder } from '../files.ts'
 
 const databaseIn = (store: string): string => join(store, 'data.mdb')
 

@@ -17,9 +17,8 @@ import {
 } from '../config.ts'
 import { ApiError } from '../errors.ts'
 import { configFileBytesMax } from '../limits.ts'
-import { CommandFailure } from '../serve/failure.ts'
+import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 
-const usageExitCode = 2
 const prefix = 'COFFER_'
 
 /** What the parser has read, before it is decoded. */

@@ -8,7 +8,7 @@ import { holdsAnywhere } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
 import { ApiError, tooManyRequests, unauthenticated } from '../errors.ts'
 import { andThen, type MaybeLater } from '../waiting.ts'
-import { agreedHeader, headerNamesOf, type Params } from './request.ts'
+import { agreedHeader, headerNamesOf, type Params, visibleAscii } from './request.ts'
 import type { Call, Route } from './operation.ts'
 
 /*
@@ -159,8 +159,6 @@ export interface Asking {
   readonly request: Request
   readonly params: Params
 }
-
-const visibleAscii = /^[\x21-\x7e]+$/
 
 /** Taken from the request when it is short visible ASCII, else made (contract section 1). */
 export function traceIdOf(

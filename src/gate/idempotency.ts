@@ -33,7 +33,7 @@ import {
   CredentialMoved,
 } from '../records/rows.ts'
 import type { Change, Row } from '../store/contract.ts'
-import { agreedHeader, headerNamesOf, parseQuery, type Params } from './request.ts'
+import { agreedHeader, headerNamesOf, parseQuery, type Params, visibleAscii } from './request.ts'
 import type { Done, Route, Call, Repetition, Replay, Reply, RunOperation } from './operation.ts'
 import { andThen, type MaybeLater } from '../waiting.ts'
 import { callerNow, type Admission, type Asking } from './admission.ts'
@@ -48,7 +48,6 @@ interface Slot {
 }
 
 const shownName = 'SVC-IDEMPOTENCY-KEY'
-const visibleAscii = /^[\x21-\x7e]+$/
 
 /** The others change nothing, or the same thing once more. */
 const idempotentMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])

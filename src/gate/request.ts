@@ -70,6 +70,9 @@ export const headerNamesOf = keptFor(({ headerPrefix, keyHeaders }: Settings): H
   }
 })
 
+/** What trace ids and idempotency keys are made of. */
+export const visibleAscii = /^[\x21-\x7e]+$/
+
 /**
  * What every header of these names agrees on: which one of two counts is nobody's guess.
  * @returns `undefined` where none is sent, `null` where two differ

@@ -12,7 +12,7 @@ import {
 import { invalid, addFault, type Faults, throwFaults } from '../errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { hasCharacters } from '../maps.ts'
-import { isDigitCode, isDigits, isLuhnValid } from './digits.ts'
+import { countDigits, isCardNumber, isDigits } from './digits.ts'
 
 /*
  * Metadata: pairs of texts that are declared non-sensitive and can be searched.
@@ -120,9 +120,6 @@ const splitWords = (text: string): readonly Word[] => {
   return words
 }
 
-const isCardNumber = (digits: string): boolean =>
-  isDigits(digits, cardNumberDigitsMin, cardNumberDigitsMax) && isLuhnValid(digits)
-
 const holdsCardNumber = (word: string): boolean =>
   word.length >= cardNumberDigitsMin &&
   !hashShape.test(word) &&
@@ -142,16 +139,10 @@ const startsCardNumber = (word: Word, words: readonly Word[], index: number): bo
   return false
 }
 
-const digitsIn = (text: string): number => {
-  let count = 0
-  for (let at = 0; at < text.length; at += 1) if (isDigitCode(text.charCodeAt(at))) count += 1
-  return count
-}
-
 /** @returns whether the text holds a Luhn-valid number of 13 to 19 digits, whole or in groups */
 export const containsCardNumber = (text: string): boolean => {
   // Nearly every text has too few, and cutting it into words takes long.
-  if (digitsIn(text) < cardNumberDigitsMin) return false
+  if (countDigits(text) < cardNumberDigitsMin) return false
   const words = splitWords(text)
   return words.some(
     (word, index) => holdsCardNumber(word.text) || startsCardNumber(word, words, index),

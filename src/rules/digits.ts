@@ -4,6 +4,7 @@
  * Digits of other scripts are never digits here. Source: contract section 5.
  * @module
  */
+import { cardNumberDigitsMax, cardNumberDigitsMin } from '../limits.ts'
 
 const zero = 0x30
 const nine = 0x39
@@ -45,6 +46,9 @@ export const isLuhnValid = (digits: string): boolean => {
   }
   return sum % 10 === 0
 }
+
+export const isCardNumber = (digits: string): boolean =>
+  isDigits(digits, cardNumberDigitsMin, cardNumberDigitsMax) && isLuhnValid(digits)
 
 const abaWeights = [3, 7, 1, 3, 7, 1, 3, 7, 1] as const
 

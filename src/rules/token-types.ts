@@ -16,7 +16,7 @@ import {
   cardNumberDigitsMax,
   cardNumberDigitsMin,
 } from '../limits.ts'
-import { isAbaValid, isDigits, isLuhnValid } from './digits.ts'
+import { isAbaValid, isDigits, isCardNumber } from './digits.ts'
 import type { DigitsPlace } from './hidden-digits.ts'
 
 /*
@@ -102,10 +102,8 @@ const monthExpected = 'expected an integer from 1 to 12'
 const yearExpected = 'expected a year of four digits'
 const cvcExpected = 'expected a string of three or four digits'
 
-const isCardNumber = (value: Json | undefined): value is string =>
-  typeof value === 'string' &&
-  isDigits(value, cardNumberDigitsMin, cardNumberDigitsMax) &&
-  isLuhnValid(value)
+const isNumberOfCard = (value: Json | undefined): boolean =>
+  typeof value === 'string' && isCardNumber(value)
 
 /** The digits of a text or of a number of integer value: `"07"`, `7` and `7.0`. */
 const numeralOf = (value: Json): string => {
@@ -147,7 +145,7 @@ export const normaliseCard = (data: Json, at: string): Json => {
   if (!isJsonObject(data)) throw invalid(at, 'expected a card object')
   const faults: Faults = new Map()
   const card = copyMembers(data)
-  if (!isCardNumber(data.get('number'))) addFault(faults, `${at}.number`, numberExpected)
+  if (!isNumberOfCard(data.get('number'))) addFault(faults, `${at}.number`, numberExpected)
   for (const [name, parse, expected] of optionalMembers) {
     const value = data.get(name) ?? null
     if (value === null) continue
@@ -161,7 +159,7 @@ export const normaliseCard = (data: Json, at: string): Json => {
 
 /** @throws ApiError `invalid_request` unless it is a Luhn-valid string of 13 to 19 digits */
 export const normaliseCardNumber = (data: Json, at: string): Json => {
-  if (!isCardNumber(data)) throw invalid(at, numberExpected)
+  if (!isNumberOfCard(data)) throw invalid(at, numberExpected)
   return data
 }
 

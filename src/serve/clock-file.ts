@@ -9,14 +9,14 @@
 import { constants, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { clockFileBytesMax } from '../limits.ts'
 import { parseMark, type ClockMark } from './clock.ts'
+import { ownerOnlyFile } from '../files.ts'
 
-const ownerOnly = 0o600
 const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants
 
 /** For reading alone where that is all that is allowed: an older mark is better than none. */
 function openToRead(path: string): number {
   try {
-    return openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, ownerOnly)
+    return openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, ownerOnlyFile)
   } catch {
     return openSync(path, O_RDONLY | O_NOFOLLOW)
   }

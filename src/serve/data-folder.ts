@@ -8,11 +8,8 @@
  */
 import {
   chmodSync,
-  closeSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -29,10 +26,10 @@ import { CommandFailure, systemCodeOf } from './failure.ts'
 import { hasLock, lockInstance } from './instance-lock.ts'
 import { readMasterKey, writeMasterKey } from './master-key.ts'
 import { elapsedMs, randomBytes, sleep, wallMs } from './system.ts'
+import { ownerOnlyFolder, syncFolder } from '../files.ts'
 
 const formatVersion = 2
 const stampPattern = /^coffer data folder, format ([1-9][0-9]{0,5})\n$/
-const ownerOnlyFolder = 0o700
 const masterKeyBytes = 32
 
 const pathsOf = (folder: string) => ({
@@ -90,13 +87,6 @@ async function fillFolder(options: FolderOptions): Promise<NewVault> {
     masterKey.fill(0)
     await store.close()
   }
-}
-
-/** A file is only there after a power cut when its folder was written too. */
-export function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r')
-  fsyncSync(handle)
-  closeSync(handle)
 }
 
 /**

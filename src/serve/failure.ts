@@ -7,6 +7,9 @@
 /** 0 is success. */
 export type ExitCode = 1 | 2
 
+/** Of a command line, a setting or an environment that is wrong. */
+export const usageExitCode = 2
+
 /** 1: it could not be done. 2: the command line is wrong. */
 export class CommandFailure extends Error {
   readonly exitCode: ExitCode

@@ -10,10 +10,10 @@ import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
 import { findInLibc } from '../libc.ts'
 import { lockPollMs, lockWaitMsMax } from '../limits.ts'
 import { CommandFailure } from './failure.ts'
+import { ownerOnlyFile } from '../files.ts'
 
 const lockExclusive = 2
 const lockNonBlocking = 4
-const ownerOnly = 0o600
 
 const flock = { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 } as const
 
@@ -44,7 +44,7 @@ export function lockInstance(lockFile: string, time: LockTime): number {
   if (libc === undefined) {
     throw new CommandFailure('cannot lock the data folder on this platform: no libc was found')
   }
-  const file = openSync(lockFile, 'a', ownerOnly)
+  const file = openSync(lockFile, 'a', ownerOnlyFile)
   if (!waitFor(() => libc.flock(file, lockExclusive | lockNonBlocking) === 0, time)) {
     closeSync(file)
     throw new CommandFailure('another coffer runs on this data folder: stop it first')

@@ -8,11 +8,11 @@
 import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs'
 import { primitives } from '../crypto/primitives.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
+import { ownerOnlyFile } from '../files.ts'
 
 const masterKeyBytes = 32
 const digitCount = 2 * masterKeyBytes
 const lineEnd = 0x0a
-const ownerOnly = 0o600
 const digits = Buffer.from('0123456789abcdef')
 
 /**
@@ -48,7 +48,7 @@ function decodeHex(line: Uint8Array): Uint8Array | undefined {
 export function writeMasterKey(path: string, masterKey: Uint8Array): void {
   const line = encodeHex(masterKey)
   try {
-    writeFileSync(path, line, { mode: ownerOnly, flag: 'wx', flush: true })
+    writeFileSync(path, line, { mode: ownerOnlyFile, flag: 'wx', flush: true })
   } catch {
     throw new CommandFailure(`cannot write the master key to ${path}: check that its folder exists`)
   } finally {

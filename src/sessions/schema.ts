@@ -5,7 +5,7 @@
  * sections 11 and 12.
  * @module
  */
-import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
 import { base58Pattern } from '../bytes.ts'
 import { conditionAttributes, conditionOperators, transforms } from '../rules/access.ts'
 import { tokenPermissions } from '../rules/permissions.ts'
@@ -17,14 +17,7 @@ import {
   ruleConditionsMax,
   rulesMax,
 } from '../limits.ts'
-
-const oneOf = <const T extends readonly string[]>(values: T) =>
-  Type.Union(
-    values.map(value => Type.Literal(value as T[number])),
-    { expected: `expected one of ${values.join(', ')}` },
-  )
-
-const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
+import { nullable, oneOf } from '../schemas.ts'
 
 const permission = oneOf(tokenPermissions)
 

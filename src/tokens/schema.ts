@@ -18,12 +18,11 @@ import {
   searchIndexesMax,
   searchQueryCharsMax,
 } from '../limits.ts'
+import { nullable } from '../schemas.ts'
 
 export const opaqueMembers: ReadonlySet<string> = new Set(['data', 'mask', 'metadata'])
 
 const opaque = (description: string) => Type.Optional(Type.Any({ description }))
-
-const nullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
 
 const text = (description: string) => nullable(Type.String({ description }))
 

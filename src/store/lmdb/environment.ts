@@ -3,10 +3,10 @@
  * @module
  */
 import { ApiError, assertStored } from '../../errors.ts'
-import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { open, type Database, type RootDatabase } from 'lmdb'
 import { mapBytes, readersMax } from '../../limits.ts'
 import { utf8, readU48, u48Bytes, writeU48 } from '../../bytes.ts'
+import { ownerOnlyFile, syncFolder } from '../../files.ts'
 
 /*
  * What a failed call of the engine is told as.
@@ -51,7 +51,6 @@ export interface Environment {
 export const tableNames = ['rows', 'uniques', 'terms', 'deadlines', 'meta'] as const
 
 const tablesMax = 8
-const ownerOnly = 0o600
 
 /** L30, L31: no compression, no cache of shared objects; L19: our own keys. */
 const tableOptions = {
@@ -69,22 +68,12 @@ const environmentOptions = {
   overlappingSync: false,
   safeRestore: true,
   // L20
-  permissionsMode: ownerOnly,
+  permissionsMode: ownerOnlyFile,
   // L13
   maxReaders: readersMax,
   maxDbs: tablesMax,
   // L12: address space only, so that the map need not move while it grows.
   mapSize: mapBytes,
-}
-
-/** The engine makes its files once: without this their names may be lost with the power. */
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
-  }
 }
 
 /**

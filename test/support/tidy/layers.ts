@@ -72,6 +72,8 @@ const layers: readonly Layer[] = [
       'src/errors.ts',
       'src/secret.ts',
       'src/bytes.ts',
+      'src/files.ts',
+      'src/schemas.ts',
       'src/settings.ts',
       'src/libc.ts',
       'src/maps.ts',

@@ -4,7 +4,7 @@
  */
 import { present } from '../../../errors.ts'
 import { padLengthMax } from '../../../limits.ts'
-import { parseInstant } from '../../../rules/instants.ts'
+import { parseInstant, dayMs } from '../../../rules/instants.ts'
 import { isExactNumber, type Json } from '../../../json/json.ts'
 import { nearestDouble } from '../numbers.ts'
 import { failed, spend, type Run } from '../run.ts'
@@ -41,8 +41,6 @@ const monthNames =
   'January February March April May June July August September October November December'.split(' ')
 
 const dayNames = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ')
-
-const dayMs = 86_400_000
 
 const dayOfYear = (date: Date): number => {
   const midnight = new Date(date).setUTCHours(0, 0, 0, 0)

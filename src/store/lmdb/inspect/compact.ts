@@ -14,8 +14,7 @@ import { equalDigests } from '../../checks.ts'
 import { assertStored } from '../../../errors.ts'
 import { openEnvironment, tableNames, type Environment, type Table } from '../environment.ts'
 import { takeStep } from '../write/write-group.ts'
-
-const ownerOnlyFolder = 0o700
+import { ownerOnlyFolder } from '../../../files.ts'
 
 /** What the engine tells of a table; its types leave it open. */
 interface TableStats {

@@ -1,0 +1,18 @@
+/**
+ * Pieces of wire shapes that several features use.
+ * @module
+ */
+import { Type, type TSchema } from '@sinclair/typebox'
+
+/** A member that may be null or left out, which is the same. */
+export const nullable = <T extends TSchema>(schema: T) =>
+  Type.Optional(Type.Union([schema, Type.Null()]))
+
+export const oneOf = <const T extends readonly string[]>(
+  values: T,
+  expected = `expected one of ${values.join(', ')}`,
+) =>
+  Type.Union(
+    values.map(value => Type.Literal(value as T[number])),
+    { expected },
+  )
