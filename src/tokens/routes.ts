@@ -21,8 +21,7 @@ import {
 import { loadToken } from './read/load.ts'
 import { createTokenSchema, opaqueMembers, tokenSchema, updateTokenSchema } from './schema.ts'
 import { recreateAnswer, reupdateAnswer, type KeptItem, type Past } from './write/replay.ts'
-import { removeToken } from './write/remove.ts'
-import { updateToken } from './write/update.ts'
+import { removeToken, updateToken } from './write/update.ts'
 import { standingFrame, viewStored } from './read/view.ts'
 
 const newToken = {

@@ -1,5 +1,6 @@
 /**
- * Changing a token: RFC 7386 on data, mask and metadata, replacement of the rest.
+ * Changing and deleting a token. A change is RFC 7386 on data, mask and metadata, and replaces the
+ * rest.
  *
  * The read, the merge and the write are repeated until the write lands on what was read, so that
  * no concurrent update is lost. Source: spec, "Update token"; contract section 9.
@@ -197,3 +198,17 @@ export async function updateToken(
     }),
   )
 }
+
+/**
+ * Source: spec, "Delete token".
+ * @throws ApiError `not_found`, also for the second of two racing deletes
+ */
+export const removeToken = (deps: Deps, caller: Caller, id: string): Promise<void> =>
+  inTurn(tokenUnique(deps.keys, caller.tenantId, id), caller.credential.ordinal, () =>
+    untilWritten(async () => {
+      const { row } = await loadToken(deps, caller, 'token:delete', id)
+      const change = { remove: row.ordinal, ifVersion: row.version }
+      const landed = await writeAs(deps.store, caller, [change])
+      return landed ? { result: undefined } : undefined
+    }),
+  )
