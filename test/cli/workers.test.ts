@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, readdirSync, readlinkSync, renameSync } from 'node:fs'
+import { cpSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { sweepIntervalMs, workerStartsMax } from '../../src/limits.ts'
 import { countRows } from '../crash/kill/rows.ts'
@@ -18,6 +18,7 @@ import {
   until,
   workerAfter,
   workersOf,
+  openFilesOf,
 } from '../support/worker-processes.ts'
 
 const workers = 3
@@ -271,15 +272,11 @@ describe('the end of a worker', () => {
   })
 })
 
-/** What of a process is open. */
-const filesOf = (pid: number): string[] =>
-  readdirSync(`/proc/${pid}/fd`).map(file => readlinkSync(`/proc/${pid}/fd/${file}`))
-
 describe('the end of the process that watches', () => {
   test('by kill -9 ends all workers; until then nobody else gets the folder', async () => {
     const { server, data, port } = await startInstance('orphaned')
     const pids = [...workersOf(server.pid).values()]
-    for (const pid of pids) expect(filesOf(pid)).toContain(join(data, 'lock'))
+    for (const pid of pids) expect(openFilesOf(pid)).toContain(join(data, 'lock'))
     const second = await runCoffer(optionsFor(data))
     expect([second.exitCode, second.stdout]).toEqual([1, ''])
     await server.end('SIGKILL')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { copyFileSync, mkdirSync, readdirSync, readlinkSync, statSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { chunkArrayEntriesMax } from '../../src/limits.ts'
 import type { Query } from '../../src/store/contract.ts'
@@ -9,6 +9,7 @@ import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { decodeRowKey, encodeRowKey } from '../../src/store/lmdb/rows.ts'
 import { takeStep } from '../../src/store/lmdb/write/write-group.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { openFilesOf } from '../support/worker-processes.ts'
 import { describeStoreContract } from './contract.ts'
 import {
   expectFault,
@@ -58,15 +59,7 @@ describe('the LMDB engine and its folder', () => {
 
 describe('the LMDB engine and its disk', () => {
   /** Files below a folder that this process has open. */
-  const openFiles = (path: string): string[] =>
-    readdirSync('/proc/self/fd').flatMap(descriptor => {
-      try {
-        const file = readlinkSync(join('/proc/self/fd', descriptor))
-        return file.startsWith(path) ? [file] : []
-      } catch {
-        return []
-      }
-    })
+  const openFiles = (path: string) => openFilesOf(process.pid).filter(file => file.startsWith(path))
 
   test.skipIf(process.platform !== 'linux')('closing lets go of all files', async () => {
     const path = temporaryFolder()

@@ -68,16 +68,21 @@ export async function workerAfter(parent: number, index: number, before: number)
   return workersOf(parent).get(index) ?? before
 }
 
-function socketsOf(pid: number): Set<string> {
+/** What of a process is open: paths of files, and names like `socket:[7]`. */
+export function openFilesOf(pid: number): string[] {
   const folder = `/proc/${pid}/fd`
-  const targets = readdirSync(folder).map(file => {
+  return readdirSync(folder).flatMap(file => {
     try {
-      return readlinkSync(join(folder, file))
+      return [readlinkSync(join(folder, file))]
     } catch {
-      return ''
+      // A descriptor may close while they are listed.
+      return []
     }
   })
-  return new Set(targets.flatMap(target => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? []))
+}
+
+function socketsOf(pid: number): Set<string> {
+  return new Set(openFilesOf(pid).flatMap(file => /^socket:\[(\d+)\]$/.exec(file)?.[1] ?? []))
 }
 
 /** How many connections to a port a process has. */
