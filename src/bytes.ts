@@ -24,6 +24,9 @@ export const byteAt = (bytes: Uint8Array, at: number): number => bytes[at] ?? 0
 /** Lower-case hex, for digests as keys of a Map. */
 export const hexOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('hex')
 
+/** The bytes of what `hexOf` gave. */
+export const bytesOfHex = (hex: string): Uint8Array => Buffer.from(hex, 'hex')
+
 /**
  * Room of a wanted length, good until the next call.
  * @param bytesMax for more than that there is room of its own

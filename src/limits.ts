@@ -308,7 +308,26 @@ export const rowSlabBytes = 64 * 1_024
 export const uniqueBytes = 32
 export const termBytes = 16
 export const chunkOrdinals = 65_536
+/** First bytes of digests: a fold goes through them one after the other. */
+export const digestPrefixes = 256
 export const chunkArrayEntriesMax = 4_095
+/** decision: rows whose digests stand in memory before they are folded, as long as nobody says. */
+export const foldRowsDefault = 20_000
+/** decision: of terms of one row; with more of them a fold begins earlier. */
+export const foldPostingsPerRow = 16
+/** decision: moves of rows that are not folded; each costs a process that opens the store 1 µs. */
+export const foldMovesMax = 10_000
+/** decision: entries of an index in one step of a fold; each takes 2 to 3 µs. */
+export const foldPutsWanted = 400
+export const foldPutsMax = 2_000
+/** decision: a new row has 3 to 6 entries of its own: the fold goes twice as fast as they come. */
+export const foldPutsPerChange = 10
+/** decision: how many times as many rows may wait before writes wait for the fold. */
+export const foldLagMax = 4
+/** decision: of steps that a write then waits for. */
+export const foldStepsAheadMax = 8
+/** decision: between two steps of a fold that nobody's write brings along. */
+export const foldPauseMs = 10
 export const mapBytes = 64 * 1024 ** 3
 /** decision: what a process needs beside that map, once it has started. */
 export const addressSpaceSpareBytes = 1024 ** 3

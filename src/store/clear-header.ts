@@ -11,7 +11,7 @@
 import { rowTermsMax, rowUniquesMax, termBytes, uniqueBytes } from '../limits.ts'
 import type { Digest, NewRow, Row } from './contract.ts'
 import { assertStored } from '../errors.ts'
-import { readU32, readU48, writeU32, writeU48 } from '../bytes.ts'
+import { hexOf, readU32, readU48, writeU32, writeU48 } from '../bytes.ts'
 
 type Header = Pick<NewRow, 'uniques' | 'terms' | 'deadlineMs' | 'version'>
 
@@ -99,9 +99,36 @@ export const uniquesOf = (clear: Uint8Array): Digest[] =>
   readDigests(clear, uniquesAt, readCount(clear, uniqueCountAt), uniqueBytes)
 
 export const termsOf = (clear: Uint8Array): Digest[] => {
-  const termsAt = sizeFor(readCount(clear, uniqueCountAt), 0)
-  return readDigests(clear, termsAt, readCount(clear, termCountAt), termBytes)
+  return readDigests(clear, termsAtOf(clear), readCount(clear, termCountAt), termBytes)
 }
+
+/** What is told of a digest: its key for a Map, as `hexOf` gives it, and its first byte. */
+type VisitDigest = (key: string, first: number) => void
+
+function eachBetween(
+  clear: Uint8Array,
+  from: number,
+  to: number,
+  size: number,
+  visit: VisitDigest,
+): void {
+  if (from === to) return
+  // One text for all: cutting it costs less than a view and a text for each.
+  const hex = hexOf(clear.subarray(from, to))
+  for (let at = from; at < to; at += size) {
+    visit(hex.slice((at - from) * 2, (at - from + size) * 2), clear[at] ?? 0)
+  }
+}
+
+const termsAtOf = (clear: Uint8Array): number => sizeFor(readCount(clear, uniqueCountAt), 0)
+
+export const eachUnique = (clear: Uint8Array, visit: VisitDigest): void =>
+  eachBetween(clear, uniquesAt, termsAtOf(clear), uniqueBytes, visit)
+
+export const eachTerm = (clear: Uint8Array, visit: VisitDigest): void =>
+  eachBetween(clear, termsAtOf(clear), clear.length, termBytes, visit)
+
+export const versionOf = (clear: Uint8Array): number => readU32(clear, versionAt)
 
 function holdsBetween(bytes: Uint8Array, from: number, to: number, digest: Digest): boolean {
   for (let at = from; at < to; at += digest.length) {
@@ -112,11 +139,11 @@ function holdsBetween(bytes: Uint8Array, from: number, to: number, digest: Diges
 
 /** Whether one of the uniques of a header is this one; cuts nothing out. */
 export const holdsUnique = ({ clear }: Pick<ClearHeader, 'clear'>, unique: Digest): boolean =>
-  holdsBetween(clear, uniquesAt, sizeFor(readCount(clear, uniqueCountAt), 0), unique)
+  holdsBetween(clear, uniquesAt, termsAtOf(clear), unique)
 
 /** The same of its terms. */
 export const holdsTerm = ({ clear }: Pick<ClearHeader, 'clear'>, term: Digest): boolean =>
-  holdsBetween(clear, sizeFor(readCount(clear, uniqueCountAt), 0), clear.length, term)
+  holdsBetween(clear, termsAtOf(clear), clear.length, term)
 
 /** Of every row: none is without one. */
 export const firstUniqueOf = ({ clear }: Pick<ClearHeader, 'clear'>): Digest =>

@@ -5,9 +5,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { encodeChunkKey } from '../../src/store/lmdb/index/postings.ts'
+import { encodeTermKey } from '../../src/store/lmdb/index/postings.ts'
 import { openEnvironment, type Environment, openMeta } from '../../src/store/lmdb/environment.ts'
-import { decodeRow, encodeRow, encodeRowKey } from '../../src/store/lmdb/rows.ts'
+import { decodeRow, encodeRow, encodeRowKey } from '../../src/store/lmdb/layout.ts'
 import type { NewRow, Row } from '../../src/store/contract.ts'
 import { readPages, rootOf } from '../store/data-file.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
@@ -211,7 +211,7 @@ const damages: readonly Damage[] = [
     says: 'a row without a term',
     change: environment => {
       const term = rowAt(environment, second).terms.at(-1) ?? new Uint8Array(16)
-      const key = encodeChunkKey(term, 0)
+      const key = encodeTermKey(term, 0)
       environment.terms.putSync(key, Uint8Array.of(first, 0, third, 0))
     },
     finds: ['term_missing: row 6'],

@@ -66,7 +66,15 @@ function openWorn() {
 
 test('what the engine refuses for its free pages is committed by another try', async () => {
   const { root, putChunks } = openWorn()
-  const environment = { root, rows: root, uniques: root, terms: root, deadlines: root, meta: root }
+  const tables = {
+    rows: root,
+    uniques: root,
+    terms: root,
+    deadlines: root,
+    moves: root,
+    meta: root,
+  }
+  const environment = { root, ...tables }
   const random = openRandom()
   let runs = 0
   const mistaken: number[] = []

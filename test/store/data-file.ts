@@ -12,6 +12,7 @@ import {
 } from '../../src/store/lmdb/inspect/page-file.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { foldAll } from './fold.ts'
 import { insertOf, replaceOf, written } from './rows.ts'
 
 /** Data that does not fit a page. */
@@ -66,7 +67,7 @@ export function firstLeafOf(pages: DataPages, table: string): number {
   return page
 }
 
-/** Rows enough for branches, some in overflow pages, and free pages between. */
+/** Rows enough for branches, all folded, some in overflow pages, and free pages between. */
 export async function makeBusyStore(): Promise<string> {
   const path = temporaryFolder()
   const store = await openLmdbStore({ path })
@@ -82,6 +83,7 @@ export async function makeBusyStore(): Promise<string> {
   for (const ordinal of [3, 30, 31, 32, 33]) await store.write([{ remove: ordinal }])
   await written(store, replaceOf(50, { uniques: [50], terms: [2], version: 2 }))
   await store.close()
+  await foldAll(path)
   return path
 }
 

@@ -85,6 +85,7 @@ const windows: fc.Arbitrary<PageWindow> = fc.record(
 const batches = fc.record({
   sets: fc.array(fc.array(steps, { maxLength: 4 }), { minLength: 1, maxLength: 5 }),
   asked: fc.array(fc.tuple(queries, windows), { maxLength: 4 }),
+  isReopened: fc.boolean(),
 })
 
 /** All sets of a batch wait for one transaction together; the model takes them one by one. */
@@ -122,23 +123,35 @@ async function expectAgreement(store: LmdbStore, model: Model): Promise<void> {
   expect(due.map(({ ordinal }) => ordinal)).toEqual(dueModel(model, instantMax))
 }
 
+/** From no fold at all to one that begins with every write, each in steps of all sizes. */
+const folds = fc.record({
+  rows: fc.constantFrom(1, 2, 5, 1_000),
+  puts: fc.constantFrom(1, 3, 1_000),
+  putsPerChange: fc.constant(0),
+})
+
 test('any writes and questions are answered as by plain Maps and Sets', async () => {
-  const property = fc.asyncProperty(fc.array(batches, { maxLength: 6 }), async run => {
+  const runs = fc.array(batches, { maxLength: 9 })
+  const property = fc.asyncProperty(runs, folds, async (run, fold) => {
     const path = temporaryFolder()
-    const store = await openLmdbStore({ path, firstOrdinal })
+    let store = await openLmdbStore({ path, firstOrdinal, fold })
     let model = emptyModel(firstOrdinal)
-    for (const { sets, asked } of run) {
+    for (const { sets, asked, isReopened } of run) {
+      if (isReopened) {
+        await store.close()
+        store = await openLmdbStore({ path, fold })
+      }
       model = await runBatch(store, model, sets)
       const again = standing.map(query => [query, everyRow] as const)
       for (const [query, window] of [...asked, ...again]) {
         expect(await store.page(query, window)).toEqual(pageModel(model, query, window))
       }
+      await expectAgreement(store, model)
     }
-    await expectAgreement(store, model)
     await store.close()
     const again = await openLmdbStore({ path })
     await expectAgreement(again, model)
     await again.close()
   })
-  await fc.assert(property, { numRuns: 60 })
+  await fc.assert(property, { numRuns: 150 })
 }, 60_000)

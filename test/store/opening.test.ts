@@ -12,7 +12,7 @@ import {
   examinePages,
 } from '../../src/store/lmdb/inspect/damaged-pages.ts'
 import { openEnvironment, tableNames } from '../../src/store/lmdb/environment.ts'
-import { encodeRowKey } from '../../src/store/lmdb/rows.ts'
+import { encodeRowKey } from '../../src/store/lmdb/layout.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import type { DataFile } from '../../src/store/lmdb/inspect/page-file.ts'
 import { temporaryFolder } from '../support/folders.ts'

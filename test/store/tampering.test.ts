@@ -1,17 +1,26 @@
 import { describe, expect, test } from 'bun:test'
 import type { Store } from '../../src/store/contract.ts'
-import { encodeChunkKey } from '../../src/store/lmdb/index/postings.ts'
+import { encodeDeadlineKey, encodeTermKey } from '../../src/store/lmdb/index/postings.ts'
 import { copyToBitmap } from '../../src/store/lmdb/index/place-set.ts'
 import {
   encodeDeadline,
   encodeRow,
   encodeRowKey,
-  encodeUniqueEntry,
-} from '../../src/store/lmdb/rows.ts'
-import { openEnvironment, type Environment, type Table } from '../../src/store/lmdb/environment.ts'
+  encodeRowVersion,
+} from '../../src/store/lmdb/layout.ts'
+import {
+  encodeState,
+  openEnvironment,
+  readState,
+  stateKey,
+  type Environment,
+  type State,
+  type Table,
+} from '../../src/store/lmdb/environment.ts'
 import type { Finding } from '../../src/store/lmdb/inspect/integrity.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { foldAll } from './fold.ts'
 import {
   expectFault,
   inserted,
@@ -24,8 +33,11 @@ import {
   written,
 } from './rows.ts'
 
-/** Row 1: unique 1, terms 7 and 8, deadline 50, replaced once. Row 2: unique 2, term 7. */
-async function makeStore(): Promise<string> {
+/**
+ * Row 1: unique 1, terms 7 and 8, deadline 50, replaced once. Row 2: unique 2, term 7. Row 3:
+ * unique 3, inserted and removed.
+ */
+async function makeTail(): Promise<string> {
   const path = temporaryFolder()
   const store = await openLmdbStore({ path })
   const first = await inserted(store, { uniques: [1], terms: [7, 8], deadlineMs: 50 })
@@ -34,7 +46,14 @@ async function makeStore(): Promise<string> {
     store,
     replaceOf(first, { uniques: [1], terms: [7, 8], deadlineMs: 50, version: 2 }),
   )
+  await written(store, { remove: await inserted(store, { uniques: [3], terms: [7] }) })
   await store.close()
+  return path
+}
+
+async function makeStore(): Promise<string> {
+  const path = await makeTail()
+  await foldAll(path)
   return path
 }
 
@@ -51,8 +70,13 @@ const shortenValue = (table: Table, key: Uint8Array): void => {
   table.putSync(key, value.subarray(0, value.length - 1))
 }
 
-const sevenKey = encodeChunkKey(termOf(7), 0)
-const fiftyKey = encodeChunkKey(encodeDeadline(50), 0)
+const sevenKey = encodeTermKey(termOf(7), 0)
+const fiftyKey = encodeDeadlineKey(encodeDeadline(50), 0)
+const changeState =
+  (change: Partial<State>) =>
+  (environment: Environment): void =>
+    void environment.meta.putSync(stateKey, encodeState({ ...readState(environment), ...change }))
+
 const oldRow = encodeRow(rowOf({ uniques: [1], terms: [7, 8], deadlineMs: 50, version: 1 }))
 const findOne = async (store: Store): Promise<unknown> => store.find(uniqueOf(1))
 const pageSeven = (store: Store): Promise<unknown> => ordinalsOf(store, { term: termOf(7) })
@@ -60,7 +84,7 @@ const dueNow = (store: Store): Promise<unknown> => store.due(50, 10)
 const removeOne = (store: Store): Promise<unknown> => store.write([{ remove: 1 }])
 const requireOne = (store: Store): Promise<unknown> => store.write([{ require: 1, ifVersion: 1 }])
 const insertSeven = (store: Store): Promise<unknown> =>
-  store.write([insertOf({ uniques: [3], terms: [7] })])
+  store.write([insertOf({ uniques: [30], terms: [7] })])
 
 interface Damage {
   readonly says: string
@@ -116,7 +140,7 @@ const damages: readonly Damage[] = [
   {
     says: 'a unique that leads to another row',
     change: ({ uniques }) =>
-      uniques.putSync(uniqueOf(1), encodeUniqueEntry({ ordinal: 2, version: 1 })),
+      uniques.putSync(uniqueOf(1), encodeRowVersion({ ordinal: 2, version: 1 })),
     breaks: [findOne, pageSeven, removeOne],
     finds: [
       { kind: 'unique_missing', ordinal: 1 },
@@ -137,7 +161,7 @@ const damages: readonly Damage[] = [
   },
   {
     says: 'a term that claims a row which does not have it',
-    change: ({ terms }) => terms.putSync(encodeChunkKey(termOf(8), 0), Uint8Array.of(1, 0, 2, 0)),
+    change: ({ terms }) => terms.putSync(encodeTermKey(termOf(8), 0), Uint8Array.of(1, 0, 2, 0)),
     breaks: [store => ordinalsOf(store, { term: termOf(8) })],
     finds: [{ kind: 'term_orphan', ordinal: 2 }],
   },
@@ -152,7 +176,7 @@ const damages: readonly Damage[] = [
   {
     says: 'a chunk that is cut short',
     change: ({ terms }) => shortenValue(terms, sevenKey),
-    breaks: [pageSeven, removeOne, insertSeven],
+    breaks: [pageSeven, removeOne],
     finds: [
       { kind: 'term_missing', ordinal: 1 },
       { kind: 'term_missing', ordinal: 2 },
@@ -220,6 +244,7 @@ describe('a store that was changed behind its back', () => {
     const other = await inserted(before, { uniques: [6], terms: [7], deadlineMs: 70 })
     expect((await before.due(60, 9)).map(({ ordinal }) => ordinal)).toEqual([1, held])
     await before.close()
+    await foldAll(path)
     await tamper(path, ({ uniques }) => uniques.removeSync(uniqueOf(5)))
     const store = await openLmdbStore({ path })
     expect((await store.due(100, 9)).map(({ ordinal }) => ordinal)).toEqual([1, other])
@@ -247,8 +272,7 @@ describe('a store that was changed behind its back', () => {
 
   test('a next ordinal that was put back gives no ordinal twice', async () => {
     const path = await makeStore()
-    const key = new TextEncoder().encode('next_ordinal')
-    await tamper(path, ({ meta }) => meta.putSync(key, encodeDeadline(2)))
+    await tamper(path, changeState({ nextOrdinal: 2, foldedTo: 2, foldingTo: 2 }))
     await expectFault(openLmdbStore({ path }), 'storage_corrupt')
   })
 
@@ -256,18 +280,17 @@ describe('a store that was changed behind its back', () => {
     const path = await makeStore()
     const store = await openLmdbStore({ path })
     await tamper(path, ({ rows }) => rows.putSync(encodeRowKey(1_000), oldRow))
-    await expectFault(inserted(store, { uniques: [3] }), 'storage_corrupt')
-    expect(await store.find(uniqueOf(3))).toBeUndefined()
+    await expectFault(inserted(store, { uniques: [30] }), 'storage_corrupt')
+    expect(await store.find(uniqueOf(30))).toBeUndefined()
     await store.close()
   })
 
   test('a next ordinal that is put back while open stops inserts, and reads go on', async () => {
     const path = await makeStore()
     const store = await openLmdbStore({ path })
-    const key = new TextEncoder().encode('next_ordinal')
-    await tamper(path, ({ meta }) => meta.putSync(key, encodeDeadline(2)))
-    await expectFault(inserted(store, { uniques: [3] }), 'storage_corrupt')
-    expect(await store.integrity()).toEqual([{ kind: 'meta_damaged' }])
+    await tamper(path, changeState({ nextOrdinal: 2, foldedTo: 2, foldingTo: 2 }))
+    await expectFault(inserted(store, { uniques: [30] }), 'storage_corrupt')
+    expect(await store.integrity()).toContainEqual({ kind: 'meta_damaged' })
     expect((await store.find(uniqueOf(2)))?.ordinal).toBe(2)
     await store.close()
   })
@@ -275,7 +298,7 @@ describe('a store that was changed behind its back', () => {
   test.each([
     [
       'of an unknown format',
-      (meta: Table, key: Uint8Array) => meta.putSync(key, encodeDeadline(2)),
+      (meta: Table, key: Uint8Array) => meta.putSync(key, encodeDeadline(1)),
     ],
     ['without a format', (meta: Table, key: Uint8Array) => meta.removeSync(key)],
   ])('a store %s is not opened', async (_, change) => {

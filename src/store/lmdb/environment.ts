@@ -4,7 +4,7 @@
  */
 import { ApiError, assertStored } from '../../errors.ts'
 import { open, type Database, type RootDatabase } from 'lmdb'
-import { mapBytes, readersMax } from '../../limits.ts'
+import { digestPrefixes, mapBytes, readersMax } from '../../limits.ts'
 import { utf8, readU48, u48Bytes, writeU48 } from '../../bytes.ts'
 import { ownerOnlyFile, syncFolder } from '../../files.ts'
 
@@ -25,7 +25,7 @@ export function faultOf(error: unknown): ApiError {
 }
 
 /*
- * The LMDB environment: one file, five tables, and the options that make it safe.
+ * The LMDB environment: one file, six tables, and the options that make it safe.
  *
  * Invariants: a transaction whose promise resolved is on disk; files are for their owner only;
  * keys and values are plain bytes. Source: docs/decisions.md (the numbers below are its rows).
@@ -37,18 +37,20 @@ export interface Environment {
   readonly root: RootDatabase<Uint8Array, Uint8Array>
   /** Ordinal to row. */
   readonly rows: Table
-  /** Digest to ordinal and version. */
+  /** Digest to ordinal and version, of folded rows. */
   readonly uniques: Table
-  /** Term and chunk number to ordinals. */
+  /** Chunk number and term to ordinals, of folded rows. */
   readonly terms: Table
   /** Deadline and chunk number to ordinals. */
   readonly deadlines: Table
-  /** Format, next ordinal, generation. */
+  /** Sequence number to a row of the tail that was replaced or removed. */
+  readonly moves: Table
+  /** Format and state. */
   readonly meta: Table
 }
 
 /** The tables of a store, each of which is made with it. */
-export const tableNames = ['rows', 'uniques', 'terms', 'deadlines', 'meta'] as const
+export const tableNames = ['rows', 'uniques', 'terms', 'deadlines', 'moves', 'meta'] as const
 
 const tablesMax = 8
 
@@ -92,6 +94,7 @@ export function openEnvironment(path: string): Environment {
     uniques: openTable('uniques'),
     terms: openTable('terms'),
     deadlines: openTable('deadlines'),
+    moves: openTable('moves'),
     meta: openTable('meta'),
   }
   syncFolder(path)
@@ -99,23 +102,37 @@ export function openEnvironment(path: string): Environment {
 }
 
 /*
- * The table of facts about the store itself: three keys of ASCII text, each with a u48.
+ * The table of facts about the store itself: two keys of ASCII text.
  *
- * `format` is the layout of all tables, `next_ordinal` the ordinal of the next inserted row,
- * `generation` the number under which caches stand. `next_ordinal` is always above every row.
+ * `format` is the layout of all tables, a u48. `state` is what every commit may move: the numbers
+ * of `State`, a u48 each, in their order there.
  */
 
-export interface Meta {
+/** What a store is at, as it lies there. Source: docs/architecture.md, "The store". */
+export interface State {
+  /** Of the next inserted row: above every row. */
   readonly nextOrdinal: number
+  /** Under which caches stand. */
   readonly generation: number
+  /** All rows below it are folded: the index leads to them. */
+  readonly foldedTo: number
+  /** Rows below it are being folded; `foldedTo` while none are. */
+  readonly foldingTo: number
+  /** How many of the 256 first bytes of digests have been folded up to `foldingTo`. */
+  readonly foldedPrefixes: number
+  /** Sequence numbers of moves: of the oldest one, and of the next. */
+  readonly movesFrom: number
+  readonly movesTo: number
+  /** What `movesTo` was when the newest fold began: moves before it are of rows that it folds. */
+  readonly movesOfFold: number
 }
 
 /** Moves with every change of a key, a value or the engine's own file format. */
-const storeFormat = 1
+const storeFormat = 2
 
 const formatKey = utf8('format')
-const nextOrdinalKey = utf8('next_ordinal')
-const generationKey = utf8('generation')
+export const stateKey = utf8('state')
+const stateNumbers = 8
 
 function encodeFact(fact: number): Uint8Array {
   const value = new Uint8Array(u48Bytes)
@@ -123,60 +140,86 @@ function encodeFact(fact: number): Uint8Array {
   return value
 }
 
-function readFact({ meta }: Environment, key: Uint8Array): number | undefined {
-  const value = meta.getBinary(key)
-  if (value === undefined) return undefined
-  assertStored(value.length === u48Bytes, 'facts of 6 bytes')
-  return readU48(value, 0)
+export function encodeState(state: State): Uint8Array {
+  const value = new Uint8Array(stateNumbers * u48Bytes)
+  const { nextOrdinal, generation, foldedTo, foldingTo, foldedPrefixes } = state
+  const { movesFrom, movesTo, movesOfFold } = state
+  const folded = [nextOrdinal, generation, foldedTo, foldingTo, foldedPrefixes]
+  const numbers = [...folded, movesFrom, movesTo, movesOfFold]
+  numbers.forEach((number, i) => writeU48(value, i * u48Bytes, number))
+  return value
 }
+
+const isAscending = (...numbers: readonly number[]): boolean =>
+  numbers.every((number, i) => i === 0 || number >= (numbers[i - 1] ?? 0))
 
 /** @throws ApiError `storage_corrupt` */
-export function readGeneration(environment: Environment): number {
-  const generation = readFact(environment, generationKey)
-  assertStored(generation !== undefined, 'a generation')
-  return generation
+function decodeState(value: Uint8Array | undefined): State {
+  assertStored(value?.length === stateNumbers * u48Bytes, 'a state of the store')
+  const at = (index: number): number => readU48(value, index * u48Bytes)
+  const state = {
+    nextOrdinal: at(0),
+    generation: at(1),
+    foldedTo: at(2),
+    foldingTo: at(3),
+    foldedPrefixes: at(4),
+    movesFrom: at(5),
+    movesTo: at(6),
+    movesOfFold: at(7),
+  }
+  const isSound =
+    isAscending(state.foldedTo, state.foldingTo, state.nextOrdinal) &&
+    isAscending(state.movesFrom, state.movesTo) &&
+    state.foldedPrefixes < digestPrefixes &&
+    (state.foldedPrefixes === 0 || state.foldingTo > state.foldedTo)
+  assertStored(isSound, 'a state whose numbers fit each other')
+  return state
 }
 
-/** Above the ordinal of every row. @throws ApiError `storage_corrupt` */
-export function readNextOrdinal(environment: Environment): number {
-  const nextOrdinal = readFact(environment, nextOrdinalKey)
-  assertStored(nextOrdinal !== undefined, 'a next ordinal')
-  return nextOrdinal
-}
+/** The newest that this process may see. @throws ApiError `storage_corrupt` */
+export const readState = ({ meta }: Environment): State => decodeState(meta.getBinary(stateKey))
 
-/** @throws ApiError `storage_corrupt` when a fact is missing or an ordinal would be used twice */
-export function readMeta(environment: Environment): Meta {
-  const nextOrdinal = readNextOrdinal(environment)
-  for (const key of environment.rows.getKeys({ reverse: true, limit: 1 })) {
+/** @throws ApiError `storage_corrupt` when an ordinal would be used twice */
+export function assertSafeState({ rows }: Environment, { nextOrdinal }: State): void {
+  for (const key of rows.getKeys({ reverse: true, limit: 1 })) {
     const isBelow = key.length === u48Bytes && readU48(key, 0) < nextOrdinal
     assertStored(isBelow, 'a next ordinal above every row')
   }
-  return { nextOrdinal, generation: readGeneration(environment) }
 }
 
-/** The entries to put for these facts. */
-export const metaEntries = ({ nextOrdinal, generation }: Meta): [Uint8Array, Uint8Array][] => [
-  [nextOrdinalKey, encodeFact(nextOrdinal)],
-  [generationKey, encodeFact(generation)],
-]
+/** Whether the index leads to a row by one of its digests. Source: `State`. */
+export const isFolded = (state: State, digest: Uint8Array, ordinal: number): boolean =>
+  ordinal < ((digest[0] ?? 0) < state.foldedPrefixes ? state.foldingTo : state.foldedTo)
 
 /** Puts what is there, so that a commit has a page to write. */
 export function rewriteMeta({ meta }: Environment): void {
   meta.putSync(formatKey, encodeFact(storeFormat))
 }
 
+const emptyState = (firstOrdinal: number): State => ({
+  nextOrdinal: firstOrdinal,
+  generation: 0,
+  foldedTo: firstOrdinal,
+  foldingTo: firstOrdinal,
+  foldedPrefixes: 0,
+  movesFrom: 0,
+  movesTo: 0,
+  movesOfFold: 0,
+})
+
 /**
  * Checks the format of a store, and writes the facts of a new one.
- * @throws ApiError `storage_corrupt` for an unknown format, and as `readMeta`
+ * @throws ApiError `storage_corrupt` for an unknown format, and as `assertSafeState`
  */
 export function openMeta(environment: Environment, firstOrdinal: number): void {
   const { root, rows, meta } = environment
   root.transactionSync(() => {
     if ([meta, rows].some(table => table.getKeysCount({ limit: 1 }) > 0)) return
-    meta.putSync(formatKey, encodeFact(storeFormat))
-    const facts = metaEntries({ nextOrdinal: firstOrdinal, generation: 0 })
-    for (const [key, value] of facts) meta.putSync(key, value)
+    rewriteMeta(environment)
+    meta.putSync(stateKey, encodeState(emptyState(firstOrdinal)))
   })
-  assertStored(readFact(environment, formatKey) === storeFormat, 'a format of this version')
-  readMeta(environment)
+  const format = meta.getBinary(formatKey)
+  const isKnown = format?.length === u48Bytes && readU48(format, 0) === storeFormat
+  assertStored(isKnown, 'a format of this version')
+  assertSafeState(environment, readState(environment))
 }

@@ -11,13 +11,10 @@ import type { Row, Store } from '../contract.ts'
 import { noChunkCounts, makeChunkCounts, type ChunkCounts } from './index/postings.ts'
 import { commit, makeCommitQueue, type CommitGroup } from './write/commit.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'
-import {
-  openEnvironment,
-  type Environment,
-  faultOf,
-  openMeta,
-  readGeneration,
-} from './environment.ts'
+import { faultOf, openEnvironment, openMeta, readState, type State } from './environment.ts'
+import { foldLagMax, foldPauseMs, foldStepsAheadMax } from '../../limits.ts'
+import { followStore, withIndex, type IndexedEnvironment } from './index/tail.ts'
+import { foldSizes, isFoldLeft, type FoldSizes } from './write/fold.ts'
 import {
   freeBytesAt,
   makeSpaceGuard,
@@ -51,6 +48,8 @@ export interface LmdbOptions {
    * of them may have answered a write that a read must see.
    */
   readonly processes?: number
+  /** Other sizes of folds, so that a test may see one in many steps. */
+  readonly fold?: Partial<FoldSizes>
   /** Told once when a commit failed: the store writes nothing more, and the process should end. */
   readonly onFailure?: (cause: unknown) => void
 }
@@ -67,27 +66,59 @@ interface Committer {
   readonly close: () => void
 }
 
-/**
- * @param openOwnReserve opened for the first commit alone: whoever only reads changes nothing of
- *   the file. It is filled within a transaction: no other process takes of it before the commit
- */
+interface CommitterOptions {
+  /**
+   * Opened for the first commit alone: whoever only reads changes nothing of the file. It is filled
+   * within a transaction: no other process takes of it before the commit.
+   */
+  readonly openOwnReserve: () => Reserve
+  readonly fold: FoldSizes
+  /** Told after each commit that leaves something to fold. */
+  readonly onFoldLeft: () => void
+}
+
+const tailRowsOf = ({ nextOrdinal, foldedTo }: State): number => nextOrdinal - foldedTo
+
 function makeCommitter(
-  environment: Environment,
+  environment: IndexedEnvironment,
   counts: ChunkCounts,
-  openOwnReserve: () => Reserve,
+  { openOwnReserve, fold, onFoldLeft }: CommitterOptions,
 ): Committer {
   let reserve: Reserve | undefined
-  const commitGroup: CommitGroup = async take => {
+  let state: State | undefined
+  const commitOne: CommitGroup = async take => {
     const own = (reserve ??= openOwnReserve())
-    const results = await commit(environment, () => {
+    const written = await commit(environment, () => {
       const sets = take()
-      return writeGroup(environment, counts, sets, own.fill())
+      return writeGroup(environment, counts, sets, { roomBytes: own.fill(), fold })
     })
     // As the answers that follow promise: every read from here on sees this commit.
     counts.end()
+    state = written.state
+    return written.results
+  }
+  const isFoldBehind = (): boolean =>
+    state !== undefined &&
+    tailRowsOf(state) > fold.rows * foldLagMax &&
+    isFoldLeft(environment, state, fold)
+  const commitGroup: CommitGroup = async take => {
+    for (let i = 0; i < foldStepsAheadMax && isFoldBehind(); i += 1) await commitOne(() => [])
+    const results = await commitOne(take)
+    if (state !== undefined && isFoldLeft(environment, state, fold)) onFoldLeft()
     return results
   }
   return { commitGroup, close: () => reserve?.close() }
+}
+
+/** @returns what asks for one more step of a fold, a moment later, unless it was asked already */
+function makeFolder(step: () => Promise<unknown>): { ask: () => void; stop: () => void } {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const run = (): void => {
+    timer = undefined
+    // A store that was closed, or cannot write, has told others so.
+    step().catch(() => {})
+  }
+  return { ask: () => (timer ??= setTimeout(run, foldPauseMs)), stop: () => clearTimeout(timer) }
 }
 
 /**
@@ -101,11 +132,12 @@ export async function openLmdbStore({
   freeBytes = freeBytesAt(path),
   allocate,
   processes = 1,
+  fold = {},
   onFailure,
 }: LmdbOptions): Promise<LmdbStore> {
   const isShared = processes > 1
   if (!isShared) assertDataFile(path)
-  const environment = openEnvironment(path)
+  const environment = withIndex(openEnvironment(path))
   const { root } = environment
   try {
     openMeta(environment, firstOrdinal)
@@ -114,8 +146,12 @@ export async function openLmdbStore({
     throw error
   }
   const counts = isShared ? noChunkCounts : makeChunkCounts()
-  const openOwnReserve = () => openReserve(path, freeBytes, allocate)
-  const committer = makeCommitter(environment, counts, openOwnReserve)
+  const folder = makeFolder(() => queue.submit([]))
+  const committer = makeCommitter(environment, counts, {
+    openOwnReserve: () => openReserve(path, freeBytes, allocate),
+    fold: { ...foldSizes, ...fold },
+    onFoldLeft: folder.ask,
+  })
   const queue = makeCommitQueue(committer.commitGroup, onFailure, processes)
   const assertSpace = makeSpaceGuard(freeBytes)
   let closing: Promise<void> | undefined
@@ -130,8 +166,11 @@ export async function openLmdbStore({
     }
   }
 
+  const follow = <T>(look: (state: State) => T): T => read(() => look(followStore(environment)))
+
   // After a failed commit the engine never lets go of its writer (hardening L10).
   const close = async (): Promise<void> => {
+    folder.stop()
     await queue.close()
     committer.close()
     if (!queue.isHalted()) await root.close()
@@ -140,12 +179,12 @@ export async function openLmdbStore({
   return {
     find: unique => {
       checkUnique(unique)
-      return read(() => findRow(environment, unique, firstOrdinal))
+      return follow(() => findRow(environment, unique, firstOrdinal))
     },
     page: async (query, window) => {
       checkQuery(query)
       checkWindow(window)
-      return read(() => readPage(environment, counts, query, window))
+      return follow(state => readPage(environment, state, counts, query, window))
     },
     write: async changes => {
       assertSpace(changes)
@@ -153,10 +192,10 @@ export async function openLmdbStore({
     },
     due: async (nowMs, limit) => {
       checkDue(nowMs, limit)
-      return read(() => readDue(environment, nowMs, limit))
+      return follow(() => readDue(environment, nowMs, limit))
     },
-    generation: () => read(() => readGeneration(environment)),
-    integrity: async () => read(() => checkIntegrity(environment)),
+    generation: () => read(() => readState(environment).generation),
+    integrity: async () => follow(state => checkIntegrity(environment, state)),
     everyRow: () => read(() => readEveryRow(environment)),
     close: () => (closing ??= close()),
   }

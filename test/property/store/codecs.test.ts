@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { storedRow } from '../../../src/store/clear-header.ts'
 import { deadlineMsMax, ordinalMax } from '../../../src/limits.ts'
 import type { NewRow } from '../../../src/store/contract.ts'
+import type { Environment } from '../../../src/store/lmdb/environment.ts'
 import {
   chunkOf,
-  chunkRange,
-  decodeChunkKey,
-  encodeChunkKey,
+  deadlinesOfStore,
+  termsOfStore,
   lowOf,
   ordinalOf,
 } from '../../../src/store/lmdb/index/postings.ts'
@@ -19,9 +19,9 @@ import {
   encodeRow,
   decodeRowKey,
   encodeRowKey,
-  decodeUniqueEntry,
-  encodeUniqueEntry,
-} from '../../../src/store/lmdb/rows.ts'
+  decodeRowVersion,
+  encodeRowVersion,
+} from '../../../src/store/lmdb/layout.ts'
 
 /** Numbers of all sizes, not only great ones. */
 const upTo = (max: number): fc.Arbitrary<number> =>
@@ -59,23 +59,24 @@ describe('keys', () => {
     ])
   })
 
-  test('a chunk key comes back, and keys sort by prefix, then number', () => {
-    const property = fc.property(bytesOf(16), bytesOf(16), chunks, chunks, (p, q, a, b) => {
-      expect(decodeChunkKey(encodeChunkKey(p, a))).toEqual({ prefix: p, chunk: a })
-      const order = Buffer.compare(p, q) || orderOf(a, b)
-      expect(Buffer.compare(encodeChunkKey(p, a), encodeChunkKey(q, b))).toBe(order)
+  const noTables = {} as Environment
+  const terms = termsOfStore(noTables)
+  const deadlines = deadlinesOfStore(noTables)
+
+  test('a key of a term comes back, and keys sort by chunk, then term', () => {
+    const property = fc.property(bytesOf(16), bytesOf(16), chunks, chunks, (s, t, a, b) => {
+      expect(terms.decodeKey(terms.encodeKey(s, a))).toEqual({ shared: s, chunk: a })
+      const order = orderOf(a, b) || Buffer.compare(s, t)
+      expect(Buffer.compare(terms.encodeKey(s, a), terms.encodeKey(t, b))).toBe(order)
     })
     fc.assert(property)
   })
 
-  test('the range of a prefix holds its chunks and no others', () => {
-    const isWithin = (key: Uint8Array, prefix: Uint8Array): boolean => {
-      const { start, end } = chunkRange(prefix)
-      return Buffer.compare(key, start) >= 0 && Buffer.compare(key, end) <= 0
-    }
-    const property = fc.property(bytesOf(16), bytesOf(16), chunks, (p, q, chunk) => {
-      expect(isWithin(encodeChunkKey(p, chunk), p)).toBe(true)
-      expect(isWithin(encodeChunkKey(q, chunk), p)).toBe(Buffer.compare(p, q) === 0)
+  test('a key of a deadline comes back, and keys sort by deadline, then chunk', () => {
+    const property = fc.property(bytesOf(6), bytesOf(6), chunks, chunks, (s, t, a, b) => {
+      expect(deadlines.decodeKey(deadlines.encodeKey(s, a))).toEqual({ shared: s, chunk: a })
+      const order = Buffer.compare(s, t) || orderOf(a, b)
+      expect(Buffer.compare(deadlines.encodeKey(s, a), deadlines.encodeKey(t, b))).toBe(order)
     })
     fc.assert(property)
   })
@@ -84,7 +85,7 @@ describe('keys', () => {
     const property = fc.property(instants, instants, chunks, (deadlineMs, nowMs, chunk) => {
       expect(decodeDeadline(encodeDeadline(deadlineMs))).toBe(deadlineMs)
       const end = dueRange(nowMs)?.end
-      const key = encodeChunkKey(encodeDeadline(deadlineMs), chunk)
+      const key = deadlines.encodeKey(encodeDeadline(deadlineMs), chunk)
       const isDue = end === undefined || Buffer.compare(key, end) < 0
       expect(isDue).toBe(deadlineMs <= nowMs)
     })
@@ -117,7 +118,7 @@ describe('values', () => {
   test('a unique entry comes back', () => {
     const property = fc.property(ordinals, upTo(2 ** 32 - 1), (ordinal, version) => {
       const entry = { ordinal, version }
-      expect(decodeUniqueEntry(encodeUniqueEntry(entry))).toEqual(entry)
+      expect(decodeRowVersion(encodeRowVersion(entry))).toEqual(entry)
     })
     fc.assert(property)
   })

@@ -242,6 +242,45 @@ export function pickNewest(set: PlaceSet, below: number, skip: number, limit: nu
 }
 
 /*
+ * Places that grow one by one: a number while there is one, as most terms have one row; a list;
+ * and a bitmap where a set of so many is one. These are changed in place.
+ */
+
+export type Places = number | number[] | Bitmap
+
+/** @param places of which none is the new one; `undefined` for none at all */
+export function addPlace(places: Places | undefined, low: number): Places {
+  if (places === undefined) return low
+  if (places instanceof Uint32Array) {
+    addPlaces(places, [low])
+    return places
+  }
+  const list = typeof places === 'number' ? [places] : places
+  const last = list.at(-1) ?? -1
+  if (low > last) list.push(low)
+  else list.splice(lowerBound(Uint16Array.from(list), low), 0, low)
+  return list.length <= chunkArrayEntriesMax ? list : copyToBitmap(Uint16Array.from(list))
+}
+
+/** @returns what is left; `undefined` for nothing */
+export function dropPlace(places: Places | undefined, low: number): Places | undefined {
+  if (typeof places === 'number') return places === low ? undefined : places
+  if (places instanceof Uint32Array) {
+    places[low >>> 5] = (places[low >>> 5] ?? 0) & ~(1 << (low & 31))
+    return places
+  }
+  const rest = places?.filter(place => place !== low)
+  return rest?.length === 0 ? undefined : rest
+}
+
+/** As a set: good until the places change. */
+export function placeSetOf(places: Places | undefined): PlaceSet {
+  if (places === undefined) return emptySet
+  if (places instanceof Uint32Array) return places
+  return typeof places === 'number' ? Uint16Array.of(places) : Uint16Array.from(places)
+}
+
+/*
  * Place sets on disk: little-endian u16, ascending, up to 4,095 of them, or a bitmap of 8,192
  * bytes. The length tells them apart. The places 1, 2 and 258 are `01 00 · 02 00 · 02 01`.
  *

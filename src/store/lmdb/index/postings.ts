@@ -2,9 +2,9 @@
  * Postings: which ordinals a term has, in chunks of 65,536, counted and changed.
  * @module
  */
-import { chunkOrdinals, countKeyPiecesMax, keptCountsMax } from '../../../limits.ts'
+import { chunkOrdinals, countKeyPiecesMax, keptCountsMax, termBytes } from '../../../limits.ts'
 import { assertStored } from '../../../errors.ts'
-import { readU32, writeU32 } from '../../../bytes.ts'
+import { readU32, u48Bytes, writeU32 } from '../../../bytes.ts'
 import { keyOf, type KeyedRow } from '../../checks.ts'
 import type { Query } from '../../contract.ts'
 import type { RangeOptions } from 'lmdb'
@@ -17,19 +17,19 @@ import {
   subtract,
   unite,
 } from './place-set.ts'
-import type { Table } from '../environment.ts'
-import { encodeDeadline } from '../rows.ts'
+import { isFolded, type Environment, type State, type Table } from '../environment.ts'
+import { encodeDeadline } from '../layout.ts'
 
 /*
- * Keys of chunks of ordinals: `prefix · chunk number u32`. The prefix says what the ordinals have
- * in common: a term (16 bytes) or a deadline (6 bytes). Within one table all have one length.
+ * Chunks of ordinals under what they have in common: a term (16 bytes) or a deadline (6 bytes).
  *
- * Ordinal 65,538 is number 2 of chunk 1; under the term `aa…aa` its chunk has the key
- * `aa…aa · 00 00 00 01`.
+ * Keys of terms are `chunk number u32 · term`: the newest rows change one range of the table,
+ * however large the others are. Keys of deadlines are `deadline · chunk number u32`: what is due
+ * comes first. Ordinal 65,538 is number 2 of chunk 1; under the term `aa…aa` its chunk has the key
+ * `00 00 00 01 · aa…aa`.
  */
 
 const chunkNumberBytes = 4
-const lastChunk = 2 ** 32 - 1
 
 export const chunkOf = (ordinal: number): number => Math.floor(ordinal / chunkOrdinals)
 
@@ -38,25 +38,50 @@ export const lowOf = (ordinal: number): number => ordinal % chunkOrdinals
 
 export const ordinalOf = (chunk: number, low: number): number => chunk * chunkOrdinals + low
 
-export function encodeChunkKey(prefix: Uint8Array, chunk: number): Uint8Array {
-  const key = new Uint8Array(prefix.length + chunkNumberBytes)
-  key.set(prefix)
-  writeU32(key, prefix.length, chunk)
+export function encodeTermKey(term: Uint8Array, chunk: number): Uint8Array {
+  const key = new Uint8Array(chunkNumberBytes + term.length)
+  writeU32(key, 0, chunk)
+  key.set(term, chunkNumberBytes)
   return key
 }
 
-/** @throws ApiError `storage_corrupt` */
-export function decodeChunkKey(key: Uint8Array): { prefix: Uint8Array; chunk: number } {
-  const prefixBytes = key.length - chunkNumberBytes
-  assertStored(prefixBytes > 0, 'a chunk key with a prefix')
-  return { prefix: key.subarray(0, prefixBytes), chunk: readU32(key, prefixBytes) }
+export function encodeDeadlineKey(deadline: Uint8Array, chunk: number): Uint8Array {
+  const key = new Uint8Array(deadline.length + chunkNumberBytes)
+  key.set(deadline)
+  writeU32(key, deadline.length, chunk)
+  return key
 }
 
-/** All chunks of one prefix, in ascending order. */
-export const chunkRange = (prefix: Uint8Array) => ({
-  start: encodeChunkKey(prefix, 0),
-  end: encodeChunkKey(prefix, lastChunk),
-  inclusiveEnd: true,
+interface ChunkName {
+  /** The term, or the deadline. */
+  readonly shared: Uint8Array
+  readonly chunk: number
+}
+
+/** A table of chunks. */
+export interface Postings {
+  readonly table: Table
+  readonly encodeKey: (shared: Uint8Array, chunk: number) => Uint8Array
+  /** @throws ApiError `storage_corrupt` */
+  readonly decodeKey: (key: Uint8Array) => ChunkName
+}
+
+export const termsOfStore = ({ terms }: Environment): Postings => ({
+  table: terms,
+  encodeKey: encodeTermKey,
+  decodeKey(key) {
+    assertStored(key.length === chunkNumberBytes + termBytes, 'a key of a chunk and a term')
+    return { shared: key.subarray(chunkNumberBytes), chunk: readU32(key, 0) }
+  },
+})
+
+export const deadlinesOfStore = ({ deadlines }: Environment): Postings => ({
+  table: deadlines,
+  encodeKey: encodeDeadlineKey,
+  decodeKey(key) {
+    assertStored(key.length === u48Bytes + chunkNumberBytes, 'a key of a deadline and a chunk')
+    return { shared: key.subarray(0, u48Bytes), chunk: readU32(key, u48Bytes) }
+  },
 })
 
 /*
@@ -141,36 +166,29 @@ export const noChunkCounts: ChunkCounts = {
 }
 
 /*
- * Reading chunks of ordinals from the tables of terms and deadlines.
+ * Reading chunks of ordinals.
  *
  * Every iterator is drained or returned: an open one holds a reader slot (hardening L13).
  */
 
-interface Chunk {
-  readonly prefix: Uint8Array
-  readonly chunk: number
+interface Chunk extends ChunkName {
   readonly set: PlaceSet
 }
 
 /** The empty set when there is none. @throws ApiError `storage_corrupt` */
-export function readChunk(table: Table, prefix: Uint8Array, chunk: number): PlaceSet {
-  const value = table.getBinary(encodeChunkKey(prefix, chunk))
+export function readChunk(
+  { table, encodeKey }: Postings,
+  shared: Uint8Array,
+  chunk: number,
+): PlaceSet {
+  const value = table.getBinary(encodeKey(shared, chunk))
   return value === undefined ? emptySet : decodePlaceSet(value)
 }
 
-/** The numbers of all chunks of a prefix, ascending; `undefined` when there are more than `max`. */
-export function listChunks(table: Table, prefix: Uint8Array, max: number): number[] | undefined {
-  const chunks: number[] = []
-  for (const key of table.getKeys({ ...chunkRange(prefix), limit: max + 1 })) {
-    chunks.push(decodeChunkKey(key).chunk)
-  }
-  return chunks.length > max ? undefined : chunks
-}
-
 /** Chunks in the order of their keys. @throws ApiError `storage_corrupt` */
-export function* walkChunks(table: Table, range: RangeOptions): Generator<Chunk> {
+export function* walkChunks({ table, decodeKey }: Postings, range: RangeOptions): Generator<Chunk> {
   for (const { key, value } of table.getRange(range)) {
-    yield { ...decodeChunkKey(key), set: decodePlaceSet(value) }
+    yield { ...decodeKey(key), set: decodePlaceSet(value) }
   }
 }
 
@@ -180,9 +198,7 @@ export function* walkChunks(table: Table, range: RangeOptions): Generator<Chunk>
  * However many rows of a group share a term, its chunk is read once and written once.
  */
 
-interface ChunkDraft {
-  readonly prefix: Uint8Array
-  readonly chunk: number
+interface ChunkDraft extends ChunkName {
   /** As stored. */
   readonly set: PlaceSet
   /** Places that will be in the set, or not; the last word counts. */
@@ -190,7 +206,7 @@ interface ChunkDraft {
 }
 
 export interface PostingDraft {
-  readonly table: Table
+  readonly postings: Postings
   readonly chunks: Map<string, ChunkDraft>
 }
 
@@ -201,19 +217,22 @@ interface Posting {
   readonly isIn: boolean
 }
 
-export const makePostingDraft = (table: Table): PostingDraft => ({ table, chunks: new Map() })
+export const makePostingDraft = (postings: Postings): PostingDraft => ({
+  postings,
+  chunks: new Map(),
+})
 
 /** @throws ApiError `storage_corrupt` when the chunk as stored is none */
 function draftChunk(
-  { table, chunks }: PostingDraft,
+  { postings, chunks }: PostingDraft,
   key: string,
-  prefix: Uint8Array,
+  shared: Uint8Array,
   chunk: number,
 ): ChunkDraft {
   const chunkKey = `${key}:${chunk}`
   const opened = chunks.get(chunkKey)
   if (opened !== undefined) return opened
-  const draft = { prefix, chunk, set: readChunk(table, prefix, chunk), places: new Map() }
+  const draft = { shared, chunk, set: readChunk(postings, shared, chunk), places: new Map() }
   chunks.set(chunkKey, draft)
   return draft
 }
@@ -229,10 +248,13 @@ const keysOf = (row: KeyedRow | undefined): ReadonlySet<string> =>
  */
 export function termPostings(
   terms: PostingDraft,
+  state: State,
   ordinal: number,
   from: KeyedRow | undefined,
   to: KeyedRow | undefined,
 ): Posting[] {
+  // Nothing of it is folded, as of nearly every row that is inserted.
+  if (ordinal >= state.foldingTo) return []
   const chunk = chunkOf(ordinal)
   const low = lowOf(ordinal)
   const postings: Posting[] = []
@@ -241,7 +263,7 @@ export function termPostings(
     const { terms: digests } = row.row
     row.termKeys.forEach((key, i) => {
       const term = digests[i]
-      if (term === undefined || others.has(key)) return
+      if (term === undefined || others.has(key) || !isFolded(state, term, ordinal)) return
       postings.push({ draft: draftChunk(terms, key, term, chunk), low, isIn })
     })
   }
@@ -261,8 +283,8 @@ export function deadlinePostings(
   const after = to?.row.deadlineMs
   if (before === after) return []
   const posting = (deadlineMs: number, isIn: boolean): Posting => {
-    const prefix = encodeDeadline(deadlineMs)
-    const draft = draftChunk(deadlines, keyOf(prefix), prefix, chunkOf(ordinal))
+    const deadline = encodeDeadline(deadlineMs)
+    const draft = draftChunk(deadlines, keyOf(deadline), deadline, chunkOf(ordinal))
     return { draft, low: lowOf(ordinal), isIn }
   }
   return [
@@ -272,13 +294,13 @@ export function deadlinePostings(
 }
 
 /** The key of a changed chunk and its new value; no value for a chunk that is empty now. */
-export function chunkEntry({ prefix, chunk, set, places }: ChunkDraft): {
-  key: Uint8Array
-  value: Uint8Array | undefined
-} {
+export function chunkEntry(
+  { encodeKey }: Postings,
+  { shared, chunk, set, places }: ChunkDraft,
+): { key: Uint8Array; value: Uint8Array | undefined } {
   const entering: number[] = []
   const leaving: number[] = []
   for (const [low, isIn] of places) (isIn ? entering : leaving).push(low)
   const next = unite(subtract(set, setOf(leaving)), setOf(entering))
-  return { key: encodeChunkKey(prefix, chunk), value: encodePlaceSet(next) }
+  return { key: encodeKey(shared, chunk), value: encodePlaceSet(next) }
 }

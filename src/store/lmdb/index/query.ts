@@ -8,11 +8,12 @@ import type { Digest, Query, Page, Row, PageWindow } from '../../contract.ts'
 import {
   chunkOf,
   lowOf,
-  listChunks,
   readChunk,
   countKeyOf,
   type ChunkCounts,
+  deadlinesOfStore,
   ordinalOf,
+  termsOfStore,
   walkChunks,
 } from './postings.ts'
 import {
@@ -20,6 +21,7 @@ import {
   intersect,
   setOf,
   subtract,
+  unite,
   uniteAll,
   type PlaceSet,
   countBelow,
@@ -27,8 +29,11 @@ import {
   eachPlace,
   pickNewest,
 } from './place-set.ts'
-import { type Environment, readNextOrdinal } from '../environment.ts'
-import { readUnique, readHeldRow, readIndexedRow, decodeDeadline, dueRange } from '../rows.ts'
+import type { State } from '../environment.ts'
+import { decodeDeadline, dueRange } from '../layout.ts'
+import { readUnique, readHeldRow, readIndexedRow } from '../rows.ts'
+import { liveChunksOf } from './live-chunks.ts'
+import { placesInTail, type IndexedEnvironment } from './tail.ts'
 import { assertStored, attempt } from '../../../errors.ts'
 
 /*
@@ -38,8 +43,6 @@ import { assertStored, attempt } from '../../../errors.ts'
 /** A term, and what was last read of it: however often a query names it, it is read once. */
 interface TermPlan {
   readonly term: Digest
-  listedMax: number
-  listed: number[] | undefined
   chunk: number
   set: PlaceSet
 }
@@ -48,7 +51,7 @@ interface TermPlan {
 type QueryPlan =
   | TermPlan
   | { readonly sets: ReadonlyMap<number, PlaceSet> }
-  | { readonly all: readonly QueryPlan[] }
+  | { readonly all: QueryPlan[] }
   | { readonly any: readonly QueryPlan[] }
   | { readonly from: QueryPlan; readonly except: QueryPlan }
 
@@ -63,7 +66,7 @@ function setsOf(ordinals: readonly number[]): QueryPlan {
   return { sets: new Map([...places].map(([chunk, lows]) => [chunk, setOf(lows)])) }
 }
 
-function planUnique(environment: Environment, unique: Digest): QueryPlan {
+function planUnique(environment: IndexedEnvironment, unique: Digest): QueryPlan {
   const ordinal = readUnique(environment, unique)?.ordinal
   return setsOf(ordinal === undefined ? [] : [ordinal])
 }
@@ -72,12 +75,12 @@ function planTerm(plans: Map<string, TermPlan>, term: Digest): TermPlan {
   const key = keyOf(term)
   const known = plans.get(key)
   if (known !== undefined) return known
-  const plan = { term, listedMax: 0, listed: undefined, chunk: -1, set: emptySet }
+  const plan = { term, chunk: -1, set: emptySet }
   plans.set(key, plan)
   return plan
 }
 
-function planNode(env: Environment, plans: Map<string, TermPlan>, query: Query): QueryPlan {
+function planNode(env: IndexedEnvironment, plans: Map<string, TermPlan>, query: Query): QueryPlan {
   if ('term' in query) return planTerm(plans, query.term)
   if ('unique' in query) return planUnique(env, query.unique)
   if ('ordinals' in query) return setsOf(query.ordinals)
@@ -87,67 +90,61 @@ function planNode(env: Environment, plans: Map<string, TermPlan>, query: Query):
 }
 
 /** @throws ApiError `storage_corrupt` */
-const planQuery = (environment: Environment, query: Query): QueryPlan =>
+const planQuery = (environment: IndexedEnvironment, query: Query): QueryPlan =>
   planNode(environment, new Map(), query)
 
-function listTerm({ terms }: Environment, plan: TermPlan, max: number): number[] | undefined {
-  if (plan.listed === undefined && plan.listedMax < max) {
-    plan.listed = listChunks(terms, plan.term, max)
-    plan.listedMax = max
-  }
-  return plan.listed
-}
-
-function readTerm({ terms }: Environment, plan: TermPlan, chunk: number): PlaceSet {
+function readTerm(environment: IndexedEnvironment, plan: TermPlan, chunk: number): PlaceSet {
   if (plan.chunk !== chunk) {
-    plan.set = readChunk(terms, plan.term, chunk)
+    const folded = readChunk(termsOfStore(environment), plan.term, chunk)
+    plan.set = unite(folded, placesInTail(environment, plan.term, chunk))
     plan.chunk = chunk
   }
   return plan.set
 }
 
-/**
- * The chunks of a plan in ascending order, a few too many at most; `undefined` when more than
- * `max` of some term would have to be listed. Within `all` the shortest list is enough.
- */
-function listCandidates(env: Environment, plan: QueryPlan, max: number): number[] | undefined {
-  if ('term' in plan) return listTerm(env, plan, max)
-  if ('sets' in plan) return [...plan.sets.keys()].sort((a, b) => a - b)
-  if ('from' in plan) return listCandidates(env, plan.from, max)
+/** The chunks that a plan names itself, a few too many at most; `undefined` where it names none. */
+function namedChunks(plan: QueryPlan): ReadonlySet<number> | undefined {
+  if ('term' in plan) return undefined
+  if ('sets' in plan) return new Set(plan.sets.keys())
+  if ('from' in plan) return namedChunks(plan.from)
   if ('all' in plan) {
-    const lists = plan.all.flatMap(part => {
-      const list = listCandidates(env, part, max)
-      return list === undefined ? [] : [list]
-    })
-    return lists.sort((a, b) => a.length - b.length)[0]
+    const named = plan.all.flatMap(part => namedChunks(part) ?? [])
+    return named.sort((a, b) => a.size - b.size)[0]
   }
-  const all = new Set<number>()
+  const chunks = new Set<number>()
   for (const part of plan.any) {
-    const list = listCandidates(env, part, max)
-    if (list === undefined) return undefined
-    for (const chunk of list) all.add(chunk)
+    const named = namedChunks(part)
+    if (named === undefined) return undefined
+    for (const chunk of named) chunks.add(chunk)
   }
-  return [...all].sort((a, b) => a - b)
+  return chunks
 }
 
-const firstMax = 64
-const growth = 16
+/** The chunks in which a plan can match, newest first. */
+function candidateChunks({ environment, plan, nextOrdinal }: Snapshot): readonly number[] {
+  const named = namedChunks(plan)
+  if (named !== undefined) return [...named].sort((a, b) => b - a)
+  return liveChunksOf(environment, environment.live, nextOrdinal)
+}
 
 /**
- * The chunks in which a plan can match, newest first. Lists of terms are read in growing steps, so
- * that a rare term spares the listing of every common one beside it. Of a store of one chunk none
- * is listed: to look into that chunk costs less than to ask for a list.
+ * Every part in turn, until nothing is left. The part that left nothing goes first in the next
+ * chunk: what is rare in one mostly is in all, and spares the reading of what is common.
  */
-function candidateChunks(environment: Environment, plan: QueryPlan): number[] {
-  if (readNextOrdinal(environment) <= chunkOrdinals) return [0]
-  for (let max = firstMax; ; max *= growth) {
-    const chunks = listCandidates(environment, plan, max)
-    if (chunks !== undefined) return chunks.toReversed()
+function intersectParts(env: IndexedEnvironment, parts: QueryPlan[], chunk: number): PlaceSet {
+  let found: PlaceSet | undefined
+  for (const [at, part] of parts.entries()) {
+    const set = evaluateChunk(env, part, chunk)
+    found = found === undefined ? set : intersect(found, set)
+    if (found.length > 0) continue
+    if (at > 0) parts.unshift(...parts.splice(at, 1))
+    break
   }
+  return found ?? emptySet
 }
 
 /** What matches within one chunk. @throws ApiError `storage_corrupt` */
-function evaluateChunk(env: Environment, plan: QueryPlan, chunk: number): PlaceSet {
+function evaluateChunk(env: IndexedEnvironment, plan: QueryPlan, chunk: number): PlaceSet {
   if ('term' in plan) return readTerm(env, plan, chunk)
   if ('sets' in plan) return plan.sets.get(chunk) ?? emptySet
   if ('any' in plan) return uniteAll(plan.any.map(part => evaluateChunk(env, part, chunk)))
@@ -155,13 +152,7 @@ function evaluateChunk(env: Environment, plan: QueryPlan, chunk: number): PlaceS
     const from = evaluateChunk(env, plan.from, chunk)
     return from.length === 0 ? from : subtract(from, evaluateChunk(env, plan.except, chunk))
   }
-  let found: PlaceSet | undefined
-  for (const part of plan.all) {
-    if (found?.length === 0) break
-    const set = evaluateChunk(env, part, chunk)
-    found = found === undefined ? set : intersect(found, set)
-  }
-  return found ?? emptySet
+  return intersectParts(env, plan.all, chunk)
 }
 
 /*
@@ -173,11 +164,11 @@ function evaluateChunk(env: Environment, plan: QueryPlan, chunk: number): PlaceS
  */
 
 /** The ordinals whose deadline has passed, by chunk. Few, while the sweep runs. */
-function readExpired(environment: Environment, nowMs: number): Map<number, PlaceSet> {
+function readExpired(environment: IndexedEnvironment, nowMs: number): Map<number, PlaceSet> {
   const sets = new Map<number, PlaceSet[]>()
   const range = dueRange(nowMs)
   if (range === undefined) return new Map()
-  for (const { chunk, set } of walkChunks(environment.deadlines, range)) {
+  for (const { chunk, set } of walkChunks(deadlinesOfStore(environment), range)) {
     const known = sets.get(chunk)
     if (known === undefined) sets.set(chunk, [set])
     else known.push(set)
@@ -193,7 +184,8 @@ function placesBelow(before: number | undefined, chunk: number): number {
 
 /** A question at one state of the store. */
 interface Snapshot {
-  readonly environment: Environment
+  readonly environment: IndexedEnvironment
+  readonly nextOrdinal: number
   readonly counts: ChunkCounts
   readonly key: string | undefined
   readonly plan: QueryPlan
@@ -226,7 +218,7 @@ function selectOrdinals(
   const ordinals: number[] = []
   let total = 0
   let skip = window.offset
-  for (const chunk of candidateChunks(asked.environment, asked.plan)) {
+  for (const chunk of candidateChunks(asked)) {
     const isFull = ordinals.length === window.limit
     const below = placesBelow(window.before, chunk)
     if (window.uncounted && isFull) break
@@ -246,14 +238,15 @@ function selectOrdinals(
 
 /** @throws ApiError `storage_corrupt` */
 export function readPage(
-  environment: Environment,
+  environment: IndexedEnvironment,
+  { nextOrdinal }: State,
   counts: ChunkCounts,
   query: Query,
   window: PageWindow,
 ): Page {
   const plan = planQuery(environment, query)
   const expired = readExpired(environment, window.nowMs)
-  const asked = { environment, counts, key: countKeyOf(query), plan, expired }
+  const asked = { environment, nextOrdinal, counts, key: countKeyOf(query), plan, expired }
   const { ordinals, total } = selectOrdinals(asked, window)
   const rows = ordinals.map(ordinal => {
     const row = readIndexedRow(environment, ordinal)
@@ -266,7 +259,7 @@ export function readPage(
 
 /** `undefined` for a row that is damaged, or that the index is wrong about. */
 function readDueRow(
-  environment: Environment,
+  environment: IndexedEnvironment,
   ordinal: number,
   deadlineMs: number,
 ): Row | undefined {
@@ -278,12 +271,12 @@ function readDueRow(
  * Earliest deadline first, then by ordinal. Damaged rows are stepped over, so that one of them does
  * not keep all others from ending; `integrity` reports them.
  */
-export function readDue(environment: Environment, nowMs: number, limit: number): Row[] {
+export function readDue(environment: IndexedEnvironment, nowMs: number, limit: number): Row[] {
   const due: Row[] = []
   const range = dueRange(nowMs)
   if (range === undefined || limit === 0) return due
-  for (const { prefix, chunk, set } of walkChunks(environment.deadlines, range)) {
-    const deadlineMs = decodeDeadline(prefix)
+  for (const { shared, chunk, set } of walkChunks(deadlinesOfStore(environment), range)) {
+    const deadlineMs = decodeDeadline(shared)
     for (const low of eachPlace(set)) {
       const row = readDueRow(environment, ordinalOf(chunk, low), deadlineMs)
       if (row !== undefined) due.push(row)

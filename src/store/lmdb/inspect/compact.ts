@@ -13,7 +13,7 @@ import { compactBatchBytes } from '../../../limits.ts'
 import { equalDigests } from '../../checks.ts'
 import { assertStored } from '../../../errors.ts'
 import { openEnvironment, tableNames, type Environment, type Table } from '../environment.ts'
-import { takeStep } from '../write/write-group.ts'
+import { takePut } from '../write/put.ts'
 import { ownerOnlyFolder } from '../../../files.ts'
 
 /** What the engine tells of a table; its types leave it open. */
@@ -40,7 +40,7 @@ function copyBatch(entries: Entries, table: Table): boolean {
     const next = entries.next()
     if (next.done === true) return false
     const { key, value } = next.value
-    takeStep({ table, key, value, isLast: true })
+    takePut({ table, key, value, isLast: true })
     bytes += key.length + value.length
   }
   return true

@@ -1,6 +1,8 @@
 /**
  * The walk over the whole store that compares rows and indexes in both directions.
  *
+ * Of a row of the tail the index must hold nothing but what a running fold has put there, and the
+ * moves must say its version.
  * It finds what no single read can: rows that no index leads to, and entries that lead to nothing.
  * From rows to indexes each entry is looked up; no two rows share one, so where an index has as
  * many entries as were found that way, none of them is an orphan, and only else they are looked up.
@@ -12,7 +14,15 @@ import { findingsMax } from '../../../limits.ts'
 import { keyOf, equalDigests } from '../../checks.ts'
 import type { Row } from '../../contract.ts'
 import { attempt } from '../../../errors.ts'
-import { chunkOf, decodeChunkKey, lowOf, ordinalOf, readChunk } from '../index/postings.ts'
+import {
+  chunkOf,
+  deadlinesOfStore,
+  lowOf,
+  ordinalOf,
+  readChunk,
+  termsOfStore,
+  type Postings,
+} from '../index/postings.ts'
 import {
   decodePlaceSet,
   isCanonical,
@@ -24,14 +34,16 @@ import {
 } from '../index/place-set.ts'
 import {
   decodeDeadline,
-  encodeDeadline,
+  decodeMoveKey,
   decodeRow,
   decodeRowKey,
-  decodeUniqueEntry,
-  readRow,
-  readUnique,
-} from '../rows.ts'
-import { type Environment, type Table, readMeta } from '../environment.ts'
+  decodeRowVersion,
+  encodeDeadline,
+  encodeMoveKey,
+} from '../layout.ts'
+import { readFoldedUnique, readRow } from '../rows.ts'
+import { assertSafeState, isFolded, type State } from '../environment.ts'
+import type { IndexedEnvironment } from '../index/tail.ts'
 
 /** Sets of common terms; rarer ones are read each time. */
 const chunksKeptMax = 1_024
@@ -44,10 +56,13 @@ type FindingKind =
   | 'unique_damaged'
   | 'term_damaged'
   | 'deadline_damaged'
+  | 'move_damaged'
   /** A row says so, and the index does not. */
   | 'unique_missing'
   | 'term_missing'
   | 'deadline_missing'
+  /** One of the newest rows is not there, or not at the version that it must have. */
+  | 'move_missing'
   /** The index says so, and the row does not, or is not there. */
   | 'unique_orphan'
   | 'term_orphan'
@@ -59,8 +74,18 @@ export interface Finding {
   readonly ordinal?: number
 }
 
-function* checkMeta(environment: Environment): Generator<Finding> {
-  if (attempt(() => readMeta(environment)) === undefined) yield { kind: 'meta_damaged' }
+/** The store at one state, and what is known of it. */
+interface Walk {
+  readonly environment: IndexedEnvironment
+  readonly state: State
+  /** Of rows of the tail that were moved; others stand at version 1. */
+  readonly moved: ReadonlyMap<number, number>
+  readonly found: Found
+}
+
+function* checkMeta({ environment, state }: Walk): Generator<Finding> {
+  const isSafe = attempt(() => (assertSafeState(environment, state), true))
+  if (isSafe === undefined) yield { kind: 'meta_damaged' }
 }
 
 /** Entries of each index that the rows were found by. */
@@ -70,146 +95,185 @@ interface Found {
   deadlines: number
 }
 
-/** Whether an ordinal is under a prefix. */
-type IsPosted = (prefix: Uint8Array, ordinal: number) => boolean
+/** Whether an ordinal is in a chunk under what it shares with others. */
+type IsPosted = (shared: Uint8Array, ordinal: number) => boolean
 
 /** Rows come in order and share most terms, so that chunks of the latest ones are kept. */
-function lookUpPostings(table: Table): IsPosted {
+function lookUpPostings(postings: Postings): IsPosted {
   let chunk = -1
   let kept = new Map<string, PlaceSet>()
-  return (prefix, ordinal) => {
+  return (shared, ordinal) => {
     if (chunkOf(ordinal) !== chunk || kept.size >= chunksKeptMax) {
       chunk = chunkOf(ordinal)
       kept = new Map()
     }
-    const key = keyOf(prefix)
+    const key = keyOf(shared)
     let set = kept.get(key)
     if (set === undefined) {
-      set = attempt(() => readChunk(table, prefix, chunk)) ?? emptySet
+      set = attempt(() => readChunk(postings, shared, chunk)) ?? emptySet
       if (set.length > 1) kept.set(key, set)
     }
     return hasPlace(set, lowOf(ordinal))
   }
 }
 
-function* checkRow(
-  environment: Environment,
-  row: Row,
-  hasTerm: IsPosted,
-  found: Found,
-): Generator<Finding> {
-  const { ordinal, version, deadlineMs } = row
+function* checkIndexed(walk: Walk, row: Row, hasTerm: IsPosted): Generator<Finding> {
+  const { environment, state, found } = walk
+  const { ordinal, version } = row
   for (const unique of row.uniques) {
-    const entry = attempt(() => readUnique(environment, unique))
+    if (!isFolded(state, unique, ordinal)) continue
+    const entry = attempt(() => readFoldedUnique(environment, unique))
     if (entry?.ordinal === ordinal && entry.version === version) found.uniques += 1
     else yield { kind: 'unique_missing', ordinal }
   }
   for (const term of row.terms) {
+    if (!isFolded(state, term, ordinal)) continue
     if (hasTerm(term, ordinal)) found.terms += 1
     else yield { kind: 'term_missing', ordinal }
   }
+}
+
+function* checkRow(walk: Walk, row: Row, hasTerm: IsPosted): Generator<Finding> {
+  const { environment, state, moved, found } = walk
+  const { ordinal, version, deadlineMs } = row
+  yield* checkIndexed(walk, row, hasTerm)
+  const isTail = ordinal >= state.foldedTo
+  if (isTail && version !== (moved.get(ordinal) ?? 1)) yield { kind: 'move_missing', ordinal }
   if (deadlineMs === undefined) return
-  const chunk = () => readChunk(environment.deadlines, encodeDeadline(deadlineMs), chunkOf(ordinal))
+  const deadlines = deadlinesOfStore(environment)
+  const chunk = () => readChunk(deadlines, encodeDeadline(deadlineMs), chunkOf(ordinal))
   if (hasPlace(attempt(chunk) ?? emptySet, lowOf(ordinal))) found.deadlines += 1
   else yield { kind: 'deadline_missing', ordinal }
 }
 
-function* checkRows(environment: Environment, found: Found): Generator<Finding> {
-  const hasTerm = lookUpPostings(environment.terms)
-  for (const { key, value } of environment.rows.getRange()) {
-    const ordinal = attempt(() => decodeRowKey(key))
-    const row = ordinal === undefined ? undefined : attempt(() => decodeRow(value, ordinal))
-    if (row !== undefined) yield* checkRow(environment, row, hasTerm, found)
-    else yield ordinal === undefined ? { kind: 'row_damaged' } : { kind: 'row_damaged', ordinal }
+/** Ordinals of the tail without a row, of which no move says that it was removed. */
+function* checkGap({ state, moved }: Walk, from: number, to: number): Generator<Finding> {
+  for (let ordinal = Math.max(from, state.foldedTo); ordinal < to; ordinal += 1) {
+    if (moved.get(ordinal) !== 0) yield { kind: 'move_missing', ordinal }
   }
 }
 
-function* findOrphanUniques(environment: Environment): Generator<Finding> {
+function* checkRows(walk: Walk): Generator<Finding> {
+  const { environment, state } = walk
+  const hasTerm = lookUpPostings(termsOfStore(environment))
+  let next = state.foldedTo
+  for (const { key, value } of environment.rows.getRange()) {
+    const ordinal = attempt(() => decodeRowKey(key))
+    if (ordinal === undefined) {
+      yield { kind: 'row_damaged' }
+      continue
+    }
+    yield* checkGap(walk, next, ordinal)
+    next = Math.max(next, ordinal + 1)
+    const row = attempt(() => decodeRow(value, ordinal))
+    if (row === undefined) yield { kind: 'row_damaged', ordinal }
+    else yield* checkRow(walk, row, hasTerm)
+  }
+  yield* checkGap(walk, next, state.nextOrdinal)
+}
+
+function* findOrphanUniques({ environment, state }: Walk): Generator<Finding> {
   for (const { key, value } of environment.uniques.getRange()) {
-    const entry = attempt(() => decodeUniqueEntry(value))
+    const entry = attempt(() => decodeRowVersion(value))
     if (entry === undefined) continue
     const { ordinal, version } = entry
     const row = attempt(() => readRow(environment, ordinal))
     const isHeld = row?.version === version && row.uniques.some(held => equalDigests(held, key))
-    if (!isHeld) yield { kind: 'unique_orphan', ordinal }
+    if (!isHeld || !isFolded(state, key, ordinal)) yield { kind: 'unique_orphan', ordinal }
   }
 }
 
-function* checkUniques(environment: Environment, found: number): Generator<Finding> {
+function* checkUniques(walk: Walk): Generator<Finding> {
   let entries = 0
-  for (const { value } of environment.uniques.getRange()) {
-    if (attempt(() => decodeUniqueEntry(value)) === undefined) yield { kind: 'unique_damaged' }
+  for (const { value } of walk.environment.uniques.getRange()) {
+    if (attempt(() => decodeRowVersion(value)) === undefined) yield { kind: 'unique_damaged' }
     else entries += 1
   }
-  if (entries !== found) yield* findOrphanUniques(environment)
+  if (entries !== walk.found.uniques) yield* findOrphanUniques(walk)
 }
 
 interface PostingKinds {
+  readonly postings: Postings
   readonly damaged: FindingKind
   readonly orphan: FindingKind
-  readonly isOf: (row: Row, prefix: Uint8Array) => boolean
+  readonly isOf: (row: Row, shared: Uint8Array) => boolean
 }
 
-const termKinds: PostingKinds = {
+const termKinds = ({ environment, state }: Walk): PostingKinds => ({
+  postings: termsOfStore(environment),
   damaged: 'term_damaged',
   orphan: 'term_orphan',
-  isOf: (row, term) => row.terms.some(held => equalDigests(held, term)),
-}
+  isOf: (row, term) =>
+    isFolded(state, term, row.ordinal) && row.terms.some(held => equalDigests(held, term)),
+})
 
-const deadlineKinds: PostingKinds = {
+const deadlineKinds = ({ environment }: Walk): PostingKinds => ({
+  postings: deadlinesOfStore(environment),
   damaged: 'deadline_damaged',
   orphan: 'deadline_orphan',
-  isOf: (row, prefix) => row.deadlineMs === attempt(() => decodeDeadline(prefix)),
-}
+  isOf: (row, deadline) => row.deadlineMs === attempt(() => decodeDeadline(deadline)),
+})
 
-function* findOrphanPostings(
-  environment: Environment,
-  table: Table,
-  kinds: PostingKinds,
-): Generator<Finding> {
+function* findOrphanPostings({ environment }: Walk, kinds: PostingKinds): Generator<Finding> {
+  const { table, decodeKey } = kinds.postings
   for (const { key, value } of table.getRange()) {
-    const place = attempt(() => decodeChunkKey(key))
+    const name = attempt(() => decodeKey(key))
     const set = attempt(() => decodePlaceSet(value))
-    if (place === undefined || set === undefined || !isCanonical(set)) continue
+    if (name === undefined || set === undefined || !isCanonical(set)) continue
     for (const low of placesOf(set)) {
-      const ordinal = ordinalOf(place.chunk, low)
+      const ordinal = ordinalOf(name.chunk, low)
       const row = attempt(() => readRow(environment, ordinal))
-      if (row === undefined || !kinds.isOf(row, place.prefix)) yield { kind: kinds.orphan, ordinal }
+      if (row === undefined || !kinds.isOf(row, name.shared)) yield { kind: kinds.orphan, ordinal }
     }
   }
 }
 
-function* checkPostings(
-  environment: Environment,
-  table: Table,
-  kinds: PostingKinds,
-  found: number,
-): Generator<Finding> {
+function* checkPostings(walk: Walk, kinds: PostingKinds, found: number): Generator<Finding> {
+  const { table, decodeKey } = kinds.postings
   let entries = 0
   for (const { key, value } of table.getRange()) {
-    const place = attempt(() => decodeChunkKey(key))
+    const name = attempt(() => decodeKey(key))
     const set = attempt(() => decodePlaceSet(value))
-    if (place === undefined) yield { kind: kinds.damaged }
+    if (name === undefined) yield { kind: kinds.damaged }
     else if (set === undefined || !isCanonical(set)) {
-      yield { kind: kinds.damaged, ordinal: ordinalOf(place.chunk, 0) }
+      yield { kind: kinds.damaged, ordinal: ordinalOf(name.chunk, 0) }
     } else entries += countOf(set)
   }
-  if (entries !== found) yield* findOrphanPostings(environment, table, kinds)
+  if (entries !== found) yield* findOrphanPostings(walk, kinds)
 }
 
-function* walkStore(environment: Environment): Generator<Finding> {
+/** Moves follow each other without a gap, and those that count are of rows of the tail. */
+function* checkMoves({ environment, state }: Walk, moved: Map<number, number>): Generator<Finding> {
+  let expected = state.movesFrom
+  const range = { start: encodeMoveKey(0) }
+  for (const { key, value } of environment.moves.getRange(range)) {
+    const move = attempt(() => decodeRowVersion(value))
+    const number = attempt(() => decodeMoveKey(key))
+    if (move === undefined || number !== expected || move.ordinal >= state.nextOrdinal) {
+      yield { kind: 'move_damaged' }
+    }
+    if (move !== undefined) moved.set(move.ordinal, move.version)
+    expected = (number ?? expected) + 1
+  }
+  if (expected !== state.movesTo) yield { kind: 'move_damaged' }
+}
+
+function* walkStore(environment: IndexedEnvironment, state: State): Generator<Finding> {
   const found: Found = { uniques: 0, terms: 0, deadlines: 0 }
-  yield* checkMeta(environment)
-  yield* checkRows(environment, found)
-  yield* checkUniques(environment, found.uniques)
-  yield* checkPostings(environment, environment.terms, termKinds, found.terms)
-  yield* checkPostings(environment, environment.deadlines, deadlineKinds, found.deadlines)
+  const moved = new Map<number, number>()
+  const walk = { environment, state, moved, found }
+  yield* checkMeta(walk)
+  yield* checkMoves(walk, moved)
+  yield* checkRows(walk)
+  yield* checkUniques(walk)
+  yield* checkPostings(walk, termKinds(walk), found.terms)
+  yield* checkPostings(walk, deadlineKinds(walk), found.deadlines)
 }
 
 /** @returns what is wrong, at most `findingsMax` of it; an empty list for a whole store */
-export function checkIntegrity(environment: Environment): readonly Finding[] {
+export function checkIntegrity(environment: IndexedEnvironment, state: State): readonly Finding[] {
   const findings: Finding[] = []
-  for (const finding of walkStore(environment)) {
+  for (const finding of walkStore(environment, state)) {
     findings.push(finding)
     if (findings.length === findingsMax) break
   }

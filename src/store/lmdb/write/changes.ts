@@ -4,14 +4,18 @@
  */
 import { keyRow, type KeyedRow, checkChange, checkCount, checkRow } from '../../checks.ts'
 import type { Digest, Change, NewRow, WriteOutcome } from '../../contract.ts'
-import { type Environment, readMeta, type Meta, faultOf } from '../environment.ts'
+import { faultOf, isFolded, type State } from '../environment.ts'
 import {
-  makePostingDraft,
-  type PostingDraft,
   deadlinePostings,
+  deadlinesOfStore,
+  makePostingDraft,
   termPostings,
+  termsOfStore,
+  type PostingDraft,
 } from '../index/postings.ts'
-import { readHeldRow, readUnique, encodeRow } from '../rows.ts'
+import type { IndexedEnvironment } from '../index/tail.ts'
+import { encodeRow } from '../layout.ts'
+import { readHeldRow, readUnique } from '../rows.ts'
 import { invariant, type ApiError } from '../../../errors.ts'
 
 /*
@@ -35,9 +39,9 @@ interface Holding {
 }
 
 export interface GroupDraft {
-  readonly environment: Environment
+  readonly environment: IndexedEnvironment
   /** As stored. */
-  readonly meta: Meta
+  readonly state: State
   nextOrdinal: number
   generation: number
   /** Rows as they will be; `undefined` for a removed one. */
@@ -45,6 +49,8 @@ export interface GroupDraft {
   /** Rows as stored that some set asked for: the credential of many sets is one row. */
   readonly stored: Map<number, KeyedRow>
   readonly holdings: Map<string, Holding>
+  /** Keys of uniques that the index leads to and that their rows have given up. */
+  readonly freed: Set<string>
   readonly terms: PostingDraft
   readonly deadlines: PostingDraft
 }
@@ -65,20 +71,18 @@ interface SetDraft {
   readonly ordinals: number[]
 }
 
-/** @throws ApiError `storage_corrupt` */
-export function makeGroupDraft(environment: Environment): GroupDraft {
-  const meta = readMeta(environment)
-  return {
-    environment,
-    meta,
-    ...meta,
-    rows: new Map(),
-    stored: new Map(),
-    holdings: new Map(),
-    terms: makePostingDraft(environment.terms),
-    deadlines: makePostingDraft(environment.deadlines),
-  }
-}
+export const makeGroupDraft = (environment: IndexedEnvironment, state: State): GroupDraft => ({
+  environment,
+  state,
+  nextOrdinal: state.nextOrdinal,
+  generation: state.generation,
+  rows: new Map(),
+  stored: new Map(),
+  holdings: new Map(),
+  freed: new Set(),
+  terms: makePostingDraft(termsOfStore(environment)),
+  deadlines: makePostingDraft(deadlinesOfStore(environment)),
+})
 
 const makeSetDraft = (group: GroupDraft): SetDraft => ({
   group,
@@ -258,14 +262,28 @@ function applyChange(draft: SetDraft, change: PreparedChange, at: number): Refus
   }
 }
 
+/** Of a row before a set: what the index leads to it by. */
+function freeUniques({ freed, state }: GroupDraft, ordinal: number, from: KeyedRow): void {
+  // Nothing leads to a row that this group has inserted.
+  if (ordinal >= state.foldingTo) return
+  const { uniques } = from.row
+  from.uniqueKeys.forEach((key, i) => {
+    const unique = uniques[i]
+    if (unique !== undefined && isFolded(state, unique, ordinal)) freed.add(key)
+  })
+}
+
 /** Hands the effects of an accepted set to its group. Reads all before it changes anything. */
 function joinGroup({ group, moves, holdings, nextOrdinal, generation }: SetDraft): void {
   const postings = [...moves].flatMap(([ordinal, { from, to }]) => [
-    ...termPostings(group.terms, ordinal, from, to),
+    ...termPostings(group.terms, group.state, ordinal, from, to),
     ...deadlinePostings(group.deadlines, ordinal, from, to),
   ])
   for (const { draft, low, isIn } of postings) draft.places.set(low, isIn)
-  for (const [ordinal, { to }] of moves) group.rows.set(ordinal, to)
+  for (const [ordinal, { from, to }] of moves) {
+    if (from !== undefined) freeUniques(group, ordinal, from)
+    group.rows.set(ordinal, to)
+  }
   for (const [key, holding] of holdings) group.holdings.set(key, holding)
   group.nextOrdinal = nextOrdinal
   group.generation = generation

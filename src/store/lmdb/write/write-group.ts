@@ -10,7 +10,6 @@ import {
   reserveBytesToAddMin,
   reserveBytesToRemoveMin,
   reserveBytesWanted,
-  stagedBytesMax,
 } from '../../../limits.ts'
 import type { Change } from '../../contract.ts'
 import {
@@ -24,8 +23,18 @@ import { FFIType } from 'bun:ffi'
 import { join } from 'node:path'
 import { findInLibc } from '../../../libc.ts'
 import { chunkOf, type ChunkCounts, chunkEntry, type PostingDraft } from '../index/postings.ts'
-import { type Environment, type Table, faultOf, metaEntries } from '../environment.ts'
-import { encodeRowKey, encodeUniqueEntry } from '../rows.ts'
+import {
+  assertSafeState,
+  encodeState,
+  faultOf,
+  isFolded,
+  stateKey,
+  type State,
+} from '../environment.ts'
+import { followStore, type IndexedEnvironment } from '../index/tail.ts'
+import { encodeMoveKey, encodeRowKey, encodeRowVersion, type RowVersion } from '../layout.ts'
+import { planFold, type FoldSizes } from './fold.ts'
+import { takePut, type Put } from './put.ts'
 
 /*
  * The guards before a full disk: writes that add bytes are refused while there is room to remove.
@@ -141,125 +150,152 @@ export function openReserve(
 }
 
 /*
- * One transaction: decide all change sets of a group, then put what is left of them.
+ * One transaction: a step of a fold, then what is left of all change sets of a group.
  */
 
-/** One put, or the removal of a key. */
-interface Put {
-  readonly table: Table
-  readonly key: Uint8Array
-  readonly value: Uint8Array | undefined
-  /** The key comes after all that are there, and after those of the steps before. */
-  readonly isLast?: boolean
-}
-
 /** New rows stand in the order of their ordinals, as they were given. */
-const rowSteps = ({ rows, environment, meta }: GroupDraft): Put[] =>
+const rowPuts = ({ rows, environment, state }: GroupDraft): Put[] =>
   [...rows].map(([ordinal, row]) => ({
     table: environment.rows,
     key: encodeRowKey(ordinal),
     value: row?.value,
-    isLast: ordinal >= meta.nextOrdinal,
+    isLast: ordinal >= state.nextOrdinal,
   }))
 
-/** Uniques of a row that was moved carry its new version; a holder is always a moved row. */
-const uniqueSteps = ({ rows, holdings, environment }: GroupDraft): Put[] =>
-  [...holdings.values()].map(({ unique, ordinal }) => {
+/**
+ * Of folded rows alone. Uniques of a row that was moved carry its new version; a holder is always a
+ * moved row.
+ */
+const uniquePuts = ({ rows, holdings, freed, environment, state }: GroupDraft): Put[] =>
+  [...holdings].flatMap(([key, { unique, ordinal }]) => {
     const version = ordinal === undefined ? undefined : rows.get(ordinal)?.row.version
     const isHeld = ordinal !== undefined && version !== undefined
-    const value = isHeld ? encodeUniqueEntry({ ordinal, version }) : undefined
-    return { table: environment.uniques, key: unique, value }
+    const table = environment.uniques
+    if (isHeld && isFolded(state, unique, ordinal)) {
+      return { table, key: unique, value: encodeRowVersion({ ordinal, version }) }
+    }
+    return freed.has(key) ? { table, key: unique, value: undefined } : []
   })
 
-const chunkSteps = ({ table, chunks }: PostingDraft): Put[] =>
+/** Rows of the tail that are not as they were inserted: the version, or that they are removed. */
+const moveVersions = ({ rows, state }: GroupDraft): RowVersion[] =>
+  [...rows].flatMap(([ordinal, row]) => {
+    const version = row?.row.version ?? 0
+    const isMoved = version !== 1 || ordinal < state.nextOrdinal
+    return ordinal >= state.foldedTo && isMoved ? { ordinal, version } : []
+  })
+
+const movePuts = ({ environment, state }: GroupDraft, moved: readonly RowVersion[]): Put[] =>
+  moved.map((move, i) => ({
+    table: environment.moves,
+    key: encodeMoveKey(state.movesTo + i),
+    value: encodeRowVersion(move),
+    isLast: true,
+  }))
+
+const chunkPuts = ({ postings, chunks }: PostingDraft): Put[] =>
   [...chunks.values()]
     .filter(({ places }) => places.size > 0)
-    .map(chunk => ({ table, ...chunkEntry(chunk) }))
-
-function metaSteps({ environment, meta, nextOrdinal, generation }: GroupDraft): Put[] {
-  if (nextOrdinal === meta.nextOrdinal && generation === meta.generation) return []
-  const entries = metaEntries({ nextOrdinal, generation })
-  return entries.map(([key, value]) => ({ table: environment.meta, key, value }))
-}
-
-const stepsOf = (draft: GroupDraft): Put[] => [
-  ...rowSteps(draft),
-  ...uniqueSteps(draft),
-  ...chunkSteps(draft.terms),
-  ...chunkSteps(draft.deadlines),
-  ...metaSteps(draft),
-]
+    .map(chunk => ({ table: postings.table, ...chunkEntry(postings, chunk) }))
 
 interface Decided {
   readonly results: readonly SetResult[]
-  readonly steps: readonly Put[]
+  readonly puts: readonly Put[]
   /** In which rows move, so that any term or deadline of theirs may change. */
   readonly chunks: ReadonlySet<number>
+  /** As it is after the group. */
+  readonly state: State
 }
 
-/** A fault that belongs to no single set is the fault of all, and nothing is written. */
+function putsOf(draft: GroupDraft): Pick<Decided, 'puts' | 'state'> {
+  const moved = moveVersions(draft)
+  const { state, nextOrdinal, generation } = draft
+  return {
+    puts: [
+      ...rowPuts(draft),
+      ...uniquePuts(draft),
+      ...chunkPuts(draft.terms),
+      ...chunkPuts(draft.deadlines),
+      ...movePuts(draft, moved),
+    ],
+    state: { ...state, nextOrdinal, generation, movesTo: state.movesTo + moved.length },
+  }
+}
+
+type ChangeSets = readonly (readonly PreparedChange[])[]
+
+/** A fault that belongs to no single set is the fault of all, and nothing is written for them. */
 function decideGroup(
-  environment: Environment,
-  sets: readonly (readonly PreparedChange[])[],
+  environment: IndexedEnvironment,
+  state: State,
+  sets: ChangeSets,
   roomBytes: number,
 ): Decided {
   try {
-    const draft = makeGroupDraft(environment)
+    assertSafeState(environment, state)
+    const draft = makeGroupDraft(environment, state)
     const results = sets.map(set => {
       const fault = faultOfRoom(roomBytes, set)
       return fault === undefined ? applySet(draft, set) : { fault }
     })
-    return { results, steps: stepsOf(draft), chunks: new Set([...draft.rows.keys()].map(chunkOf)) }
+    const chunks = new Set([...draft.rows.keys()].map(chunkOf))
+    return { results, chunks, ...putsOf(draft) }
   } catch (error) {
     const fault = faultOf(error)
-    return { results: sets.map(() => ({ fault })), steps: [], chunks: new Set() }
+    return { results: sets.map(() => ({ fault })), puts: [], chunks: new Set(), state }
   }
 }
 
-/** Larger values are few, and go as they are. */
-const staging = new Uint8Array(stagedBytesMax)
-
-/**
- * The same bytes for a put, which copies them: the engine's binding looks up the address of each
- * buffer that it has not met, and that costs as much as the put.
- */
-function staged(value: Uint8Array): Uint8Array {
-  if (value.length > stagedBytesMax) return value
-  staging.set(value)
-  return new Uint8Array(staging.buffer, 0, value.length)
+/** A fold adds before it can remove: it waits while room is short. */
+function takeFoldStep(
+  environment: IndexedEnvironment,
+  state: State,
+  sets: ChangeSets,
+  { roomBytes, fold }: GroupOptions,
+): State {
+  if (roomBytes < reserveBytesToAddMin) return state
+  const changes = sets.reduce((sum, set) => sum + set.length, 0)
+  const step = planFold(environment, state, fold, changes)
+  for (const put of step?.puts ?? []) takePut(put)
+  return step?.state ?? state
 }
 
-/**
- * The engine splits a full page so that its last entry moves along, unless it is told that the new
- * one comes after all: of rows, where six or seven fill a page, that would be one less in each.
- * Told so wrongly it puts nothing, and says false. `readMeta` has checked that it is not wrong, but
- * a row that was answered must not hang on that.
- */
-export function takeStep({ table, key, value, isLast = false }: Put): void {
-  if (value === undefined) {
-    table.removeSync(key)
-    return
-  }
-  const bytes = staged(value)
-  const isPut: unknown = isLast && table.putSync(key, bytes, { append: true })
-  if (isPut !== true) table.putSync(key, bytes)
+export interface GroupOptions {
+  /** That the store's file can grow by. */
+  readonly roomBytes: number
+  readonly fold: FoldSizes
+}
+
+export interface WrittenGroup {
+  /** One for each set, in their order. */
+  readonly results: readonly SetResult[]
+  /** `undefined` where the store could not even be read. */
+  readonly state?: State
 }
 
 /**
  * Runs within a transaction of the engine.
- * @param roomBytes that the store's file can grow by
- * @returns one result for each set, in their order
  * @throws only when the engine refuses a put: it then marks its transaction as broken, so that the
  *   commit fails as well
  */
 export function writeGroup(
-  environment: Environment,
+  environment: IndexedEnvironment,
   counts: ChunkCounts,
-  sets: readonly (readonly PreparedChange[])[],
-  roomBytes: number,
-): readonly SetResult[] {
-  const { results, steps, chunks } = decideGroup(environment, sets, roomBytes)
+  sets: ChangeSets,
+  options: GroupOptions,
+): WrittenGroup {
+  let before: State
+  try {
+    before = followStore(environment)
+  } catch (error) {
+    const fault = faultOf(error)
+    return { results: sets.map(() => ({ fault })) }
+  }
+  const folded = takeFoldStep(environment, before, sets, options)
+  const { results, puts, chunks, state } = decideGroup(environment, folded, sets, options.roomBytes)
   counts.begin(chunks)
-  for (const step of steps) takeStep(step)
-  return results
+  for (const put of puts) takePut(put)
+  const hasMoved = folded !== before || puts.length > 0 || state.generation !== before.generation
+  if (hasMoved) environment.meta.putSync(stateKey, encodeState(state))
+  return { results, state }
 }

@@ -5,14 +5,15 @@ import {
   isCanonical,
   copyToBitmap,
 } from '../../../../src/store/lmdb/index/place-set.ts'
-import { decodeChunkKey } from '../../../../src/store/lmdb/index/postings.ts'
+import type { Environment } from '../../../../src/store/lmdb/environment.ts'
+import { deadlinesOfStore, termsOfStore } from '../../../../src/store/lmdb/index/postings.ts'
 import {
   decodeDeadline,
   decodeRow,
   encodeRow,
   decodeRowKey,
-  decodeUniqueEntry,
-} from '../../../../src/store/lmdb/rows.ts'
+  decodeRowVersion,
+} from '../../../../src/store/lmdb/layout.ts'
 
 const expectCorrupt = (read: () => unknown): void => {
   let fault: unknown
@@ -28,13 +29,16 @@ const expectCorrupt = (read: () => unknown): void => {
 
 const bytes = (length: number): Uint8Array => new Uint8Array(length).fill(0xab)
 
+const noTables = {} as Environment
+
 describe('bytes that nothing of ours writes are storage_corrupt', () => {
   test.each<[string, () => unknown]>([
     ['a row key of 5 bytes', () => decodeRowKey(bytes(5))],
     ['a row key of 7 bytes', () => decodeRowKey(bytes(7))],
-    ['a unique entry of 9 bytes', () => decodeUniqueEntry(bytes(9))],
-    ['a unique entry of 11 bytes', () => decodeUniqueEntry(bytes(11))],
-    ['a chunk key without prefix', () => decodeChunkKey(bytes(4))],
+    ['a unique entry of 9 bytes', () => decodeRowVersion(bytes(9))],
+    ['a unique entry of 11 bytes', () => decodeRowVersion(bytes(11))],
+    ['a key of a term that is too short', () => termsOfStore(noTables).decodeKey(bytes(19))],
+    ['a key of a deadline too long', () => deadlinesOfStore(noTables).decodeKey(bytes(11))],
     ['a deadline of 5 bytes', () => decodeDeadline(bytes(5))],
     ['an empty chunk', () => decodePlaceSet(bytes(0))],
     ['a chunk of odd length', () => decodePlaceSet(bytes(3))],
@@ -45,19 +49,21 @@ describe('bytes that nothing of ours writes are storage_corrupt', () => {
 
   const row = { version: 1, uniques: [bytes(32)], terms: [bytes(16)], parts: [bytes(3)] }
   test.each([
-    ['of another format', 0, 2],
-    ['that says neither yes nor no about its deadline', 2, 2],
-    ['without deadline, with an instant', 12, 1],
-    ['at version 0', 6, 0],
-    ['without uniques', 14, 0],
-    ['with more uniques than it has bytes', 14, 64],
-    ['with too many uniques', 13, 1],
-    ['with more terms than it has bytes', 16, 100],
-    ['with too many terms', 15, 255],
+    ['of another format', 0, 1],
+    ['that says neither yes nor no about its deadline', 6, 2],
+    ['without deadline, with an instant', 16, 1],
+    ['at version 0', 10, 0],
+    ['at another version', 10, 2],
+    ['with a flipped bit of a unique', 30, 0xaa],
+    ['without uniques', 18, 0],
+    ['with more uniques than it has bytes', 18, 64],
+    ['with too many uniques', 17, 1],
+    ['with more terms than it has bytes', 20, 100],
+    ['with too many terms', 19, 255],
     ['with more parts than it has bytes', 1, 2],
     ['with fewer parts than it has bytes', 1, 0],
-    ['with a part longer than itself', 17 + 32 + 16, 255],
-    ['with a part that ends early', 17 + 32 + 16 + 3, 2],
+    ['with a part longer than itself', 21 + 32 + 16, 255],
+    ['with a part that ends early', 21 + 32 + 16 + 3, 2],
   ])('a row %s', (_, at, byte) => {
     const value = encodeRow(row)
     expect(decodeRow(value, 1).parts).toEqual(row.parts)

@@ -1,0 +1,50 @@
+/**
+ * The chunks that have rows, which are all that a query can match in.
+ * @module
+ */
+import type { Environment } from '../environment.ts'
+import { decodeRowKey, encodeRowKey } from '../layout.ts'
+import { chunkOf, ordinalOf } from './postings.ts'
+
+/** As found when the newest chunk began: since then others may have lost their rows. */
+export interface LiveChunks {
+  /** `undefined` before the first question. */
+  newest: number | undefined
+  /** Newest first. */
+  chunks: readonly number[]
+}
+
+export const makeLiveChunks = (): LiveChunks => ({ newest: undefined, chunks: [] })
+
+function listChunks({ rows }: Environment, newest: number): number[] {
+  const chunks: number[] = []
+  for (let from = 0; from < newest; from += 1) {
+    const range = {
+      start: encodeRowKey(ordinalOf(from, 0)),
+      end: encodeRowKey(ordinalOf(newest, 0)),
+    }
+    const [key] = [...rows.getKeys({ ...range, limit: 1 })]
+    if (key === undefined) break
+    from = chunkOf(decodeRowKey(key))
+    chunks.push(from)
+  }
+  return [newest, ...chunks.reverse()]
+}
+
+/**
+ * Newest first; some may have no row any more. One look at the table of rows for each of them, each
+ * time that a chunk is full.
+ * @throws ApiError `storage_corrupt`
+ */
+export function liveChunksOf(
+  environment: Environment,
+  live: LiveChunks,
+  nextOrdinal: number,
+): readonly number[] {
+  const newest = chunkOf(nextOrdinal)
+  if (live.newest !== newest) {
+    live.chunks = listChunks(environment, newest)
+    live.newest = newest
+  }
+  return live.chunks
+}

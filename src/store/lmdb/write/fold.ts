@@ -1,0 +1,152 @@
+/**
+ * Folding: what leads to the rows of the tail is put into the index, in small steps.
+ *
+ * A fold takes the rows that stand when it begins. Each step takes digests that follow each other,
+ * of all these rows at once, so that a page of the index is written once for many of them. A step
+ * is part of a transaction as anything else, and `State` says how far the fold is: whatever ends a
+ * process between two steps or within one, the next one goes on from there.
+ * Source: docs/architecture.md, "The store".
+ * @module
+ */
+import {
+  digestPrefixes,
+  foldMovesMax,
+  foldPostingsPerRow,
+  foldPutsMax,
+  foldPutsPerChange,
+  foldPutsWanted,
+  foldRowsDefault,
+} from '../../../limits.ts'
+import { bytesOfHex } from '../../../bytes.ts'
+import { versionOf } from '../../clear-header.ts'
+import { ApiError, assertStored } from '../../../errors.ts'
+import type { State } from '../environment.ts'
+import { encodePlaceSet, placeSetOf, unite } from '../index/place-set.ts'
+import { readChunk, termsOfStore } from '../index/postings.ts'
+import type { IndexedEnvironment } from '../index/tail.ts'
+import { encodeMoveKey, encodeRowVersion } from '../layout.ts'
+import type { Put } from './put.ts'
+
+/** How large folds and their steps are; a step has one first byte of digests at least. */
+export interface FoldSizes {
+  /** From so many rows of the tail on a fold begins. */
+  readonly rows: number
+  /** Entries of the index in one step. */
+  readonly puts: number
+  /** The same for each change that is written along, where that is more. */
+  readonly putsPerChange: number
+}
+
+export const foldSizes: FoldSizes = {
+  rows: foldRowsDefault,
+  puts: foldPutsWanted,
+  putsPerChange: foldPutsPerChange,
+}
+
+export interface FoldStep {
+  readonly puts: readonly Put[]
+  /** As it is once they are made. */
+  readonly state: State
+}
+
+const isRunning = ({ foldedTo, foldingTo }: State): boolean => foldingTo > foldedTo
+
+/** Of a fold that has ended: its rows are no tail any more. */
+const hasStaleMoves = (state: State): boolean =>
+  !isRunning(state) && state.movesFrom < state.movesOfFold
+
+/**
+ * Whether a fold is to begin: for the number of rows, for that of their terms, which take memory,
+ * or for that of their moves, which every process reads that opens the store.
+ */
+function isDue({ tail }: IndexedEnvironment, state: State, { rows }: FoldSizes): boolean {
+  const { foldedTo, nextOrdinal, movesOfFold, movesTo } = state
+  if (isRunning(state) || nextOrdinal === foldedTo) return false
+  return (
+    nextOrdinal - foldedTo >= rows ||
+    tail.fresh.postings >= rows * foldPostingsPerRow ||
+    movesTo - movesOfFold >= foldMovesMax
+  )
+}
+
+/** Whether there is anything to do for steps that nobody's write brings along. */
+export const isFoldLeft = (environment: IndexedEnvironment, state: State, sizes: FoldSizes) =>
+  !environment.tail.isDamaged &&
+  (isRunning(state) || hasStaleMoves(state) || isDue(environment, state, sizes))
+
+function uniquePuts({ uniques: table, tail }: IndexedEnvironment, prefix: number): Put[] {
+  const { uniques, rows } = tail.folding
+  const held = uniques[prefix] ?? new Map<string, number>()
+  return [...held.keys()].sort().map(key => {
+    const ordinal = held.get(key) ?? 0
+    const clear = rows.get(ordinal)
+    assertStored(clear !== undefined, 'a row for every unique of the tail')
+    const value = encodeRowVersion({ ordinal, version: versionOf(clear) })
+    return { table, key: bytesOfHex(key), value }
+  })
+}
+
+/** @throws ApiError `storage_corrupt` when a chunk as stored is none */
+function termPuts(environment: IndexedEnvironment, prefix: number): Put[] {
+  const postings = termsOfStore(environment)
+  const { table, encodeKey } = postings
+  return [...environment.tail.folding.terms].flatMap(([chunk, prefixes]) => {
+    const sets = prefixes[prefix]
+    return [...(sets?.keys() ?? [])].sort().map(key => {
+      const term = bytesOfHex(key)
+      const set = unite(readChunk(postings, term, chunk), placeSetOf(sets?.get(key)))
+      return { table, key: encodeKey(term, chunk), value: encodePlaceSet(set) }
+    })
+  })
+}
+
+function foldDigests(environment: IndexedEnvironment, state: State, wanted: number): FoldStep {
+  const puts: Put[] = []
+  let prefix = state.foldedPrefixes
+  for (; prefix < digestPrefixes && puts.length < wanted; prefix += 1) {
+    puts.push(...uniquePuts(environment, prefix), ...termPuts(environment, prefix))
+  }
+  const isEnded = prefix === digestPrefixes
+  const after = isEnded
+    ? { foldedTo: state.foldingTo, foldedPrefixes: 0 }
+    : { foldedPrefixes: prefix }
+  return { puts, state: { ...state, ...after } }
+}
+
+function dropMoves({ moves: table }: IndexedEnvironment, state: State): FoldStep {
+  const movesFrom = Math.min(state.movesOfFold, state.movesFrom + foldPutsMax)
+  const puts: Put[] = []
+  for (let number = state.movesFrom; number < movesFrom; number += 1) {
+    puts.push({ table, key: encodeMoveKey(number), value: undefined })
+  }
+  return { puts, state: { ...state, movesFrom } }
+}
+
+/**
+ * The next step, as seen within a transaction that has written nothing yet.
+ * @param changes that are written in the same transaction: the fold is faster than they come
+ * @returns `undefined` when there is nothing to do, or when damage was met, which stops all folds
+ */
+export function planFold(
+  environment: IndexedEnvironment,
+  state: State,
+  sizes: FoldSizes,
+  changes: number,
+): FoldStep | undefined {
+  const { tail } = environment
+  if (tail.isDamaged) return undefined
+  if (hasStaleMoves(state)) return dropMoves(environment, state)
+  if (isDue(environment, state, sizes)) {
+    const { nextOrdinal: foldingTo, movesTo: movesOfFold } = state
+    return { puts: [], state: { ...state, foldingTo, movesOfFold } }
+  }
+  if (!isRunning(state)) return undefined
+  try {
+    const wanted = Math.min(foldPutsMax, Math.max(sizes.puts, changes * sizes.putsPerChange))
+    return foldDigests(environment, state, wanted)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    tail.isDamaged = true
+    return undefined
+  }
+}
