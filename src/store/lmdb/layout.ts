@@ -36,10 +36,10 @@ export function decodeRowKey(key: Uint8Array): number {
  * Keys of the table of moves: their sequence number as u48, so that the oldest comes first.
  */
 
-export const encodeMoveKey = encodeRowKey
+export const encodeMoveKey = (number: number): Uint8Array => encodeRowKey(number)
 
 /** @throws ApiError `storage_corrupt` */
-export const decodeMoveKey = decodeRowKey
+export const decodeMoveKey = (key: Uint8Array): number => decodeRowKey(key)
 
 /*
  * Values of the tables of uniques and of moves: where a row is, and at which version.

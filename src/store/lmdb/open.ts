@@ -57,6 +57,8 @@ export interface LmdbOptions {
 export interface LmdbStore extends Store {
   /** Walks the whole store and blocks meanwhile; empty when rows and indexes agree. */
   integrity(): Promise<readonly Finding[]>
+  /** How far rows are folded, for whoever measures or waits. */
+  state(): State
   /** All rows, oldest first; for a walk in one go. What is no row, `integrity` finds. */
   everyRow(): Iterable<Row>
 }
@@ -196,6 +198,7 @@ export async function openLmdbStore({
     },
     generation: () => read(() => readState(environment).generation),
     integrity: async () => follow(state => checkIntegrity(environment, state)),
+    state: () => read(() => readState(environment)),
     everyRow: () => read(() => readEveryRow(environment)),
     close: () => (closing ??= close()),
   }

@@ -30,7 +30,7 @@ import { makeLiveChunks, type LiveChunks } from './live-chunks.ts'
 import { chunkOf, lowOf } from './postings.ts'
 
 /** What leads to the rows of a range of ordinals. Maps of digests stand by their first byte. */
-export interface Segment {
+interface Segment {
   /** Ordinal to clear header. */
   readonly rows: Map<number, Uint8Array>
   readonly uniques: readonly Map<string, number>[]
