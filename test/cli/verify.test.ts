@@ -6,10 +6,18 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeTermKey } from '../../src/store/lmdb/index/postings.ts'
-import { openEnvironment, type Environment, openMeta } from '../../src/store/lmdb/environment.ts'
+import {
+  encodeState,
+  openEnvironment,
+  openMeta,
+  readState,
+  stateKey,
+  type Environment,
+} from '../../src/store/lmdb/environment.ts'
 import { decodeRow, encodeRow, encodeRowKey } from '../../src/store/lmdb/layout.ts'
 import type { NewRow, Row } from '../../src/store/contract.ts'
 import { readPages, rootOf } from '../store/data-file.ts'
+import { foldAll } from '../store/fold.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
@@ -84,6 +92,7 @@ beforeAll(async () => {
   await serving(made, key, async ({ send }) => {
     await send('PATCH', `/tokens/${ids[0]}`, { data: 'later', expires_at: '2099-01-01T00:00:00Z' })
   })
+  await foldAll(join(made, 'store'))
 })
 
 function copyOfMade(name: string): string {
@@ -248,7 +257,7 @@ describe('coffer verify on a damaged vault', () => {
 
   test('tells of facts that are gone', async () => {
     const data = copyOfMade('facts')
-    await withStore(data, ({ meta }) => meta.removeSync(new TextEncoder().encode('next_ordinal')))
+    await withStore(data, ({ meta }) => meta.removeSync(stateKey))
     const ended = await verify(data)
     expect([ended.exitCode, ended.stdout]).toEqual([1, 'the rows were not all read\n'])
     expect(ended.stderr).toMatch(/^coffer: the database in .* is damaged: restore it/)
@@ -262,9 +271,9 @@ describe('coffer verify on a damaged vault', () => {
       for (let ordinal = 1_000; ordinal < 1_120; ordinal += 1) {
         putRow(environment, ordinal, { ...row, uniques: [new Uint8Array(32).fill(ordinal)] })
       }
-      const next = new Uint8Array(6)
-      new DataView(next.buffer).setUint16(4, 2_000)
-      environment.meta.putSync(new TextEncoder().encode('next_ordinal'), next)
+      const moved = { nextOrdinal: 2_000, foldedTo: 2_000, foldingTo: 2_000 }
+      const state = { ...readState(environment), ...moved }
+      environment.meta.putSync(stateKey, encodeState(state))
     })
     const lines = expectDamage(await verify(data))
     expect(lines.length).toBe(101)

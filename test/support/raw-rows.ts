@@ -9,7 +9,9 @@ import { unsealRow } from '../../src/records/rows.ts'
 import { readClearHeader } from '../../src/store/clear-header.ts'
 
 /** A row begins with its format and how many parts it has: head, record, data. */
-const beginning = Buffer.from([1, 3])
+const beginning = Buffer.from([2, 3])
+/** The checksum of the header comes between. */
+const headerAt = 6
 const dataValue = 1
 
 function readParts(bytes: Buffer, from: number, count: number): Uint8Array[] {
@@ -32,8 +34,8 @@ export interface RawRow {
 /** `undefined` where the bytes are no row that opens. */
 function openAt(bytes: Buffer, keys: Keys, tenantId: string): RawRow | undefined {
   try {
-    const { clear } = readClearHeader(bytes.subarray(beginning.length))
-    const parts = readParts(bytes, beginning.length + clear.length, beginning[1] ?? 0)
+    const { clear } = readClearHeader(bytes.subarray(headerAt))
+    const parts = readParts(bytes, headerAt + clear.length, beginning[1] ?? 0)
     const sealer = { scope: keys.tenant(tenantId), collection: 'token' } as const
     const text = unsealRow(sealer, { clear, parts }).text(dataValue)
     return { text, sealed: parts[dataValue + 1] ?? new Uint8Array() }

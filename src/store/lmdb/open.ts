@@ -8,25 +8,22 @@
 import { ApiError } from '../../errors.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../checks.ts'
 import type { Row, Store } from '../contract.ts'
-import { noChunkCounts, makeChunkCounts, type ChunkCounts } from './index/postings.ts'
-import { commit, makeCommitQueue, type CommitGroup } from './write/commit.ts'
+import { noChunkCounts, makeChunkCounts } from './index/postings.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'
 import { faultOf, openEnvironment, openMeta, readState, type State } from './environment.ts'
-import { foldLagMax, foldPauseMs, foldStepsAheadMax } from '../../limits.ts'
-import { followStore, withIndex, type IndexedEnvironment } from './index/tail.ts'
-import { foldSizes, isFoldLeft, type FoldSizes } from './write/fold.ts'
+import { followStore, withIndex } from './index/tail.ts'
+import { foldSizes, type FoldSizes } from './write/fold.ts'
 import {
   freeBytesAt,
   makeSpaceGuard,
   type FreeBytes,
   openReserve,
   type Allocate,
-  type Reserve,
-  writeGroup,
 } from './write/write-group.ts'
 import { checkIntegrity, type Finding } from './inspect/integrity.ts'
 import { readDue, readPage } from './index/query.ts'
 import { prepareChanges } from './write/changes.ts'
+import { openWriter } from './write/writer.ts'
 import { findRow, readEveryRow } from './rows.ts'
 
 export interface LmdbOptions {
@@ -63,66 +60,6 @@ export interface LmdbStore extends Store {
   everyRow(): Iterable<Row>
 }
 
-interface Committer {
-  readonly commitGroup: CommitGroup
-  readonly close: () => void
-}
-
-interface CommitterOptions {
-  /**
-   * Opened for the first commit alone: whoever only reads changes nothing of the file. It is filled
-   * within a transaction: no other process takes of it before the commit.
-   */
-  readonly openOwnReserve: () => Reserve
-  readonly fold: FoldSizes
-  /** Told after each commit that leaves something to fold. */
-  readonly onFoldLeft: () => void
-}
-
-const tailRowsOf = ({ nextOrdinal, foldedTo }: State): number => nextOrdinal - foldedTo
-
-function makeCommitter(
-  environment: IndexedEnvironment,
-  counts: ChunkCounts,
-  { openOwnReserve, fold, onFoldLeft }: CommitterOptions,
-): Committer {
-  let reserve: Reserve | undefined
-  let state: State | undefined
-  const commitOne: CommitGroup = async take => {
-    const own = (reserve ??= openOwnReserve())
-    const written = await commit(environment, () => {
-      const sets = take()
-      return writeGroup(environment, counts, sets, { roomBytes: own.fill(), fold })
-    })
-    // As the answers that follow promise: every read from here on sees this commit.
-    counts.end()
-    state = written.state
-    return written.results
-  }
-  const isFoldBehind = (): boolean =>
-    state !== undefined &&
-    tailRowsOf(state) > fold.rows * foldLagMax &&
-    isFoldLeft(environment, state, fold)
-  const commitGroup: CommitGroup = async take => {
-    for (let i = 0; i < foldStepsAheadMax && isFoldBehind(); i += 1) await commitOne(() => [])
-    const results = await commitOne(take)
-    if (state !== undefined && isFoldLeft(environment, state, fold)) onFoldLeft()
-    return results
-  }
-  return { commitGroup, close: () => reserve?.close() }
-}
-
-/** @returns what asks for one more step of a fold, a moment later, unless it was asked already */
-function makeFolder(step: () => Promise<unknown>): { ask: () => void; stop: () => void } {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const run = (): void => {
-    timer = undefined
-    // A store that was closed, or cannot write, has told others so.
-    step().catch(() => {})
-  }
-  return { ask: () => (timer ??= setTimeout(run, foldPauseMs)), stop: () => clearTimeout(timer) }
-}
-
 /**
  * Opens a store, and makes it where the folder has none.
  * @throws ApiError `storage_corrupt` when the store is of another format or was damaged; the
@@ -148,13 +85,12 @@ export async function openLmdbStore({
     throw error
   }
   const counts = isShared ? noChunkCounts : makeChunkCounts()
-  const folder = makeFolder(() => queue.submit([]))
-  const committer = makeCommitter(environment, counts, {
+  const writer = openWriter(environment, counts, {
     openOwnReserve: () => openReserve(path, freeBytes, allocate),
     fold: { ...foldSizes, ...fold },
-    onFoldLeft: folder.ask,
+    onFailure,
+    processes,
   })
-  const queue = makeCommitQueue(committer.commitGroup, onFailure, processes)
   const assertSpace = makeSpaceGuard(freeBytes)
   let closing: Promise<void> | undefined
 
@@ -172,10 +108,8 @@ export async function openLmdbStore({
 
   // After a failed commit the engine never lets go of its writer (hardening L10).
   const close = async (): Promise<void> => {
-    folder.stop()
-    await queue.close()
-    committer.close()
-    if (!queue.isHalted()) await root.close()
+    await writer.close()
+    if (!writer.isHalted()) await root.close()
   }
 
   return {
@@ -190,7 +124,7 @@ export async function openLmdbStore({
     },
     write: async changes => {
       assertSpace(changes)
-      return queue.submit(prepareChanges(changes))
+      return writer.submit(prepareChanges(changes))
     },
     due: async (nowMs, limit) => {
       checkDue(nowMs, limit)

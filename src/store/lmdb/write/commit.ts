@@ -106,7 +106,7 @@ export type ChangeSet = readonly PreparedChange[]
  */
 export type CommitGroup = (take: () => readonly ChangeSet[]) => Promise<readonly SetResult[]>
 
-interface CommitQueue {
+export interface CommitQueue {
   /** @throws ApiError `unavailable` once the queue is closed or a commit failed */
   submit(changes: ChangeSet): Promise<WriteOutcome>
   /** Takes nothing more; resolves when all that was taken is answered. */

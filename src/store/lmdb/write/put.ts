@@ -30,8 +30,8 @@ function staged(value: Uint8Array): Uint8Array {
 /**
  * The engine splits a full page so that its last entry moves along, unless it is told that the new
  * one comes after all: of rows, where six or seven fill a page, that would be one less in each.
- * Told so wrongly it puts nothing, and says false. `assertSafeState` has checked that it is not wrong, but
- * a row that was answered must not hang on that.
+ * Told so wrongly it puts nothing, and says false. `assertSafeState` has checked that it is not
+ * wrong, but a row that was answered must not hang on that.
  */
 export function takePut({ table, key, value, isLast = false }: Put): void {
   if (value === undefined) {
