@@ -36,7 +36,10 @@ export interface OpenVault {
  */
 export async function openVault(options: VaultOptions): Promise<OpenVault> {
   const { settings, log = logToStderr, onFailure = endAfterFailure, ...folder } = options
-  const opened = await openDataFolder(folder, onFailure)
+  const opened = await openDataFolder(folder, {
+    onFailure,
+    ...(settings?.foldRows === undefined ? {} : { foldRows: settings.foldRows }),
+  })
   const { deps, clock } = makeDeps({
     opened,
     mark: openClockFile(opened.clockFile),

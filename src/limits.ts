@@ -313,6 +313,9 @@ export const digestPrefixes = 256
 export const chunkArrayEntriesMax = 4_095
 /** decision: rows whose digests stand in memory before they are folded, as long as nobody says. */
 export const foldRowsDefault = 20_000
+/** decision: fewer of them would fold with every few writes, more would take too much memory. */
+export const foldRowsSettingMin = 100
+export const foldRowsSettingMax = 200_000
 /** decision: of terms of one row; with more of them a fold begins earlier. */
 export const foldPostingsPerRow = 16
 /** decision: moves of rows that are not folded; each costs a process that opens the store 1 µs. */

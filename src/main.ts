@@ -21,6 +21,7 @@ import { serve, type ServeOptions } from './cli/serve.ts'
 import { guardProcess } from './serve/process-guard.ts'
 import { say } from './serve/system.ts'
 import { work } from './serve/worker.ts'
+import { upgrade } from './cli/upgrade.ts'
 import { verify, type VerifyOptions } from './cli/verify.ts'
 
 const dataOption = () =>
@@ -50,6 +51,21 @@ function addAppCommands(program: Command): void {
     .option('--tenant <id>', 'whose it is, where there are several tenants')
     .option('--json', 'print one line of JSON')
     .action((options: AppCreateOptions) => createApp(options))
+}
+
+function addFileCommands(program: Command): void {
+  program
+    .command('compact')
+    .description('write the database anew without what was deleted; the server must be stopped')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .action((options: FolderOptions) => compact(options))
+  program
+    .command('upgrade')
+    .description('make a vault of an older format one of this format; the server must be stopped')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .action((options: FolderOptions) => upgrade(options))
 }
 
 function buildCommands(): Command {
@@ -106,12 +122,7 @@ function buildCommands(): Command {
     .addOption(masterKeyOption())
     .option('--json', 'print one line of JSON')
     .action((options: VerifyOptions) => verify(options))
-  program
-    .command('compact')
-    .description('write the database anew without what was deleted; the server must be stopped')
-    .addOption(dataOption())
-    .addOption(masterKeyOption())
-    .action((options: FolderOptions) => compact(options))
+  addFileCommands(program)
   program
     .command('version')
     .description('print the version')

@@ -17,6 +17,9 @@ import {
   corsOriginsMax,
   createGuessesPerMinuteMax,
   credentialBodiesBytesMax,
+  foldRowsDefault,
+  foldRowsSettingMax,
+  foldRowsSettingMin,
   guessesPerMinuteSettingMax,
   headerPrefixesMax,
   keyHeadersMax,
@@ -176,6 +179,12 @@ export const settingsSchema = Type.Object({
     guessesPerMinuteSettingMax,
     createGuessesPerMinuteMax,
     'creates that deduplicate, or find their id taken, of the same; 0 is any number',
+  ),
+  foldRows: integer(
+    foldRowsSettingMin,
+    foldRowsSettingMax,
+    foldRowsDefault,
+    'new rows that are found in memory until the index leads to them; more take memory, write less',
   ),
   /** Contract section 7. */
   cardNumberGuard: flag(true, 'refuse card numbers in metadata and container names'),

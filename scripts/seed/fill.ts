@@ -149,7 +149,7 @@ function giveUp(): void {
 
 /** Writes them all. The vault must not be served meanwhile. */
 export async function fillVault(options: FillOptions): Promise<Filled> {
-  const { store, keys } = await openDataFolder(options, giveUp)
+  const { store, keys } = await openDataFolder(options, { onFailure: giveUp })
   const world: World = {
     store,
     keys,

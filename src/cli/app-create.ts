@@ -36,7 +36,7 @@ export async function createApp(options: AppCreateOptions): Promise<void> {
   if (name === '' || name.length > nameCharsMax) {
     throw new CommandFailure(`--name: expected 1 to ${nameCharsMax} characters`, 2)
   }
-  const { store, keys } = await openDataFolder(options, endAfterFailure)
+  const { store, keys } = await openDataFolder(options, { onFailure: endAfterFailure })
   try {
     const tenantId = await tenantOf(store, keys, options.tenant)
     const deps = { keys, now: wallMs, randomBytes }

@@ -60,7 +60,7 @@ export async function inspect(
   for (const page of damaged) add(report, { kind: 'page_damaged', page })
   if (hasLostCommit) add(report, { kind: lostCommit })
   if (damaged.length > 0) return
-  const store = await openStoreOf(folder, () => {})
+  const store = await openStoreOf(folder, { onFailure: () => {} })
   for (const finding of await store.integrity()) add(report, finding)
   const keys = await makeKeys(store)
   report.rows = checkRecords(keys, store.everyRow(), finding => add(report, finding))

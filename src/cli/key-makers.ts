@@ -41,7 +41,7 @@ export async function findKeyMakers(
     if (error instanceof CommandFailure) return undefined
     throw error
   }
-  const store = await openStoreOf(folder, () => {})
+  const store = await openStoreOf(folder, { onFailure: () => {} })
   // Closes the store where it fails.
   const keys = await unsealKeysOf(store, folder)
   try {

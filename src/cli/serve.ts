@@ -35,7 +35,10 @@ export type ServeOptions = FolderOptions & ConfigOptions
 const announce = (address: string): void => say(`Coffer listens on ${address}`)
 
 async function serveAlone(options: ServeOptions, { address, settings }: Config): Promise<void> {
-  const opened = await openDataFolder(options, endAfterFailure)
+  const opened = await openDataFolder(options, {
+    onFailure: endAfterFailure,
+    foldRows: settings.foldRows,
+  })
   const mark = openClockFile(opened.clockFile)
   await serveUntilSignalled({
     opened,
@@ -56,7 +59,7 @@ async function serveAlone(options: ServeOptions, { address, settings }: Config):
 export async function lockAndCheck(options: FolderOptions): Promise<LockedFolder> {
   const folder = lockDataFolder(options)
   clearLeftovers(folder)
-  const store = await openStoreOf(folder, () => {})
+  const store = await openStoreOf(folder, { onFailure: () => {} })
   await unsealKeysOf(store, folder)
   await store.close()
   return folder

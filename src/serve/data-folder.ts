@@ -2,7 +2,7 @@
  * The data folder: `format` (the stamp), `master.key`, `lock`, `store` with the database, and
  * `clock` from the first serving on. `compacting` is there while `coffer compact` runs.
  *
- * The stamp is written last by `init` and read first by everything else, so that no other version's
+ * The stamp is written last by `init` and `upgrade`, and read first by everything else, so that no other version's
  * folder is ever opened. It is the only readable text of the store.
  * @module
  */
@@ -12,6 +12,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -27,13 +28,17 @@ import { hasLock, lockInstance } from './instance-lock.ts'
 import { readMasterKey, writeMasterKey } from './master-key.ts'
 import { elapsedMs, randomBytes, sleep, wallMs } from './system.ts'
 import { ownerOnlyFolder, syncFolder } from '../files.ts'
+import { foldRowsDefault } from '../limits.ts'
 
-const formatVersion = 2
+const formatVersion = 3
+/** Which `coffer upgrade` makes one of this. */
+const formatBefore = 2
 const stampPattern = /^coffer data folder, format ([1-9][0-9]{0,5})\n$/
 const masterKeyBytes = 32
 
 const pathsOf = (folder: string) => ({
   stamp: join(folder, 'format'),
+  newStamp: join(folder, 'format.new'),
   masterKey: join(folder, 'master.key'),
   lock: join(folder, 'lock'),
   store: join(folder, 'store'),
@@ -108,17 +113,24 @@ export async function createDataFolder(
   }
   try {
     announce(await fillFolder(options))
-    const stamp = `coffer data folder, format ${formatVersion}\n`
-    writeFileSync(pathsOf(data).stamp, stamp, { flush: true })
-    for (const folder of [pathsOf(data).store, data, dirname(resolve(data))]) syncFolder(folder)
+    stampFolder(data)
+    for (const folder of [pathsOf(data).store, dirname(resolve(data))]) syncFolder(folder)
   } catch (error) {
     for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true })
     throw explained(data, error)
   }
 }
 
-/** @throws CommandFailure when the folder is missing, foreign, damaged, or of another version */
-function checkStamp(folder: string): void {
+/** Says that a folder is of this format. */
+export function stampFolder(folder: string): void {
+  const { stamp, newStamp } = pathsOf(folder)
+  writeFileSync(newStamp, `coffer data folder, format ${formatVersion}\n`, { flush: true })
+  renameSync(newStamp, stamp)
+  syncFolder(folder)
+}
+
+/** @throws CommandFailure when the folder is missing, foreign, or its stamp is damaged */
+function readStamp(folder: string): number {
   let stamp: string
   try {
     stamp = readFileSync(pathsOf(folder).stamp, 'latin1')
@@ -130,12 +142,21 @@ function checkStamp(folder: string): void {
   if (version === undefined) {
     throw new CommandFailure(`the format stamp in ${folder} is damaged: restore it from a backup`)
   }
-  if (Number(version) > formatVersion) {
+  return Number(version)
+}
+
+/** @throws CommandFailure as `readStamp` */
+export const isOfThisFormat = (folder: string): boolean => readStamp(folder) === formatVersion
+
+/** @throws CommandFailure as `readStamp`, and when the folder is of another format */
+function checkStamp(folder: string, wanted: number): void {
+  const format = readStamp(folder)
+  if (format === wanted) return
+  if (format > formatVersion) {
     throw new CommandFailure(`${folder} was written by a newer coffer: use that version`)
   }
-  if (Number(version) < formatVersion) {
-    throw new CommandFailure(`${folder} was written by an older coffer: use that version`)
-  }
+  const advice = format === formatBefore ? 'run coffer upgrade' : 'use that version'
+  throw new CommandFailure(`${folder} was written by an older coffer: ${advice}`)
 }
 
 /** Opening a missing database would make a new one, and hide that the tokens are gone. */
@@ -151,8 +172,11 @@ function checkDatabase(folder: string): void {
  * @returns the master key
  * @throws CommandFailure when stamp, database or master key are missing or not what they must be
  */
-export function checkFolder({ data, masterKeyFile }: FolderOptions): Uint8Array {
-  checkStamp(data)
+export function checkFolder(
+  { data, masterKeyFile }: FolderOptions,
+  format = formatVersion,
+): Uint8Array {
+  checkStamp(data, format)
   checkDatabase(data)
   return readMasterKey(masterKeyFile ?? pathsOf(data).masterKey)
 }
@@ -175,21 +199,25 @@ export interface LockedFolder extends FoundFolder {
   readonly lockFile: number
 }
 
-function findFolder(options: FolderOptions): FoundFolder {
+function findFolder(options: FolderOptions, format?: number): FoundFolder {
   const { store, clock, compacting } = pathsOf(options.data)
-  return { data: options.data, masterKey: checkFolder(options), store, clock, compacting }
+  return { data: options.data, masterKey: checkFolder(options, format), store, clock, compacting }
 }
 
 /** @throws CommandFailure as `checkFolder`, and when another process has the folder */
-export function lockDataFolder(options: FolderOptions): LockedFolder {
+export function lockDataFolder(options: FolderOptions, format?: number): LockedFolder {
   const { data } = options
-  const found = findFolder(options)
+  const found = findFolder(options, format)
   try {
     return { ...found, lockFile: lockInstance(pathsOf(data).lock, { elapsedMs, sleep }) }
   } catch (error) {
     throw explained(data, error)
   }
 }
+
+/** As `lockDataFolder`, of a folder of the format before this one. */
+export const lockOldFolder = (options: FolderOptions): LockedFolder =>
+  lockDataFolder(options, formatBefore)
 
 /** Removes what a `coffer compact` has left that was killed. Only who has the lock may. */
 export const clearLeftovers = ({ compacting }: LockedFolder): void =>
@@ -199,18 +227,23 @@ export const clearLeftovers = ({ compacting }: LockedFolder): void =>
 export const isFolderLocked = ({ data }: FolderOptions, file: number): boolean =>
   hasLock(file, pathsOf(data).lock)
 
-/**
- * @param onFailure is told when the store can no longer write
- * @param processes how many of the instance may have it open; of several, one has checked it before
- * @throws CommandFailure with nothing written
- */
+/** How a store is to be used. */
+export interface StoreUse {
+  /** Told when the store can no longer write. */
+  readonly onFailure: (cause: unknown) => void
+  /** How many of the instance may have it open; of several, one has checked it before. */
+  readonly processes?: number
+  /** Source: `Settings`. */
+  readonly foldRows?: number
+}
+
+/** @throws CommandFailure with nothing written */
 export async function openStoreOf(
   { data, store: path }: FoundFolder,
-  onFailure: (cause: unknown) => void,
-  processes = 1,
+  { foldRows = foldRowsDefault, ...use }: StoreUse,
 ): Promise<LmdbStore> {
   try {
-    return await openLmdbStore({ path, onFailure, processes })
+    return await openLmdbStore({ path, ...use, fold: { rows: foldRows } })
   } catch (error) {
     if (!(error instanceof ApiError && error.kind === 'storage_corrupt'))
       throw explained(data, error)
@@ -243,31 +276,21 @@ export interface OpenedFolder {
 
 /**
  * Locks and opens a data folder.
- * @param onFailure is told when the store can no longer write
  * @throws CommandFailure with nothing written
  */
-export async function openDataFolder(
-  options: FolderOptions,
-  onFailure: (cause: unknown) => void,
-): Promise<OpenedFolder> {
+export async function openDataFolder(options: FolderOptions, use: StoreUse): Promise<OpenedFolder> {
   const folder = lockDataFolder(options)
   clearLeftovers(folder)
-  const store = await openStoreOf(folder, onFailure)
+  const store = await openStoreOf(folder, use)
   return { store, keys: await unsealKeysOf(store, folder), clockFile: folder.clock }
 }
 
 /**
  * Opens a data folder for a worker: whoever started it has the lock and has handed it on.
- * @param workers how many there are
- * @param onFailure is told when the store can no longer write
  * @throws CommandFailure
  */
-export async function joinDataFolder(
-  options: FolderOptions,
-  workers: number,
-  onFailure: (cause: unknown) => void,
-): Promise<OpenedFolder> {
+export async function joinDataFolder(options: FolderOptions, use: StoreUse): Promise<OpenedFolder> {
   const folder = findFolder(options)
-  const store = await openStoreOf(folder, onFailure, workers)
+  const store = await openStoreOf(folder, use)
   return { store, keys: await unsealKeysOf(store, folder), clockFile: folder.clock }
 }

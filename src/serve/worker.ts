@@ -75,7 +75,11 @@ export async function work(index: number): Promise<void> {
   if (!isFolderLocked(folder, handedLock)) throw notOrdered()
   outliveReaders()
   const log: Log = (event, facts = {}) => logToStderr(event, { worker: index, ...facts })
-  const opened = await joinDataFolder(folder, workers, endAfterFailure)
+  const opened = await joinDataFolder(folder, {
+    onFailure: endAfterFailure,
+    processes: workers,
+    foldRows: settings.foldRows,
+  })
   await serveUntilSignalled({
     opened,
     mark: sharedMark(openClockFile(opened.clockFile), mark),

@@ -79,27 +79,24 @@ const environmentOptions = {
 }
 
 /**
+ * Opens tables of a store, and makes those that are missing.
  * @param path  an existing folder; `data.mdb` and `lock.mdb` are made in it where missing
  * @throws the system's own error when the folder cannot be used
  */
-export function openEnvironment(path: string): Environment {
+export function openTables<Name extends string>(
+  path: string,
+  names: readonly Name[],
+): Pick<Environment, 'root'> & Record<Name, Table> {
   // The engine would make a missing folder, with modes that nobody chose.
   syncFolder(path)
   const root = open<Uint8Array, Uint8Array>({ ...environmentOptions, path })
-  const openTable = (name: (typeof tableNames)[number]): Table =>
-    root.openDB({ ...tableOptions, name })
-  const environment = {
-    root,
-    rows: openTable('rows'),
-    uniques: openTable('uniques'),
-    terms: openTable('terms'),
-    deadlines: openTable('deadlines'),
-    moves: openTable('moves'),
-    meta: openTable('meta'),
-  }
+  const tables = names.map(name => [name, root.openDB({ ...tableOptions, name })] as const)
   syncFolder(path)
-  return environment
+  return { root, ...(Object.fromEntries(tables) as Record<Name, Table>) }
 }
+
+/** As `openTables`, of all of them. */
+export const openEnvironment = (path: string): Environment => openTables(path, tableNames)
 
 /*
  * The table of facts about the store itself: two keys of ASCII text.

@@ -160,6 +160,25 @@ export function findRowHeader(value: Uint8Array): ClearHeader {
 export const isSoundHeader = (value: Uint8Array, { clear }: ClearHeader): boolean =>
   crc32(clear) === readU32(value, checksumAt)
 
+const oldFormat = 1
+const oldHeaderAt = 2
+
+/**
+ * A row of the format before this one: without the checksum.
+ * @throws ApiError `storage_corrupt` when these are not the bytes of such a row
+ */
+export function upgradeRow(value: Uint8Array): { bytes: Uint8Array; header: ClearHeader } {
+  assertStored(value[0] === oldFormat, 'a row of the format before')
+  const bytes = new Uint8Array(value.length + headerAt - oldHeaderAt)
+  bytes.set(value.subarray(oldHeaderAt), headerAt)
+  bytes[0] = format
+  bytes[partCountAt] = value[partCountAt] ?? 0
+  const header = findRowHeader(bytes)
+  writeU32(bytes, checksumAt, crc32(header.clear))
+  readParts(bytes, headerAt + header.clear.length, bytes[partCountAt] ?? 0)
+  return { bytes, header }
+}
+
 /** For views of rows: of the engine's own bytes, or of copies, each first one costs a buffer. */
 const roomFor = makeSlabs(rowSlabBytes, Buffer.allocUnsafeSlow)
 

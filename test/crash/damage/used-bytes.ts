@@ -22,6 +22,7 @@ export function usedBytesOf(folder: string): number {
   const walk: PageWalk = {
     file,
     meta,
+    names: [],
     owners: new Uint8Array(pages),
     buffers: [],
     report: () => {},

@@ -46,7 +46,7 @@ function copyBatch(entries: Entries, table: Table): boolean {
   return true
 }
 
-function copyTable(from: Table, to: Table, { root }: Environment): void {
+export function copyTable(from: Table, to: Table, { root }: Environment): void {
   const entries = entriesOf(from)
   while (root.transactionSync(() => copyBatch(entries, to)));
 }
@@ -65,7 +65,7 @@ function assertEqualTables(a: Table, b: Table): void {
   assertStored(entries.next().done === true, 'a copy without any other entry')
 }
 
-function syncFile(path: string): void {
+export function syncFile(path: string): void {
   const file = openSync(path, 'r')
   fsyncSync(file)
   closeSync(file)

@@ -148,7 +148,7 @@ function readTables(walk: PageWalk): ReadonlyMap<string, TreeRecord> {
 function walkTables(walk: PageWalk, levels: number): void {
   const records = readTables(walk)
   const isEmpty = [...records.values()].every(({ entries }) => entries === 0)
-  for (const name of tableNames) {
+  for (const name of walk.names) {
     // The engine's binding ends names with NUL.
     const record = records.get(`${name}\0`)
     const isWhole = record === undefined ? isEmpty : walkTree(walk, record, tableShape(levels))
@@ -190,11 +190,17 @@ interface Walked {
 }
 
 /** @param levels how far down each table is walked */
-function walkPages(file: DataFile, meta: MetaPage, levels: number): Walked {
+function walkPages(
+  file: DataFile,
+  meta: MetaPage,
+  levels: number,
+  names: readonly string[] = tableNames,
+): Walked {
   const damaged = new Set<number>()
   const walk: PageWalk = {
     file,
     meta,
+    names,
     owners: new Uint8Array(pagesIn(file, meta)),
     buffers: [],
     report: page => {
@@ -225,12 +231,15 @@ interface PageFindings {
   readonly hasLostCommit: boolean
 }
 
-/** Walks all pages of a store that nobody writes to; reads the file and changes nothing. */
-export const examinePages = (folder: string): PageFindings =>
+/**
+ * Walks all pages of a store that nobody writes to; reads the file and changes nothing.
+ * @param names the tables that it must have
+ */
+export const examinePages = (folder: string, names: readonly string[] = tableNames): PageFindings =>
   withDataFile(folder, file => {
     const metas = attempt(() => readMetaPages(file))
     if (metas === undefined) return { damaged: [0], hasLostCommit: false }
-    const { damaged } = walkPages(file, metas.newer, treeDepthMax)
+    const { damaged } = walkPages(file, metas.newer, treeDepthMax, names)
     return { damaged, hasLostCommit: !hasLast(file, metas) }
   })
 

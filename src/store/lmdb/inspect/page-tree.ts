@@ -49,6 +49,8 @@ export interface TreeShape {
 export interface PageWalk {
   readonly file: DataFile
   readonly meta: MetaPage
+  /** Of the tables that there must be. */
+  readonly names: readonly string[]
   /** By page: 1 where something owns it. Pages behind the end of the file have no place. */
   readonly owners: Uint8Array
   /** By depth. */

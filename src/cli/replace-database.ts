@@ -1,0 +1,75 @@
+/**
+ * A new file of the database beside the old one, looked at as `coffer verify` does, which takes its
+ * place by one rename: whatever ends this process in between, the folder has the old file or the
+ * new one, whole.
+ * @module
+ */
+import { chownSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Keys } from '../crypto/keyring.ts'
+import { freeSpaceBytesMin } from '../limits.ts'
+import type { Store } from '../store/contract.ts'
+import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
+import { clearLeftovers, explained, type LockedFolder } from '../serve/data-folder.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { emptyReport, inspect } from './inspect.ts'
+import { syncFolder } from '../files.ts'
+
+const databaseIn = (store: string): string => join(store, 'data.mdb')
+
+/** Of the database as it stands. */
+export const databaseBytesOf = ({ store }: LockedFolder): number => statSync(databaseIn(store)).size
+
+function assertRoom({ data }: LockedFolder, bytes: number): void {
+  const needed = bytes + freeSpaceBytesMin
+  if (freeBytesAt(data)() >= needed) return
+  const mebibytes = Math.ceil(needed / 1024 ** 2)
+  throw new CommandFailure(`too little space is free for a new file: ${mebibytes} MiB are needed`)
+}
+
+async function inspectNew(
+  folder: LockedFolder,
+  keysOf: (store: Store) => Promise<Keys>,
+): Promise<void> {
+  const report = emptyReport()
+  await inspect({ ...folder, store: folder.compacting }, report, keysOf)
+  if (report.count > 0) throw new CommandFailure('the new file is not as it must be: try again')
+}
+
+/** Whoever makes the new file may be root, and whoever serves may not. */
+function keepOwner(from: string, to: string): void {
+  const { uid, gid } = statSync(from)
+  if (statSync(to).uid !== uid) chownSync(to, uid, gid)
+}
+
+function swap({ store, compacting }: LockedFolder): void {
+  keepOwner(databaseIn(store), databaseIn(compacting))
+  syncFolder(compacting)
+  renameSync(databaseIn(compacting), databaseIn(store))
+  syncFolder(store)
+}
+
+interface NewDatabase {
+  /** That it takes, at most. */
+  readonly bytes: number
+  /** Writes it to a folder that does not exist. */
+  readonly write: (to: string) => Promise<void>
+  readonly keysOf: (store: Store) => Promise<Keys>
+}
+
+/** @throws CommandFailure with the old file in its place */
+export async function replaceDatabase(
+  folder: LockedFolder,
+  { bytes, write, keysOf }: NewDatabase,
+): Promise<void> {
+  try {
+    assertRoom(folder, bytes)
+    await write(folder.compacting)
+    await inspectNew(folder, keysOf)
+    swap(folder)
+  } catch (error) {
+    throw explained(folder.data, error)
+  } finally {
+    clearLeftovers(folder)
+  }
+}

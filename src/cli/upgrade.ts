@@ -1,0 +1,56 @@
+/**
+ * `coffer upgrade`: makes a stopped vault of the format before this one a vault of this one.
+ *
+ * The new database is written beside the old one and looked at as `coffer verify` does before it
+ * takes its place; the stamp of the folder comes last. What ends this process in between is made
+ * good by another call. A damaged vault is left as it is.
+ * @module
+ */
+import { ApiError } from '../errors.ts'
+import { examinePages } from '../store/lmdb/inspect/damaged-pages.ts'
+import { isUpgraded, oldTableNames, upgradeStore } from '../store/lmdb/inspect/upgrade.ts'
+import {
+  clearLeftovers,
+  isOfThisFormat,
+  lockOldFolder,
+  stampFolder,
+  unsealKeysOf,
+  type FolderOptions,
+  type LockedFolder,
+} from '../serve/data-folder.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { databaseBytesOf, replaceDatabase } from './replace-database.ts'
+import { sayNow } from '../serve/system.ts'
+
+/** @throws CommandFailure when something of the old store is damaged */
+async function writeNew({ data, store }: LockedFolder, to: string): Promise<void> {
+  const damaged = () =>
+    new CommandFailure(`the vault in ${data} is damaged: restore it from a backup, then upgrade`)
+  if (examinePages(store, oldTableNames).damaged.length > 0) throw damaged()
+  try {
+    await upgradeStore(store, to)
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === 'storage_corrupt') throw damaged()
+    throw error
+  }
+}
+
+/** @throws CommandFailure with the old database in its place */
+export async function upgrade(options: FolderOptions): Promise<void> {
+  if (isOfThisFormat(options.data)) {
+    sayNow('nothing to do: the vault is of this format')
+    return
+  }
+  const folder = lockOldFolder(options)
+  clearLeftovers(folder)
+  if (!(await isUpgraded(folder.store))) {
+    await replaceDatabase(folder, {
+      // The new one has the same rows, and an index that is no larger.
+      bytes: databaseBytesOf(folder),
+      write: to => writeNew(folder, to),
+      keysOf: store => unsealKeysOf(store, folder),
+    })
+  }
+  stampFolder(options.data)
+  sayNow('upgraded')
+}

@@ -1,0 +1,163 @@
+/**
+ * `coffer upgrade` as a person runs it, on a vault that the last version of the older format made.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import old from '../fixtures/vault-of-format-2.json' with { type: 'json' }
+import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+
+const databaseOf = (data: string): string => join(data, 'store', 'data.mdb')
+const stampOf = (data: string): string => readFileSync(join(data, 'format'), 'latin1')
+
+function makeOld(database: Uint8Array = gunzipSync(Buffer.from(old.database, 'base64'))): string {
+  const data = join(temporaryFolder(), 'vault')
+  mkdirSync(join(data, 'store'), { recursive: true, mode: 0o700 })
+  writeFileSync(join(data, 'format'), old.stamp)
+  writeFileSync(join(data, 'master.key'), old.masterKey, { mode: 0o600 })
+  writeFileSync(databaseOf(data), database, { mode: 0o600 })
+  return data
+}
+
+const upgrade = (data: string): Promise<Ended> => runCoffer(['upgrade', '--data', data])
+
+/** What the vault answers to whoever held its key before. */
+async function expectAllThere(data: string): Promise<void> {
+  expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0, stderr: '' })
+  const server = await startCoffer(['serve', '--data', data, '--port', '0'])
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(server.ready)?.[0] ?? ''
+  const headers = { 'SVC-API-KEY': old.key, 'content-type': 'application/json' }
+  const get = async (path: string) => (await fetch(url + path, { headers })).json()
+  const find = async (query: string) => {
+    const body = JSON.stringify({ query })
+    return (await fetch(`${url}/tokens/search`, { method: 'POST', headers, body })).json()
+  }
+  expect(await get('/tokens/old-0')).toMatchObject({ data: 'data of old-0', metadata: { n: '0' } })
+  expect(await get('/tokens/old-1')).toMatchObject({ data: 'changed' })
+  expect((await fetch(`${url}/tokens/old-2`, { headers })).status).toBe(404)
+  expect(await get('/tokens/old-card')).toMatchObject({ data: { number: '4242424242424242' } })
+  expect(await get('/tokens')).toMatchObject({ pagination: { total_items: 12 } })
+  const found = (await find('metadata.n:"0"')) as { data: { id: string }[] }
+  expect(found.data.map(({ id }) => id)).toEqual(['old-9', 'old-6', 'old-3', 'old-0'])
+  const created = await fetch(`${url}/tokens`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ id: 'old-0', type: 'token', data: 'twice' }),
+  })
+  expect(created.status).toBe(409)
+  expect(await server.end('SIGTERM')).toBe(0)
+}
+
+/** All but the two that say where the others are. */
+function changePages(bytes: Buffer): void {
+  for (let page = 2; page * 4_096 < bytes.length; page += 1) {
+    bytes.fill(0xff, page * 4_096 + 20, page * 4_096 + 40)
+  }
+}
+
+/** Of rows without a deadline, in every page: their uniques say another one then. */
+function changeVersions(bytes: Buffer): void {
+  const beginning = Buffer.from([1, 3, 0, 0, 0, 0, 1])
+  for (let at = bytes.indexOf(beginning); at >= 0; at = bytes.indexOf(beginning, at + 1)) {
+    bytes[at + beginning.length - 1] = 9
+  }
+}
+
+describe('a vault of an older format', () => {
+  test.each(['serve', 'verify', 'doctor', 'compact'])('is refused by %s, unchanged', async name => {
+    const data = makeOld()
+    const before = readFileSync(databaseOf(data))
+    const ended = await runCoffer([
+      name,
+      '--data',
+      data,
+      ...(name === 'serve' ? ['--port', '0'] : []),
+    ])
+    expect(ended.exitCode).toBe(1)
+    expect(ended.stderr + ended.stdout).toContain(
+      'was written by an older coffer: run coffer upgrade',
+    )
+    expect(readFileSync(databaseOf(data)).equals(before)).toBe(true)
+  })
+
+  test('is upgraded, with all that was in it, and no second time', async () => {
+    const data = makeOld()
+    expect(await upgrade(data)).toEqual({ exitCode: 0, stdout: 'upgraded\n', stderr: '' })
+    expect(stampOf(data)).toBe('coffer data folder, format 3\n')
+    await expectAllThere(data)
+    const database = readFileSync(databaseOf(data))
+    const again = await upgrade(data)
+    expect([again.exitCode, again.stdout]).toEqual([
+      0,
+      'nothing to do: the vault is of this format\n',
+    ])
+    expect(readFileSync(databaseOf(data)).equals(database)).toBe(true)
+  })
+
+  test('whose upgrade ended before its stamp gets the stamp by another', async () => {
+    const data = makeOld()
+    expect((await upgrade(data)).exitCode).toBe(0)
+    writeFileSync(join(data, 'format'), old.stamp)
+    expect((await runCoffer(['verify', '--data', data])).exitCode).toBe(1)
+    expect(await upgrade(data)).toEqual({ exitCode: 0, stdout: 'upgraded\n', stderr: '' })
+    await expectAllThere(data)
+  })
+
+  test('is whole whenever an upgrade is killed', async () => {
+    const startedMs = performance.now()
+    await upgrade(makeOld())
+    const tookMs = performance.now() - startedMs
+    for (let round = 0; round < 6; round += 1) {
+      const data = makeOld()
+      const child = Bun.spawn([...cofferCommand, 'upgrade', '--data', data], {
+        stdout: 'ignore',
+        stderr: 'ignore',
+      })
+      await Bun.sleep(tookMs * (0.3 + round / 8))
+      child.kill('SIGKILL')
+      await child.exited
+      expect((await upgrade(data)).exitCode).toBe(0)
+      await expectAllThere(data)
+    }
+  })
+
+  test.each([
+    ['its pages', changePages],
+    ['the versions of its rows', changeVersions],
+  ])('that is damaged in %s stays as it is', async (_, damage) => {
+    const database = gunzipSync(Buffer.from(old.database, 'base64'))
+    damage(database)
+    const data = makeOld(database)
+    const ended = await upgrade(data)
+    expect(ended.exitCode).toBe(1)
+    expect(ended.stderr).toMatch(
+      /^coffer: the vault in .* is damaged: restore it from a backup, then/,
+    )
+    expect(stampOf(data)).toBe(old.stamp)
+    expect(readFileSync(databaseOf(data)).equals(database)).toBe(true)
+  })
+
+  test.each([
+    ['coffer data folder, format 1\n', /older coffer: use that version/],
+    ['coffer data folder, format 4\n', /newer coffer: use that version/],
+    ['something\n', /stamp in .* is damaged/],
+  ])('is not upgraded with the stamp %j', async (stamp, says) => {
+    const data = makeOld()
+    writeFileSync(join(data, 'format'), stamp)
+    const ended = await upgrade(data)
+    expect([ended.exitCode, ended.stdout]).toEqual([1, ''])
+    expect(ended.stderr).toMatch(says)
+  })
+
+  test('is not upgraded with another master key', async () => {
+    const data = makeOld()
+    writeFileSync(join(data, 'master.key'), `${'ab'.repeat(32)}\n`)
+    const ended = await upgrade(data)
+    expect(ended.exitCode).toBe(1)
+    expect(ended.stderr).toMatch(/the master key is not the one of/)
+    expect(stampOf(data)).toBe(old.stamp)
+  })
+})
