@@ -314,7 +314,7 @@ export const chunkArrayEntriesMax = 4_095
 /** decision: rows whose digests stand in memory before they are folded, as long as nobody says. */
 export const foldRowsDefault = 20_000
 /** decision: fewer of them would fold with every few writes, more would take too much memory. */
-export const foldRowsSettingMin = 100
+export const foldRowsSettingMin = 10
 export const foldRowsSettingMax = 200_000
 /** decision: of terms of one row; with more of them a fold begins earlier. */
 export const foldPostingsPerRow = 16

@@ -22,15 +22,15 @@ import { CommandFailure } from '../serve/failure.ts'
 import { databaseBytesOf, replaceDatabase } from './replace-database.ts'
 import { sayNow } from '../serve/system.ts'
 
+const damagedIn = ({ data }: LockedFolder) =>
+  new CommandFailure(`the vault in ${data} is damaged: restore it from a backup, then upgrade`)
+
 /** @throws CommandFailure when something of the old store is damaged */
-async function writeNew({ data, store }: LockedFolder, to: string): Promise<void> {
-  const damaged = () =>
-    new CommandFailure(`the vault in ${data} is damaged: restore it from a backup, then upgrade`)
-  if (examinePages(store, oldTableNames).damaged.length > 0) throw damaged()
+async function writeNew(folder: LockedFolder, to: string): Promise<void> {
   try {
-    await upgradeStore(store, to)
+    await upgradeStore(folder.store, to)
   } catch (error) {
-    if (error instanceof ApiError && error.kind === 'storage_corrupt') throw damaged()
+    if (error instanceof ApiError && error.kind === 'storage_corrupt') throw damagedIn(folder)
     throw error
   }
 }
@@ -43,6 +43,8 @@ export async function upgrade(options: FolderOptions): Promise<void> {
   }
   const folder = lockOldFolder(options)
   clearLeftovers(folder)
+  // Before the engine opens anything of it, which a damaged page can end without a word.
+  if (examinePages(folder.store, oldTableNames).damaged.length > 0) throw damagedIn(folder)
   if (!(await isUpgraded(folder.store))) {
     await replaceDatabase(folder, {
       // The new one has the same rows, and an index that is no larger.

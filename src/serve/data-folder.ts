@@ -2,8 +2,8 @@
  * The data folder: `format` (the stamp), `master.key`, `lock`, `store` with the database, and
  * `clock` from the first serving on. `compacting` is there while `coffer compact` runs.
  *
- * The stamp is written last by `init` and `upgrade`, and read first by everything else, so that no other version's
- * folder is ever opened. It is the only readable text of the store.
+ * The stamp is written last by `init` and `upgrade`, and read first by everything else, so that no
+ * other version's folder is ever opened. It is the only readable text of the store.
  * @module
  */
 import {

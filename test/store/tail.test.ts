@@ -62,7 +62,7 @@ async function untilFolded(store: LmdbStore): Promise<State> {
 }
 
 describe('a row that is inserted', () => {
-  test('is appended to the table of rows alone, and led to by the index once it is folded', async () => {
+  test('is appended to its table alone, and led to by the index once it is folded', async () => {
     const path = temporaryFolder()
     const store = await openLmdbStore({ path })
     await written(store, ...[1, 2, 3].map(i => insertOf({ uniques: [i, i + 10], terms: [7, i] })))
@@ -100,7 +100,7 @@ describe('a row that is inserted', () => {
 })
 
 describe('a fold', () => {
-  test('begins with the rows that are wanted for one, and goes on by itself to its end', async () => {
+  test('begins with the rows that are wanted, and goes on by itself to the end', async () => {
     const path = temporaryFolder()
     const store = await openLmdbStore({ path, fold: { rows: 40, puts: 1 } })
     await written(store, ...Array.from({ length: 39 }, (_, i) => insertOf({ uniques: [i] })))

@@ -41,12 +41,18 @@ export interface RunOptions {
   readonly prefix?: readonly string[]
 }
 
+/** The setting of the crash campaign, which folds often. */
+export function foldSetting(): Readonly<Record<string, string>> {
+  const rows = process.env['COFFER_FOLD_ROWS']
+  return rows === undefined ? {} : { COFFER_FOLD_ROWS: rows }
+}
+
 const spawn = (args: readonly string[], { env = {}, prefix = [] }: RunOptions) =>
   Bun.spawn([...prefix, ...cofferCommand, ...args], {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    env: { PATH: process.env['PATH'], ...unpacking(), ...env },
+    env: { PATH: process.env['PATH'], ...unpacking(), ...foldSetting(), ...env },
   })
 
 /** Runs a command to its end. */

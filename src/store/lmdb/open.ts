@@ -11,7 +11,7 @@ import type { Row, Store } from '../contract.ts'
 import { noChunkCounts, makeChunkCounts } from './index/postings.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'
 import { faultOf, openEnvironment, openMeta, readState, type State } from './environment.ts'
-import { followStore, withIndex } from './index/tail.ts'
+import { followStore, withIndex, type IndexedEnvironment } from './index/tail.ts'
 import { foldSizes, type FoldSizes } from './write/fold.ts'
 import {
   freeBytesAt,
@@ -60,6 +60,18 @@ export interface LmdbStore extends Store {
   everyRow(): Iterable<Row>
 }
 
+/** @throws ApiError `storage_corrupt`, as `openMeta`, with nothing left open */
+async function openIndexed(path: string, firstOrdinal: number): Promise<IndexedEnvironment> {
+  const environment = withIndex(openEnvironment(path))
+  try {
+    openMeta(environment, firstOrdinal)
+    return environment
+  } catch (error) {
+    await environment.root.close()
+    throw error
+  }
+}
+
 /**
  * Opens a store, and makes it where the folder has none.
  * @throws ApiError `storage_corrupt` when the store is of another format or was damaged; the
@@ -76,14 +88,8 @@ export async function openLmdbStore({
 }: LmdbOptions): Promise<LmdbStore> {
   const isShared = processes > 1
   if (!isShared) assertDataFile(path)
-  const environment = withIndex(openEnvironment(path))
+  const environment = await openIndexed(path, firstOrdinal)
   const { root } = environment
-  try {
-    openMeta(environment, firstOrdinal)
-  } catch (error) {
-    await root.close()
-    throw error
-  }
   const counts = isShared ? noChunkCounts : makeChunkCounts()
   const writer = openWriter(environment, counts, {
     openOwnReserve: () => openReserve(path, freeBytes, allocate),

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { cofferCommand, runCoffer } from '../../support/coffer-process.ts'
+import { cofferCommand, foldSetting, runCoffer } from '../../support/coffer-process.ts'
 import { openConnection, type Connection, type Target } from '../../support/connection.ts'
 import type { Keys } from './client.ts'
 
@@ -96,7 +96,7 @@ export function startServer(home: Home, heeds = true): Server {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    env: { PATH: process.env['PATH'], BUN_TMPDIR: temporary },
+    env: { PATH: process.env['PATH'], BUN_TMPDIR: temporary, ...foldSetting() },
   })
   const stderr = new Response(child.stderr).text()
   const ended = child.exited.then(async () => {

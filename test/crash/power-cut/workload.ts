@@ -21,7 +21,9 @@ const pauseMsMax = 4
 const [, , folder = '', logFile = '', seedText = ''] = process.argv
 const seed = Number(seedText)
 const log = openSync(logFile, 'a')
-const store = await openLmdbStore({ path: folder, freeBytes: () => Infinity })
+/** Several folds in a run, each of them in some twenty steps. */
+const fold = { rows: 15, puts: 2, putsPerChange: 0 }
+const store = await openLmdbStore({ path: folder, freeBytes: () => Infinity, fold })
 let lastSerial = 0
 
 const tell = (note: Note): void => {
