@@ -230,6 +230,8 @@ const requireOne = (store: Store): Promise<unknown> => store.write([{ require: 1
 
 interface Damage {
   readonly says: string
+  /** Of what else leads to the second row. */
+  readonly hidesTwo?: true
   readonly change: (environment: Environment) => void
   readonly breaks: readonly ((store: Store) => Promise<unknown>)[]
   readonly finds: readonly Finding[]
@@ -253,7 +255,7 @@ const damages: readonly Damage[] = [
     says: 'a header with a flipped bit in a term',
     change: environment => flipBit(environment, 1, 6 + 15 + 32 + 3),
     breaks: [findOne, requireOne],
-    finds: [{ kind: 'row_damaged', ordinal: 1 }],
+    finds: [{ kind: 'row_damaged', ordinal: 1 }, { kind: 'tail_orphan' }],
   },
   {
     says: 'a row that is cut short',
@@ -262,7 +264,7 @@ const damages: readonly Damage[] = [
       rows.putSync(encodeRowKey(1), value.subarray(0, value.length - 1))
     },
     breaks: [findOne, pageSeven, requireOne],
-    finds: [{ kind: 'row_damaged', ordinal: 1 }],
+    finds: [{ kind: 'row_damaged', ordinal: 1 }, { kind: 'tail_orphan' }],
   },
   {
     says: 'a row that was removed, and is there again',
@@ -304,6 +306,7 @@ const damages: readonly Damage[] = [
   },
   {
     says: 'a state that says they are folded',
+    hidesTwo: true,
     change: changeState({ foldedTo: 4, foldingTo: 4, movesFrom: 2, movesOfFold: 2 }),
     breaks: [requireOne],
     finds: [
@@ -323,8 +326,26 @@ describe('a tail that was changed behind its back', () => {
     const store = await openLmdbStore({ path, fold: { rows: 1 } })
     for (const call of damage.breaks) await expectFault(call(store), 'storage_corrupt')
     expect(await store.integrity()).toEqual(damage.finds)
+    const two = await store.find(uniqueOf(2))
+    expect(two?.ordinal).toBe(damage.hidesTwo ? undefined : 2)
     await inserted(store, { uniques: [9], terms: [9] })
     expect(await ordinalsOf(store, { term: termOf(9) })).toEqual({ ordinals: [4], total: 1 })
+    await store.close()
+  })
+
+  test('a row under the ordinal of another is found, and stops folds', async () => {
+    const path = temporaryFolder()
+    const before = await openLmdbStore({ path })
+    await written(before, ...[1, 2].map(i => insertOf({ uniques: [i], terms: [7] })))
+    await before.close()
+    await tamper(path, ({ rows }) =>
+      rows.putSync(encodeRowKey(1), Uint8Array.from(rows.getBinary(encodeRowKey(2)) ?? [])),
+    )
+    const store = await openLmdbStore({ path, fold: { rows: 1 } })
+    expect(await store.integrity()).toEqual([{ kind: 'unique_missing', ordinal: 1 }])
+    await inserted(store, { uniques: [3] })
+    await Bun.sleep(30)
+    expect(store.state().foldingTo).toBe(1)
     await store.close()
   })
 

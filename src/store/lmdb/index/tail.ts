@@ -136,25 +136,25 @@ function copyOf(clear: Uint8Array): Uint8Array {
   return room
 }
 
-/** The version of each row that was moved; later moves of a row come after earlier ones. */
-function readMoves(
-  { moves }: Environment,
-  from: number,
-  to: number,
-): Map<number, number> | undefined {
+interface Moves {
+  /** Of each row that was moved: later moves of a row come after earlier ones. */
+  readonly versions: ReadonlyMap<number, number>
+  /** Whether all are there, as they were written. */
+  readonly isWhole: boolean
+}
+
+function readMoves({ moves }: Environment, from: number, to: number): Moves {
   const versions = new Map<number, number>()
   let expected = from
+  let isWhole = true
   const range = moves.getRange({ start: encodeMoveKey(from), end: encodeMoveKey(to) })
   for (const { key, value } of range) {
-    const move = attempt((): RowVersion & { number: number } => ({
-      ...decodeRowVersion(value),
-      number: decodeMoveKey(key),
-    }))
-    if (move?.number !== expected) return undefined
-    versions.set(move.ordinal, move.version)
+    const move = attempt(() => decodeRowVersion(value))
+    if (move !== undefined) versions.set(move.ordinal, move.version)
+    isWhole &&= move !== undefined && attempt(() => decodeMoveKey(key)) === expected
     expected += 1
   }
-  return expected === to ? versions : undefined
+  return { versions, isWhole: isWhole && expected === to }
 }
 
 const segmentOf = (tail: Tail, { foldingTo }: State, ordinal: number): Segment =>
@@ -242,13 +242,12 @@ function follow(environment: IndexedEnvironment, from: State | undefined, to: St
   const isKnown = from !== undefined && turnSegments(tail, from, to)
   if (!isKnown) Object.assign(tail, makeTail())
   const next = isKnown ? from.nextOrdinal : to.foldedTo
-  const moved = readMoves(environment, isKnown ? from.movesTo : to.movesFrom, to.movesTo)
-  const known = moved ?? new Map<number, number>()
-  const isWhole =
-    moved !== undefined &&
-    takeMovedRows(environment, known, next, to) &&
-    takeNewRows(environment, known, next, to)
-  if (!isWhole) tail.isDamaged = true
+  const moves = readMoves(environment, isKnown ? from.movesTo : to.movesFrom, to.movesTo)
+  const { versions } = moves
+  // Each of them, whatever the others say: what is damaged must hide nothing else.
+  const areMovedWhole = takeMovedRows(environment, versions, next, to)
+  const areNewWhole = takeNewRows(environment, versions, next, to)
+  if (!moves.isWhole || !areMovedWhole || !areNewWhole) tail.isDamaged = true
 }
 
 const isSame = (a: State | undefined, b: State): boolean =>

@@ -43,7 +43,7 @@ import {
 } from '../layout.ts'
 import { readFoldedUnique, readRow } from '../rows.ts'
 import { assertSafeState, isFolded, type State } from '../environment.ts'
-import type { IndexedEnvironment } from '../index/tail.ts'
+import { findInTail, placesInTail, type IndexedEnvironment } from '../index/tail.ts'
 
 /** Sets of common terms; rarer ones are read each time. */
 const chunksKeptMax = 1_024
@@ -67,6 +67,7 @@ type FindingKind =
   | 'unique_orphan'
   | 'term_orphan'
   | 'deadline_orphan'
+  | 'tail_orphan'
 
 /** Plain data without any stored value. `ordinal` is of the row, or of the first row of a chunk. */
 export interface Finding {
@@ -93,6 +94,8 @@ interface Found {
   uniques: number
   terms: number
   deadlines: number
+  /** Terms of rows of the tail. */
+  inTail: number
 }
 
 /** Whether an ordinal is in a chunk under what it shares with others. */
@@ -117,6 +120,21 @@ function lookUpPostings(postings: Postings): IsPosted {
   }
 }
 
+/** What stands in memory of a row of the tail, and that nothing there leads elsewhere. */
+function* checkTail({ environment, found }: Walk, row: Row, isTail: boolean): Generator<Finding> {
+  const { ordinal } = row
+  const chunk = chunkOf(ordinal)
+  for (const unique of row.uniques) {
+    const holder = findInTail(environment, unique)?.ordinal
+    if (holder !== (isTail ? ordinal : undefined)) yield { kind: 'unique_missing', ordinal }
+  }
+  if (!isTail) return
+  for (const term of row.terms) {
+    if (hasPlace(placesInTail(environment, term, chunk), lowOf(ordinal))) found.inTail += 1
+    else yield { kind: 'term_missing', ordinal }
+  }
+}
+
 function* checkIndexed(walk: Walk, row: Row, hasTerm: IsPosted): Generator<Finding> {
   const { environment, state, found } = walk
   const { ordinal, version } = row
@@ -138,6 +156,7 @@ function* checkRow(walk: Walk, row: Row, hasTerm: IsPosted): Generator<Finding> 
   const { ordinal, version, deadlineMs } = row
   yield* checkIndexed(walk, row, hasTerm)
   const isTail = ordinal >= state.foldedTo
+  yield* checkTail(walk, row, isTail)
   if (isTail && version !== (moved.get(ordinal) ?? 1)) yield { kind: 'move_missing', ordinal }
   if (deadlineMs === undefined) return
   const deadlines = deadlinesOfStore(environment)
@@ -259,12 +278,14 @@ function* checkMoves({ environment, state }: Walk, moved: Map<number, number>): 
 }
 
 function* walkStore(environment: IndexedEnvironment, state: State): Generator<Finding> {
-  const found: Found = { uniques: 0, terms: 0, deadlines: 0 }
+  const found: Found = { uniques: 0, terms: 0, deadlines: 0, inTail: 0 }
   const moved = new Map<number, number>()
   const walk = { environment, state, moved, found }
   yield* checkMeta(walk)
   yield* checkMoves(walk, moved)
   yield* checkRows(walk)
+  const { folding, fresh } = environment.tail
+  if (found.inTail !== folding.postings + fresh.postings) yield { kind: 'tail_orphan' }
   yield* checkUniques(walk)
   yield* checkPostings(walk, termKinds(walk), found.terms)
   yield* checkPostings(walk, deadlineKinds(walk), found.deadlines)
