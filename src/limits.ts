@@ -316,13 +316,13 @@ export const foldRowsDefault = 20_000
 /** decision: fewer of them would fold with every few writes, more would take too much memory. */
 export const foldRowsSettingMin = 10
 export const foldRowsSettingMax = 200_000
-/** decision: of terms of one row; with more of them a fold begins earlier. */
-export const foldPostingsPerRow = 16
+/** decision: uniques and terms of one row; with more of them a fold begins earlier. */
+export const foldDigestsPerRow = 16
 /** decision: moves of rows that are not folded; each costs a process that opens the store 1 µs. */
 export const foldMovesMax = 10_000
 /** decision: entries of an index in one step of a fold; each takes 2 to 3 µs. */
 export const foldPutsWanted = 400
-export const foldPutsMax = 2_000
+export const foldPutsMax = 1_500
 /** decision: a new row has 3 to 6 entries of its own: the fold goes twice as fast as they come. */
 export const foldPutsPerChange = 10
 /** decision: how many times as many rows may wait before writes wait for the fold. */

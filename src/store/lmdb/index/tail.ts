@@ -36,8 +36,8 @@ interface Segment {
   readonly uniques: readonly Map<string, number>[]
   /** By chunk. */
   readonly terms: Map<number, readonly Map<string, Places>[]>
-  /** How often a row is in the set of a term. */
-  postings: number
+  /** How many digests its rows have. */
+  digests: number
 }
 
 export interface Tail {
@@ -64,7 +64,7 @@ const emptySegment = (): Segment => ({
   rows: new Map(),
   uniques: makePrefixes(),
   terms: new Map(),
-  postings: 0,
+  digests: 0,
 })
 
 const makeTail = (): Tail => ({
@@ -93,6 +93,7 @@ function addRow(segment: Segment, ordinal: number, clear: Uint8Array): boolean {
     const held = uniques[first]
     isAlone &&= held?.has(key) === false
     held?.set(key, ordinal)
+    segment.digests += 1
   })
   const chunk = chunkOf(ordinal)
   const known = terms.get(chunk) ?? makePrefixes()
@@ -100,7 +101,7 @@ function addRow(segment: Segment, ordinal: number, clear: Uint8Array): boolean {
   eachTerm(clear, (key, first) => {
     const sets = known[first]
     sets?.set(key, addPlace(sets.get(key), lowOf(ordinal)))
-    segment.postings += 1
+    segment.digests += 1
   })
   return isAlone
 }
@@ -112,6 +113,7 @@ function dropRow(segment: Segment, ordinal: number): void {
   rows.delete(ordinal)
   eachUnique(clear, (key, first) => {
     if (uniques[first]?.get(key) === ordinal) uniques[first]?.delete(key)
+    segment.digests -= 1
   })
   const known = terms.get(chunkOf(ordinal))
   eachTerm(clear, (key, first) => {
@@ -119,7 +121,7 @@ function dropRow(segment: Segment, ordinal: number): void {
     const rest = dropPlace(sets?.get(key), lowOf(ordinal))
     if (rest === undefined) sets?.delete(key)
     else sets?.set(key, rest)
-    segment.postings -= 1
+    segment.digests -= 1
   })
 }
 

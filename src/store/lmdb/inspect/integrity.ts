@@ -94,7 +94,7 @@ interface Found {
   uniques: number
   terms: number
   deadlines: number
-  /** Terms of rows of the tail. */
+  /** Digests of rows of the tail. */
   inTail: number
 }
 
@@ -127,6 +127,7 @@ function* checkTail({ environment, found }: Walk, row: Row, isTail: boolean): Ge
   for (const unique of row.uniques) {
     const holder = findInTail(environment, unique)?.ordinal
     if (holder !== (isTail ? ordinal : undefined)) yield { kind: 'unique_missing', ordinal }
+    else if (isTail) found.inTail += 1
   }
   if (!isTail) return
   for (const term of row.terms) {
@@ -285,7 +286,7 @@ function* walkStore(environment: IndexedEnvironment, state: State): Generator<Fi
   yield* checkMoves(walk, moved)
   yield* checkRows(walk)
   const { folding, fresh } = environment.tail
-  if (found.inTail !== folding.postings + fresh.postings) yield { kind: 'tail_orphan' }
+  if (found.inTail !== folding.digests + fresh.digests) yield { kind: 'tail_orphan' }
   yield* checkUniques(walk)
   yield* checkPostings(walk, termKinds(walk), found.terms)
   yield* checkPostings(walk, deadlineKinds(walk), found.deadlines)

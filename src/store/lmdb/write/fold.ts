@@ -11,7 +11,7 @@
 import {
   digestPrefixes,
   foldMovesMax,
-  foldPostingsPerRow,
+  foldDigestsPerRow,
   foldPutsMax,
   foldPutsPerChange,
   foldPutsWanted,
@@ -56,7 +56,7 @@ const hasStaleMoves = (state: State): boolean =>
   !isRunning(state) && state.movesFrom < state.movesOfFold
 
 /**
- * Whether a fold is to begin: for the number of rows, for that of their terms, which take memory,
+ * Whether a fold is to begin: for the number of rows, for that of their digests, which take memory,
  * or for that of their moves, which every process reads that opens the store.
  */
 function isDue({ tail }: IndexedEnvironment, state: State, { rows }: FoldSizes): boolean {
@@ -64,7 +64,7 @@ function isDue({ tail }: IndexedEnvironment, state: State, { rows }: FoldSizes):
   if (isRunning(state) || nextOrdinal === foldedTo) return false
   return (
     nextOrdinal - foldedTo >= rows ||
-    tail.fresh.postings >= rows * foldPostingsPerRow ||
+    tail.fresh.digests >= rows * foldDigestsPerRow ||
     movesTo - movesOfFold >= foldMovesMax
   )
 }
