@@ -31,6 +31,8 @@ export interface LoadResult {
   readonly p99Ms: number
   /** Of the server, for one request; absent where it is another's. */
   readonly processorUs?: number
+  /** Of 4 KiB that the server wrote for one request; absent as well. */
+  readonly pages?: number
 }
 
 export interface LoadGenerator {

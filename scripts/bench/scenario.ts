@@ -27,7 +27,7 @@ export interface Target {
   readonly value: number
 }
 
-export type Unit = '×' | 'ms' | 'µs' | 'MB' | 'bytes' | 's' | 'tokens'
+export type Unit = '×' | 'ms' | 'µs' | 'MB' | 'bytes' | 's' | 'tokens' | 'pages'
 
 export interface Check {
   /** Stable, to be found in the figures of other runs. */
@@ -90,7 +90,7 @@ export async function alternate<S extends Readonly<Record<string, Side>>>(
   return results as { [Name in keyof S]: LoadResult[] }
 }
 
-type Member = 'perSecond' | 'p50Ms' | 'p99Ms' | 'processorUs'
+type Member = 'perSecond' | 'p50Ms' | 'p99Ms' | 'processorUs' | 'pages'
 
 /** @returns those of rounds that have it */
 export const pick = (results: readonly LoadResult[], member: Member): readonly number[] =>

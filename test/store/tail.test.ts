@@ -355,6 +355,7 @@ describe('a tail that was changed behind its back', () => {
   test('is not folded, and what is damaged in the index stops a fold as well', async () => {
     for (const change of [
       (environment: Environment) => flipBit(environment, 1, 6 + 15 + 32 + 3),
+      ({ rows }: Environment) => rows.putSync(encodeRowKey(1), new Uint8Array(10)),
       ({ terms }: Environment) => terms.putSync(encodeTermKey(termOf(7), 0), new Uint8Array(3)),
     ]) {
       const path = await makeTail()

@@ -2,10 +2,10 @@
  * Creating cards, one by one against plain puts of the same bytes, and a thousand at once.
  * @module
  */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { runToEnd } from '../child.ts'
-import { freshFolder, makeDataSet } from '../data-sets.ts'
+import { copyDataSet, freshFolder, makeDataSet } from '../data-sets.ts'
 import type { LoadResult } from '../load.ts'
 import { createCards, tokenizeCards } from '../requests.ts'
 import {
@@ -15,6 +15,7 @@ import {
   pick,
   ratioCheck,
   type Bench,
+  type Check,
   type Outcome,
   type Scenario,
   type Side,
@@ -97,7 +98,38 @@ async function measureTokenize(bench: Bench): Promise<Outcome> {
   return { sides, checks: [{ ...check, unit: 'µs', values }] }
 }
 
+/** Long enough that a whole fold goes by in each round. */
+const pagesSeconds = 20
+
+/** What a create writes in a large vault, where its row, its folds and their pages are counted. */
+async function measurePages(bench: Bench): Promise<Outcome> {
+  const vault = copyDataSet(await bench.vault(bench.tokens.large), freshFolder(bench.folder))
+  const long = { ...bench, seconds: pagesSeconds, rounds: Math.min(bench.rounds, 3) }
+  const { create: key } = vault.facts.keys
+  const sides = await withCoffer(bench, vault.folder, server =>
+    alternate(long, {
+      group: creating(long, server, key),
+      lone: creating(long, server, key, 1),
+    }),
+  )
+  rmSync(vault.folder, { recursive: true })
+  const checkOf = (name: 'group' | 'lone', what: string, most: number): Check => ({
+    key: `create.pages.${name}`,
+    what,
+    target: atMost(most),
+    isSteady: false,
+    unit: 'pages',
+    values: pick(sides[name], 'pages'),
+  })
+  const checks = [
+    checkOf('group', 'POST /tokens at the large size, 64 at once: pages written', 0.9),
+    checkOf('lone', 'the same, one at a time', 12),
+  ]
+  return { sides, checks }
+}
+
 export const createScenarios: readonly Scenario[] = [
   { name: 'create', run: measureCreates },
   { name: 'tokenize', run: measureTokenize },
+  { name: 'pages', isFullOnly: true, run: measurePages },
 ]
