@@ -258,9 +258,12 @@ const isSame = (a: State | undefined, b: State): boolean =>
   a.foldedTo === b.foldedTo &&
   a.foldingTo === b.foldingTo
 
-const isBehind = (state: State, { tail }: IndexedEnvironment): boolean =>
-  tail.state !== undefined &&
-  (state.nextOrdinal < tail.state.nextOrdinal || state.movesTo < tail.state.movesTo)
+const isBehind = (state: State, known: State | undefined): boolean =>
+  known !== undefined &&
+  (state.nextOrdinal < known.nextOrdinal ||
+    state.movesTo < known.movesTo ||
+    state.foldedTo < known.foldedTo ||
+    state.foldingTo < known.foldingTo)
 
 /**
  * Brings the tail to the state that this process reads now; to be called before anything else is
@@ -270,7 +273,7 @@ const isBehind = (state: State, { tail }: IndexedEnvironment): boolean =>
 export function followStore(environment: IndexedEnvironment): State {
   const { tail } = environment
   let state = readState(environment)
-  if (isBehind(state, environment)) {
+  if (isBehind(state, tail.state)) {
     // The engine keeps one state for a turn of the loop; a transaction has seen a newer one.
     environment.root.resetReadTxn()
     state = readState(environment)

@@ -271,6 +271,8 @@ export interface WrittenGroup {
   readonly results: readonly SetResult[]
   /** `undefined` where the store could not even be read. */
   readonly state?: State
+  /** Whether anything was put, a step of a fold alone or more. */
+  readonly hasMoved: boolean
 }
 
 /**
@@ -289,7 +291,7 @@ export function writeGroup(
     before = followStore(environment)
   } catch (error) {
     const fault = faultOf(error)
-    return { results: sets.map(() => ({ fault })) }
+    return { results: sets.map(() => ({ fault })), hasMoved: false }
   }
   const folded = takeFoldStep(environment, before, sets, options)
   const { results, puts, chunks, state } = decideGroup(environment, folded, sets, options.roomBytes)
@@ -297,5 +299,5 @@ export function writeGroup(
   for (const put of puts) takePut(put)
   const hasMoved = folded !== before || puts.length > 0 || state.generation !== before.generation
   if (hasMoved) environment.meta.putSync(stateKey, encodeState(state))
-  return { results, state }
+  return { results, state, hasMoved }
 }

@@ -21,7 +21,10 @@ interface CommitterOptions {
 
 interface Committer {
   readonly commitGroup: CommitGroup
-  /** Whether a step of a fold is to come that nobody's write may bring along. */
+  /**
+   * Whether a step of a fold is to come that nobody's write may bring along. Not after a commit
+   * that moved nothing: what kept the fold from its step would keep it again.
+   */
   readonly hasFoldLeft: () => boolean
   readonly close: () => void
 }
@@ -35,6 +38,7 @@ function makeCommitter(
 ): Committer {
   let reserve: Reserve | undefined
   let state: State | undefined
+  let hasMoved = false
   const commitOne: CommitGroup = async take => {
     const own = (reserve ??= openOwnReserve())
     const written = await commit(environment, () => {
@@ -43,10 +47,11 @@ function makeCommitter(
     })
     // As the answers that follow promise: every read from here on sees this commit.
     counts.end()
-    state = written.state
+    ;({ state, hasMoved } = written)
     return written.results
   }
-  const hasFoldLeft = (): boolean => state !== undefined && isFoldLeft(environment, state, fold)
+  const hasFoldLeft = (): boolean =>
+    hasMoved && state !== undefined && isFoldLeft(environment, state, fold)
   const isFoldBehind = (): boolean =>
     state !== undefined && tailRowsOf(state) > fold.rows * foldLagMax && hasFoldLeft()
   return {
