@@ -323,12 +323,12 @@ export const foldMovesMax = 10_000
 /** decision: entries of an index in one step of a fold; each takes 2 to 3 µs. */
 export const foldPutsWanted = 400
 export const foldPutsMax = 1_500
-/** decision: a new row has 3 to 6 entries of its own: the fold goes twice as fast as they come. */
-export const foldPutsPerChange = 10
-/** decision: how many times as many rows may wait before writes wait for the fold. */
-export const foldLagMax = 4
-/** decision: of steps that a write then waits for. */
-export const foldStepsAheadMax = 8
+/** decision: about half of the digests of a row are its own: so the fold is faster than they come. */
+export const foldPutsPerDigest = 1
+/** decision: how many times as many rows, or digests, may stand before writes wait for the fold. */
+export const foldLagMax = 2
+/** decision: of steps that a write then waits for, within `commitMsMax` also on slow disks. */
+export const foldStepsAheadMax = 100
 /** decision: between two steps of a fold that nobody's write brings along. */
 export const foldPauseMs = 10
 export const mapBytes = 64 * 1024 ** 3

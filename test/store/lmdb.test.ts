@@ -29,7 +29,7 @@ describeStoreContract('the LMDB engine, between two chunks,', folder =>
   openLmdbStore({ path: folder, firstOrdinal: 65_536 - 10 }),
 )
 describeStoreContract('the LMDB engine, amid folds,', folder =>
-  openLmdbStore({ path: folder, fold: { rows: 1, puts: 1, putsPerChange: 0 } }),
+  openLmdbStore({ path: folder, fold: { rows: 1, puts: 1, putsPerDigest: 0 } }),
 )
 
 describe('the LMDB engine and its folder', () => {

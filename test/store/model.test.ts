@@ -127,7 +127,7 @@ async function expectAgreement(store: LmdbStore, model: Model): Promise<void> {
 const folds = fc.record({
   rows: fc.constantFrom(1, 2, 5, 1_000),
   puts: fc.constantFrom(1, 3, 1_000),
-  putsPerChange: fc.constant(0),
+  putsPerDigest: fc.constant(0),
 })
 
 /** Of so many stores the reserves would fill a disk. */

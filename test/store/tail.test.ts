@@ -147,7 +147,7 @@ describe('a fold', () => {
 
   test('keeps up with writes that come without a pause', async () => {
     const path = temporaryFolder()
-    const store = await openLmdbStore({ path, fold: { rows: 20, puts: 1, putsPerChange: 0 } })
+    const store = await openLmdbStore({ path, fold: { rows: 20, puts: 1, putsPerDigest: 0 } })
     let longest = 0
     for (let i = 0; i < 60; i += 1) {
       const rows = Array.from({ length: 20 }, (_, k) => insertOf({ uniques: [i * 20 + k] }))
@@ -160,9 +160,25 @@ describe('a fold', () => {
     await store.close()
   })
 
+  test('makes writes wait whose rows have more digests than it keeps up with', async () => {
+    const path = temporaryFolder()
+    const store = await openLmdbStore({ path, fold: { rows: 100 } })
+    let most = 0
+    for (let i = 0; i < 60; i += 1) {
+      const terms = Array.from({ length: 500 }, (_, k) => i * 500 + k)
+      await Promise.all([0, 1, 2].map(k => inserted(store, { uniques: [i * 3 + k], terms })))
+      const { nextOrdinal, foldedTo } = store.state()
+      most = Math.max(most, nextOrdinal - foldedTo)
+    }
+    // Of 3,200 digests at most, 500 in a row, and what came while the first fold was to begin.
+    expect(most).toBeLessThan(30)
+    expect(await store.integrity()).toEqual([])
+    await store.close()
+  })
+
   test('that was broken off goes on where it was', async () => {
     const path = temporaryFolder()
-    const fold = { rows: 10, puts: 1, putsPerChange: 0 }
+    const fold = { rows: 10, puts: 1, putsPerDigest: 0 }
     const before = await openLmdbStore({ path, fold })
     await written(before, ...Array.from({ length: 12 }, (_, i) => insertOf({ uniques: [i] })))
     for (let i = 0; i < 4; i += 1) await before.write([])

@@ -22,7 +22,7 @@ const [, , folder = '', logFile = '', seedText = ''] = process.argv
 const seed = Number(seedText)
 const log = openSync(logFile, 'a')
 /** Several folds in a run, each of them in some twenty steps. */
-const fold = { rows: 15, puts: 2, putsPerChange: 0 }
+const fold = { rows: 15, puts: 2, putsPerDigest: 0 }
 const store = await openLmdbStore({ path: folder, freeBytes: () => Infinity, fold })
 let lastSerial = 0
 

@@ -12,8 +12,9 @@ import {
   digestPrefixes,
   foldMovesMax,
   foldDigestsPerRow,
+  foldLagMax,
   foldPutsMax,
-  foldPutsPerChange,
+  foldPutsPerDigest,
   foldPutsWanted,
   foldRowsDefault,
 } from '../../../limits.ts'
@@ -33,14 +34,14 @@ export interface FoldSizes {
   readonly rows: number
   /** Entries of the index in one step. */
   readonly puts: number
-  /** The same for each change that is written along, where that is more. */
-  readonly putsPerChange: number
+  /** The same for each digest of the rows that are written along, where that is more. */
+  readonly putsPerDigest: number
 }
 
 export const foldSizes: FoldSizes = {
   rows: foldRowsDefault,
   puts: foldPutsWanted,
-  putsPerChange: foldPutsPerChange,
+  putsPerDigest: foldPutsPerDigest,
 }
 
 export interface FoldStep {
@@ -68,6 +69,14 @@ function isDue({ tail }: IndexedEnvironment, state: State, { rows }: FoldSizes):
     movesTo - movesOfFold >= foldMovesMax
   )
 }
+
+/**
+ * Whether so much stands in memory that writes are to wait: a caller's rows may have hundreds of
+ * digests each, which come faster than steps of folds beside them can go.
+ */
+export const isFoldBehind = ({ tail }: IndexedEnvironment, state: State, { rows }: FoldSizes) =>
+  state.nextOrdinal - state.foldedTo > rows * foldLagMax ||
+  tail.fresh.digests + tail.folding.digests > rows * foldDigestsPerRow * foldLagMax
 
 /** Whether there is anything to do for steps that nobody's write brings along. */
 export const isFoldLeft = (environment: IndexedEnvironment, state: State, sizes: FoldSizes) =>
@@ -124,14 +133,14 @@ function dropMoves({ moves: table }: IndexedEnvironment, state: State): FoldStep
 
 /**
  * The next step, as seen within a transaction that has written nothing yet.
- * @param changes that are written in the same transaction: the fold is faster than they come
+ * @param digests of the rows of the same transaction: the fold is faster than they come
  * @returns `undefined` when there is nothing to do, or when damage was met, which stops all folds
  */
 export function planFold(
   environment: IndexedEnvironment,
   state: State,
   sizes: FoldSizes,
-  changes: number,
+  digests: number,
 ): FoldStep | undefined {
   const { tail } = environment
   if (tail.isDamaged) return undefined
@@ -142,7 +151,7 @@ export function planFold(
   }
   if (!isRunning(state)) return undefined
   try {
-    const wanted = Math.min(foldPutsMax, Math.max(sizes.puts, changes * sizes.putsPerChange))
+    const wanted = Math.min(foldPutsMax, Math.max(sizes.puts, digests * sizes.putsPerDigest))
     return foldDigests(environment, state, wanted)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error

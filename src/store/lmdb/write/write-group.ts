@@ -246,6 +246,9 @@ function decideGroup(
   }
 }
 
+const digestsOf = (change: PreparedChange): number =>
+  'row' in change ? change.row.uniqueKeys.length + change.row.termKeys.length : 0
+
 /** A fold adds before it can remove: it waits while room is short. */
 function takeFoldStep(
   environment: IndexedEnvironment,
@@ -254,8 +257,8 @@ function takeFoldStep(
   { roomBytes, fold }: GroupOptions,
 ): State {
   if (roomBytes < reserveBytesToAddMin) return state
-  const changes = sets.reduce((sum, set) => sum + set.length, 0)
-  const step = planFold(environment, state, fold, changes)
+  const digests = sets.flat().reduce((sum, change) => sum + digestsOf(change), 0)
+  const step = planFold(environment, state, fold, digests)
   for (const put of step?.puts ?? []) takePut(put)
   return step?.state ?? state
 }

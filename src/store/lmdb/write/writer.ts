@@ -2,12 +2,12 @@
  * The writer of a store: groups of changes, each with a step of a fold, committed one by one.
  * @module
  */
-import { foldLagMax, foldPauseMs, foldStepsAheadMax } from '../../../limits.ts'
+import { foldPauseMs, foldStepsAheadMax } from '../../../limits.ts'
 import type { State } from '../environment.ts'
 import type { ChunkCounts } from '../index/postings.ts'
 import type { IndexedEnvironment } from '../index/tail.ts'
 import { commit, makeCommitQueue, type CommitGroup, type CommitQueue } from './commit.ts'
-import { isFoldLeft, type FoldSizes } from './fold.ts'
+import { isFoldBehind, isFoldLeft, type FoldSizes } from './fold.ts'
 import { writeGroup, type Reserve } from './write-group.ts'
 
 interface CommitterOptions {
@@ -28,8 +28,6 @@ interface Committer {
   readonly hasFoldLeft: () => boolean
   readonly close: () => void
 }
-
-const tailRowsOf = ({ nextOrdinal, foldedTo }: State): number => nextOrdinal - foldedTo
 
 function makeCommitter(
   environment: IndexedEnvironment,
@@ -52,11 +50,11 @@ function makeCommitter(
   }
   const hasFoldLeft = (): boolean =>
     hasMoved && state !== undefined && isFoldLeft(environment, state, fold)
-  const isFoldBehind = (): boolean =>
-    state !== undefined && tailRowsOf(state) > fold.rows * foldLagMax && hasFoldLeft()
+  const mustWait = (): boolean =>
+    state !== undefined && isFoldBehind(environment, state, fold) && hasFoldLeft()
   return {
     async commitGroup(take) {
-      for (let i = 0; i < foldStepsAheadMax && isFoldBehind(); i += 1) await commitOne(() => [])
+      for (let i = 0; i < foldStepsAheadMax && mustWait(); i += 1) await commitOne(() => [])
       return commitOne(take)
     },
     hasFoldLeft,
