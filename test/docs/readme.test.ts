@@ -70,7 +70,14 @@ const commands = [...readme.matchAll(/^dist\/coffer ([^#\n]+)/gm)].map(([, text 
 test('the commands of the README do on a new folder what they are for', async () => {
   const folder = join(temporaryFolder(), 'vault')
   const ending = commands.filter(([name]) => name !== 'serve')
-  expect(ending.map(([name]) => name)).toEqual(['init', 'doctor', 'verify', 'compact', 'upgrade', 'app'])
+  expect(ending.map(([name]) => name)).toEqual([
+    'init',
+    'doctor',
+    'verify',
+    'compact',
+    'upgrade',
+    'app',
+  ])
   for (const args of ending) {
     const { exitCode, stderr } = await runCoffer(args.map(arg => (arg === 'vault' ? folder : arg)))
     expect([args[0], exitCode, stderr]).toEqual([args[0], 0, ''])
