@@ -323,7 +323,7 @@ export const foldMovesMax = 10_000
 /** decision: entries of an index in one step of a fold; each takes 2 to 3 µs. */
 export const foldPutsWanted = 400
 export const foldPutsMax = 1_500
-/** decision: about half of the digests of a row are its own: so the fold is faster than they come. */
+/** decision: half of the digests of a row are shared: so the fold is faster than they come. */
 export const foldPutsPerDigest = 1
 /** decision: how many times as many rows, or digests, may stand before writes wait for the fold. */
 export const foldLagMax = 2

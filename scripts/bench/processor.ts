@@ -1,6 +1,6 @@
 /**
- * What a request costs a server, from the kernel's accounting: its processor time and the pages that
- * it writes wobble less than a rate does, since they leave out what else the machine does.
+ * What a request costs a server, from the kernel's accounting: processor time and written pages
+ * wobble less than a rate does, since they leave out what else the machine does.
  * @module
  */
 import { readFileSync } from 'node:fs'
