@@ -311,6 +311,8 @@ export const chunkOrdinals = 65_536
 /** First bytes of digests: a fold goes through them one after the other. */
 export const digestPrefixes = 256
 export const chunkArrayEntriesMax = 4_095
+/** decision: of a term in the tail; a bitmap of 8 KiB has more of them, and is no work to read. */
+export const listedPlacesMax = 256
 /** decision: rows whose digests stand in memory before they are folded, as long as nobody says. */
 export const foldRowsDefault = 20_000
 /** decision: fewer of them would fold with every few writes, more would take too much memory. */

@@ -7,7 +7,7 @@
  * Source: the idea of roaring bitmaps (Chambi and others, 2014).
  * @module
  */
-import { chunkArrayEntriesMax, chunkOrdinals } from '../../../limits.ts'
+import { chunkArrayEntriesMax, chunkOrdinals, listedPlacesMax } from '../../../limits.ts'
 import { assertStored } from '../../../errors.ts'
 
 type SmallSet = Uint16Array
@@ -243,7 +243,7 @@ export function pickNewest(set: PlaceSet, below: number, skip: number, limit: nu
 
 /*
  * Places that grow one by one: a number while there is one, as most terms have one row; a list;
- * and a bitmap where a set of so many is one. These are changed in place.
+ * and a bitmap where making a set of the list would cost more. These are changed in place.
  */
 
 export type Places = number | number[] | Bitmap
@@ -258,8 +258,8 @@ export function addPlace(places: Places | undefined, low: number): Places {
   const list = typeof places === 'number' ? [places] : places
   const last = list.at(-1) ?? -1
   if (low > last) list.push(low)
-  else list.splice(lowerBound(Uint16Array.from(list), low), 0, low)
-  return list.length <= chunkArrayEntriesMax ? list : copyToBitmap(Uint16Array.from(list))
+  else list.splice(lowerBound(new Uint16Array(list), low), 0, low)
+  return list.length <= listedPlacesMax ? list : copyToBitmap(new Uint16Array(list))
 }
 
 /** @returns what is left; `undefined` for nothing */
@@ -277,7 +277,7 @@ export function dropPlace(places: Places | undefined, low: number): Places | und
 export function placeSetOf(places: Places | undefined): PlaceSet {
   if (places === undefined) return emptySet
   if (places instanceof Uint32Array) return places
-  return typeof places === 'number' ? Uint16Array.of(places) : Uint16Array.from(places)
+  return typeof places === 'number' ? Uint16Array.of(places) : new Uint16Array(places)
 }
 
 /*
