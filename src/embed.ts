@@ -35,16 +35,17 @@ export interface OpenVault {
  * @throws CommandFailure when it is no data folder, its key is wrong or another process has it
  */
 export async function openVault(options: VaultOptions): Promise<OpenVault> {
-  const { settings, log = logToStderr, onFailure = endAfterFailure, ...folder } = options
+  const { settings: given, log = logToStderr, onFailure = endAfterFailure, ...folder } = options
+  const settings = { ...defaultSettings, ...given }
   const opened = await openDataFolder(folder, {
     onFailure,
-    ...(settings?.foldRows === undefined ? {} : { foldRows: settings.foldRows }),
+    foldRows: settings.foldRows,
   })
   const { deps, clock } = makeDeps({
     opened,
     mark: openClockFile(opened.clockFile),
     startHoldMs: clockStartHoldMs,
-    settings: { ...defaultSettings, ...settings },
+    settings,
     log,
   })
   const stopSweeping = startSweeping(deps)

@@ -4,14 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import type { Store } from '../../src/store/contract.ts'
-import {
-  encodeState,
-  openEnvironment,
-  readState,
-  stateKey,
-  type Environment,
-  type State,
-} from '../../src/store/lmdb/environment.ts'
+import { type Environment, type State } from '../../src/store/lmdb/environment.ts'
 import {
   encodeMoveKey,
   encodeRow,
@@ -33,12 +26,7 @@ import {
   uniqueOf,
   written,
 } from './rows.ts'
-
-async function tamper(path: string, change: (environment: Environment) => void): Promise<void> {
-  const environment = openEnvironment(path)
-  environment.root.transactionSync(() => change(environment))
-  await environment.root.close()
-}
+import { changeState, tamper } from './tamper.ts'
 
 /** Rows 1 to 3 with term 7, of which 1 was replaced once and 3 is removed. Nothing is folded. */
 async function makeTail(): Promise<string> {
@@ -55,11 +43,6 @@ const flipBit = ({ rows }: Environment, ordinal: number, at: number): void => {
   value[at] = (value[at] ?? 0) ^ 1
   rows.putSync(encodeRowKey(ordinal), value)
 }
-
-const changeState =
-  (change: Partial<State>) =>
-  (environment: Environment): void =>
-    void environment.meta.putSync(stateKey, encodeState({ ...readState(environment), ...change }))
 
 const findOne = async (store: Store): Promise<unknown> => store.find(uniqueOf(1))
 const pageSeven = (store: Store): Promise<unknown> => ordinalsOf(store, { term: termOf(7) })
@@ -170,6 +153,15 @@ describe('a tail that was changed behind its back', () => {
     await store.close()
   })
 
+  test('a next ordinal far beyond the rows is found, and no ordinal is looked for', async () => {
+    const path = await makeTail()
+    await tamper(path, changeState({ nextOrdinal: 2 ** 47 }))
+    const store = await openLmdbStore({ path })
+    expect((await store.find(uniqueOf(2)))?.ordinal).toBe(2)
+    expect((await store.integrity())[0]).toEqual({ kind: 'move_missing', ordinal: 4 })
+    await store.close()
+  })
+
   test('a row under the ordinal of another is found, and stops folds', async () => {
     const path = temporaryFolder()
     const before = await openLmdbStore({ path })
@@ -213,6 +205,7 @@ describe('a tail that was changed behind its back', () => {
     ['that folds digests of no rows', { foldedPrefixes: 3 }],
     ['with more first bytes than there are', { foldingTo: 3, foldedPrefixes: 256 }],
     ['whose moves end before they begin', { movesFrom: 3 }],
+    ['whose fold had more moves than there are', { movesOfFold: 3 }],
   ])('a state %s is not opened', async (_, change) => {
     const path = await makeTail()
     await tamper(path, changeState(change))

@@ -8,15 +8,7 @@ import {
   encodeRowKey,
   encodeRowVersion,
 } from '../../src/store/lmdb/layout.ts'
-import {
-  encodeState,
-  openEnvironment,
-  readState,
-  stateKey,
-  type Environment,
-  type State,
-  type Table,
-} from '../../src/store/lmdb/environment.ts'
+import { openEnvironment, type Environment, type Table } from '../../src/store/lmdb/environment.ts'
 import type { Finding } from '../../src/store/lmdb/inspect/integrity.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { temporaryFolder } from '../support/folders.ts'
@@ -32,6 +24,7 @@ import {
   uniqueOf,
   written,
 } from './rows.ts'
+import { changeState, tamper } from './tamper.ts'
 
 /**
  * Row 1: unique 1, terms 7 and 8, deadline 50, replaced once. Row 2: unique 2, term 7. Row 3:
@@ -57,13 +50,6 @@ async function makeStore(): Promise<string> {
   return path
 }
 
-/** Changes the closed store behind its back. */
-async function tamper(path: string, change: (environment: Environment) => void): Promise<void> {
-  const environment = openEnvironment(path)
-  environment.root.transactionSync(() => change(environment))
-  await environment.root.close()
-}
-
 const shortenValue = (table: Table, key: Uint8Array): void => {
   const value = table.getBinary(key)
   if (value === undefined) throw new Error('expected an entry to damage')
@@ -72,11 +58,6 @@ const shortenValue = (table: Table, key: Uint8Array): void => {
 
 const sevenKey = encodeTermKey(termOf(7), 0)
 const fiftyKey = encodeDeadlineKey(encodeDeadline(50), 0)
-const changeState =
-  (change: Partial<State>) =>
-  (environment: Environment): void =>
-    void environment.meta.putSync(stateKey, encodeState({ ...readState(environment), ...change }))
-
 const oldRow = encodeRow(rowOf({ uniques: [1], terms: [7, 8], deadlineMs: 50, version: 1 }))
 const findOne = async (store: Store): Promise<unknown> => store.find(uniqueOf(1))
 const pageSeven = (store: Store): Promise<unknown> => ordinalsOf(store, { term: termOf(7) })

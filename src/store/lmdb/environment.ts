@@ -147,6 +147,9 @@ export function encodeState(state: State): Uint8Array {
   return value
 }
 
+export const isFoldRunning = ({ foldedTo, foldingTo }: Pick<State, 'foldedTo' | 'foldingTo'>) =>
+  foldingTo > foldedTo
+
 const isAscending = (...numbers: readonly number[]): boolean =>
   numbers.every((number, i) => i === 0 || number >= (numbers[i - 1] ?? 0))
 
@@ -166,9 +169,9 @@ function decodeState(value: Uint8Array | undefined): State {
   }
   const isSound =
     isAscending(state.foldedTo, state.foldingTo, state.nextOrdinal) &&
-    isAscending(state.movesFrom, state.movesTo) &&
+    isAscending(state.movesFrom, state.movesOfFold, state.movesTo) &&
     state.foldedPrefixes < digestPrefixes &&
-    (state.foldedPrefixes === 0 || state.foldingTo > state.foldedTo)
+    (state.foldedPrefixes === 0 || isFoldRunning(state))
   assertStored(isSound, 'a state whose numbers fit each other')
   return state
 }

@@ -14,7 +14,7 @@ import { attempt } from '../../../errors.ts'
 import { eachTerm, eachUnique, versionOf } from '../../clear-header.ts'
 import { keyOf } from '../../checks.ts'
 import type { Digest } from '../../contract.ts'
-import { readState, type Environment, type State } from '../environment.ts'
+import { isFoldRunning, readState, type Environment, type State } from '../environment.ts'
 import {
   decodeMoveKey,
   decodeRowKey,
@@ -184,8 +184,9 @@ function takeNewRows(
   const range = { start: encodeRowKey(from), end: encodeRowKey(state.nextOrdinal) }
   let isWhole = true
   let next = from
+  // Up to the first that is missing: where the state is damaged, a gap may have no end.
   const expectGap = (to: number): void => {
-    for (; next < to; next += 1) isWhole &&= moved.get(next) === 0
+    for (; isWhole && next < to; next += 1) isWhole = moved.get(next) === 0
   }
   for (const { key, value } of rows.getRange(range)) {
     const ordinal = attempt(() => decodeRowKey(key))
@@ -220,8 +221,6 @@ function takeMovedRows(
   }
   return isWhole
 }
-
-const isFoldRunning = ({ foldedTo, foldingTo }: State): boolean => foldingTo > foldedTo
 
 /** Brings the segments to where the folds are. @returns whether what they hold is still good */
 function turnSegments(tail: Tail, from: State, to: State): boolean {

@@ -21,7 +21,7 @@ import {
 import { bytesOfHex } from '../../../bytes.ts'
 import { versionOf } from '../../clear-header.ts'
 import { ApiError, assertStored } from '../../../errors.ts'
-import type { State } from '../environment.ts'
+import { isFoldRunning, type State } from '../environment.ts'
 import { encodePlaceSet, placeSetOf, unite } from '../index/place-set.ts'
 import { readChunk, termsOfStore } from '../index/postings.ts'
 import type { IndexedEnvironment } from '../index/tail.ts'
@@ -50,11 +50,9 @@ export interface FoldStep {
   readonly state: State
 }
 
-const isRunning = ({ foldedTo, foldingTo }: State): boolean => foldingTo > foldedTo
-
 /** Of a fold that has ended: its rows are no tail any more. */
 const hasStaleMoves = (state: State): boolean =>
-  !isRunning(state) && state.movesFrom < state.movesOfFold
+  !isFoldRunning(state) && state.movesFrom < state.movesOfFold
 
 /**
  * Whether a fold is to begin: for the number of rows, for that of their digests, which take memory,
@@ -62,7 +60,7 @@ const hasStaleMoves = (state: State): boolean =>
  */
 function isDue({ tail }: IndexedEnvironment, state: State, { rows }: FoldSizes): boolean {
   const { foldedTo, nextOrdinal, movesOfFold, movesTo } = state
-  if (isRunning(state) || nextOrdinal === foldedTo) return false
+  if (isFoldRunning(state) || nextOrdinal === foldedTo) return false
   return (
     nextOrdinal - foldedTo >= rows ||
     tail.fresh.digests >= rows * foldDigestsPerRow ||
@@ -81,7 +79,7 @@ export const isFoldBehind = ({ tail }: IndexedEnvironment, state: State, { rows 
 /** Whether there is anything to do for steps that nobody's write brings along. */
 export const isFoldLeft = (environment: IndexedEnvironment, state: State, sizes: FoldSizes) =>
   !environment.tail.isDamaged &&
-  (isRunning(state) || hasStaleMoves(state) || isDue(environment, state, sizes))
+  (isFoldRunning(state) || hasStaleMoves(state) || isDue(environment, state, sizes))
 
 function uniquePuts({ uniques: table, tail }: IndexedEnvironment, prefix: number): Put[] {
   const { uniques, rows } = tail.folding
@@ -149,7 +147,7 @@ export function planFold(
     const { nextOrdinal: foldingTo, movesTo: movesOfFold } = state
     return { puts: [], state: { ...state, foldingTo, movesOfFold } }
   }
-  if (!isRunning(state)) return undefined
+  if (!isFoldRunning(state)) return undefined
   try {
     const wanted = Math.min(foldPutsMax, Math.max(sizes.puts, digests * sizes.putsPerDigest))
     return foldDigests(environment, state, wanted)
