@@ -10,12 +10,17 @@ import { applicationAuthenticator, findLiveApplication } from './applications/au
 import { applicationKeyRoutes } from './applications/key-routes.ts'
 import { makeKeyUses, type KeyUses } from './applications/key-uses.ts'
 import { applicationRoutes } from './applications/routes.ts'
-import { hexOf } from './bytes.ts'
 import type { Deps } from './deps.ts'
 import { otherMethods } from './gate/addresses.ts'
 import { makeAnswerBudget, makeBodyBudget } from './gate/budgets.ts'
 import { makeAnswers } from './gate/answers.ts'
-import { makeCrowd, makeRateLimit, makeTally } from './gate/admission.ts'
+import {
+  cacheByGeneration,
+  makeCrowd,
+  makeRateLimit,
+  makeTally,
+  traceIds,
+} from './gate/admission.ts'
 import { documentation } from './documentation/routes.ts'
 import type { Pipeline } from './gate/pipeline.ts'
 import { permissionRoutes } from './permissions/routes.ts'
@@ -28,19 +33,13 @@ import { listRoutes } from './tokens/list-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { startWritingKeyUses } from './upkeep.ts'
 
-/** Unique for this process and every other: a random prefix and a count. */
-function traceIds(deps: Deps): () => string {
-  const prefix = hexOf(deps.randomBytes(8))
-  let count = 0
-  return () => `${prefix}-${(count += 1).toString(36)}`
-}
-
 /** The prefix of a key tells which feature knows it. */
 function authenticatorOf(deps: SessionDeps, { note }: KeyUses): Pipeline['authenticate'] {
   const findApplication = applicationAuthenticator(deps, note)
   const findSession = sessionAuthenticator(deps)
-  return (key, isFresh) =>
-    (key.startsWith(sessionKeyPrefix) ? findSession : findApplication)(key, isFresh)
+  return cacheByGeneration(deps, (key, nowMs) =>
+    (key.startsWith(sessionKeyPrefix) ? findSession : findApplication)(key, nowMs),
+  )
 }
 
 const sessionDepsOf = (deps: Deps): SessionDeps => ({

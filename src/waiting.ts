@@ -1,9 +1,18 @@
 /**
- * Waiting: values that come at once or later, queues with turns, and time that passes.
+ * Waiting: values that come at once or later, queues with turns, the turns of long work, and time
+ * that passes.
  * @module
  */
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { restPerTurn, restMsMax, restMsMin, turningTickMs } from './limits.ts'
+import {
+  bulkTurnMsMax,
+  requestStepsMax,
+  restPerTurn,
+  restMsMax,
+  restMsMin,
+  turnStepsMax,
+  turningTickMs,
+} from './limits.ts'
 
 /*
  * What is there at once, unless something had to be waited for: most requests wait for nothing but
@@ -127,6 +136,80 @@ export function makeTurns(elapsedMs: () => number): Turns {
         waiting.add(ordinal, resolve)
         if (!isGivingTurns) void giveTurns()
       }),
+  }
+}
+
+/*
+ * Pauses of long work: one bulk request must not keep all others waiting.
+ */
+
+/**
+ * @returns a function to call between two pieces of work; what it gives, if anything, is to be
+ *   awaited: then it is time to let others in
+ */
+export function pauses(elapsedMs: () => number): () => Promise<void> | undefined {
+  let sinceMs = elapsedMs()
+  const letOthersIn = async (): Promise<void> => {
+    await setImmediate()
+    sinceMs = elapsedMs()
+  }
+  return () => (elapsedMs() - sinceMs < bulkTurnMsMax ? undefined : letOthersIn())
+}
+
+/*
+ * The work of one request: what it may still evaluate, and when others have their turn.
+ *
+ * Whoever writes expressions and masks decides how much work they are, so they are counted for all
+ * of a request, and go on in the turns that all long work takes one at a time (`Turns`). Work
+ * that takes long for another reason lets others in by time.
+ */
+
+/** Counts the steps of all evaluations of one request. */
+export interface Meter {
+  stepsSpent: number
+  readonly stepsMax: number
+}
+
+export interface Work {
+  readonly meter: Meter
+  /**
+   * To call before the first piece and between two of them; what it gives, if anything, is to be
+   * awaited.
+   */
+  readonly pause: () => Promise<void> | undefined
+}
+
+interface Paced {
+  readonly elapsedMs: () => number
+  readonly turns: Turns
+}
+
+/** Whoever works, as the store knows them. */
+interface Worker {
+  readonly credential: { readonly ordinal: number }
+}
+
+/** @param stepsMax  what is beyond is refused; infinite where the request did not bring the work */
+export function makeWork(
+  { elapsedMs, turns }: Paced,
+  { credential }: Worker,
+  stepsMax: number = requestStepsMax,
+): Work {
+  const meter: Meter = { stepsSpent: 0, stepsMax }
+  const { ordinal } = credential
+  const pause = pauses(elapsedMs)
+  let turnAt = 0
+  let isBegun = false
+  return {
+    meter,
+    pause() {
+      // Short requests that come by the hundred would each do their first piece at once.
+      const isBehind = !isBegun && turns.isWaiting(ordinal)
+      isBegun = true
+      if (meter.stepsSpent - turnAt < turnStepsMax && !isBehind) return pause()
+      turnAt = meter.stepsSpent
+      return turns.next(ordinal)
+    },
   }
 }
 

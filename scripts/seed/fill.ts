@@ -16,9 +16,8 @@ import { insertTokens } from '../../src/tokens/write/insert.ts'
 import type { CreateTokenBody } from '../../src/tokens/schema.ts'
 import { planToken } from '../../src/tokens/write/create.ts'
 import type { Plan } from '../../src/tokens/write/decide.ts'
-import { makeWork } from '../../src/tokens/read/work.ts'
 import { tokenUnique } from '../../src/tokens/record.ts'
-import { makeTurns } from '../../src/waiting.ts'
+import { makeTurns, makeWork } from '../../src/waiting.ts'
 import { cardTerms, requestsOf, type Mix } from './contents.ts'
 import { openRandom, type Random } from './random.ts'
 
@@ -161,10 +160,10 @@ export async function fillVault(options: FillOptions): Promise<Filled> {
     settings: defaultSettings,
   }
   try {
-    const caller = await applicationAuthenticator({ store, keys, now: () => 0 })(options.key)
-    if (caller === undefined) throw new Error('the key of the vault is not known in it')
-    const cardIds = await insertAll(world, caller, options)
-    return { cardIds, cardRow: await measureCards(world, caller, cardIds.slice(0, 100)) }
+    const found = await applicationAuthenticator({ store, keys, now: () => 0 })(options.key, 0)
+    if (found === undefined) throw new Error('the key of the vault is not known in it')
+    const cardIds = await insertAll(world, found.value, options)
+    return { cardIds, cardRow: await measureCards(world, found.value, cardIds.slice(0, 100)) }
   } finally {
     await store.close()
   }

@@ -62,7 +62,7 @@ export async function compareLookUps(folder: string, random: Random): Promise<Co
     ...deps,
     findApplication: (tenantId, id) => findLiveApplication(deps, tenantId, id),
   })
-  const reader = await findApplication(refusals.readerKey)
+  const reader = (await findApplication(refusals.readerKey, deps.now()))?.value
   if (reader === undefined) throw new Error('the reader is no caller')
   const load = async (id: string) => {
     try {
@@ -75,11 +75,11 @@ export async function compareLookUps(folder: string, random: Random): Promise<Co
     groups: [
       {
         title: 'Look-up of an application key',
-        kinds: kindsOf(refusals.applicationKeys, async key => findApplication(key)),
+        kinds: kindsOf(refusals.applicationKeys, async key => findApplication(key, deps.now())),
       },
       {
         title: 'Look-up of a session key',
-        kinds: kindsOf(refusals.sessionKeys, async key => findSession(key)),
+        kinds: kindsOf(refusals.sessionKeys, async key => findSession(key, deps.now())),
       },
       { title: 'Look-up of a token', kinds: kindsOf(refusals.tokenIds, load) },
     ],

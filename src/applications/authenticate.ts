@@ -1,15 +1,14 @@
 /**
  * From an API key, or an id, to the application that it stands for as a caller.
  *
- * A cached caller counts only while the store's generation stands, so that a regenerated, changed
- * or deleted credential is dead on the next request in every process. Source: contract section 13.
+ * A caller that is kept counts only while the store's generation stands, so that a regenerated,
+ * changed or deleted credential is dead on the next request in every process. Source: contract
+ * section 13.
  * @module
  */
 import type { Deps } from '../deps.ts'
-import type { Caller } from '../rules/caller.ts'
-import type { MaybeLater } from '../waiting.ts'
+import type { Caller, LoadCaller } from '../rules/caller.ts'
 import { isExpired } from '../records/rows.ts'
-import { cacheByGeneration } from '../records/generation-cache.ts'
 import type { Digest } from '../store/contract.ts'
 import { heldKeys, isLiveKey, type HeldKey, type KeyRecord } from './keys.ts'
 import {
@@ -65,21 +64,20 @@ const endOfDayMs = (nowMs: number): number => (Math.floor(nowMs / dayMs) + 1) * 
  * decision: a key that expired by itself costs an opening more than an unknown one, until the
  * application is next written: it tells whoever has that key.
  * @param noteUse is told of the key that was found, whenever a caller is not one that is kept
- * @returns a function that gives the live caller of a key, and `undefined` for any other text;
- * whatever that text is, it is looked up
+ * @returns what looks up any text, whatever it is
  */
 export function applicationAuthenticator(
   deps: Reading,
   noteUse?: (record: ApplicationRecord, key: KeyRecord, nowMs: number) => void,
-): (key: string, isFresh?: boolean) => MaybeLater<Caller | undefined> {
-  return cacheByGeneration(deps, async (key, nowMs) => {
+): LoadCaller {
+  return async (key, nowMs) => {
     const digest = keyDigest(deps.keys, key)
     const found = await findLive(deps, digest, nowMs, held => isEqual(held.digest, digest))
     if (found === undefined) return undefined
     noteUse?.(found.record, found.key, nowMs)
     const value = callerOf(found, found.key)
     return { value, keepUntilMs: earliest(value.expiresAtMs, endOfDayMs(nowMs)) }
-  })
+  }
 }
 
 /**

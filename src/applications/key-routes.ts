@@ -16,9 +16,8 @@ import {
 import { apiKeyPattern } from './keys.ts'
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { hooks } from '../gate/hooks.ts'
 import { operation, type Call, type Reply } from '../gate/operation.ts'
-import type { Pipeline } from '../gate/pipeline.ts'
+import { type Pipeline, hooks } from '../gate/pipeline.ts'
 import { idsOf } from './routes.ts'
 
 /*

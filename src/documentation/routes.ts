@@ -13,10 +13,9 @@ import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import type { Exchange } from '../gate/answers.ts'
 import { type Components, failureResponses } from './failures.ts'
-import { hooks } from '../gate/hooks.ts'
 import { answerHeaders, describeRoute, tags } from './openapi.ts'
 import { pathOf } from '../gate/request.ts'
-import { finish, type Pipeline } from '../gate/pipeline.ts'
+import { finish, type Pipeline, hooks } from '../gate/pipeline.ts'
 
 const documentationOf = (basePath: string, components: Components) => ({
   openapi: '3.1.0',

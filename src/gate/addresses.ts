@@ -6,9 +6,8 @@
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
 import type { Exchange } from './answers.ts'
-import { hooks } from './hooks.ts'
 import { pathOf, withoutTrailingSlash } from './request.ts'
-import { finish, type Pipeline } from './pipeline.ts'
+import { finish, type Pipeline, hooks } from './pipeline.ts'
 
 interface Registered {
   readonly method: string

@@ -2,10 +2,17 @@
  * Who is let in: the caller of a live key, within its rate, with the permission.
  * @module
  */
-import { rateBucketsMax, strangersPerTurnMax, traceIdCharsMax } from '../limits.ts'
+import { hexOf } from '../bytes.ts'
+import {
+  credentialCacheEntriesMax,
+  rateBucketsMax,
+  strangersPerTurnMax,
+  traceIdCharsMax,
+} from '../limits.ts'
 import type { Deps } from '../deps.ts'
 import { holdsAnywhere } from '../rules/access.ts'
-import type { Caller } from '../rules/caller.ts'
+import type { Caller, Loaded } from '../rules/caller.ts'
+import type { Store } from '../store/contract.ts'
 import { ApiError, tooManyRequests, unauthenticated } from '../errors.ts'
 import { andThen, type MaybeLater } from '../waiting.ts'
 import { agreedHeader, headerNamesOf, type Params, visibleAscii } from './request.ts'
@@ -138,6 +145,78 @@ export function makeTally(): Tally {
 }
 
 /*
+ * The callers of live keys, kept while the store's generation stands.
+ *
+ * So a change that bumps the generation is seen by the next look-up, in every process that shares
+ * the store. What has expired is looked up like what was never there, so that refusing both costs
+ * the same (contract section 2).
+ *
+ * decision: keys are kept as they are. Digesting them for each request cost 5 % of a read, and who
+ * reads this process's memory finds them in requests too. Only keys that were found live are kept:
+ * these are random, so no caller decides what they are hashed to.
+ */
+
+/** Characters by which a kept key is found: some 46 random bits of base58. */
+const keySlotChars = 8
+
+const holds = ({ keepUntilMs }: Loaded<unknown>, nowMs: number): boolean =>
+  keepUntilMs === undefined || nowMs < keepUntilMs
+
+/** Few keys share their last characters; of those that do, the last one found is kept. */
+const slotOf = (key: string): string => key.slice(-keySlotChars)
+
+/** Takes as long whatever differs: an answer's time says nothing of how much of a key is right. */
+function isSameKey(a: string, b: string): boolean {
+  if (a.length !== b.length) return false
+  let difference = 0
+  for (let i = 0; i < a.length; i += 1) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
+  return difference === 0
+}
+
+interface Entry<T> extends Loaded<T> {
+  readonly key: string
+}
+
+/**
+ * What it gives takes a key, and whether it is to be read anew even if it is kept.
+ * @param load reads the store, for the instant of the look-up; gives `undefined` where there is
+ * nothing, which is not kept
+ */
+export function cacheByGeneration<T>(
+  { store, now }: { readonly store: Pick<Store, 'generation'>; readonly now: () => number },
+  load: (key: string, nowMs: number) => Promise<Loaded<T> | undefined>,
+): (key: string, isFresh?: boolean) => MaybeLater<T | undefined> {
+  let generation = -1
+  let cached = new Map<string, Entry<T>>()
+
+  async function loadAnew(key: string, nowMs: number): Promise<T | undefined> {
+    // What is read under this generation must not land in the map of a later one.
+    const into = cached
+    const loaded = await load(key, nowMs)
+    if (loaded !== undefined && loaded.keepUntilMs !== 0) into.set(slotOf(key), { ...loaded, key })
+    return loaded?.value
+  }
+
+  function findAt(current: number, key: string, isFresh: boolean): MaybeLater<T | undefined> {
+    if (current !== generation || cached.size >= credentialCacheEntriesMax) {
+      generation = current
+      cached = new Map()
+    }
+    const nowMs = now()
+    const known = isFresh ? undefined : cached.get(slotOf(key))
+    if (known !== undefined && isSameKey(known.key, key) && holds(known, nowMs)) return known.value
+    return loadAnew(key, nowMs)
+  }
+
+  return (key, isFresh = false) => {
+    const current = store.generation()
+    return current instanceof Promise
+      ? current.then(known => findAt(known, key, isFresh))
+      : findAt(current, key, isFresh)
+  }
+}
+
+/*
  * Who may ask for what: the caller of a key, within its rate, with a permission that it holds.
  *
  * Source: contract section 2.
@@ -158,6 +237,13 @@ export interface Asking {
   readonly route: Route
   readonly request: Request
   readonly params: Params
+}
+
+/** Unique for this process and every other: a random prefix and a count. */
+export function traceIds({ randomBytes }: Deps): () => string {
+  const prefix = hexOf(randomBytes(8))
+  let count = 0
+  return () => `${prefix}-${(count += 1).toString(36)}`
 }
 
 /** Taken from the request when it is short visible ASCII, else made (contract section 1). */

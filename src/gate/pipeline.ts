@@ -12,6 +12,7 @@
  * come, if that took any time.
  * @module
  */
+import { Elysia } from 'elysia'
 import { callerNowMs, shortBodyBytesMax } from '../limits.ts'
 import type { Caller } from '../rules/caller.ts'
 import { andThen, orElse, type MaybeLater } from '../waiting.ts'
@@ -20,6 +21,7 @@ import {
   admit,
   callerNow,
   itemCounter,
+  traceIdOf,
   type Asking,
   type Crowd,
   type Origins,
@@ -44,7 +46,7 @@ import {
   type Prepared,
   type Runner,
 } from './idempotency.ts'
-import { assertNoContentCoding, type Params } from './request.ts'
+import { assertAddress, assertNoContentCoding, readParams, type Params } from './request.ts'
 import type { Operation, Perform, Reply, Route } from './operation.ts'
 import { toApiError } from './problem.ts'
 
@@ -138,7 +140,7 @@ export function finish(pipeline: Pipeline, exchange: Exchange, response: Respons
 }
 
 /** Ends an exchange by an error of the closed union. */
-export const refuse = (pipeline: Pipeline, exchange: Exchange, thrown: unknown): Response =>
+const refuse = (pipeline: Pipeline, exchange: Exchange, thrown: unknown): Response =>
   finish(pipeline, exchange, pipeline.answers.problem(exchange, toApiError(thrown)))
 
 /** What one request takes until it is answered. */
@@ -233,7 +235,7 @@ function beginAs(
  * Admits the caller of one request, and reads what came with it.
  * @returns what its handler gets; what goes wrong is thrown
  */
-export function begin(
+function begin(
   pipeline: Pipeline,
   route: Route,
   exchange: Exchange,
@@ -243,4 +245,102 @@ export function begin(
   const caller = admit(pipeline, asking)
   if (!(caller instanceof Promise)) return beginAs(pipeline, asking, exchange, caller)
   return caller.then(later => beginAs(pipeline, asking, exchange, later))
+}
+
+/*
+ * The same as hooks of the framework: the macros `operation` and `page` begin an exchange and check
+ * the address, and the first of them also admits and reads.
+ *
+ * A request that is refused ends before its handler, by an answer and not by an error: thrown
+ * through the framework, a refusal of a wrong key takes a third more processor time, and hooks of a
+ * host would have errors to answer that are not theirs.
+ */
+
+/** What a hook is given. */
+interface Hooked {
+  readonly request: Request
+  /** The pattern under which the route was registered, with every prefix. */
+  readonly route: string
+}
+
+/** HEAD is GET, of which the server sends no body (RFC 9110 section 9.3.2). */
+const readAs = (method: string): string => (method === 'HEAD' ? 'GET' : method)
+
+/** It must be finished. */
+export function makeExchange(pipeline: Pipeline, request: Request): Exchange {
+  pipeline.tally.enter()
+  return { request, traceId: traceIdOf(pipeline, request), isAdmitted: false, isBodyRead: false }
+}
+
+/** The operation where it was first asked for; prefixes of a host are part of its path. */
+function makeRoute(operation: Operation, basePath: string) {
+  let known: Route | undefined
+  return ({ method }: Request, pattern: string): Route => {
+    const path = pattern.startsWith(basePath) ? pattern.slice(basePath.length) : pattern
+    return (known ??= { ...operation, method: readAs(method), path })
+  }
+}
+
+/** Not a name, since a host may have given any name to something of its own. */
+const refusal = Symbol('refusal')
+
+/** What a request that was refused leaves in the place of what its handler would get. */
+interface Refused {
+  readonly [refusal]?: Response
+}
+
+/** The type is that of what a handler gets, since none runs after a refusal. */
+const refused = (pipeline: Pipeline, exchange: Exchange, thrown: unknown): never =>
+  ({ [refusal]: refuse(pipeline, exchange, thrown) }) satisfies Refused as never
+
+const answerRefused = (context: object): never => (context as Refused)[refusal] as never
+
+/**
+ * Whether a request came in by a server, and not from within the process. By a socket of the file
+ * system all are taken to, as nothing tells; so is one whose connection has ended.
+ */
+const hasSent = (server: Bun.Server<unknown> | null, request: Request): boolean =>
+  server?.port === undefined || request.signal.aborted || server.requestIP(request) !== null
+
+export function hooks(pipeline: Pipeline) {
+  const { deps, operations, server } = pipeline
+  return new Elysia()
+    .onStart(({ server: listening }) => {
+      server.origins = listening ?? undefined
+      server.hasSent = request => hasSent(listening, request)
+    })
+    .macro({
+      operation: (operation: Operation) => {
+        const routeOf = makeRoute(operation, deps.settings.basePath)
+        operations.set(operation.name, operation)
+        return {
+          detail: { operationId: operation.name },
+          resolve({ request, route }: Hooked): MaybeLater<{ perform: Perform }> {
+            const exchange = makeExchange(pipeline, request)
+            return orElse(
+              () => {
+                assertAddress(request, server)
+                const params = readParams(route, request)
+                return begin(pipeline, routeOf(request, route), exchange, params)
+              },
+              thrown => refused(pipeline, exchange, thrown),
+            )
+          },
+          beforeHandle: answerRefused,
+        }
+      },
+      page: (_isPage: true) => ({
+        resolve({ request, route }: Hooked): { exchange: Exchange } {
+          const exchange = makeExchange(pipeline, request)
+          try {
+            assertAddress(request, server)
+            readParams(route, request)
+            return { exchange }
+          } catch (thrown) {
+            return refused(pipeline, exchange, thrown)
+          }
+        },
+        beforeHandle: answerRefused,
+      }),
+    })
 }

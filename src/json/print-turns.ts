@@ -6,7 +6,7 @@
  * @module
  */
 import { jsonTurnChars } from '../limits.ts'
-import { measureJson } from '../language/expression/values.ts'
+import { measureJson } from '../language/expression/run.ts'
 import {
   isJsonArray,
   isJsonObject,

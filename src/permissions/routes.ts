@@ -14,9 +14,8 @@ import {
   type Permission,
 } from '../rules/permissions.ts'
 import { invalid } from '../errors.ts'
-import { hooks } from '../gate/hooks.ts'
 import { operation } from '../gate/operation.ts'
-import type { Pipeline } from '../gate/pipeline.ts'
+import { type Pipeline, hooks } from '../gate/pipeline.ts'
 import type { QueryParameters } from '../gate/request.ts'
 
 const descriptions: Readonly<Record<Permission, string>> = {

@@ -26,3 +26,13 @@ export interface Caller {
   /** Which key of the application it is; 0 of a session. */
   readonly keyNumber: number
 }
+
+/** What a key leads to, and how long it does. */
+export interface Loaded<T> {
+  readonly value: T
+  /** Unix milliseconds from which it is loaded anew; 0: each time; `undefined`: never. */
+  readonly keepUntilMs: number | undefined
+}
+
+/** The live caller of a key at an instant; `undefined` for any other text. */
+export type LoadCaller = (key: string, nowMs: number) => Promise<Loaded<Caller> | undefined>

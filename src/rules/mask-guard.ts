@@ -4,9 +4,9 @@
  */
 import { countDigits } from './digits.ts'
 import { bindTemplate, compileTemplate } from '../language/expression/compile.ts'
-import { assertAffordable, startRun, type Meter } from '../language/expression/run.ts'
+import { assertAffordable, startRun, scalarTextOf } from '../language/expression/run.ts'
+import type { Meter } from '../waiting.ts'
 import type { FilterCall, Operand, Output, Path, PathStep } from '../language/expression/tree.ts'
-import { scalarTextOf } from '../language/expression/values.ts'
 import { placeProbeStepsMax, maskNumberOutputsMax } from '../limits.ts'
 import { type Json, isJsonArray, isJsonObject } from '../json/json.ts'
 import { binDigitsOf, lastDigits } from '../language/expression/filters/card.ts'

@@ -10,14 +10,8 @@
 import { invalid } from '../errors.ts'
 import { maskDepthMax, maskHiddenDigitsMin, maskProbeStepsMax, maskValuesMax } from '../limits.ts'
 import { compileTemplate } from '../language/expression/compile.ts'
-import {
-  assertAffordable,
-  spend,
-  startRun,
-  type Meter,
-  type Run,
-} from '../language/expression/run.ts'
-import { assertOutputFits, scalarTextOf } from '../language/expression/values.ts'
+import { assertAffordable, spend, startRun, type Run, assertOutputFits, scalarTextOf } from '../language/expression/run.ts'
+import type { Meter } from '../waiting.ts'
 import { digitsIn } from './digits.ts'
 import { digitsAt, digitsChanger, hidesDigits } from './hidden-digits.ts'
 import {

@@ -12,11 +12,9 @@
  * @module
  */
 import type { Grants } from '../rules/access.ts'
-import type { Caller } from '../rules/caller.ts'
+import type { Caller, LoadCaller } from '../rules/caller.ts'
 import { grantsWithin } from '../rules/grants.ts'
-import type { MaybeLater } from '../waiting.ts'
 import { isExpired, inNoStore } from '../records/rows.ts'
-import { cacheByGeneration } from '../records/generation-cache.ts'
 import type { Row } from '../store/contract.ts'
 import type { SessionDeps } from './deps.ts'
 import {
@@ -84,15 +82,9 @@ function sealStandIn(deps: SessionDeps): Row {
   return inNoStore(sealSession(deps, record, uniques, 1))
 }
 
-/**
- * @returns a function that gives the live caller of a session key, and `undefined` for any other
- * text
- */
-export function sessionAuthenticator(
-  deps: SessionDeps,
-): (key: string, isFresh?: boolean) => MaybeLater<Caller | undefined> {
+export function sessionAuthenticator(deps: SessionDeps): LoadCaller {
   const standIn = sealStandIn(deps)
-  return cacheByGeneration(deps, async (key, nowMs) => {
+  return async (key, nowMs) => {
     const found = await deps.store.find(sessionKeyDigest(deps.keys, key))
     const stands = found !== undefined && !isExpired(found, nowMs)
     const session = unsealSession(deps.keys, stands ? found : standIn)
@@ -101,5 +93,5 @@ export function sessionAuthenticator(
     if (!isStanding || value === undefined) return undefined
     const isFinal = session.record.authorization !== undefined
     return { value, keepUntilMs: isFinal ? value.expiresAtMs : 0 }
-  })
+  }
 }

@@ -9,7 +9,6 @@ import type { Deps } from '../deps.ts'
 import { type Json, printJson } from '../json/json.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { readEnvelope } from '../gate/bodies.ts'
-import { hooks } from '../gate/hooks.ts'
 import {
   operation,
   type Call,
@@ -17,7 +16,7 @@ import {
   type Repetition,
   type Reply,
 } from '../gate/operation.ts'
-import type { Pipeline } from '../gate/pipeline.ts'
+import { type Pipeline, hooks } from '../gate/pipeline.ts'
 import { describeError } from '../gate/problem.ts'
 import type { QueryParameters } from '../gate/request.ts'
 import { bulkLeavesMax } from '../limits.ts'

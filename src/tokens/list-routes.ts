@@ -7,9 +7,8 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { TextMap } from '../maps.ts'
 import { invalid } from '../errors.ts'
-import { hooks } from '../gate/hooks.ts'
 import { operation, type Call, type Reply } from '../gate/operation.ts'
-import type { Pipeline } from '../gate/pipeline.ts'
+import { type Pipeline, hooks } from '../gate/pipeline.ts'
 import {
   printPage,
   printStretch,

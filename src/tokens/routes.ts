@@ -5,9 +5,8 @@
  */
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { hooks } from '../gate/hooks.ts'
 import { operation, type Call, type Repetition, type Reply } from '../gate/operation.ts'
-import type { Pipeline } from '../gate/pipeline.ts'
+import { type Pipeline, hooks } from '../gate/pipeline.ts'
 import { andThen, type MaybeLater } from '../waiting.ts'
 import type { Answer } from './write/decide.ts'
 import { createToken } from './write/create.ts'

@@ -13,9 +13,19 @@ import { ownText, makeTextCache, type TextCache } from '../../maps.ts'
 import type { FilterDefinition, Step } from './filters/definition.ts'
 import { findFilter } from './filters/table.ts'
 import { parseTemplate } from './parse.ts'
-import { resolve, spend, type Run, startRun, type Scope } from './run.ts'
+import {
+  resolve,
+  spend,
+  type Run,
+  startRun,
+  type Scope,
+  assertOutputFits,
+  assertTextFits,
+  jsonOf,
+  textOf,
+  type Value,
+} from './run.ts'
 import type { FilterCall, Output, Template, TemplateUse } from './tree.ts'
-import { assertOutputFits, assertTextFits, jsonOf, textOf, type Value } from './values.ts'
 
 export interface CompiledTemplate {
   /** Names neither data nor metadata: has the same value for every token. */

@@ -1,10 +1,10 @@
 /**
- * The files of a store: tables, options, format, and facts about the store itself.
+ * The files of a store: tables, options, format, puts, and facts about the store itself.
  * @module
  */
 import { ApiError, assertStored } from '../../errors.ts'
 import { open, type Database, type RootDatabase } from 'lmdb'
-import { digestPrefixes, mapBytes, readersMax } from '../../limits.ts'
+import { digestPrefixes, mapBytes, readersMax, stagedBytesMax } from '../../limits.ts'
 import { utf8, readU48, u48Bytes, writeU48 } from '../../bytes.ts'
 import { ownerOnlyFile, syncFolder } from '../../files.ts'
 
@@ -97,6 +97,48 @@ export function openTables<Name extends string>(
 
 /** As `openTables`, of all of them. */
 export const openEnvironment = (path: string): Environment => openTables(path, tableNames)
+
+/*
+ * Puts: what a transaction hands to the engine.
+ */
+
+/** One put, or the removal of a key. */
+export interface Put {
+  readonly table: Table
+  readonly key: Uint8Array
+  readonly value: Uint8Array | undefined
+  /** The key comes after all that are there, and after those of the steps before. */
+  readonly isLast?: boolean
+}
+
+/** Larger values are few, and go as they are. */
+const staging = new Uint8Array(stagedBytesMax)
+
+/**
+ * The same bytes for a put, which copies them: the engine's binding looks up the address of each
+ * buffer that it has not met, and that costs as much as the put.
+ */
+function staged(value: Uint8Array): Uint8Array {
+  if (value.length > stagedBytesMax) return value
+  staging.set(value)
+  return new Uint8Array(staging.buffer, 0, value.length)
+}
+
+/**
+ * The engine splits a full page so that its last entry moves along, unless it is told that the new
+ * one comes after all: of rows, where six or seven fill a page, that would be one less in each.
+ * Told so wrongly it puts nothing, and says false. `assertSafeState` has checked that it is not
+ * wrong, but a row that was answered must not hang on that.
+ */
+export function takePut({ table, key, value, isLast = false }: Put): void {
+  if (value === undefined) {
+    table.removeSync(key)
+    return
+  }
+  const bytes = staged(value)
+  const isPut: unknown = isLast && table.putSync(key, bytes, { append: true })
+  if (isPut !== true) table.putSync(key, bytes)
+}
 
 /*
  * The table of facts about the store itself: two keys of ASCII text.

@@ -11,7 +11,7 @@ import type { Caller } from '../../rules/caller.ts'
 import { makeRoom, type Housed } from '../../records/rows.ts'
 import { walkRows, type Walk } from '../../records/walk-rows.ts'
 import { isExact, type Bounds } from './bounds.ts'
-import { pauses } from '../read/work.ts'
+import { pauses } from '../../waiting.ts'
 import { unsealToken, type StoredToken } from '../record.ts'
 
 /*

@@ -19,7 +19,7 @@ import { bulkAnswerCharsMax, bulkLeavesMax } from '../../limits.ts'
 import type { Housed } from '../../records/rows.ts'
 import { loadToken } from './load.ts'
 import { shownData } from './view.ts'
-import { makeWork, type Work } from './work.ts'
+import { makeWork, type Work } from '../../waiting.ts'
 
 /*
  * References to tokens inside other JSON: `{{ <token id> }}` and `{{ <token id> | filters }}`.

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Meter } from '../../language/expression/run.ts'
+import type { Meter } from '../../waiting.ts'
 import { parseJson } from '../../json/parse.ts'
 import type { Json } from '../../json/json.ts'
 import { showsAnything } from '../../rules/mask.ts'

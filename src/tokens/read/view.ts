@@ -6,7 +6,8 @@
  */
 import { type Grants, type Transform, seesAllData } from '../../rules/access.ts'
 import { printInstantUtc } from '../../rules/instants.ts'
-import { startRun, type Meter } from '../../language/expression/run.ts'
+import { startRun } from '../../language/expression/run.ts'
+import type { Meter } from '../../waiting.ts'
 import { parseJson, parseStoredJson } from '../../json/parse.ts'
 import { printJson, type Json } from '../../json/json.ts'
 import { applyMask } from '../../rules/mask.ts'

@@ -8,14 +8,14 @@
 import { fingerprint, type KeyScope } from '../../crypto/keyring.ts'
 import { normaliseContainer } from '../../rules/access.ts'
 import { compileTemplate, evaluateTemplate } from '../../language/expression/compile.ts'
-import { assertAffordable, type Meter, type Scope } from '../../language/expression/run.ts'
+import { assertAffordable, type Scope } from '../../language/expression/run.ts'
 import type { Instant } from '../../rules/instants.ts'
 import { type Json, printCanonicalJson, printJson } from '../../json/json.ts'
 import { assertMaskHidesNumber, checkMask } from '../../rules/mask.ts'
 import { normaliseMetadata, assertNoCardNumber } from '../../rules/clear-text.ts'
 import type { TokenType } from '../../rules/token-types.ts'
 import { ApiError, invalid } from '../../errors.ts'
-import type { MaybeLater } from '../../waiting.ts'
+import type { MaybeLater, Work, Meter } from '../../waiting.ts'
 import {
   containersMax,
   maskCharsMax,
@@ -26,7 +26,6 @@ import {
 import type { Settings } from '../../settings.ts'
 import { type TokenContents, defaultMaskTextOf, type TokenRecord } from '../record.ts'
 import { isShownByMask } from '../read/shown-mask.ts'
-import type { Work } from '../read/work.ts'
 
 /** What a token is to be, before it is checked. Absent members mean none, or the type's default. */
 export interface Draft {

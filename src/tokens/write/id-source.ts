@@ -17,13 +17,8 @@ import { maskHiddenDigitsMin, aliasRedrawsMax, idStepsMax } from '../../limits.t
 import { uuidOf } from '../../bytes.ts'
 import type { Deps } from '../../deps.ts'
 import { compileTemplate, type CompiledTemplate } from '../../language/expression/compile.ts'
-import {
-  assertAffordable,
-  startRun,
-  type Meter,
-  type Scope,
-} from '../../language/expression/run.ts'
-import { scalarTextOf } from '../../language/expression/values.ts'
+import { assertAffordable, startRun, type Scope, scalarTextOf } from '../../language/expression/run.ts'
+import type { Meter } from '../../waiting.ts'
 import { assertTokenId } from '../../rules/token-ids.ts'
 import { ApiError, invalid } from '../../errors.ts'
 

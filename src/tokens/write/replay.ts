@@ -9,7 +9,7 @@
 import type { Deps } from '../../deps.ts'
 import { atMostMask, decideTransform, lesserOf, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
-import type { Meter } from '../../language/expression/run.ts'
+import type { Meter } from '../../waiting.ts'
 import type { Effect } from '../../records/rows.ts'
 import { spendUpdate } from '../find/guesses.ts'
 import { showEqual, type Answer } from './decide.ts'

@@ -16,14 +16,13 @@ import { listLeaves, pathBelow, printFrame, type IsLeaf, type Leaf } from '../..
 import { tokenTypeOf } from '../../rules/token-types.ts'
 import { ApiError, invalid, type ErrorKind, type FieldErrors } from '../../errors.ts'
 import { bulkLeavesMax, bulkAnswerCharsMax } from '../../limits.ts'
-import { orElse, type MaybeLater } from '../../waiting.ts'
+import { orElse, type MaybeLater, makeWork, type Work } from '../../waiting.ts'
 import type { Effect, Housed } from '../../records/rows.ts'
 import type { Answer, Plan } from './decide.ts'
 import { insertTokens, type Outcome } from './insert.ts'
 import { itemOf, recreateAnswer, type KeptItem, type Past } from './replay.ts'
 import type { CreateTokenBody } from '../schema.ts'
 import { planToken } from './create.ts'
-import { makeWork, type Work } from '../read/work.ts'
 
 /** Checks the shape of a create request. @throws ApiError `invalid_request` with every fault */
 export type ReadRequest = (request: JsonObject) => CreateTokenBody

@@ -28,7 +28,7 @@ import type { TokenChanges } from '../schema.ts'
 import { reachOf, type Reach } from '../find/visibility.ts'
 import { sealToken, tokenUnique, type TokenRecord } from '../record.ts'
 import { viewWritten, type Extras } from '../read/view.ts'
-import { makeWork } from '../read/work.ts'
+import { makeWork } from '../../waiting.ts'
 
 /** `null` clears, absent keeps, anything else is merged into what stands. */
 function mergeOptional(standing: string | undefined, patch: Json | undefined): Json | undefined {

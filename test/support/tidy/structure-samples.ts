@@ -72,7 +72,7 @@ const layers: readonly Sample[] = [
     files: {
       'src/store/lmdb/open.ts': `import { open } from 'lmdb'\nimport 'node:fs'`,
       'src/crypto/seal.ts': `import 'sodium-native'\nimport '@noble/hashes/sha2.js'`,
-      'src/gate/hooks.ts': `import 'elysia'`,
+      'src/gate/pipeline.ts': `import 'elysia'`,
       'src/documentation/routes.ts': `import 'elysia'\nimport 'swagger-ui-dist/swagger-ui.css'`,
       'src/tokens/schema.ts': `import '@sinclair/typebox/compiler'`,
       'src/cli/serve.ts': `import 'commander'\nimport 'bun'`,

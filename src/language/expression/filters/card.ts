@@ -8,8 +8,7 @@
 import { present } from '../../../errors.ts'
 import { countDigits, digitsIn, isDigitCode } from '../../../rules/digits.ts'
 import type { Json } from '../../../json/json.ts'
-import { pick, failed, type Run } from '../run.ts'
-import { jsonOf, scalarTextOf } from '../values.ts'
+import { pick, failed, type Run, jsonOf, scalarTextOf } from '../run.ts'
 import {
   characterRule,
   checkedTextRule,

@@ -7,8 +7,7 @@ import { padLengthMax } from '../../../limits.ts'
 import { parseInstant, dayMs } from '../../../rules/instants.ts'
 import { isExactNumber, type Json } from '../../../json/json.ts'
 import { nearestDouble } from '../numbers.ts'
-import { failed, spend, type Run } from '../run.ts'
-import { jsonOf } from '../values.ts'
+import { failed, spend, type Run, jsonOf } from '../run.ts'
 import { checkedTextRule, textAt, type FilterDefinition } from './definition.ts'
 
 /*

@@ -6,8 +6,7 @@
  * @module
  */
 import { invariant, present } from '../../../errors.ts'
-import { type Value, countCodePoints } from '../values.ts'
-import { resolve, type Source, type Run } from '../run.ts'
+import { resolve, type Source, type Run, type Value, countCodePoints } from '../run.ts'
 import type { Flag, Operand, Scalar } from '../tree.ts'
 
 export type Step = (input: Value, run: Run) => Value

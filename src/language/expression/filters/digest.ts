@@ -7,8 +7,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { present } from '../../../errors.ts'
-import { spend } from '../run.ts'
-import { demandText } from '../values.ts'
+import { spend, demandText } from '../run.ts'
 import { choiceRule, nameRule, textAt, type FilterDefinition } from './definition.ts'
 
 const algorithms: ReadonlyMap<string, string> = new Map([

@@ -6,8 +6,7 @@
  * @module
  */
 import { present } from '../../../errors.ts'
-import { failed, spend, type Run } from '../run.ts'
-import { assertTextFits } from '../values.ts'
+import { failed, spend, type Run, assertTextFits } from '../run.ts'
 import { textFilter } from './text.ts'
 
 const entities: Readonly<Record<string, string>> = {

@@ -7,8 +7,7 @@
 import { ApiError } from '../../../errors.ts'
 import { findValues } from '../json-path/evaluate.ts'
 import { parseJsonPath } from '../json-path/parse.ts'
-import { failed } from '../run.ts'
-import { jsonOf } from '../values.ts'
+import { failed, jsonOf } from '../run.ts'
 import { checkedTextRule, textAt, type FilterDefinition } from './definition.ts'
 
 /**

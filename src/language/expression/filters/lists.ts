@@ -8,7 +8,12 @@
  */
 import { isExactNumber, isJsonArray, type Json, canonicalNumberText } from '../../../json/json.ts'
 import { TextMap } from '../../../maps.ts'
+import { isSameNumber, type JsonNumber } from '../numbers.ts'
 import {
+  pickAll,
+  resolve,
+  spend,
+  type Run,
   countCodePoints,
   indexAfter,
   indexBeforeLast,
@@ -20,9 +25,7 @@ import {
   spendOnNumber,
   spendOnWalk,
   textOf,
-} from '../values.ts'
-import { isSameNumber, type JsonNumber } from '../numbers.ts'
-import { pickAll, resolve, spend, type Run } from '../run.ts'
+} from '../run.ts'
 import { anyValue, nameRule, sourceAt, textAt, type FilterDefinition } from './definition.ts'
 
 /** Steps for each item that is looked at or moved. */

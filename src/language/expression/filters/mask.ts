@@ -8,14 +8,15 @@
  */
 import { revealCharsMax, padLengthMax } from '../../../limits.ts'
 import {
+  spend,
+  type Run,
   countCodePoints,
   indexAfter,
   indexBeforeLast,
   demandText,
   spendOnWalk,
   type Value,
-} from '../values.ts'
-import { spend, type Run } from '../run.ts'
+} from '../run.ts'
 import {
   characterRule,
   integerAt,

@@ -2,8 +2,15 @@
  * Filters that calculate, and filters that change a type.
  * @module
  */
-import { resolve, failed, type Run } from '../run.ts'
-import { numberOf, canonicalTextOf, jsonOf, scalarTextOf } from '../values.ts'
+import {
+  resolve,
+  failed,
+  type Run,
+  numberOf,
+  canonicalTextOf,
+  jsonOf,
+  scalarTextOf,
+} from '../run.ts'
 import {
   anyValue,
   flagAt,

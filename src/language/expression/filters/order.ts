@@ -7,8 +7,7 @@
  */
 import { isExactNumber, type Json } from '../../../json/json.ts'
 import { nearestDouble } from '../numbers.ts'
-import { pickAll, spend, type Run } from '../run.ts'
-import { listOf, textOf } from '../values.ts'
+import { pickAll, spend, type Run, listOf, textOf } from '../run.ts'
 import { nameRule, textAt, type FilterDefinition } from './definition.ts'
 
 /** What an item is ordered by: first its rank, then its value, which is a number or text. */

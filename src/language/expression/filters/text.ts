@@ -7,6 +7,9 @@
  */
 import type { Json } from '../../../json/json.ts'
 import {
+  resolve,
+  spend,
+  type Run,
   countCodePoints,
   indexAfter,
   assertTextFits,
@@ -15,8 +18,7 @@ import {
   spendOnText,
   spendOnWalk,
   textOf,
-} from '../values.ts'
-import { resolve, spend, type Run } from '../run.ts'
+} from '../run.ts'
 import { anyValue, sourceAt, type FilterDefinition } from './definition.ts'
 
 /** A filter over text without arguments. */

@@ -10,8 +10,7 @@ import {
   type JsonObject,
 } from '../../../json/json.ts'
 import { isSameNumber, nearestDouble, type JsonNumber } from '../numbers.ts'
-import { spend, type Run } from '../run.ts'
-import { spendOnNumber, countCodePoints } from '../values.ts'
+import { spend, type Run, spendOnNumber, countCodePoints } from '../run.ts'
 import type {
   Operator,
   Comparable,

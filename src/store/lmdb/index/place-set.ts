@@ -7,11 +7,11 @@
  * Source: the idea of roaring bitmaps (Chambi and others, 2014).
  * @module
  */
-import { chunkArrayEntriesMax, chunkOrdinals, listedPlacesMax } from '../../../limits.ts'
+import { chunkArrayEntriesMax, chunkOrdinals } from '../../../limits.ts'
 import { assertStored } from '../../../errors.ts'
 
 type SmallSet = Uint16Array
-type Bitmap = Uint32Array
+export type Bitmap = Uint32Array
 export type PlaceSet = SmallSet | Bitmap
 
 const wordBits = 32
@@ -38,7 +38,7 @@ export function countOf(set: PlaceSet): number {
 }
 
 /** Index of the first entry that is not below `low`. */
-function lowerBound(set: SmallSet, low: number): number {
+export function lowerBound(set: SmallSet, low: number): number {
   let from = 0
   let to = set.length
   while (from < to) {
@@ -96,7 +96,7 @@ export function copyToBitmap(set: PlaceSet): Bitmap {
   return bitmap
 }
 
-function addPlaces(bitmap: Bitmap, places: ArrayLike<number>): void {
+export function addPlaces(bitmap: Bitmap, places: ArrayLike<number>): void {
   for (let i = 0; i < places.length; i += 1) {
     const low = places[i] ?? 0
     bitmap[low >>> 5] = (bitmap[low >>> 5] ?? 0) | (1 << (low & 31))
@@ -239,45 +239,6 @@ export function pickNewest(set: PlaceSet, below: number, skip: number, limit: nu
   if (isBitmap(set)) return below > 0 ? pickFromBitmap(set, below, skip, limit) : []
   const to = Math.max(0, lowerBound(set, below) - skip)
   return Array.from(set.subarray(Math.max(0, to - limit), to)).reverse()
-}
-
-/*
- * Places that grow one by one: a number while there is one, as most terms have one row; a list;
- * and a bitmap where making a set of the list would cost more. These are changed in place.
- */
-
-export type Places = number | number[] | Bitmap
-
-/** @param places of which none is the new one; `undefined` for none at all */
-export function addPlace(places: Places | undefined, low: number): Places {
-  if (places === undefined) return low
-  if (places instanceof Uint32Array) {
-    addPlaces(places, [low])
-    return places
-  }
-  const list = typeof places === 'number' ? [places] : places
-  const last = list.at(-1) ?? -1
-  if (low > last) list.push(low)
-  else list.splice(lowerBound(new Uint16Array(list), low), 0, low)
-  return list.length <= listedPlacesMax ? list : copyToBitmap(new Uint16Array(list))
-}
-
-/** @returns what is left; `undefined` for nothing */
-export function dropPlace(places: Places | undefined, low: number): Places | undefined {
-  if (typeof places === 'number') return places === low ? undefined : places
-  if (places instanceof Uint32Array) {
-    places[low >>> 5] = (places[low >>> 5] ?? 0) & ~(1 << (low & 31))
-    return places
-  }
-  const rest = places?.filter(place => place !== low)
-  return rest?.length === 0 ? undefined : rest
-}
-
-/** As a set: good until the places change. */
-export function placeSetOf(places: Places | undefined): PlaceSet {
-  if (places === undefined) return emptySet
-  if (places instanceof Uint32Array) return places
-  return typeof places === 'number' ? Uint16Array.of(places) : new Uint16Array(places)
 }
 
 /*

@@ -2,13 +2,17 @@
  * Postings: which ordinals a term has, in chunks of 65,536, counted and changed.
  * @module
  */
-import { chunkOrdinals, countKeyPiecesMax, keptCountsMax, termBytes } from '../../../limits.ts'
+import { chunkOrdinals, countKeyPiecesMax, keptCountsMax, listedPlacesMax, termBytes } from '../../../limits.ts'
 import { assertStored } from '../../../errors.ts'
 import { readU32, u48Bytes, writeU32 } from '../../../bytes.ts'
 import { keyOf, type KeyedRow } from '../../checks.ts'
 import type { Query } from '../../contract.ts'
 import type { RangeOptions } from 'lmdb'
 import {
+  addPlaces,
+  copyToBitmap,
+  lowerBound,
+  type Bitmap,
   decodePlaceSet,
   emptySet,
   type PlaceSet,
@@ -83,6 +87,45 @@ export const deadlinesOfStore = ({ deadlines }: Environment): Postings => ({
     return { shared: key.subarray(0, u48Bytes), chunk: readU32(key, u48Bytes) }
   },
 })
+
+/*
+ * Places that grow one by one: a number while there is one, as most terms have one row; a list;
+ * and a bitmap where making a set of the list would cost more. These are changed in place.
+ */
+
+export type Places = number | number[] | Bitmap
+
+/** @param places of which none is the new one; `undefined` for none at all */
+export function addPlace(places: Places | undefined, low: number): Places {
+  if (places === undefined) return low
+  if (places instanceof Uint32Array) {
+    addPlaces(places, [low])
+    return places
+  }
+  const list = typeof places === 'number' ? [places] : places
+  const last = list.at(-1) ?? -1
+  if (low > last) list.push(low)
+  else list.splice(lowerBound(new Uint16Array(list), low), 0, low)
+  return list.length <= listedPlacesMax ? list : copyToBitmap(new Uint16Array(list))
+}
+
+/** @returns what is left; `undefined` for nothing */
+export function dropPlace(places: Places | undefined, low: number): Places | undefined {
+  if (typeof places === 'number') return places === low ? undefined : places
+  if (places instanceof Uint32Array) {
+    places[low >>> 5] = (places[low >>> 5] ?? 0) & ~(1 << (low & 31))
+    return places
+  }
+  const rest = places?.filter(place => place !== low)
+  return rest?.length === 0 ? undefined : rest
+}
+
+/** As a set: good until the places change. */
+export function placeSetOf(places: Places | undefined): PlaceSet {
+  if (places === undefined) return emptySet
+  if (places instanceof Uint32Array) return places
+  return typeof places === 'number' ? Uint16Array.of(places) : new Uint16Array(places)
+}
 
 /*
  * How many ordinals of a chunk match a query, kept from one page to the next: the total of a list

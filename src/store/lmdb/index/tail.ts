@@ -25,9 +25,9 @@ import {
   isSoundHeader,
   type RowVersion,
 } from '../layout.ts'
-import { addPlace, dropPlace, placeSetOf, unite, type PlaceSet, type Places } from './place-set.ts'
+import { unite, type PlaceSet } from './place-set.ts'
 import { makeLiveChunks, type LiveChunks } from './live-chunks.ts'
-import { chunkOf, lowOf } from './postings.ts'
+import { chunkOf, lowOf, addPlace, dropPlace, placeSetOf, type Places } from './postings.ts'
 
 /** What leads to the rows of a range of ordinals. Maps of digests stand by their first byte. */
 interface Segment {

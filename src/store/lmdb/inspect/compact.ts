@@ -12,8 +12,13 @@ import { join } from 'node:path'
 import { compactBatchBytes } from '../../../limits.ts'
 import { equalDigests } from '../../checks.ts'
 import { assertStored } from '../../../errors.ts'
-import { openEnvironment, tableNames, type Environment, type Table } from '../environment.ts'
-import { takePut } from '../write/put.ts'
+import {
+  openEnvironment,
+  tableNames,
+  type Environment,
+  type Table,
+  takePut,
+} from '../environment.ts'
 import { ownerOnlyFolder } from '../../../files.ts'
 
 /** What the engine tells of a table; its types leave it open. */

@@ -20,11 +20,19 @@ import {
   rewriteMeta,
   stateKey,
   type Environment,
+  takePut,
+  type Put,
 } from '../environment.ts'
-import { encodePlaceSet, addPlace, placeSetOf, type Places } from '../index/place-set.ts'
-import { chunkOf, encodeTermKey, lowOf } from '../index/postings.ts'
+import { encodePlaceSet } from '../index/place-set.ts'
+import {
+  chunkOf,
+  encodeTermKey,
+  lowOf,
+  addPlace,
+  placeSetOf,
+  type Places,
+} from '../index/postings.ts'
 import { decodeRowKey, decodeRowVersion, upgradeRow } from '../layout.ts'
-import { takePut, type Put } from '../write/put.ts'
 import { copyTable, syncFile } from './compact.ts'
 
 export const oldTableNames = ['rows', 'uniques', 'terms', 'deadlines', 'meta'] as const

@@ -21,12 +21,11 @@ import {
 import { bytesOfHex } from '../../../bytes.ts'
 import { versionOf } from '../../clear-header.ts'
 import { ApiError, assertStored } from '../../../errors.ts'
-import { isFoldRunning, type State } from '../environment.ts'
-import { encodePlaceSet, placeSetOf, unite } from '../index/place-set.ts'
-import { readChunk, termsOfStore } from '../index/postings.ts'
+import { isFoldRunning, type State, type Put } from '../environment.ts'
+import { encodePlaceSet, unite } from '../index/place-set.ts'
+import { readChunk, termsOfStore, placeSetOf } from '../index/postings.ts'
 import type { IndexedEnvironment } from '../index/tail.ts'
 import { encodeMoveKey, encodeRowVersion } from '../layout.ts'
-import type { Put } from './put.ts'
 
 /** How large folds and their steps are; a step has one first byte of digests at least. */
 export interface FoldSizes {

@@ -30,11 +30,12 @@ import {
   isFolded,
   stateKey,
   type State,
+  takePut,
+  type Put,
 } from '../environment.ts'
 import { followStore, type IndexedEnvironment } from '../index/tail.ts'
 import { encodeMoveKey, encodeRowKey, encodeRowVersion, type RowVersion } from '../layout.ts'
 import { planFold, type FoldSizes } from './fold.ts'
-import { takePut, type Put } from './put.ts'
 
 /*
  * The guards before a full disk: writes that add bytes are refused while there is room to remove.

@@ -3,7 +3,7 @@ import {
   countCodePoints,
   indexAfter,
   indexBeforeLast,
-} from '../../../../src/language/expression/values.ts'
+} from '../../../../src/language/expression/run.ts'
 
 /** With the first and last halves of pairs, and what stands around them. */
 const units = ['a', 'é', '日', '\ud7ff', '\ue000', '😀', '\u{10000}', '\u{103ff}', '\u{10ffff}']

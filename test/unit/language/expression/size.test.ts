@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { measureJson } from '../../../../src/language/expression/values.ts'
+import { measureJson } from '../../../../src/language/expression/run.ts'
 import { parseJson } from '../../../../src/json/parse.ts'
 import type { Json } from '../../../../src/json/json.ts'
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { startRun, type Run, spend } from '../../../../src/language/expression/run.ts'
 import {
+  startRun,
+  type Run,
+  spend,
   assertOutputFits,
   canonicalTextOf,
   demandText,
@@ -10,7 +12,7 @@ import {
   numberOf,
   spendOnWalk,
   textOf,
-} from '../../../../src/language/expression/values.ts'
+} from '../../../../src/language/expression/run.ts'
 import { tokenDataBytesMax } from '../../../../src/limits.ts'
 import { at } from '../../../support/expressions.ts'
 import { expectRefusal } from '../../../support/refusal.ts'

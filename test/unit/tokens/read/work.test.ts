@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { turnStepsMax } from '../../../../src/limits.ts'
-import { makeWork } from '../../../../src/tokens/read/work.ts'
+import { makeWork } from '../../../../src/waiting.ts'
 
 const turnsOf = (isWaiting: boolean) => ({
   noteRequest: () => {},

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { credentialCacheEntriesMax } from '../../../src/limits.ts'
-import { cacheByGeneration, type Loaded } from '../../../src/records/generation-cache.ts'
+import { cacheByGeneration } from '../../../src/gate/admission.ts'
+import type { Loaded } from '../../../src/rules/caller.ts'
 
 const keyOf = (count: number): string => `key_${String(count).padStart(22, '0')}`
 
