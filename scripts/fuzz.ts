@@ -45,7 +45,7 @@ const modules: Readonly<Record<string, Module>> = {
     load: () => import('./fuzz/targets/http.ts'),
   },
   wire: { files: [], load: () => import('./fuzz/targets/wire.ts') },
-  json: { files: [json, 'src/rules/digits.ts'], load: () => import('./fuzz/targets/json.ts') },
+  json: { files: [json], load: () => import('./fuzz/targets/json.ts') },
 }
 
 function usage(): never {

@@ -1,5 +1,5 @@
 /**
- * Bytes: texts, hex, scratch memory, and whole numbers in big endian.
+ * Bytes: texts, hex, scratch memory, digits, and whole numbers in big endian.
  * @module
  */
 
@@ -61,6 +61,39 @@ export function makeSlabs(
     return slab.subarray(used - size, used)
   }
 }
+
+/*
+ * Runs of ASCII digits. Digits of other scripts are never digits here. Source: contract section 5.
+ */
+
+export const zeroCode = 0x30
+const nineCode = 0x39
+
+export const isDigitCode = (code: number): boolean => code >= zeroCode && code <= nineCode
+
+/** The digits of a text, in order. */
+export const digitsIn = (text: string): string => text.replaceAll(/[^0-9]/g, '')
+
+export const countDigits = (text: string): number => {
+  let count = 0
+  for (let index = 0; index < text.length; index += 1) {
+    if (isDigitCode(text.charCodeAt(index))) count += 1
+  }
+  return count
+}
+
+/** @returns whether the text is `min` to `max` ASCII digits and nothing else */
+export const isDigits = (text: string, min: number, max: number): boolean => {
+  if (text.length < min || text.length > max) return false
+  for (let at = 0; at < text.length; at += 1) {
+    if (!isDigitCode(text.charCodeAt(at))) return false
+  }
+  return true
+}
+
+/*
+ * Texts of random bytes.
+ */
 
 const base58Alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 

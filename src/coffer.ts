@@ -63,7 +63,7 @@ export function makePipeline(deps: Deps): Pipeline {
     tally: makeTally(),
     writeKeyUses: keyUses.write,
     operations: new Map(),
-    server: { origins: undefined, hasSent: () => false },
+    server: { origins: undefined, hasSent: undefined },
   }
 }
 

@@ -22,7 +22,7 @@ import {
   sessionUnique,
   type SessionRecord,
 } from './sessions/record.ts'
-import { equalDigests } from './store/checks.ts'
+import { equalDigests } from './store/queries.ts'
 import type { Digest, Row } from './store/contract.ts'
 import { attempt } from './errors.ts'
 import { unsealTenant, tenantUnique } from './tenants/record.ts'

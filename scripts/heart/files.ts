@@ -20,9 +20,10 @@ export const heartFiles: readonly string[] = [
   ...rules('access', 'caller', 'grants', 'permissions'),
   ...find('src/crypto/*.ts'),
   ...find('src/language/expression/**/*.ts'),
+  'src/bytes.ts',
   'src/errors.ts',
   'src/json/merge-patch.ts',
-  ...rules('digits', 'hidden-digits', 'mask', 'mask-guard', 'clear-text', 'moves'),
+  ...rules('hidden-digits', 'mask', 'mask-guard', 'clear-text', 'moves'),
 ]
 
 export const heartTests: readonly string[] = find(

@@ -6,7 +6,7 @@
  * of each other; 20 tokens in all have a third. One container has exactly 1,000 tokens.
  * @module
  */
-import { isLuhnValid } from '../../src/rules/digits.ts'
+import { isLuhnValid } from '../../src/rules/clear-text.ts'
 import type { Json } from '../../src/json/json.ts'
 import type { CreateTokenBody } from '../../src/tokens/schema.ts'
 import type { Random } from './random.ts'

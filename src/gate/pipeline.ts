@@ -65,7 +65,7 @@ export interface Pipeline extends Runner {
   readonly server: {
     origins: Origins | undefined
     /** Of a host: whether it has sent a request, of which its router marks what it has matched. */
-    hasSent: (request: Request) => boolean
+    hasSent: ((request: Request) => boolean) | undefined
   }
 }
 

@@ -295,7 +295,7 @@ export function readParams(pattern: string, request: Request): Params {
 /** Whether a server routes before the framework, which marks what its own router has matched. */
 interface Routing {
   /** Whether a request came in by a server of that kind. */
-  readonly hasSent: (request: Request) => boolean
+  readonly hasSent: ((request: Request) => boolean) | undefined
 }
 
 /**
@@ -308,5 +308,5 @@ export function assertAddress(request: Request, { hasSent }: Routing): void {
     throw new ApiError('uri_too_long', `expected an address of at most ${urlBytesMax} bytes`)
   }
   assertOneHost(request)
-  if (sentParams(request) === undefined && hasSent(request)) throw nothingHere()
+  if (sentParams(request) === undefined && hasSent?.(request) === true) throw nothingHere()
 }

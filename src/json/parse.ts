@@ -11,7 +11,7 @@
  */
 import { invalid, invariant } from '../errors.ts'
 import { jsonDepthMax, jsonMembersMax, jsonNumberCharsMax, jsonTurnChars } from '../limits.ts'
-import { isDigitCode } from '../rules/digits.ts'
+import { isDigitCode } from '../bytes.ts'
 import { withMember, type Json, type Members } from './json.ts'
 import { decodeQuoted, type IsBefore } from '../maps.ts'
 

@@ -8,7 +8,7 @@ import { nonceBytes } from '../crypto/primitives.ts'
 import type { KeyScope, Keys } from '../crypto/keyring.ts'
 import { unsealAll, sealAll, type Opener } from '../crypto/seal.ts'
 import { ApiError } from '../errors.ts'
-import { clearHeaderBytes, storedRow, writeClearHeader } from '../store/clear-header.ts'
+import { clearHeaderBytes, storedRow, writeClearHeader } from '../store/rows.ts'
 import { writeAttemptsMax } from '../limits.ts'
 import { makeFairQueue, type FairQueue } from '../waiting.ts'
 

@@ -12,7 +12,7 @@ import {
 import { invalid, addFault, type Faults, throwFaults } from '../errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { hasCharacters } from '../maps.ts'
-import { countDigits, isCardNumber, isDigits } from './digits.ts'
+import { countDigits, isDigits, zeroCode } from '../bytes.ts'
 
 /*
  * Metadata: pairs of texts that are declared non-sensitive and can be searched.
@@ -82,6 +82,29 @@ export const normaliseMetadata = (value: Json, at: string): ReadonlyMap<string, 
 export const foldMetadata = (text: string): string =>
   // In this order, because lower-casing can leave a pair that composes (J with caron).
   text.toLowerCase().normalize('NFC')
+
+/*
+ * Card numbers: digits whose check sum holds.
+ */
+
+/**
+ * @param digits  ASCII digits only, any length
+ * Source: ISO/IEC 7812-1 annex B.
+ */
+export const isLuhnValid = (digits: string): boolean => {
+  let sum = 0
+  let isDoubled = false
+  for (let at = digits.length - 1; at >= 0; at -= 1) {
+    const digit = digits.charCodeAt(at) - zeroCode
+    // Nine off is the sum of the two digits of a doubled one.
+    sum += isDoubled ? digit * 2 - (digit > 4 ? 9 : 0) : digit
+    isDoubled = !isDoubled
+  }
+  return sum % 10 === 0
+}
+
+export const isCardNumber = (digits: string): boolean =>
+  isDigits(digits, cardNumberDigitsMin, cardNumberDigitsMax) && isLuhnValid(digits)
 
 /*
  * Finds card numbers where none belongs: metadata and container names.

@@ -2,7 +2,7 @@
  * The guard of masks: which digits of a card a mask shows, and whether a change shows more.
  * @module
  */
-import { countDigits } from './digits.ts'
+import { countDigits } from '../bytes.ts'
 import { bindTemplate, compileTemplate } from '../language/expression/compile.ts'
 import { assertAffordable, startRun, scalarTextOf } from '../language/expression/run.ts'
 import type { Meter } from '../waiting.ts'

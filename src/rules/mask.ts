@@ -10,9 +10,16 @@
 import { invalid } from '../errors.ts'
 import { maskDepthMax, maskHiddenDigitsMin, maskProbeStepsMax, maskValuesMax } from '../limits.ts'
 import { compileTemplate } from '../language/expression/compile.ts'
-import { assertAffordable, spend, startRun, type Run, assertOutputFits, scalarTextOf } from '../language/expression/run.ts'
+import {
+  assertAffordable,
+  spend,
+  startRun,
+  type Run,
+  assertOutputFits,
+  scalarTextOf,
+} from '../language/expression/run.ts'
 import type { Meter } from '../waiting.ts'
-import { digitsIn } from './digits.ts'
+import { digitsIn } from '../bytes.ts'
 import { digitsAt, digitsChanger, hidesDigits } from './hidden-digits.ts'
 import {
   printJson,

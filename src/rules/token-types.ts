@@ -16,8 +16,28 @@ import {
   cardNumberDigitsMax,
   cardNumberDigitsMin,
 } from '../limits.ts'
-import { isAbaValid, isDigits, isCardNumber } from './digits.ts'
+import { isDigits, zeroCode } from '../bytes.ts'
+import { isCardNumber } from './clear-text.ts'
 import type { DigitsPlace } from './hidden-digits.ts'
+
+/*
+ * Routing numbers of banks.
+ */
+
+const abaWeights = [3, 7, 1, 3, 7, 1, 3, 7, 1] as const
+
+/**
+ * @returns whether the text is a nine-digit routing number whose check sum holds
+ * Source: contract section 5, 3(d1+d4+d7) + 7(d2+d5+d8) + (d3+d6+d9) ≡ 0 mod 10.
+ */
+export const isAbaValid = (text: string): boolean => {
+  if (!isDigits(text, abaWeights.length, abaWeights.length)) return false
+  const sum = abaWeights.reduce<number>(
+    (total, weight, at) => total + weight * (text.charCodeAt(at) - zeroCode),
+    0,
+  )
+  return sum % 10 === 0
+}
 
 /*
  * Social security and employer identification numbers: nine digits, kept as they were written.

@@ -108,6 +108,12 @@ function defaultsOf(name: string): Defaults {
 export const defaultMaskTextOf = ({ name }: TokenType): string | undefined =>
   defaultsOf(name).maskText
 
+/** Whether it has the mask, or none, that its type gives. */
+export const hasDefaultMask = ({
+  type,
+  maskText,
+}: Pick<TokenRecord, 'type' | 'maskText'>): boolean => maskText === defaultsOf(type).maskText
+
 const equalTexts = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((text, index) => text === others[index])
 

@@ -6,7 +6,7 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/serve/app.ts'
-import { storedRow } from '../../src/store/clear-header.ts'
+import { storedRow } from '../../src/store/rows.ts'
 import type { Row, Store } from '../../src/store/contract.ts'
 import { canary } from '../support/refusal.ts'
 import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'

@@ -9,7 +9,7 @@ import { createKeyring, makeKeys } from '../../src/crypto/keyring.ts'
 import { nonceBytes, portable, primitives } from '../../src/crypto/primitives.ts'
 import { ApiError } from '../../src/errors.ts'
 import { unsealRow, sealRow, type Collection, type RowSealer } from '../../src/records/rows.ts'
-import { storedRow } from '../../src/store/clear-header.ts'
+import { storedRow } from '../../src/store/rows.ts'
 import type { NewRow } from '../../src/store/contract.ts'
 import { seededBytes } from '../support/seeded.ts'
 

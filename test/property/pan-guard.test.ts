@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isLuhnValid } from '../../src/rules/digits.ts'
-import { containsCardNumber } from '../../src/rules/clear-text.ts'
+import { containsCardNumber, isLuhnValid } from '../../src/rules/clear-text.ts'
 
 const digits = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...'0123456789'), minLength, maxLength })

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { storedRow } from '../../src/store/clear-header.ts'
+import { storedRow } from '../../src/store/rows.ts'
 import type {
   Change,
   NewRow,

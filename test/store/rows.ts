@@ -4,7 +4,7 @@
  */
 import { expect } from 'bun:test'
 import { ApiError, type ErrorKind } from '../../src/errors.ts'
-import { storedRow } from '../../src/store/clear-header.ts'
+import { storedRow } from '../../src/store/rows.ts'
 import type {
   Change,
   Digest,

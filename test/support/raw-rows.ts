@@ -6,7 +6,7 @@
 import type { Keys } from '../../src/crypto/keyring.ts'
 import { ApiError } from '../../src/errors.ts'
 import { unsealRow } from '../../src/records/rows.ts'
-import { readClearHeader } from '../../src/store/clear-header.ts'
+import { readClearHeader } from '../../src/store/rows.ts'
 
 /** A row begins with its format and how many parts it has: head, record, data. */
 const beginning = Buffer.from([2, 3])

@@ -4,7 +4,7 @@
  */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { unsealEveryValue, sealRow, type Collection } from '../../src/records/rows.ts'
-import { storedRow } from '../../src/store/clear-header.ts'
+import { storedRow } from '../../src/store/rows.ts'
 import type { Row, RowHeader } from '../../src/store/contract.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { checkRecords, type RecordFinding, type RowCounts } from '../../src/verify.ts'

@@ -8,7 +8,7 @@
  * only, and a computed key in brackets does not exist. Source: contract section 6, hardening H94.
  * @module
  */
-import { isDigitCode } from '../../rules/digits.ts'
+import { isDigitCode } from '../../bytes.ts'
 import type { Literal, Operand, PathStep, TemplateUse } from './tree.ts'
 import {
   demand,

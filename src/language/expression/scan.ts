@@ -5,7 +5,7 @@
  * @module
  */
 import type { ApiError } from '../../errors.ts'
-import { isDigitCode } from '../../rules/digits.ts'
+import { isDigitCode } from '../../bytes.ts'
 import type { ExactNumber } from '../../json/json.ts'
 
 export interface Cursor {

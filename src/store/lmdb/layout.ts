@@ -13,7 +13,7 @@ import {
   uniquesOf,
   writeClearHeader,
   type ClearHeader,
-} from '../clear-header.ts'
+} from '../rows.ts'
 import type { NewRow, Row } from '../contract.ts'
 
 /*
@@ -99,7 +99,7 @@ export const dueRange = (nowMs: number): { end?: Uint8Array } | undefined => {
  * Values of the table of rows: everything of a row but its ordinal, which is the key.
  *
  * Layout: format u8 (2) · count of parts u8 · CRC-32 of the clear header, u32 · the clear header
- * (`clear-header.ts`) · each part, as its length u32 and its bytes; all big endian. Every row has
+ * (`store/rows.ts`) · each part, as its length u32 and its bytes; all big endian. Every row has
  * exactly one form: what decodes encodes to the same bytes.
  *
  * The checksum is for headers that are read without their parts, which authenticate them: of the

@@ -7,7 +7,7 @@
  */
 import { ApiError } from '../../errors.ts'
 import { foldPauseMs, foldStepsAheadMax } from '../../limits.ts'
-import { checkDue, checkQuery, checkUnique, checkWindow } from '../checks.ts'
+import { checkDue, checkQuery, checkUnique, checkWindow } from '../queries.ts'
 import type { Row, Store } from '../contract.ts'
 import { noChunkCounts, makeChunkCounts, type ChunkCounts } from './index/postings.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'

@@ -6,7 +6,7 @@
  * @module
  */
 import { assertStored, attempt } from '../../errors.ts'
-import { firstUniqueOf, holdsUnique } from '../clear-header.ts'
+import { firstUniqueOf, holdsUnique } from '../rows.ts'
 import type { Digest, Row } from '../contract.ts'
 import type { Environment } from './environment.ts'
 import { findInTail, type IndexedEnvironment } from './index/tail.ts'

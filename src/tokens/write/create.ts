@@ -23,6 +23,7 @@ import {
   changesOfOthers,
   clearWay,
   decide,
+  randomId,
   type Answer,
   type Candidate,
   type Earlier,
@@ -61,11 +62,15 @@ export function planToken(
   isBare = false,
 ): MaybeLater<Plan> {
   const draft = draftOf(deps, body)
-  const choosesId = typeof body.id === 'string'
+  const { id } = body
+  const choosesId = typeof id === 'string'
   const composing = composeToken(deps.keys.tenant(tenantId), deps.settings, draft, work)
   return andThen(composing, composed =>
     andThen(work.pause(), () => {
-      const drawId = idSourceOf(deps, body.id, draft.type, composed.data, work.meter)
+      const drawId =
+        typeof id === 'string'
+          ? idSourceOf(deps, id, draft.type, composed.data, work.meter)
+          : () => randomId(deps)
       return { composed, drawId, isBare, choosesId, work }
     }),
   )

@@ -9,16 +9,16 @@ import type { Deps } from '../../deps.ts'
 import { atMostMask, decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { assertAffordable } from '../../language/expression/run.ts'
+import { uuidOf } from '../../bytes.ts'
 import { ApiError, type ErrorKind } from '../../errors.ts'
 import { orElse, type MaybeLater, type Work, type Meter } from '../../waiting.ts'
 import { isExpired } from '../../records/rows.ts'
 import type { Change, NewRow } from '../../store/contract.ts'
 import { decideSeat, findEqual, type SeatChange } from './dedup.ts'
-import { assertMayMask } from './mask-rights.ts'
+import { assertShowsLittle } from './mask-rights.ts'
 import type { Composed } from './compose.ts'
-import type { IdSource } from './id-source.ts'
 import type { Reach } from '../find/visibility.ts'
-import { sealToken, type TokenRecord } from '../record.ts'
+import { hasDefaultMask, sealToken, type TokenRecord } from '../record.ts'
 import {
   viewStored,
   viewUnreadable,
@@ -26,6 +26,24 @@ import {
   type Extras,
   type WrittenData,
 } from '../read/view.ts'
+
+interface DrawnId {
+  readonly id: string
+  /** A default UUID: nobody chose it. */
+  readonly isDefault: boolean
+}
+
+/**
+ * The id for an attempt, counted from 0: each one after a collision. `undefined` when there is no
+ * other id to offer.
+ */
+export type IdSource = (attempt: number) => DrawnId | undefined
+
+/** An id that nobody chose: a default UUID. */
+export const randomId = ({ randomBytes }: Pick<Deps, 'randomBytes'>): DrawnId => ({
+  id: uuidOf(randomBytes(16)),
+  isDefault: true,
+})
 
 /** A token that is checked and complete but for its id. */
 export interface Plan {
@@ -119,7 +137,10 @@ function nameToken(deps: Deps, caller: Caller, candidate: Candidate, draw: numbe
   if (transform === undefined) {
     throw new ApiError('forbidden', 'expected a container that a rule with token:create covers')
   }
-  assertMayMask(deps.settings, transform, plan.composed, plan.work.meter)
+  // Whoever is shown all may give it any mask.
+  if (deps.settings.strictMasks && transform !== 'reveal' && !hasDefaultMask(record)) {
+    assertShowsLittle(plan.composed, plan.work.meter)
+  }
   return { record, transform }
 }
 

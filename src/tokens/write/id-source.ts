@@ -1,8 +1,7 @@
 /**
- * Ids of new tokens: where they come from, and what none may carry.
+ * Ids that requests ask for: a text, or an expression on the data, and what none may carry.
  * @module
  */
-import { countDigits } from '../../rules/digits.ts'
 import {
   digitsAt,
   digitsChanger,
@@ -14,13 +13,19 @@ import { outputContains } from '../../rules/mask.ts'
 import { containsCardNumber } from '../../rules/clear-text.ts'
 import type { TokenType } from '../../rules/token-types.ts'
 import { maskHiddenDigitsMin, aliasRedrawsMax, idStepsMax } from '../../limits.ts'
-import { uuidOf } from '../../bytes.ts'
+import { countDigits } from '../../bytes.ts'
 import type { Deps } from '../../deps.ts'
 import { compileTemplate, type CompiledTemplate } from '../../language/expression/compile.ts'
-import { assertAffordable, startRun, type Scope, scalarTextOf } from '../../language/expression/run.ts'
+import {
+  assertAffordable,
+  startRun,
+  type Scope,
+  scalarTextOf,
+} from '../../language/expression/run.ts'
 import type { Meter } from '../../waiting.ts'
 import { assertTokenId } from '../../rules/token-ids.ts'
 import { ApiError, invalid } from '../../errors.ts'
+import { randomId, type IdSource } from './decide.ts'
 
 /*
  * Whether the id that an expression gave carries what no id may carry.
@@ -69,32 +74,15 @@ function givesAway(
 }
 
 /*
- * Where the id of a new token comes from: chance, a text, or an expression on its data.
+ * Where such an id comes from.
  *
  * Ids stand in addresses and logs, so no expression may carry the protected number into one.
  * Source: contract section 7; hardening T28, H99.
  */
 
-interface DrawnId {
-  readonly id: string
-  /** A default UUID: nobody chose it. */
-  readonly isDefault: boolean
-}
-
-/**
- * The id for an attempt, counted from 0: each one after a collision. `undefined` when there is no
- * other id to offer.
- */
-export type IdSource = (attempt: number) => DrawnId | undefined
-
 type Impure = Pick<Deps, 'randomBytes' | 'settings'>
 
 const path = 'id'
-
-const defaultId = (deps: Impure): DrawnId => ({
-  id: uuidOf(deps.randomBytes(16)),
-  isDefault: true,
-})
 
 const onlyOnce =
   (id: string): IdSource =>
@@ -176,12 +164,11 @@ function drawId(
  */
 export function idSourceOf(
   deps: Impure,
-  given: string | null | undefined,
+  given: string,
   type: TokenType,
   data: Json,
   meter?: Meter,
 ): IdSource {
-  if (given === undefined || given === null) return () => defaultId(deps)
   // A text that is no expression stays out of the cache of expressions.
   if (!given.includes('{{')) {
     assertTokenId(given, path)
@@ -201,7 +188,7 @@ export function idSourceOf(
   const first = draw()
   if (!template.isRandom) return onlyOnce(first)
   return attempt => {
-    if (attempt > aliasRedrawsMax) return defaultId(deps)
+    if (attempt > aliasRedrawsMax) return randomId(deps)
     return { id: attempt === 0 ? first : draw(), isDefault: false }
   }
 }

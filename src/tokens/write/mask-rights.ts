@@ -3,11 +3,10 @@
  * @module
  */
 import { isJsonObject, type Json, printJson } from '../../json/json.ts'
-import { type TokenType, tokenTypeOf } from '../../rules/token-types.ts'
+import type { TokenType } from '../../rules/token-types.ts'
 import { hiddenDataStepBytes } from '../../limits.ts'
-import type { HiddenData, Composed, ComposedRecord, Draft } from './compose.ts'
+import type { HiddenData, Composed, Draft } from './compose.ts'
 import type { LoadedToken } from '../read/load.ts'
-import type { Transform } from '../../rules/access.ts'
 import type { Meter } from '../../waiting.ts'
 import { digitsAt } from '../../rules/hidden-digits.ts'
 import { parseJson } from '../../json/parse.ts'
@@ -20,7 +19,7 @@ import {
 } from '../../rules/mask-guard.ts'
 import { ApiError } from '../../errors.ts'
 import type { Settings } from '../../settings.ts'
-import { defaultMaskTextOf } from '../record.ts'
+import { hasDefaultMask } from '../record.ts'
 
 /*
  * Data of a token that its changer sees nothing of: what a change is answered must not tell of it.
@@ -82,11 +81,6 @@ const refused = () =>
 const refusedToChange = () =>
   new ApiError('forbidden', 'expected a rule that reveals, to change how data is shown')
 
-const isDefaultMask = ({ type, maskText }: ComposedRecord): boolean => {
-  const known = tokenTypeOf(type)
-  return known !== undefined && maskText === defaultMaskTextOf(known)
-}
-
 const numberLengthOf = ({ place }: CardShape, data: Json): number =>
   digitsAt(data, place)?.length ?? 0
 
@@ -96,20 +90,12 @@ const assertShowsEnds = (shape: CardShape, maskText: string, data: Json, meter?:
 }
 
 /**
- * The mask of a new token.
- * @param transform of the rule that decides on `token:create`
+ * The mask of a new token, given by whoever is shown a mask of it at most.
  * @throws ApiError `forbidden`, `invalid_request` where the meter has no steps left
  */
-export function assertMayMask(
-  rights: Rights,
-  transform: Transform,
-  { record, data }: Composed,
-  meter: Meter,
-): void {
-  if (!rights.strictMasks || transform === 'reveal') return
-  if (record.maskText === undefined || isDefaultMask(record)) return
+export function assertShowsLittle({ record, data }: Composed, meter: Meter): void {
   const shape = cardShapeOf(record.type)
-  if (shape === undefined) return
+  if (record.maskText === undefined || shape === undefined) return
   assertShowsEnds(shape, record.maskText, data, meter)
 }
 
@@ -139,7 +125,7 @@ function assertNarrows(
   if (!isKept && !showsNoMore(shape, parseJson(maskText), standingMask(token, standing), length)) {
     throw refused()
   }
-  if (isDefaultMask(record)) return
+  if (hasDefaultMask(record)) return
   const isJudged = hidden ? !hidden.keepsNumber : length !== numberLengthOf(shape, standing)
   if (isJudged) assertShowsEnds(shape, maskText, data)
 }

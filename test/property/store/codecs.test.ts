@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { storedRow } from '../../../src/store/clear-header.ts'
+import { storedRow } from '../../../src/store/rows.ts'
 import { deadlineMsMax, ordinalMax } from '../../../src/limits.ts'
 import type { NewRow } from '../../../src/store/contract.ts'
 import type { Environment } from '../../../src/store/lmdb/environment.ts'

@@ -56,7 +56,7 @@ const layers: readonly Layer[] = [
   {
     name: 'records',
     paths: ['src/records'],
-    imports: ['crypto', 'src/store/contract.ts', 'src/store/clear-header.ts', 'leaves'],
+    imports: ['crypto', 'src/store/contract.ts', 'src/store/rows.ts', 'leaves'],
   },
   { name: 'store', paths: ['src/store'], imports: ['leaves'] },
   { name: 'crypto', paths: ['src/crypto'], imports: ['leaves'] },

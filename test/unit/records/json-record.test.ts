@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { utf8 } from '../../../src/bytes.ts'
 import { createKeyring, makeKeys } from '../../../src/crypto/keyring.ts'
 import { jsonRecord, unsealRow, sealRow } from '../../../src/records/rows.ts'
-import { storedRow } from '../../../src/store/clear-header.ts'
+import { storedRow } from '../../../src/store/rows.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const randomBytes = seededBytes(5)

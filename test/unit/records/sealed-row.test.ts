@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { utf8 } from '../../../src/bytes.ts'
 import { createKeyring, makeKeys, type KeyScope } from '../../../src/crypto/keyring.ts'
 import { inNoStore, unsealRow, sealRow, type RowSealer } from '../../../src/records/rows.ts'
-import { storedRow } from '../../../src/store/clear-header.ts'
+import { storedRow } from '../../../src/store/rows.ts'
 import type { NewRow } from '../../../src/store/contract.ts'
 import { seededBytes } from '../../support/seeded.ts'
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { isAbaValid, isDigits, isLuhnValid } from '../../../src/rules/digits.ts'
+import { isAbaValid } from '../../../src/rules/token-types.ts'
+import { isLuhnValid } from '../../../src/rules/clear-text.ts'
+import { isDigits } from '../../../src/bytes.ts'
 
 describe('isDigits', () => {
   test('takes lengths from the minimum to the maximum and no other', () => {

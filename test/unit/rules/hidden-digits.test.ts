@@ -1,4 +1,4 @@
-import { countDigits } from '../../../src/rules/digits.ts'
+import { countDigits } from '../../../src/bytes.ts'
 import { describe, expect, test } from 'bun:test'
 import { digitsAt, digitsChanger, hidesDigits } from '../../../src/rules/hidden-digits.ts'
 import type { Json } from '../../../src/json/json.ts'

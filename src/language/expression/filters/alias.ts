@@ -6,7 +6,8 @@
  * would be drawn, that is an error. Source: contract section 6 and section 7.
  * @module
  */
-import { countDigits, digitsIn, isDigitCode, isLuhnValid } from '../../../rules/digits.ts'
+import { isLuhnValid } from '../../../rules/clear-text.ts'
+import { countDigits, digitsIn, isDigitCode } from '../../../bytes.ts'
 import { ApiError, invariant } from '../../../errors.ts'
 import { aliasAttemptsMax, tokenIdCharsMax } from '../../../limits.ts'
 import { failed, type Run } from '../run.ts'

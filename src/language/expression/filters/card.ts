@@ -6,7 +6,7 @@
  * @module
  */
 import { present } from '../../../errors.ts'
-import { countDigits, digitsIn, isDigitCode } from '../../../rules/digits.ts'
+import { countDigits, digitsIn, isDigitCode } from '../../../bytes.ts'
 import type { Json } from '../../../json/json.ts'
 import { pick, failed, type Run, jsonOf, scalarTextOf } from '../run.ts'
 import {

@@ -2,7 +2,7 @@
  * The words of JSONPath: blanks, names, strings, integers, numbers. Source: RFC 9535 section 2.
  * @module
  */
-import { isDigitCode } from '../../../rules/digits.ts'
+import { isDigitCode } from '../../../bytes.ts'
 import type { JsonNumber } from '../numbers.ts'
 import { numberFrom, takeQuoted, takeWhile, type Cursor } from '../scan.ts'
 

@@ -3,7 +3,8 @@
  * @module
  */
 import { chunkOrdinals } from '../../../limits.ts'
-import { keyOf, isMatch } from '../../checks.ts'
+import { keyOf } from '../../rows.ts'
+import { isMatch } from '../../queries.ts'
 import type { Digest, Query, Page, Row, PageWindow } from '../../contract.ts'
 import {
   chunkOf,

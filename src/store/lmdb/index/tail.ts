@@ -11,8 +11,7 @@
 import { digestPrefixes, rowSlabBytes } from '../../../limits.ts'
 import { hexOf, makeSlabs } from '../../../bytes.ts'
 import { attempt } from '../../../errors.ts'
-import { eachTerm, eachUnique, versionOf } from '../../clear-header.ts'
-import { keyOf } from '../../checks.ts'
+import { eachTerm, eachUnique, versionOf, keyOf } from '../../rows.ts'
 import type { Digest } from '../../contract.ts'
 import { isFoldRunning, readState, type Environment, type State } from '../environment.ts'
 import {

@@ -11,7 +11,8 @@
  * @module
  */
 import { findingsMax } from '../../../limits.ts'
-import { keyOf, equalDigests } from '../../checks.ts'
+import { keyOf } from '../../rows.ts'
+import { equalDigests } from '../../queries.ts'
 import type { Row } from '../../contract.ts'
 import { attempt } from '../../../errors.ts'
 import {

@@ -12,7 +12,7 @@ import { compactBatchBytes } from '../../../limits.ts'
 import { bytesOfHex, readU48, u48Bytes, utf8 } from '../../../bytes.ts'
 import { assertStored } from '../../../errors.ts'
 import { ownerOnlyFolder } from '../../../files.ts'
-import { eachTerm, eachUnique } from '../../clear-header.ts'
+import { eachTerm, eachUnique } from '../../rows.ts'
 import {
   encodeState,
   openEnvironment,

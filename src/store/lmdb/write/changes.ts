@@ -2,7 +2,7 @@
  * Changes of one write: checked, gathered in a draft, and applied to it.
  * @module
  */
-import { keyRow, type KeyedRow, checkChange, checkCount, checkRow } from '../../checks.ts'
+import { keyRow, type KeyedRow, checkChange, checkCount, checkRow } from '../../rows.ts'
 import type { Digest, Change, NewRow, WriteOutcome } from '../../contract.ts'
 import { faultOf, isFolded, type State } from '../environment.ts'
 import {

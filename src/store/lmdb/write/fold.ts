@@ -19,7 +19,7 @@ import {
   foldRowsDefault,
 } from '../../../limits.ts'
 import { bytesOfHex } from '../../../bytes.ts'
-import { versionOf } from '../../clear-header.ts'
+import { versionOf } from '../../rows.ts'
 import { ApiError, assertStored } from '../../../errors.ts'
 import { isFoldRunning, type State, type Put } from '../environment.ts'
 import { encodePlaceSet, unite } from '../index/place-set.ts'

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { tokenTypeOf } from '../../../../src/rules/token-types.ts'
 import { aliasRedrawsMax } from '../../../../src/limits.ts'
 import { defaultSettings } from '../../../../src/settings.ts'
+import { randomId } from '../../../../src/tokens/write/decide.ts'
 import { idSourceOf } from '../../../../src/tokens/write/id-source.ts'
 import { unsealToken, tokenUnique } from '../../../../src/tokens/record.ts'
 import { seededBytes } from '../../../support/seeded.ts'
@@ -11,14 +12,14 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 const type = tokenTypeOf('token')
 if (type === undefined) throw new Error('there is a type token')
 
-const sourceOf = (given: string | undefined) =>
-  idSourceOf({ randomBytes: seededBytes(1), settings: defaultSettings }, given, type, 'abcdef')
+const deps = { randomBytes: seededBytes(1), settings: defaultSettings }
 
-describe('idSourceOf', () => {
-  test('offers ever new UUIDs when nothing is asked for', () => {
-    const source = sourceOf(undefined)
-    const drawn = [0, 1, 100].map(attempt => source(attempt))
-    expect(new Set(drawn.map(each => each?.id)).size).toBe(3)
+const sourceOf = (given: string) => idSourceOf(deps, given, type, 'abcdef')
+
+describe('ids of new tokens', () => {
+  test('are ever new UUIDs when nothing is asked for', () => {
+    const drawn = [0, 1, 2].map(() => randomId(deps))
+    expect(new Set(drawn.map(each => each.id)).size).toBe(3)
     for (const each of drawn) {
       expect(each).toEqual({ id: expect.stringMatching(uuid), isDefault: true })
     }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { isLuhnValid } from '../../../../../src/rules/digits.ts'
+import { isLuhnValid } from '../../../../../src/rules/clear-text.ts'
 import { ApiError } from '../../../../../src/errors.ts'
 import { aliasAttemptsMax } from '../../../../../src/limits.ts'
 import { evaluate, expectDataRefusal, expectParseRefusal } from '../../../../support/expressions.ts'

@@ -1,17 +1,32 @@
 /**
- * The clear header of a row as bytes: version, deadline, uniques and terms, in exactly one form.
+ * Rows, whatever the engine: the clear header as bytes, and what every write must bring.
+ * @module
+ */
+import {
+  deadlineMsMax,
+  ordinalMax,
+  rowBytesMax,
+  rowPartsMax,
+  rowTermsMax,
+  rowUniquesMax,
+  rowVersionMax,
+  termBytes,
+  uniqueBytes,
+  writeChangesMax,
+} from '../limits.ts'
+import { assertStored, invariant } from '../errors.ts'
+import { hexOf, readU32, readU48, writeU32, writeU48 } from '../bytes.ts'
+import type { Change, Digest, NewRow, Row } from './contract.ts'
+
+/*
+ * The clear header of a row: version, deadline, uniques and terms, in exactly one form.
  *
  * What seals a row binds its values to these bytes, and an engine may keep them as they are.
  * Layout, big endian: has deadline u8 (0, 1) · version u32 · deadline u48 (0 when there is none) ·
  * counts of uniques and terms u16 each · uniques, 32 bytes each · terms, 16 bytes each. A row at
  * version 3 without deadline, with one unique and two terms, begins
  * `00 00000003 000000000000 0001 0002`.
- * @module
  */
-import { rowTermsMax, rowUniquesMax, termBytes, uniqueBytes } from '../limits.ts'
-import type { Digest, NewRow, Row } from './contract.ts'
-import { assertStored } from '../errors.ts'
-import { hexOf, readU32, readU48, writeU32, writeU48 } from '../bytes.ts'
 
 type Header = Pick<NewRow, 'uniques' | 'terms' | 'deadlineMs' | 'version'>
 
@@ -162,3 +177,73 @@ export function storedRow(ordinal: number, row: NewRow): Row {
   writeClearHeader(clear, 0, row)
   return { ...row, ordinal, clear }
 }
+
+/*
+ * What every write must bring, whatever the engine: told before it is queued, so that a bad call
+ * refuses itself and harms no other. Source: contract.ts, `Change`.
+ */
+
+/** A row with its digests as texts, in the same order: keys for Maps and Sets. */
+export interface KeyedRow {
+  readonly row: NewRow
+  readonly uniqueKeys: readonly string[]
+  readonly termKeys: readonly string[]
+}
+
+const isWithin = (value: number, min: number, max: number): boolean =>
+  Number.isSafeInteger(value) && value >= min && value <= max
+
+/** The text of a digest; equal digests, and no others, give equal texts. */
+export const keyOf = (digest: Digest): string => hexOf(digest)
+
+export const keyRow = (row: NewRow): KeyedRow => ({
+  row,
+  uniqueKeys: row.uniques.map(keyOf),
+  termKeys: row.terms.map(keyOf),
+})
+
+function checkDigests(digests: readonly Digest[], keys: readonly string[], bytes: number): void {
+  invariant(
+    digests.every(digest => digest.length === bytes),
+    'uniques have 32 bytes and terms 16',
+  )
+  invariant(new Set(keys).size === keys.length, 'a row names no digest twice')
+}
+
+/** @throws ApiError `internal` when a row breaks a bound or names a digest twice */
+export function checkRow({ row, uniqueKeys, termKeys }: KeyedRow): void {
+  const { uniques, terms, parts, version, deadlineMs } = row
+  invariant(isWithin(uniques.length, 1, rowUniquesMax), 'a row has uniques, within their bound')
+  invariant(terms.length <= rowTermsMax, 'the terms of a row are within their bound')
+  invariant(parts.length <= rowPartsMax, 'the parts of a row are within their bound')
+  invariant(isWithin(version, 1, rowVersionMax), 'a row version is a positive u32')
+  invariant(
+    deadlineMs === undefined || isWithin(deadlineMs, 0, deadlineMsMax),
+    'a deadline is in whole milliseconds since 1970, below 2^48',
+  )
+  const bytes = parts.reduce((sum, part) => sum + part.length, 0)
+  invariant(bytes <= rowBytesMax, 'the bytes of a row are within their bound')
+  checkDigests(uniques, uniqueKeys, uniqueBytes)
+  checkDigests(terms, termKeys, termBytes)
+}
+
+const checkOrdinal = (ordinal: number): void =>
+  invariant(isWithin(ordinal, 0, ordinalMax), 'an ordinal is a whole number below 2^48')
+
+/** Everything about a change but its row. @throws ApiError `internal` */
+export function checkChange(change: Change): void {
+  if ('insert' in change) {
+    invariant(change.insert.version === 1, 'an inserted row has version 1')
+  } else if ('replace' in change) {
+    checkOrdinal(change.ordinal)
+    invariant(change.replace.version === change.ifVersion + 1, 'a replaced row is one version on')
+  } else if ('remove' in change) {
+    checkOrdinal(change.remove)
+  } else if ('require' in change) {
+    checkOrdinal(change.require)
+  }
+}
+
+/** @throws ApiError `internal` when one write brings more than a transaction may hold */
+export const checkCount = (changes: readonly Change[]): void =>
+  invariant(changes.length <= writeChangesMax, 'the changes of a write are within their bound')
