@@ -16,6 +16,7 @@ const expressions = 'src/language/expression'
 
 const types = 'for the type checker: what is no such value fails the condition beside it, too'
 const shortCut = 'a short cut: the way around it comes to the same'
+const noShift = 'for the type checker: operators of bits take what is missing for 0'
 const behindEnd = 'one place behind the end there is nothing, which is none of what is looked for'
 
 /** Changes of guards that change nothing which is promised. */
@@ -91,6 +92,42 @@ export const equivalent: readonly Exception[] = [
     guard: 'rankOf(one) < rankOf(other)',
     what: ['boundary <='],
     reason: 'transforms of one rank are one transform',
+  },
+  {
+    file: 'src/bytes.ts',
+    guard: 'bytes[at] ?? 0',
+    what: ['never the fallback'],
+    reason: noShift,
+  },
+  {
+    file: 'src/bytes.ts',
+    guard: 'bytes[at + 1] ?? 0',
+    what: ['never the fallback'],
+    reason: noShift,
+  },
+  {
+    file: 'src/bytes.ts',
+    guard: 'bytes[at + 2] ?? 0',
+    what: ['never the fallback'],
+    reason: noShift,
+  },
+  {
+    file: 'src/bytes.ts',
+    guard: 'bytes[at + 3] ?? 0',
+    what: ['never the fallback'],
+    reason: noShift,
+  },
+  {
+    file: 'src/bytes.ts',
+    guard: 'Buffer.isBuffer(bytes)',
+    what: ['false'],
+    reason: shortCut,
+  },
+  {
+    file: 'src/bytes.ts',
+    guard: 'text.length < length',
+    what: ['boundary <='],
+    reason: 'digits too many are zeros in front, which are cut off',
   },
   {
     file: 'src/bytes.ts',

@@ -23,9 +23,9 @@ export const heartFiles: readonly string[] = [
   'src/bytes.ts',
   'src/errors.ts',
   'src/json/merge-patch.ts',
-  ...rules('hidden-digits', 'mask', 'mask-guard', 'clear-text', 'moves'),
+  ...rules('token-types', 'hidden-digits', 'mask', 'mask-guard', 'clear-text', 'moves'),
 ]
 
 export const heartTests: readonly string[] = find(
-  'test/unit/{crypto,rules,language,json,sessions,tokens,errors}{/**/*,}.test.ts',
+  'test/unit/{crypto,rules,language,json,sessions,tokens,errors,bytes}{/**/*,}.test.ts',
 )

@@ -32,6 +32,10 @@ describe('social security numbers', () => {
 })
 
 describe('employer identification numbers', () => {
+  test('a JSON number is refused', () => {
+    expectRefusal(() => normaliseEmployerIdNumber(123456789, 'data'), ['data'], ['1234'])
+  })
+
   test.each(['123456789', '12-3456789'])('%s is taken as it is', text => {
     expect(normaliseEmployerIdNumber(text, 'data')).toBe(text)
   })
