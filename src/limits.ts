@@ -200,6 +200,8 @@ export const maskNumberOutputsMax = 64
 export const placeProbeStepsMax = 45_000
 /** Of a mask as printed: it is in every answer about its token. */
 export const maskCharsMax = 16 * 1024
+/** Of what a mask shows, to be kept beside the record: what is longer is evaluated at each read. */
+export const keptMaskedCharsMax = 512
 /** @alias */
 export const maskDepthMax = jsonDepthMax
 /** decision: masks are evaluated at each read, so their size is bounded. */

@@ -42,6 +42,8 @@ export interface TokenRecord {
   readonly fingerprintExpression: string
   readonly searchIndexes: readonly string[]
   readonly maskText?: string
+  /** What its mask shows of the data; `null` is nothing. Absent: to be evaluated at each read. */
+  readonly maskedText?: string | null
   readonly metadataText?: string
   readonly createdBy: string
   readonly createdAtMs: number
@@ -66,6 +68,8 @@ interface Stored {
   readonly s?: readonly string[] | undefined
   /** `null` is no mask, where the type has one. */
   readonly m?: string | null | undefined
+  /** Gets another name when a filter comes to show something else: this one counts no more then. */
+  readonly k?: string | null | undefined
   readonly d?: string | undefined
   readonly b: string
   readonly a: number
@@ -132,6 +136,7 @@ export function printStored(record: TokenRecord): string {
     e: unless(fingerprintExpression === defaults.fingerprintExpression, fingerprintExpression),
     s: unless(equalTexts(searchIndexes, defaults.searchIndexes), searchIndexes),
     m: unless(maskText === defaults.maskText, maskText ?? null),
+    k: record.maskedText,
     d: record.metadataText,
     b: record.createdBy,
     a: record.createdAtMs,
@@ -162,6 +167,7 @@ export function parseStored(text: string): TokenRecord {
   }
   if (stored.r !== undefined) record.idIsRandom = stored.r
   if (maskText !== undefined) record.maskText = maskText
+  if (stored.k !== undefined) record.maskedText = stored.k
   if (stored.d !== undefined) record.metadataText = stored.d
   if (stored.B !== undefined) record.modifiedBy = stored.B
   if (stored.A !== undefined) record.modifiedAtMs = stored.A
@@ -174,9 +180,9 @@ export function parseStored(text: string): TokenRecord {
 /*
  * The token record: what is sealed, by what it is found, and how it is read again.
  *
- * Value 0 of a row is the record, value 1 the data: reading, listing or deciding over a token never
- * opens its data. Texts of JSON (`maskText`, `metadataText`, the data) are kept as printed, so that
- * they leave exactly as they came in.
+ * Value 0 of a row is the record, value 1 the data: deciding over a token, or showing it masked,
+ * does not open its data. Texts of JSON (`maskText`, `metadataText`, the data) are kept as printed,
+ * so that they leave exactly as they came in.
  */
 
 /** What a token is found by beside its record; needed when it is sealed, never read back. */

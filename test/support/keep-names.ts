@@ -9,7 +9,7 @@ import { compileTemplate } from '../../src/language/expression/compile.ts'
 import { parseJson } from '../../src/json/parse.ts'
 import type { Json } from '../../src/json/json.ts'
 import { tokenTerms } from '../../src/tokens/record.ts'
-import { shownData } from '../../src/tokens/read/view.ts'
+import { maskData } from '../../src/tokens/read/view.ts'
 
 const key = new Uint8Array(32)
 const scope: KeyScope = {
@@ -25,7 +25,7 @@ const terms = tokenTerms({ installation: scope, tenant: () => scope }, 'tenant')
 const uses: Readonly<Record<string, (name: string) => unknown>> = {
   container: name => terms.container(name),
   expression: name => compileTemplate(name, 'id', 'id'),
-  mask: name => shownData('mask', name, () => 'null', undefined),
+  mask: name => maskData(name, null, undefined),
 }
 
 const bodies = 1_000

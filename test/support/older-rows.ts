@@ -1,6 +1,6 @@
 /**
- * Rows as older versions wrote them: search values under one term, whatever the mask shows, and
- * applications with one key.
+ * Rows as older versions wrote them: search values under one term, whatever the mask shows, nothing
+ * kept of what it shows, and applications with one key.
  * @module
  */
 import {
@@ -26,7 +26,7 @@ import {
 export function sealOlderToken(
   { keys, randomBytes }: Pick<Deps, 'keys' | 'randomBytes'>,
   tenantId: string,
-  record: TokenRecord,
+  { maskedText: _, ...record }: TokenRecord,
   contents: Pick<TokenContents, 'dataText' | 'metadata' | 'searchValues'>,
 ): NewRow {
   const { searchEither } = tokenTerms(keys, tenantId)

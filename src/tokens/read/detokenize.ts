@@ -118,7 +118,7 @@ async function findUsable(
 ): Promise<Usable | undefined> {
   try {
     const { record, unsealData, transform } = await loadToken(deps, caller, 'token:use', id)
-    const text = shownData(transform, record.maskText, unsealData, meter)
+    const text = shownData(transform, record, unsealData, meter)
     return text === undefined ? undefined : { text, json: undefined }
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.kind === 'not_found') return undefined

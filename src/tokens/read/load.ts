@@ -39,6 +39,7 @@ const record: TokenRecord = {
   fingerprintExpression: '{{ data | stringify }}',
   searchIndexes: ['{{ data }}', '{{ data | last4 }}'],
   maskText: '"{{ data | reveal_last: 4 }}"',
+  maskedText: '"************0000"',
   createdBy: nobody,
   createdAtMs: 0,
 }

@@ -29,13 +29,31 @@ function maskOf(text: string): Json {
 }
 
 /**
- * The text of `data` under a transform; `undefined` is redacted. Revealing never parses.
- * A mask that yields null shows nothing: no null member is in a response (contract section 1).
+ * What a mask shows of some data. One that yields null shows nothing: no null member is in a
+ * response (contract section 1).
+ * @returns its JSON text; `null` for nothing
  * @throws ApiError `invalid_request` only where the meter has no steps left
+ */
+export function maskData(maskText: string, data: Json, meter: Meter | undefined): string | null {
+  const run = startRun({ at: 'mask', data, meter })
+  const masked = applyMask(maskOf(maskText), data, run)?.masked ?? null
+  return masked === null ? null : printJson(masked)
+}
+
+/** Of a record. */
+interface Masking {
+  readonly maskText?: string | undefined
+  readonly maskedText?: string | null | undefined
+}
+
+/**
+ * The text of `data` under a transform; `undefined` is redacted. Revealing never parses, and
+ * masking opens no data where it is kept what the mask shows.
+ * @throws ApiError as `maskData`
  */
 export function shownData(
   transform: Transform,
-  maskText: string | undefined,
+  { maskText, maskedText }: Masking,
   dataText: () => string,
   meter: Meter | undefined,
   dataOf = (): Json => parseStoredJson(dataText()),
@@ -43,9 +61,7 @@ export function shownData(
   if (transform === 'redact') return undefined
   if (transform === 'reveal') return dataText()
   if (maskText === undefined) return undefined
-  const run = startRun({ at: 'mask', data: dataOf(), meter })
-  const masked = applyMask(maskOf(maskText), run.data, run)?.masked ?? null
-  return masked === null ? undefined : printJson(masked)
+  return (maskedText === undefined ? maskData(maskText, dataOf(), meter) : maskedText) ?? undefined
 }
 
 const quote = (text: string): string => JSON.stringify(text)
@@ -110,10 +126,12 @@ export const standingFrame = (grants: Grants, { hidesFingerprint }: TokenRecord)
   showsHiddenFingerprint: hidesFingerprint === true && seesAllData(grants),
 })
 
-/** The data of a token that was just made or changed: as a value and as its text. */
+/** The data of a token that was just made or changed: as a value, as its text, and masked. */
 export interface WrittenData {
   readonly data: Json
   readonly dataText: string
+  /** As in the record, however long it is. */
+  readonly maskedText: string | null | undefined
 }
 
 /** JSON text of such a token. */
@@ -121,13 +139,13 @@ export const viewWritten = (
   record: TokenRecord,
   tenantId: string,
   transform: Transform,
-  { data, dataText }: WrittenData,
+  { data, dataText, maskedText }: WrittenData,
   frame: Extras,
   meter: Meter,
 ): string => {
   const shown = shownData(
     transform,
-    record.maskText,
+    { maskText: record.maskText, maskedText },
     () => dataText,
     meter,
     () => data,
@@ -143,7 +161,7 @@ export const viewStored = (
   frame: Extras = {},
   meter?: Meter,
 ): string => {
-  const shown = shownData(transform, record.maskText, unsealData, meter)
+  const shown = shownData(transform, record, unsealData, meter)
   return printToken(record, tenantId, transform, shown, frame)
 }
 

@@ -18,6 +18,7 @@ import { ApiError, invalid } from '../../errors.ts'
 import type { MaybeLater, Work, Meter } from '../../waiting.ts'
 import {
   containersMax,
+  keptMaskedCharsMax,
   maskCharsMax,
   searchIndexesMax,
   searchIndexResultCharsMax,
@@ -26,6 +27,7 @@ import {
 import type { Settings } from '../../settings.ts'
 import { type TokenContents, defaultMaskTextOf, type TokenRecord } from '../record.ts'
 import { isShownByMask } from '../read/shown-mask.ts'
+import { maskData, type WrittenData } from '../read/view.ts'
 
 /** What a token is to be, before it is checked. Absent members mean none, or the type's default. */
 export interface Draft {
@@ -62,6 +64,7 @@ export type ComposedRecord = Pick<
   | 'fingerprintExpression'
   | 'searchIndexes'
   | 'maskText'
+  | 'maskedText'
   | 'metadataText'
   | 'expiresAt'
   | 'deduplicates'
@@ -70,8 +73,7 @@ export type ComposedRecord = Pick<
 export interface Composed {
   readonly record: ComposedRecord
   readonly contents: TokenContents
-  /** The data as the type stores it, for the id expression of a create. */
-  readonly data: Json
+  readonly written: WrittenData
 }
 
 const asText = (value: Json): string | undefined => {
@@ -177,6 +179,20 @@ function composeMask(guards: Guards, draft: Draft, data: Json, meter: Meter): st
 }
 
 /**
+ * What the mask shows. Of hidden data it is not evaluated here: what it costs would tell of it.
+ * @returns `undefined` where that is left to each read
+ */
+function composeMasked(
+  { hidden }: Draft,
+  maskText: string | undefined,
+  data: Json,
+  meter: Meter,
+): string | null | undefined {
+  if (maskText === undefined || hidden !== undefined) return undefined
+  return maskData(maskText, data, meter)
+}
+
+/**
  * Metadata is declared non-sensitive, so a card number in it is refused (contract section 7).
  * @throws ApiError `invalid_request`
  */
@@ -216,13 +232,18 @@ export function composeToken(
     searchIndexes,
   }
   if (maskText !== undefined) record.maskText = maskText
+  const maskedText = composeMasked(draft, maskText, data, meter)
+  if (maskedText !== undefined && (maskedText?.length ?? 0) <= keptMaskedCharsMax) {
+    record.maskedText = maskedText
+  }
   if (metadata.size > 0) record.metadataText = printJson(metadata)
   if (expiresAt !== undefined) record.expiresAt = expiresAt
   if (draft.deduplicates) record.deduplicates = true
   const compose = (searchValues: readonly string[]): Composed => {
     const isShownMasked =
       searchValues.length > 0 && isShownByMask(type, maskText, () => data, meter)
-    return { record, contents: { dataText, metadata, searchValues, isShownMasked }, data }
+    const contents = { dataText, metadata, searchValues, isShownMasked }
+    return { record, contents, written: { data, dataText, maskedText } }
   }
   return searchIndexes.length === 0
     ? compose([])

@@ -69,7 +69,7 @@ export function planToken(
     andThen(work.pause(), () => {
       const drawId =
         typeof id === 'string'
-          ? idSourceOf(deps, id, draft.type, composed.data, work.meter)
+          ? idSourceOf(deps, id, draft.type, composed.written.data, work.meter)
           : () => randomId(deps)
       return { composed, drawId, isBare, choosesId, work }
     }),

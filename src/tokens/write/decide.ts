@@ -151,8 +151,7 @@ function makeToken(
   { record, transform }: Named,
   uniques: readonly Uint8Array[] = [],
 ): Made {
-  const { contents, data } = plan.composed
-  const written = { data, dataText: contents.dataText }
+  const { contents, written } = plan.composed
   const frame = record.deduplicates === true ? { deduplicated: false } : {}
   const json = plan.isBare
     ? JSON.stringify(record.id)

@@ -93,10 +93,10 @@ const assertShowsEnds = (shape: CardShape, maskText: string, data: Json, meter?:
  * The mask of a new token, given by whoever is shown a mask of it at most.
  * @throws ApiError `forbidden`, `invalid_request` where the meter has no steps left
  */
-export function assertShowsLittle({ record, data }: Composed, meter: Meter): void {
+export function assertShowsLittle({ record, written }: Composed, meter: Meter): void {
   const shape = cardShapeOf(record.type)
   if (record.maskText === undefined || shape === undefined) return
-  assertShowsEnds(shape, record.maskText, data, meter)
+  assertShowsEnds(shape, record.maskText, written.data, meter)
 }
 
 /** By what data is shown now: `null` where there is no mask, or where it fails on the data. */
@@ -115,7 +115,7 @@ function assertNarrows(
   shape: CardShape,
   token: LoadedToken,
   standing: Json,
-  { record, data }: Composed,
+  { record, written: { data } }: Composed,
   hidden: HiddenData | undefined,
 ): void {
   const { maskText } = record

@@ -137,7 +137,7 @@ async function tryUpdate(
   const draft = draftOf(deps, token, standing, merged, body)
   assertExpressionsKept(token, draft)
   const composed = await composeToken(scope, deps.settings, draft, work)
-  const { contents, data } = composed
+  const { contents, written } = composed
   assertMayRemask(deps.settings, token, standing.data, composed, draft.hidden)
   const changed = changedRecord(deps, caller, token, composed.record)
   count.deduplication(changed)
@@ -152,7 +152,6 @@ async function tryUpdate(
   const frame = await frameOf(deps, caller, reach, record)
   const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
   const all = [...changes, { replace, ordinal, ifVersion: version }]
-  const written = { data, dataText: contents.dataText }
   // Before the write: where there is no room for the answer, nothing is changed.
   const answer = viewWritten(record, tenantId, shownAs(caller, record), written, frame, work.meter)
   caller.room?.needs(answer.length)
