@@ -26,7 +26,7 @@ import {
 export function sealOlderToken(
   { keys, randomBytes }: Pick<Deps, 'keys' | 'randomBytes'>,
   tenantId: string,
-  { maskedText: _, ...record }: TokenRecord,
+  record: TokenRecord,
   contents: Pick<TokenContents, 'dataText' | 'metadata' | 'searchValues'>,
 ): NewRow {
   const { searchEither } = tokenTerms(keys, tenantId)
@@ -36,7 +36,9 @@ export function sealOlderToken(
     uniques: [tokenUnique(keys, tenantId, record.id)],
     terms: [...termsOf(keys, tenantId, record, others), ...[...folded].map(searchEither)],
   }
-  const values = [utf8(printStored(record)), utf8(contents.dataText)]
+  const members = Object.entries(record).filter(([name]) => name !== 'maskedText')
+  const older = Object.fromEntries(members) as unknown as TokenRecord
+  const values = [utf8(printStored(older)), utf8(contents.dataText)]
   const sealer = { scope: keys.tenant(tenantId), collection: 'token' } as const
   return sealRow(sealer, randomBytes, header, 1, values)
 }
