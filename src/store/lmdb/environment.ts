@@ -196,8 +196,8 @@ const isAscending = (...numbers: readonly number[]): boolean =>
   numbers.every((number, i) => i === 0 || number >= (numbers[i - 1] ?? 0))
 
 /** @throws ApiError `storage_corrupt` */
-function decodeState(value: Uint8Array | undefined): State {
-  assertStored(value?.length === stateNumbers * u48Bytes, 'a state of the store')
+function decodeState(value: Uint8Array): State {
+  assertStored(value.length === stateNumbers * u48Bytes, 'a state of the store')
   const at = (index: number): number => readU48(value, index * u48Bytes)
   const state = {
     nextOrdinal: at(0),
@@ -218,8 +218,18 @@ function decodeState(value: Uint8Array | undefined): State {
   return state
 }
 
+/** What was decoded last: between two commits every read finds the same. */
+let known: { readonly bytes: Buffer; readonly state: State } | undefined
+
 /** The newest that this process may see. @throws ApiError `storage_corrupt` */
-export const readState = ({ meta }: Environment): State => decodeState(meta.getBinary(stateKey))
+export function readState({ meta }: Environment): State {
+  const bytes = meta.getBinary(stateKey)
+  assertStored(bytes !== undefined, 'a state of the store')
+  if (known === undefined || !known.bytes.equals(bytes)) {
+    known = { bytes: Buffer.from(bytes), state: decodeState(bytes) }
+  }
+  return known.state
+}
 
 /** @throws ApiError `storage_corrupt` when an ordinal would be used twice */
 export function assertSafeState({ rows }: Environment, { nextOrdinal }: State): void {

@@ -277,7 +277,7 @@ export function followStore(environment: IndexedEnvironment): State {
     state = readState(environment)
   }
   const from = tail.state
-  if (!isSame(from, state)) {
+  if (from !== state && !isSame(from, state)) {
     tail.state = undefined
     follow(environment, from, state)
   }
