@@ -143,7 +143,19 @@ export const eachUnique = (clear: Uint8Array, visit: VisitDigest): void =>
 export const eachTerm = (clear: Uint8Array, visit: VisitDigest): void =>
   eachBetween(clear, termsAtOf(clear), clear.length, termBytes, visit)
 
-export const versionOf = (clear: Uint8Array): number => readU32(clear, versionAt)
+/** Where the uniques, the terms and the end of a header are that begins at `at`. */
+export function digestsAt(bytes: Uint8Array, at: number) {
+  const uniques = readCount(bytes, at + uniqueCountAt)
+  const terms = readCount(bytes, at + termCountAt)
+  return {
+    uniques: at + uniquesAt,
+    terms: at + sizeFor(uniques, 0),
+    end: at + sizeFor(uniques, terms),
+  }
+}
+
+/** @param at where the header begins */
+export const versionOf = (bytes: Uint8Array, at = 0): number => readU32(bytes, at + versionAt)
 
 function holdsBetween(bytes: Uint8Array, from: number, to: number, digest: Digest): boolean {
   for (let at = from; at < to; at += digest.length) {

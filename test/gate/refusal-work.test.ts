@@ -7,9 +7,13 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/serve/app.ts'
 import { sweep } from '../../src/expiry.ts'
 import { openEnvironment, type Table } from '../../src/store/lmdb/environment.ts'
-import { followStore, withIndex, type IndexedEnvironment } from '../../src/store/lmdb/index/tail.ts'
+import {
+  followStore,
+  withIndex,
+  type IndexedEnvironment,
+  findRow,
+} from '../../src/store/lmdb/index/tail.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { findRow } from '../../src/store/lmdb/rows.ts'
 import { foldAll } from '../store/fold.ts'
 import { inserted, uniqueOf } from '../store/rows.ts'
 import { countWork, type Work } from '../support/counting.ts'

@@ -12,7 +12,13 @@ import type { Row, Store } from '../contract.ts'
 import { noChunkCounts, makeChunkCounts, type ChunkCounts } from './index/postings.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'
 import { faultOf, openEnvironment, openMeta, readState, type State } from './environment.ts'
-import { followStore, withIndex, type IndexedEnvironment } from './index/tail.ts'
+import {
+  followStore,
+  withIndex,
+  type IndexedEnvironment,
+  findRow,
+  readEveryRow,
+} from './index/tail.ts'
 import { foldSizes, isFoldBehind, isFoldLeft, type FoldSizes } from './write/fold.ts'
 import {
   freeBytesAt,
@@ -27,7 +33,6 @@ import { checkIntegrity, type Finding } from './inspect/integrity.ts'
 import { readDue, readPage } from './index/query.ts'
 import { prepareChanges } from './write/changes.ts'
 import { commit, makeCommitQueue, type CommitGroup, type CommitQueue } from './write/commit.ts'
-import { findRow, readEveryRow } from './rows.ts'
 
 /*
  * The writer: groups of changes, each with a step of a fold, committed one by one.

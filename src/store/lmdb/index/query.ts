@@ -32,9 +32,14 @@ import {
 } from './place-set.ts'
 import type { State } from '../environment.ts'
 import { decodeDeadline, dueRange } from '../layout.ts'
-import { readUnique, readHeldRow, readIndexedRow } from '../rows.ts'
 import { liveChunksOf } from './live-chunks.ts'
-import { placesInTail, type IndexedEnvironment } from './tail.ts'
+import {
+  placesInTail,
+  type IndexedEnvironment,
+  readUnique,
+  readHeldRow,
+  readIndexedRow,
+} from './tail.ts'
 import { assertStored, attempt } from '../../../errors.ts'
 
 /*

@@ -5,17 +5,17 @@
  * memory, until a fold has put them into the index. All of it follows from the file: from the
  * headers of the rows behind `foldedTo`, and from the moves, which name those that were replaced or
  * removed. So nothing of it can be lost, and every process that has the store open comes to the
- * same. Source: docs/architecture.md, "The store".
+ * same. Rows are read here as well, by the tail and by the index.
+ * Source: docs/architecture.md, "The store".
  * @module
  */
-import { digestPrefixes, rowSlabBytes } from '../../../limits.ts'
-import { hexOf, makeSlabs } from '../../../bytes.ts'
-import { attempt } from '../../../errors.ts'
-import { eachTerm, eachUnique, versionOf, keyOf } from '../../rows.ts'
-import type { Digest } from '../../contract.ts'
+import { assertStored, attempt } from '../../../errors.ts'
+import { firstUniqueOf, holdsUnique } from '../../rows.ts'
+import type { Digest, Row } from '../../contract.ts'
 import { isFoldRunning, readState, type Environment, type State } from '../environment.ts'
 import {
   decodeMoveKey,
+  decodeRow,
   decodeRowKey,
   decodeRowVersion,
   encodeMoveKey,
@@ -26,18 +26,8 @@ import {
 } from '../layout.ts'
 import { unite, type PlaceSet } from './place-set.ts'
 import { makeLiveChunks, type LiveChunks } from './live-chunks.ts'
-import { chunkOf, lowOf, addPlace, dropPlace, placeSetOf, type Places } from './postings.ts'
-
-/** What leads to the rows of a range of ordinals. Maps of digests stand by their first byte. */
-interface Segment {
-  /** Ordinal to clear header. */
-  readonly rows: Map<number, Uint8Array>
-  readonly uniques: readonly Map<string, number>[]
-  /** By chunk. */
-  readonly terms: Map<number, readonly Map<string, Places>[]>
-  /** How many digests its rows have. */
-  digests: number
-}
+import { placeSetOf } from './postings.ts'
+import { addRow, dropRow, emptySegment, holderOf, placesOfTerm, type Segment } from './segment.ts'
 
 export interface Tail {
   /** What it stands at; `undefined` before it was read, and after a reading that broke off. */
@@ -56,16 +46,6 @@ export interface IndexedEnvironment extends Environment {
   readonly live: LiveChunks
 }
 
-const makePrefixes = <T>(): readonly Map<string, T>[] =>
-  Array.from({ length: digestPrefixes }, () => new Map<string, T>())
-
-const emptySegment = (): Segment => ({
-  rows: new Map(),
-  uniques: makePrefixes(),
-  terms: new Map(),
-  digests: 0,
-})
-
 const makeTail = (): Tail => ({
   state: undefined,
   folding: emptySegment(),
@@ -80,62 +60,8 @@ export const withIndex = (environment: Environment): IndexedEnvironment => ({
 })
 
 /*
- * One row in a segment.
- */
-
-/** @returns whether no other row of the segment holds one of its uniques */
-function addRow(segment: Segment, ordinal: number, clear: Uint8Array): boolean {
-  const { rows, uniques, terms } = segment
-  let isAlone = true
-  rows.set(ordinal, clear)
-  eachUnique(clear, (key, first) => {
-    const held = uniques[first]
-    isAlone &&= held?.has(key) === false
-    held?.set(key, ordinal)
-    segment.digests += 1
-  })
-  const chunk = chunkOf(ordinal)
-  const known = terms.get(chunk) ?? makePrefixes()
-  terms.set(chunk, known)
-  eachTerm(clear, (key, first) => {
-    const sets = known[first]
-    sets?.set(key, addPlace(sets.get(key), lowOf(ordinal)))
-    segment.digests += 1
-  })
-  return isAlone
-}
-
-function dropRow(segment: Segment, ordinal: number): void {
-  const { rows, uniques, terms } = segment
-  const clear = rows.get(ordinal)
-  if (clear === undefined) return
-  rows.delete(ordinal)
-  eachUnique(clear, (key, first) => {
-    if (uniques[first]?.get(key) === ordinal) uniques[first]?.delete(key)
-    segment.digests -= 1
-  })
-  const known = terms.get(chunkOf(ordinal))
-  eachTerm(clear, (key, first) => {
-    const sets = known?.[first]
-    const rest = dropPlace(sets?.get(key), lowOf(ordinal))
-    if (rest === undefined) sets?.delete(key)
-    else sets?.set(key, rest)
-    segment.digests -= 1
-  })
-}
-
-/*
  * Following the file.
  */
-
-/** A header is a view of bytes that the engine uses again: those of a tail stand together. */
-const roomForHeaders = makeSlabs(rowSlabBytes, Buffer.allocUnsafeSlow)
-
-function copyOf(clear: Uint8Array): Uint8Array {
-  const room = roomForHeaders(clear.length)
-  room.set(clear)
-  return room
-}
 
 interface Moves {
   /** Of each row that was moved: later moves of a row come after earlier ones. */
@@ -168,7 +94,7 @@ const segmentOf = (tail: Tail, { foldingTo }: State, ordinal: number): Segment =
 function takeRow(segment: Segment, ordinal: number, value: Uint8Array, version: number): boolean {
   const header = attempt(() => findRowHeader(value))
   if (header === undefined) return false
-  const isAlone = addRow(segment, ordinal, copyOf(header.clear))
+  const isAlone = addRow(segment, ordinal, header.clear)
   return isAlone && header.version === version && isSoundHeader(value, header)
 }
 
@@ -290,22 +216,107 @@ export function followStore(environment: IndexedEnvironment): State {
  */
 
 /** Who holds a unique, as far as it is in the tail. */
-export function findInTail({ tail }: IndexedEnvironment, unique: Digest): RowVersion | undefined {
-  const key = hexOf(unique)
-  const first = unique[0] ?? 0
-  for (const { uniques, rows } of [tail.fresh, tail.folding]) {
-    const ordinal = uniques[first]?.get(key)
-    const clear = ordinal === undefined ? undefined : rows.get(ordinal)
-    if (ordinal !== undefined && clear !== undefined) return { ordinal, version: versionOf(clear) }
-  }
-  return undefined
-}
+export const findInTail = ({ tail }: IndexedEnvironment, unique: Digest): RowVersion | undefined =>
+  holderOf(tail.fresh, unique) ?? holderOf(tail.folding, unique)
 
 /** The rows of a chunk that have a term, as far as they are in the tail. */
 export function placesInTail({ tail }: IndexedEnvironment, term: Digest, chunk: number): PlaceSet {
-  const [fresh, folding] = [tail.fresh, tail.folding].map(({ terms }) => {
-    const sets = terms.get(chunk)?.[term[0] ?? 0]
-    return placeSetOf(sets === undefined || sets.size === 0 ? undefined : sets.get(keyOf(term)))
-  })
-  return unite(fresh ?? placeSetOf(undefined), folding ?? placeSetOf(undefined))
+  const fresh = placesOfTerm(tail.fresh, term, chunk)
+  const folding = placesOfTerm(tail.folding, term, chunk)
+  if (folding === undefined) return placeSetOf(fresh)
+  return fresh === undefined ? placeSetOf(folding) : unite(placeSetOf(fresh), placeSetOf(folding))
+}
+
+/*
+ * Reading rows, and checking that a row and the uniques that lead to it agree.
+ *
+ * Every read sees the state of the transaction it runs in, or else the newest one. Who reads by
+ * uniques has brought the tail to that state.
+ */
+
+/** Of folded rows alone. @throws ApiError `storage_corrupt` */
+export function readFoldedUnique({ uniques }: Environment, unique: Digest): RowVersion | undefined {
+  const value = uniques.getBinary(unique)
+  return value === undefined ? undefined : decodeRowVersion(value)
+}
+
+/**
+ * Looks at both places always: where a row stands must not be told by the time that it takes.
+ * @throws ApiError `storage_corrupt`
+ */
+export function readUnique(
+  environment: IndexedEnvironment,
+  unique: Digest,
+): RowVersion | undefined {
+  const folded = readFoldedUnique(environment, unique)
+  return findInTail(environment, unique) ?? folded
+}
+
+/** The row as it lies there, unchecked. @throws ApiError `storage_corrupt` when it is no row */
+export function readRow({ rows }: Environment, ordinal: number): Row | undefined {
+  const value = rows.getBinary(encodeRowKey(ordinal))
+  return value === undefined ? undefined : decodeRow(value, ordinal)
+}
+
+/** @throws ApiError `storage_corrupt` unless that unique leads back to this very row */
+function assertHeld(environment: IndexedEnvironment, row: Row, unique: Digest): void {
+  const entry = readUnique(environment, unique)
+  assertStored(
+    entry !== undefined && entry.ordinal === row.ordinal && entry.version === row.version,
+    'a row that its unique leads to, at the same version',
+  )
+}
+
+/** @throws ApiError `storage_corrupt` unless each unique of the row leads to it */
+export function readHeldRow(environment: IndexedEnvironment, ordinal: number): Row | undefined {
+  const row = readRow(environment, ordinal)
+  if (row === undefined) return undefined
+  for (const unique of row.uniques) assertHeld(environment, row, unique)
+  return row
+}
+
+/** A row that an index leads to. @throws ApiError `storage_corrupt`, also when it is not there */
+export function readIndexedRow(environment: IndexedEnvironment, ordinal: number): Row {
+  const row = readRow(environment, ordinal)
+  assertStored(row !== undefined, 'a row for every entry of an index')
+  assertHeld(environment, row, firstUniqueOf(row))
+  return row
+}
+
+/** What a row takes which is found by its unique: that was looked up already. */
+function readInVain(environment: Environment, ordinal: number): void {
+  const row = readRow(environment, ordinal)
+  if (row !== undefined) holdsUnique(row, firstUniqueOf(row))
+}
+
+/**
+ * @param standIn ordinal of a row that is read where nothing holds the unique: what is not there
+ *   takes the time of what is, or refusals could be told apart by it (contract section 2)
+ * @returns the one row that holds the unique
+ * @throws ApiError `storage_corrupt` when the unique leads to a row that does not hold it, or that
+ *   stands at another version
+ */
+export function findRow(
+  environment: IndexedEnvironment,
+  unique: Digest,
+  standIn: number,
+): Row | undefined {
+  const entry = readUnique(environment, unique)
+  if (entry === undefined) {
+    readInVain(environment, standIn)
+    return undefined
+  }
+  const row = readRow(environment, entry.ordinal)
+  assertStored(row !== undefined, 'a row for every unique')
+  assertStored(row.version === entry.version, 'a row at the version of its unique')
+  assertStored(holdsUnique(row, unique), 'a row that holds the unique that leads to it')
+  return row
+}
+
+/** All rows in the order of their ordinals; what is no row is passed over. */
+export function* readEveryRow({ rows }: Environment): Generator<Row> {
+  for (const { key, value } of rows.getRange()) {
+    const row = attempt(() => decodeRow(value, decodeRowKey(key)))
+    if (row !== undefined) yield row
+  }
 }

@@ -42,9 +42,14 @@ import {
   encodeDeadline,
   encodeMoveKey,
 } from '../layout.ts'
-import { readFoldedUnique, readRow } from '../rows.ts'
 import { assertSafeState, isFolded, type State } from '../environment.ts'
-import { findInTail, placesInTail, type IndexedEnvironment } from '../index/tail.ts'
+import {
+  findInTail,
+  placesInTail,
+  type IndexedEnvironment,
+  readFoldedUnique,
+  readRow,
+} from '../index/tail.ts'
 
 /** Sets of common terms; rarer ones are read each time. */
 const chunksKeptMax = 1_024

@@ -13,9 +13,8 @@ import {
   termsOfStore,
   type PostingDraft,
 } from '../index/postings.ts'
-import type { IndexedEnvironment } from '../index/tail.ts'
+import { type IndexedEnvironment, readHeldRow, readUnique } from '../index/tail.ts'
 import { encodeRow } from '../layout.ts'
-import { readHeldRow, readUnique } from '../rows.ts'
 import { invariant, type ApiError } from '../../../errors.ts'
 
 /*

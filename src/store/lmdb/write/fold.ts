@@ -18,12 +18,11 @@ import {
   foldPutsWanted,
   foldRowsDefault,
 } from '../../../limits.ts'
-import { bytesOfHex } from '../../../bytes.ts'
-import { versionOf } from '../../rows.ts'
 import { ApiError, assertStored } from '../../../errors.ts'
 import { isFoldRunning, type State, type Put } from '../environment.ts'
 import { encodePlaceSet, unite } from '../index/place-set.ts'
 import { readChunk, termsOfStore, placeSetOf } from '../index/postings.ts'
+import { termsOfPrefix, uniquesOfPrefix } from '../index/segment.ts'
 import type { IndexedEnvironment } from '../index/tail.ts'
 import { encodeMoveKey, encodeRowVersion } from '../layout.ts'
 
@@ -81,14 +80,9 @@ export const isFoldLeft = (environment: IndexedEnvironment, state: State, sizes:
   (isFoldRunning(state) || hasStaleMoves(state) || isDue(environment, state, sizes))
 
 function uniquePuts({ uniques: table, tail }: IndexedEnvironment, prefix: number): Put[] {
-  const { uniques, rows } = tail.folding
-  const held = uniques[prefix] ?? new Map<string, number>()
-  return [...held.keys()].sort().map(key => {
-    const ordinal = held.get(key) ?? 0
-    const clear = rows.get(ordinal)
-    assertStored(clear !== undefined, 'a row for every unique of the tail')
-    const value = encodeRowVersion({ ordinal, version: versionOf(clear) })
-    return { table, key: bytesOfHex(key), value }
+  return uniquesOfPrefix(tail.folding, prefix).map(({ unique, holder }) => {
+    assertStored(holder !== undefined, 'a row for every unique of the tail')
+    return { table, key: unique, value: encodeRowVersion(holder) }
   })
 }
 
@@ -96,13 +90,9 @@ function uniquePuts({ uniques: table, tail }: IndexedEnvironment, prefix: number
 function termPuts(environment: IndexedEnvironment, prefix: number): Put[] {
   const postings = termsOfStore(environment)
   const { table, encodeKey } = postings
-  return [...environment.tail.folding.terms].flatMap(([chunk, prefixes]) => {
-    const sets = prefixes[prefix]
-    return [...(sets?.keys() ?? [])].sort().map(key => {
-      const term = bytesOfHex(key)
-      const set = unite(readChunk(postings, term, chunk), placeSetOf(sets?.get(key)))
-      return { table, key: encodeKey(term, chunk), value: encodePlaceSet(set) }
-    })
+  return termsOfPrefix(environment.tail.folding, prefix).map(({ term, chunk, places }) => {
+    const set = unite(readChunk(postings, term, chunk), placeSetOf(places))
+    return { table, key: encodeKey(term, chunk), value: encodePlaceSet(set) }
   })
 }
 

@@ -1,0 +1,303 @@
+/**
+ * A segment of the tail: the headers of some rows, and what leads to them by their digests.
+ *
+ * All of it lies in a few typed arrays: of hundreds of thousands of digests as texts in Maps the
+ * collector would visit each, whenever it runs.
+ * @module
+ */
+import { digestPrefixes, termBytes, uniqueBytes } from '../../../limits.ts'
+import { readU32, writeU32 } from '../../../bytes.ts'
+import type { Digest } from '../../contract.ts'
+import { digestsAt, versionOf } from '../../rows.ts'
+import type { RowVersion } from '../layout.ts'
+import { addPlace, chunkOf, dropPlace, lowOf, type Places } from './postings.ts'
+
+/*
+ * A table of digests: open addressing, in which each entry also leads to the one before it with the
+ * same first byte, as folds ask for these together. Digests are keyed, so that no caller decides
+ * where they come to stand.
+ */
+
+interface DigestTable {
+  /** Of a key: the number of a chunk, and a digest as words in big endian. */
+  readonly words: number
+  /** Entries, counted from 1; 0 is free. */
+  slots: Int32Array
+  size: number
+  keys: Uint32Array
+  values: Float64Array
+  /** The entry before with the same first byte. */
+  before: Int32Array
+  /** The last entry of each first byte. */
+  readonly last: Int32Array
+}
+
+const none = -1
+const wordBytes = 4
+const slotsMin = 64
+/** No more entries than half of the slots: a search then meets few others. */
+const slotsPerEntry = 2
+
+const makeTable = (digestBytes: number): DigestTable => {
+  const words = 1 + digestBytes / wordBytes
+  const entries = slotsMin / slotsPerEntry
+  return {
+    words,
+    slots: new Int32Array(slotsMin),
+    size: 0,
+    keys: new Uint32Array(entries * words),
+    values: new Float64Array(entries),
+    before: new Int32Array(entries),
+    last: new Int32Array(digestPrefixes).fill(none),
+  }
+}
+
+/** The key that is looked for; good until the next one. */
+const wanted = new Uint32Array(1 + uniqueBytes / wordBytes)
+
+function want({ words }: DigestTable, chunk: number, bytes: Uint8Array, at: number): void {
+  wanted[0] = chunk
+  for (let word = 1; word < words; word += 1) {
+    wanted[word] = readU32(bytes, at + (word - 1) * wordBytes)
+  }
+}
+
+/** Fractional part of the golden ratio, as 32 bits: chunks that follow each other fall apart. */
+const spread = 0x9e3779b1
+
+const hashOf = (chunk: number, word: number): number => Math.imul(chunk, spread) ^ word
+
+function isWanted({ words, keys }: DigestTable, entry: number): boolean {
+  for (let word = 0; word < words; word += 1) {
+    if (keys[entry * words + word] !== wanted[word]) return false
+  }
+  return true
+}
+
+/** The slot of the wanted key, or the free one where it would stand. */
+function slotOfWanted(table: DigestTable): number {
+  const { slots } = table
+  const mask = slots.length - 1
+  let slot = hashOf(wanted[0] ?? 0, wanted[1] ?? 0) & mask
+  for (let entry = slots[slot] ?? 0; entry !== 0; entry = slots[slot] ?? 0) {
+    if (isWanted(table, entry - 1)) return slot
+    slot = (slot + 1) & mask
+  }
+  return slot
+}
+
+/** @returns `none` where it is not there */
+const entryOfWanted = (table: DigestTable): number => (table.slots[slotOfWanted(table)] ?? 0) + none
+
+function enlarge<T extends Uint32Array | Float64Array | Int32Array>(from: T, to: T): T {
+  to.set(from)
+  return to
+}
+
+function grow(table: DigestTable): void {
+  const { words, size } = table
+  table.keys = enlarge(table.keys, new Uint32Array(table.keys.length * 2))
+  table.values = enlarge(table.values, new Float64Array(table.values.length * 2))
+  table.before = enlarge(table.before, new Int32Array(table.before.length * 2))
+  const slots = new Int32Array(table.slots.length * 2)
+  const mask = slots.length - 1
+  for (let entry = 0; entry < size; entry += 1) {
+    const at = entry * words
+    let slot = hashOf(table.keys[at] ?? 0, table.keys[at + 1] ?? 0) & mask
+    while (slots[slot] !== 0) slot = (slot + 1) & mask
+    slots[slot] = entry + 1
+  }
+  table.slots = slots
+}
+
+const prefixOf = (word: number): number => word >>> 24
+
+/** The entry of the wanted key, which is made where there is none. */
+function addWanted(table: DigestTable): number {
+  if (table.size === table.values.length) grow(table)
+  const slot = slotOfWanted(table)
+  const known = table.slots[slot] ?? 0
+  if (known !== 0) return known + none
+  const entry = table.size
+  const { words, keys, values, before, last } = table
+  for (let word = 0; word < words; word += 1) keys[entry * words + word] = wanted[word] ?? 0
+  const prefix = prefixOf(wanted[1] ?? 0)
+  values[entry] = none
+  before[entry] = last[prefix] ?? none
+  last[prefix] = entry
+  table.slots[slot] = entry + 1
+  table.size += 1
+  return entry
+}
+
+const valueAt = ({ values }: DigestTable, entry: number): number => values[entry] ?? none
+
+function compareKeys({ words, keys }: DigestTable, a: number, b: number): number {
+  for (let word = 0; word < words; word += 1) {
+    const difference = (keys[a * words + word] ?? 0) - (keys[b * words + word] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+/** Those that lead anywhere, of one first byte, by chunk and digest. */
+function sortedEntries(table: DigestTable, prefix: number): number[] {
+  const entries: number[] = []
+  for (let entry = table.last[prefix] ?? none; entry !== none;) {
+    if (valueAt(table, entry) !== none) entries.push(entry)
+    entry = table.before[entry] ?? none
+  }
+  return entries.sort((a, b) => compareKeys(table, a, b))
+}
+
+const chunkAt = ({ words, keys }: DigestTable, entry: number): number => keys[entry * words] ?? 0
+
+function digestAt({ words, keys }: DigestTable, entry: number): Uint8Array {
+  const digest = new Uint8Array((words - 1) * wordBytes)
+  for (let word = 1; word < words; word += 1) {
+    writeU32(digest, (word - 1) * wordBytes, keys[entry * words + word] ?? 0)
+  }
+  return digest
+}
+
+/*
+ * The segment.
+ */
+
+export interface Segment {
+  /** Ordinal to where its clear header begins. */
+  readonly rows: Map<number, number>
+  headers: Uint8Array
+  headersEnd: number
+  /** To ordinals. */
+  readonly uniques: DigestTable
+  /** To the place of the one row of a term in its chunk, or to one of `places`. */
+  readonly terms: DigestTable
+  readonly places: Places[]
+  /** How many digests its rows have. */
+  digests: number
+}
+
+const headersBytesMin = 4_096
+
+export const emptySegment = (): Segment => ({
+  rows: new Map(),
+  headers: new Uint8Array(headersBytesMin),
+  headersEnd: 0,
+  uniques: makeTable(uniqueBytes),
+  terms: makeTable(termBytes),
+  places: [],
+  digests: 0,
+})
+
+/** Values of terms below `none` count places from here down. */
+const firstPlaces = none - 1
+
+const placesAt = ({ terms, places }: Segment, entry: number): Places | undefined => {
+  const value = valueAt(terms, entry)
+  if (value === none) return undefined
+  return value > none ? value : places[firstPlaces - value]
+}
+
+function setPlaces({ terms, places }: Segment, entry: number, to: Places | undefined): void {
+  const value = valueAt(terms, entry)
+  if (to === undefined || typeof to === 'number') terms.values[entry] = to ?? none
+  else if (value < none) places[firstPlaces - value] = to
+  else terms.values[entry] = firstPlaces - (places.push(to) - 1)
+}
+
+/** A view of bytes that are written again is no header of its own. */
+function keepHeader(segment: Segment, clear: Uint8Array): number {
+  const at = segment.headersEnd
+  const end = at + clear.length
+  if (end > segment.headers.length) {
+    const larger = new Uint8Array(Math.max(end, segment.headers.length * 2))
+    larger.set(segment.headers)
+    segment.headers = larger
+  }
+  segment.headers.set(clear, at)
+  segment.headersEnd = end
+  return at
+}
+
+/** @returns whether no other row of the segment holds one of its uniques */
+export function addRow(segment: Segment, ordinal: number, clear: Uint8Array): boolean {
+  const { rows, uniques, terms } = segment
+  rows.set(ordinal, keepHeader(segment, clear))
+  const found = digestsAt(clear, 0)
+  let isAlone = true
+  for (let at = found.uniques; at < found.terms; at += uniqueBytes) {
+    want(uniques, 0, clear, at)
+    const entry = addWanted(uniques)
+    if (valueAt(uniques, entry) !== none) isAlone = false
+    uniques.values[entry] = ordinal
+    segment.digests += 1
+  }
+  for (let at = found.terms; at < found.end; at += termBytes) {
+    want(terms, chunkOf(ordinal), clear, at)
+    const entry = addWanted(terms)
+    setPlaces(segment, entry, addPlace(placesAt(segment, entry), lowOf(ordinal)))
+    segment.digests += 1
+  }
+  return isAlone
+}
+
+export function dropRow(segment: Segment, ordinal: number): void {
+  const { rows, headers, uniques, terms } = segment
+  const start = rows.get(ordinal)
+  if (start === undefined) return
+  rows.delete(ordinal)
+  const found = digestsAt(headers, start)
+  for (let at = found.uniques; at < found.terms; at += uniqueBytes) {
+    want(uniques, 0, headers, at)
+    const entry = entryOfWanted(uniques)
+    if (valueAt(uniques, entry) === ordinal) uniques.values[entry] = none
+    segment.digests -= 1
+  }
+  for (let at = found.terms; at < found.end; at += termBytes) {
+    want(terms, chunkOf(ordinal), headers, at)
+    const entry = entryOfWanted(terms)
+    if (entry !== none) {
+      setPlaces(segment, entry, dropPlace(placesAt(segment, entry), lowOf(ordinal)))
+    }
+    segment.digests -= 1
+  }
+}
+
+const heldBy = ({ rows, headers }: Segment, ordinal: number): RowVersion | undefined => {
+  const start = rows.get(ordinal)
+  return start === undefined ? undefined : { ordinal, version: versionOf(headers, start) }
+}
+
+/** Who holds a unique. */
+export function holderOf(segment: Segment, unique: Digest): RowVersion | undefined {
+  const { uniques } = segment
+  if (uniques.size === 0) return undefined
+  want(uniques, 0, unique, 0)
+  const entry = entryOfWanted(uniques)
+  return entry === none ? undefined : heldBy(segment, valueAt(uniques, entry))
+}
+
+/** The rows of a chunk that have a term. */
+export function placesOfTerm(segment: Segment, term: Digest, chunk: number): Places | undefined {
+  const { terms } = segment
+  if (terms.size === 0) return undefined
+  want(terms, chunk, term, 0)
+  const entry = entryOfWanted(terms)
+  return entry === none ? undefined : placesAt(segment, entry)
+}
+
+/** All uniques of one first byte, in order, with their rows; `undefined` for a row that is none. */
+export const uniquesOfPrefix = (segment: Segment, prefix: number) =>
+  sortedEntries(segment.uniques, prefix).map(entry => ({
+    unique: digestAt(segment.uniques, entry),
+    holder: heldBy(segment, valueAt(segment.uniques, entry)),
+  }))
+
+/** All terms of one first byte, in the order of chunks. */
+export const termsOfPrefix = (segment: Segment, prefix: number) =>
+  sortedEntries(segment.terms, prefix).map(entry => ({
+    term: digestAt(segment.terms, entry),
+    chunk: chunkAt(segment.terms, entry),
+    places: placesAt(segment, entry),
+  }))
