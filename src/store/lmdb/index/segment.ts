@@ -62,10 +62,12 @@ function want({ words }: DigestTable, chunk: number, bytes: Uint8Array, at: numb
   }
 }
 
-/** Fractional part of the golden ratio, as 32 bits: chunks that follow each other fall apart. */
+/** Fractional part of the golden ratio, as 32 bits: numbers that follow each other fall apart. */
 const spread = 0x9e3779b1
 
-const hashOf = (chunk: number, word: number): number => Math.imul(chunk, spread) ^ word
+/** By the chunk and both ends of a digest. @param at where its key begins */
+const hashAt = (keys: Uint32Array, at: number, words: number): number =>
+  Math.imul((keys[at] ?? 0) ^ (keys[at + words - 1] ?? 0), spread) ^ (keys[at + 1] ?? 0)
 
 function isWanted({ words, keys }: DigestTable, entry: number): boolean {
   for (let word = 0; word < words; word += 1) {
@@ -76,9 +78,9 @@ function isWanted({ words, keys }: DigestTable, entry: number): boolean {
 
 /** The slot of the wanted key, or the free one where it would stand. */
 function slotOfWanted(table: DigestTable): number {
-  const { slots } = table
+  const { slots, words } = table
   const mask = slots.length - 1
-  let slot = hashOf(wanted[0] ?? 0, wanted[1] ?? 0) & mask
+  let slot = hashAt(wanted, 0, words) & mask
   for (let entry = slots[slot] ?? 0; entry !== 0; entry = slots[slot] ?? 0) {
     if (isWanted(table, entry - 1)) return slot
     slot = (slot + 1) & mask
@@ -102,8 +104,7 @@ function grow(table: DigestTable): void {
   const slots = new Int32Array(table.slots.length * 2)
   const mask = slots.length - 1
   for (let entry = 0; entry < size; entry += 1) {
-    const at = entry * words
-    let slot = hashOf(table.keys[at] ?? 0, table.keys[at + 1] ?? 0) & mask
+    let slot = hashAt(table.keys, entry * words, words) & mask
     while (slots[slot] !== 0) slot = (slot + 1) & mask
     slots[slot] = entry + 1
   }
