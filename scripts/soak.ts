@@ -1,13 +1,15 @@
 /**
- * Hours in the life of a server: `bun scripts/soak.ts [--minutes 60] [--rate 500]`.
+ * Hours in the life of a server:
+ * `bun scripts/soak.ts [--minutes 60] [--rate 500] [--warm-up 20] [--tokens 0]`.
  *
- * One server, from source or the binary that `COFFER_BINARY` names, under a steady mixed load with
- * expiries and sweeps; every ten seconds its memory, descriptors, reader slots, rows and file are
- * read. Ends with a line through each and exit code 1 when one grows by 5 % in an hour, or when an
- * answer was not the expected one. A third of the time, 20 minutes at most, goes before: until rows
- * expire as fast as they come the file climbs, and then, as it never shrinks, to the most that a
- * load of random lengths needs at a time. Of memory the lowest reading of each five minutes counts,
- * because the collector draws a saw-tooth that hides a leak. Source: hardening D14.
+ * One server, from source or the binary that `COFFER_BINARY` names, of a vault that begins with so
+ * many tokens, under a steady mixed load with expiries and sweeps; every ten seconds its memory,
+ * descriptors, reader slots, rows and file are read. Ends with a line through each and exit code 1
+ * when one grows by 5 % in an hour, or when an answer was not the expected one. Before that it warms
+ * up, by itself a third of the time and 20 minutes at most: until rows expire as fast as they come
+ * the file climbs, and then, as it never shrinks, to the most that a load of random lengths needs at
+ * a time. Of memory the lowest reading of each five minutes counts, because the collector draws a
+ * saw-tooth that hides a leak. Source: hardening D14.
  * @module
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -15,7 +17,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openConnection, type Target } from '../test/support/connection.ts'
-import { runCoffer, startCoffer } from '../test/support/coffer-process.ts'
+import { makeDataSet } from './bench/data-sets.ts'
+import { startCoffer } from '../test/support/coffer-process.ts'
 import { runLoad, type Keys, type Tally } from './soak/load.ts'
 import { measures, openProbe, type Probe, type Reading } from './soak/samples.ts'
 import { fitTrend, lowestOf, type Trend } from './soak/slope.ts'
@@ -34,13 +37,29 @@ interface Point {
   readonly reading: Reading
 }
 
-function readArguments(): { minutes: number; rate: number } {
-  const options = { minutes: { type: 'string' }, rate: { type: 'string' } } as const
+interface Plan {
+  readonly minutes: number
+  /** Requests a second. */
+  readonly rate: number
+  readonly warmUpMs: number
+  /** That stand there before it begins. */
+  readonly tokens: number
+}
+
+function readArguments(): Plan {
+  const text = { type: 'string' } as const
+  const options = { minutes: text, rate: text, 'warm-up': text, tokens: text }
   const { values } = parseArgs({ options })
   const minutes = Number(values.minutes ?? 60)
   const rate = Number(values.rate ?? 500)
-  if (minutes >= 1 && rate >= 1) return { minutes, rate }
-  console.error('usage: soak [--minutes N] [--rate requests-per-second]')
+  const tokens = Number(values.tokens ?? 0)
+  const usual = Math.min(warmUpMsMax, (minutes * minuteMs) / 3)
+  const given = values['warm-up']
+  const warmUpMs = given === undefined ? usual : Number(given) * minuteMs
+  if (minutes >= 1 && rate >= 1 && warmUpMs > 0 && tokens >= 0) {
+    return { minutes, rate, warmUpMs, tokens }
+  }
+  console.error('usage: soak [--minutes N] [--rate requests-per-second] [--warm-up N] [--tokens N]')
   process.exit(2)
 }
 
@@ -86,11 +105,12 @@ function printTrends(points: readonly Point[]): boolean {
   return isFlat
 }
 
-async function soak(folder: string, minutes: number, rate: number): Promise<boolean> {
+async function soak(folder: string, plan: Plan): Promise<boolean> {
+  const { minutes, rate, warmUpMs, tokens } = plan
   const data = join(folder, 'data')
   const target = { unix: join(folder, 'socket') }
-  const made = await runCoffer(['init', '--data', data, '--json'])
-  const { key: management } = JSON.parse(made.stdout) as { key: string }
+  const { facts } = await makeDataSet(data, tokens, 'cards')
+  const management = facts.keys.manager
   // The load searches and deduplicates by a key that masks, more than a minute allows.
   const anyGuesses = [
     '--search-guesses-per-minute-max',
@@ -102,7 +122,6 @@ async function soak(folder: string, minutes: number, rate: number): Promise<bool
   const server = await startCoffer(serve)
   const probe = openProbe(server.pid, join(data, 'store'))
   const keys = await makeKeys(target, management)
-  const warmUpMs = Math.min(warmUpMsMax, (minutes * minuteMs) / 3)
   const lifetimeMs = Math.min(lifetimeMsMax, warmUpMs / 2)
   const load = { target, keys, requestsPerSecond: rate, lifetimeMs }
   const tally: Tally = { requests: 0, failures: new Map() }
@@ -110,6 +129,7 @@ async function soak(folder: string, minutes: number, rate: number): Promise<bool
   const untilMs = startMs + warmUpMs + minutes * minuteMs
   const warmUpMinutes = Math.round(warmUpMs / minuteMs)
   console.info(`soak: ${minutes} minutes after ${warmUpMinutes}, ${rate} requests a second`)
+  console.info(`${tokens} tokens before it began`)
   console.info('one line a minute of')
   console.info(measures.join('  '))
   const [points] = await Promise.all([takeSamples(probe, untilMs), runLoad(load, tally, untilMs)])
@@ -123,10 +143,10 @@ async function soak(folder: string, minutes: number, rate: number): Promise<bool
   return isFlat && tally.failures.size === 0 && exitCode === 0
 }
 
-const { minutes, rate } = readArguments()
+const plan = readArguments()
 const folder = mkdtempSync(join(tmpdir(), 'coffer-soak-'))
 try {
-  const isFlat = await soak(folder, minutes, rate)
+  const isFlat = await soak(folder, plan)
   console.info(isFlat ? ' 1 pass\n 0 fail' : ' 0 pass\n 1 fail')
   process.exitCode = isFlat ? 0 : 1
 } finally {

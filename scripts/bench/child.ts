@@ -28,12 +28,15 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
 
+/** Which binary is tried is no setting of a vault that is made for it. */
+const { COFFER_BINARY: _, ...inherited } = process.env
+
 function spawn(command: readonly string[], { env, cwd, stderr }: RunOptions) {
   const child = Bun.spawn([...command], {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: stderr ?? 'pipe',
-    env: { ...process.env, ...env },
+    env: { ...inherited, ...env },
     ...(cwd === undefined ? {} : { cwd }),
   })
   running.add(child)
