@@ -5,11 +5,11 @@
  * One server, from source or the binary that `COFFER_BINARY` names, of a vault that begins with so
  * many tokens, under a steady mixed load with expiries and sweeps; every ten seconds its memory,
  * descriptors, reader slots, rows and file are read. Ends with a line through each and exit code 1
- * when one grows by 5 % in an hour, or when an answer was not the expected one. Before that it warms
- * up, by itself a third of the time and 20 minutes at most: until rows expire as fast as they come
- * the file climbs, and then, as it never shrinks, to the most that a load of random lengths needs at
- * a time. Of memory the lowest reading of each five minutes counts, because the collector draws a
- * saw-tooth that hides a leak. Source: hardening D14.
+ * when one grows by 5 % in an hour, or when an answer was not the expected one. Before that it
+ * warms up, by itself a third of the time and 20 minutes at most: until rows expire as fast as they
+ * come the file climbs, and then, as it never shrinks, to the most that a load of random lengths
+ * needs at a time. Of memory the lowest reading of each five minutes counts, because the collector
+ * draws a saw-tooth that hides a leak. Source: hardening D14.
  * @module
  */
 import { mkdtempSync, rmSync } from 'node:fs'
