@@ -4,9 +4,9 @@
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { makeGuessWindows } from '../../../src/rules/guess-windows.ts'
-import { guessersMax, guessWindowMs } from '../../../src/limits.ts'
-import { fakeClock } from '../../support/seeded.ts'
+import { makeGuessWindows } from '../../../../src/tokens/find/guesses.ts'
+import { guessersMax, guessWindowMs } from '../../../../src/limits.ts'
+import { fakeClock } from '../../../support/seeded.ts'
 
 const minute = guessWindowMs
 
