@@ -39,6 +39,7 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
   const settings = { ...defaultSettings, ...given }
   const opened = await openDataFolder(folder, {
     onFailure,
+    onDamage: () => log('newest_rows_damaged'),
     foldRows: settings.foldRows,
   })
   const { deps, clock } = makeDeps({

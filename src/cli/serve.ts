@@ -37,6 +37,7 @@ const announce = (address: string): void => say(`Coffer listens on ${address}`)
 async function serveAlone(options: ServeOptions, { address, settings }: Config): Promise<void> {
   const opened = await openDataFolder(options, {
     onFailure: endAfterFailure,
+    onDamage: () => logToStderr('newest_rows_damaged'),
     foldRows: settings.foldRows,
   })
   const mark = openClockFile(opened.clockFile)

@@ -231,6 +231,8 @@ export const isFolderLocked = ({ data }: FolderOptions, file: number): boolean =
 export interface StoreUse {
   /** Told when the store can no longer write. */
   readonly onFailure: (cause: unknown) => void
+  /** Told once when the newest rows were damaged, which `coffer verify` then looks at. */
+  readonly onDamage?: () => void
   /** How many of the instance may have it open; of several, one has checked it before. */
   readonly processes?: number
   /** Source: `Settings`. */

@@ -77,6 +77,7 @@ export async function work(index: number): Promise<void> {
   const log: Log = (event, facts = {}) => logToStderr(event, { worker: index, ...facts })
   const opened = await joinDataFolder(folder, {
     onFailure: endAfterFailure,
+    onDamage: () => log('newest_rows_damaged'),
     processes: workers,
     foldRows: settings.foldRows,
   })

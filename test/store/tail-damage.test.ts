@@ -189,12 +189,15 @@ describe('a tail that was changed behind its back', () => {
     ]) {
       const path = await makeTail()
       await tamper(path, change)
-      const store = await openLmdbStore({ path, fold: { rows: 1 } })
+      let told = 0
+      const onDamage = () => void (told += 1)
+      const store = await openLmdbStore({ path, fold: { rows: 1 }, onDamage })
       for (let i = 20; i < 25; i += 1) await inserted(store, { uniques: [i], terms: [i] })
       await Bun.sleep(30)
       expect(store.state().foldedTo).toBe(1)
       expect(await ordinalsOf(store, { term: termOf(22) })).toEqual({ ordinals: [6], total: 1 })
       expect(store.find(uniqueOf(2))).toMatchObject({ ordinal: 2 })
+      expect(told).toBe(1)
       await store.close()
     }
   })

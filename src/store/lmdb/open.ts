@@ -151,6 +151,11 @@ export interface LmdbOptions {
   readonly fold?: Partial<FoldSizes>
   /** Told once when a commit failed: the store writes nothing more, and the process should end. */
   readonly onFailure?: (cause: unknown) => void
+  /**
+   * Told once when something of the newest rows is not what was written: they are not folded any
+   * more, and each process reads them all at its start, until `integrity` has said what it is.
+   */
+  readonly onDamage?: () => void
 }
 
 export interface LmdbStore extends Store {
@@ -160,6 +165,19 @@ export interface LmdbStore extends Store {
   state(): State
   /** All rows, oldest first; for a walk in one go. What is no row, `integrity` finds. */
   everyRow(): Iterable<Row>
+}
+
+/** Follows the store, and tells of damage where it is first met. */
+function makeFollower(environment: IndexedEnvironment, onDamage?: () => void): () => State {
+  let tell = onDamage
+  return () => {
+    const state = followStore(environment)
+    if (environment.tail.isDamaged) {
+      tell?.()
+      tell = undefined
+    }
+    return state
+  }
 }
 
 /** @throws ApiError `storage_corrupt`, as `openMeta`, with nothing left open */
@@ -187,6 +205,7 @@ export async function openLmdbStore({
   processes = 1,
   fold = {},
   onFailure,
+  onDamage,
 }: LmdbOptions): Promise<LmdbStore> {
   const isShared = processes > 1
   if (!isShared) assertDataFile(path)
@@ -212,7 +231,8 @@ export async function openLmdbStore({
     }
   }
 
-  const follow = <T>(look: (state: State) => T): T => read(() => look(followStore(environment)))
+  const newest = makeFollower(environment, onDamage)
+  const follow = <T>(look: (state: State) => T): T => read(() => look(newest()))
 
   // After a failed commit the engine never lets go of its writer (hardening L10).
   const close = async (): Promise<void> => {
