@@ -9,7 +9,7 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { askAll, openRawWire } from '../test/support/raw-requests.ts'
 
-const file = resolve(import.meta.dir, '..', 'test', 'http', 'raw-answers.json')
+const file = resolve(import.meta.dir, '..', 'test', 'gate', 'raw-answers.json')
 const wire = await openRawWire()
 const answers = await askAll(wire)
 await wire.close()

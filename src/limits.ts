@@ -1,5 +1,6 @@
 /**
- * Every bound of the service, with its unit in its name. Nothing else may hold a magic number.
+ * Every bound of the service but those of the store (`store/limits.ts`), with its unit in its name.
+ * Nothing else may hold a magic number.
  *
  * Source: contract section 16 unless a line says otherwise.
  * @module
@@ -306,94 +307,24 @@ export const sealSlabBytes = 64 * 1_024
 export const keySlabBytes = 4 * 1_024
 export const rowSlabBytes = 64 * 1_024
 
-// Store
+// Store: what others know of it
 export const uniqueBytes = 32
 export const termBytes = 16
-export const chunkOrdinals = 65_536
-/** First bytes of digests: a fold goes through them one after the other. */
-export const digestPrefixes = 256
-export const chunkArrayEntriesMax = 4_095
-/** decision: of a term in the tail; a bitmap of 8 KiB has more of them, and is no work to read. */
-export const listedPlacesMax = 256
 /** decision: rows whose digests stand in memory before they are folded, as long as nobody says. */
 export const foldRowsDefault = 20_000
 /** decision: fewer of them would fold with every few writes, more would take too much memory. */
 export const foldRowsSettingMin = 10
 export const foldRowsSettingMax = 200_000
-/** decision: uniques and terms of one row; with more of them a fold begins earlier. */
-export const foldDigestsPerRow = 16
-/** decision: moves of rows that are not folded; each costs a process that opens the store 1 µs. */
-export const foldMovesMax = 10_000
-/** decision: entries of an index in one step of a fold; each takes 2 to 3 µs. */
-export const foldPutsWanted = 400
-export const foldPutsMax = 1_500
-/** decision: half of the digests of a row are shared: so the fold is faster than they come. */
-export const foldPutsPerDigest = 1
-/** decision: how many times as many rows, or digests, may stand before writes wait for the fold. */
-export const foldLagMax = 2
-/** decision: of steps that a write then waits for, within `commitMsMax` also on slow disks. */
-export const foldStepsAheadMax = 100
-/** decision: between two steps of a fold that nobody's write brings along. */
-export const foldPauseMs = 10
 export const mapBytes = 64 * 1024 ** 3
 /** decision: what a process needs beside that map, once it has started. */
 export const addressSpaceSpareBytes = 1024 ** 3
-export const readersMax = 1_024
-export const groupCommitChangesMax = 1_000
-/** decision: of the rows of one transaction; their pages and those of indexes come on top. */
-export const groupCommitBytesMax = 2 * 1024 * 1024
-/**
- * The credential and two applications that must stand; of each token its row, who held its id, and
- * its seats; of an idempotency key its row and an expired holder.
- */
-export const writeChangesMax = 3 + (2 + dedupSeatsMax) * bulkLeavesMax + 2
-/** decision: nearly every row and every chunk of ordinals is smaller. */
-export const stagedBytesMax = 16 * 1024
-export const ordinalMax = 2 ** 48 - 1
 export const deadlineMsMax = 2 ** 48 - 1
-export const rowVersionMax = 2 ** 32 - 1
-export const rowUniquesMax = 64
-export const rowTermsMax = 512
-export const rowPartsMax = 16
-export const rowBytesMax = 2 * 1024 * 1024
-export const windowRowsMax = 1_000
-/** decision: the widest is a search, `searchNodesMax` twice, under `rulesMax` rules three times. */
-export const queryNodesMax = 100_000
-/** decision: two levels for each of `rulesMax` rules, and what a search may nest. */
-export const queryDepthMax = 300
-/** @alias */
-export const queryOrdinalsMax = walkedRowsMax
-/** decision: of chunks and queries; each takes 100 to 400 bytes. */
-export const keptCountsMax = 20_000
-/** decision: operators and terms of a query; wider ones are counted each time. */
-export const countKeyPiecesMax = 12
-/** Of one walk over the store. */
-export const findingsMax = 10_000
 /** decision: of one walk, as told to a person; more of them say no more. */
 export const findingsShownMax = 100
 /** decision: what writes leave free on the disk, so that removing goes on (hardening L11). */
 export const freeSpaceBytesMin = 64 * 1024 * 1024
-export const freeSpaceProbeMs = 1_000
-/**
- * decision: what the store's file may grow by, taken from the disk before it is needed; when no
- * more can be had, so much must be left to add, and so much to remove.
- */
-export const reserveBytesWanted = 16 * 1024 * 1024
-export const reserveBytesToAddMin = 12 * 1024 * 1024
-export const reserveBytesToRemoveMin = 4 * 1024 * 1024
 /** decision: so long may the processes of a killed instance take to be gone. */
 export const lockWaitMsMax = 1_000
 export const lockPollMs = 5
-/** decision: of entries in one transaction of a copy, which the engine keeps in memory. */
-export const compactBatchBytes = 16 * 1024 * 1024
-/**
- * A commit that takes longer will never end: the engine's writer is stuck (hardening L9). Of time
- * in which the event loop turned.
- */
-export const commitMsMax = 5_000
 /** decision: so often is looked whether it does; what one turn took beyond that does not count. */
 export const turningTickMs = 100
-/** How long a failed commit is asked for its cause. */
-export const commitCauseMsMax = 100
-/** How often a group is put, while the engine refuses its commit for the list of free pages. */
-export const commitTriesMax = 3

@@ -17,9 +17,6 @@ import {
   corsOriginsMax,
   createGuessesPerMinuteMax,
   credentialBodiesBytesMax,
-  foldRowsDefault,
-  foldRowsSettingMax,
-  foldRowsSettingMin,
   guessesPerMinuteSettingMax,
   headerPrefixesMax,
   keyHeadersMax,
@@ -27,6 +24,9 @@ import {
   searchGuessesPerMinuteMax,
   settingCharsMax,
   workersMax,
+  foldRowsDefault,
+  foldRowsSettingMax,
+  foldRowsSettingMin,
 } from './limits.ts'
 
 /** Beside what JSON Schema knows: what is told to whoever gives something else. */

@@ -6,10 +6,11 @@
  * sessions and applications together).
  * @module
  */
+import { mapBytes } from '../../src/limits.ts'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
-import { mapBytes, readersMax } from '../../src/limits.ts'
+import { readersMax } from '../../src/store/limits.ts'
 
 export const measures = [
   'resident memory, KiB',

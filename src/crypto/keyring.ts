@@ -2,12 +2,12 @@
  * Keys: the keyring of an installation, the subkeys of its tenants, and digests under them.
  * @module
  */
+import { termBytes } from '../limits.ts'
 import { hkdf } from '@noble/hashes/hkdf.js'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { utf8, base58 } from '../bytes.ts'
+import { utf8, base58, byteAt } from '../bytes.ts'
 import { keyBytes, primitives } from './primitives.ts'
 import { ApiError } from '../errors.ts'
-import { termBytes } from '../limits.ts'
 
 /*
  * Subkeys: HKDF-SHA256 (RFC 5869) by tenant and purpose, so that no key has two jobs.
@@ -41,12 +41,15 @@ interface DataKey {
 }
 
 export interface Keyring {
+  /** Whether ids of tokens tell when they were made; a vault of before has none that do. */
+  readonly idsHaveEras: boolean
   readonly dataKeys: readonly DataKey[]
   readonly indexKey: Uint8Array
   readonly fingerprintKey: Uint8Array
 }
 
-const encodingVersion = 1
+/** The first is of keyrings whose ids have no eras. */
+const encodingVersions = [1, 2]
 const states: readonly DataKeyState[] = ['current', 'readable', 'retired']
 const entryBytes = 4 + 1 + keyBytes
 const headBytes = 1 + 1 + 2 * keyBytes
@@ -54,6 +57,7 @@ const headBytes = 1 + 1 + 2 * keyBytes
 export function createKeyring(randomBytes: (count: number) => Uint8Array): Keyring {
   const fresh = () => primitives.keep(randomBytes(keyBytes))
   return {
+    idsHaveEras: true,
     dataKeys: [{ number: 1, state: 'current', key: fresh() }],
     indexKey: fresh(),
     fingerprintKey: fresh(),
@@ -66,7 +70,7 @@ export function createKeyring(randomBytes: (count: number) => Uint8Array): Keyri
  */
 export function encodeKeyring(keyring: Keyring): Uint8Array {
   const bytes = Buffer.alloc(headBytes + keyring.dataKeys.length * entryBytes)
-  bytes[0] = encodingVersion
+  bytes[0] = encodingVersions[Number(keyring.idsHaveEras)] ?? 0
   bytes.set(keyring.indexKey, 1)
   bytes.set(keyring.fingerprintKey, 1 + keyBytes)
   bytes[headBytes - 1] = keyring.dataKeys.length
@@ -87,7 +91,8 @@ export function decodeKeyring(encoded: Uint8Array): Keyring {
   const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength)
   // No count that fits the length is a fraction, or below zero.
   const count = (bytes.length - headBytes) / entryBytes
-  if (bytes[0] !== encodingVersion || bytes[headBytes - 1] !== count) {
+  const version = encodingVersions.indexOf(byteAt(bytes, 0))
+  if (version < 0 || bytes[headBytes - 1] !== count) {
     throw new ApiError('storage_corrupt', 'the keyring does not have the expected layout')
   }
   const dataKeys = Array.from({ length: count }, (_, index) => decodeEntry(bytes, index))
@@ -95,7 +100,8 @@ export function decodeKeyring(encoded: Uint8Array): Keyring {
     throw new ApiError('storage_corrupt', 'the keyring does not have exactly one current key')
   }
   const keep = (at: number) => primitives.keep(bytes.subarray(at, at + keyBytes))
-  return { dataKeys, indexKey: keep(1), fingerprintKey: keep(1 + keyBytes) }
+  const idsHaveEras = version === 1
+  return { idsHaveEras, dataKeys, indexKey: keep(1), fingerprintKey: keep(1 + keyBytes) }
 }
 
 function decodeEntry(bytes: Buffer, index: number): DataKey {
@@ -122,6 +128,8 @@ export interface KeyScope {
   readonly fingerprintKey: Uint8Array
   /** Seals the cursors of lists; never what is stored. */
   readonly cursorKey: Uint8Array
+  /** See `Keyring`. */
+  readonly idsHaveEras: boolean
   readonly currentKeyNumber: number
   /** The record key of that number. @throws ApiError `storage_corrupt` when there is none */
   recordKey(number: number): Uint8Array
@@ -146,6 +154,7 @@ function makeScope(keyring: Keyring, name: string): KeyScope {
     indexKey: derive(keyring.indexKey, 'index'),
     fingerprintKey: derive(keyring.fingerprintKey, 'fingerprint'),
     cursorKey: derive(keyring.indexKey, 'cursor'),
+    idsHaveEras: keyring.idsHaveEras,
     currentKeyNumber: current.number,
     recordKey(number) {
       const key = recordKeys.get(number)
@@ -194,6 +203,7 @@ export type DigestLabel =
   | 'tenant'
   | 'tenant-id'
   | 'token-id'
+  | 'token-id-random'
   | 'token-dedup'
   | 'token'
   | 'token-type'

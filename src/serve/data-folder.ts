@@ -6,6 +6,7 @@
  * other version's folder is ever opened. It is the only readable text of the store.
  * @module
  */
+import { foldRowsDefault } from '../limits.ts'
 import {
   chmodSync,
   existsSync,
@@ -28,7 +29,6 @@ import { hasLock, lockInstance } from './instance-lock.ts'
 import { readMasterKey, writeMasterKey } from './master-key.ts'
 import { elapsedMs, randomBytes, sleep, wallMs } from './system.ts'
 import { ownerOnlyFolder, syncFolder } from '../files.ts'
-import { foldRowsDefault } from '../limits.ts'
 
 const formatVersion = 3
 /** Which `coffer upgrade` makes one of this. */

@@ -28,7 +28,10 @@ export interface NewRow extends RowHeader {
 }
 
 export interface Row extends NewRow {
-  /** Dense, ever growing, given at insert, never used twice: newest first is descending order. */
+  /**
+   * Ever growing, given at insert, never used twice, perhaps with gaps: newest first is descending
+   * order.
+   */
   readonly ordinal: number
   /** The header as it lies in the store, in its one form: what its parts are bound to. */
   readonly clear: Uint8Array
@@ -114,5 +117,10 @@ export interface Store {
    * engine need not wait for it: each request asks.
    */
   generation(): MaybeLater<number>
+  /**
+   * Grows with the rows, one for some thousands of them, within 32 bits; a hint, which may lag.
+   * Uniques that follow each other are written together: who makes new ones begins them with it.
+   */
+  era(): number
   close(): Promise<void>
 }

@@ -2,16 +2,15 @@
  * Queries, whatever the engine: what may be asked, and whether a row that came back was asked for.
  * @module
  */
+import { termBytes, uniqueBytes } from '../limits.ts'
 import { invariant } from '../errors.ts'
 import {
   ordinalMax,
   queryDepthMax,
   queryNodesMax,
   queryOrdinalsMax,
-  termBytes,
-  uniqueBytes,
   windowRowsMax,
-} from '../limits.ts'
+} from './limits.ts'
 import type { Digest, PageWindow, Query, Row } from './contract.ts'
 import { holdsTerm, holdsUnique } from './rows.ts'
 

@@ -2,18 +2,16 @@
  * Rows, whatever the engine: the clear header as bytes, and what every write must bring.
  * @module
  */
+import { deadlineMsMax, termBytes, uniqueBytes } from '../limits.ts'
 import {
-  deadlineMsMax,
   ordinalMax,
   rowBytesMax,
   rowPartsMax,
   rowTermsMax,
   rowUniquesMax,
   rowVersionMax,
-  termBytes,
-  uniqueBytes,
   writeChangesMax,
-} from '../limits.ts'
+} from './limits.ts'
 import { assertStored, invariant } from '../errors.ts'
 import { hexOf, readU32, readU48, writeU32, writeU48 } from '../bytes.ts'
 import type { Change, Digest, NewRow, Row } from './contract.ts'

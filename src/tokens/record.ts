@@ -6,13 +6,7 @@ import { printJson } from '../json/json.ts'
 import { tokenTypeOf, type TokenType } from '../rules/token-types.ts'
 import { ApiError } from '../errors.ts'
 import { utf8 } from '../bytes.ts'
-import {
-  termDigest,
-  uniqueDigest,
-  type DigestLabel,
-  type Keys,
-  type KeyScope,
-} from '../crypto/keyring.ts'
+import { termDigest, type DigestLabel, type Keys, type KeyScope } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import { containerAncestors } from '../rules/access.ts'
 import { dayOf, spanOf } from '../rules/instants.ts'
@@ -22,6 +16,7 @@ import { makeTextCache, keptFor } from '../maps.ts'
 import { sharedTermCharsMax, sharedTermsMax } from '../limits.ts'
 import { unsealRow, sealRow, type RowSealer } from '../records/rows.ts'
 import type { Digest, NewRow, Row } from '../store/contract.ts'
+import { tokenUnique } from './id.ts'
 
 /*
  * The stored form of a token record: short names, and nothing that its type says already.
@@ -208,9 +203,6 @@ const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
   scope: keys.tenant(tenantId),
   collection: 'token',
 })
-
-export const tokenUnique = (keys: Keys, tenantId: string, id: string): Uint8Array =>
-  uniqueDigest(keys.tenant(tenantId), 'token-id', id)
 
 /** The digests of names that many tokens share, each made once. Of contents none is ever kept. */
 function sharedTerm(scope: KeyScope, label: DigestLabel): (name: string | number) => Digest {

@@ -3,10 +3,11 @@
  * Contract section 2; hardening H162, H164.
  * @module
  */
+import { freeSpaceBytesMin } from '../../src/limits.ts'
 import { describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/serve/app.ts'
 import type { Deps } from '../../src/deps.ts'
-import { freeSpaceBytesMin, freeSpaceProbeMs, reserveBytesToRemoveMin } from '../../src/limits.ts'
+import { freeSpaceProbeMs, reserveBytesToRemoveMin } from '../../src/store/limits.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import type { Allocate } from '../../src/store/lmdb/write/write-group.ts'

@@ -3,9 +3,9 @@
  * are removed, and then come values of any length beside some that are put each time.
  * @module
  */
+import { mapBytes } from '../../src/limits.ts'
 import { expect, test } from 'bun:test'
 import { open } from 'lmdb'
-import { mapBytes } from '../../src/limits.ts'
 import { commit } from '../../src/store/lmdb/write/commit.ts'
 import { temporaryFolder } from '../support/folders.ts'
 

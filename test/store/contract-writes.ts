@@ -86,6 +86,16 @@ const describeSingleChanges = ({ store }: Subject): void => {
       expect(await store().generation()).toBe(before + 3)
     })
 
+    test('the era is a whole number of 32 bits that never falls as rows come', async () => {
+      const eras: number[] = []
+      for (let unique = 1; unique <= 3; unique += 1) {
+        await inserted(store(), { uniques: [unique] })
+        eras.push(store().era())
+      }
+      expect(eras).toEqual([...eras].sort((a, b) => a - b))
+      for (const era of eras) expect(era).toBe(era >>> 0)
+    })
+
     test('a write of nothing is accepted', async () => {
       expect(await store().write([])).toEqual({ ok: true, ordinals: [] })
     })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { chunkArrayEntriesMax } from '../../src/limits.ts'
+import { chunkArrayEntriesMax } from '../../src/store/limits.ts'
 import type { Query } from '../../src/store/contract.ts'
 import { encodeTermKey } from '../../src/store/lmdb/index/postings.ts'
 import { openEnvironment, takePut } from '../../src/store/lmdb/environment.ts'
@@ -30,6 +30,19 @@ describeStoreContract('the LMDB engine, between two chunks,', folder =>
 describeStoreContract('the LMDB engine, amid folds,', folder =>
   openLmdbStore({ path: folder, fold: { rows: 1, puts: 1, putsPerDigest: 0 } }),
 )
+
+test.each([
+  [4_095, [0, 1]],
+  [2 ** 44 - 1, [2 ** 32 - 1, 0]],
+])('an era of the LMDB engine is of 4,096 ordinals: from %d on', async (firstOrdinal, eras) => {
+  const store = await openLmdbStore({ path: temporaryFolder(), firstOrdinal })
+  const seen = [store.era()]
+  await inserted(store, { uniques: [1] })
+  await store.find(uniqueOf(1))
+  seen.push(store.era())
+  expect(seen).toEqual(eras)
+  await store.close()
+})
 
 describe('the LMDB engine and its folder', () => {
   test('all files are for their owner only', async () => {

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import { openEnvironment, tableNames, type State } from '../../src/store/lmdb/environment.ts'
 import { openLmdbStore, type LmdbStore } from '../../src/store/lmdb/open.ts'
-import { foldMovesMax } from '../../src/limits.ts'
+import { foldMovesMax } from '../../src/store/limits.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { foldAll } from './fold.ts'
 import { inserted, insertOf, ordinalsOf, replaceOf, termOf, uniqueOf, written } from './rows.ts'

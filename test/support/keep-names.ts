@@ -17,6 +17,7 @@ const scope: KeyScope = {
   indexKey: key,
   fingerprintKey: key,
   cursorKey: key,
+  idsHaveEras: true,
   currentKeyNumber: 1,
   recordKey: () => key,
 }

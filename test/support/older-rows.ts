@@ -17,11 +17,11 @@ import type { NewRow } from '../../src/store/contract.ts'
 import {
   termsOf,
   tokenTerms,
-  tokenUnique,
   type TokenContents,
   printStored,
   type TokenRecord,
 } from '../../src/tokens/record.ts'
+import { tokenUnique } from '../../src/tokens/id.ts'
 
 export function sealOlderToken(
   { keys, randomBytes }: Pick<Deps, 'keys' | 'randomBytes'>,

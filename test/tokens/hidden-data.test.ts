@@ -10,7 +10,8 @@ import {
   jsonMembersMax,
   tokenDataBytesMax,
 } from '../../src/limits.ts'
-import { unsealToken, tokenUnique } from '../../src/tokens/record.ts'
+import { unsealToken } from '../../src/tokens/record.ts'
+import { tokenUnique } from '../../src/tokens/id.ts'
 import { sealOlderToken } from '../support/older-rows.ts'
 import { expectProblem } from '../support/problem.ts'
 import { tokenPermissions } from '../support/sessions.ts'

@@ -1,5 +1,5 @@
-import { expect, jest, test } from 'bun:test'
 import { turningTickMs } from '../../src/limits.ts'
+import { expect, jest, test } from 'bun:test'
 import { afterTurning } from '../../src/waiting.ts'
 
 test('time in which the loop was held counts as one tick at most', async () => {

@@ -2,9 +2,10 @@
  * The files of a store: tables, options, format, puts, and facts about the store itself.
  * @module
  */
+import { mapBytes } from '../../limits.ts'
 import { ApiError, assertStored } from '../../errors.ts'
 import { open, type Database, type RootDatabase } from 'lmdb'
-import { digestPrefixes, mapBytes, readersMax, stagedBytesMax } from '../../limits.ts'
+import { digestPrefixes, readersMax, stagedBytesMax } from '../limits.ts'
 import { utf8, readU48, u48Bytes, writeU48 } from '../../bytes.ts'
 import { ownerOnlyFile, syncFolder } from '../../files.ts'
 

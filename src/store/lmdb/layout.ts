@@ -5,7 +5,8 @@
 import { crc32 } from 'node:zlib'
 import { assertStored, invariant } from '../../errors.ts'
 import { readU48, u48Bytes, writeU48, readU32, writeU32, makeSlabs } from '../../bytes.ts'
-import { deadlineMsMax, rowBytesMax, rowPartsMax, rowSlabBytes } from '../../limits.ts'
+import { rowSlabBytes, deadlineMsMax } from '../../limits.ts'
+import { rowBytesMax, rowPartsMax } from '../limits.ts'
 import {
   clearHeaderBytes,
   readClearHeader,

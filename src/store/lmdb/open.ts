@@ -6,7 +6,7 @@
  * @module
  */
 import { ApiError } from '../../errors.ts'
-import { foldPauseMs, foldStepsAheadMax } from '../../limits.ts'
+import { eraOrdinals, foldPauseMs, foldStepsAheadMax } from '../limits.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../queries.ts'
 import type { Row, Store } from '../contract.ts'
 import { noChunkCounts, makeChunkCounts, type ChunkCounts } from './index/postings.ts'
@@ -167,6 +167,8 @@ export interface LmdbStore extends Store {
   everyRow(): Iterable<Row>
 }
 
+const eraOf = (nextOrdinal: number): number => Math.floor(nextOrdinal / eraOrdinals) % 2 ** 32
+
 /** Follows the store, and tells of damage where it is first met. */
 function makeFollower(environment: IndexedEnvironment, onDamage?: () => void): () => State {
   let tell = onDamage
@@ -259,6 +261,7 @@ export async function openLmdbStore({
       return follow(() => readDue(environment, nowMs, limit))
     },
     generation: () => read(() => readState(environment).generation),
+    era: () => eraOf(environment.tail.state?.nextOrdinal ?? firstOrdinal),
     integrity: async () => follow(state => checkIntegrity(environment, state)),
     state: () => read(() => readState(environment)),
     everyRow: () => read(() => readEveryRow(environment)),

@@ -13,7 +13,8 @@ import { tokenTypeOf } from '../../rules/token-types.ts'
 import { invariant } from '../../errors.ts'
 import type { Digest } from '../../store/contract.ts'
 import { anyOf, exactly, nothing, without, type Bounds } from './bounds.ts'
-import { tokenTerms, tokenUnique, type StoredToken, type TokenRecord } from '../record.ts'
+import { tokenTerms, type StoredToken, type TokenRecord } from '../record.ts'
+import { tokenUnique } from '../id.ts'
 import { isShownByMask } from '../read/shown-mask.ts'
 
 /** The header of a row is authenticated by its sealed parts, so its terms may be believed. */

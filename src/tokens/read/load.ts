@@ -10,10 +10,10 @@ import {
   sealToken,
   type TokenContents,
   unsealToken,
-  tokenUnique,
   type StoredToken,
   type TokenRecord,
 } from '../record.ts'
+import { tokenUnique } from '../id.ts'
 import { decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'

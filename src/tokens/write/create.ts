@@ -67,10 +67,11 @@ export function planToken(
   const composing = composeToken(deps.keys.tenant(tenantId), deps.settings, draft, work)
   return andThen(composing, composed =>
     andThen(work.pause(), () => {
+      const byDefault = () => randomId(deps, tenantId)
       const drawId =
         typeof id === 'string'
-          ? idSourceOf(deps, id, draft.type, composed.written.data, work.meter)
-          : () => randomId(deps)
+          ? idSourceOf(deps, byDefault, id, draft.type, composed.written.data, work.meter)
+          : byDefault
       return { composed, drawId, isBare, choosesId, work }
     }),
   )

@@ -9,7 +9,6 @@ import type { Deps } from '../../deps.ts'
 import { atMostMask, decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { assertAffordable } from '../../language/expression/run.ts'
-import { uuidOf } from '../../bytes.ts'
 import { ApiError, type ErrorKind } from '../../errors.ts'
 import { orElse, type MaybeLater, type Work, type Meter } from '../../waiting.ts'
 import { isExpired } from '../../records/rows.ts'
@@ -18,6 +17,7 @@ import { decideSeat, findEqual, type SeatChange } from './dedup.ts'
 import { assertShowsLittle } from './mask-rights.ts'
 import type { Composed } from './compose.ts'
 import type { Reach } from '../find/visibility.ts'
+import { randomTokenId } from '../id.ts'
 import { hasDefaultMask, sealToken, type TokenRecord } from '../record.ts'
 import {
   viewStored,
@@ -27,7 +27,7 @@ import {
   type WrittenData,
 } from '../read/view.ts'
 
-interface DrawnId {
+export interface DrawnId {
   readonly id: string
   /** A default UUID: nobody chose it. */
   readonly isDefault: boolean
@@ -40,10 +40,10 @@ interface DrawnId {
 export type IdSource = (attempt: number) => DrawnId | undefined
 
 /** An id that nobody chose: a default UUID. */
-export const randomId = ({ randomBytes }: Pick<Deps, 'randomBytes'>): DrawnId => ({
-  id: uuidOf(randomBytes(16)),
-  isDefault: true,
-})
+export const randomId = (
+  deps: Pick<Deps, 'keys' | 'randomBytes' | 'store'>,
+  tenantId: string,
+): DrawnId => ({ id: randomTokenId(deps, tenantId), isDefault: true })
 
 /** A token that is checked and complete but for its id. */
 export interface Plan {

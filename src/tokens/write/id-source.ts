@@ -25,7 +25,7 @@ import {
 import type { Meter } from '../../waiting.ts'
 import { assertTokenId } from '../../rules/token-ids.ts'
 import { ApiError, invalid } from '../../errors.ts'
-import { randomId, type IdSource } from './decide.ts'
+import type { DrawnId, IdSource } from './decide.ts'
 
 /*
  * Whether the id that an expression gave carries what no id may carry.
@@ -157,6 +157,7 @@ function drawId(
 }
 
 /**
+ * @param byDefault the id where no other one can be drawn
  * @param given what the request says; checked here, an alias by its first draw
  * @param data as the type stores it
  * @param meter counts what the expression does, at each draw
@@ -164,6 +165,7 @@ function drawId(
  */
 export function idSourceOf(
   deps: Impure,
+  byDefault: () => DrawnId,
   given: string,
   type: TokenType,
   data: Json,
@@ -188,7 +190,7 @@ export function idSourceOf(
   const first = draw()
   if (!template.isRandom) return onlyOnce(first)
   return attempt => {
-    if (attempt > aliasRedrawsMax) return randomId(deps)
+    if (attempt > aliasRedrawsMax) return byDefault()
     return { id: attempt === 0 ? first : draw(), isDefault: false }
   }
 }

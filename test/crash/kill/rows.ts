@@ -2,9 +2,10 @@
  * How many rows a stopped store has, read without changing anything.
  * @module
  */
+import { mapBytes } from '../../../src/limits.ts'
 import { open } from 'lmdb'
 import { join } from 'node:path'
-import { mapBytes, readersMax } from '../../../src/limits.ts'
+import { readersMax } from '../../../src/store/limits.ts'
 
 /** @param data the data folder of a server that does not run */
 export async function countRows(data: string): Promise<number> {

@@ -5,10 +5,10 @@
  * faults. Source: hardening F7, D13, L15; lmdb-js#321.
  * @module
  */
+import { termBytes, uniqueBytes } from '../../../src/limits.ts'
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sweep } from '../../../src/expiry.ts'
-import { termBytes, uniqueBytes } from '../../../src/limits.ts'
 import type { Change } from '../../../src/store/contract.ts'
 import { openLmdbStore, type LmdbStore } from '../../../src/store/lmdb/open.ts'
 import type { PartOptions, PartResult, Size } from '../part.ts'

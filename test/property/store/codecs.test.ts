@@ -1,7 +1,8 @@
+import { deadlineMsMax } from '../../../src/limits.ts'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { storedRow } from '../../../src/store/rows.ts'
-import { deadlineMsMax, ordinalMax } from '../../../src/limits.ts'
+import { ordinalMax } from '../../../src/store/limits.ts'
 import type { NewRow } from '../../../src/store/contract.ts'
 import type { Environment } from '../../../src/store/lmdb/environment.ts'
 import {

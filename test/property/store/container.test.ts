@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { chunkArrayEntriesMax, chunkOrdinals } from '../../../src/limits.ts'
+import { chunkArrayEntriesMax, chunkOrdinals } from '../../../src/store/limits.ts'
 import {
   decodePlaceSet,
   encodePlaceSet,

@@ -18,6 +18,16 @@ describe('the keyring', () => {
     const keyring = keyringOf(1)
     const decoded = decodeKeyring(encodeKeyring(keyring))
     expect(encodeKeyring(decoded)).toEqual(encodeKeyring(keyring))
+    expect(decoded.idsHaveEras).toBe(true)
+  })
+
+  test('of a vault of before stays without eras, by its first byte', () => {
+    const older = encodeKeyring({ ...keyringOf(1), idsHaveEras: false })
+    expect([older[0], encodeKeyring(keyringOf(1))[0]]).toEqual([1, 2])
+    const decoded = decodeKeyring(Buffer.from(older))
+    expect(decoded.idsHaveEras).toBe(false)
+    expect(makeKeys(decoded).tenant('a').idsHaveEras).toBe(false)
+    expect(encodeKeyring(decoded)).toEqual(older)
   })
 
   test('refuses another length, version, state and number of current keys', () => {
@@ -36,7 +46,9 @@ describe('the keyring', () => {
     expect(() => decodeKeyring(Buffer.concat([encoded, encoded]))).toThrow('layout')
     expect(() => decodeKeyring(changed(countAt, 0))).toThrow('layout')
     expect(() => decodeKeyring(changed(countAt, 2))).toThrow('layout')
-    expect(() => decodeKeyring(changed(0, 9))).toThrow('layout')
+    for (const version of [0, 3, 9]) {
+      expect(() => decodeKeyring(changed(0, version))).toThrow('layout')
+    }
     expect(() => decodeKeyring(changed(stateAt, 7))).toThrow('unknown state')
     expect(() => decodeKeyring(changed(stateAt, 1))).toThrow('exactly one current key')
   })

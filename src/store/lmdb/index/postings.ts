@@ -2,13 +2,8 @@
  * Postings: which ordinals a term has, in chunks of 65,536, counted and changed.
  * @module
  */
-import {
-  chunkOrdinals,
-  countKeyPiecesMax,
-  keptCountsMax,
-  listedPlacesMax,
-  termBytes,
-} from '../../../limits.ts'
+import { termBytes } from '../../../limits.ts'
+import { chunkOrdinals, countKeyPiecesMax, keptCountsMax, listedPlacesMax } from '../../limits.ts'
 import { assertStored } from '../../../errors.ts'
 import { readU32, u48Bytes, writeU32 } from '../../../bytes.ts'
 import { keyOf, type KeyedRow } from '../../rows.ts'

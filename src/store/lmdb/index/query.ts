@@ -2,7 +2,7 @@
  * Queries: from terms to ordinals, and from ordinals to a page of rows.
  * @module
  */
-import { chunkOrdinals } from '../../../limits.ts'
+import { chunkOrdinals } from '../../limits.ts'
 import { keyOf } from '../../rows.ts'
 import { isMatch } from '../../queries.ts'
 import type { Digest, Query, Page, Row, PageWindow } from '../../contract.ts'

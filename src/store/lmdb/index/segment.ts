@@ -5,7 +5,8 @@
  * collector would visit each, whenever it runs.
  * @module
  */
-import { digestPrefixes, termBytes, uniqueBytes } from '../../../limits.ts'
+import { termBytes, uniqueBytes } from '../../../limits.ts'
+import { digestPrefixes } from '../../limits.ts'
 import { readU32, writeU32 } from '../../../bytes.ts'
 import type { Digest } from '../../contract.ts'
 import { digestsAt, versionOf } from '../../rows.ts'

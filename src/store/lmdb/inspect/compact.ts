@@ -9,7 +9,7 @@
  */
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { compactBatchBytes } from '../../../limits.ts'
+import { compactBatchBytes } from '../../limits.ts'
 import { equalDigests } from '../../queries.ts'
 import { assertStored } from '../../../errors.ts'
 import {

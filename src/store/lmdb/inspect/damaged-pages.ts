@@ -13,7 +13,7 @@ import {
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { utf8Text } from '../../../bytes.ts'
-import { findingsMax } from '../../../limits.ts'
+import { findingsMax } from '../../limits.ts'
 import { assertStored, attempt } from '../../../errors.ts'
 import { tableNames } from '../environment.ts'
 import {

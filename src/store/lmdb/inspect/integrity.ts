@@ -10,7 +10,7 @@
  * Source: hardening D8.
  * @module
  */
-import { findingsMax } from '../../../limits.ts'
+import { findingsMax } from '../../limits.ts'
 import { keyOf } from '../../rows.ts'
 import { equalDigests } from '../../queries.ts'
 import type { Row } from '../../contract.ts'

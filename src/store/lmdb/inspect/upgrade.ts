@@ -8,7 +8,7 @@
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { compactBatchBytes } from '../../../limits.ts'
+import { compactBatchBytes } from '../../limits.ts'
 import { bytesOfHex, readU48, u48Bytes, utf8 } from '../../../bytes.ts'
 import { assertStored } from '../../../errors.ts'
 import { ownerOnlyFolder } from '../../../files.ts'

@@ -9,7 +9,7 @@ import {
   commitMsMax,
   groupCommitBytesMax,
   groupCommitChangesMax,
-} from '../../../limits.ts'
+} from '../../limits.ts'
 import { type Environment, rewriteMeta } from '../environment.ts'
 import { ApiError } from '../../../errors.ts'
 import { afterTurning } from '../../../waiting.ts'

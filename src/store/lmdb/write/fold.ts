@@ -8,6 +8,7 @@
  * Source: docs/architecture.md, "The store".
  * @module
  */
+import { foldRowsDefault } from '../../../limits.ts'
 import {
   digestPrefixes,
   foldMovesMax,
@@ -16,8 +17,7 @@ import {
   foldPutsMax,
   foldPutsPerDigest,
   foldPutsWanted,
-  foldRowsDefault,
-} from '../../../limits.ts'
+} from '../../limits.ts'
 import { ApiError, assertStored } from '../../../errors.ts'
 import { isFoldRunning, type State, type Put } from '../environment.ts'
 import { encodePlaceSet, unite } from '../index/place-set.ts'
@@ -79,11 +79,16 @@ export const isFoldLeft = (environment: IndexedEnvironment, state: State, sizes:
   !environment.tail.isDamaged &&
   (isFoldRunning(state) || hasStaleMoves(state) || isDue(environment, state, sizes))
 
+/**
+ * The last one first: those of one era come behind all others of their first byte, and a page that
+ * is split where its end grows stays half empty, which takes 103 bytes for a unique and not 81.
+ */
 function uniquePuts({ uniques: table, tail }: IndexedEnvironment, prefix: number): Put[] {
-  return uniquesOfPrefix(tail.folding, prefix).map(({ unique, holder }) => {
+  const puts = uniquesOfPrefix(tail.folding, prefix).map(({ unique, holder }) => {
     assertStored(holder !== undefined, 'a row for every unique of the tail')
     return { table, key: unique, value: encodeRowVersion(holder) }
   })
+  return puts.reverse()
 }
 
 /** @throws ApiError `storage_corrupt` when a chunk as stored is none */

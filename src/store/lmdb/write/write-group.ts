@@ -2,15 +2,15 @@
  * Writing a group of changes in one transaction of the engine, while there is room on the disk.
  * @module
  */
+import { freeSpaceBytesMin } from '../../../limits.ts'
 import { statfsSync, closeSync, fstatSync, openSync } from 'node:fs'
 import { ApiError } from '../../../errors.ts'
 import {
-  freeSpaceBytesMin,
   freeSpaceProbeMs,
   reserveBytesToAddMin,
   reserveBytesToRemoveMin,
   reserveBytesWanted,
-} from '../../../limits.ts'
+} from '../../limits.ts'
 import type { Change } from '../../contract.ts'
 import {
   type PreparedChange,

@@ -4,7 +4,8 @@ import type { Permission } from '../../../../src/rules/permissions.ts'
 import { dedupSeatsMax } from '../../../../src/limits.ts'
 import { decideSeat, dedupSeats, findEqual } from '../../../../src/tokens/write/dedup.ts'
 import { reachOf } from '../../../../src/tokens/find/visibility.ts'
-import { unsealToken, tokenUnique, type StoredToken } from '../../../../src/tokens/record.ts'
+import { unsealToken, type StoredToken } from '../../../../src/tokens/record.ts'
+import { tokenUnique } from '../../../../src/tokens/id.ts'
 import { openTestVault, type TestVault } from '../../../support/vault.ts'
 
 let vault: TestVault

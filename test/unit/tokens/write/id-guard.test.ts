@@ -13,14 +13,18 @@ const type = tokenTypeOf('card_number')
 if (type === undefined) throw new Error('there is a type card_number')
 const number = '4242424242424242'
 
+const noOther = () => {
+  throw new Error('no other id is asked for')
+}
+
 describe('the guard of an alias', () => {
   test('draws each probe alike, so that chance neither hides nor shows a digit', () => {
     for (let seed = 1; seed <= 50; seed += 1) {
       const deps = { randomBytes: seededBytes(seed), settings: defaultSettings }
-      const source = idSourceOf(deps, '{{ data | alias_card: true, true }}', type, number)
+      const source = idSourceOf(deps, noOther, '{{ data | alias_card: true, true }}', type, number)
       expect(source(0)?.id).toMatch(/^42424242[0-9]{4}4242$/)
       const shown = "{{ data | alias_preserve_format: 1 }}{{ data | replace: '4', 'x' }}"
-      expectRefusal(() => idSourceOf(deps, shown, type, number), ['id'], [number])
+      expectRefusal(() => idSourceOf(deps, noOther, shown, type, number), ['id'], [number])
     }
   })
 
@@ -33,6 +37,6 @@ describe('the guard of an alias', () => {
     }
     const deps = { randomBytes, settings: defaultSettings }
     const two = '{{ data | alias_card }}-{{ data | alias_card }}'
-    expect(idSourceOf(deps, two, type, number)(0)?.id).toMatch(/^[0-9]{16}-[0-9]{16}$/)
+    expect(idSourceOf(deps, noOther, two, type, number)(0)?.id).toMatch(/^[0-9]{16}-[0-9]{16}$/)
   })
 })

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test'
+import { uuidOf } from '../../../../src/bytes.ts'
 import { tokenTypeOf } from '../../../../src/rules/token-types.ts'
 import { aliasRedrawsMax } from '../../../../src/limits.ts'
 import { defaultSettings } from '../../../../src/settings.ts'
 import { randomId } from '../../../../src/tokens/write/decide.ts'
 import { idSourceOf } from '../../../../src/tokens/write/id-source.ts'
-import { unsealToken, tokenUnique } from '../../../../src/tokens/record.ts'
+import { unsealToken } from '../../../../src/tokens/record.ts'
+import { tokenUnique } from '../../../../src/tokens/id.ts'
 import { seededBytes } from '../../../support/seeded.ts'
 import { openTestVault } from '../../../support/vault.ts'
 
@@ -14,11 +16,14 @@ if (type === undefined) throw new Error('there is a type token')
 
 const deps = { randomBytes: seededBytes(1), settings: defaultSettings }
 
-const sourceOf = (given: string) => idSourceOf(deps, given, type, 'abcdef')
+const byDefault = () => ({ id: uuidOf(deps.randomBytes(16)), isDefault: true })
+
+const sourceOf = (given: string) => idSourceOf(deps, byDefault, given, type, 'abcdef')
 
 describe('ids of new tokens', () => {
-  test('are ever new UUIDs when nothing is asked for', () => {
-    const drawn = [0, 1, 2].map(() => randomId(deps))
+  test('are ever new UUIDs when nothing is asked for', async () => {
+    const vault = await openTestVault(111)
+    const drawn = [0, 1, 2].map(() => randomId(vault.deps, vault.tenantId))
     expect(new Set(drawn.map(each => each.id)).size).toBe(3)
     for (const each of drawn) {
       expect(each).toEqual({ id: expect.stringMatching(uuid), isDefault: true })

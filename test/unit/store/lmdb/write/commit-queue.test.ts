@@ -6,7 +6,7 @@ import {
   type ChangeSet,
   type CommitGroup,
 } from '../../../../../src/store/lmdb/write/commit.ts'
-import { commitMsMax, groupCommitBytesMax } from '../../../../../src/limits.ts'
+import { commitMsMax, groupCommitBytesMax } from '../../../../../src/store/limits.ts'
 import type { SetResult } from '../../../../../src/store/lmdb/write/changes.ts'
 import { expectFault } from '../../../../store/rows.ts'
 

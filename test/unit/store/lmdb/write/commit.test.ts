@@ -4,7 +4,7 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { commitTriesMax } from '../../../../../src/limits.ts'
+import { commitTriesMax } from '../../../../../src/store/limits.ts'
 import { commit } from '../../../../../src/store/lmdb/write/commit.ts'
 import type { Environment } from '../../../../../src/store/lmdb/environment.ts'
 

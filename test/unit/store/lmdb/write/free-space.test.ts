@@ -2,13 +2,13 @@
  * The guard before a full disk. Source: hardening L11.
  * @module
  */
+import { freeSpaceBytesMin } from '../../../../../src/limits.ts'
 import { describe, expect, test } from 'bun:test'
 import {
-  freeSpaceBytesMin,
   freeSpaceProbeMs,
   reserveBytesToAddMin,
   reserveBytesToRemoveMin,
-} from '../../../../../src/limits.ts'
+} from '../../../../../src/store/limits.ts'
 import type { Change } from '../../../../../src/store/contract.ts'
 import {
   faultOfRoom,

@@ -2,15 +2,15 @@
  * The reserve of the store's file. Source: hardening L11.
  * @module
  */
+import { freeSpaceBytesMin } from '../../../../../src/limits.ts'
 import { describe, expect, test } from 'bun:test'
 import { statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
-  freeSpaceBytesMin,
   reserveBytesToAddMin,
   reserveBytesToRemoveMin,
   reserveBytesWanted,
-} from '../../../../../src/limits.ts'
+} from '../../../../../src/store/limits.ts'
 import { openReserve, type Allocate } from '../../../../../src/store/lmdb/write/write-group.ts'
 import { temporaryFolder } from '../../../../support/folders.ts'
 

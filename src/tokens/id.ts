@@ -1,0 +1,61 @@
+/**
+ * Ids that nobody chose, and what a row is found by under its id.
+ *
+ * Such an id is a UUID of version 4 (RFC 9562 section 5.4): 90 random bits, then the era of its
+ * making, encrypted under a key of the tenant, so that all of it looks random. The unique of its
+ * row begins with that era: digests of new rows come to lie side by side in the index, and a page
+ * of it is written once for many of them, however large the store is.
+ * decision: an id that a caller chose in that form is taken for one of ours, and merely lies where
+ * chance has it; any other text is digested as a whole.
+ * @module
+ */
+import { uniqueBytes } from '../limits.ts'
+import { hexOf, readU32, uuidOf, writeU32 } from '../bytes.ts'
+import { uniqueDigest, type KeyScope, type Keys } from '../crypto/keyring.ts'
+import type { Deps } from '../deps.ts'
+import { isUuid } from '../rules/token-ids.ts'
+import type { Digest } from '../store/contract.ts'
+
+/** Of the text of a UUID: what is random, and behind it 8 digits for 32 bits. */
+const randomChars = 28
+const eraBytes = 4
+const hexRadix = 16
+
+/** Its first bytes hide the era in an id and are stored nowhere, the others make the unique. */
+const digestOf = (scope: KeyScope, random: string): Digest =>
+  uniqueDigest(scope, 'token-id-random', random)
+
+/**
+ * Layout: a byte of the digest · era u32 · the other 27 bytes of it. The first byte is random, so
+ * that a fold takes eras of its rows in as many steps as any other digests.
+ */
+function uniqueOf(digest: Digest, era: number): Digest {
+  const unique = new Uint8Array(uniqueBytes)
+  unique.set(digest.subarray(eraBytes, eraBytes + 1))
+  writeU32(unique, 1, era)
+  unique.set(digest.subarray(eraBytes + 1), 1 + eraBytes)
+  return unique
+}
+
+/** What a token is found by under its id: 32 bytes. */
+export function tokenUnique(keys: Keys, tenantId: string, id: string): Digest {
+  const scope = keys.tenant(tenantId)
+  if (!scope.idsHaveEras || !isUuid(id)) return uniqueDigest(scope, 'token-id', id)
+  const digest = digestOf(scope, id.slice(0, randomChars))
+  const hidden = Number.parseInt(id.slice(randomChars), hexRadix)
+  return uniqueOf(digest, (hidden ^ readU32(digest, 0)) >>> 0)
+}
+
+/** A new one, of the present era of the store. */
+export function randomTokenId(
+  { keys, randomBytes, store }: Pick<Deps, 'keys' | 'randomBytes' | 'store'>,
+  tenantId: string,
+): string {
+  const scope = keys.tenant(tenantId)
+  const uuid = uuidOf(randomBytes(16))
+  if (!scope.idsHaveEras) return uuid
+  const random = uuid.slice(0, randomChars)
+  const hidden = new Uint8Array(eraBytes)
+  writeU32(hidden, 0, (store.era() ^ readU32(digestOf(scope, random), 0)) >>> 0)
+  return random + hexOf(hidden)
+}

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createHmac } from 'node:crypto'
+import { createKeyring, makeKeys, type Keys } from '../../../src/crypto/keyring.ts'
+import { isUuid } from '../../../src/rules/token-ids.ts'
+import { randomTokenId, tokenUnique } from '../../../src/tokens/id.ts'
+import { seededBytes } from '../../support/seeded.ts'
+
+const keyring = createKeyring(seededBytes(1))
+const keys = makeKeys(keyring)
+const older = makeKeys({ ...keyring, idsHaveEras: false })
+const tenant = 'a'
+
+const makerOf = (era: number, of: Keys = keys, seed = 2) => {
+  const deps = { keys: of, randomBytes: seededBytes(seed), store: { era: () => era } }
+  return () => randomTokenId(deps as unknown as Parameters<typeof randomTokenId>[0], tenant)
+}
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+const uniqueOf = (id: string, of = keys, tenantId = tenant) => hex(tokenUnique(of, tenantId, id))
+
+/** The digest of an id, made by node:crypto: its first four bytes hide the era. */
+function digestOf(id: string): Buffer {
+  const { indexKey } = keys.tenant(tenant)
+  const field = id.slice(0, 28)
+  return createHmac('sha256', indexKey).update(`token-id-random\0${field.length}:${field}`).digest()
+}
+
+describe('an id that nobody chose', () => {
+  test('is a UUID of version 4 whose row is found by its era', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.nat(), (era, seed) => {
+        const id = makerOf(era, keys, seed)()
+        expect(isUuid(id)).toBe(true)
+        const unique = tokenUnique(keys, tenant, id)
+        expect(unique.length).toBe(32)
+        expect(Buffer.from(unique).readUInt32BE(1)).toBe(era)
+      }),
+    )
+  })
+
+  test('and its unique have one layout', () => {
+    const id = makerOf(0x01020304)()
+    const digest = digestOf(id)
+    const hidden = Buffer.from(id.slice(28), 'hex').readUInt32BE()
+    expect((hidden ^ digest.readUInt32BE(0)) >>> 0).toBe(0x01020304)
+    const [first, rest] = [digest.subarray(4, 5), digest.subarray(5)]
+    expect(uniqueOf(id)).toBe(hex(Buffer.concat([first, Buffer.of(1, 2, 3, 4), rest])))
+  })
+
+  test('shows nothing of its era: its bits are set half of the time, whatever it is', () => {
+    const make = makerOf(0)
+    const counts = Array.from({ length: 32 }, () => 0)
+    const ids = 2_000
+    for (let i = 0; i < ids; i += 1) {
+      const hidden = Number.parseInt(make().slice(28), 16)
+      counts.forEach((count, bit) => (counts[bit] = count + ((hidden >>> bit) & 1)))
+    }
+    // Beyond six standard deviations of a fair coin once in 10^9 bits; the seed is fixed.
+    for (const count of counts)
+      expect(Math.abs(count - ids / 2)).toBeLessThan(6 * Math.sqrt(ids / 4))
+  })
+
+  test('has another unique with any other bit, tenant or key', () => {
+    const id = makerOf(7)()
+    const others = Array.from({ length: 36 }, (_, at) => {
+      const digit = (Number.parseInt(id[at] ?? '', 16) ^ 1).toString(16)
+      return id[at] === '-' ? id : id.slice(0, at) + digit + id.slice(at + 1)
+    }).filter(other => other !== id)
+    expect(others.length).toBe(32)
+    const uniques = new Set(others.map(other => uniqueOf(other)))
+    expect(uniques.size).toBe(32)
+    expect(uniques.has(uniqueOf(id))).toBe(false)
+    expect(uniqueOf(id, keys, 'b')).not.toBe(uniqueOf(id))
+    expect(uniqueOf(id, makeKeys(createKeyring(seededBytes(3))))).not.toBe(uniqueOf(id))
+  })
+})
+
+describe('any other id', () => {
+  const id = makerOf(7)()
+
+  test.each([
+    id.toUpperCase(),
+    id.slice(0, 28),
+    `${id}0`,
+    id.replace(/-4/, '-5'),
+    `${id.slice(0, 28)}0000000z`,
+  ])('is digested as a whole: %s', text => {
+    const { indexKey } = keys.tenant(tenant)
+    const input = `token-id\0${text.length}:${text}`
+    expect(uniqueOf(text)).toBe(createHmac('sha256', indexKey).update(input).digest('hex'))
+  })
+})
+
+describe('a vault of before', () => {
+  test('has ids that are all random, and digested as a whole', () => {
+    const [one, two] = [makerOf(7, older), makerOf(8, older)].map(make => make())
+    expect(one).toBe(two ?? '')
+    const { indexKey } = older.tenant(tenant)
+    const input = `token-id\0${36}:${one}`
+    expect(uniqueOf(String(one), older)).toBe(
+      createHmac('sha256', indexKey).update(input).digest('hex'),
+    )
+  })
+})
