@@ -76,7 +76,11 @@ const describeSingleChanges = ({ store }: Subject): void => {
       const refused = { ok: false, at: 0, reason: 'version_moved' } as const
       expect(await store().write([{ remove: 999, ifVersion: 1 }])).toEqual(refused)
     })
+  })
+}
 
+const describeNumbers = ({ store }: Subject): void => {
+  describe('numbers of the store', () => {
     test('the generation moves with every bump, and with nothing else', async () => {
       const before = await store().generation()
       await inserted(store(), { uniques: [1] })
@@ -362,6 +366,7 @@ const describeDurability = ({ store, reopen }: Subject): void => {
 
 export function describeWrites(subject: Subject): void {
   describeSingleChanges(subject)
+  describeNumbers(subject)
   describeUniques(subject)
   describeVersions(subject)
   describeBadCalls(subject)
