@@ -21,9 +21,13 @@ function processorMs(pid: number): number {
 /** Of the engine's file. */
 const pageBytes = 4_096
 
-/** What a process has written to files; what goes to sockets does not count. Source: proc(5). */
+/**
+ * What a process has handed to the kernel to write, of which nearly all is pages of the engine: its
+ * answers leave by send(2), which does not count. `write_bytes` would count a whole folio of the
+ * page cache for a page of it that is written, since Linux 6.16 on ext4. Source: proc(5).
+ */
 const writtenPages = (pid: number): number =>
-  Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1]) / pageBytes
+  Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1]) / pageBytes
 
 /** Runs a load on a server. @returns also what a request takes there */
 export async function runOn(
