@@ -14,7 +14,7 @@
  * Source: docs/decisions.md, "Keys"; hardening C1, C2, C5, C6.
  * @module
  */
-import { byteAt, makeScratch, makeSlabs, utf8Text } from '../bytes.ts'
+import { byteAt, makeScratch, makeSlabs } from '../bytes.ts'
 import { ApiError, invariant } from '../errors.ts'
 import { sealScratchBytes, sealSlabBytes } from '../limits.ts'
 import { keyBytes, nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
@@ -173,8 +173,8 @@ export interface Opener {
    * @throws ApiError `storage_corrupt` when the value is not the one that was sealed there
    */
   readonly open: (index: number, sealed: Uint8Array) => Uint8Array
-  /** The same for a value that is UTF-8; its bytes are wiped once the text is made. */
-  readonly text: (index: number, sealed: Uint8Array) => string
+  /** What is made of these bytes, which are wiped then. */
+  readonly read: <T>(index: number, sealed: Uint8Array, make: (bytes: Uint8Array) => T) => T
 }
 
 const corrupt = () => new ApiError('storage_corrupt', 'a sealed value did not open')
@@ -218,12 +218,14 @@ export function unsealAll(
   return {
     count: byteAt(head, countAt),
     open: (index, sealed) => open(index, sealed),
-    text(index, sealed) {
+    read(index, sealed, make) {
       const size = Math.max(0, sealed.length - tagBytes)
       const plaintext = open(index, sealed, plaintextScratch(size))
-      const text = utf8Text(plaintext)
-      plaintext.fill(0)
-      return text
+      try {
+        return make(plaintext)
+      } finally {
+        plaintext.fill(0)
+      }
     },
   }
 }

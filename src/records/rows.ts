@@ -3,7 +3,7 @@
  * @module
  */
 import type { RowHeader, NewRow, Row, Change, Store } from '../store/contract.ts'
-import { utf8, hexOf } from '../bytes.ts'
+import { utf8, utf8Text, hexOf } from '../bytes.ts'
 import { nonceBytes } from '../crypto/primitives.ts'
 import type { KeyScope, Keys } from '../crypto/keyring.ts'
 import { unsealAll, sealAll, type Opener } from '../crypto/seal.ts'
@@ -78,7 +78,9 @@ interface OpenRow {
    * @throws ApiError `storage_corrupt` when the value is not what was sealed for this row
    */
   readonly value: (index: number) => Uint8Array
-  /** The same for a value that is UTF-8; its bytes are wiped once the text is made. */
+  /** What is made of the bytes of a value, which are wiped then. */
+  readonly read: <T>(index: number, make: (bytes: Uint8Array) => T) => T
+  /** The same for a value that is UTF-8. */
   readonly text: (index: number) => string
   readonly has: (index: number) => boolean
 }
@@ -102,7 +104,8 @@ export function unsealRow(
   return {
     has: index => index < opener.count,
     value: index => opener.open(index, sealedAt(index)),
-    text: index => opener.text(index, sealedAt(index)),
+    read: (index, make) => opener.read(index, sealedAt(index), make),
+    text: index => opener.read(index, sealedAt(index), utf8Text),
   }
 }
 

@@ -18,10 +18,31 @@ import {
   termsOf,
   tokenTerms,
   type TokenContents,
-  printStored,
   type TokenRecord,
 } from '../../src/tokens/record.ts'
 import { tokenUnique } from '../../src/tokens/id.ts'
+
+/** The whole record as JSON, also what its type says. */
+export const printOlder = (record: TokenRecord): string =>
+  JSON.stringify({
+    i: record.id,
+    r: record.idIsRandom,
+    t: record.type,
+    c: record.containers,
+    f: record.fingerprint,
+    e: record.fingerprintExpression,
+    s: record.searchIndexes,
+    m: record.maskText ?? null,
+    k: record.maskedText,
+    d: record.metadataText,
+    b: record.createdBy,
+    a: record.createdAtMs,
+    B: record.modifiedBy,
+    A: record.modifiedAtMs,
+    x: record.expiresAt,
+    u: record.deduplicates,
+    h: record.hidesFingerprint,
+  })
 
 export function sealOlderToken(
   { keys, randomBytes }: Pick<Deps, 'keys' | 'randomBytes'>,
@@ -36,9 +57,8 @@ export function sealOlderToken(
     uniques: [tokenUnique(keys, tenantId, record.id)],
     terms: [...termsOf(keys, tenantId, record, others), ...[...folded].map(searchEither)],
   }
-  const members = Object.entries(record).filter(([name]) => name !== 'maskedText')
-  const older = Object.fromEntries(members) as unknown as TokenRecord
-  const values = [utf8(printStored(older)), utf8(contents.dataText)]
+  const { maskedText: _, ...older } = record
+  const values = [utf8(printOlder(older)), utf8(contents.dataText)]
   const sealer = { scope: keys.tenant(tenantId), collection: 'token' } as const
   return sealRow(sealer, randomBytes, header, 1, values)
 }

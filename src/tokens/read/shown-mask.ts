@@ -9,7 +9,7 @@ import { parseJson } from '../../json/parse.ts'
 import type { Json } from '../../json/json.ts'
 import { showsAnything } from '../../rules/mask.ts'
 import type { TokenType } from '../../rules/token-types.ts'
-import { defaultMaskTextOf } from '../record.ts'
+import { defaultMaskTextOf } from '../stored-form.ts'
 
 /**
  * The mask of a type shows something of all data that the type takes.

@@ -25,7 +25,8 @@ import {
   tokenDataBytesMax,
 } from '../../limits.ts'
 import type { Settings } from '../../settings.ts'
-import { type TokenContents, defaultMaskTextOf, type TokenRecord } from '../record.ts'
+import type { TokenContents, TokenRecord } from '../record.ts'
+import { defaultMaskTextOf } from '../stored-form.ts'
 import { isShownByMask } from '../read/shown-mask.ts'
 import { maskData, type WrittenData } from '../read/view.ts'
 
@@ -223,7 +224,7 @@ export function composeToken(
   const metadata = composeMetadata(guards, draft.metadata)
   const maskText = composeMask(guards, draft, data, meter)
   const content = evaluateFingerprint(draft, { data, metadata, meter })
-  // Assigned one by one, as in `parseStored`.
+  // Assigned one by one, as in `stored-form.ts`.
   const record: { -readonly [K in keyof ComposedRecord]: ComposedRecord[K] } = {
     type: type.name,
     containers,

@@ -18,7 +18,8 @@ import { assertShowsLittle } from './mask-rights.ts'
 import type { Composed } from './compose.ts'
 import type { Reach } from '../find/visibility.ts'
 import { randomTokenId } from '../id.ts'
-import { hasDefaultMask, sealToken, type TokenRecord } from '../record.ts'
+import { sealToken, type TokenRecord } from '../record.ts'
+import { hasDefaultMask } from '../stored-form.ts'
 import {
   viewStored,
   viewUnreadable,
@@ -124,7 +125,7 @@ function nameToken(deps: Deps, caller: Caller, candidate: Candidate, draw: numbe
   const { plan, hidesFingerprint } = candidate
   const drawn = plan.drawId(draw)
   if (drawn === undefined) throw new ApiError('conflict', 'A token with this id exists.')
-  // Assigned one by one, as in `parseStored`.
+  // Assigned one by one, as in `stored-form.ts`.
   const record: { -readonly [K in keyof TokenRecord]: TokenRecord[K] } = {
     ...plan.composed.record,
     id: drawn.id,

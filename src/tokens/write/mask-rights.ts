@@ -19,7 +19,7 @@ import {
 } from '../../rules/mask-guard.ts'
 import { ApiError } from '../../errors.ts'
 import type { Settings } from '../../settings.ts'
-import { hasDefaultMask } from '../record.ts'
+import { hasDefaultMask } from '../stored-form.ts'
 
 /*
  * Data of a token that its changer sees nothing of: what a change is answered must not tell of it.

@@ -1,3 +1,4 @@
+import { utf8Text } from '../../../src/bytes.ts'
 import { describe, expect, test } from 'bun:test'
 import { portable, primitives, type Primitives } from '../../../src/crypto/primitives.ts'
 import { unsealAll, sealAll } from '../../../src/crypto/seal.ts'
@@ -58,11 +59,11 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
     const [first = head, second = head] = values
     const opener = unsealAll(keyOf, context, head, watched)
     expect(isWiped()).toBe(true)
-    expect(opener.text(0, first)).toBe('record of a')
+    expect(opener.read(0, first, utf8Text)).toBe('record of a')
     expect(secrets.size).toBe(4)
     expect(isWiped()).toBe(true)
-    expect(() => opener.text(0, second)).toThrow('did not open')
-    expect(() => opener.text(0, first.subarray(0, 15))).toThrow('did not open')
+    expect(() => opener.read(0, second, utf8Text)).toThrow('did not open')
+    expect(() => opener.read(0, first.subarray(0, 15), utf8Text)).toThrow('did not open')
     expect(isWiped()).toBe(true)
     const other = Uint8Array.from(head, (byte, at) => (at === head.length - 1 ? byte ^ 1 : byte))
     expect(() => unsealAll(keyOf, context, other, watched)).toThrow('did not open')
@@ -87,7 +88,7 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
     const [one, other] = ['one', 'other'].map(name => {
       const { head, values } = sealTexts(textsOf(name), use)
       const opener = unsealAll(keyOf, context, head, use)
-      return (index: number) => opener.text(index, values[index] ?? head)
+      return (index: number) => opener.read(index, values[index] ?? head, utf8Text)
     })
     const opened = [one?.(0), other?.(0), one?.(1), other?.(1), one?.(0)]
     const [record, data] = textsOf('one')
@@ -101,7 +102,7 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
     const opened = unsealAll(keyOf, context, head, use).open(1, values[1] ?? head)
     for (let count = 0; count < 1_000; count += 1) {
       const later = sealTexts(textsOf(String(count)), use)
-      unsealAll(keyOf, context, later.head, use).text(1, later.values[1] ?? head)
+      unsealAll(keyOf, context, later.head, use).read(1, later.values[1] ?? head, utf8Text)
     }
     expect(Buffer.from(opened).toString()).toBe('data of kept')
     expect([head, ...values].map(part => Buffer.from(part).toString('hex'))).toEqual(sealed)
@@ -112,7 +113,9 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
     for (const length of [0, 1, ...around.flatMap(size => [size - 1, size, size + 1])]) {
       const text = 'ß'.repeat(length / 2) + 'x'.repeat(length % 2)
       const { head, values } = sealTexts([text], use)
-      expect(unsealAll(keyOf, context, head, use).text(0, values[0] ?? head) === text).toBe(true)
+      expect(
+        unsealAll(keyOf, context, head, use).read(0, values[0] ?? head, utf8Text) === text,
+      ).toBe(true)
     }
   })
 })

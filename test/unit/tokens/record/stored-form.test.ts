@@ -5,7 +5,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { tokenTypeNames } from '../../../../src/rules/token-types.ts'
-import { type TokenRecord, parseStored, printStored } from '../../../../src/tokens/record.ts'
+import type { TokenRecord } from '../../../../src/tokens/record.ts'
+import { decodeRecord, encodeRecord } from '../../../../src/tokens/stored-form.ts'
+import { printOlder } from '../../../support/older-rows.ts'
 
 const base = { id: 'a-b', fingerprint: 'f', createdBy: 'c', createdAtMs: 5 }
 
@@ -51,57 +53,127 @@ function defaultRecord(type: string): TokenRecord {
   }
 }
 
+const text = (value: string) => [0, value.length, ...Buffer.from(value)]
+const decodeOlder = (json: string) => decodeRecord(Buffer.from(json))
+const uuids = [
+  '00112233-4455-4677-8899-aabbccddeeff',
+  'ffeeddcc-bbaa-4988-b766-554433221100',
+] as const
+
+/** Any, also such as no token has. */
+const anyRecord = fc.record(
+  {
+    id: fc.oneof(fc.string(), fc.constant(uuids[0])),
+    type: fc.constantFrom(...tokenTypeNames),
+    containers: fc.array(fc.string(), { maxLength: 2 }),
+    fingerprint: fc.string(),
+    fingerprintExpression: fc.string(),
+    searchIndexes: fc.array(fc.string(), { maxLength: 3 }),
+    createdBy: fc.oneof(fc.string({ unit: 'grapheme' }), fc.constant(uuids[1])),
+    createdAtMs: fc.nat({ max: 2 ** 48 - 1 }),
+    idIsRandom: fc.constant(true as const),
+    maskText: fc.string(),
+    maskedText: fc.oneof(fc.string({ unit: 'grapheme' }), fc.constant(null)),
+    metadataText: fc.string(),
+    modifiedBy: fc.string(),
+    modifiedAtMs: fc.nat(),
+    expiresAt: fc.record({ text: fc.string(), epochMs: fc.nat() }),
+    deduplicates: fc.constant(true as const),
+    hidesFingerprint: fc.constant(true as const),
+  },
+  {
+    requiredKeys: [
+      'id',
+      'type',
+      'containers',
+      'fingerprint',
+      'fingerprintExpression',
+      'searchIndexes',
+      'createdBy',
+      'createdAtMs',
+    ],
+  },
+)
+
 describe('the stored form of a token', () => {
   test.each([...tokenTypeNames])('leaves out what %s says already', type => {
-    expect(printStored(defaultRecord(type))).toBe(
-      JSON.stringify({ i: 'a-b', t: type, f: 'f', b: 'c', a: 5 }),
-    )
-    expect(parseStored(printStored(defaultRecord(type)))).toEqual(defaultRecord(type))
+    const bytes = encodeRecord(defaultRecord(type))
+    expect([...bytes]).toEqual([
+      2,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      5,
+      ...text('a-b'),
+      ...text('c'),
+      ...text(type),
+      ...text('f'),
+    ])
+    expect(decodeRecord(bytes)).toEqual(defaultRecord(type))
+  })
+
+  test('has UUIDs as bytes, where both ids are some', () => {
+    const [id, createdBy] = uuids
+    const record = { ...defaultRecord('token'), id, createdBy, idIsRandom: true, maskedText: 'm' }
+    const bytes = encodeRecord(record as TokenRecord)
+    const ids = [id, createdBy]
+      .map(uuid => [...Buffer.from(uuid.replaceAll('-', ''), 'hex')])
+      .flat()
+    expect([...bytes]).toEqual([
+      2,
+      1 + 2 + 4,
+      0,
+      0,
+      0,
+      0,
+      0,
+      5,
+      ...ids,
+      ...text('token'),
+      ...text('f'),
+      ...text('m'),
+    ])
+    expect(decodeRecord(bytes)).toEqual(record as TokenRecord)
+    const upper = { ...record, createdBy: createdBy.toUpperCase() } as TokenRecord
+    expect(decodeRecord(encodeRecord(upper))).toEqual(upper)
   })
 
   test('knows no mask from the default mask', () => {
     const { maskText: _, ...bare } = defaultRecord('card')
-    expect(parseStored(printStored(bare))).toEqual(bare)
-    expect(printStored(bare)).toContain('"m":null')
+    expect(decodeRecord(encodeRecord(bare))).toEqual(bare)
+    expect(Buffer.from(encodeRecord(bare)).toString('latin1')).toEndWith('{"m":null}')
   })
 
   test('gives any record back', () => {
-    const record = fc.record(
-      {
-        id: fc.string(),
-        type: fc.constantFrom(...tokenTypeNames),
-        containers: fc.array(fc.string(), { maxLength: 2 }),
-        fingerprint: fc.string(),
-        fingerprintExpression: fc.string(),
-        searchIndexes: fc.array(fc.string(), { maxLength: 3 }),
-        createdBy: fc.string(),
-        createdAtMs: fc.nat(),
-        idIsRandom: fc.constant(true as const),
-        maskText: fc.string(),
-        metadataText: fc.string(),
-        modifiedBy: fc.string(),
-        modifiedAtMs: fc.nat(),
-        expiresAt: fc.record({ text: fc.string(), epochMs: fc.nat() }),
-        deduplicates: fc.constant(true as const),
-      },
-      {
-        requiredKeys: [
-          'id',
-          'type',
-          'containers',
-          'fingerprint',
-          'fingerprintExpression',
-          'searchIndexes',
-          'createdBy',
-          'createdAtMs',
-        ],
-      },
-    )
-    fc.assert(fc.property(record, value => expect(parseStored(printStored(value))).toEqual(value)))
+    const holds = (value: TokenRecord) => expect(decodeRecord(encodeRecord(value))).toEqual(value)
+    fc.assert(fc.property(anyRecord, value => holds(value as TokenRecord)))
   })
 
-  test('refuses a type that no token can have', () => {
+  test('gives back the longest id there can be', () => {
+    const long = { ...defaultRecord('token'), id: '𝔸'.repeat(400) }
+    expect(decodeRecord(encodeRecord(long))).toEqual(long)
+  })
+
+  test('of older versions, which was JSON, is read', () => {
+    const holds = (value: TokenRecord) => expect(decodeOlder(printOlder(value))).toEqual(value)
+    fc.assert(fc.property(anyRecord, value => holds(value as TokenRecord)))
+    for (const type of tokenTypeNames) {
+      const json = JSON.stringify({ i: 'a-b', t: type, f: 'f', b: 'c', a: 5 })
+      expect(decodeOlder(json)).toEqual(defaultRecord(type))
+    }
+  })
+
+  test('refuses a type that no token can have, and another form', () => {
     const unknown = JSON.stringify({ i: 'a-b', t: 'none', f: 'f', b: 'c', a: 5 })
-    expect(() => parseStored(unknown)).toThrow('unknown type')
+    expect(() => decodeOlder(unknown)).toThrow('unknown type')
+    for (const form of [0, 1, 3, 255]) {
+      const bytes = Buffer.from(encodeRecord(defaultRecord('card')))
+      bytes[0] = form
+      expect(() => decodeRecord(bytes)).toThrow('unknown form')
+    }
+    expect(() => decodeRecord(new Uint8Array())).toThrow('unknown form')
   })
 })

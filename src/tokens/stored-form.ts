@@ -1,0 +1,263 @@
+/**
+ * The stored form of a token record: nothing that its type says already, and no names for what
+ * every record has.
+ *
+ * What equals the default of the type is left out, so the defaults of a type are a part of this
+ * form: one that changes needs a new form, or tokens of old would change with it.
+ * @module
+ */
+import { bytesOfHex, readU48, u48Bytes, utf8, utf8Text, writeU48 } from '../bytes.ts'
+import { ApiError } from '../errors.ts'
+import { printJson } from '../json/json.ts'
+import { isUuid } from '../rules/token-ids.ts'
+import { tokenTypeOf, type TokenType } from '../rules/token-types.ts'
+
+/** What is known of a token beside its data. Texts of JSON are kept as they were printed. */
+export interface TokenRecord {
+  readonly id: string
+  /** Nobody chose it: a random UUID, whose beginning means nothing. */
+  readonly idIsRandom?: true
+  readonly type: string
+  readonly containers: readonly string[]
+  readonly fingerprint: string
+  readonly fingerprintExpression: string
+  readonly searchIndexes: readonly string[]
+  readonly maskText?: string
+  /** What its mask shows of the data; `null` is nothing. Absent: to be evaluated at each read. */
+  readonly maskedText?: string | null
+  readonly metadataText?: string
+  readonly createdBy: string
+  readonly createdAtMs: number
+  readonly modifiedBy?: string
+  readonly modifiedAtMs?: number
+  /** `text` keeps the caller's offset. */
+  readonly expiresAt?: { readonly text: string; readonly epochMs: number }
+  /** Deduplication was asked for; see `dedup.ts`. */
+  readonly deduplicates?: true
+  /** Shown to whoever sees the data, and to nobody else; see `guesses.ts`. */
+  readonly hidesFingerprint?: true
+}
+
+interface Defaults {
+  readonly containers: readonly string[]
+  readonly fingerprintExpression: string
+  readonly searchIndexes: readonly string[]
+  readonly maskText: string | undefined
+}
+
+const defaultsByType = new Map<string, Defaults>()
+
+const defaultsOfType = (type: TokenType): Defaults => ({
+  containers: [type.defaultContainer],
+  fingerprintExpression: type.defaultFingerprintExpression,
+  searchIndexes: type.defaultSearchIndexes,
+  maskText: type.defaultMask === undefined ? undefined : printJson(type.defaultMask),
+})
+
+/** @throws ApiError `storage_corrupt` for a type that no token can have */
+function defaultsOf(name: string): Defaults {
+  let defaults = defaultsByType.get(name)
+  if (defaults === undefined) {
+    const type = tokenTypeOf(name)
+    if (type === undefined) throw new ApiError('storage_corrupt', 'a token has an unknown type')
+    defaults = defaultsOfType(type)
+    defaultsByType.set(name, defaults)
+  }
+  return defaults
+}
+
+/** The mask that a type gives its tokens, as printed; `undefined` where it gives none. */
+export const defaultMaskTextOf = ({ name }: TokenType): string | undefined =>
+  defaultsOf(name).maskText
+
+/** Whether it has the mask, or none, that its type gives. */
+export const hasDefaultMask = ({
+  type,
+  maskText,
+}: Pick<TokenRecord, 'type' | 'maskText'>): boolean => maskText === defaultsOf(type).maskText
+
+const equalTexts = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((text, index) => text === others[index])
+
+const unless = <T>(isDefault: boolean, value: T): T | undefined => (isDefault ? undefined : value)
+
+/** What few records have, as JSON; an absent one is the default, or nothing. */
+interface Rest {
+  readonly c?: readonly string[] | undefined
+  readonly e?: string | undefined
+  readonly s?: readonly string[] | undefined
+  /** `null` is no mask, where the type has one. */
+  readonly m?: string | null | undefined
+  readonly d?: string | undefined
+  readonly B?: string | undefined
+  readonly A?: number | undefined
+  readonly x?: TokenRecord['expiresAt'] | undefined
+  readonly u?: true | undefined
+  readonly h?: true | undefined
+}
+
+function restOf(record: TokenRecord): Rest {
+  const defaults = defaultsOf(record.type)
+  const { containers, fingerprintExpression, searchIndexes, maskText } = record
+  return {
+    c: unless(equalTexts(containers, defaults.containers), containers),
+    e: unless(fingerprintExpression === defaults.fingerprintExpression, fingerprintExpression),
+    s: unless(equalTexts(searchIndexes, defaults.searchIndexes), searchIndexes),
+    m: unless(maskText === defaults.maskText, maskText ?? null),
+    d: record.metadataText,
+    B: record.modifiedBy,
+    A: record.modifiedAtMs,
+    x: record.expiresAt,
+    u: record.deduplicates,
+    h: record.hidesFingerprint,
+  }
+}
+
+/** What every record has, and what its mask shows. */
+type Head = Pick<TokenRecord, 'id' | 'type' | 'fingerprint' | 'createdBy' | 'createdAtMs'> &
+  Pick<TokenRecord, 'idIsRandom' | 'maskedText'>
+
+// Assigned one by one: spreads of optional members cost more than reading the bytes.
+function recordOf(head: Head, rest: Rest): TokenRecord {
+  const defaults = defaultsOf(head.type)
+  const maskText = rest.m === undefined ? defaults.maskText : (rest.m ?? undefined)
+  const record: { -readonly [K in keyof TokenRecord]: TokenRecord[K] } = {
+    id: head.id,
+    type: head.type,
+    containers: rest.c ?? defaults.containers,
+    fingerprint: head.fingerprint,
+    fingerprintExpression: rest.e ?? defaults.fingerprintExpression,
+    searchIndexes: rest.s ?? defaults.searchIndexes,
+    createdBy: head.createdBy,
+    createdAtMs: head.createdAtMs,
+  }
+  if (head.idIsRandom !== undefined) record.idIsRandom = head.idIsRandom
+  if (maskText !== undefined) record.maskText = maskText
+  if (head.maskedText !== undefined) record.maskedText = head.maskedText
+  if (rest.d !== undefined) record.metadataText = rest.d
+  if (rest.B !== undefined) record.modifiedBy = rest.B
+  if (rest.A !== undefined) record.modifiedAtMs = rest.A
+  if (rest.x !== undefined) record.expiresAt = rest.x
+  if (rest.u !== undefined) record.deduplicates = rest.u
+  if (rest.h !== undefined) record.hidesFingerprint = rest.h
+  return record
+}
+
+/*
+ * The bytes.
+ *
+ * Layout, big endian: form u8 (2) · marks u8 · creation u48 · id and creator, 16 bytes each where
+ * both are UUIDs, else as texts · type, fingerprint and what the mask shows as texts · the rest as
+ * JSON, where there is any. A text is its length in bytes, u16, and its UTF-8; the id of others has
+ * up to 400 characters. A plain card has 6 + 2 + 32 + 6 + 46 + 2 + some 75 bytes.
+ */
+
+const form = 2
+const marksAt = 1
+const createdAt = 2
+const idsAt = createdAt + u48Bytes
+const uuidBytes = 16
+const lengthBytes = 2
+
+const mark = { idIsRandom: 1, idsAreUuids: 2, isMasked: 4, showsNothing: 8, hasRest: 16 } as const
+
+function writeText(text: string): readonly Uint8Array[] {
+  const bytes = utf8(text)
+  return [Uint8Array.of(bytes.length >>> 8, bytes.length), bytes]
+}
+
+const uuidToBytes = (uuid: string): Uint8Array => bytesOfHex(uuid.replaceAll('-', ''))
+
+/** The bytes that are sealed. */
+export function encodeRecord(record: TokenRecord): Uint8Array {
+  const { id, createdBy, maskedText } = record
+  const rest = JSON.stringify(restOf(record))
+  const areUuids = isUuid(id) && isUuid(createdBy)
+  const head = new Uint8Array(idsAt)
+  head[0] = form
+  head[marksAt] =
+    (record.idIsRandom === true ? mark.idIsRandom : 0) |
+    (areUuids ? mark.idsAreUuids : 0) |
+    (maskedText === undefined ? 0 : mark.isMasked) |
+    (maskedText === null ? mark.showsNothing : 0) |
+    (rest === '{}' ? 0 : mark.hasRest)
+  writeU48(head, createdAt, record.createdAtMs)
+  return Buffer.concat([
+    head,
+    ...[id, createdBy].flatMap(text => (areUuids ? [uuidToBytes(text)] : writeText(text))),
+    ...writeText(record.type),
+    ...writeText(record.fingerprint),
+    ...(typeof maskedText === 'string' ? writeText(maskedText) : []),
+    ...(rest === '{}' ? [] : [utf8(rest)]),
+  ])
+}
+
+const uuidAt = (hex: string, at: number): string =>
+  `${hex.slice(at, at + 8)}-${hex.slice(at + 8, at + 12)}-${hex.slice(at + 12, at + 16)}-` +
+  `${hex.slice(at + 16, at + 20)}-${hex.slice(at + 20, at + 32)}`
+
+/** Reads texts that follow each other. */
+function makeReader(bytes: Buffer, from: number) {
+  let at = from
+  return {
+    text(): string {
+      const end = at + lengthBytes + bytes.readUInt16BE(at)
+      const text = bytes.toString('utf8', at + lengthBytes, end)
+      at = end
+      return text
+    },
+    rest: (): Rest => JSON.parse(bytes.toString('utf8', at)) as Rest,
+  }
+}
+
+/** Of bytes that were authenticated. */
+function decodeForm(bytes: Buffer): TokenRecord {
+  const marks = bytes.readUInt8(marksAt)
+  const areUuids = (marks & mark.idsAreUuids) !== 0
+  const hex = areUuids ? bytes.toString('hex', idsAt, idsAt + 2 * uuidBytes) : ''
+  const reader = makeReader(bytes, areUuids ? idsAt + 2 * uuidBytes : idsAt)
+  // In the order in which they stand.
+  const id = areUuids ? uuidAt(hex, 0) : reader.text()
+  const createdBy = areUuids ? uuidAt(hex, 2 * uuidBytes) : reader.text()
+  const type = reader.text()
+  const fingerprint = reader.text()
+  const shown = (marks & mark.showsNothing) !== 0 ? null : reader
+  const maskedText = (marks & mark.isMasked) === 0 ? undefined : (shown?.text() ?? null)
+  const idIsRandom = (marks & mark.idIsRandom) === 0 ? undefined : true
+  const createdAtMs = readU48(bytes, createdAt)
+  const head = { id, idIsRandom, type, fingerprint, maskedText, createdBy, createdAtMs }
+  return recordOf(head as Head, (marks & mark.hasRest) === 0 ? {} : reader.rest())
+}
+
+/*
+ * The form of older versions: all of it JSON.
+ */
+
+interface Older extends Rest {
+  readonly i: string
+  readonly r?: true
+  readonly t: string
+  readonly f: string
+  readonly k?: string | null
+  readonly b: string
+  readonly a: number
+}
+
+const openingBrace = 0x7b
+
+function parseOlder(text: string): TokenRecord {
+  const { i, r, t, f, k, b, a, ...rest } = JSON.parse(text) as Older
+  const head = { id: i, idIsRandom: r, type: t, fingerprint: f, maskedText: k, createdBy: b }
+  return recordOf({ ...head, createdAtMs: a } as Head, rest)
+}
+
+/**
+ * @param bytes as they were sealed; nothing of them is kept
+ * @throws ApiError `storage_corrupt`
+ */
+export function decodeRecord(bytes: Uint8Array): TokenRecord {
+  const [first] = bytes
+  if (first === openingBrace) return parseOlder(utf8Text(bytes))
+  if (first !== form) throw new ApiError('storage_corrupt', 'a token has an unknown form')
+  return decodeForm(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+}
