@@ -1,9 +1,11 @@
 /**
- * `coffer upgrade`: makes a stopped vault of the format before this one a vault of this one.
+ * `coffer upgrade`: makes a stopped vault of an older format a vault of this one.
  *
- * The new database is written beside the old one and looked at as `coffer verify` does before it
- * takes its place; the stamp of the folder comes last. What ends this process in between is made
- * good by another call. A damaged vault is left as it is.
+ * Of format 3 only the stamp changes: what it has is read as it is, and written anew when it is
+ * changed. Its ids stay without eras.
+ * Of format 2 the new database is written beside the old one and looked at as `coffer verify` does
+ * before it takes its place; the stamp of the folder comes last. What ends this process in between
+ * is made good by another call. A damaged vault is left as it is.
  * @module
  */
 import { ApiError } from '../errors.ts'
@@ -19,6 +21,8 @@ import {
   type LockedFolder,
 } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import type { Store } from '../store/contract.ts'
+import { emptyReport, inspect } from './inspect.ts'
 import { databaseBytesOf, replaceDatabase } from './replace-database.ts'
 import { sayNow } from '../serve/system.ts'
 
@@ -45,13 +49,15 @@ export async function upgrade(options: FolderOptions): Promise<void> {
   clearLeftovers(folder)
   // Before the engine opens anything of it, which a damaged page can end without a word.
   if (examinePages(folder.store, oldTableNames).damaged.length > 0) throw damagedIn(folder)
-  if (!(await isUpgraded(folder.store))) {
-    await replaceDatabase(folder, {
-      // The new one has the same rows, and an index that is no larger.
-      bytes: databaseBytesOf(folder),
-      write: to => writeNew(folder, to),
-      keysOf: store => unsealKeysOf(store, folder),
-    })
+  const keysOf = (store: Store) => unsealKeysOf(store, folder)
+  if (await isUpgraded(folder.store)) {
+    const report = emptyReport()
+    await inspect(folder, report, keysOf)
+    if (report.count > 0) throw damagedIn(folder)
+  } else {
+    // The new one has the same rows, and an index that is no larger.
+    const bytes = databaseBytesOf(folder)
+    await replaceDatabase(folder, { bytes, write: to => writeNew(folder, to), keysOf })
   }
   stampFolder(options.data)
   sayNow('upgraded')

@@ -30,9 +30,13 @@ import { readMasterKey, writeMasterKey } from './master-key.ts'
 import { elapsedMs, randomBytes, sleep, wallMs } from './system.ts'
 import { ownerOnlyFolder, syncFolder } from '../files.ts'
 
-const formatVersion = 3
+/**
+ * 4 since records of tokens are no JSON and ids have eras, which a binary of format 3 cannot read;
+ * 3 since rows are the log.
+ */
+const formatVersion = 4
 /** Which `coffer upgrade` makes one of this. */
-const formatBefore = 2
+const formatsBefore: readonly number[] = [2, 3]
 const stampPattern = /^coffer data folder, format ([1-9][0-9]{0,5})\n$/
 const masterKeyBytes = 32
 
@@ -149,13 +153,13 @@ function readStamp(folder: string): number {
 export const isOfThisFormat = (folder: string): boolean => readStamp(folder) === formatVersion
 
 /** @throws CommandFailure as `readStamp`, and when the folder is of another format */
-function checkStamp(folder: string, wanted: number): void {
+function checkStamp(folder: string, wanted: readonly number[]): void {
   const format = readStamp(folder)
-  if (format === wanted) return
+  if (wanted.includes(format)) return
   if (format > formatVersion) {
     throw new CommandFailure(`${folder} was written by a newer coffer: use that version`)
   }
-  const advice = format === formatBefore ? 'run coffer upgrade' : 'use that version'
+  const advice = formatsBefore.includes(format) ? 'run coffer upgrade' : 'use that version'
   throw new CommandFailure(`${folder} was written by an older coffer: ${advice}`)
 }
 
@@ -174,9 +178,9 @@ function checkDatabase(folder: string): void {
  */
 export function checkFolder(
   { data, masterKeyFile }: FolderOptions,
-  format = formatVersion,
+  formats: readonly number[] = [formatVersion],
 ): Uint8Array {
-  checkStamp(data, format)
+  checkStamp(data, formats)
   checkDatabase(data)
   return readMasterKey(masterKeyFile ?? pathsOf(data).masterKey)
 }
@@ -199,15 +203,15 @@ export interface LockedFolder extends FoundFolder {
   readonly lockFile: number
 }
 
-function findFolder(options: FolderOptions, format?: number): FoundFolder {
+function findFolder(options: FolderOptions, formats?: readonly number[]): FoundFolder {
   const { store, clock, compacting } = pathsOf(options.data)
-  return { data: options.data, masterKey: checkFolder(options, format), store, clock, compacting }
+  return { data: options.data, masterKey: checkFolder(options, formats), store, clock, compacting }
 }
 
 /** @throws CommandFailure as `checkFolder`, and when another process has the folder */
-export function lockDataFolder(options: FolderOptions, format?: number): LockedFolder {
+export function lockDataFolder(options: FolderOptions, formats?: readonly number[]): LockedFolder {
   const { data } = options
-  const found = findFolder(options, format)
+  const found = findFolder(options, formats)
   try {
     return { ...found, lockFile: lockInstance(pathsOf(data).lock, { elapsedMs, sleep }) }
   } catch (error) {
@@ -215,9 +219,9 @@ export function lockDataFolder(options: FolderOptions, format?: number): LockedF
   }
 }
 
-/** As `lockDataFolder`, of a folder of the format before this one. */
+/** As `lockDataFolder`, of a folder of a format before this one. */
 export const lockOldFolder = (options: FolderOptions): LockedFolder =>
-  lockDataFolder(options, formatBefore)
+  lockDataFolder(options, formatsBefore)
 
 /** Removes what a `coffer compact` has left that was killed. Only who has the lock may. */
 export const clearLeftovers = ({ compacting }: LockedFolder): void =>

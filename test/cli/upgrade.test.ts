@@ -1,19 +1,24 @@
 /**
- * `coffer upgrade` as a person runs it, on a vault that the last version of the older format made.
+ * `coffer upgrade` as a person runs it, on vaults that the last version of each older format made.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import old from '../fixtures/vault-of-format-2.json' with { type: 'json' }
+import ofFormat2 from '../fixtures/vault-of-format-2.json' with { type: 'json' }
+import ofFormat3 from '../fixtures/vault-of-format-3.json' with { type: 'json' }
 import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
 const databaseOf = (data: string): string => join(data, 'store', 'data.mdb')
 const stampOf = (data: string): string => readFileSync(join(data, 'format'), 'latin1')
 
-function makeOld(database: Uint8Array = gunzipSync(Buffer.from(old.database, 'base64'))): string {
+type Old = typeof ofFormat2
+
+const databaseIn = (old: Old): Uint8Array => gunzipSync(Buffer.from(old.database, 'base64'))
+
+function makeOld(old: Old = ofFormat2, database = databaseIn(old)): string {
   const data = join(temporaryFolder(), 'vault')
   mkdirSync(join(data, 'store'), { recursive: true, mode: 0o700 })
   writeFileSync(join(data, 'format'), old.stamp)
@@ -25,7 +30,7 @@ function makeOld(database: Uint8Array = gunzipSync(Buffer.from(old.database, 'ba
 const upgrade = (data: string): Promise<Ended> => runCoffer(['upgrade', '--data', data])
 
 /** What the vault answers to whoever held its key before. */
-async function expectAllThere(data: string): Promise<void> {
+async function expectAllThere(data: string, old: Old = ofFormat2): Promise<void> {
   expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0, stderr: '' })
   const server = await startCoffer(['serve', '--data', data, '--port', '0'])
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(server.ready)?.[0] ?? ''
@@ -48,6 +53,13 @@ async function expectAllThere(data: string): Promise<void> {
     body: JSON.stringify({ id: 'old-0', type: 'token', data: 'twice' }),
   })
   expect(created.status).toBe(409)
+  const made = await fetch(`${url}/tokens`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ type: 'token', data: 'new' }),
+  })
+  const { id } = (await made.json()) as { id: string }
+  expect(await get(`/tokens/${id}`)).toMatchObject({ id, data: 'new' })
   expect(await server.end('SIGTERM')).toBe(0)
 }
 
@@ -66,16 +78,25 @@ function changeVersions(bytes: Buffer): void {
   }
 }
 
-describe('a vault of an older format', () => {
+async function expectRefused(data: string, old: Old, database: Uint8Array): Promise<void> {
+  const ended = await upgrade(data)
+  expect(ended.exitCode).toBe(1)
+  expect(ended.stderr).toMatch(
+    /^coffer: the vault in .* is damaged: restore it from a backup, then/,
+  )
+  expect(stampOf(data)).toBe(old.stamp)
+  expect(readFileSync(databaseOf(data)).equals(database)).toBe(true)
+}
+
+describe.each([
+  ['2', ofFormat2],
+  ['3', ofFormat3],
+])('a vault of format %s', (_, old) => {
   test.each(['serve', 'verify', 'doctor', 'compact'])('is refused by %s, unchanged', async name => {
-    const data = makeOld()
+    const data = makeOld(old)
     const before = readFileSync(databaseOf(data))
-    const ended = await runCoffer([
-      name,
-      '--data',
-      data,
-      ...(name === 'serve' ? ['--port', '0'] : []),
-    ])
+    const port = name === 'serve' ? ['--port', '0'] : []
+    const ended = await runCoffer([name, '--data', data, ...port])
     expect(ended.exitCode).toBe(1)
     expect(ended.stderr + ended.stdout).toContain(
       'was written by an older coffer: run coffer upgrade',
@@ -84,10 +105,10 @@ describe('a vault of an older format', () => {
   })
 
   test('is upgraded, with all that was in it, and no second time', async () => {
-    const data = makeOld()
+    const data = makeOld(old)
     expect(await upgrade(data)).toEqual({ exitCode: 0, stdout: 'upgraded\n', stderr: '' })
-    expect(stampOf(data)).toBe('coffer data folder, format 3\n')
-    await expectAllThere(data)
+    expect(stampOf(data)).toBe('coffer data folder, format 4\n')
+    await expectAllThere(data, old)
     const database = readFileSync(databaseOf(data))
     const again = await upgrade(data)
     expect([again.exitCode, again.stdout]).toEqual([
@@ -97,10 +118,37 @@ describe('a vault of an older format', () => {
     expect(readFileSync(databaseOf(data)).equals(database)).toBe(true)
   })
 
+  test('is refused with another master key, and keeps its stamp', async () => {
+    const data = makeOld(old)
+    writeFileSync(join(data, 'master.key'), `${'0'.repeat(64)}\n`, { mode: 0o600 })
+    const ended = await upgrade(data)
+    expect([ended.exitCode, ended.stdout]).toEqual([1, ''])
+    expect(ended.stderr).toContain('the master key is not the one of')
+    expect(stampOf(data)).toBe(old.stamp)
+  })
+
+  test('that is damaged in its pages stays as it is', async () => {
+    const database = Buffer.from(databaseIn(old))
+    changePages(database)
+    const data = makeOld(old, database)
+    await expectRefused(data, old, database)
+  })
+})
+
+test('a vault of a newer format is refused in one line', async () => {
+  const data = makeOld({ ...ofFormat3, stamp: 'coffer data folder, format 5\n' })
+  for (const name of ['verify', 'upgrade']) {
+    const ended = await runCoffer([name, '--data', data])
+    expect(ended.exitCode).toBe(1)
+    expect(ended.stderr).toMatch(/^coffer: .* was written by a newer coffer: use that version\n$/)
+  }
+})
+
+describe('a vault of format 2', () => {
   test('whose upgrade ended before its stamp gets the stamp by another', async () => {
     const data = makeOld()
     expect((await upgrade(data)).exitCode).toBe(0)
-    writeFileSync(join(data, 'format'), old.stamp)
+    writeFileSync(join(data, 'format'), ofFormat2.stamp)
     expect((await runCoffer(['verify', '--data', data])).exitCode).toBe(1)
     expect(await upgrade(data)).toEqual({ exitCode: 0, stdout: 'upgraded\n', stderr: '' })
     await expectAllThere(data)
@@ -124,40 +172,9 @@ describe('a vault of an older format', () => {
     }
   })
 
-  test.each([
-    ['its pages', changePages],
-    ['the versions of its rows', changeVersions],
-  ])('that is damaged in %s stays as it is', async (_, damage) => {
-    const database = gunzipSync(Buffer.from(old.database, 'base64'))
-    damage(database)
-    const data = makeOld(database)
-    const ended = await upgrade(data)
-    expect(ended.exitCode).toBe(1)
-    expect(ended.stderr).toMatch(
-      /^coffer: the vault in .* is damaged: restore it from a backup, then/,
-    )
-    expect(stampOf(data)).toBe(old.stamp)
-    expect(readFileSync(databaseOf(data)).equals(database)).toBe(true)
-  })
-
-  test.each([
-    ['coffer data folder, format 1\n', /older coffer: use that version/],
-    ['coffer data folder, format 4\n', /newer coffer: use that version/],
-    ['something\n', /stamp in .* is damaged/],
-  ])('is not upgraded with the stamp %j', async (stamp, says) => {
-    const data = makeOld()
-    writeFileSync(join(data, 'format'), stamp)
-    const ended = await upgrade(data)
-    expect([ended.exitCode, ended.stdout]).toEqual([1, ''])
-    expect(ended.stderr).toMatch(says)
-  })
-
-  test('is not upgraded with another master key', async () => {
-    const data = makeOld()
-    writeFileSync(join(data, 'master.key'), `${'ab'.repeat(32)}\n`)
-    const ended = await upgrade(data)
-    expect(ended.exitCode).toBe(1)
-    expect(ended.stderr).toMatch(/the master key is not the one of/)
-    expect(stampOf(data)).toBe(old.stamp)
+  test('that is damaged in the versions of its rows stays as it is', async () => {
+    const database = Buffer.from(databaseIn(ofFormat2))
+    changeVersions(database)
+    await expectRefused(makeOld(ofFormat2, database), ofFormat2, database)
   })
 })
