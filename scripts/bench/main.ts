@@ -23,6 +23,7 @@ import { figure, machineText, reportOf, sidesTableOf, tableOf, type Report } fro
 import type { Bench, Outcome, Scenario } from './scenario.ts'
 import { createScenarios } from './scenarios/creates.ts'
 import { expiryScenarios } from './scenarios/expiry.ts'
+import { foldScenarios } from './scenarios/folds.ts'
 import { footprintScenarios } from './scenarios/footprint.ts'
 import { handRolledScenarios } from './scenarios/hand-rolled.ts'
 import { largeScenarios } from './scenarios/large.ts'
@@ -43,6 +44,7 @@ const scenarios: readonly Scenario[] = [
   ...listScenarios,
   ...footprintScenarios,
   ...expiryScenarios,
+  ...foldScenarios,
   ...largeScenarios,
   ...sizeScenarios,
 ]

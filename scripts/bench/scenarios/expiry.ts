@@ -109,7 +109,7 @@ function outcomeOf(tokens: number, idle: readonly LoadResult[], watched: Watched
         key: 'expiry.p99',
         what: `${what}: p99 of reads meanwhile, against idle`,
         unit: '×',
-        target: atMost(2),
+        target: atMost(1.5),
         values: pick(meanwhile, 'p99Ms').map(ms => ms / idleMs),
         ...rest,
       },

@@ -1,5 +1,5 @@
 /**
- * Latency over the size of the store: the points of the graph.
+ * Latency over the size of the store: the points of the graph; and the rate of creates.
  * @module
  */
 import { rmSync } from 'node:fs'
@@ -8,8 +8,10 @@ import type { LoadResult } from '../load.ts'
 import { listCards, readTokens, searchBoth } from '../requests.ts'
 import {
   alternate,
+  atLeast,
   countText,
   pick,
+  ratioCheck,
   type Bench,
   type Outcome,
   type Point,
@@ -21,6 +23,8 @@ import { runOn } from '../processor.ts'
 import { creating } from './creates.ts'
 
 const connections = 32
+/** Long enough for a fold in each round. */
+const growthSeconds = 10
 const sizes = [10_000, 100_000, 1_000_000]
 
 async function measureSize(bench: Bench, tokens: number): Promise<Record<string, LoadResult[]>> {
@@ -57,6 +61,28 @@ async function measure(bench: Bench): Promise<Outcome> {
   return { checks: [], sides, points }
 }
 
+/** Whether creates stay as fast as the vault grows. */
+async function measureGrowth(bench: Bench): Promise<Outcome> {
+  const { small, large } = bench.tokens
+  const copyOf = async (tokens: number) =>
+    copyDataSet(await bench.vault(tokens), freshFolder(bench.folder))
+  const [few, many] = [await copyOf(small), await copyOf(large)]
+  const long = { ...bench, seconds: growthSeconds }
+  const sides = await withCoffer(bench, few.folder, fewServer =>
+    withCoffer(bench, many.folder, manyServer =>
+      alternate(long, {
+        few: creating(long, fewServer, few.facts.keys.create),
+        many: creating(long, manyServer, many.facts.keys.create),
+      }),
+    ),
+  )
+  rmSync(many.folder, { recursive: true })
+  const what = `POST /tokens, durable: rate at ${countText(large)} tokens, against ${countText(small)}`
+  const check = { key: 'growth.create', what, target: atLeast(0.6), isSteady: false }
+  return { sides, checks: [ratioCheck(check, 'perSecond', sides.many, sides.few)] }
+}
+
 export const sizeScenarios: readonly Scenario[] = [
+  { name: 'growth', isFullOnly: true, run: measureGrowth },
   { name: 'sizes', isFullOnly: true, run: measure },
 ]

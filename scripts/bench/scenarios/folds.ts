@@ -1,0 +1,50 @@
+/**
+ * Reads while the index takes over what was written before, and nobody writes any more.
+ * @module
+ */
+import { rmSync } from 'node:fs'
+import { copyDataSet, freshFolder } from '../data-sets.ts'
+import { ask } from '../load.ts'
+import { readTokens, tokenizeCards } from '../requests.ts'
+import {
+  alternate,
+  atMost,
+  countText,
+  ratioCheck,
+  type Bench,
+  type Outcome,
+  type Scenario,
+} from '../scenario.ts'
+import { withCoffer } from '../servers.ts'
+
+const connections = 32
+/** More than stand in memory before a fold begins. */
+const bulk = { bodies: 21, items: 1_000 } as const
+/** A fold lasts longer, where no write takes its steps along. */
+const seconds = 1
+
+async function measure(bench: Bench): Promise<Outcome> {
+  const { large } = bench.tokens
+  const vault = copyDataSet(await bench.vault(large), freshFolder(bench.folder))
+  const { keys, cardIds } = vault.facts
+  const requests = readTokens(keys.reveal, cardIds)
+  const sides = await withCoffer(bench, vault.folder, ({ address }) => {
+    const read = () => bench.loads.run({ address, requests, connections, seconds })
+    return alternate(bench, {
+      idle: read,
+      async folding(round) {
+        for (const body of tokenizeCards(keys.create, round, bulk)) await ask(address, body)
+        const result = await read()
+        // The idle side comes next: the rest of the fold is to be over.
+        await Bun.sleep(5_000)
+        return result
+      },
+    })
+  })
+  rmSync(vault.folder, { recursive: true })
+  const what = `p99 of reads while 20,000 rows are folded, ${countText(large)} tokens, against idle`
+  const check = { key: 'fold.p99', what, target: atMost(1.5), isSteady: false }
+  return { sides, checks: [ratioCheck(check, 'p99Ms', sides.folding, sides.idle)] }
+}
+
+export const foldScenarios: readonly Scenario[] = [{ name: 'fold', isFullOnly: true, run: measure }]
