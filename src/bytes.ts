@@ -9,7 +9,7 @@
 
 const encoder = new TextEncoder()
 
-const bufferOf = (bytes: Uint8Array): Buffer =>
+export const bufferOf = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** UTF-8 bytes of a text without lone surrogates (the JSON parser refuses those). */
@@ -127,14 +127,17 @@ export function base58(bytes: Uint8Array): string {
   return text.slice(text.length - length)
 }
 
+/** The text of a UUID of which the 32 digits begin at `at`. */
+export const uuidText = (hex: string, at = 0): string =>
+  `${hex.slice(at, at + 8)}-${hex.slice(at + 8, at + 12)}-${hex.slice(at + 12, at + 16)}-` +
+  `${hex.slice(at + 16, at + 20)}-${hex.slice(at + 20, at + 32)}`
+
 /** RFC 9562 section 5.4: a version 4 UUID from 16 random bytes. */
 export function uuidOf(random: Uint8Array): string {
   const bytes = Buffer.from(random)
   bytes[6] = (byteAt(bytes, 6) & 0x0f) | 0x40
   bytes[8] = (byteAt(bytes, 8) & 0x3f) | 0x80
-  const hex = hexOf(bytes)
-  const head = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}`
-  return `${head}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  return uuidText(hexOf(bytes))
 }
 
 /*

@@ -8,6 +8,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../package.json' with { type: 'json' }
 import { createApp, type AppCreateOptions } from './cli/app-create.ts'
+import { backup, type BackupOptions } from './cli/backup.ts'
 import { compact } from './cli/compact.ts'
 import type { FolderOptions } from './serve/data-folder.ts'
 import { dev, type DevOptions } from './cli/dev.ts'
@@ -21,6 +22,7 @@ import { serve, type ServeOptions } from './cli/serve.ts'
 import { guardProcess } from './serve/process-guard.ts'
 import { say } from './serve/system.ts'
 import { work } from './serve/worker.ts'
+import { restore, type RestoreOptions } from './cli/restore.ts'
 import { upgrade } from './cli/upgrade.ts'
 import { verify, type VerifyOptions } from './cli/verify.ts'
 
@@ -51,6 +53,25 @@ function addAppCommands(program: Command): void {
     .option('--tenant <id>', 'whose it is, where there are several tenants')
     .option('--json', 'print one line of JSON')
     .action((options: AppCreateOptions) => createApp(options))
+}
+
+function addBackupCommands(program: Command): void {
+  program
+    .command('backup')
+    .description('make an encrypted copy of a vault in one file, also while it is served')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .requiredOption('--to <file>', 'where to; nothing may be there')
+    .option('--json', 'print one line of JSON')
+    .action((options: BackupOptions) => backup(options))
+  program
+    .command('restore <file>')
+    .description('make a data folder from a backup; the folder must not exist, or be empty')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .option('--verify-only', 'look at the whole backup, and make nothing')
+    .option('--json', 'print one line of JSON')
+    .action((file: string, options: RestoreOptions) => restore(file, options))
 }
 
 function addFileCommands(program: Command): void {
@@ -122,6 +143,7 @@ function buildCommands(): Command {
     .addOption(masterKeyOption())
     .option('--json', 'print one line of JSON')
     .action((options: VerifyOptions) => verify(options))
+  addBackupCommands(program)
   addFileCommands(program)
   program
     .command('version')

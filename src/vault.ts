@@ -39,7 +39,6 @@ function masterScope(masterKey: Uint8Array): KeyScope {
     indexKey: wrappingKey,
     fingerprintKey: wrappingKey,
     cursorKey: wrappingKey,
-    idsHaveEras: false,
     currentKeyNumber: 0,
     recordKey(number) {
       if (number !== 0) throw new ApiError('storage_corrupt', 'the keyring names an unknown key')

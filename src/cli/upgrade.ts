@@ -1,8 +1,8 @@
 /**
  * `coffer upgrade`: makes a stopped vault of an older format a vault of this one.
  *
- * Of format 3 only the stamp changes: what it has is read as it is, and written anew when it is
- * changed. Its ids stay without eras.
+ * Of format 3 only the stamp changes, once all of it was looked at as `coffer verify` does: what it
+ * has is read as it is, and written anew when it is changed. Its ids stay without eras.
  * Of format 2 the new database is written beside the old one and looked at as `coffer verify` does
  * before it takes its place; the stamp of the folder comes last. What ends this process in between
  * is made good by another call. A damaged vault is left as it is.
@@ -22,7 +22,7 @@ import {
 } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import type { Store } from '../store/contract.ts'
-import { emptyReport, inspect } from './inspect.ts'
+import { emptyReport, inspect, isWhole } from './inspect.ts'
 import { databaseBytesOf, replaceDatabase } from './replace-database.ts'
 import { sayNow } from '../serve/system.ts'
 
@@ -53,7 +53,7 @@ export async function upgrade(options: FolderOptions): Promise<void> {
   if (await isUpgraded(folder.store)) {
     const report = emptyReport()
     await inspect(folder, report, keysOf)
-    if (report.count > 0) throw damagedIn(folder)
+    if (!isWhole(report)) throw damagedIn(folder)
   } else {
     // The new one has the same rows, and an index that is no larger.
     const bytes = databaseBytesOf(folder)

@@ -5,7 +5,7 @@
 import { termBytes } from '../limits.ts'
 import { hkdf } from '@noble/hashes/hkdf.js'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { utf8, base58, byteAt } from '../bytes.ts'
+import { bufferOf, utf8, base58 } from '../bytes.ts'
 import { keyBytes, primitives } from './primitives.ts'
 import { ApiError } from '../errors.ts'
 
@@ -14,7 +14,7 @@ import { ApiError } from '../errors.ts'
  */
 
 /** What a derived key is for. A new purpose is a new label, never a reuse. */
-type Purpose = 'keyring' | 'record' | 'index' | 'fingerprint' | 'cursor'
+type Purpose = 'keyring' | 'record' | 'index' | 'fingerprint' | 'cursor' | 'backup' | 'backup-check'
 
 /**
  * @param key 32 bytes of high entropy
@@ -41,15 +41,15 @@ interface DataKey {
 }
 
 export interface Keyring {
-  /** Whether ids of tokens tell when they were made; a vault of before has none that do. */
+  /** Whether ids that nobody chose carry an era (`tokens/id.ts`): not before folder format 4. */
   readonly idsHaveEras: boolean
   readonly dataKeys: readonly DataKey[]
   readonly indexKey: Uint8Array
   readonly fingerprintKey: Uint8Array
 }
 
-/** The first is of keyrings whose ids have no eras. */
-const encodingVersions = [1, 2]
+const versionWithoutEras = 1
+const versionWithEras = 2
 const states: readonly DataKeyState[] = ['current', 'readable', 'retired']
 const entryBytes = 4 + 1 + keyBytes
 const headBytes = 1 + 1 + 2 * keyBytes
@@ -70,7 +70,7 @@ export function createKeyring(randomBytes: (count: number) => Uint8Array): Keyri
  */
 export function encodeKeyring(keyring: Keyring): Uint8Array {
   const bytes = Buffer.alloc(headBytes + keyring.dataKeys.length * entryBytes)
-  bytes[0] = encodingVersions[Number(keyring.idsHaveEras)] ?? 0
+  bytes[0] = keyring.idsHaveEras ? versionWithEras : versionWithoutEras
   bytes.set(keyring.indexKey, 1)
   bytes.set(keyring.fingerprintKey, 1 + keyBytes)
   bytes[headBytes - 1] = keyring.dataKeys.length
@@ -88,11 +88,12 @@ export function encodeKeyring(keyring: Keyring): Uint8Array {
  * @throws ApiError `storage_corrupt` when the layout, a state or the one current key is wrong
  */
 export function decodeKeyring(encoded: Uint8Array): Keyring {
-  const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength)
+  const bytes = bufferOf(encoded)
   // No count that fits the length is a fraction, or below zero.
   const count = (bytes.length - headBytes) / entryBytes
-  const version = encodingVersions.indexOf(byteAt(bytes, 0))
-  if (version < 0 || bytes[headBytes - 1] !== count) {
+  const [version] = bytes
+  const isKnown = version === versionWithEras || version === versionWithoutEras
+  if (!isKnown || bytes[headBytes - 1] !== count) {
     throw new ApiError('storage_corrupt', 'the keyring does not have the expected layout')
   }
   const dataKeys = Array.from({ length: count }, (_, index) => decodeEntry(bytes, index))
@@ -100,7 +101,7 @@ export function decodeKeyring(encoded: Uint8Array): Keyring {
     throw new ApiError('storage_corrupt', 'the keyring does not have exactly one current key')
   }
   const keep = (at: number) => primitives.keep(bytes.subarray(at, at + keyBytes))
-  const idsHaveEras = version === 1
+  const idsHaveEras = version === versionWithEras
   return { idsHaveEras, dataKeys, indexKey: keep(1), fingerprintKey: keep(1 + keyBytes) }
 }
 
@@ -128,14 +129,14 @@ export interface KeyScope {
   readonly fingerprintKey: Uint8Array
   /** Seals the cursors of lists; never what is stored. */
   readonly cursorKey: Uint8Array
-  /** See `Keyring`. */
-  readonly idsHaveEras: boolean
   readonly currentKeyNumber: number
   /** The record key of that number. @throws ApiError `storage_corrupt` when there is none */
   recordKey(number: number): Uint8Array
 }
 
 export interface Keys {
+  /** See `Keyring`. */
+  readonly idsHaveEras: boolean
   readonly installation: KeyScope
   tenant(tenantId: string): KeyScope
 }
@@ -154,7 +155,6 @@ function makeScope(keyring: Keyring, name: string): KeyScope {
     indexKey: derive(keyring.indexKey, 'index'),
     fingerprintKey: derive(keyring.fingerprintKey, 'fingerprint'),
     cursorKey: derive(keyring.indexKey, 'cursor'),
-    idsHaveEras: keyring.idsHaveEras,
     currentKeyNumber: current.number,
     recordKey(number) {
       const key = recordKeys.get(number)
@@ -168,6 +168,7 @@ function makeScope(keyring: Keyring, name: string): KeyScope {
 export function makeKeys(keyring: Keyring): Keys {
   const tenants = new Map<string, KeyScope>()
   return {
+    idsHaveEras: keyring.idsHaveEras,
     installation: makeScope(keyring, installationName),
     tenant(tenantId) {
       let scope = tenants.get(tenantId)

@@ -34,8 +34,8 @@ import { ownerOnlyFolder, syncFolder } from '../files.ts'
  * 4 since records of tokens are no JSON and ids have eras, which a binary of format 3 cannot read;
  * 3 since rows are the log.
  */
-const formatVersion = 4
-/** Which `coffer upgrade` makes one of this. */
+export const formatVersion = 4
+/** Those of which `coffer upgrade` makes one of this. */
 const formatsBefore: readonly number[] = [2, 3]
 const stampPattern = /^coffer data folder, format ([1-9][0-9]{0,5})\n$/
 const masterKeyBytes = 32
@@ -201,6 +201,25 @@ export interface FoundFolder {
 /** A data folder that is this process's until it ends, and that of those it hands the lock to. */
 export interface LockedFolder extends FoundFolder {
   readonly lockFile: number
+}
+
+/**
+ * A folder that is made beside its place and takes it once all is there: of this process until it
+ * ends, and empty, whatever one that was killed has left in it.
+ * @throws CommandFailure when it cannot be made, or another process makes it
+ */
+export function makeStagedFolder(data: string, masterKey: Uint8Array): LockedFolder {
+  const { store, clock, compacting, lock } = pathsOf(data)
+  try {
+    mkdirSync(data, { mode: ownerOnlyFolder, recursive: true })
+    const lockFile = lockInstance(lock, { elapsedMs, sleep })
+    for (const name of readdirSync(data)) {
+      if (join(data, name) !== lock) rmSync(join(data, name), { recursive: true })
+    }
+    return { data, masterKey, store, clock, compacting, lockFile }
+  } catch (error) {
+    throw explained(data, error)
+  }
 }
 
 function findFolder(options: FolderOptions, formats?: readonly number[]): FoundFolder {

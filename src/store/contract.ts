@@ -119,7 +119,7 @@ export interface Store {
   generation(): MaybeLater<number>
   /**
    * Grows with the rows, one for some thousands of them, within 32 bits; a hint, which may lag.
-   * Uniques that follow each other are written together: who makes new ones begins them with it.
+   * Uniques that follow each other are written together: new ones have it behind their first byte.
    */
   era(): number
   close(): Promise<void>

@@ -25,7 +25,7 @@ export const foldLagMax = 2
 export const foldStepsAheadMax = 100
 /** decision: between two steps of a fold that nobody's write brings along. */
 export const foldPauseMs = 10
-/** decision: rows whose uniques may stand in any order; a fold has some of them in a few eras. */
+/** decision: rows of one era; of more, new uniques would spread over more pages. */
 export const eraOrdinals = 4_096
 export const readersMax = 1_024
 export const groupCommitChangesMax = 1_000

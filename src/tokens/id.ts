@@ -3,8 +3,8 @@
  *
  * Such an id is a UUID of version 4 (RFC 9562 section 5.4): 90 random bits, then the era of its
  * making, encrypted under a key of the tenant, so that all of it looks random. The unique of its
- * row begins with that era: digests of new rows come to lie side by side in the index, and a page
- * of it is written once for many of them, however large the store is.
+ * row has that era behind its first byte: those of new rows come to lie side by side in the index,
+ * and a page of it is written once for many of them, however large the store is.
  * decision: an id that a caller chose in that form is taken for one of ours, and merely lies where
  * chance has it; any other text is digested as a whole.
  * @module
@@ -26,8 +26,8 @@ const digestOf = (scope: KeyScope, random: string): Digest =>
   uniqueDigest(scope, 'token-id-random', random)
 
 /**
- * Layout: a byte of the digest · era u32 · the other 27 bytes of it. The first byte is random, so
- * that a fold takes eras of its rows in as many steps as any other digests.
+ * Layout: a byte of the digest · era u32 · the other 27 bytes of it. A fold goes through digests by
+ * their first byte: were that the era, one step would have to take all of its rows.
  */
 function uniqueOf(digest: Digest, era: number): Digest {
   const unique = new Uint8Array(uniqueBytes)
@@ -40,20 +40,20 @@ function uniqueOf(digest: Digest, era: number): Digest {
 /** What a token is found by under its id: 32 bytes. */
 export function tokenUnique(keys: Keys, tenantId: string, id: string): Digest {
   const scope = keys.tenant(tenantId)
-  if (!scope.idsHaveEras || !isUuid(id)) return uniqueDigest(scope, 'token-id', id)
+  if (!keys.idsHaveEras || !isUuid(id)) return uniqueDigest(scope, 'token-id', id)
   const digest = digestOf(scope, id.slice(0, randomChars))
   const hidden = Number.parseInt(id.slice(randomChars), hexRadix)
   return uniqueOf(digest, (hidden ^ readU32(digest, 0)) >>> 0)
 }
 
 /** A new one, of the present era of the store. */
-export function randomTokenId(
+export function defaultTokenId(
   { keys, randomBytes, store }: Pick<Deps, 'keys' | 'randomBytes' | 'store'>,
   tenantId: string,
 ): string {
   const scope = keys.tenant(tenantId)
   const uuid = uuidOf(randomBytes(16))
-  if (!scope.idsHaveEras) return uuid
+  if (!keys.idsHaveEras) return uuid
   const random = uuid.slice(0, randomChars)
   const hidden = new Uint8Array(eraBytes)
   writeU32(hidden, 0, (store.era() ^ readU32(digestOf(scope, random), 0)) >>> 0)

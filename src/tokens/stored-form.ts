@@ -6,7 +6,16 @@
  * form: one that changes needs a new form, or tokens of old would change with it.
  * @module
  */
-import { bytesOfHex, readU48, u48Bytes, utf8, utf8Text, writeU48 } from '../bytes.ts'
+import {
+  bufferOf,
+  bytesOfHex,
+  readU48,
+  u48Bytes,
+  utf8,
+  utf8Text,
+  uuidText,
+  writeU48,
+} from '../bytes.ts'
 import { ApiError } from '../errors.ts'
 import { printJson } from '../json/json.ts'
 import { isUuid } from '../rules/token-ids.ts'
@@ -114,8 +123,12 @@ function restOf(record: TokenRecord): Rest {
 }
 
 /** What every record has, and what its mask shows. */
-type Head = Pick<TokenRecord, 'id' | 'type' | 'fingerprint' | 'createdBy' | 'createdAtMs'> &
-  Pick<TokenRecord, 'idIsRandom' | 'maskedText'>
+interface Head extends Pick<TokenRecord, 'id' | 'type' | 'fingerprint'> {
+  readonly createdBy: string
+  readonly createdAtMs: number
+  readonly idIsRandom: true | undefined
+  readonly maskedText: string | null | undefined
+}
 
 // Assigned one by one: spreads of optional members cost more than reading the bytes.
 function recordOf(head: Head, rest: Rest): TokenRecord {
@@ -159,6 +172,10 @@ const idsAt = createdAt + u48Bytes
 const uuidBytes = 16
 const lengthBytes = 2
 
+/**
+ * When a filter comes to show something else, what masks show gets another mark: what is kept under
+ * `isMasked` and `showsNothing`, and under `k` in the older form, then counts no more.
+ */
 const mark = { idIsRandom: 1, idsAreUuids: 2, isMasked: 4, showsNothing: 8, hasRest: 16 } as const
 
 function writeText(text: string): readonly Uint8Array[] {
@@ -178,7 +195,7 @@ export function encodeRecord(record: TokenRecord): Uint8Array {
   head[marksAt] =
     (record.idIsRandom === true ? mark.idIsRandom : 0) |
     (areUuids ? mark.idsAreUuids : 0) |
-    (maskedText === undefined ? 0 : mark.isMasked) |
+    (typeof maskedText === 'string' ? mark.isMasked : 0) |
     (maskedText === null ? mark.showsNothing : 0) |
     (rest === '{}' ? 0 : mark.hasRest)
   writeU48(head, createdAt, record.createdAtMs)
@@ -192,14 +209,14 @@ export function encodeRecord(record: TokenRecord): Uint8Array {
   ])
 }
 
-const uuidAt = (hex: string, at: number): string =>
-  `${hex.slice(at, at + 8)}-${hex.slice(at + 8, at + 12)}-${hex.slice(at + 12, at + 16)}-` +
-  `${hex.slice(at + 16, at + 20)}-${hex.slice(at + 20, at + 32)}`
-
-/** Reads texts that follow each other. */
+/** Reads what follows each other. */
 function makeReader(bytes: Buffer, from: number) {
   let at = from
   return {
+    uuid(): string {
+      at += uuidBytes
+      return uuidText(bytes.toString('hex', at - uuidBytes, at))
+    },
     text(): string {
       const end = at + lengthBytes + bytes.readUInt16BE(at)
       const text = bytes.toString('utf8', at + lengthBytes, end)
@@ -210,23 +227,22 @@ function makeReader(bytes: Buffer, from: number) {
   }
 }
 
-/** Of bytes that were authenticated. */
+/** Of bytes that were authenticated. Reads in the order in which things stand. */
 function decodeForm(bytes: Buffer): TokenRecord {
   const marks = bytes.readUInt8(marksAt)
-  const areUuids = (marks & mark.idsAreUuids) !== 0
-  const hex = areUuids ? bytes.toString('hex', idsAt, idsAt + 2 * uuidBytes) : ''
-  const reader = makeReader(bytes, areUuids ? idsAt + 2 * uuidBytes : idsAt)
-  // In the order in which they stand.
-  const id = areUuids ? uuidAt(hex, 0) : reader.text()
-  const createdBy = areUuids ? uuidAt(hex, 2 * uuidBytes) : reader.text()
-  const type = reader.text()
-  const fingerprint = reader.text()
-  const shown = (marks & mark.showsNothing) !== 0 ? null : reader
-  const maskedText = (marks & mark.isMasked) === 0 ? undefined : (shown?.text() ?? null)
-  const idIsRandom = (marks & mark.idIsRandom) === 0 ? undefined : true
+  const has = (bit: number): boolean => (marks & bit) !== 0
+  const { uuid, text, rest } = makeReader(bytes, idsAt)
+  const readId = has(mark.idsAreUuids) ? uuid : text
+  const id = readId()
+  const createdBy = readId()
+  const type = text()
+  const fingerprint = text()
+  const shown = has(mark.isMasked) ? text() : undefined
+  const maskedText = has(mark.showsNothing) ? null : shown
+  const idIsRandom = has(mark.idIsRandom) ? (true as const) : undefined
   const createdAtMs = readU48(bytes, createdAt)
   const head = { id, idIsRandom, type, fingerprint, maskedText, createdBy, createdAtMs }
-  return recordOf(head as Head, (marks & mark.hasRest) === 0 ? {} : reader.rest())
+  return recordOf(head, has(mark.hasRest) ? rest() : {})
 }
 
 /*
@@ -248,7 +264,7 @@ const openingBrace = 0x7b
 function parseOlder(text: string): TokenRecord {
   const { i, r, t, f, k, b, a, ...rest } = JSON.parse(text) as Older
   const head = { id: i, idIsRandom: r, type: t, fingerprint: f, maskedText: k, createdBy: b }
-  return recordOf({ ...head, createdAtMs: a } as Head, rest)
+  return recordOf({ ...head, createdAtMs: a }, rest)
 }
 
 /**
@@ -259,5 +275,5 @@ export function decodeRecord(bytes: Uint8Array): TokenRecord {
   const [first] = bytes
   if (first === openingBrace) return parseOlder(utf8Text(bytes))
   if (first !== form) throw new ApiError('storage_corrupt', 'a token has an unknown form')
-  return decodeForm(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+  return decodeForm(bufferOf(bytes))
 }

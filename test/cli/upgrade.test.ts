@@ -9,6 +9,7 @@ import { gunzipSync } from 'node:zlib'
 import ofFormat2 from '../fixtures/vault-of-format-2.json' with { type: 'json' }
 import ofFormat3 from '../fixtures/vault-of-format-3.json' with { type: 'json' }
 import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
+import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
 const databaseOf = (data: string): string => join(data, 'store', 'data.mdb')
@@ -135,13 +136,42 @@ describe.each([
   })
 })
 
-test('a vault of a newer format is refused in one line', async () => {
-  const data = makeOld({ ...ofFormat3, stamp: 'coffer data folder, format 5\n' })
-  for (const name of ['verify', 'upgrade']) {
-    const ended = await runCoffer([name, '--data', data])
-    expect(ended.exitCode).toBe(1)
-    expect(ended.stderr).toMatch(/^coffer: .* was written by a newer coffer: use that version\n$/)
-  }
+test.each([
+  ['coffer data folder, format 1\n', /was written by an older coffer: use that version/],
+  ['coffer data folder, format 999999\n', /was written by a newer coffer: use that version/],
+  ['something\n', /the format stamp in .* is damaged/],
+])('a folder of the stamp %j is upgraded by nobody', async (stamp, says) => {
+  const data = makeOld({ ...ofFormat3, stamp })
+  const ended = await upgrade(data)
+  expect([ended.exitCode, ended.stdout]).toEqual([1, ''])
+  expect(ended.stderr).toMatch(says)
+  expect(stampOf(data)).toBe(stamp)
+})
+
+describe('a vault of format 3', () => {
+  test('gives tokens by ids that nobody chose', async () => {
+    const data = makeOld(ofFormat3)
+    expect((await upgrade(data)).exitCode).toBe(0)
+    const server = await startCoffer(['serve', '--data', data, '--port', '0'])
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(server.ready)?.[0] ?? ''
+    const headers = { 'SVC-API-KEY': ofFormat3.key }
+    const token = await (await fetch(`${url}/tokens/${ofFormat3.randomId}`, { headers })).json()
+    expect(token).toMatchObject({ id: ofFormat3.randomId, data: 'random 0' })
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+
+  test('with a damaged value in sound pages stays as it is', async () => {
+    const data = makeOld(ofFormat3)
+    const database = readFileSync(databaseOf(data))
+    // Behind the head of a row: the last byte of its last sealed value.
+    const store = await openLmdbStore({ path: join(data, 'store') })
+    const row = [...store.everyRow()].findLast(({ parts }) => parts.length === 3)
+    await store.close()
+    const at = database.indexOf(Buffer.from(row?.parts[2] ?? []))
+    expect(at).toBeGreaterThan(0)
+    database[at] = (database[at] ?? 0) ^ 1
+    await expectRefused(makeOld(ofFormat3, database), ofFormat3, database)
+  })
 })
 
 describe('a vault of format 2', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { chunkArrayEntriesMax } from '../../src/store/limits.ts'
@@ -42,6 +43,35 @@ test.each([
   seen.push(store.era())
   expect(seen).toEqual(eras)
   await store.close()
+})
+
+test('uniques that were folded era by era leave pages more than half full', async () => {
+  const path = temporaryFolder()
+  const store = await openLmdbStore({ path, fold: { rows: 5_000 } })
+  const era = Buffer.from([0, 0, 0, 1])
+  const inEra = (number: number): Uint8Array => {
+    const digest = createHash('sha256').update(String(number)).digest()
+    return Buffer.concat([digest.subarray(0, 1), era, digest.subarray(1, 28)])
+  }
+  // Of four first bytes alone: their ranges then have several pages each.
+  const uniques = Array.from({ length: 40_000 }, (_, number) => inEra(number))
+  for (const unique of uniques) unique[0] = (unique[0] ?? 0) & 3
+  for (let from = 0; from < uniques.length; from += 500) {
+    const rows = uniques.slice(from, from + 500).map((unique, at) => {
+      new DataView(unique.buffer, unique.byteOffset).setUint32(1, Math.floor((from + at) / 100))
+      return { insert: { uniques: [unique], terms: [], version: 1, parts: [] } }
+    })
+    expect((await store.write(rows)).ok).toBe(true)
+  }
+  await store.close()
+  await foldAll(path)
+  const environment = openEnvironment(path)
+  const stats = environment.uniques.getStats() as Record<string, number>
+  await environment.root.close()
+  const entryBytes = 2 + 8 + 32 + 10
+  const filled =
+    (Number(stats['entryCount']) * entryBytes) / (4_096 * Number(stats['treeLeafPageCount']))
+  expect(filled).toBeGreaterThan(0.6)
 })
 
 describe('the LMDB engine and its folder', () => {

@@ -71,6 +71,7 @@ export function countWork(deps: Deps): Counted {
         write: counting('write', store.write),
       },
       keys: {
+        idsHaveEras: keys.idsHaveEras,
         installation: countScope(keys.installation),
         tenant: tenantId => countScope(keys.tenant(tenantId)),
       },

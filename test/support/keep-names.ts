@@ -17,11 +17,10 @@ const scope: KeyScope = {
   indexKey: key,
   fingerprintKey: key,
   cursorKey: key,
-  idsHaveEras: true,
   currentKeyNumber: 1,
   recordKey: () => key,
 }
-const terms = tokenTerms({ installation: scope, tenant: () => scope }, 'tenant')
+const terms = tokenTerms({ idsHaveEras: true, installation: scope, tenant: () => scope }, 'tenant')
 
 const uses: Readonly<Record<string, (name: string) => unknown>> = {
   container: name => terms.container(name),

@@ -3,6 +3,7 @@
  * @module
  */
 import { rmSync } from 'node:fs'
+import { foldRowsDefault } from '../../../src/limits.ts'
 import { copyDataSet, freshFolder } from '../data-sets.ts'
 import { ask } from '../load.ts'
 import { readTokens, tokenizeCards } from '../requests.ts'
@@ -19,7 +20,8 @@ import { withCoffer } from '../servers.ts'
 
 const connections = 32
 /** More than stand in memory before a fold begins. */
-const bulk = { bodies: 21, items: 1_000 } as const
+const bulk = { bodies: Math.ceil(foldRowsDefault / 1_000) + 1, items: 1_000 } as const
+const restMs = 5_000
 /** A fold lasts longer, where no write takes its steps along. */
 const seconds = 1
 
@@ -36,13 +38,14 @@ async function measure(bench: Bench): Promise<Outcome> {
         for (const body of tokenizeCards(keys.create, round, bulk)) await ask(address, body)
         const result = await read()
         // The idle side comes next: the rest of the fold is to be over.
-        await Bun.sleep(5_000)
+        await Bun.sleep(restMs)
         return result
       },
     })
   })
   rmSync(vault.folder, { recursive: true })
-  const what = `p99 of reads while 20,000 rows are folded, ${countText(large)} tokens, against idle`
+  const [rows, tokens] = [countText(foldRowsDefault), countText(large)]
+  const what = `p99 of reads while ${rows} rows are folded, ${tokens} tokens, against idle`
   const check = { key: 'fold.p99', what, target: atMost(1.5), isSteady: false }
   return { sides, checks: [ratioCheck(check, 'p99Ms', sides.folding, sides.idle)] }
 }

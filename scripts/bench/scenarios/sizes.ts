@@ -76,8 +76,9 @@ async function measureGrowth(bench: Bench): Promise<Outcome> {
       }),
     ),
   )
-  rmSync(many.folder, { recursive: true })
-  const what = `POST /tokens, durable: rate at ${countText(large)} tokens, against ${countText(small)}`
+  for (const { folder } of [few, many]) rmSync(folder, { recursive: true })
+  const [most, least] = [countText(large), countText(small)]
+  const what = `POST /tokens, durable: rate at ${most} tokens, against ${least}`
   const check = { key: 'growth.create', what, target: atLeast(0.6), isSteady: false }
   return { sides, checks: [ratioCheck(check, 'perSecond', sides.many, sides.few)] }
 }

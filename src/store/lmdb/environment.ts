@@ -82,15 +82,17 @@ const environmentOptions = {
 /**
  * Opens tables of a store, and makes those that are missing.
  * @param path  an existing folder; `data.mdb` and `lock.mdb` are made in it where missing
+ * @param readOnly  for whoever looks at a store that others write
  * @throws the system's own error when the folder cannot be used
  */
 export function openTables<Name extends string>(
   path: string,
   names: readonly Name[],
+  readOnly = false,
 ): Pick<Environment, 'root'> & Record<Name, Table> {
   // The engine would make a missing folder, with modes that nobody chose.
   syncFolder(path)
-  const root = open<Uint8Array, Uint8Array>({ ...environmentOptions, path })
+  const root = open<Uint8Array, Uint8Array>({ ...environmentOptions, path, readOnly })
   const tables = names.map(name => [name, root.openDB({ ...tableOptions, name })] as const)
   syncFolder(path)
   return { root, ...(Object.fromEntries(tables) as Record<Name, Table>) }

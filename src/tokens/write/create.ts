@@ -23,13 +23,13 @@ import {
   changesOfOthers,
   clearWay,
   decide,
-  randomId,
   type Answer,
   type Candidate,
   type Earlier,
   type Plan,
 } from './decide.ts'
 import { itemOf } from './replay.ts'
+import { defaultTokenId } from '../id.ts'
 
 /** An absent mask is the type's default; `null` is no mask (contract section 5). */
 function draftOf(deps: Deps, body: CreateTokenBody): Draft {
@@ -67,7 +67,7 @@ export function planToken(
   const composing = composeToken(deps.keys.tenant(tenantId), deps.settings, draft, work)
   return andThen(composing, composed =>
     andThen(work.pause(), () => {
-      const byDefault = () => randomId(deps, tenantId)
+      const byDefault = () => ({ id: defaultTokenId(deps, tenantId), isDefault: true })
       const drawId =
         typeof id === 'string'
           ? idSourceOf(deps, byDefault, id, draft.type, composed.written.data, work.meter)

@@ -17,7 +17,6 @@ import { decideSeat, findEqual, type SeatChange } from './dedup.ts'
 import { assertShowsLittle } from './mask-rights.ts'
 import type { Composed } from './compose.ts'
 import type { Reach } from '../find/visibility.ts'
-import { randomTokenId } from '../id.ts'
 import { sealToken, type TokenRecord } from '../record.ts'
 import { hasDefaultMask } from '../stored-form.ts'
 import {
@@ -39,12 +38,6 @@ export interface DrawnId {
  * other id to offer.
  */
 export type IdSource = (attempt: number) => DrawnId | undefined
-
-/** An id that nobody chose: a default UUID. */
-export const randomId = (
-  deps: Pick<Deps, 'keys' | 'randomBytes' | 'store'>,
-  tenantId: string,
-): DrawnId => ({ id: randomTokenId(deps, tenantId), isDefault: true })
 
 /** A token that is checked and complete but for its id. */
 export interface Plan {

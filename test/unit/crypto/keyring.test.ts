@@ -26,7 +26,7 @@ describe('the keyring', () => {
     expect([older[0], encodeKeyring(keyringOf(1))[0]]).toEqual([1, 2])
     const decoded = decodeKeyring(Buffer.from(older))
     expect(decoded.idsHaveEras).toBe(false)
-    expect(makeKeys(decoded).tenant('a').idsHaveEras).toBe(false)
+    expect(makeKeys(decoded).idsHaveEras).toBe(false)
     expect(encodeKeyring(decoded)).toEqual(older)
   })
 

@@ -62,6 +62,11 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
     expect(opener.read(0, first, utf8Text)).toBe('record of a')
     expect(secrets.size).toBe(4)
     expect(isWiped()).toBe(true)
+    const failing = () => {
+      throw new Error('cannot be made')
+    }
+    expect(() => opener.read(0, first, failing)).toThrow('cannot be made')
+    expect(isWiped()).toBe(true)
     expect(() => opener.read(0, second, utf8Text)).toThrow('did not open')
     expect(() => opener.read(0, first.subarray(0, 15), utf8Text)).toThrow('did not open')
     expect(isWiped()).toBe(true)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { createHmac } from 'node:crypto'
 import { createKeyring, makeKeys, type Keys } from '../../../src/crypto/keyring.ts'
 import { isUuid } from '../../../src/rules/token-ids.ts'
-import { randomTokenId, tokenUnique } from '../../../src/tokens/id.ts'
+import { defaultTokenId, tokenUnique } from '../../../src/tokens/id.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const keyring = createKeyring(seededBytes(1))
@@ -13,7 +13,7 @@ const tenant = 'a'
 
 const makerOf = (era: number, of: Keys = keys, seed = 2) => {
   const deps = { keys: of, randomBytes: seededBytes(seed), store: { era: () => era } }
-  return () => randomTokenId(deps as unknown as Parameters<typeof randomTokenId>[0], tenant)
+  return () => defaultTokenId(deps as unknown as Parameters<typeof defaultTokenId>[0], tenant)
 }
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
@@ -27,7 +27,7 @@ function digestOf(id: string): Buffer {
 }
 
 describe('an id that nobody chose', () => {
-  test('is a UUID of version 4 whose row is found by its era', () => {
+  test('is a UUID of version 4 whose unique carries its era', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.nat(), (era, seed) => {
         const id = makerOf(era, keys, seed)()
@@ -48,18 +48,26 @@ describe('an id that nobody chose', () => {
     expect(uniqueOf(id)).toBe(hex(Buffer.concat([first, Buffer.of(1, 2, 3, 4), rest])))
   })
 
-  test('shows nothing of its era: its bits are set half of the time, whatever it is', () => {
-    const make = makerOf(0)
-    const counts = Array.from({ length: 32 }, () => 0)
-    const ids = 2_000
-    for (let i = 0; i < ids; i += 1) {
-      const hidden = Number.parseInt(make().slice(28), 16)
-      counts.forEach((count, bit) => (counts[bit] = count + ((hidden >>> bit) & 1)))
-    }
-    // Beyond six standard deviations of a fair coin once in 10^9 bits; the seed is fixed.
-    for (const count of counts)
-      expect(Math.abs(count - ids / 2)).toBeLessThan(6 * Math.sqrt(ids / 4))
+  test('is never the same twice', () => {
+    const make = makerOf(1)
+    expect(new Set(Array.from({ length: 100 }, make)).size).toBe(100)
   })
+
+  test.each([0, 2 ** 32 - 1])(
+    'shows nothing of its era: bits are set half of the time: %d',
+    era => {
+      const make = makerOf(era)
+      const counts = Array.from({ length: 32 }, () => 0)
+      const ids = 2_000
+      for (let i = 0; i < ids; i += 1) {
+        const hidden = Number.parseInt(make().slice(28), 16)
+        counts.forEach((count, bit) => (counts[bit] = count + ((hidden >>> bit) & 1)))
+      }
+      // Beyond six standard deviations of a fair coin once in 10^9 bits; the seed is fixed.
+      for (const count of counts)
+        expect(Math.abs(count - ids / 2)).toBeLessThan(6 * Math.sqrt(ids / 4))
+    },
+  )
 
   test('has another unique with any other bit, tenant or key', () => {
     const id = makerOf(7)()

@@ -7,6 +7,7 @@
  * has made files that do not open (hardening L16). The store must have no writer meanwhile.
  * @module
  */
+import type { RangeOptions } from 'lmdb'
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { compactBatchBytes } from '../../limits.ts'
@@ -14,6 +15,7 @@ import { equalDigests } from '../../queries.ts'
 import { assertStored } from '../../../errors.ts'
 import {
   openEnvironment,
+  openTables,
   tableNames,
   type Environment,
   type Table,
@@ -37,7 +39,8 @@ function bytesOf(table: Table): number {
 
 type Entries = Iterator<{ readonly key: Uint8Array; readonly value: Uint8Array }>
 
-const entriesOf = (table: Table): Entries => table.getRange()[Symbol.iterator]()
+const entriesOf = (table: Table, seen: RangeOptions = {}): Entries =>
+  table.getRange(seen)[Symbol.iterator]()
 
 /** @returns whether entries are left */
 function copyBatch(entries: Entries, table: Table): boolean {
@@ -51,15 +54,21 @@ function copyBatch(entries: Entries, table: Table): boolean {
   return true
 }
 
-export function copyTable(from: Table, to: Table, { root }: Environment): void {
-  const entries = entriesOf(from)
+/** @param seen what is copied; all as of now where it does not say */
+export function copyTable(
+  from: Table,
+  to: Table,
+  { root }: Environment,
+  seen?: RangeOptions,
+): void {
+  const entries = entriesOf(from, seen)
   while (root.transactionSync(() => copyBatch(entries, to)));
 }
 
 /** @throws ApiError `storage_corrupt` unless both tables hold the same entries */
-function assertEqualTables(a: Table, b: Table): void {
+function assertEqualTables(a: Table, b: Table, seen: RangeOptions = {}): void {
   const entries = entriesOf(b)
-  for (const { key, value } of a.getRange()) {
+  for (const { key, value } of a.getRange(seen)) {
     const next = entries.next()
     const isEqual =
       next.done !== true &&
@@ -105,5 +114,25 @@ export async function copyStore(from: string, to: string): Promise<void> {
       for (const name of tableNames) assertEqualTables(store[name], copy[name])
     }),
   )
+  syncFile(join(to, 'data.mdb'))
+}
+
+/**
+ * As `copyStore`, of a store that others may write meanwhile: all as of one moment. Pages that they
+ * free until it is done are not used again.
+ */
+export async function copySnapshot(from: string, to: string): Promise<void> {
+  mkdirSync(to, { mode: ownerOnlyFolder })
+  const live = openTables(from, tableNames, true)
+  const transaction = live.root.useReadTransaction()
+  try {
+    await withEnvironment(to, copy => {
+      for (const name of tableNames) copyTable(live[name], copy[name], copy, { transaction })
+      for (const name of tableNames) assertEqualTables(live[name], copy[name], { transaction })
+    })
+  } finally {
+    transaction.done()
+    await live.root.close()
+  }
   syncFile(join(to, 'data.mdb'))
 }

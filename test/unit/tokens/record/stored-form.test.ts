@@ -141,6 +141,33 @@ describe('the stored form of a token', () => {
     expect(decodeRecord(encodeRecord(upper))).toEqual(upper)
   })
 
+  test('has a mark for each thing that not every record has', () => {
+    const record: TokenRecord = {
+      ...defaultRecord('token'),
+      idIsRandom: true,
+      createdAtMs: 0x01_02_03_04_05_06,
+      maskedText: null,
+      deduplicates: true,
+    }
+    const bytes = encodeRecord(record)
+    expect([...bytes]).toEqual([
+      2,
+      1 + 8 + 16,
+      1,
+      2,
+      3,
+      4,
+      5,
+      6,
+      ...text('a-b'),
+      ...text('c'),
+      ...text('token'),
+      ...text('f'),
+      ...Buffer.from('{"u":true}'),
+    ])
+    expect(decodeRecord(bytes)).toEqual(record)
+  })
+
   test('knows no mask from the default mask', () => {
     const { maskText: _, ...bare } = defaultRecord('card')
     expect(decodeRecord(encodeRecord(bare))).toEqual(bare)

@@ -3,7 +3,6 @@ import { uuidOf } from '../../../../src/bytes.ts'
 import { tokenTypeOf } from '../../../../src/rules/token-types.ts'
 import { aliasRedrawsMax } from '../../../../src/limits.ts'
 import { defaultSettings } from '../../../../src/settings.ts'
-import { randomId } from '../../../../src/tokens/write/decide.ts'
 import { idSourceOf } from '../../../../src/tokens/write/id-source.ts'
 import { unsealToken } from '../../../../src/tokens/record.ts'
 import { tokenUnique } from '../../../../src/tokens/id.ts'
@@ -21,15 +20,6 @@ const byDefault = () => ({ id: uuidOf(deps.randomBytes(16)), isDefault: true })
 const sourceOf = (given: string) => idSourceOf(deps, byDefault, given, type, 'abcdef')
 
 describe('ids of new tokens', () => {
-  test('are ever new UUIDs when nothing is asked for', async () => {
-    const vault = await openTestVault(111)
-    const drawn = [0, 1, 2].map(() => randomId(vault.deps, vault.tenantId))
-    expect(new Set(drawn.map(each => each.id)).size).toBe(3)
-    for (const each of drawn) {
-      expect(each).toEqual({ id: expect.stringMatching(uuid), isDefault: true })
-    }
-  })
-
   test.each(['chosen', '{{ data | upcase }}'])('offers %j once', given => {
     const source = sourceOf(given)
     expect(source(0)).toEqual({ id: given === 'chosen' ? given : 'ABCDEF', isDefault: false })

@@ -1,0 +1,108 @@
+/**
+ * `coffer restore`: a data folder from a backup, which is opened and looked at as a whole before
+ * the folder gets its name.
+ *
+ * The master key stays where it is: it is not in a backup, and is not put into the folder.
+ * @module
+ */
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { primitives } from '../crypto/primitives.ts'
+import { ownerOnlyFolder, syncFolder } from '../files.ts'
+import { readBackup, writeDatabase, type Manifest } from '../serve/backup-file.ts'
+import {
+  explained,
+  formatVersion,
+  makeStagedFolder,
+  stampFolder,
+  unsealKeysOf,
+  type FolderOptions,
+  type LockedFolder,
+} from '../serve/data-folder.ts'
+import { CommandFailure, usageExitCode } from '../serve/failure.ts'
+import { readMasterKey } from '../serve/master-key.ts'
+import { sayNow } from '../serve/system.ts'
+import { emptyReport, inspect } from './inspect.ts'
+
+export interface RestoreOptions extends FolderOptions {
+  readonly verifyOnly?: boolean
+  readonly json?: boolean
+}
+
+function assertUnused(data: string): void {
+  try {
+    if (!existsSync(data) || readdirSync(data).length === 0) return
+  } catch (error) {
+    throw explained(data, error)
+  }
+  throw new CommandFailure(`${data} is not empty: coffer restore changes no existing folder`)
+}
+
+function masterKeyOf({ masterKeyFile }: RestoreOptions): Uint8Array {
+  if (masterKeyFile !== undefined) return readMasterKey(masterKeyFile)
+  const asked = 'say where the master key of the vault is: --master-key-file'
+  throw new CommandFailure(asked, usageExitCode)
+}
+
+/** @throws CommandFailure for any damage, and where rows are not those that were counted */
+async function assertWhole(copy: LockedFolder, { rows }: Manifest): Promise<void> {
+  const report = emptyReport()
+  await inspect(copy, report, store => unsealKeysOf(store, copy))
+  const isWhole = report.count === 0 && JSON.stringify(report.rows) === JSON.stringify(rows)
+  if (!isWhole) throw new CommandFailure('what is in the backup is damaged: take another one')
+}
+
+async function fill(copy: LockedFolder, file: string): Promise<Manifest> {
+  mkdirSync(copy.store, { mode: ownerOnlyFolder })
+  // Looking at what was restored wipes the other one.
+  const masterKey = primitives.keep(Uint8Array.from(copy.masterKey))
+  const read: { manifest?: Manifest } = {}
+  try {
+    writeDatabase(join(copy.store, 'data.mdb'), take => {
+      read.manifest = readBackup(file, masterKey, take)
+    })
+  } finally {
+    masterKey.fill(0)
+  }
+  const { manifest } = read
+  if (manifest?.format !== formatVersion) {
+    throw new CommandFailure('the backup is of another version of coffer: use that version')
+  }
+  await assertWhole(copy, manifest)
+  return manifest
+}
+
+function tell({ data, json, verifyOnly }: RestoreOptions, { created_at, rows }: Manifest): void {
+  if (json === true) return sayNow(JSON.stringify({ created_at, rows }))
+  const count = Object.values(rows).reduce((sum, some) => sum + some, 0)
+  const what = `${count} rows of ${created_at}`
+  if (verifyOnly === true) return sayNow(`the backup is whole: ${what}`)
+  sayNow(`restored: ${what} in ${data}`)
+}
+
+/**
+ * @param file a backup
+ * @throws CommandFailure with nothing changed
+ */
+export async function restore(file: string, options: RestoreOptions): Promise<void> {
+  const data = resolve(options.data)
+  const isTrial = options.verifyOnly === true
+  if (!existsSync(file)) throw new CommandFailure(`there is no backup at ${file}`)
+  if (!isTrial) assertUnused(data)
+  const masterKey = masterKeyOf(options)
+  const copy = makeStagedFolder(`${isTrial ? resolve(file) : data}.restoring`, masterKey)
+  try {
+    const manifest = await fill(copy, file)
+    if (!isTrial) {
+      stampFolder(copy.data)
+      syncFolder(copy.store)
+      renameSync(copy.data, data)
+      syncFolder(dirname(data))
+    }
+    tell(options, manifest)
+  } catch (error) {
+    throw explained(data, error)
+  } finally {
+    rmSync(copy.data, { recursive: true, force: true })
+  }
+}
