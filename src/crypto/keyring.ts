@@ -204,7 +204,7 @@ export type DigestLabel =
   | 'tenant'
   | 'tenant-id'
   | 'token-id'
-  | 'token-id-random'
+  | 'token-id-era'
   | 'token-dedup'
   | 'token'
   | 'token-type'

@@ -9,6 +9,7 @@
 import { foldRowsDefault } from '../limits.ts'
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -129,6 +130,9 @@ export async function createDataFolder(
 export function stampFolder(folder: string): void {
   const { stamp, newStamp } = pathsOf(folder)
   writeFileSync(newStamp, `coffer data folder, format ${formatVersion}\n`, { flush: true })
+  // Who upgrades may be root, and who serves may not.
+  const { uid, gid } = statSync(folder)
+  if (statSync(newStamp).uid !== uid) chownSync(newStamp, uid, gid)
   renameSync(newStamp, stamp)
   syncFolder(folder)
 }

@@ -21,29 +21,30 @@ const randomChars = 28
 const eraBytes = 4
 const hexRadix = 16
 
-/** Its first bytes hide the era in an id and are stored nowhere, the others make the unique. */
-const digestOf = (scope: KeyScope, random: string): Digest =>
-  uniqueDigest(scope, 'token-id-random', random)
+/** What hides the era in an id that begins so; it is stored nowhere. */
+const maskOf = (scope: KeyScope, random: string): number =>
+  readU32(uniqueDigest(scope, 'token-id-era', random), 0)
 
 /**
- * Layout: a byte of the digest · era u32 · the other 27 bytes of it. A fold goes through digests by
- * their first byte: were that the era, one step would have to take all of its rows.
+ * Layout: a byte of the digest · era u32 · 27 more bytes of it. The digest is of the whole id: of
+ * those that a caller chose to differ in the era alone all else differs as well. A fold goes
+ * through digests by their first byte: were that the era, one step would have to take all its rows.
  */
-function uniqueOf(digest: Digest, era: number): Digest {
+function withEra(digest: Digest, era: number): Digest {
   const unique = new Uint8Array(uniqueBytes)
-  unique.set(digest.subarray(eraBytes, eraBytes + 1))
+  unique.set(digest.subarray(0, 1))
   writeU32(unique, 1, era)
-  unique.set(digest.subarray(eraBytes + 1), 1 + eraBytes)
+  unique.set(digest.subarray(1, uniqueBytes - eraBytes), 1 + eraBytes)
   return unique
 }
 
 /** What a token is found by under its id: 32 bytes. */
 export function tokenUnique(keys: Keys, tenantId: string, id: string): Digest {
   const scope = keys.tenant(tenantId)
-  if (!keys.idsHaveEras || !isUuid(id)) return uniqueDigest(scope, 'token-id', id)
-  const digest = digestOf(scope, id.slice(0, randomChars))
+  const digest = uniqueDigest(scope, 'token-id', id)
+  if (!keys.idsHaveEras || !isUuid(id)) return digest
   const hidden = Number.parseInt(id.slice(randomChars), hexRadix)
-  return uniqueOf(digest, (hidden ^ readU32(digest, 0)) >>> 0)
+  return withEra(digest, (hidden ^ maskOf(scope, id.slice(0, randomChars))) >>> 0)
 }
 
 /** A new one, of the present era of the store. */
@@ -56,6 +57,6 @@ export function defaultTokenId(
   if (!keys.idsHaveEras) return uuid
   const random = uuid.slice(0, randomChars)
   const hidden = new Uint8Array(eraBytes)
-  writeU32(hidden, 0, (store.era() ^ readU32(digestOf(scope, random), 0)) >>> 0)
+  writeU32(hidden, 0, (store.era() ^ maskOf(scope, random)) >>> 0)
   return random + hexOf(hidden)
 }

@@ -16,7 +16,7 @@ import {
   uuidText,
   writeU48,
 } from '../bytes.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, assertStored, invariant } from '../errors.ts'
 import { printJson } from '../json/json.ts'
 import { isUuid } from '../rules/token-ids.ts'
 import { tokenTypeOf, type TokenType } from '../rules/token-types.ts'
@@ -180,6 +180,7 @@ const mark = { idIsRandom: 1, idsAreUuids: 2, isMasked: 4, showsNothing: 8, hasR
 
 function writeText(text: string): readonly Uint8Array[] {
   const bytes = utf8(text)
+  invariant(bytes.length < 2 ** (8 * lengthBytes), 'a text of a record is within its bound')
   return [Uint8Array.of(bytes.length >>> 8, bytes.length), bytes]
 }
 
@@ -274,6 +275,6 @@ function parseOlder(text: string): TokenRecord {
 export function decodeRecord(bytes: Uint8Array): TokenRecord {
   const [first] = bytes
   if (first === openingBrace) return parseOlder(utf8Text(bytes))
-  if (first !== form) throw new ApiError('storage_corrupt', 'a token has an unknown form')
+  assertStored(first === form, 'a token of a known form')
   return decodeForm(bufferOf(bytes))
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import ofFormat2 from '../fixtures/vault-of-format-2.json' with { type: 'json' }
@@ -117,6 +117,18 @@ describe.each([
       'nothing to do: the vault is of this format\n',
     ])
     expect(readFileSync(databaseOf(data)).equals(database)).toBe(true)
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('keeps its owner, whoever upgrades it', async () => {
+    const data = makeOld(old)
+    const nobody = 65_534
+    for (const name of ['', 'format', 'store', 'store/data.mdb']) {
+      chownSync(join(data, name), nobody, nobody)
+    }
+    expect((await upgrade(data)).exitCode).toBe(0)
+    for (const name of ['format', 'store/data.mdb']) {
+      expect(statSync(join(data, name)).uid).toBe(nobody)
+    }
   })
 
   test('is refused with another master key, and keeps its stamp', async () => {

@@ -77,9 +77,11 @@ test('the commands of the README do on a new folder what they are for', async ()
     'compact',
     'upgrade',
     'app',
+    'backup',
   ])
   for (const args of ending) {
-    const { exitCode, stderr } = await runCoffer(args.map(arg => (arg === 'vault' ? folder : arg)))
+    const places: Record<string, string> = { vault: folder, 'one.bak': `${folder}.bak` }
+    const { exitCode, stderr } = await runCoffer(args.map(arg => places[arg] ?? arg))
     expect([args[0], exitCode, stderr]).toEqual([args[0], 0, ''])
   }
 })

@@ -179,6 +179,13 @@ describe('the stored form of a token', () => {
     fc.assert(fc.property(anyRecord, value => holds(value as TokenRecord)))
   })
 
+  test('has no text of 64 KiB', () => {
+    const record = (id: string) => ({ ...defaultRecord('token'), id })
+    expect(() => encodeRecord(record('x'.repeat(65_536)))).toThrow('within its bound')
+    const longest = record('x'.repeat(65_535))
+    expect(decodeRecord(encodeRecord(longest))).toEqual(longest)
+  })
+
   test('gives back the longest id there can be', () => {
     const long = { ...defaultRecord('token'), id: '𝔸'.repeat(400) }
     expect(decodeRecord(encodeRecord(long))).toEqual(long)
@@ -199,8 +206,8 @@ describe('the stored form of a token', () => {
     for (const form of [0, 1, 3, 255]) {
       const bytes = Buffer.from(encodeRecord(defaultRecord('card')))
       bytes[0] = form
-      expect(() => decodeRecord(bytes)).toThrow('unknown form')
+      expect(() => decodeRecord(bytes)).toThrow('a known form')
     }
-    expect(() => decodeRecord(new Uint8Array())).toThrow('unknown form')
+    expect(() => decodeRecord(new Uint8Array())).toThrow('a known form')
   })
 })
