@@ -23,6 +23,8 @@ export interface Config {
   readonly address: Address
   /** Processes that serve; 1 where the address is a socket, which none can share. */
   readonly workers: number
+  /** Where health and metrics are told; nowhere where it is absent. */
+  readonly ops?: TcpAddress
   readonly settings: Settings
 }
 
@@ -138,11 +140,17 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
     decodeSetting(name, schema, texts[name as keyof Values], members),
   ])
   const values = Object.fromEntries(decoded) as Values
-  const { host: _host, port: _port, socket: _socket, workers, ...settings } = values
+  const { host: _host, port: _port, socket: _socket, opsHost, opsPort, ...others } = values
+  const { workers, ...settings } = others
   const address = addressOf(values, texts)
   if ('socket' in address && workers > 1) {
     const { flag, variable } = optionOf('workers', addressSchema.properties.workers)
     throw refuse(`${flag} or ${variable}: expected 1 with a socket, which workers cannot share`)
   }
-  return { address, workers, settings: Object.freeze(settings) }
+  if (opsPort !== undefined && workers > 1) {
+    const { flag, variable } = optionOf('workers', addressSchema.properties.workers)
+    throw refuse(`${flag} or ${variable}: expected 1 with --ops-port, which tells of one process`)
+  }
+  const ops = opsPort === undefined ? {} : { ops: { host: opsHost, port: opsPort } }
+  return { address, workers, ...ops, settings: Object.freeze(settings) }
 }

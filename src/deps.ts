@@ -4,6 +4,7 @@
  * @module
  */
 import type { Keys } from './crypto/keyring.ts'
+import type { ErrorKind } from './errors.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store/contract.ts'
 import type { Turns } from './waiting.ts'
@@ -13,6 +14,17 @@ export type Log = (
   event: string,
   facts?: Readonly<Record<string, string | number | boolean>>,
 ) => void
+
+/** One answer, for whoever counts: nothing that a caller sent. */
+export interface Seen {
+  /** Where an address was met. */
+  readonly operation: string | undefined
+  readonly status: number
+  /** Of an answer that is an error. */
+  readonly refusal: ErrorKind | undefined
+  /** By `elapsedMs`, when its head had come. */
+  readonly startedMs: number
+}
 
 export interface Deps {
   readonly store: Store
@@ -27,5 +39,7 @@ export interface Deps {
   /** What long work waits for between two pieces of it. */
   readonly turns: Turns
   readonly log: Log
+  /** Told of each answer; absent where nobody counts. */
+  readonly observe?: (seen: Seen) => void
   readonly settings: Settings
 }

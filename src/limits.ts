@@ -310,6 +310,13 @@ export const sealSlabBytes = 64 * 1_024
 export const keySlabBytes = 4 * 1_024
 export const rowSlabBytes = 64 * 1_024
 
+// Metrics
+/** decision: from what a read takes by itself to the longest that a body may take. */
+export const latencyBucketsSeconds = [
+  0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
+  10, 30,
+]
+
 // Store: what others know of it
 export const uniqueBytes = 32
 export const termBytes = 16

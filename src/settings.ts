@@ -98,6 +98,19 @@ export const addressSchema = Type.Object({
   socket: Type.Unsafe<string | undefined>(
     text({ description: 'a Unix socket to listen on instead', expected: 'a path' }),
   ),
+  opsHost: text({
+    default: '127.0.0.1',
+    description: 'the address of the listener for health and metrics',
+    expected: 'a host name or an IP address',
+  }),
+  opsPort: Type.Unsafe<number | undefined>(
+    Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      description: 'the port of that listener, 0 for any free one; none where it is not set',
+      expected: 'an integer from 0 to 65535',
+    }),
+  ),
   workers: integer(
     1,
     workersMax,

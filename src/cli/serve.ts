@@ -32,9 +32,16 @@ import type { WorkerOrder } from '../serve/worker.ts'
 
 export type ServeOptions = FolderOptions & ConfigOptions
 
-const announce = (address: string): void => say(`Coffer listens on ${address}`)
+/** In one piece: whoever waits for a line then has both. */
+const announce = (address: string, opsAddress?: string): void => {
+  const operations = opsAddress === undefined ? '' : `Health and metrics are on ${opsAddress}\n`
+  say(`${operations}Coffer listens on ${address}`)
+}
 
-async function serveAlone(options: ServeOptions, { address, settings }: Config): Promise<void> {
+async function serveAlone(
+  options: ServeOptions,
+  { address, ops, settings }: Config,
+): Promise<void> {
   const opened = await openDataFolder(options, {
     onFailure: endAfterFailure,
     onDamage: () => logToStderr('newest_rows_damaged'),
@@ -46,6 +53,7 @@ async function serveAlone(options: ServeOptions, { address, settings }: Config):
     mark,
     startHoldMs: clockStartHoldMs,
     address,
+    ops,
     settings,
     log: logToStderr,
     announce,

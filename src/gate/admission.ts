@@ -118,6 +118,7 @@ export function makeCrowd(): Crowd {
 export interface Tally {
   readonly enter: () => void
   readonly leave: () => void
+  readonly underWay: () => number
   /** Whether no more requests are taken. */
   readonly isEnding: () => boolean
   /** Takes no more; resolves when all that was under way has its answer. */
@@ -135,6 +136,7 @@ export function makeTally(): Tally {
       underWay -= 1
       if (underWay === 0) ended?.()
     },
+    underWay: () => underWay,
     isEnding: () => ended !== undefined,
     end: () =>
       new Promise<void>(resolve => {

@@ -11,7 +11,7 @@ import {
 import { headerNamesOf, acceptsJsonAlone, pathOf, withoutTrailingSlash } from './request.ts'
 import type { Settings } from '../settings.ts'
 import type { Log } from '../deps.ts'
-import type { ApiError } from '../errors.ts'
+import type { ApiError, ErrorKind } from '../errors.ts'
 import type { AnswerHold } from './budgets.ts'
 import { problemResponse, toApiError } from './problem.ts'
 import type { Reply } from './operation.ts'
@@ -162,6 +162,12 @@ export interface Exchange {
   isAdmitted: boolean
   /** Whether its body came in whole; where it has none, nobody cares. */
   isBodyRead: boolean
+  /** Where an address was met. */
+  readonly operation: string | undefined
+  /** By `elapsedMs`; 0 where nobody counts. */
+  readonly startedMs: number
+  /** Of an answer that is an error; set once that is known. */
+  refusal?: ErrorKind
 }
 
 export interface Answers {
@@ -228,6 +234,7 @@ export function makeAnswers(settings: Settings, log: Log): Answers {
       return finish(exchange, response)
     },
     problem(exchange, error, allow) {
+      exchange.refusal = error.kind
       const fields = acceptsJsonAlone(exchange.request) ? json : problem
       const response = problemResponse(error, exchange.traceId, log, fields)
       if (allow !== undefined) response.headers.set('allow', allow)

@@ -131,7 +131,8 @@ function prepareFor(
  */
 export function finish(pipeline: Pipeline, exchange: Exchange, response: Response): Response {
   pipeline.tally.leave()
-  const { request, isAdmitted, isBodyRead } = exchange
+  const { request, isAdmitted, isBodyRead, operation, startedMs, refusal } = exchange
+  pipeline.deps.observe?.({ operation, status: response.status, refusal, startedMs })
   const endsCrowded = !isAdmitted && pipeline.isCrowded(request, pipeline.server.origins)
   if (endsCrowded || (!isBodyRead && leavesMuch(request))) {
     response.headers.set('connection', 'close')
@@ -267,9 +268,17 @@ interface Hooked {
 const readAs = (method: string): string => (method === 'HEAD' ? 'GET' : method)
 
 /** It must be finished. */
-export function makeExchange(pipeline: Pipeline, request: Request): Exchange {
-  pipeline.tally.enter()
-  return { request, traceId: traceIdOf(pipeline, request), isAdmitted: false, isBodyRead: false }
+export function makeExchange(pipeline: Pipeline, request: Request, operation?: string): Exchange {
+  const { tally, deps } = pipeline
+  tally.enter()
+  return {
+    request,
+    traceId: traceIdOf(pipeline, request),
+    isAdmitted: false,
+    isBodyRead: false,
+    operation,
+    startedMs: deps.observe === undefined ? 0 : deps.elapsedMs(),
+  }
 }
 
 /** The operation where it was first asked for; prefixes of a host are part of its path. */
@@ -316,7 +325,7 @@ export function hooks(pipeline: Pipeline) {
         return {
           detail: { operationId: operation.name },
           resolve({ request, route }: Hooked): MaybeLater<{ perform: Perform }> {
-            const exchange = makeExchange(pipeline, request)
+            const exchange = makeExchange(pipeline, request, operation.name)
             return orElse(
               () => {
                 assertAddress(request, server)

@@ -34,6 +34,9 @@ export interface App {
   readonly listener: Listener
   /** Writes on which day keys were used; whoever serves calls it now and then. */
   readonly writeKeyUses: () => Promise<void>
+  /** Requests under way, and whether no more are taken. */
+  readonly underWay: () => number
+  readonly isEnding: () => boolean
   /** Answers 503 from now on; resolves when all that was under way has its answer. */
   readonly drain: () => Promise<void>
 }
@@ -131,5 +134,6 @@ export function buildApp(deps: Deps): App {
   const error: Listener['error'] = thrown => answers.fault(nextTraceId(), thrown)
   const handle = async (request: Request) =>
     tally.isEnding() ? refused(request) : app.fetch(request)
-  return { handle, listener: { routes, fetch, error }, writeKeyUses, drain: tally.end }
+  const { underWay, isEnding, end: drain } = tally
+  return { handle, listener: { routes, fetch, error }, writeKeyUses, underWay, isEnding, drain }
 }

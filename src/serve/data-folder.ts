@@ -298,9 +298,16 @@ export async function unsealKeysOf(store: Store, { data, masterKey }: FoundFolde
 }
 
 export interface OpenedFolder {
-  readonly store: Store
+  readonly store: LmdbStore
+  /** The folder of its files. */
+  readonly storeFolder: string
   readonly keys: Keys
   readonly clockFile: string
+}
+
+async function openedOf(folder: FoundFolder, store: LmdbStore): Promise<OpenedFolder> {
+  const keys = await unsealKeysOf(store, folder)
+  return { store, keys, storeFolder: folder.store, clockFile: folder.clock }
 }
 
 /**
@@ -311,7 +318,7 @@ export async function openDataFolder(options: FolderOptions, use: StoreUse): Pro
   const folder = lockDataFolder(options)
   clearLeftovers(folder)
   const store = await openStoreOf(folder, use)
-  return { store, keys: await unsealKeysOf(store, folder), clockFile: folder.clock }
+  return openedOf(folder, store)
 }
 
 /**
@@ -321,5 +328,5 @@ export async function openDataFolder(options: FolderOptions, use: StoreUse): Pro
 export async function joinDataFolder(options: FolderOptions, use: StoreUse): Promise<OpenedFolder> {
   const folder = findFolder(options)
   const store = await openStoreOf(folder, use)
-  return { store, keys: await unsealKeysOf(store, folder), clockFile: folder.clock }
+  return openedOf(folder, store)
 }

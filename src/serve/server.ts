@@ -16,6 +16,7 @@ import { holdPort } from './port-hold.ts'
 export interface RunningServer {
   /** `http://127.0.0.1:3333`, or the path of the socket. */
   readonly address: string
+  readonly app: App
   /** Takes no more requests, lets the ones under way end within a bound, closes the store. */
   stop(): Promise<void>
 }
@@ -123,6 +124,7 @@ export async function startServer(
   const stopSweeping = startSweeping(deps, sharing?.sweeps)
   const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
   return {
+    app,
     address: 'socket' in address ? address.socket : `http://${server.hostname}:${server.port}`,
     async stop() {
       stopSweeping()

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Address } from '../config.ts'
+import type { Address, TcpAddress } from '../config.ts'
 import { primitives } from '../crypto/primitives.ts'
 import type { Deps, Log } from '../deps.ts'
 import type { Settings } from '../settings.ts'
@@ -13,6 +13,7 @@ import { makeClock, type ClockMark } from './clock.ts'
 import type { OpenedFolder } from './data-folder.ts'
 import { startServer, untilSignalled, type Sharing } from './server.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
+import { makeWatch } from './watch.ts'
 
 /** What tells a service to end. */
 export const endingSignals = ['SIGTERM', 'SIGINT'] as const
@@ -27,11 +28,13 @@ interface Serving {
   readonly mark: ClockMark
   readonly startHoldMs: number
   readonly address: Address
+  /** Where health and metrics are told. */
+  readonly ops?: TcpAddress | undefined
   readonly settings: Settings
   readonly log: Log
   readonly sharing?: Sharing
   /** Told once, where it listens. */
-  readonly announce: (address: string) => void
+  readonly announce: (address: string, opsAddress?: string) => void
 }
 
 type OpeningVault = Pick<Serving, 'opened' | 'mark' | 'startHoldMs' | 'settings' | 'log'>
@@ -50,13 +53,17 @@ export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVa
 
 /** Serves until it is told to end, and then ends in order. */
 export async function serveUntilSignalled(serving: Serving): Promise<void> {
-  const { address, sharing, announce } = serving
-  const { deps, clock } = makeDeps(serving)
+  const { address, ops, sharing, announce, opened } = serving
+  const { deps: plain, clock } = makeDeps(serving)
+  const watch = ops === undefined ? undefined : await makeWatch(opened, plain)
+  const deps = watch === undefined ? plain : { ...plain, observe: watch.observe }
   outliveTerminal()
   const stopped = untilSignalled(endingSignals)
   const server = await startServer(deps, address, sharing)
-  announce(server.address)
+  const opsServer = ops && watch?.listen(ops, server.app)
+  announce(server.address, opsServer?.address)
   await stopped
   await server.stop()
+  await opsServer?.stop()
   clock.keep()
 }

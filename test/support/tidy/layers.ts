@@ -134,6 +134,7 @@ const homes: readonly Home[] = [
   },
   { packages: /^@elysiajs\/.*$/, paths: ['src/documentation'] },
   { packages: /^swagger-ui-dist$/, paths: ['src/documentation'] },
+  { packages: /^prom-client$/, paths: ['src/serve/metrics.ts'] },
   { packages: /^commander$/, paths: ['src/main.ts', 'src/cli'] },
   { packages: /^(?:node|bun)(?::.*)?$/, paths: ['src'] },
   { packages: /^@sinclair\/typebox$/, paths: ['src'] },

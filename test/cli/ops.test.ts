@@ -1,0 +1,179 @@
+/**
+ * The listener for health and metrics, of a process as a person starts it.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+
+const secret = 'planted-4111111111111111'
+
+let server: Running
+let ops: string
+let vault: string
+let key: string
+
+const addressesIn = (text: string): string[] => text.match(/http:\/\/127\.0\.0\.1:\d+/g) ?? []
+
+beforeAll(async () => {
+  const data = join(temporaryFolder(), 'vault')
+  const { stdout } = await runCoffer(['init', '--data', data, '--json'])
+  key = (JSON.parse(stdout) as { key: string }).key
+  server = await startCoffer(['serve', '--data', data, '--port', '0', '--ops-port', '0'])
+  const [opsAddress = '', address = ''] = addressesIn(server.ready)
+  ops = opsAddress
+  vault = address
+})
+
+afterAll(async () => {
+  expect(await server.end('SIGTERM')).toBe(0)
+})
+
+const metricsOf = async (address = ops): Promise<string> =>
+  (await fetch(`${address}/metrics`)).text()
+
+/** The value of a line of the text format. */
+const valueOf = (text: string, line: string): number | undefined => {
+  const found = text.split('\n').find(one => one.startsWith(`${line} `))
+  return found === undefined ? undefined : Number(found.slice(line.length + 1))
+}
+
+describe('the listener for health and metrics', () => {
+  test('is told of before the vault, at another address', () => {
+    expect(server.ready).toMatch(/^Health and metrics are on .*\nCoffer listens on .*\n$/)
+    expect(ops).not.toBe(vault)
+  })
+
+  test('says that the process lives and is ready, with no key', async () => {
+    for (const [path, text] of [
+      ['/healthz', 'alive\n'],
+      ['/readyz', 'ready\n'],
+    ]) {
+      const answer = await fetch(ops + path)
+      expect([answer.status, await answer.text()]).toEqual([200, text ?? ''])
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      expect((await fetch(ops + path, { method: 'HEAD' })).status).toBe(200)
+    }
+  })
+
+  test('answers nothing else, and the vault answers none of it', async () => {
+    expect((await fetch(`${ops}/tokens`)).status).toBe(404)
+    expect((await fetch(`${ops}/metrics/`)).status).toBe(404)
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      expect((await fetch(`${ops}/metrics`, { method })).status).toBe(405)
+    }
+    for (const path of ['/healthz', '/readyz', '/metrics']) {
+      expect((await fetch(vault + path)).status).toBe(404)
+    }
+  })
+
+  test('counts each answer once, by operation, status and kind of refusal', async () => {
+    const count = (text: string, line: string): number => valueOf(text, line) ?? 0
+    const lines = {
+      own: 'coffer_requests_total{operation="getOwnApplication",status="200"}',
+      unknown: 'coffer_requests_total{operation="listTokens",status="401"}',
+      nowhere: 'coffer_requests_total{operation="none",status="404"}',
+      refused: 'coffer_refusals_total{kind="unauthenticated"}',
+      lasted: 'coffer_request_duration_seconds_count{operation="getOwnApplication"}',
+      fast: 'coffer_request_duration_seconds_bucket{le="30",operation="getOwnApplication"}',
+    }
+    const before = await metricsOf()
+    const headers = { 'SVC-API-KEY': key }
+    for (let n = 0; n < 3; n += 1) await fetch(`${vault}/applications/key`, { headers })
+    for (let n = 0; n < 2; n += 1) await fetch(`${vault}/tokens`)
+    await fetch(`${vault}/no/such/address`)
+    const after = await metricsOf()
+    const grown = Object.entries(lines).map(([name, line]) => [
+      name,
+      count(after, line) - count(before, line),
+    ])
+    const expected = { own: 3, unknown: 2, nowhere: 1, refused: 2, lasted: 3, fast: 3 }
+    expect(Object.fromEntries(grown)).toEqual(expected)
+    expect(count(after, 'coffer_requests_in_flight')).toBe(0)
+  })
+
+  test('tells of the store as it grows', async () => {
+    const before = await metricsOf()
+    const body = JSON.stringify({ name: 'app', type: 'private', permissions: ['token:create'] })
+    const headers = { 'SVC-API-KEY': key, 'content-type': 'application/json' }
+    await fetch(`${vault}/applications`, { method: 'POST', headers, body })
+    const after = await metricsOf()
+    for (const line of ['coffer_store_rows', 'coffer_store_tail_rows']) {
+      expect(valueOf(after, line)).toBe((valueOf(before, line) ?? NaN) + 1)
+    }
+    const positive = ['coffer_store_file_bytes', 'coffer_disk_free_bytes']
+    const own = ['process_resident_memory_bytes', 'process_open_fds', 'process_cpu_seconds_total']
+    for (const line of [...positive, ...own]) expect(valueOf(after, line)).toBeGreaterThan(0)
+    expect(valueOf(after, 'coffer_clock_behind_seconds')).toBeGreaterThanOrEqual(0)
+  })
+
+  test('holds no key, and nothing that a caller sent', async () => {
+    const headers = { 'SVC-API-KEY': `key_${secret}`, 'SVC-TRACE-ID': secret }
+    await fetch(`${vault}/tokens/${secret}?${secret}=1`, { headers })
+    await fetch(`${vault}/${secret}`, { headers: { 'SVC-API-KEY': key } })
+    const text = await metricsOf()
+    expect(text).not.toContain(secret)
+    expect(text).not.toContain(key)
+  })
+})
+
+describe('where the listener cannot be', () => {
+  test('a port that is taken keeps the vault from serving, in one line', async () => {
+    const data = join(temporaryFolder(), 'vault')
+    await runCoffer(['init', '--data', data])
+    const taken = new URL(ops).port
+    const ended = await runCoffer(['serve', '--data', data, '--port', '0', '--ops-port', taken])
+    expect(ended).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'coffer: cannot listen there: choose another --ops-host or --ops-port\n',
+    })
+  })
+
+  test('several workers are refused, since it tells of one process', async () => {
+    const ended = await runCoffer(['serve', '--ops-port', '0', '--workers', '2'])
+    expect([ended.exitCode, ended.stdout]).toEqual([2, ''])
+    expect(ended.stderr).toContain('--workers or COFFER_WORKERS: expected 1 with --ops-port')
+  })
+
+  test('no listener is there unless it is asked for', async () => {
+    const data = join(temporaryFolder(), 'vault')
+    await runCoffer(['init', '--data', data])
+    const alone = await startCoffer(['serve', '--data', data, '--port', '0'])
+    expect(addressesIn(alone.ready)).toHaveLength(1)
+    expect(await alone.end('SIGTERM')).toBe(0)
+  })
+})
+
+test('a vault that is stopping, and what a check meets that fails, is not ready', async () => {
+  const { startOps } = await import('../../src/serve/ops.ts')
+  const fails = { stopping: false, store: false, disk: false, fold: false }
+  const checks = {
+    stopping: () => fails.stopping,
+    store: () => {
+      if (fails.store) throw new Error('it cannot be read')
+      return false
+    },
+    disk: () => fails.disk,
+    fold: () => fails.fold,
+  }
+  const print = () => Promise.reject(new Error(secret))
+  const metrics = { observe: () => {}, print }
+  const alone = startOps({ host: '127.0.0.1', port: 0 }, checks, metrics)
+  const ask = async (path: string) => {
+    const answer = await fetch(alone.address + path)
+    return [answer.status, await answer.text()]
+  }
+  expect(await ask('/readyz')).toEqual([200, 'ready\n'])
+  for (const name of ['stopping', 'store', 'disk', 'fold'] as const) {
+    fails[name] = true
+    expect(await ask('/readyz')).toEqual([503, `not ready: ${name}\n`])
+    fails[name] = false
+  }
+  fails.store = fails.fold = true
+  expect(await ask('/readyz')).toEqual([503, 'not ready: store, fold\n'])
+  expect(await ask('/healthz')).toEqual([200, 'alive\n'])
+  expect(await ask('/metrics')).toEqual([500, 'this cannot be told\n'])
+  await alone.stop()
+})

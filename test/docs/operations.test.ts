@@ -1,0 +1,60 @@
+/**
+ * `docs/operations.md`: each of its commands is run as it is written, one after the other.
+ * @module
+ */
+import { expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { cofferCommand } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+
+const text = readFileSync(resolve(import.meta.dir, '../../docs/operations.md'), 'utf8')
+const blocks = [...text.matchAll(/```sh\n([^`]+)```/g)].map(([, block = '']) => block.trim())
+const staying = 'coffer serve '
+
+/** A program of that name, first on the path. */
+function makePath(folder: string): string {
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  const quoted = cofferCommand.map(word => `'${word}'`).join(' ')
+  writeFileSync(join(bin, 'coffer'), `#!/bin/sh\nexec ${quoted} "$@"\n`)
+  chmodSync(join(bin, 'coffer'), 0o755)
+  return `${bin}:${process.env['PATH']}`
+}
+
+test('the commands of docs/operations.md do what they are for, as they stand', async () => {
+  const cwd = temporaryFolder()
+  const env = { PATH: makePath(cwd), TMPDIR: cwd }
+  let server: Bun.Subprocess<'ignore', 'pipe', 'inherit'> | undefined
+  expect(blocks.filter(block => block.startsWith(staying))).toHaveLength(1)
+  for (const block of blocks) {
+    if (block.startsWith(staying)) {
+      const words = ['sh', '-c', `exec ${block}`]
+      server = Bun.spawn(words, { cwd, env, stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
+      await server.stdout.getReader().read()
+      continue
+    }
+    const { exitCode, stdout, stderr } = Bun.spawnSync(['sh', '-ec', block], { cwd, env })
+    expect([block, exitCode, stderr.toString()]).toEqual([block, 0, ''])
+    expect(stdout.length).toBeGreaterThan(0)
+  }
+  server?.kill('SIGTERM')
+  expect(await server?.exited).toBe(0)
+}, 60_000)
+
+test('docs/operations.md names each metric that is told, and no other', async () => {
+  const { makeMetrics } = await import('../../src/serve/metrics.ts')
+  const none = () => 0
+  const metrics = makeMetrics('0', {
+    startedMs: 0,
+    requestsInFlight: none,
+    rows: () => ({ given: 0, tail: 0 }),
+    fileBytes: none,
+    freeBytes: none,
+    clockBehindMs: none,
+  })
+  const { text: printed } = await metrics.print()
+  const told = [...printed.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name)
+  const named = [...text.matchAll(/`((?:coffer|process)_[a-z_]+)(?:\{[a-z,]+\})?`/g)]
+  expect(named.map(([, name]) => name).toSorted()).toEqual(told.toSorted())
+})
