@@ -17,7 +17,12 @@ import { CommandFailure, systemCodeOf, usageExitCode } from './serve/failure.ts'
 import { endOnFault, tellFault } from './cli/fault.ts'
 import { init, type InitOptions } from './cli/init.ts'
 import { assertMachine } from './serve/machine.ts'
-import { assertKnownVariables, servingOptions, tryingOptions } from './cli/options.ts'
+import {
+  assertKnownVariables,
+  dropServiceVariables,
+  servingOptions,
+  tryingOptions,
+} from './cli/options.ts'
 import { serve, type ServeOptions } from './cli/serve.ts'
 import { guardProcess } from './serve/process-guard.ts'
 import { say } from './serve/system.ts'
@@ -93,7 +98,7 @@ function buildCommands(): Command {
   const program = new Command('coffer')
     .description('A tokenization vault in one binary.')
     .exitOverride()
-    .showSuggestionAfterError(false)
+    .version(version, '--version', 'print the version')
     .hook('preAction', (_, command) => {
       if (command.name() === 'version') return
       guardProcess()
@@ -101,7 +106,12 @@ function buildCommands(): Command {
     })
     .configureOutput({
       outputError: (text, write) =>
-        write(`coffer: ${text.replace(/^error: /, '').trim()}; see --help\n`),
+        write(
+          `coffer: ${text
+            .replace(/^error: /, '')
+            .trim()
+            .replaceAll('\n', ' ')}; see --help\n`,
+        ),
     })
   program
     .command('init')
@@ -171,6 +181,7 @@ function exitCodeOf(error: unknown): number {
 async function run(): Promise<number> {
   process.umask(0o077)
   endOnFault()
+  dropServiceVariables(process.env)
   try {
     await buildCommands().parseAsync()
     return 0

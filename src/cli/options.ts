@@ -48,6 +48,20 @@ export const servingOptions = (): readonly Option[] => [
 export const tryingOptions = (): readonly Option[] =>
   [...addressOptions.filter(({ flag }) => flag === '--port'), ...settingOptions].map(optionOf)
 
+const ofService = /^COFFER_(?:SERVICE_(?:HOST|PORT)(?:_\w+)?|PORT_\d+_\w+)$/
+
+/**
+ * Kubernetes gives each container variables of each service: of one that is called `coffer` they
+ * begin as ours do, and one has the name of ours. They are taken away, and mean nothing here.
+ * Source: the documentation of Kubernetes, "Environment variables" of a Service.
+ */
+export function dropServiceVariables(environment: Record<string, string | undefined>): void {
+  for (const [name, value] of Object.entries(environment)) {
+    const isAddress = name === `${prefix}PORT` && /^(?:tcp|udp|sctp):\/\//.test(value ?? '')
+    if (isAddress || ofService.test(name)) delete environment[name]
+  }
+}
+
 /**
  * A mistyped name must not leave a guard as it was.
  * @throws CommandFailure for a variable of ours that no command knows

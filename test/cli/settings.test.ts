@@ -113,3 +113,51 @@ describe('wrong usage starts nothing', () => {
     ])
   })
 })
+
+describe('variables that Kubernetes gives for a service called coffer', () => {
+  const ofService = {
+    COFFER_SERVICE_HOST: '10.0.0.1',
+    COFFER_SERVICE_PORT: '3333',
+    COFFER_SERVICE_PORT_HTTP: '3333',
+    COFFER_PORT: 'tcp://10.0.0.1:3333',
+    COFFER_PORT_3333_TCP: 'tcp://10.0.0.1:3333',
+    COFFER_PORT_3333_TCP_PROTO: 'tcp',
+    COFFER_PORT_3333_TCP_PORT: '3333',
+    COFFER_PORT_3333_TCP_ADDR: '10.0.0.1',
+  }
+
+  test('keep nothing from starting, and choose no port', async () => {
+    const args = ['serve', '--data', data, '--port', '0']
+    const server = await startCoffer(args, { env: ofService })
+    expect(server.ready).toMatch(/^Coffer listens on http:\/\/127\.0\.0\.1:\d+\n$/)
+    expect(server.ready).not.toContain(':3333\n')
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+
+  test.each(['COFFER_SERVICES', 'COFFER_PORTS', 'COFFER_PORT_TCP'])(
+    'are not %s, which is refused',
+    name => expectUsage([], `environment: ${name} is no setting`, { env: { [name]: canary } }),
+  )
+
+  test('are not a port of ours that is none', async () => {
+    const env = { COFFER_PORT: `x${canary}` }
+    await expectUsage([], '--port or COFFER_PORT: expected an integer', { env })
+  })
+})
+
+describe('a misspelled command line', () => {
+  test.each([
+    [['serv'], "unknown command 'serv' (Did you mean serve?)"],
+    [['backp'], "unknown command 'backp' (Did you mean backup?)"],
+    [['serve', '--prot', '1'], "unknown option '--prot' (Did you mean --port?)"],
+  ])('%j is told in one line what was meant', async (args, says) => {
+    const ended = await runCoffer(args)
+    expect(ended).toEqual({ exitCode: 2, stdout: '', stderr: `coffer: ${says}; see --help\n` })
+  })
+
+  test('is none with --version, which says what `version` does', async () => {
+    const [flag, command] = [await runCoffer(['--version']), await runCoffer(['version'])]
+    expect(flag).toEqual(command)
+    expect(flag.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+})
