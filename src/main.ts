@@ -28,6 +28,7 @@ import { guardProcess } from './serve/process-guard.ts'
 import { say } from './serve/system.ts'
 import { work } from './serve/worker.ts'
 import { restore, type RestoreOptions } from './cli/restore.ts'
+import { printUnit, type UnitOptions } from './cli/systemd.ts'
 import { upgrade } from './cli/upgrade.ts'
 import { verify, type VerifyOptions } from './cli/verify.ts'
 
@@ -77,6 +78,19 @@ function addBackupCommands(program: Command): void {
     .option('--verify-only', 'look at the whole backup, and make nothing')
     .option('--json', 'print one line of JSON')
     .action((file: string, options: RestoreOptions) => restore(file, options))
+}
+
+function addSystemdCommands(program: Command): void {
+  program
+    .command('systemd')
+    .description('serve under systemd')
+    .command('print')
+    .description('print a unit that may do no more than it must; for the user coffer')
+    .option('--binary <file>', 'where the binary is', '/usr/local/bin/coffer')
+    .option('--data <dir>', 'the data folder', '/var/lib/coffer')
+    .option('--master-key-file <file>', 'where the master key is', '/etc/coffer/master.key')
+    .option('--port <port>', 'the port to listen on, on loopback', '3333')
+    .action((options: UnitOptions) => printUnit(options))
 }
 
 function addFileCommands(program: Command): void {
@@ -155,6 +169,7 @@ function buildCommands(): Command {
     .action((options: VerifyOptions) => verify(options))
   addBackupCommands(program)
   addFileCommands(program)
+  addSystemdCommands(program)
   program
     .command('version')
     .description('print the version')

@@ -100,7 +100,7 @@ async function runAll(options: Options, folder: string): Promise<Run> {
   const loads = await chooseGenerator(folder)
   say(`load by ${loads.name}`)
   const vault = openDataSets(folder, options.data, say)
-  const size = isQuick ? { rounds: 3, seconds: 1 } : { rounds: 5, seconds: 3 }
+  const size = isQuick ? { rounds: 3, seconds: 1 } : { rounds: 3, seconds: 3 }
   const common = { isQuick, ...size, tokens: tokensOf(options), folder, loads, vault, say }
   const wanted = scenarios.filter(({ name, isFullOnly }) =>
     only.length > 0 ? only.includes(name) : !(isQuick && isFullOnly === true),
