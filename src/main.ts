@@ -95,6 +95,13 @@ function addSystemdCommands(program: Command): void {
 
 function addFileCommands(program: Command): void {
   program
+    .command('verify')
+    .description('look at all that is in a data folder: exit 1 for any damage')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .option('--json', 'print one line of JSON')
+    .action((options: VerifyOptions) => verify(options))
+  program
     .command('compact')
     .description('write the database anew without what was deleted; the server must be stopped')
     .addOption(dataOption())
@@ -160,13 +167,6 @@ function buildCommands(): Command {
     .option('--json', 'print one line of JSON')
     .action((options: DoctorOptions) => doctor(options))
   addOptions(examining, servingOptions())
-  program
-    .command('verify')
-    .description('look at all that is in a data folder: exit 1 for any damage')
-    .addOption(dataOption())
-    .addOption(masterKeyOption())
-    .option('--json', 'print one line of JSON')
-    .action((options: VerifyOptions) => verify(options))
   addBackupCommands(program)
   addFileCommands(program)
   addSystemdCommands(program)

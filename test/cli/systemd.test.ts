@@ -13,10 +13,14 @@ const print = (...args: string[]) => runCoffer(['systemd', 'print', ...args])
 describe('coffer systemd print', () => {
   test('serves the folder with a key that only systemd reads', async () => {
     const words = ['--data', '/srv/vault', '--port', '4444', '--binary', '/opt/coffer']
-    const { exitCode, stdout, stderr } = await print(...words, '--master-key-file', '/root/key')
+    const { exitCode, stdout, stderr } = await print(
+      ...words,
+      '--master-key-file',
+      '/etc/vault.key',
+    )
     expect([exitCode, stderr]).toEqual([0, ''])
     const lines = stdout.split('\n')
-    expect(lines).toContain('LoadCredential=master.key:/root/key')
+    expect(lines).toContain('LoadCredential=master.key:/etc/vault.key')
     const command = '/opt/coffer serve --data /srv/vault --master-key-file %d/master.key'
     expect(lines).toContain(`ExecStart=${command} --port 4444`)
     expect(lines).toContain('ReadWritePaths=/srv/vault')
