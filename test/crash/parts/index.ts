@@ -3,6 +3,7 @@
  * @module
  */
 import type { Part } from '../part.ts'
+import { backUpUnderLoad } from './backups.ts'
 import { rotBits } from './bit-rot.ts'
 import { churnRows } from './churn.ts'
 import { copyDatabases } from './copies.ts'
@@ -19,6 +20,7 @@ import { killWorkers } from './workers.ts'
 export const parts: Readonly<Record<string, Part>> = {
   'bit-rot': rotBits,
   copies: copyDatabases,
+  backups: backUpUnderLoad,
   kill: killServer,
   terminate: terminateServer,
   workers: killWorkers,
