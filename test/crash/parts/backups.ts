@@ -14,6 +14,8 @@ const writers = 8
 /** Of the acknowledged tokens of a backup; the total is compared as well. */
 const readsOfBackup = 300
 const restMsMax = 300
+/** Of a writer between two creates: the vault is to stay small enough for a hundred looks at it. */
+const pauseMsMax = 100
 
 interface World {
   readonly folder: string
@@ -111,7 +113,7 @@ async function runAll(world: World, { size, say }: PartOptions): Promise<PartRes
   const working = Array.from({ length: writers }, async (_, writer) => {
     for (let n = 0; !isDone; n += 1) {
       await write(world, served, key, `${writer} ${n}`)
-      await Bun.sleep(world.draw(20))
+      await Bun.sleep(world.draw(pauseMsMax))
     }
   })
   let restored = 0
