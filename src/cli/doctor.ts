@@ -12,7 +12,7 @@ import { freeSpaceBytesMin } from '../limits.ts'
 import { existsSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import type { Address } from '../config.ts'
+import type { Address, TcpAddress } from '../config.ts'
 import { keyBytes, primitives } from '../crypto/primitives.ts'
 import type { Settings } from '../settings.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
@@ -85,7 +85,7 @@ const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 
 /** What settings say that weakens the vault. */
-export function findInSettings(settings: Settings, address: Address): Finding[] {
+export function findInSettings(settings: Settings, address: Address, ops?: TcpAddress): Finding[] {
   const checks: readonly [boolean, string][] = [
     [
       settings.corsOrigins.includes('*'),
@@ -114,6 +114,10 @@ export function findInSettings(settings: Settings, address: Address): Finding[] 
       'host' in address && !isLoopback(address.host),
       'keys and data cross the network in the clear: put a proxy with TLS in front',
     ],
+    [
+      ops !== undefined && !isLoopback(ops.host),
+      'whoever reaches --ops-host is told how much the vault does and holds, with no key',
+    ],
   ]
   return checks.filter(([isSo]) => isSo).map(([, text]) => warning(text))
 }
@@ -136,11 +140,11 @@ async function findInApplications(options: FolderOptions): Promise<Finding> {
 
 /** @throws CommandFailure when there is a fault */
 export async function doctor(options: DoctorOptions): Promise<void> {
-  const { address, settings } = loadConfig(options)
+  const { address, ops, settings } = loadConfig(options)
   const findings = [
     ...findInFolder(options),
     ...findInProcess(),
-    ...findInSettings(settings, address),
+    ...findInSettings(settings, address, ops),
   ]
   const count = (wanted: Finding['level']) =>
     findings.filter(({ level }) => level === wanted).length
