@@ -99,7 +99,7 @@ async function measureTokenize(bench: Bench): Promise<Outcome> {
 }
 
 /** Long enough that a whole fold goes by in each round. */
-const pagesSeconds = 20
+const pagesSeconds = 12
 
 /** What a create writes in a large vault, where its row, its folds and their pages are counted. */
 async function measurePages(bench: Bench): Promise<Outcome> {
