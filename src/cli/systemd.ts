@@ -61,7 +61,7 @@ function assertPaths(options: UnitOptions): void {
   throw new CommandFailure(`--binary, --data and --master-key-file: ${expected}`, usageExitCode)
 }
 
-export const unitOf = ({ binary, data, masterKeyFile, port }: UnitOptions): string =>
+const unitOf = ({ binary, data, masterKeyFile, port }: UnitOptions): string =>
   [
     '[Unit]',
     'Description=Coffer, a tokenization vault',
