@@ -17,7 +17,7 @@ export type Log = (
 
 /** One answer, for whoever counts: nothing that a caller sent. */
 export interface Seen {
-  /** Where an address was met. */
+  /** Absent where none was asked for: at unknown addresses, and of pages. */
   readonly operation: string | undefined
   readonly status: number
   /** Of an answer that is an error. */

@@ -7,13 +7,19 @@
  * @module
  */
 import { createHash } from 'node:crypto'
-import { existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, linkSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
 import { primitives } from '../crypto/primitives.ts'
 import { syncFolder } from '../files.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
-import { newBackupKey, readBackup, writeBackup, type Manifest } from '../serve/backup-file.ts'
+import {
+  digestOfFile,
+  newBackupKey,
+  readBackup,
+  writeBackup,
+  type Manifest,
+} from '../serve/backup-file.ts'
 import {
   checkFolder,
   explained,
@@ -68,8 +74,7 @@ async function inspectCopy(copy: LockedFolder, of: string): Promise<Manifest['ro
 function assertReadable(file: string, masterKey: Uint8Array, database: string): void {
   const digest = createHash('sha256')
   readBackup(file, masterKey, bytes => digest.update(bytes))
-  const expected = createHash('sha256').update(readFileSync(database)).digest()
-  if (digest.digest().equals(expected)) return
+  if (digest.digest().equals(digestOfFile(database))) return
   throw new CommandFailure('the backup is not what was written: look at the disk, and try again')
 }
 

@@ -8,13 +8,13 @@
  * Source: contract sections 1 and 11, hardening finding 9.
  * @module
  */
-import { freeSpaceBytesMin } from '../limits.ts'
 import { existsSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import type { Address, TcpAddress } from '../config.ts'
 import { keyBytes, primitives } from '../crypto/primitives.ts'
 import type { Settings } from '../settings.ts'
+import { freeSpaceBytesMin } from '../limits.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { checkFolder, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'

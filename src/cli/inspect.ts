@@ -6,8 +6,8 @@
  * Source: hardening D8.
  * @module
  */
-import { findingsShownMax } from '../limits.ts'
 import type { Keys } from '../crypto/keyring.ts'
+import { findingsShownMax } from '../limits.ts'
 import type { Store } from '../store/contract.ts'
 import { examinePages } from '../store/lmdb/inspect/damaged-pages.ts'
 import { checkRecords, type RowCounts } from '../verify.ts'

@@ -4,10 +4,10 @@
  * new one, whole.
  * @module
  */
-import { freeSpaceBytesMin } from '../limits.ts'
 import { chownSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Keys } from '../crypto/keyring.ts'
+import { freeSpaceBytesMin } from '../limits.ts'
 import type { Store } from '../store/contract.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { clearLeftovers, explained, type LockedFolder } from '../serve/data-folder.ts'

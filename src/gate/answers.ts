@@ -162,7 +162,7 @@ export interface Exchange {
   isAdmitted: boolean
   /** Whether its body came in whole; where it has none, nobody cares. */
   isBodyRead: boolean
-  /** Where an address was met. */
+  /** See `Seen`. */
   readonly operation: string | undefined
   /** By `elapsedMs`; 0 where nobody counts. */
   readonly startedMs: number

@@ -8,6 +8,7 @@
  * damage; the master key follows from nothing in here.
  * @module
  */
+import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
 import { Type, type Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -198,6 +199,18 @@ export function readBackup(
     }
     if (found?.bytes !== bytes) throw damaged(path)
     return found
+  })
+}
+
+/** Of a file of any length. SHA-256. */
+export function digestOfFile(path: string): Buffer {
+  const digest = createHash('sha256')
+  return withFile(path, 'r', file => {
+    const piece = Buffer.alloc(backupChunkBytes)
+    for (let count = readInto(file, piece); count > 0; count = readInto(file, piece)) {
+      digest.update(piece.subarray(0, count))
+    }
+    return digest.digest()
   })
 }
 

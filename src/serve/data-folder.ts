@@ -216,6 +216,10 @@ export function makeStagedFolder(data: string, masterKey: Uint8Array): LockedFol
   const { store, clock, compacting, lock } = pathsOf(data)
   try {
     mkdirSync(data, { mode: ownerOnlyFolder, recursive: true })
+    // What is there and has no lock was not made by this.
+    if (!existsSync(lock) && readdirSync(data).length > 0) {
+      throw new CommandFailure(`${data} is in the way, and is not of coffer: move it elsewhere`)
+    }
     const lockFile = lockInstance(lock, { elapsedMs, sleep })
     for (const name of readdirSync(data)) {
       if (join(data, name) !== lock) rmSync(join(data, name), { recursive: true })

@@ -5,10 +5,10 @@
  * Bun has no call for it, so libc's own is used. Source: flock(2).
  * @module
  */
-import { lockPollMs, lockWaitMsMax } from '../limits.ts'
 import { FFIType } from 'bun:ffi'
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
 import { findInLibc } from '../libc.ts'
+import { lockPollMs, lockWaitMsMax } from '../limits.ts'
 import { CommandFailure } from './failure.ts'
 import { ownerOnlyFile } from '../files.ts'
 

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { addressSpaceSpareBytes, mapBytes } from '../limits.ts'
 import { readFileSync } from 'node:fs'
 import { findBrokenPart } from '../crypto/self-test.ts'
+import { addressSpaceSpareBytes, mapBytes } from '../limits.ts'
 import { CommandFailure } from './failure.ts'
 
 const limitPattern = /^Max address space\s+([0-9]+)\s/m

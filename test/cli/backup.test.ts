@@ -17,6 +17,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { backupChunkBytes } from '../../src/limits.ts'
+import { newBackupKey, writeBackup, type Manifest } from '../../src/serve/backup-file.ts'
+import { formatVersion } from '../../src/serve/data-folder.ts'
+import { readMasterKey } from '../../src/serve/master-key.ts'
+import { randomBytes } from '../../src/serve/system.ts'
 import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
@@ -43,6 +47,9 @@ const backup = ({ data, masterKey }: Vault, to: string, ...more: string[]): Prom
 
 const restore = (file: string, masterKey: string, data: string, ...more: string[]) =>
   runCoffer(['restore', file, '--data', data, '--master-key-file', masterKey, ...more])
+
+const verify = ({ data, masterKey }: Vault): Promise<Ended> =>
+  runCoffer(['verify', '--data', data, '--master-key-file', masterKey, '--json'])
 
 interface Served {
   readonly ask: (method: string, path: string, body?: object) => Promise<Response>
@@ -213,6 +220,16 @@ describe('a backup', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
+  test('takes no folder away that is in its place', async () => {
+    const folder = temporaryFolder()
+    const to = join(folder, 'one.backup')
+    mkdirSync(`${to}.partial`)
+    writeFileSync(join(`${to}.partial`, 'mine'), 'mine')
+    expectFailure(await backup(vault, to), 1, /is in the way, and is not of coffer/)
+    expect(readFileSync(join(`${to}.partial`, 'mine'), 'latin1')).toBe('mine')
+    expect(existsSync(to)).toBe(false)
+  })
+
   test('that was killed has no name, and is no matter to the next one', async () => {
     const folder = temporaryFolder()
     const to = join(folder, 'one.backup')
@@ -289,6 +306,30 @@ describe('restoring', () => {
       expectFailure(await restore(copy, vault.masterKey, data, ...more), 1, says)
       expect(readdirSync(folder)).toEqual(['copy'])
     }
+  })
+
+  const claims: readonly (readonly [string, Partial<Manifest>, RegExp])[] = [
+    ['another format', { format: 3 }, /is of another version of coffer/],
+    ['other rows', { rows: { token: 1 } }, /what is in the backup is damaged/],
+    ['another length', { bytes: 1 }, isDamaged],
+  ]
+
+  test.each(claims)('a backup that claims %s makes nothing', async (_, claim, says) => {
+    const folder = temporaryFolder()
+    const masterKey = readMasterKey(vault.masterKey)
+    const source = join(vault.data, 'store', 'data.mdb')
+    const { rows } = JSON.parse((await verify(vault)).stdout) as { rows: Manifest['rows'] }
+    const honest = { format: formatVersion, coffer: '0', created_at: '', rows }
+    const bytes = statSync(source).size
+    const made = join(folder, 'made')
+    const write = (to: string, manifest: Manifest) =>
+      writeBackup(to, newBackupKey(masterKey, randomBytes), manifest, source)
+    write(join(folder, 'honest'), { ...honest, bytes })
+    write(made, { ...honest, bytes, ...claim })
+    const data = join(folder, 'restored')
+    expectFailure(await restore(made, vault.masterKey, data), 1, says)
+    expect(readdirSync(folder).sort()).toEqual(['honest', 'made'])
+    expect((await restore(join(folder, 'honest'), vault.masterKey, data)).exitCode).toBe(0)
   })
 
   test('gives the vault back, into a new folder or an empty one', async () => {

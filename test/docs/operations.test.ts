@@ -9,7 +9,20 @@ import { cofferCommand } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
 const text = readFileSync(resolve(import.meta.dir, '../../docs/operations.md'), 'utf8')
-const blocks = [...text.matchAll(/```sh\n([^`]+)```/g)].map(([, block = '']) => block.trim())
+/** The port of the page, in the place of which a free one is taken. */
+const port = '9333'
+
+function findPort(): string {
+  const probe = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+  const found = String(probe.port)
+  void probe.stop(true)
+  return found
+}
+
+const freePort = findPort()
+const blocks = [...text.matchAll(/```sh\n([^`]+)```/g)].map(([, block = '']) =>
+  block.trim().replaceAll(port, freePort),
+)
 const staying = 'coffer serve '
 
 /** A program of that name, first on the path. */
