@@ -76,7 +76,7 @@ describe('the listener for health and metrics', () => {
       nowhere: 'coffer_requests_total{operation="none",status="404"}',
       refused: 'coffer_refusals_total{kind="unauthenticated"}',
       lasted: 'coffer_request_duration_seconds_count{operation="getOwnApplication"}',
-      fast: 'coffer_request_duration_seconds_bucket{le="30",operation="getOwnApplication"}',
+      fast: 'coffer_request_duration_seconds_bucket{operation="getOwnApplication",le="30"}',
     }
     const before = await metricsOf()
     const headers = { 'SVC-API-KEY': key }

@@ -1,0 +1,41 @@
+import { expect, test } from 'bun:test'
+import { latencyBucketsSeconds } from '../../../src/limits.ts'
+import { makeMetrics } from '../../../src/serve/metrics.ts'
+
+const none = () => 0
+
+test('durations are a histogram, each bucket with those of the ones before', async () => {
+  const { observe, print } = makeMetrics('0', {
+    startedMs: 0,
+    requestsInFlight: none,
+    rows: () => ({ given: 0, tail: 0 }),
+    fileBytes: none,
+    freeBytes: none,
+    clockBehindMs: none,
+  })
+  const seconds = [0.000_05, 0.001, 0.001_01, 0.3, 31]
+  for (const lasted of seconds) {
+    const seen = { operation: 'getToken', status: 200, refusal: undefined, startedMs: 1_000 }
+    observe(seen, 1_000 + lasted * 1_000)
+  }
+  const { text } = await print()
+  const name = 'coffer_request_duration_seconds'
+  const valueOf = (line: string) =>
+    Number(
+      text
+        .split('\n')
+        .find(one => one.startsWith(`${line} `))
+        ?.slice(line.length),
+    )
+  for (const le of [...latencyBucketsSeconds, Infinity]) {
+    const shown = le === Infinity ? '+Inf' : le
+    const within = seconds.filter(lasted => lasted <= le).length
+    expect([le, valueOf(`${name}_bucket{operation="getToken",le="${shown}"}`)]).toEqual([
+      le,
+      within,
+    ])
+  }
+  expect(valueOf(`${name}_count{operation="getToken"}`)).toBe(seconds.length)
+  expect(valueOf(`${name}_sum{operation="getToken"}`)).toBeCloseTo(31.302_06)
+  expect(text).toContain(`# TYPE ${name} histogram`)
+})
