@@ -1,0 +1,32 @@
+/**
+ * Commands about the files of a data folder.
+ * @module
+ */
+import type { Command } from 'commander'
+import type { FolderOptions } from '../../serve/data-folder.ts'
+import { compact } from '../compact.ts'
+import { upgrade } from '../upgrade.ts'
+import { verify, type VerifyOptions } from '../verify.ts'
+import { dataOption, masterKeyOption } from './options.ts'
+
+export function addFileCommands(program: Command): void {
+  program
+    .command('verify')
+    .description('look at all that is in a data folder: exit 1 for any damage')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .option('--json', 'print one line of JSON')
+    .action((options: VerifyOptions) => verify(options))
+  program
+    .command('compact')
+    .description('write the database anew without what was deleted; the server must be stopped')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .action((options: FolderOptions) => compact(options))
+  program
+    .command('upgrade')
+    .description('make a vault of an older format one of this format; the server must be stopped')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .action((options: FolderOptions) => upgrade(options))
+}

@@ -1,0 +1,50 @@
+/**
+ * Commands that make a vault, serve it and look at what serving needs.
+ * @module
+ */
+import type { Command } from 'commander'
+import { dev, type DevOptions } from '../dev.ts'
+import { doctor, type DoctorOptions } from '../doctor.ts'
+import { init, type InitOptions } from '../init.ts'
+import { assertKnownVariables, servingOptions, tryingOptions } from '../options.ts'
+import { serve, type ServeOptions } from '../serve.ts'
+import { work } from '../../serve/worker.ts'
+import { addOptions, dataOption, masterKeyOption } from './options.ts'
+
+export function addServingCommands(program: Command): void {
+  program
+    .command('init')
+    .description('make a data folder, and print the first management key once')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .option('--json', 'print one line of JSON')
+    .action((options: InitOptions) => init(options))
+  const serving = program
+    .command('serve')
+    .description('serve a data folder')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .action((options: ServeOptions) => serve(options))
+  addOptions(serving, servingOptions())
+  program
+    .command('worker <index>', { hidden: true })
+    .description('serve with others, as coffer serve --workers orders on stdin')
+    .action((index: string) => work(Number(index)))
+  const trying = program
+    .command('dev')
+    .description('start a throw-away vault with three keys')
+    .option('--json', 'print one line of JSON when it is ready')
+    .action((options: DevOptions) => dev(options))
+  addOptions(trying, tryingOptions())
+  const examining = program
+    .command('doctor')
+    .description('look for faults and weak choices in a data folder and its settings')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .option('--json', 'print one line of JSON')
+    .action((options: DoctorOptions) => doctor(options))
+  addOptions(examining, servingOptions())
+  for (const command of [serving, trying, examining]) {
+    command.hook('preAction', () => assertKnownVariables(program, process.env))
+  }
+}
