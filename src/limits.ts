@@ -281,7 +281,7 @@ export const clockLeaseMs = 250
 /** decision: of the file of the clock; more than any instant takes, so that more is damage. */
 export const clockFileBytesMax = 64
 /** decision: of one transaction, which others wait for: 200 took up to 140 ms (hardening H113). */
-export const sweepBatchRows = 15
+export const sweepBatchRows = 20
 /** decision: from then on a sweep, or what is due, is late, and others wait longer: 100,000 rows of
  * one second take 30 to 34 s on a slow disk (hardening H113), and all must go in time. */
 export const sweepLateMs = 35_000
@@ -338,3 +338,23 @@ export const lockWaitMsMax = 1_000
 export const lockPollMs = 5
 /** decision: so often is looked whether it does; what one turn took beyond that does not count. */
 export const turningTickMs = 100
+
+/**
+ * decision: keys of values in a keyring, more are retired first. With the bound below a keyring
+ * fits into a page of the engine, and none of it lies in pages of its own.
+ */
+export const dataKeysMax = 4
+/** decision: keyrings of before that are looked for in the files; more are scrubbed first. */
+export const replacedKeyringsMax = 4
+/** Unix sockets have shorter paths than files: `sun_path` of unix(7), without its last NUL. */
+export const socketPathBytesMax = 107
+/** decision: what somebody may say on the control socket in one piece. */
+export const controlBodyBytesMax = 65_536
+/** decision: rows that are sealed anew in one commit: others wait for it. */
+export const resealBatchRows = 15
+/** decision: rows that are looked at in one go for what they are sealed under. */
+export const resealScanRows = 500
+/** decision: bytes of the store's file that are looked through at once for a keyring of before. */
+export const scrubChunkBytes = 1_048_576
+/** decision: looks for keyrings of before, until one finds none. */
+export const scrubLooksMax = 10

@@ -10,6 +10,7 @@ import { version } from '../package.json' with { type: 'json' }
 import { addAppCommands } from './cli/commands/applications.ts'
 import { addBackupCommands } from './cli/commands/backups.ts'
 import { addFileCommands } from './cli/commands/files.ts'
+import { addKeyCommands } from './cli/commands/keys.ts'
 import { addPackagingCommands } from './cli/commands/packaging.ts'
 import { addServingCommands } from './cli/commands/serving.ts'
 import { endOnFault, tellFault } from './cli/fault.ts'
@@ -42,6 +43,7 @@ function buildCommands(): Command {
   addAppCommands(program)
   addBackupCommands(program)
   addFileCommands(program)
+  addKeyCommands(program)
   addPackagingCommands(program)
   program
     .command('version')

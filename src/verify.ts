@@ -27,7 +27,7 @@ import type { Digest, Row } from './store/contract.ts'
 import { attempt } from './errors.ts'
 import { unsealTenant, tenantUnique } from './tenants/record.ts'
 import { isFoundByItsRecord } from './tokens/write/dedup.ts'
-import { isKeyringRow } from './vault.ts'
+import { isKeyringRow } from './keyring/ring.ts'
 
 /** Plain data without any stored value. */
 export interface RecordFinding {

@@ -5,15 +5,11 @@
  * but cannot keep its key from being lost. Source: contract section 13.
  * @module
  */
-import { invariant } from '../errors.ts'
-import { nameCharsMax, tenantsMax } from '../limits.ts'
-import type { Keys } from '../crypto/keyring.ts'
-import { listTenants } from '../tenants/record.ts'
-import type { Store } from '../store/contract.ts'
-import { composeManager } from '../vault.ts'
-import { openDataFolder, type FolderOptions } from '../serve/data-folder.ts'
+import { nameCharsMax } from '../limits.ts'
+import type { FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
-import { endAfterFailure, randomBytes, sayNow, wallMs } from '../serve/system.ts'
+import { sayNow } from '../serve/system.ts'
+import { operate } from './operate.ts'
 
 export interface AppCreateOptions extends FolderOptions {
   readonly name: string
@@ -22,31 +18,19 @@ export interface AppCreateOptions extends FolderOptions {
   readonly json?: boolean
 }
 
-async function tenantOf(store: Store, keys: Keys, asked: string | undefined): Promise<string> {
-  const ids = (await listTenants(store, keys, tenantsMax)).map(({ id }) => id)
-  const [only] = asked === undefined ? ids : ids.filter(id => id === asked)
-  if (only === undefined) throw new CommandFailure('there is no such tenant: see what init printed')
-  if (asked !== undefined || ids.length === 1) return only
-  throw new CommandFailure('there are several tenants: choose one with --tenant')
-}
-
 /** The key is printed only once its application is on disk: what is printed works. */
 export async function createApp(options: AppCreateOptions): Promise<void> {
   const name = options.name.trim()
   if (name === '' || name.length > nameCharsMax) {
     throw new CommandFailure(`--name: expected 1 to ${nameCharsMax} characters`, 2)
   }
-  const { store, keys } = await openDataFolder(options, { onFailure: endAfterFailure })
-  try {
-    const tenantId = await tenantOf(store, keys, options.tenant)
-    const deps = { keys, now: wallMs, randomBytes }
-    const { record, key, row } = composeManager(deps, tenantId, name)
-    const outcome = await store.write([{ insert: row }])
-    invariant(outcome.ok, 'a new application has an id and a key of its own')
-    const facts = { tenant_id: tenantId, application_id: record.id, key: key.reveal() }
-    if (options.json === true) return sayNow(JSON.stringify(facts))
-    sayNow(`Management application: ${record.id}\nIts key, shown once:    ${key.reveal()}`)
-  } finally {
-    await store.close()
-  }
+  const { tenant } = options
+  const facts = await operate(
+    options,
+    'app-create',
+    tenant === undefined ? { name } : { name, tenant },
+  )
+  if (options.json === true) return sayNow(JSON.stringify(facts))
+  sayNow(`Management application: ${String(facts['application_id'])}`)
+  sayNow(`Its key, shown once:    ${String(facts['key'])}`)
 }

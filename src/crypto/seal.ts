@@ -186,7 +186,7 @@ function headBytesOf([known]: Uint8Array): number {
 }
 
 /** Read byte by byte: asking pooled bytes for their buffer would cost more than the rest. */
-const keyNumberOf = (head: Uint8Array): number =>
+export const keyNumberOf = (head: Uint8Array): number =>
   byteAt(head, 2) * 2 ** 24 + (byteAt(head, 3) << 16) + (byteAt(head, 4) << 8) + byteAt(head, 5)
 
 /**

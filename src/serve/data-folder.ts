@@ -1,6 +1,7 @@
 /**
  * The data folder: `format` (the stamp), `master.key`, `lock`, `store` with the database, and
- * `clock` from the first serving on. `compacting` is there while `coffer compact` runs.
+ * `clock` from the first serving on. While it is served, `control` is there, a socket; while
+ * `coffer compact` runs, `compacting` is.
  *
  * The stamp is written last by `init` and `upgrade`, and read first by everything else, so that no
  * other version's folder is ever opened. It is the only readable text of the store.
@@ -24,10 +25,13 @@ import type { Keys } from '../crypto/keyring.ts'
 import { ApiError } from '../errors.ts'
 import type { Store } from '../store/contract.ts'
 import { openLmdbStore, type LmdbStore } from '../store/lmdb/open.ts'
-import { createVault, openVaultKeys, type NewVault } from '../vault.ts'
+import { fenced } from '../keyring/fence.ts'
+import { openRing, type Ring } from '../keyring/ring.ts'
+import { createVault, type NewVault } from '../vault.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { hasLock, lockInstance } from './instance-lock.ts'
 import { readMasterKey, writeMasterKey } from './master-key.ts'
+import { openWithEither } from './next-master-key.ts'
 import { elapsedMs, randomBytes, sleep, wallMs } from './system.ts'
 import { ownerOnlyFolder, syncFolder } from '../files.ts'
 
@@ -48,6 +52,7 @@ const pathsOf = (folder: string) => ({
   lock: join(folder, 'lock'),
   store: join(folder, 'store'),
   clock: join(folder, 'clock'),
+  control: join(folder, 'control'),
   compacting: join(folder, 'compacting'),
 })
 
@@ -194,10 +199,14 @@ export interface FoundFolder {
   readonly data: string
   /** Zeros once the keys were opened with it. */
   readonly masterKey: Uint8Array
+  /** Where it was read, if it was. */
+  readonly masterKeyFile?: string
   /** The folder of the database. */
   readonly store: string
   /** Where the clock of a serving process keeps its mark; there may be nothing yet. */
   readonly clock: string
+  /** Where a serving process listens for those who run it. */
+  readonly control: string
   /** Where a new file of the database is made; there is nothing, or what a killed process left. */
   readonly compacting: string
 }
@@ -213,7 +222,7 @@ export interface LockedFolder extends FoundFolder {
  * @throws CommandFailure when it cannot be made, or another process makes it
  */
 export function makeStagedFolder(data: string, masterKey: Uint8Array): LockedFolder {
-  const { store, clock, compacting, lock } = pathsOf(data)
+  const { store, clock, control, compacting, lock } = pathsOf(data)
   try {
     mkdirSync(data, { mode: ownerOnlyFolder, recursive: true })
     // What is there and has no lock was not made by this.
@@ -224,15 +233,24 @@ export function makeStagedFolder(data: string, masterKey: Uint8Array): LockedFol
     for (const name of readdirSync(data)) {
       if (join(data, name) !== lock) rmSync(join(data, name), { recursive: true })
     }
-    return { data, masterKey, store, clock, compacting, lockFile }
+    return { data, masterKey, store, clock, control, compacting, lockFile }
   } catch (error) {
     throw explained(data, error)
   }
 }
 
+/** Where the master key of a data folder is. */
+export const masterKeyFileOf = ({ data, masterKeyFile }: FolderOptions): string =>
+  masterKeyFile ?? pathsOf(data).masterKey
+
+/** The path of the control socket of a data folder. */
+export const controlOf = (data: string): string => pathsOf(data).control
+
 function findFolder(options: FolderOptions, formats?: readonly number[]): FoundFolder {
-  const { store, clock, compacting } = pathsOf(options.data)
-  return { data: options.data, masterKey: checkFolder(options, formats), store, clock, compacting }
+  const { store, clock, control, compacting } = pathsOf(options.data)
+  const masterKey = checkFolder(options, formats)
+  const masterKeyFile = masterKeyFileOf(options)
+  return { data: options.data, masterKey, masterKeyFile, store, clock, control, compacting }
 }
 
 /** @throws CommandFailure as `checkFolder`, and when another process has the folder */
@@ -288,9 +306,10 @@ export async function openStoreOf(
  * The master key is needed this once, and wiped.
  * @throws CommandFailure, with the store closed
  */
-export async function unsealKeysOf(store: Store, { data, masterKey }: FoundFolder): Promise<Keys> {
+async function openRingOf(store: Store, folder: FoundFolder): Promise<Ring> {
+  const { data, masterKey, masterKeyFile } = folder
   try {
-    return await openVaultKeys(store, masterKey)
+    return await openWithEither(masterKeyFile, masterKey, key => openRing(store, key))
   } catch (error) {
     await store.close()
     if (!(error instanceof ApiError)) throw error
@@ -301,17 +320,33 @@ export async function unsealKeysOf(store: Store, { data, masterKey }: FoundFolde
   }
 }
 
+/**
+ * For who only reads: what opens the keyring is wiped as well.
+ * @throws CommandFailure, with the store closed
+ */
+export async function unsealKeysOf(store: Store, folder: FoundFolder): Promise<Keys> {
+  const ring = await openRingOf(store, folder)
+  ring.close()
+  return ring.keys
+}
+
 export interface OpenedFolder {
+  /** Takes nothing that was sealed under an older keyring. */
   readonly store: LmdbStore
   /** The folder of its files. */
   readonly storeFolder: string
+  readonly ring: Ring
   readonly keys: Keys
   readonly clockFile: string
+  /** The path of the control socket. */
+  readonly control: string
 }
 
-async function openedOf(folder: FoundFolder, store: LmdbStore): Promise<OpenedFolder> {
-  const keys = await unsealKeysOf(store, folder)
-  return { store, keys, storeFolder: folder.store, clockFile: folder.clock }
+async function openedOf(folder: FoundFolder, plain: LmdbStore): Promise<OpenedFolder> {
+  const ring = await openRingOf(plain, folder)
+  const store = fenced(plain, ring)
+  const { store: storeFolder, clock: clockFile, control } = folder
+  return { store, ring, keys: ring.keys, storeFolder, clockFile, control }
 }
 
 /**

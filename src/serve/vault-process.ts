@@ -4,13 +4,17 @@
  *
  * @module
  */
+import { makeResealer } from '../administration/keys.ts'
+import { makeOperations } from '../administration/operations.ts'
 import type { Address, TcpAddress } from '../config.ts'
 import { primitives } from '../crypto/primitives.ts'
 import type { Deps, Log } from '../deps.ts'
 import type { Settings } from '../settings.ts'
 import { makeTurns } from '../waiting.ts'
 import { makeClock, type ClockMark } from './clock.ts'
+import { startControl, type Control } from './control.ts'
 import type { OpenedFolder } from './data-folder.ts'
+import { readMasterKey } from './master-key.ts'
 import { startServer, untilSignalled, type Sharing } from './server.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
 import { makeWatch } from './watch.ts'
@@ -51,6 +55,24 @@ export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVa
   return { deps, clock }
 }
 
+/**
+ * Listens for those who run the vault, and ends what a rotation has left to do when its process
+ * ended.
+ */
+function administer({ opened, sharing, log }: Serving, deps: Deps): Control {
+  const { store, ring, control } = opened
+  const isShared = sharing !== undefined
+  const vault = { deps, store, ring, isShared, readMasterKey }
+  const reseal = makeResealer(vault)
+  if (ring.keyring().dataKeys.length > 1) {
+    reseal().then(
+      ({ rows, damaged }) => log('resealed', { rows, damaged }),
+      () => log('reseal_failed'),
+    )
+  }
+  return startControl(control, makeOperations(vault, reseal), log)
+}
+
 /** Serves until it is told to end, and then ends in order. */
 export async function serveUntilSignalled(serving: Serving): Promise<void> {
   const { address, ops, sharing, announce, opened } = serving
@@ -61,8 +83,11 @@ export async function serveUntilSignalled(serving: Serving): Promise<void> {
   const stopped = untilSignalled(endingSignals)
   const server = await startServer(deps, address, sharing)
   const opsServer = ops && watch?.listen(ops, server.app)
+  // Of several processes the one that sweeps does what one alone must do.
+  const control = sharing?.sweeps === false ? undefined : administer(serving, deps)
   announce(server.address, opsServer?.address)
   await stopped
+  await control?.stop()
   await server.stop()
   await opsServer?.stop()
   clock.keep()

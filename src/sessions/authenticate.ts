@@ -11,6 +11,7 @@
  * one is opened all the same, whose application is nowhere.
  * @module
  */
+import type { KeyScope } from '../crypto/keyring.ts'
 import type { Grants } from '../rules/access.ts'
 import type { Caller, LoadCaller } from '../rules/caller.ts'
 import { grantsWithin } from '../rules/grants.ts'
@@ -82,12 +83,23 @@ function sealStandIn(deps: SessionDeps): Row {
   return inNoStore(sealSession(deps, record, uniques, 1))
 }
 
+/** One for the keys that stand: what was sealed under those before may not open any more. */
+function makeStandIn(deps: SessionDeps): () => Row {
+  const known = new WeakMap<KeyScope, Row>()
+  return () => {
+    const { installation } = deps.keys
+    const row = known.get(installation) ?? sealStandIn(deps)
+    known.set(installation, row)
+    return row
+  }
+}
+
 export function sessionAuthenticator(deps: SessionDeps): LoadCaller {
-  const standIn = sealStandIn(deps)
+  const standIn = makeStandIn(deps)
   return async (key, nowMs) => {
     const found = await deps.store.find(sessionKeyDigest(deps.keys, key))
     const stands = found !== undefined && !isExpired(found, nowMs)
-    const session = unsealSession(deps.keys, stands ? found : standIn)
+    const session = unsealSession(deps.keys, stands ? found : standIn())
     const value = await callerOf(deps, session)
     const isStanding = stands && isUsable(session.record, nowMs)
     if (!isStanding || value === undefined) return undefined

@@ -70,12 +70,15 @@ export interface Page {
 
 /**
  * One step of a write. The checks are part of it: optimistic concurrency.
- * `require` writes nothing and holds only while that row stands at that version;
+ * `reseal` puts other parts in the place of those of a row whose header stays as it is, its version
+ * too, so that nothing moves for whoever has read it. `require` writes nothing and holds only while
+ * that row stands at that version;
  * `bumpGeneration` ends every cache that is kept under the old generation.
  */
 export type Change =
   | { readonly insert: NewRow }
   | { readonly replace: NewRow; readonly ordinal: number; readonly ifVersion: number }
+  | { readonly reseal: NewRow; readonly ordinal: number }
   | { readonly remove: number; readonly ifVersion?: number }
   | { readonly require: number; readonly ifVersion: number }
   | { readonly bumpGeneration: true }
@@ -110,6 +113,8 @@ export interface Store {
    * @throws ApiError `storage_full` for inserts and replaces while room is short
    */
   write(changes: readonly Change[]): Promise<WriteOutcome>
+  /** Rows from that ordinal on, oldest first, of any kind; what is no row is passed over. */
+  rowsFrom(ordinal: number, limit: number): Promise<readonly Row[]>
   /** Rows whose deadline is at or before `nowMs`, earliest first. */
   due(nowMs: number, limit: number): Promise<readonly Row[]>
   /**

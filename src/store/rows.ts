@@ -247,6 +247,8 @@ export function checkChange(change: Change): void {
   } else if ('replace' in change) {
     checkOrdinal(change.ordinal)
     invariant(change.replace.version === change.ifVersion + 1, 'a replaced row is one version on')
+  } else if ('reseal' in change) {
+    checkOrdinal(change.ordinal)
   } else if ('remove' in change) {
     checkOrdinal(change.remove)
   } else if ('require' in change) {

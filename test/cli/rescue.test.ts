@@ -88,12 +88,21 @@ describe('coffer app create', () => {
     expectFailure(await appCreate(data, '--master-key-file', foreign), 1, /not the one of/)
   })
 
-  test('refuses beside a running server, which goes on', async () => {
+  test('has a running server do it, which knows the new key at once', async () => {
     const data = copyOfMade('running')
-    const socket = join(root, 'running.sock')
+    const socket = join(root, 'running-socket')
     const server = await startCoffer(['serve', '--data', data, '--socket', socket])
-    expectFailure(await appCreate(data), 1, /another coffer runs/)
-    expect(await server.end('SIGTERM')).toBe(0)
+    try {
+      const { exitCode, stdout } = await appCreate(data, '--json')
+      expect(exitCode).toBe(0)
+      const { key } = JSON.parse(stdout) as { key: string }
+      const response = await fetch(requestOf('GET', '/applications/key', { key }), { unix: socket })
+      expect(response.status).toBe(200)
+      expectFailure(await appCreate(data, '--tenant', 'of-nobody'), 1, /no such tenant/)
+    } finally {
+      await server.end('SIGTERM')
+    }
+    expect(await server.stderr).not.toContain('key_')
   })
 })
 

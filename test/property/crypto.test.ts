@@ -73,7 +73,7 @@ const collections: readonly Collection[] = [
   'token',
   'idempotency',
 ]
-const keys = makeKeys(createKeyring(seededBytes(8)))
+const keys = makeKeys(createKeyring(seededBytes(8), 0))
 
 const sealer: fc.Arbitrary<RowSealer> = fc.record({
   scope: fc.constantFrom(keys.tenant('a'), keys.tenant('b'), keys.installation),

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe } from 'bun:test'
 import type { Store } from '../../src/store/contract.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { describePages } from './contract-pages.ts'
+import { describeReseal } from './contract-reseal.ts'
 import { describeWrites } from './contract-writes.ts'
 import type { Subject } from './subject.ts'
 
@@ -35,6 +36,7 @@ export function describeStoreContract(
       },
     }
     describeWrites(subject)
+    describeReseal(subject)
     describePages(subject)
   })
 }

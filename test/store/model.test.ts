@@ -22,7 +22,7 @@ const sketches = fc.record({
 })
 
 const steps = fc.record({
-  kind: fc.constantFrom('insert', 'insert', 'replace', 'remove', 'require', 'bump'),
+  kind: fc.constantFrom('insert', 'insert', 'replace', 'remove', 'reseal', 'require', 'bump'),
   /** Of the rows that stood before the batch, newest first; one too far is absent. */
   pick: fc.nat({ max: 6 }),
   isStale: fc.boolean(),
@@ -44,6 +44,10 @@ function changeOf(model: Model, step: Step): Change {
   if (kind === 'bump') return { bumpGeneration: true }
   if (kind === 'require') return { require: ordinal, ifVersion }
   if (kind === 'remove') return isChecked ? { remove: ordinal, ifVersion } : { remove: ordinal }
+  // Its parts tell it from before.
+  if (kind === 'reseal' && row !== undefined && !isStale) {
+    return { reseal: { ...row, parts: [Uint8Array.of(pick, 9)] }, ordinal }
+  }
   const name = row?.uniques[0] === undefined ? 0 : numberOf(row.uniques[0])
   const uniques = [name, ...sketch.uniques.filter(unique => unique !== name)]
   const version = ifVersion + 1
@@ -88,9 +92,24 @@ const batches = fc.record({
   isReopened: fc.boolean(),
 })
 
+const ordinalOf = (change: Change): number | undefined => {
+  if ('remove' in change) return change.remove
+  return 'ordinal' in change ? change.ordinal : undefined
+}
+
+/** No set may move a row and reseal it. */
+const withoutClash = (changes: readonly Change[]): readonly Change[] =>
+  changes.filter(
+    change =>
+      !('reseal' in change) ||
+      changes.every(
+        other => other === change || 'reseal' in other || ordinalOf(other) !== change.ordinal,
+      ),
+  )
+
 /** All sets of a batch wait for one transaction together; the model takes them one by one. */
 async function runBatch(store: Store, model: Model, sets: readonly Step[][]): Promise<Model> {
-  const changes = sets.map(set => set.map(step => changeOf(model, step)))
+  const changes = sets.map(set => withoutClash(set.map(step => changeOf(model, step))))
   const outcomes = await Promise.all(changes.map(set => store.write(set)))
   let next = model
   for (const [i, set] of changes.entries()) {

@@ -57,7 +57,10 @@ function changeOne(model: Model, change: Change, at: number): Model {
     put(model.nextOrdinal, change.insert)
     return { ...model, rows, nextOrdinal: model.nextOrdinal + 1 }
   }
-  if ('replace' in change) {
+  if ('reseal' in change) {
+    check(change.ordinal, change.reseal.version)
+    rows.set(change.ordinal, change.reseal)
+  } else if ('replace' in change) {
     check(change.ordinal, change.ifVersion)
     put(change.ordinal, change.replace)
   } else if ('remove' in change) {

@@ -74,6 +74,7 @@ export function countWork(deps: Deps): Counted {
         idsHaveEras: keys.idsHaveEras,
         installation: countScope(keys.installation),
         tenant: tenantId => countScope(keys.tenant(tenantId)),
+        adopt: keys.adopt,
       },
     },
     take() {

@@ -20,7 +20,8 @@ const scope: KeyScope = {
   currentKeyNumber: 1,
   recordKey: () => key,
 }
-const terms = tokenTerms({ idsHaveEras: true, installation: scope, tenant: () => scope }, 'tenant')
+const keys = { idsHaveEras: true, installation: scope, tenant: () => scope, adopt: () => {} }
+const terms = tokenTerms(keys, 'tenant')
 
 const uses: Readonly<Record<string, (name: string) => unknown>> = {
   container: name => terms.container(name),

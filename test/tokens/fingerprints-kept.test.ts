@@ -9,7 +9,7 @@ import { expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeKeyring, encodeKeyring, type Keyring } from '../../src/crypto/keyring.ts'
-import { keyringUnique, keyringSealer } from '../../src/vault.ts'
+import { keyringUnique, keyringSealer } from '../../src/keyring/ring.ts'
 import { unsealRow, sealRow } from '../../src/records/rows.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { masterKeyOf, openTestVault, reopenTestVault, type TestVault } from '../support/vault.ts'
@@ -59,7 +59,7 @@ const addDataKey = ({ dataKeys, ...rest }: Keyring): Keyring => ({
   ...rest,
   dataKeys: [
     ...dataKeys.map(entry => ({ ...entry, state: 'readable' as const })),
-    { number: dataKeys.length + 1, state: 'current', key: seededBytes(9)(32) },
+    { number: dataKeys.length + 1, state: 'current', madeMs: 0, key: seededBytes(9)(32) },
   ],
 })
 

@@ -1,23 +1,47 @@
 /**
- * Commands about applications.
+ * Commands about applications and sessions.
  * @module
  */
 import type { Command } from 'commander'
 import { createApp, type AppCreateOptions } from '../app-create.ts'
+import {
+  deleteApp,
+  listApps,
+  regenerateApp,
+  showSessions,
+  stopSession,
+  type TenantOptions,
+} from '../applications.ts'
 import { dataOption, masterKeyOption } from './options.ts'
 
-export function addAppCommands(program: Command): void {
-  program
-    .command('app')
-    .description('manage applications without a key')
-    .command('create')
-    .description(
-      'make a management application, and print its key once; the server must be stopped',
-    )
+const withTenant = (command: Command, description: string): Command =>
+  command
+    .description(description)
     .addOption(dataOption())
     .addOption(masterKeyOption())
-    .option('--name <name>', 'what to call it', 'Made on the command line')
     .option('--tenant <id>', 'whose it is, where there are several tenants')
     .option('--json', 'print one line of JSON')
+
+export function addAppCommands(program: Command): void {
+  const app = program.command('app').description('manage applications without a key')
+  withTenant(app.command('create'), 'make a management application, and print its key once')
+    .option('--name <name>', 'what to call it', 'Made on the command line')
     .action((options: AppCreateOptions) => createApp(options))
+  withTenant(app.command('list'), 'the applications of a tenant, newest first').action(
+    (options: TenantOptions) => listApps(options),
+  )
+  withTenant(
+    app.command('regenerate <id>'),
+    'give an application another key, print it once, and end its others',
+  ).action((id: string, options: TenantOptions) => regenerateApp(id, options))
+  withTenant(app.command('delete <id>'), 'delete an application, and end its sessions').action(
+    (id: string, options: TenantOptions) => deleteApp(id, options),
+  )
+  const session = program.command('session').description('look at sessions, and end them')
+  withTenant(session.command('list'), 'the sessions of a tenant, newest first').action(
+    (options: TenantOptions) => showSessions(options),
+  )
+  withTenant(session.command('end <id>'), 'end a session before its time').action(
+    (id: string, options: TenantOptions) => stopSession(id, options),
+  )
 }

@@ -30,6 +30,7 @@ import {
   type Reserve,
 } from './write/write-group.ts'
 import { checkIntegrity, type Finding } from './inspect/integrity.ts'
+import { scrub } from './inspect/scrub.ts'
 import { readDue, readPage } from './index/query.ts'
 import { prepareChanges } from './write/changes.ts'
 import { commit, makeCommitQueue, type CommitGroup, type CommitQueue } from './write/commit.ts'
@@ -45,6 +46,8 @@ interface CommitterOptions {
    */
   readonly openOwnReserve: () => Reserve
   readonly fold: FoldSizes
+  /** Run within the next transaction, while nobody else writes to the file. */
+  readonly tasks: (() => void)[]
 }
 
 interface Committer {
@@ -60,7 +63,7 @@ interface Committer {
 function makeCommitter(
   environment: IndexedEnvironment,
   counts: ChunkCounts,
-  { openOwnReserve, fold }: CommitterOptions,
+  { openOwnReserve, fold, tasks }: CommitterOptions,
 ): Committer {
   let reserve: Reserve | undefined
   let state: State | undefined
@@ -69,6 +72,7 @@ function makeCommitter(
     const own = (reserve ??= openOwnReserve())
     const written = await commit(environment, () => {
       const sets = take()
+      for (const task of tasks.splice(0)) task()
       return writeGroup(environment, counts, sets, { roomBytes: own.fill(), fold })
     })
     // As the answers that follow promise: every read from here on sees this commit.
@@ -90,9 +94,14 @@ function makeCommitter(
   }
 }
 
-interface WriterOptions extends CommitterOptions {
+interface WriterOptions extends Omit<CommitterOptions, 'tasks'> {
   readonly onFailure: ((cause: unknown) => void) | undefined
   readonly processes: number
+}
+
+interface Writer extends CommitQueue {
+  /** Runs a task while nobody else writes to the file. */
+  readonly alone: (task: () => void) => Promise<void>
 }
 
 /** The commit queue of a store; a fold that has begun goes on while nobody writes. */
@@ -100,8 +109,9 @@ function openWriter(
   environment: IndexedEnvironment,
   counts: ChunkCounts,
   options: WriterOptions,
-): CommitQueue {
-  const committer = makeCommitter(environment, counts, options)
+): Writer {
+  const tasks: (() => void)[] = []
+  const committer = makeCommitter(environment, counts, { ...options, tasks })
   let timer: ReturnType<typeof setTimeout> | undefined
   const foldOn = (): void => {
     timer = undefined
@@ -116,6 +126,10 @@ function openWriter(
   const queue = makeCommitQueue(commitGroup, options.onFailure, options.processes)
   return {
     ...queue,
+    async alone(task) {
+      tasks.push(task)
+      await queue.submit([])
+    },
     async close() {
       await queue.close()
       clearTimeout(timer)
@@ -161,6 +175,11 @@ export interface LmdbOptions {
 export interface LmdbStore extends Store {
   /** Walks the whole store and blocks meanwhile; empty when rows and indexes agree. */
   integrity(): Promise<readonly Finding[]>
+  /**
+   * Overwrites values that stand no more wherever they were left in the file; looks once.
+   * @returns how many pieces of them were found
+   */
+  scrub(sealed: readonly Uint8Array[]): Promise<number>
   /** How far rows are folded, for whoever measures or waits. */
   state(): State
   /** All rows, oldest first; for a walk in one go. What is no row, `integrity` finds. */
@@ -192,6 +211,12 @@ async function openIndexed(path: string, firstOrdinal: number): Promise<IndexedE
     await environment.root.close()
     throw error
   }
+}
+
+/** After a failed commit the engine never lets go of its writer (hardening L10). */
+async function closeAll(writer: Writer, { root }: IndexedEnvironment): Promise<void> {
+  await writer.close()
+  if (!writer.isHalted()) await root.close()
 }
 
 /**
@@ -236,11 +261,7 @@ export async function openLmdbStore({
   const newest = makeFollower(environment, onDamage)
   const follow = <T>(look: (state: State) => T): T => read(() => look(newest()))
 
-  // After a failed commit the engine never lets go of its writer (hardening L10).
-  const close = async (): Promise<void> => {
-    await writer.close()
-    if (!writer.isHalted()) await root.close()
-  }
+  const close = (): Promise<void> => closeAll(writer, environment)
 
   return {
     find: unique => {
@@ -256,12 +277,15 @@ export async function openLmdbStore({
       assertSpace(changes)
       return writer.submit(prepareChanges(changes))
     },
+    rowsFrom: async (ordinal, limit) =>
+      read(() => readEveryRow(environment, ordinal).take(limit).toArray()),
     due: async (nowMs, limit) => {
       checkDue(nowMs, limit)
       return follow(() => readDue(environment, nowMs, limit))
     },
     generation: () => read(() => readState(environment).generation),
     era: () => eraOf(environment.tail.state?.nextOrdinal ?? firstOrdinal),
+    scrub: sealed => scrub(path, sealed, writer.alone),
     integrity: async () => follow(state => checkIntegrity(environment, state)),
     state: () => read(() => readState(environment)),
     everyRow: () => read(() => readEveryRow(environment)),

@@ -43,6 +43,8 @@ const layers: readonly Layer[] = [
     paths: [
       'src/coffer.ts',
       'src/vault.ts',
+      'src/keyring',
+      'src/administration',
       'src/verify.ts',
       'src/upkeep.ts',
       'src/expiry.ts',

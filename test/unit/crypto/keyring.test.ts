@@ -11,7 +11,8 @@ import {
 } from '../../../src/crypto/keyring.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
-const keyringOf = (seed: number) => createKeyring(seededBytes(seed))
+const key0 = new Uint8Array(32)
+const keyringOf = (seed: number) => createKeyring(seededBytes(seed), 0)
 
 describe('the keyring', () => {
   test('is the same after encoding and decoding', () => {
@@ -23,11 +24,39 @@ describe('the keyring', () => {
 
   test('of a vault of before stays without eras, by its first byte', () => {
     const older = encodeKeyring({ ...keyringOf(1), idsHaveEras: false })
-    expect([older[0], encodeKeyring(keyringOf(1))[0]]).toEqual([1, 2])
     const decoded = decodeKeyring(Buffer.from(older))
     expect(decoded.idsHaveEras).toBe(false)
     expect(makeKeys(decoded).idsHaveEras).toBe(false)
     expect(encodeKeyring(decoded)).toEqual(older)
+  })
+
+  test.each([
+    [1, false],
+    [2, true],
+  ] as const)('of version %p is read, with when its keys were made as unknown', (version, eras) => {
+    const key = (fill: number) => Buffer.alloc(32, fill)
+    const layout = [[version], key(7), key(8), [1], [0, 0, 0, 5], [0], key(9)]
+    const older = Buffer.concat(layout.map(bytes => Buffer.from(bytes)))
+    const decoded = decodeKeyring(Buffer.from(older))
+    expect(decoded).toEqual({
+      idsHaveEras: eras,
+      dataKeys: [{ number: 5, state: 'current', madeMs: 0, key: key(9) }],
+      indexKey: key(7),
+      fingerprintKey: key(8),
+      replaced: [],
+    })
+    expect(() => decodeKeyring(Buffer.concat([older, Buffer.alloc(1)]))).toThrow('layout')
+  })
+
+  test('keeps when its keys were made, and the keyrings before', () => {
+    const [first] = keyringOf(1).dataKeys
+    const dataKeys = [
+      { number: 1, state: 'current' as const, madeMs: 2 ** 41, key: first?.key ?? key0 },
+    ]
+    const replaced = [Buffer.from('ab'), Buffer.alloc(0), Buffer.alloc(900, 7)]
+    const decoded = decodeKeyring(encodeKeyring({ ...keyringOf(1), dataKeys, replaced }))
+    expect(decoded.dataKeys[0]?.madeMs).toBe(2 ** 41)
+    expect(decoded.replaced.map(each => Buffer.from(each))).toEqual(replaced)
   })
 
   test('refuses another length, version, state and number of current keys', () => {
@@ -46,7 +75,7 @@ describe('the keyring', () => {
     expect(() => decodeKeyring(Buffer.concat([encoded, encoded]))).toThrow('layout')
     expect(() => decodeKeyring(changed(countAt, 0))).toThrow('layout')
     expect(() => decodeKeyring(changed(countAt, 2))).toThrow('layout')
-    for (const version of [0, 3, 9]) {
+    for (const version of [0, 4, 9]) {
       expect(() => decodeKeyring(changed(0, version))).toThrow('layout')
     }
     expect(() => decodeKeyring(changed(stateAt, 7))).toThrow('unknown state')
@@ -84,9 +113,8 @@ describe('key scopes', () => {
     const scope = makeKeys({
       ...others,
       dataKeys: [
-        { number: 1, state: 'readable', key: first ?? key(1) },
-        { number: 2, state: 'retired', key: key(2) },
-        { number: 3, state: 'current', key: key(3) },
+        { number: 1, state: 'readable', madeMs: 0, key: first ?? key(1) },
+        { number: 3, state: 'current', madeMs: 0, key: key(3) },
       ],
     }).tenant('a')
     expect(scope.currentKeyNumber).toBe(3)

@@ -6,7 +6,7 @@ import { storedRow } from '../../../src/store/rows.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const randomBytes = seededBytes(5)
-const keys = makeKeys(createKeyring(randomBytes))
+const keys = makeKeys(createKeyring(randomBytes, 0))
 const header = { uniques: [randomBytes(32)], terms: [randomBytes(16)], deadlineMs: 5_000 }
 const tenants = jsonRecord<{ name: string }>('tenant')
 const record = { name: 'Älter' }
@@ -25,7 +25,7 @@ describe('a record as sealed JSON', () => {
   })
 
   test('opens in no other collection, installation or version', () => {
-    const others = makeKeys(createKeyring(randomBytes))
+    const others = makeKeys(createKeyring(randomBytes, 0))
     expect(() => jsonRecord('session').open(keys, storedRow(1, row))).toThrow()
     expect(() => tenants.open(others, storedRow(1, row))).toThrow()
     expect(() => tenants.open(keys, storedRow(1, { ...row, version: 3 }))).toThrow()

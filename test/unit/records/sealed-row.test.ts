@@ -7,7 +7,7 @@ import type { NewRow } from '../../../src/store/contract.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const random = seededBytes(3)
-const keys = makeKeys(createKeyring(random))
+const keys = makeKeys(createKeyring(random, 0))
 const sealer: RowSealer = { scope: keys.tenant('a'), collection: 'token' }
 const header = { uniques: [random(32)], terms: [random(16), random(16)], deadlineMs: 5_000 }
 const values = [utf8('the record'), utf8('the data')]

@@ -6,7 +6,7 @@ import { isUuid } from '../../../src/rules/token-ids.ts'
 import { defaultTokenId, tokenUnique } from '../../../src/tokens/id.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
-const keyring = createKeyring(seededBytes(1))
+const keyring = createKeyring(seededBytes(1), 0)
 const keys = makeKeys(keyring)
 const older = makeKeys({ ...keyring, idsHaveEras: false })
 const tenant = 'a'
@@ -89,7 +89,7 @@ describe('an id that nobody chose', () => {
     expect(uniques.size).toBe(32)
     expect(uniques.has(uniqueOf(id))).toBe(false)
     expect(uniqueOf(id, keys, 'b')).not.toBe(uniqueOf(id))
-    expect(uniqueOf(id, makeKeys(createKeyring(seededBytes(3))))).not.toBe(uniqueOf(id))
+    expect(uniqueOf(id, makeKeys(createKeyring(seededBytes(3), 0)))).not.toBe(uniqueOf(id))
   })
 })
 

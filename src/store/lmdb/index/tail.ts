@@ -313,9 +313,9 @@ export function findRow(
   return row
 }
 
-/** All rows in the order of their ordinals; what is no row is passed over. */
-export function* readEveryRow({ rows }: Environment): Generator<Row> {
-  for (const { key, value } of rows.getRange()) {
+/** All rows from an ordinal on, in their order; what is no row is passed over. */
+export function* readEveryRow({ rows }: Environment, from = 0): Generator<Row> {
+  for (const { key, value } of rows.getRange({ start: encodeRowKey(from) })) {
     const row = attempt(() => decodeRow(value, decodeRowKey(key)))
     if (row !== undefined) yield row
   }

@@ -65,6 +65,8 @@ interface SetDraft {
   nextOrdinal: number
   generation: number
   readonly moves: Map<number, RowMove>
+  /** Rows that get other parts and are what they were in everything else. */
+  readonly resealed: Map<number, PreparedRow>
   readonly holdings: Map<string, Holding>
   /** Of the inserted and replaced rows, in the order of their changes. */
   readonly ordinals: number[]
@@ -88,6 +90,7 @@ const makeSetDraft = (group: GroupDraft): SetDraft => ({
   nextOrdinal: group.nextOrdinal,
   generation: group.generation,
   moves: new Map(),
+  resealed: new Map(),
   holdings: new Map(),
   ordinals: [],
 })
@@ -150,6 +153,7 @@ export type PreparedChange =
       readonly ordinal: number
       readonly ifVersion: number
     }
+  | { readonly kind: 'reseal'; readonly row: PreparedRow; readonly ordinal: number }
   | { readonly kind: 'remove'; readonly ordinal: number; readonly ifVersion: number | undefined }
   | { readonly kind: 'require'; readonly ordinal: number; readonly ifVersion: number }
   | { readonly kind: 'bump' }
@@ -166,6 +170,9 @@ function prepareChange(change: Change): PreparedChange {
   if ('replace' in change) {
     const { ordinal, ifVersion } = change
     return { kind: 'replace', row: prepareRow(change.replace), ordinal, ifVersion }
+  }
+  if ('reseal' in change) {
+    return { kind: 'reseal', row: prepareRow(change.reseal), ordinal: change.ordinal }
   }
   if ('remove' in change) {
     return { kind: 'remove', ordinal: change.remove, ifVersion: change.ifVersion }
@@ -236,6 +243,23 @@ function replaceRow(
   draft.ordinals.push(ordinal)
 }
 
+const hasHeaderOf = (a: KeyedRow, b: KeyedRow): boolean =>
+  a.row.deadlineMs === b.row.deadlineMs &&
+  a.uniqueKeys.join() === b.uniqueKeys.join() &&
+  a.termKeys.join() === b.termKeys.join()
+
+function resealRow(
+  draft: SetDraft,
+  { row, ordinal }: Extract<PreparedChange, { kind: 'reseal' }>,
+  at: number,
+): Refused | void {
+  invariant(!draft.moves.has(ordinal), 'a row is not moved and resealed at once')
+  const current = rowAt(draft, ordinal, row.row.version)
+  if (current === undefined) return versionMoved(at)
+  invariant(hasHeaderOf(current, row), 'a resealed row has the header that it had')
+  draft.resealed.set(ordinal, row)
+}
+
 function removeRow(
   draft: SetDraft,
   { ordinal, ifVersion }: Extract<PreparedChange, { kind: 'remove' }>,
@@ -252,6 +276,8 @@ function applyChange(draft: SetDraft, change: PreparedChange, at: number): Refus
       return insertRow(draft, change.row, at)
     case 'replace':
       return replaceRow(draft, change, at)
+    case 'reseal':
+      return resealRow(draft, change, at)
     case 'remove':
       return removeRow(draft, change, at)
     case 'require':
@@ -273,7 +299,8 @@ function freeUniques({ freed, state }: GroupDraft, ordinal: number, from: KeyedR
 }
 
 /** Hands the effects of an accepted set to its group. Reads all before it changes anything. */
-function joinGroup({ group, moves, holdings, nextOrdinal, generation }: SetDraft): void {
+function joinGroup(draft: SetDraft): void {
+  const { group, moves, resealed, holdings, nextOrdinal, generation } = draft
   const postings = [...moves].flatMap(([ordinal, { from, to }]) => [
     ...termPostings(group.terms, group.state, ordinal, from, to),
     ...deadlinePostings(group.deadlines, ordinal, from, to),
@@ -283,6 +310,7 @@ function joinGroup({ group, moves, holdings, nextOrdinal, generation }: SetDraft
     if (from !== undefined) freeUniques(group, ordinal, from)
     group.rows.set(ordinal, to)
   }
+  for (const [ordinal, row] of resealed) group.rows.set(ordinal, row)
   for (const [key, holding] of holdings) group.holdings.set(key, holding)
   group.nextOrdinal = nextOrdinal
   group.generation = generation

@@ -57,7 +57,8 @@ export const freeBytesAt =
 
 const storageFull = () => new ApiError('storage_full', 'The storage is full. Reading goes on.')
 
-const addsBytes = (change: Change): boolean => 'insert' in change || 'replace' in change
+const addsBytes = (change: Change): boolean =>
+  'insert' in change || 'replace' in change || 'reseal' in change
 
 /** @returns a check of one write: throws ApiError `storage_full` when it adds and room is short */
 export function makeSpaceGuard(freeBytes: FreeBytes): (changes: readonly Change[]) => void {
@@ -74,7 +75,8 @@ export function makeSpaceGuard(freeBytes: FreeBytes): (changes: readonly Change[
   }
 }
 
-const growsStore = ({ kind }: PreparedChange): boolean => kind === 'insert' || kind === 'replace'
+const growsStore = ({ kind }: PreparedChange): boolean =>
+  kind === 'insert' || kind === 'replace' || kind === 'reseal'
 
 /**
  * Why a set of changes may not be committed; `undefined` when it may.

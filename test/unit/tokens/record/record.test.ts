@@ -8,7 +8,7 @@ import { sealToken, type TokenContents, type TokenRecord } from '../../../../src
 import { seededBytes } from '../../../support/seeded.ts'
 
 const randomBytes = seededBytes(1)
-const deps = { keys: makeKeys(createKeyring(randomBytes)), randomBytes }
+const deps = { keys: makeKeys(createKeyring(randomBytes, 0)), randomBytes }
 
 const record: TokenRecord = {
   id: '00000000-0000-4000-8000-000000000000',

@@ -1,0 +1,108 @@
+/**
+ * Operations on the keys of a vault.
+ * @module
+ */
+import { Type } from '@sinclair/typebox'
+import { ApiError } from '../errors.ts'
+import { countByKey, resealAll, type Resealed } from '../keyring/reseal.ts'
+import { rekey, retire, rotate } from '../keyring/rotation.ts'
+import { printInstantUtc } from '../rules/instants.ts'
+import {
+  operation,
+  type Administered,
+  type Facts,
+  type Operations,
+  type Tell,
+} from './operation.ts'
+
+/** Of a file and not the key: texts cannot be wiped. */
+const rekeyed = Type.Object({ path: Type.String() }, { additionalProperties: false })
+const nothing = Type.Object({}, { additionalProperties: false })
+
+/** 0 is of an older version, which noted none. */
+const madeAt = (madeMs: number): string | null => (madeMs === 0 ? null : printInstantUtc(madeMs))
+
+async function statusOf({ ring, store }: Administered): Promise<Facts> {
+  ring.refresh()
+  const counts = await countByKey(store)
+  const { dataKeys, replaced } = ring.keyring()
+  return {
+    master_key: ring.masterNumber(),
+    keys: dataKeys.map(({ number, state, madeMs }) => ({
+      number,
+      state,
+      made_at: madeAt(madeMs),
+      rows: counts.get(number) ?? 0,
+    })),
+    // The last one holds no key that is gone.
+    keyrings_to_scrub: Math.max(0, replaced.length - 1),
+  }
+}
+
+/** Said in the receipt, since who reads it may rely on it. */
+const notCovered =
+  'Backups and copies from before hold these keys under the master key of their time: ' +
+  'only their end, or the end of that master key, ends that.'
+
+async function retireOlder({ deps, ring, store }: Administered): Promise<Facts> {
+  const { now, randomBytes } = deps
+  const { retired, rows, isScrubbed } = await retire({ now, randomBytes, ring, store })
+  return {
+    retired_at: printInstantUtc(now()),
+    keys: retired.map(({ number, madeMs }) => ({ number, made_at: madeAt(madeMs) })),
+    rows_looked_at: rows,
+    rows_left: 0,
+    scrubbed: isScrubbed,
+    not_covered: notCovered,
+  }
+}
+
+/** Seals anew what is under an older key; one at a time in a process, whoever asks. */
+export type Resealer = (tell?: Tell) => Promise<Resealed>
+
+export function makeResealer({ deps, store }: Administered): Resealer {
+  let running: Promise<Resealed> | undefined
+  const listeners = new Set<Tell>()
+  let seen = 0
+  const start = (): Promise<Resealed> => {
+    seen = 0
+    return resealAll(deps, count => {
+      seen += count
+      const total = store.state().nextOrdinal
+      for (const tell of listeners) tell({ rows: Math.min(seen, total), of: total })
+    }).finally(() => {
+      running = undefined
+    })
+  }
+  return async tell => {
+    if (tell !== undefined) listeners.add(tell)
+    try {
+      return await (running ??= start())
+    } finally {
+      if (tell !== undefined) listeners.delete(tell)
+    }
+  }
+}
+
+export const keyOperations = (vault: Administered, reseal: Resealer): Operations => {
+  const { deps, ring, store, isShared, readMasterKey } = vault
+  return {
+    'keys-status': operation(nothing, () => statusOf(vault)),
+    'keys-rotate': operation(nothing, async (_, tell) => {
+      const number = await rotate({ ...deps, ring, store })
+      const { rows, damaged } = await reseal(tell)
+      return { key: number, rows_resealed: rows, rows_damaged: damaged }
+    }),
+    'keys-rekey': operation(rekeyed, async ({ path }) => {
+      if (isShared) throw new ApiError('conflict', 'workers cannot follow: stop the server first')
+      const masterKey = readMasterKey(path)
+      try {
+        const isScrubbed = await rekey({ ...deps, ring, store }, masterKey)
+        return { master_key: ring.masterNumber(), scrubbed: isScrubbed }
+      } finally {
+        masterKey.fill(0)
+      }
+    }),
+    'keys-retire': operation(nothing, () => retireOlder(vault)),
+  }
+}

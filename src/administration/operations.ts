@@ -1,0 +1,14 @@
+/**
+ * All that whoever runs a vault may have it do, by name.
+ * @module
+ */
+import { applicationOperations } from './applications.ts'
+import { keyOperations, type Resealer } from './keys.ts'
+import type { Administered, Operations } from './operation.ts'
+import { sessionOperations } from './sessions.ts'
+
+export const makeOperations = (vault: Administered, reseal: Resealer): Operations => ({
+  ...applicationOperations(vault),
+  ...sessionOperations(vault),
+  ...keyOperations(vault, reseal),
+})

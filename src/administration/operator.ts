@@ -1,0 +1,68 @@
+/**
+ * The operator: whoever has the data folder and acts on its applications and sessions.
+ *
+ * It may do what a management application may that holds every permission, and what it does is
+ * checked by the same rules. It has no application: what it changes names the nil UUID.
+ * @module
+ */
+import type { Deps } from '../deps.ts'
+import { ApiError } from '../errors.ts'
+import { tenantsMax, writeAttemptsMax } from '../limits.ts'
+import { changedByOthers, CredentialMoved } from '../records/rows.ts'
+import type { Caller } from '../rules/caller.ts'
+import { mayHold, permissions } from '../rules/permissions.ts'
+import { listTenants, tenantUnique } from '../tenants/record.ts'
+
+/** RFC 9562 section 5.9. */
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+const noTenant = () => new ApiError('not_found', 'there is no such tenant: see what init printed')
+
+/**
+ * @param asked may be left out where there is one tenant alone
+ * @throws ApiError `not_found`, `conflict` where there are several
+ */
+async function tenantOf(
+  { store, keys }: Pick<Deps, 'store' | 'keys'>,
+  asked: string | undefined,
+): Promise<string> {
+  const ids = (await listTenants(store, keys, tenantsMax)).map(({ id }) => id)
+  const [only] = asked === undefined ? ids : ids.filter(id => id === asked)
+  if (only === undefined) throw noTenant()
+  if (asked !== undefined || ids.length === 1) return only
+  throw new ApiError('conflict', 'there are several tenants: choose one with --tenant')
+}
+
+/** What it does holds while the tenant stands as it was read. */
+async function operatorOf({ store, keys }: Deps, tenantId: string): Promise<Caller> {
+  const row = await store.find(tenantUnique(keys, tenantId))
+  if (row === undefined) throw noTenant()
+  const all = permissions.filter(permission => mayHold('management', permission))
+  return {
+    tenantId,
+    applicationId: nobody,
+    type: 'management',
+    grants: { permissions: all, rules: [] },
+    expiresAtMs: undefined,
+    credential: { ordinal: row.ordinal, version: row.version },
+    restsOn: [],
+    keyNumber: 0,
+  }
+}
+
+/** Does something as the operator of a tenant, again where the tenant moved meanwhile. */
+export async function asOperator<T>(
+  deps: Deps,
+  tenant: string | undefined,
+  act: (caller: Caller) => Promise<T>,
+): Promise<T> {
+  const tenantId = await tenantOf(deps, tenant)
+  for (let count = 0; count < writeAttemptsMax; count += 1) {
+    try {
+      return await act(await operatorOf(deps, tenantId))
+    } catch (error) {
+      if (!(error instanceof CredentialMoved)) throw error
+    }
+  }
+  throw changedByOthers()
+}

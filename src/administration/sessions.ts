@@ -1,0 +1,37 @@
+/**
+ * Operations on sessions, beside their routes.
+ * @module
+ */
+import { Type } from '@sinclair/typebox'
+import { findLiveApplication } from '../applications/authenticate.ts'
+import { pageSizeMax } from '../limits.ts'
+import { listSessions } from '../sessions/list.ts'
+import { endSession } from '../sessions/service.ts'
+import { operation, type Administered, type Facts, type Operations } from './operation.ts'
+import { asOperator } from './operator.ts'
+
+const tenant = Type.Optional(Type.String())
+
+export const sessionOperations = ({ deps: plain }: Administered): Operations => {
+  const deps = { ...plain, findApplication: findLiveApplication.bind(undefined, plain) }
+  return {
+    'session-list': operation(Type.Object({ tenant }), ({ tenant: asked }) =>
+      asOperator(deps, asked, async caller => {
+        const sessions: Facts[] = []
+        for (let start = ''; ;) {
+          const walk = { start, at: 'start', size: pageSizeMax }
+          const { items, next } = await listSessions(deps, caller, walk)
+          sessions.push(...items.map(item => JSON.parse(item) as Facts))
+          if (next === undefined) return { sessions }
+          start = next
+        }
+      }),
+    ),
+    'session-end': operation(Type.Object({ tenant, id: Type.String() }), ({ tenant: asked, id }) =>
+      asOperator(deps, asked, async caller => {
+        await endSession(deps, caller, id)
+        return { session_id: id, ended: true }
+      }),
+    ),
+  }
+}

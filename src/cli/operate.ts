@@ -1,0 +1,60 @@
+/**
+ * Operations from the command line: by the process that serves the folder, or by this one where
+ * nobody does.
+ * @module
+ */
+import { makeResealer } from '../administration/keys.ts'
+import { makeOperations } from '../administration/operations.ts'
+import type { Facts, Tell } from '../administration/operation.ts'
+import { ApiError, invariant } from '../errors.ts'
+import { clockStartHoldMs } from '../limits.ts'
+import { openClockFile } from '../serve/clock-file.ts'
+import { callControl } from '../serve/control.ts'
+import { controlOf, openDataFolder, type FolderOptions } from '../serve/data-folder.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { readMasterKey } from '../serve/master-key.ts'
+import { endAfterFailure, logToStderr } from '../serve/system.ts'
+import { makeDeps } from '../serve/vault-process.ts'
+import { defaultSettings } from '../settings.ts'
+
+async function operateHere(
+  options: FolderOptions,
+  name: string,
+  input: Facts,
+  tell: Tell,
+): Promise<Facts> {
+  const opened = await openDataFolder(options, { onFailure: endAfterFailure })
+  const { store, ring, clockFile } = opened
+  const mark = openClockFile(clockFile)
+  const { deps, clock } = makeDeps({
+    opened,
+    mark,
+    startHoldMs: clockStartHoldMs,
+    settings: defaultSettings,
+    log: logToStderr,
+  })
+  try {
+    const vault = { deps, store, ring, isShared: false, readMasterKey }
+    const operation = makeOperations(vault, makeResealer(vault))[name]
+    invariant(operation !== undefined, 'a command names an operation that there is')
+    return await operation(input, tell)
+  } catch (error) {
+    throw error instanceof ApiError ? new CommandFailure(error.message) : error
+  } finally {
+    ring.close()
+    await store.close()
+    clock.keep()
+  }
+}
+
+/** @throws CommandFailure */
+export async function operate(
+  { data, masterKeyFile }: FolderOptions,
+  name: string,
+  input: Facts,
+  tell: Tell = () => {},
+): Promise<Facts> {
+  const folder = { data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) }
+  const told = await callControl(controlOf(data), name, input, tell)
+  return told ?? operateHere(folder, name, input, tell)
+}

@@ -1,0 +1,187 @@
+/**
+ * The keyring as a running process has it: opened, followed when another process changes it, and
+ * changed itself.
+ *
+ * It is a row like any other, found by a fixed digest and sealed under a key that is derived from
+ * the master key. That key stays in locked memory while the ring is open; the master key does not.
+ * Source: docs/decisions.md, "Keys".
+ * @module
+ */
+import { createHash } from 'node:crypto'
+import {
+  decodeKeyring,
+  deriveKey,
+  encodeKeyring,
+  makeKeys,
+  secretBytesOf,
+  type Keyring,
+  type KeyScope,
+  type Keys,
+} from '../crypto/keyring.ts'
+import { primitives } from '../crypto/primitives.ts'
+import { keyNumberOf } from '../crypto/seal.ts'
+import { ApiError } from '../errors.ts'
+import { replacedKeyringsMax, writeAttemptsMax } from '../limits.ts'
+import { changedByOthers, sealRow, unsealRow, type RowSealer } from '../records/rows.ts'
+import type { Change, Row, Store } from '../store/contract.ts'
+
+const keyringScopeName = 'keyring'
+/** Where the keyring is found, in every store. */
+export const keyringUnique = createHash('sha256').update('coffer/1/keyring').digest()
+
+/** Whether it is the row that the keys are opened from. */
+export const isKeyringRow = ({ uniques: [unique] }: Row): boolean =>
+  unique !== undefined && keyringUnique.equals(unique)
+
+/**
+ * A scope with one key, for the one value that no data key may seal.
+ * @param masterNumber how often the master key was replaced; any is read, since it is not secret
+ */
+function masterScope(masterKey: Uint8Array, masterNumber: number): KeyScope {
+  const wrappingKey = primitives.keep(deriveKey(masterKey, 'keyring', keyringScopeName))
+  return {
+    name: keyringScopeName,
+    indexKey: wrappingKey,
+    fingerprintKey: wrappingKey,
+    cursorKey: wrappingKey,
+    currentKeyNumber: masterNumber,
+    recordKey: () => wrappingKey,
+  }
+}
+
+/** What seals the keyring. Its key is as good as the master key: `wipeSealer` ends it. */
+export const keyringSealer = (masterKey: Uint8Array, masterNumber = 0): RowSealer => ({
+  scope: masterScope(masterKey, masterNumber),
+  collection: 'keyring',
+})
+
+export const wipeSealer = ({ scope }: RowSealer): void => void scope.recordKey(0).fill(0)
+
+/** The number of the master key that a keyring is sealed under. */
+const masterNumberOf = ({ parts: [head] }: Pick<Row, 'parts'>): number =>
+  head === undefined ? 0 : keyNumberOf(head)
+
+function openRow(sealer: RowSealer, row: Row): Keyring {
+  const encoded = unsealRow(sealer, row).value(0)
+  try {
+    return decodeKeyring(encoded)
+  } finally {
+    encoded.fill(0)
+  }
+}
+
+export interface Ring {
+  /** Those of the newest keyring that this process has seen. */
+  readonly keys: Keys
+  /** As of now. */
+  readonly keyring: () => Keyring
+  readonly masterNumber: () => number
+  /** Holds while what was sealed last is sealed under the newest keyring. */
+  readonly fence: () => Change
+  /** Reads the keyring again. @throws ApiError `storage_corrupt` */
+  readonly refresh: () => void
+  /**
+   * Puts another keyring in the place of this one, whose sealed bytes it remembers.
+   * @param sealed by what it is sealed from now on, where that is to be another key
+   * @throws ApiError `conflict` where others are always faster
+   */
+  readonly change: (
+    randomBytes: (count: number) => Uint8Array,
+    make: (keyring: Keyring) => Keyring,
+    sealed?: (masterNumber: number) => RowSealer,
+  ) => Promise<void>
+  /** Wipes what opens the keyring; the keys stay. */
+  readonly close: () => void
+}
+
+/** Encrypted, each byte stands where it stood: what holds no key need not be remembered. */
+const sealedBytes = (keyring: Keyring, { parts: [head, value] }: Row): Uint8Array =>
+  head === undefined || value === undefined
+    ? new Uint8Array()
+    : Buffer.concat([head, value.subarray(0, secretBytesOf(keyring))])
+
+/** @throws ApiError `conflict` where so many are remembered that none fits */
+function rememberIn(next: Keyring, before: Keyring, row: Row): Keyring {
+  if (next.replaced.length >= replacedKeyringsMax) {
+    throw new ApiError('conflict', 'keyrings of before are still in the files: run keys retire')
+  }
+  return { ...next, replaced: [...next.replaced, sealedBytes(before, row)] }
+}
+
+/**
+ * @param sealer ended by `close`
+ * @throws ApiError `storage_corrupt` when it does not open
+ */
+function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
+  let [sealer, row] = [firstSealer, first]
+  let keyring = openRow(sealer, row)
+  const keys = makeKeys(keyring, () => refresh())
+
+  function take(next: Row): void {
+    if (next.version === row.version) return
+    keyring = openRow(sealer, next)
+    row = next
+    keys.adopt(keyring)
+  }
+
+  function refresh(): void {
+    const found = store.find(keyringUnique)
+    // An engine that waits is read before keys are asked for.
+    if (found === undefined || found instanceof Promise) return
+    take(found)
+  }
+
+  /** @returns whether it landed */
+  async function put(
+    next: Keyring,
+    by: RowSealer,
+    randomBytes: (count: number) => Uint8Array,
+  ): Promise<boolean> {
+    const { uniques, terms, version, ordinal } = row
+    const encoded = encodeKeyring(rememberIn(next, keyring, row))
+    const sealed = sealRow(by, randomBytes, { uniques, terms }, version + 1, [encoded])
+    encoded.fill(0)
+    const outcome = await store.write([
+      { replace: sealed, ordinal, ifVersion: version },
+      { bumpGeneration: true },
+    ])
+    return outcome.ok
+  }
+
+  return {
+    keys,
+    keyring: () => keyring,
+    masterNumber: () => masterNumberOf(row),
+    fence: () => ({ require: row.ordinal, ifVersion: row.version }),
+    refresh,
+    async change(randomBytes, make, sealed) {
+      for (let count = 0; count < writeAttemptsMax; count += 1) {
+        const by = sealed?.(masterNumberOf(row) + 1) ?? sealer
+        if (await put(make(keyring), by, randomBytes)) {
+          sealer = by
+          refresh()
+          return
+        }
+        refresh()
+      }
+      throw changedByOthers()
+    },
+    close: () => wipeSealer(sealer),
+  }
+}
+
+/**
+ * @param masterKey wiped by whoever brings it
+ * @throws ApiError `storage_corrupt` when there is no keyring, or the master key does not open it
+ */
+export async function openRing(store: Store, masterKey: Uint8Array): Promise<Ring> {
+  const row = await store.find(keyringUnique)
+  if (row === undefined) throw new ApiError('storage_corrupt', 'the store has no keyring')
+  const sealer = keyringSealer(masterKey, masterNumberOf(row))
+  try {
+    return makeRing(store, row, sealer)
+  } catch (error) {
+    wipeSealer(sealer)
+    throw error
+  }
+}

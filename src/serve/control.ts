@@ -1,0 +1,167 @@
+/**
+ * The control socket: how whoever runs a vault speaks to the process that serves it.
+ *
+ * HTTP over a Unix socket in the data folder, which is its owner's alone, as the folder is: who
+ * may open it may read the master key as well, so it asks for no key. `POST /<operation>` with a
+ * JSON object is answered by lines of JSON: `{"progress": …}` any number of times, then
+ * `{"done": …}` or `{"failed": "…"}`.
+ * @module
+ */
+import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
+import { request } from 'node:http'
+import { basename, dirname, join } from 'node:path'
+import type { Facts, Operation, Operations, Tell } from '../administration/operation.ts'
+import type { Log } from '../deps.ts'
+import { ApiError } from '../errors.ts'
+import { controlBodyBytesMax, socketPathBytesMax } from '../limits.ts'
+import { CommandFailure, systemCodeOf } from './failure.ts'
+
+/** For what may fail because somebody has gone. */
+function quietly<T>(task: () => T): T | undefined {
+  try {
+    return task()
+  } catch {
+    return undefined
+  }
+}
+
+/** A folder that is open, by whose number a path begins that is short enough for a socket. */
+interface ShortPath {
+  readonly path: string
+  readonly close: () => void
+}
+
+/** Source: proc(5), `/proc/self/fd`. */
+function shorten(path: string): ShortPath {
+  if (Buffer.byteLength(path) <= socketPathBytesMax) return { path, close: () => {} }
+  const folder = openSync(dirname(path), constants.O_DIRECTORY)
+  const close = () => closeSync(folder)
+  return { path: join(`/proc/self/fd/${folder}`, basename(path)), close }
+}
+
+const lineOf = (message: Facts): string => `${JSON.stringify(message)}\n`
+
+/** What is told of a failure: ours as it is, and of others no word, which might hold a value. */
+function failureOf(error: unknown): string {
+  if (error instanceof CommandFailure || error instanceof ApiError) return error.message
+  return `an error that was not expected, ${systemCodeOf(error) ?? 'a fault of coffer'}`
+}
+
+async function readInput(incoming: Request): Promise<Facts | undefined> {
+  const bytes = await incoming.arrayBuffer()
+  if (bytes.byteLength === 0) return {}
+  const input: unknown = quietly(() => JSON.parse(new TextDecoder().decode(bytes)) as unknown)
+  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
+  return isObject ? (input as Facts) : undefined
+}
+
+/** Goes on when whoever asked has gone: what was begun is done. */
+function answerOf(operation: Operation, input: Facts): Response {
+  const encoder = new TextEncoder()
+  const body = new ReadableStream<Uint8Array>({
+    async start(stream) {
+      const say = (message: Facts): void =>
+        void quietly(() => stream.enqueue(encoder.encode(lineOf(message))))
+      try {
+        say({ done: await operation(input, progress => say({ progress })) })
+      } catch (error) {
+        say({ failed: failureOf(error) })
+      }
+      quietly(() => stream.close())
+    },
+  })
+  return new Response(body, { headers: { 'content-type': 'application/x-ndjson' } })
+}
+
+const refused = (status: number, failed: string): Response =>
+  new Response(lineOf({ failed }), { status, headers: { 'content-type': 'application/x-ndjson' } })
+
+export interface Control {
+  readonly stop: () => Promise<void>
+}
+
+/**
+ * Listens where a process listened that was killed: whoever serves has the lock of the folder.
+ * @param path of the socket
+ */
+export function startControl(path: string, operations: Operations, log: Log): Control {
+  quietly(() => unlinkSync(path))
+  const short = shorten(path)
+  const server = Bun.serve({
+    unix: short.path,
+    development: false,
+    maxRequestBodySize: controlBodyBytesMax,
+    async fetch(incoming) {
+      const name = new URL(incoming.url, 'http://control').pathname.slice(1)
+      const operation = Object.hasOwn(operations, name) ? operations[name] : undefined
+      if (operation === undefined) return refused(404, 'the running server knows no such operation')
+      const input = incoming.method === 'POST' ? await readInput(incoming) : undefined
+      if (input === undefined) return refused(400, 'expected POST with a JSON object')
+      log('controlled', { operation: name })
+      return answerOf(operation, input)
+    },
+    error: () => refused(500, 'an error that was not expected'),
+  })
+  return {
+    async stop() {
+      await server.stop(true)
+      quietly(() => unlinkSync(path))
+      short.close()
+    },
+  }
+}
+
+/** Nobody listens there. */
+const isNobody = (error: unknown): boolean =>
+  ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')
+
+async function* linesOf(answer: AsyncIterable<Buffer>): AsyncGenerator<Facts> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const piece of answer) {
+    text += decoder.decode(piece, { stream: true })
+    const lines = text.split('\n')
+    text = lines.pop() ?? ''
+    for (const line of lines) yield JSON.parse(line) as Facts
+  }
+}
+
+/** @throws the system's own error where nobody listens */
+function post(path: string, name: string, input: Facts): Promise<AsyncIterable<Buffer>> {
+  return new Promise((resolve, reject) => {
+    // No proxy of the environment is asked for a socket, and none is to be.
+    const asked = request({ socketPath: path, path: `/${name}`, method: 'POST' }, resolve)
+    asked.on('error', reject)
+    asked.end(JSON.stringify(input))
+  })
+}
+
+/**
+ * Has the serving process of a data folder do something.
+ * @param path of its socket
+ * @returns what it tells at the end; `undefined` where nobody serves the folder
+ * @throws CommandFailure with what the server said, or when it ended meanwhile
+ */
+export async function callControl(
+  path: string,
+  name: string,
+  input: Facts,
+  tell: Tell = () => {},
+): Promise<Facts | undefined> {
+  let short: ShortPath | undefined
+  try {
+    short = shorten(path)
+    for await (const { progress, done, failed } of linesOf(await post(short.path, name, input))) {
+      if (failed !== undefined) throw new CommandFailure(String(failed))
+      if (done !== undefined) return done as Facts
+      if (progress !== undefined) tell(progress as Facts)
+    }
+  } catch (error) {
+    if (isNobody(error)) return undefined
+    if (error instanceof CommandFailure) throw error
+    throw new CommandFailure('the running server cannot be asked: see whether it still runs')
+  } finally {
+    short?.close()
+  }
+  throw new CommandFailure('the server ended before it was done: see its log')
+}
