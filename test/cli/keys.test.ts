@@ -84,7 +84,7 @@ async function makeTokens({ ask }: Awaited<ReturnType<typeof serve>>, count: num
 }
 
 describe('coffer keys rotate and retire', () => {
-  test('beside a running server: all stays readable and found, and the key before is gone', async () => {
+  test('beside a running server all stays readable and found, and the key before is gone', async () => {
     const data = copyOfMade('rota')
     const served = await serve(data)
     const { ask, server } = served
@@ -197,7 +197,7 @@ describe('coffer keys rotate and retire', () => {
 describe('coffer keys rekey', () => {
   const masterKeyOf = (data: string) => join(data, 'master.key')
 
-  test('the vault opens with the new master key alone, beside a server and without one', async () => {
+  test('the vault opens with the new master key alone, with a server and without', async () => {
     const data = copyOfMade('reke')
     const old = readFileSync(masterKeyOf(data))
     const { server, ask } = await serve(data)
@@ -211,7 +211,7 @@ describe('coffer keys rekey', () => {
     expectFailure(await keys('status', data), /not the one of/)
   })
 
-  test('one that was cut off before the keyring was sealed anew leaves the key before', async () => {
+  test('cut off before the keyring was sealed anew, it leaves the key before', async () => {
     const data = copyOfMade('cut1')
     writeFileSync(`${masterKeyOf(data)}.next`, `${'ab'.repeat(32)}\n`, { mode: 0o600 })
     expect((await statusOf(data)).master_key).toBe(0)
@@ -219,7 +219,7 @@ describe('coffer keys rekey', () => {
     expect((await statusOf(data)).master_key).toBe(1)
   })
 
-  test('one that was cut off after that is ended by whoever opens the vault next', async () => {
+  test('cut off after that, it is ended by whoever opens the vault next', async () => {
     const data = copyOfMade('cut2')
     const old = readFileSync(masterKeyOf(data))
     await json(keys('rekey', data, '--json'))
