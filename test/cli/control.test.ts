@@ -107,6 +107,18 @@ test('sessions are listed and ended, without a key or a nonce', async () => {
   await server.end('SIGTERM')
 })
 
+test('status tells of a running server, and that none runs', async () => {
+  const data = copyOfMade('status')
+  const server = await startCoffer(['serve', '--data', data, '--port', '0'])
+  const facts = await json<Record<string, unknown>>(commands(data).run('status'))
+  expect(facts).toMatchObject({ rows_given: 3, data_keys: 1 })
+  const { stdout } = await runCoffer(['status', '--data', data])
+  expect(stdout).toMatch(/^version +\d/)
+  await server.end('SIGTERM')
+  expectFailure(await commands(data).run('status'), /no server runs on/)
+  expectFailure(await commands(join(root, 'nowhere')).run('status'), /is not a data folder/)
+})
+
 describe('the socket', () => {
   test('is of its owner alone, and is gone when the server is', async () => {
     const data = copyOfMade('owned')
