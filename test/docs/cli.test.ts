@@ -88,8 +88,10 @@ describe('what --json prints', () => {
     bytes.fill(0xff, 3 * 4_096, 4 * 4_096)
     writeFileSync(database, bytes)
     const { exitCode, stdout } = await runCoffer(['verify', '--data', damaged, '--json'])
+    const { verify } = shapes
+    if (verify === undefined) throw new Error('verify has no shape')
     const told: unknown = JSON.parse(stdout)
-    expect([...Value.Errors(shapes['verify'] ?? {}, told)]).toEqual([])
+    expect([...Value.Errors(verify, told)]).toEqual([])
     expect(exitCode).toBe(1)
     expect((told as { damages: unknown[] }).damages.length).toBeGreaterThan(0)
   })

@@ -16,7 +16,7 @@ export interface Prometheus {
   stop(): Promise<void>
 }
 
-export interface Series {
+interface Series {
   readonly metric: Readonly<Record<string, string>>
   readonly value: readonly [number, string]
 }
