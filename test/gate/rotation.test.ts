@@ -12,6 +12,7 @@ import type { LmdbStore } from '../../src/store/lmdb/open.ts'
 import { seededBytes } from '../support/seeded.ts'
 import { masterKeyOf, openTestVault, requestOf, type Ask } from '../support/vault.ts'
 
+let plain: LmdbStore
 let holder: Keyholder
 let ring: Ring
 /** Runs once, before the next write that brings a row. */
@@ -22,7 +23,7 @@ let key: string
 
 beforeEach(async () => {
   const vault = await openTestVault()
-  const plain = vault.deps.store as LmdbStore
+  plain = vault.deps.store as LmdbStore
   ring = await openRing(plain, masterKeyOf(1))
   const store = fenced(plain, ring)
   const delayed: LmdbStore = {
@@ -106,10 +107,10 @@ test('writes beside the commit of another master key all land', async () => {
 })
 
 test('an older keyring in the place of the newest one is refused, and nothing is sealed by it', async () => {
-  const older = await holder.store.find(keyringUnique)
+  const older = await plain.find(keyringUnique)
   let isBack = false
-  const find: LmdbStore['find'] = unique => (isBack ? older : holder.store.find(unique))
-  const swapped = await openRing({ ...holder.store, find }, masterKeyOf(1))
+  const find: LmdbStore['find'] = unique => (isBack ? older : plain.find(unique))
+  const swapped = await openRing({ ...plain, find }, masterKeyOf(1))
   await rotate({ ...holder, ring: swapped })
   isBack = true
   expect(() => swapped.refresh()).toThrow('an older keyring')
