@@ -114,13 +114,19 @@ function rememberIn(next: Keyring, before: Keyring, row: Row): Keyring {
  */
 function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
   let [sealer, row] = [firstSealer, first]
+  /** By what the row is being sealed: others may read it before this process knows that it landed. */
+  let coming: RowSealer | undefined
   let keyring = openRow(sealer, row)
   const keys = makeKeys(keyring, () => refresh())
 
   function take(next: Row): void {
     if (next.version === row.version) return
-    keyring = openRow(sealer, next)
+    const isComing = coming?.scope.currentKeyNumber === masterNumberOf(next)
+    const by = isComing && coming !== undefined ? coming : sealer
+    keyring = openRow(by, next)
     row = next
+    if (by !== sealer) wipeSealer(sealer)
+    sealer = by
     keys.adopt(keyring)
   }
 
@@ -157,12 +163,11 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
     async change(randomBytes, make, sealed) {
       for (let count = 0; count < writeAttemptsMax; count += 1) {
         const by = sealed?.(masterNumberOf(row) + 1) ?? sealer
-        if (await put(make(keyring), by, randomBytes)) {
-          sealer = by
-          refresh()
-          return
-        }
+        if (by !== sealer) coming = by
+        const hasLanded = await put(make(keyring), by, randomBytes)
         refresh()
+        if (hasLanded) return
+        if (by !== sealer) wipeSealer(by)
       }
       throw changedByOthers()
     },
