@@ -256,9 +256,11 @@ function findFolder(options: FolderOptions, formats?: readonly number[]): FoundF
 /** @throws CommandFailure as `checkFolder`, and when another process has the folder */
 export function lockDataFolder(options: FolderOptions, formats?: readonly number[]): LockedFolder {
   const { data } = options
-  const found = findFolder(options, formats)
+  checkFolder(options, formats).fill(0)
   try {
-    return { ...found, lockFile: lockInstance(pathsOf(data).lock, { elapsedMs, sleep }) }
+    const lockFile = lockInstance(pathsOf(data).lock, { elapsedMs, sleep })
+    // Whoever had the lock may have put another master key in the place of the one before.
+    return { ...findFolder(options, formats), lockFile }
   } catch (error) {
     throw explained(data, error)
   }
