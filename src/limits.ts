@@ -304,7 +304,7 @@ export const symbolicLinksMax = 40
 
 // Progress
 /** decision: work on less is done within a second or two. */
-export const progressFileBytesMin = 16 * 1024 * 1024
+export const progressFileBytesMin = 64 * 1024 * 1024
 /** decision: between two looks of a bar, and between two lines. */
 export const progressDrawMs = 100
 export const progressLineMs = 1_000

@@ -13,16 +13,14 @@ import { open } from 'node:fs/promises'
 import { ownerOnlyFile } from '../../files.ts'
 import { backupChunkBytes, uploadPartBytes, uploadTriesMax } from '../../limits.ts'
 import { countBytes, type Progress } from '../../progress.ts'
+import { bucketAddress } from '../../settings.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from '../failure.ts'
 
 export const addressPrefix = 's3://'
 
-/** Source: the rules for names of general purpose buckets. */
-const addressPattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*))?$/
-
 /** @returns the name of the bucket, and what stands behind it without a slash at its ends */
 export function splitAddress(address: string): { readonly bucket: string; readonly key: string } {
-  const [, bucket, key = ''] = addressPattern.exec(address) ?? []
+  const [, bucket, key = ''] = bucketAddress.exec(address) ?? []
   if (bucket === undefined || key.split('/').some(name => name === '.' || name === '..')) {
     throw new CommandFailure('expected an address such as s3://bucket/prefix', usageExitCode)
   }

@@ -2,16 +2,18 @@
  * Where backups are kept: a folder, or what begins alike in a bucket of an S3 service.
  * @module
  */
-import { existsSync, linkSync, readdirSync, rmSync } from 'node:fs'
+import { accessSync, constants, existsSync, linkSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { syncFolder } from '../../files.ts'
 import type { Progress } from '../../progress.ts'
 import { explained, makeStagedFolder } from '../data-folder.ts'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, systemCodeOf } from '../failure.ts'
 import { addressPrefix, openBucket, splitAddress } from './bucket.ts'
 import { backupInstantOf } from './names.ts'
 
 export interface BackupPlace {
+  /** @throws CommandFailure for a folder that is not there, or that nothing can be made in */
+  readonly assertThere: () => void
   /** As a person writes it. */
   readonly addressOf: (name: string) => string
   /** The folder in which one of that name is made; `coffer` alone makes it. */
@@ -51,9 +53,21 @@ function clearFolder(folder: string): void {
   }
 }
 
+function unusable(folder: string, error: unknown): unknown {
+  if (systemCodeOf(error) !== 'ENOENT') return explained(folder, error)
+  return new CommandFailure(`there is no folder for backups at ${folder}: make it first`, 1, error)
+}
+
 function folderPlace(folder: string): BackupPlace {
   const pathOf = (name: string): string => join(folder, name)
   return {
+    assertThere() {
+      try {
+        accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+      } catch (error) {
+        throw unusable(folder, error)
+      }
+    },
     addressOf: pathOf,
     stagingOf: name => pathOf(name) + stagingSuffix,
     async assertFree(name) {
@@ -74,7 +88,7 @@ function folderPlace(folder: string): BackupPlace {
       try {
         return readdirSync(folder)
       } catch (error) {
-        throw explained(folder, error)
+        throw unusable(folder, error)
       }
     },
     remove: async name => rmSync(pathOf(name)),
@@ -89,6 +103,8 @@ function bucketPlace(address: string, data: string): BackupPlace {
   const keyOf = (file: string): string => (prefix === '' ? file : `${prefix}/${file}`)
   const staging = join(data, 'uploading')
   return {
+    // It is asked when a backup is made.
+    assertThere: () => {},
     addressOf: file => `${addressPrefix}${name}/${keyOf(file)}`,
     stagingOf: () => staging,
     async assertFree(file) {
