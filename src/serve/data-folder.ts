@@ -66,12 +66,14 @@ export interface FolderOptions {
 export function explained(folder: string, error: unknown): unknown {
   const code = systemCodeOf(error)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return new CommandFailure(`cannot write to ${folder}: check its owner and mode`)
+    return new CommandFailure(`cannot write to ${folder}: check its owner and mode`, 1, error)
   }
   if (code === 'ENOTDIR' || code === 'EEXIST') {
-    return new CommandFailure(`${folder} is not a folder: choose another with --data`)
+    return new CommandFailure(`${folder} is not a folder: choose another with --data`, 1, error)
   }
-  if (code === 'ENOSPC') return new CommandFailure(`no space is left for ${folder}: make some`)
+  if (code === 'ENOSPC') {
+    return new CommandFailure(`no space is left for ${folder}: make some`, 1, error)
+  }
   return error
 }
 

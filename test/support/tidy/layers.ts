@@ -79,6 +79,7 @@ const layers: readonly Layer[] = [
       'src/settings.ts',
       'src/libc.ts',
       'src/maps.ts',
+      'src/progress.ts',
       'src/waiting.ts',
     ],
     imports: [],
