@@ -49,6 +49,9 @@ const flag = (fallback: boolean, description: string) =>
 
 const text = (told: Told) => Type.String({ minLength: 1, maxLength: settingCharsMax, ...told })
 
+const path = (description: string) =>
+  Type.Unsafe<string | undefined>(text({ description, expected: 'a path' }))
+
 /** A text of that format, of which case does not matter. */
 const lowerCase = (format: string) =>
   Type.Transform(Type.String({ format, maxLength: settingCharsMax }))
@@ -95,9 +98,10 @@ export const addressSchema = Type.Object({
     expected: 'a host name or an IP address',
   }),
   port: integer(0, 65_535, 3_333, 'the port to listen on, 0 for any free one'),
-  socket: Type.Unsafe<string | undefined>(
-    text({ description: 'a Unix socket to listen on instead', expected: 'a path' }),
-  ),
+  socket: path('a Unix socket to listen on instead'),
+  tlsCert: path('a file with the TLS certificate and those above it (PEM): HTTPS is served'),
+  tlsKey: path('a file with the key of that certificate (PEM), for its owner only'),
+  tlsClientCa: path('a file with certificates (PEM); callers must have one that these signed'),
   opsHost: text({
     default: '127.0.0.1',
     description: 'the address of the listener for health and metrics',

@@ -7,7 +7,7 @@
  * Source: docs/decisions.md, "Beyond one machine".
  * @module
  */
-import type { Config, TcpAddress } from '../config.ts'
+import type { Config, TcpAddress, TlsFiles } from '../config.ts'
 import { clockStartHoldMs } from '../limits.ts'
 import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
 import { openClockFile } from '../serve/clock-file.ts'
@@ -23,12 +23,15 @@ import {
 import { CommandFailure } from '../serve/failure.ts'
 import { assertOwnFiles } from '../serve/file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
-import { findPort, untilSignalled } from '../serve/server.ts'
+import { findPort } from '../serve/listen.ts'
+import { untilSignalled } from '../serve/server.ts'
 import { endingSignals, outliveTerminal, serveUntilSignalled } from '../serve/vault-process.ts'
-import { makeSupervisor } from '../serve/supervisor.ts'
+import { makeSupervisor, type Supervisor } from '../serve/supervisor.ts'
 import { elapsedMs, endAfterFailure, logToStderr, outliveReaders, say } from '../serve/system.ts'
+import { logNotReloaded, readTls } from '../serve/tls-files.ts'
 import { startWorker, type WorkerProcess } from '../serve/worker-process.ts'
 import type { WorkerOrder } from '../serve/worker.ts'
+import { oneAtATime } from '../waiting.ts'
 
 export type ServeOptions = FolderOptions & ConfigOptions
 
@@ -40,7 +43,7 @@ const announce = (address: string, opsAddress?: string): void => {
 
 async function serveAlone(
   options: ServeOptions,
-  { address, ops, settings }: Config,
+  { address, tls, ops, settings }: Config,
 ): Promise<void> {
   const opened = await openDataFolder(options, {
     onFailure: endAfterFailure,
@@ -53,6 +56,7 @@ async function serveAlone(
     mark,
     startHoldMs: clockStartHoldMs,
     address,
+    tls,
     ops,
     settings,
     log: logToStderr,
@@ -94,9 +98,22 @@ function makeStarter({ lockFile, clock }: LockedFolder, order: WorkerOrder) {
   }
 }
 
+/** Files that are not what they must be are told of once, and no worker looks at them. */
+function reloaderOf(tls: TlsFiles | undefined, supervisor: Supervisor): () => void {
+  if (tls === undefined) return () => {}
+  return oneAtATime(async () => {
+    try {
+      readTls(tls)
+    } catch (error) {
+      return logNotReloaded(error, logToStderr)
+    }
+    await supervisor.reload()
+  })
+}
+
 async function serveTogether(
   { data, masterKeyFile }: ServeOptions,
-  { workers, settings }: Config,
+  { workers, tls, settings }: Config,
   asked: TcpAddress,
 ): Promise<void> {
   if (process.platform !== 'linux') {
@@ -104,9 +121,9 @@ async function serveTogether(
   }
   const folder = { data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) }
   const locked = await lockAndCheck(folder)
+  if (tls !== undefined) readTls(tls)
   const address = await findPort(asked)
-  const order = { parent: process.pid, folder, address, settings, workers }
-  outliveTerminal()
+  const order = { parent: process.pid, folder, address, tls, settings, workers }
   const stopped = untilSignalled(endingSignals)
   const supervisor = makeSupervisor(workers, {
     start: makeStarter(locked, order),
@@ -114,8 +131,12 @@ async function serveTogether(
     elapsedMs,
     log: logToStderr,
   })
+  outliveTerminal(reloaderOf(tls, supervisor))
+  const scheme = tls === undefined ? 'http' : 'https'
   try {
-    const ready = supervisor.isReady.then(() => announce(`http://${address.host}:${address.port}`))
+    const ready = supervisor.isReady.then(() =>
+      announce(`${scheme}://${address.host}:${address.port}`),
+    )
     await Promise.race([ready, supervisor.failed, stopped])
     await Promise.race([supervisor.failed, stopped])
   } finally {
