@@ -105,6 +105,7 @@ export const guessesPerMinuteSettingMax = 1_000_000_000
 export const keyHeadersMax = 8
 export const headerPrefixesMax = 4
 export const corsOriginsMax = 100
+export const trustedProxiesMax = 100
 export const settingCharsMax = 1_000
 /** decision: each has its own memory, and its own readers of the store. */
 export const workersMax = 64

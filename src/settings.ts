@@ -7,6 +7,7 @@
  * Source: docs/decisions.md, "Settings".
  * @module
  */
+import { isIP } from 'node:net'
 import { FormatRegistry, Type, type SchemaOptions, type Static } from '@sinclair/typebox'
 import {
   bodiesBytesMax,
@@ -23,6 +24,7 @@ import {
   requestsPerSecondSettingMax,
   searchGuessesPerMinuteMax,
   settingCharsMax,
+  trustedProxiesMax,
   workersMax,
   foldRowsDefault,
   foldRowsSettingMax,
@@ -80,7 +82,17 @@ const basePath = '^(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?$'
 const isOrigin = (value: string): boolean =>
   value === '*' || (URL.canParse(value) && new URL(value).origin === value)
 
+/** An address, or a network as RFC 4632 section 3.1 writes it. */
+function isNetwork(value: string): boolean {
+  const [address = '', bits, ...more] = value.split('/')
+  const version = isIP(address)
+  if (version === 0 || address.includes('%') || more.length > 0) return false
+  if (bits === undefined) return true
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
+}
+
 const formats = {
+  'address or network': isNetwork,
   'header name': (value: string) => headerName.test(value),
   'header prefix': (value: string) => headerPrefix.test(value),
   'origin or *': isOrigin,
@@ -184,6 +196,20 @@ export const settingsSchema = Type.Object({
       expected: `an integer from 1 to ${requestsPerSecondSettingMax}`,
     }),
   ),
+  requestsPerSecondPerAddress: Type.Unsafe<number | undefined>(
+    Type.Integer({
+      minimum: 1,
+      maximum: requestsPerSecondSettingMax,
+      description: 'requests of one address in a second; any number where it is not set',
+      expected: `an integer from 1 to ${requestsPerSecondSettingMax}`,
+    }),
+  ),
+  trustedProxies: list(Type.String({ format: 'address or network', maxLength: settingCharsMax }), {
+    maxItems: trustedProxiesMax,
+    default: [],
+    description: 'addresses or networks of proxies whose X-Forwarded-For is believed',
+    expected: `at most ${trustedProxiesMax} addresses or networks such as 10.0.0.0/8`,
+  }),
   /** Clauses `data:` and `fingerprint:` (contract section 14). */
   searchGuessesPerMinuteMax: integer(
     0,
