@@ -28,10 +28,20 @@ export interface TcpAddress {
 
 export type Address = { readonly socket: string } | TcpAddress
 
+/** Paths of what HTTPS is served with. */
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
+  /** Who signed the certificates of callers; anybody may call where it is absent. */
+  readonly clientCa?: string
+}
+
 export interface Config {
   readonly address: Address
   /** Processes that serve; 1 where the address is a socket, which none can share. */
   readonly workers: number
+  /** Plain HTTP where it is absent. */
+  readonly tls?: TlsFiles
   /** Where health and metrics are told; nowhere where it is absent. */
   readonly ops?: TcpAddress
   /** None are made where it is absent. */
@@ -142,6 +152,16 @@ function addressOf(values: Values, texts: Texts): Address {
   return socket === undefined || isOverruled ? { host, port } : { socket }
 }
 
+/** @throws ApiError for one without the other, and for what no listener would use */
+function tlsOf({ tlsCert: cert, tlsKey: key, tlsClientCa: clientCa }: Values, address: Address) {
+  if (cert === undefined && key === undefined && clientCa === undefined) return {}
+  if (cert === undefined || key === undefined) {
+    throw refuse('--tls-cert and --tls-key: expected both of them, or no setting of TLS')
+  }
+  if ('socket' in address) throw refuse('--tls-cert: expected no --socket, which has no TLS')
+  return { tls: clientCa === undefined ? { cert, key } : { cert, key, clientCa } }
+}
+
 /**
  * @param file the bytes of a JSON object with snake_case members, where there is one
  * @throws ApiError `invalid_request` with one line that names what is wrong, and no value
@@ -154,7 +174,8 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
   ])
   const values = Object.fromEntries(decoded) as Values
   const { host: _host, port: _port, socket: _socket, opsHost, opsPort, ...others } = values
-  const { workers, backupTo, backupEvery, backupKeep, ...settings } = others
+  const { tlsCert: _cert, tlsKey: _key, tlsClientCa: _clientCa, workers, ...rest } = others
+  const { backupTo, backupEvery, backupKeep, ...settings } = rest
   const plan = planOf({ backupTo, backupEvery, backupKeep })
   const address = addressOf(values, texts)
   if ('socket' in address && workers > 1) {
@@ -171,5 +192,6 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
   }
   const backups = plan === undefined ? {} : { backups: plan }
   const ops = opsPort === undefined ? {} : { ops: { host: opsHost, port: opsPort } }
-  return { address, workers, ...ops, ...backups, settings: Object.freeze(settings) }
+  const tls = tlsOf(values, address)
+  return { address, workers, ...tls, ...ops, ...backups, settings: Object.freeze(settings) }
 }

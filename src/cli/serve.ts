@@ -7,7 +7,7 @@
  * Source: docs/decisions.md, "Beyond one machine".
  * @module
  */
-import type { Config, TcpAddress } from '../config.ts'
+import type { Config, TcpAddress, TlsFiles } from '../config.ts'
 import { clockStartHoldMs } from '../limits.ts'
 import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
 import { startBackups, type BackupSchedule } from '../serve/backups/schedule.ts'
@@ -24,9 +24,10 @@ import {
 import { CommandFailure } from '../serve/failure.ts'
 import { assertOwnFiles } from '../serve/file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
-import { findPort, untilSignalled } from '../serve/server.ts'
+import { findPort } from '../serve/listen.ts'
+import { untilSignalled } from '../serve/server.ts'
 import { endingSignals, outliveTerminal, serveUntilSignalled } from '../serve/vault-process.ts'
-import { makeSupervisor } from '../serve/supervisor.ts'
+import { makeSupervisor, type Supervisor } from '../serve/supervisor.ts'
 import {
   elapsedMs,
   endAfterFailure,
@@ -35,8 +36,10 @@ import {
   say,
   wallMs,
 } from '../serve/system.ts'
+import { logNotReloaded, readTls } from '../serve/tls-files.ts'
 import { startWorker, type WorkerProcess } from '../serve/worker-process.ts'
 import type { WorkerOrder } from '../serve/worker.ts'
+import { oneAtATime } from '../waiting.ts'
 
 export type ServeOptions = FolderOptions & ConfigOptions
 
@@ -57,7 +60,7 @@ const announce = (address: string, opsAddress?: string): void => {
 }
 
 async function serveAlone(options: ServeOptions, config: Config): Promise<void> {
-  const { address, ops, settings } = config
+  const { address, tls, ops, settings } = config
   const opened = await openDataFolder(options, {
     onFailure: endAfterFailure,
     onDamage: () => logToStderr('newest_rows_damaged'),
@@ -70,6 +73,7 @@ async function serveAlone(options: ServeOptions, config: Config): Promise<void> 
     mark,
     startHoldMs: clockStartHoldMs,
     address,
+    tls,
     ops,
     settings,
     log: logToStderr,
@@ -113,20 +117,33 @@ function makeStarter({ lockFile, clock }: LockedFolder, order: WorkerOrder) {
   }
 }
 
+/** Files that are not what they must be are told of once, and no worker looks at them. */
+function reloaderOf(tls: TlsFiles | undefined, supervisor: Supervisor): () => void {
+  if (tls === undefined) return () => {}
+  return oneAtATime(async () => {
+    try {
+      readTls(tls)
+    } catch (error) {
+      return logNotReloaded(error, logToStderr)
+    }
+    await supervisor.reload()
+  })
+}
+
 async function serveTogether(
   options: ServeOptions,
   config: Config,
   asked: TcpAddress,
 ): Promise<void> {
-  const { workers, settings } = config
+  const { workers, tls, settings } = config
   if (process.platform !== 'linux') {
     throw new CommandFailure('--workers or COFFER_WORKERS: expected 1 on this platform', 2)
   }
   const folder = folderIn(options)
   const locked = await lockAndCheck(folder)
+  if (tls !== undefined) readTls(tls)
   const address = await findPort(asked)
-  const order = { parent: process.pid, folder, address, settings, workers }
-  outliveTerminal()
+  const order = { parent: process.pid, folder, address, tls, settings, workers }
   const stopped = untilSignalled(endingSignals)
   const backups = startBackupsOf(options, config)
   const supervisor = makeSupervisor(workers, {
@@ -135,8 +152,12 @@ async function serveTogether(
     elapsedMs,
     log: logToStderr,
   })
+  outliveTerminal(reloaderOf(tls, supervisor))
+  const scheme = tls === undefined ? 'http' : 'https'
   try {
-    const ready = supervisor.isReady.then(() => announce(`http://${address.host}:${address.port}`))
+    const ready = supervisor.isReady.then(() =>
+      announce(`${scheme}://${address.host}:${address.port}`),
+    )
     await Promise.race([ready, supervisor.failed, stopped])
     await Promise.race([supervisor.failed, stopped])
   } finally {

@@ -6,7 +6,7 @@
  */
 import { makeResealer } from '../administration/keys.ts'
 import { makeOperations } from '../administration/operations.ts'
-import type { Address, TcpAddress } from '../config.ts'
+import type { Address, TcpAddress, TlsFiles } from '../config.ts'
 import { primitives } from '../crypto/primitives.ts'
 import type { Deps, Log } from '../deps.ts'
 import type { Settings } from '../settings.ts'
@@ -23,9 +23,9 @@ import { makeWatch } from './watch.ts'
 /** What tells a service to end. */
 export const endingSignals = ['SIGTERM', 'SIGINT'] as const
 
-/** The end of a terminal ends no server. */
-export function outliveTerminal(): void {
-  process.on('SIGHUP', () => {})
+/** The end of a terminal ends no server; whoever sends its signal asks for a look at the files. */
+export function outliveTerminal(reload: () => void): void {
+  process.on('SIGHUP', reload)
 }
 
 interface Serving {
@@ -33,6 +33,7 @@ interface Serving {
   readonly mark: ClockMark
   readonly startHoldMs: number
   readonly address: Address
+  readonly tls?: TlsFiles | undefined
   /** Where health and metrics are told. */
   readonly ops?: TcpAddress | undefined
   readonly settings: Settings
@@ -78,13 +79,15 @@ function administer({ opened, sharing, log }: Serving, deps: Deps): Control {
 
 /** Serves until it is told to end, and then ends in order. */
 export async function serveUntilSignalled(serving: Serving): Promise<void> {
-  const { address, ops, sharing, announce, opened } = serving
+  const { address, tls, ops, sharing, announce, opened } = serving
   const { deps: plain, clock } = makeDeps(serving)
   const watch = ops === undefined ? undefined : await makeWatch(opened, plain, serving.backups)
   const deps = watch === undefined ? plain : { ...plain, observe: watch.observe }
-  outliveTerminal()
+  let reload = (): void => {}
+  outliveTerminal(() => reload())
   const stopped = untilSignalled(endingSignals)
-  const server = await startServer(deps, address, sharing)
+  const server = await startServer(deps, address, { sharing, tls })
+  ;({ reload } = server)
   const opsServer = ops && watch?.listen(ops, server.app)
   // Of several processes the one that sweeps does what one alone must do.
   const control = sharing?.sweeps === false ? undefined : administer(serving, deps)
