@@ -10,7 +10,14 @@ import { Value } from '@sinclair/typebox/value'
 import { isJsonObject, toPlain, type Json, type JsonObject } from './json/json.ts'
 import { decodeUtf8, parseJson } from './json/parse.ts'
 import { ApiError } from './errors.ts'
-import { addressSchema, settingsSchema, type AddressSettings, type Settings } from './settings.ts'
+import {
+  addressSchema,
+  logSchema,
+  settingsSchema,
+  type AddressSettings,
+  type LogSettings,
+  type Settings,
+} from './settings.ts'
 
 export interface TcpAddress {
   readonly host: string
@@ -25,15 +32,17 @@ export interface Config {
   readonly workers: number
   /** Where health and metrics are told; nowhere where it is absent. */
   readonly ops?: TcpAddress
+  readonly logs: LogSettings
   readonly settings: Settings
 }
 
 const schemas: Readonly<Record<string, TSchema>> = {
   ...addressSchema.properties,
+  ...logSchema.properties,
   ...settingsSchema.properties,
 }
 
-type Values = AddressSettings & Settings
+type Values = AddressSettings & LogSettings & Settings
 
 /** What flags and variables say, by camelCase name; a flag stands before its variable. */
 export type Texts = { readonly [K in keyof Values]?: string }
@@ -65,6 +74,7 @@ const optionsOf = (some: Readonly<Record<string, TSchema>>): readonly OptionText
   Object.entries(some).map(([name, schema]) => optionOf(name, schema))
 
 export const addressOptions: readonly OptionText[] = optionsOf(addressSchema.properties)
+export const logOptions: readonly OptionText[] = optionsOf(logSchema.properties)
 export const settingOptions: readonly OptionText[] = optionsOf(settingsSchema.properties)
 
 /** What a flag or a variable means, in the shape of the file; its text where it means nothing. */
@@ -119,7 +129,14 @@ function decodeSetting(
   }
   const { flag, variable } = optionOf(name, schema)
   const where = given === undefined ? `config file: ${snake}` : `${flag} or ${variable}`
-  throw refuse(`${where}: expected ${schema['expected']}`)
+  throw refuse(`${where}: expected ${schema['expected']}${entryOf(schema, value)}`)
+}
+
+/** Which entry of a list is wrong, by its place: no value is repeated. */
+function entryOf(schema: TSchema, value: unknown): string {
+  if (schema['type'] !== 'array' || !Array.isArray(value)) return ''
+  const place = /^\/(\d+)/.exec(Value.Errors(schema, value).First()?.path ?? '')?.[1]
+  return place === undefined ? '' : `; entry ${Number(place) + 1} is none`
 }
 
 /** What is nearer to the command counts: a port by flag stands before a socket of the file. */
@@ -141,7 +158,7 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
   ])
   const values = Object.fromEntries(decoded) as Values
   const { host: _host, port: _port, socket: _socket, opsHost, opsPort, ...others } = values
-  const { workers, ...settings } = others
+  const { workers, logLevel, logFormat, logRequests, logSample, ...settings } = others
   const address = addressOf(values, texts)
   if ('socket' in address && workers > 1) {
     const { flag, variable } = optionOf('workers', addressSchema.properties.workers)
@@ -152,5 +169,6 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
     throw refuse(`${flag} or ${variable}: expected 1 with --ops-port, which tells of one process`)
   }
   const ops = opsPort === undefined ? {} : { ops: { host: opsHost, port: opsPort } }
-  return { address, workers, ...ops, settings: Object.freeze(settings) }
+  const logs = { logLevel, logFormat, logRequests, logSample }
+  return { address, workers, ...ops, logs, settings: Object.freeze(settings) }
 }

@@ -317,6 +317,25 @@ export const latencyBucketsSeconds = [
   10, 30,
 ]
 
+// Log
+/** decision: one in so many answers at least. */
+export const logSampleMax = 1_000_000
+/** decision: lines wait so long to be written with others; a kill loses them. */
+export const logFlushMs = 100
+/**
+ * What a pipe takes whole, so that lines of several processes do not mix: POSIX PIPE_BUF, as Linux
+ * has it (pipe(7)).
+ */
+export const logSharedWriteBytes = 4_096
+/** decision: of one write where nobody else writes; so many are not kept waiting. */
+export const logBatchBytes = 64 * 1024
+/** decision: until a pipe that took no more is tried again. */
+export const logRetryMs = 10
+/** decision: of lines that wait to be written; more are dropped, and counted. */
+export const logBufferBytesMax = 1024 * 1024
+/** decision: what the lines that wait get at the end of a process. */
+export const logEndMsMax = 1_000
+
 // Store: what others know of it
 export const uniqueBytes = 32
 export const termBytes = 16

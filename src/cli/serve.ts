@@ -8,6 +8,7 @@
  * @module
  */
 import type { Config, TcpAddress } from '../config.ts'
+import type { Log } from '../deps.ts'
 import { clockStartHoldMs } from '../limits.ts'
 import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
 import { openClockFile } from '../serve/clock-file.ts'
@@ -22,29 +23,34 @@ import {
 } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { assertOwnFiles } from '../serve/file-access.ts'
+import { startLogging } from '../serve/logging.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { findPort, untilSignalled } from '../serve/server.ts'
 import { endingSignals, outliveTerminal, serveUntilSignalled } from '../serve/vault-process.ts'
 import { makeSupervisor } from '../serve/supervisor.ts'
-import { elapsedMs, endAfterFailure, logToStderr, outliveReaders, say } from '../serve/system.ts'
+import { elapsedMs, endAfterFailure, logToStderrBy, outliveReaders, say } from '../serve/system.ts'
+import { logWeaknesses } from '../serve/weaknesses.ts'
 import { startWorker, type WorkerProcess } from '../serve/worker-process.ts'
 import type { WorkerOrder } from '../serve/worker.ts'
 
 export type ServeOptions = FolderOptions & ConfigOptions
 
-/** In one piece: whoever waits for a line then has both. */
-const announce = (address: string, opsAddress?: string): void => {
-  const operations = opsAddress === undefined ? '' : `Health and metrics are on ${opsAddress}\n`
-  say(`${operations}Coffer listens on ${address}`)
-}
+/** In one piece: whoever waits for a line then has both. What is unsafe is told before it. */
+const announcer =
+  (options: ServeOptions, config: Config, log: Log) =>
+  (address: string, opsAddress?: string): void => {
+    logWeaknesses(log, options, config)
+    const operations = opsAddress === undefined ? '' : `Health and metrics are on ${opsAddress}\n`
+    say(`${operations}Coffer listens on ${address}`)
+  }
 
-async function serveAlone(
-  options: ServeOptions,
-  { address, ops, settings }: Config,
-): Promise<void> {
+async function serveAlone(options: ServeOptions, config: Config): Promise<void> {
+  const { address, ops, logs, settings } = config
+  const logging = startLogging(logs)
+  const { log } = logging
   const opened = await openDataFolder(options, {
-    onFailure: endAfterFailure,
-    onDamage: () => logToStderr('newest_rows_damaged'),
+    onFailure: cause => endAfterFailure(cause, log),
+    onDamage: () => log('newest_rows_damaged'),
     foldRows: settings.foldRows,
   })
   const mark = openClockFile(opened.clockFile)
@@ -55,8 +61,8 @@ async function serveAlone(
     address,
     ops,
     settings,
-    log: logToStderr,
-    announce,
+    logging,
+    announce: announcer(options, config, log),
   })
 }
 
@@ -95,26 +101,30 @@ function makeStarter({ lockFile, clock }: LockedFolder, order: WorkerOrder) {
 }
 
 async function serveTogether(
-  { data, masterKeyFile }: ServeOptions,
-  { workers, settings }: Config,
+  options: ServeOptions,
+  config: Config,
   asked: TcpAddress,
 ): Promise<void> {
+  const { data, masterKeyFile } = options
+  const { workers, logs, settings } = config
+  const log = logToStderrBy(logs)
   if (process.platform !== 'linux') {
     throw new CommandFailure('--workers or COFFER_WORKERS: expected 1 on this platform', 2)
   }
   const folder = { data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) }
   const locked = await lockAndCheck(folder)
   const address = await findPort(asked)
-  const order = { parent: process.pid, folder, address, settings, workers }
+  const order = { parent: process.pid, folder, address, settings, logs, workers }
   outliveTerminal()
   const stopped = untilSignalled(endingSignals)
   const supervisor = makeSupervisor(workers, {
     start: makeStarter(locked, order),
     wakeOthers: makeLockWaker(locked.store),
     elapsedMs,
-    log: logToStderr,
+    log,
   })
   try {
+    const announce = announcer(options, config, log)
     const ready = supervisor.isReady.then(() => announce(`http://${address.host}:${address.port}`))
     await Promise.race([ready, supervisor.failed, stopped])
     await Promise.race([supervisor.failed, stopped])

@@ -56,6 +56,9 @@ const pathsOf = (folder: string) => ({
   compacting: join(folder, 'compacting'),
 })
 
+/** The file whose lock is that of a data folder. */
+export const lockOf = (folder: string): string => pathsOf(folder).lock
+
 export interface FolderOptions {
   readonly data: string
   /** Where the master key is, when not in the folder: a thief of the folder then has no key. */

@@ -10,7 +10,8 @@ import type { Address, TcpAddress } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { drainMsMax, idleSecondsMax, storeCloseMsMax } from '../limits.ts'
 import { startSweeping, startWritingKeyUses } from '../upkeep.ts'
-import { CommandFailure, systemCodeOf } from './failure.ts'
+import { CommandFailure } from './failure.ts'
+import { explainListening, type ListenFlags } from './listen-failure.ts'
 import { holdPort } from './port-hold.ts'
 
 export interface RunningServer {
@@ -46,18 +47,6 @@ async function clearSocket(socket: string): Promise<void> {
   unlinkSync(socket)
 }
 
-const portInUse = () =>
-  new CommandFailure('the port is in use: stop that process or choose another --port')
-
-function listenFailure(error: unknown): unknown {
-  const code = systemCodeOf(error)
-  if (code === 'EADDRINUSE') return portInUse()
-  // Whatever else the system says of an address, another one is the way out.
-  return code === undefined
-    ? error
-    : new CommandFailure('cannot listen there: choose another --host, --port or --socket')
-}
-
 /** How a process serves that is one of several on the same port and store. */
 export interface Sharing {
   /** Exactly one of them does. */
@@ -71,17 +60,42 @@ function listen({ listener }: App, address: Address, isShared: boolean) {
     // The server's own 413 has no body; ours stands before the first byte is read.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
   }
+  if ('socket' in address) {
+    // The process's umask makes the socket its owner's alone from the first moment.
+    return Bun.serve({ ...common, unix: address.socket })
+  }
+  const { host: hostname, port } = address
+  // Else the server would share a port that any other process has, in silence.
+  const tcp = { reusePort: isShared, idleTimeout: idleSecondsMax }
+  return Bun.serve({ ...common, ...tcp, hostname, port })
+}
+
+async function listenOrExplain(app: App, address: Address, isShared: boolean) {
+  try {
+    return listen(app, address, isShared)
+  } catch (error) {
+    throw await explainListening(error, address)
+  }
+}
+
+const nothing = () => new Response(undefined, { status: 503 })
+
+/**
+ * Listens, and lets go at once.
+ * @throws CommandFailure when the address cannot be had
+ */
+export async function tryListening(address: Address, flags: ListenFlags): Promise<void> {
   try {
     if ('socket' in address) {
-      // The process's umask makes the socket its owner's alone from the first moment.
-      return Bun.serve({ ...common, unix: address.socket })
+      await clearSocket(address.socket)
+      await Bun.serve({ unix: address.socket, fetch: nothing }).stop(true)
+      if (isSocket(address.socket)) unlinkSync(address.socket)
+      return
     }
     const { host: hostname, port } = address
-    // Else the server would share a port that any other process has, in silence.
-    const tcp = { reusePort: isShared, idleTimeout: idleSecondsMax }
-    return Bun.serve({ ...common, ...tcp, hostname, port })
+    await Bun.serve({ hostname, port, reusePort: false, fetch: nothing }).stop(true)
   } catch (error) {
-    throw listenFailure(error)
+    throw await explainListening(error, address, flags)
   }
 }
 
@@ -97,15 +111,16 @@ const boundHostOf = (server: object): string | undefined =>
  */
 export async function findPort({ host: hostname, port }: TcpAddress): Promise<TcpAddress> {
   try {
-    const fetch = () => new Response(undefined, { status: 503 })
-    const probe = Bun.serve({ hostname, port, reusePort: false, fetch })
+    const probe = Bun.serve({ hostname, port, reusePort: false, fetch: nothing })
     const [host, found] = [boundHostOf(probe) ?? hostname, probe.port ?? port]
     await probe.stop(true)
     // Whoever came in between has it: then this one is refused as if it had come later.
-    if (!holdPort(host, found)) throw portInUse()
+    if (!holdPort(host, found)) {
+      throw new CommandFailure('the port is in use: stop that process or choose another --port')
+    }
     return { host: hostname, port: found }
   } catch (error) {
-    throw listenFailure(error)
+    throw await explainListening(error, { host: hostname, port })
   }
 }
 
@@ -120,7 +135,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   if ('socket' in address) await clearSocket(address.socket)
   const app = buildApp(deps)
-  const server = listen(app, address, sharing !== undefined)
+  const server = await listenOrExplain(app, address, sharing !== undefined)
   const stopSweeping = startSweeping(deps, sharing?.sweeps)
   const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
   return {

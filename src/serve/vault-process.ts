@@ -14,6 +14,7 @@ import { makeTurns } from '../waiting.ts'
 import { makeClock, type ClockMark } from './clock.ts'
 import { startControl, type Control } from './control.ts'
 import type { OpenedFolder } from './data-folder.ts'
+import type { Logging } from './logging.ts'
 import { replaceMasterKey } from './next-master-key.ts'
 import { startServer, untilSignalled, type Sharing } from './server.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
@@ -35,13 +36,15 @@ interface Serving {
   /** Where health and metrics are told. */
   readonly ops?: TcpAddress | undefined
   readonly settings: Settings
-  readonly log: Log
+  readonly logging: Logging
   readonly sharing?: Sharing
   /** Told once, where it listens. */
   readonly announce: (address: string, opsAddress?: string) => void
 }
 
-type OpeningVault = Pick<Serving, 'opened' | 'mark' | 'startHoldMs' | 'settings' | 'log'>
+type OpeningVault = Pick<Serving, 'opened' | 'mark' | 'startHoldMs' | 'settings'> & {
+  readonly log: Log
+}
 
 /** What the application needs, of a folder that was opened; with the clock, which is to be kept. */
 export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVault) {
@@ -59,7 +62,8 @@ export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVa
  * Listens for those who run the vault, and ends what a rotation has left to do when its process
  * ended.
  */
-function administer({ opened, sharing, log }: Serving, deps: Deps): Control {
+function administer({ opened, sharing, logging }: Serving, deps: Deps): Control {
+  const { log } = logging
   const { store, ring, control } = opened
   const isShared = sharing !== undefined
   const vault = { deps, store, ring, isShared, replaceMasterKey }
@@ -73,12 +77,27 @@ function administer({ opened, sharing, log }: Serving, deps: Deps): Control {
   return startControl(control, makeOperations(vault, reseal), log)
 }
 
+type Observe = NonNullable<Deps['observe']>
+
+/** One after the other, where there are several. */
+function observeAll(observers: readonly (Observe | undefined)[]): Pick<Deps, 'observe'> {
+  const [first, ...others] = observers.filter(observe => observe !== undefined)
+  if (first === undefined) return {}
+  if (others.length === 0) return { observe: first }
+  return {
+    observe(seen) {
+      first(seen)
+      for (const observe of others) observe(seen)
+    },
+  }
+}
+
 /** Serves until it is told to end, and then ends in order. */
 export async function serveUntilSignalled(serving: Serving): Promise<void> {
-  const { address, ops, sharing, announce, opened } = serving
-  const { deps: plain, clock } = makeDeps(serving)
+  const { address, ops, sharing, announce, opened, logging } = serving
+  const { deps: plain, clock } = makeDeps({ ...serving, log: logging.log })
   const watch = ops === undefined ? undefined : await makeWatch(opened, plain)
-  const deps = watch === undefined ? plain : { ...plain, observe: watch.observe }
+  const deps = { ...plain, ...observeAll([watch?.observe, logging.observe]) }
   outliveTerminal()
   const stopped = untilSignalled(endingSignals)
   const server = await startServer(deps, address, sharing)
@@ -90,5 +109,6 @@ export async function serveUntilSignalled(serving: Serving): Promise<void> {
   await control?.stop()
   await server.stop()
   await opsServer?.stop()
+  await logging.end()
   clock.keep()
 }
