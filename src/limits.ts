@@ -97,6 +97,8 @@ export const settingCharsMax = 1_000
 /** decision: each has its own memory, and its own readers of the store. */
 export const workersMax = 64
 export const configFileBytesMax = 64 * 1024
+/** decision: of rules for an application, within `controlBodyBytesMax`. */
+export const rulesFileBytesMax = 48 * 1024
 
 // JSON
 export const jsonDepthMax = 64

@@ -24,6 +24,7 @@ import {
 import { CommandFailure } from '../serve/failure.ts'
 import { assertOwnFiles } from '../serve/file-access.ts'
 import { startLogging } from '../serve/logging.ts'
+import { initWhereAbsent } from './init.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { findPort, untilSignalled } from '../serve/server.ts'
 import { endingSignals, outliveTerminal, serveUntilSignalled } from '../serve/vault-process.ts'
@@ -33,7 +34,24 @@ import { logWeaknesses } from '../serve/weaknesses.ts'
 import { startWorker, type WorkerProcess } from '../serve/worker-process.ts'
 import type { WorkerOrder } from '../serve/worker.ts'
 
-export type ServeOptions = FolderOptions & ConfigOptions
+export type ServeOptions = FolderOptions &
+  ConfigOptions & {
+    /** Makes the folder where there is none, as `coffer init` does. */
+    readonly init?: boolean
+    readonly keyFile?: string
+  }
+
+async function makeFolder({ init, keyFile, data, masterKeyFile }: ServeOptions): Promise<void> {
+  if (init !== true) {
+    if (keyFile === undefined) return
+    throw new CommandFailure('--key-file: expected with --init, which alone makes a key', 2)
+  }
+  await initWhereAbsent({
+    data,
+    ...(masterKeyFile === undefined ? {} : { masterKeyFile }),
+    ...(keyFile === undefined ? {} : { keyFile }),
+  })
+}
 
 /** In one piece: whoever waits for a line then has both. What is unsafe is told before it. */
 const announcer =
@@ -136,6 +154,7 @@ async function serveTogether(
 export async function serve(options: ServeOptions): Promise<void> {
   const config = loadConfig(options)
   const { address, workers } = config
+  await makeFolder(options)
   outliveReaders()
   assertOwnFiles(options)
   if (workers === 1 || 'socket' in address) await serveAlone(options, config)

@@ -287,6 +287,20 @@ describe('the command line', () => {
     }
   })
 
+  test.each(['', 'init', 'serve', 'dev', 'doctor', 'app create', 'keys rotate'])(
+    'has help for %p that fits 80 columns, and tells defaults in one way',
+    async name => {
+      const { stdout } = await runCoffer([...name.split(' ').filter(Boolean), '--help'])
+      expect(stdout.split('\n').filter(line => line.length > 80)).toEqual([])
+      const words = stdout.replaceAll(/\s+/g, ' ')
+      expect(words).not.toMatch(/default: "|\) \(env: /)
+      if (name === 'serve') {
+        expect(words).toContain('the data folder (default: coffer-data; env: COFFER_DATA)')
+        expect(words).toContain('for any free one (default: 3333; env: COFFER_PORT)')
+      }
+    },
+  )
+
   test.each([
     [['serve', '--canary']],
     [['canary']],

@@ -70,30 +70,19 @@ describe('the request log', () => {
     const known = { application_id: applicationId }
     const create = { method: 'POST', route: '/vault/applications', operation: 'createApplication' }
     const nothingIn = { bytes_in: 0 }
+    const managed = { ...common, ...create, ...known, trace_id: 'my-trace' }
+    const others = { ...common, ...ours, ...nothingIn, level: 'warning' }
+    const bytes = { bytes_out: expect.any(Number) }
+    const refusedAs = (status: number, refusal: string) => ({ status, refusal })
+    const head = { method: 'HEAD', route: '/vault/tokens/:id', operation: 'getToken' }
+    const list = { method: 'GET', route: '/vault/tokens', operation: 'listTokens' }
+    const bad400 = { level: 'warning', bytes_in: bad.length, bytes_out: refusedBytes }
     expect(lines).toEqual([
-      {
-        ...{ ...common, ...create, ...known, level: 'warning', trace_id: 'my-trace' },
-        ...{ status: 400, bytes_in: bad.length, refusal: 'invalid_request' },
-        bytes_out: refusedBytes,
-      },
-      {
-        ...{ ...common, ...create, ...known, level: 'info', trace_id: 'my-trace' },
-        ...{ status: 201, bytes_in: body.length, bytes_out: madeBytes },
-      },
-      {
-        ...{ ...common, ...ours, ...known, ...nothingIn, level: 'warning' },
-        ...{ method: 'HEAD', route: '/vault/tokens/:id', operation: 'getToken' },
-        ...{ status: 403, bytes_out: 0, refusal: 'forbidden' },
-      },
-      {
-        ...{ ...common, ...ours, ...nothingIn, level: 'warning', method: 'GET', route: null },
-        ...{ status: 404, bytes_out: expect.any(Number), refusal: 'not_found' },
-      },
-      {
-        ...{ ...common, ...ours, ...nothingIn, level: 'warning', method: 'GET' },
-        ...{ route: '/vault/tokens', operation: 'listTokens' },
-        ...{ status: 401, bytes_out: expect.any(Number), refusal: 'unauthenticated' },
-      },
+      { ...managed, ...bad400, ...refusedAs(400, 'invalid_request') },
+      { ...managed, level: 'info', status: 201, bytes_in: body.length, bytes_out: madeBytes },
+      { ...others, ...known, ...head, ...refusedAs(403, 'forbidden'), bytes_out: 0 },
+      { ...others, ...bytes, method: 'GET', route: null, ...refusedAs(404, 'not_found') },
+      { ...others, ...bytes, ...list, ...refusedAs(401, 'unauthenticated') },
     ])
     const text = await server.stderr
     for (const hidden of [secret, key, '4111']) expect(text).not.toContain(hidden)

@@ -9,7 +9,7 @@ import { init, type InitOptions } from '../init.ts'
 import { assertKnownVariables, servingOptions, tryingOptions } from '../options.ts'
 import { serve, type ServeOptions } from '../serve.ts'
 import { work } from '../../serve/worker.ts'
-import { addOptions, dataOption, masterKeyOption } from './options.ts'
+import { addOptions, dataOption, keyFileOption, masterKeyOption } from './options.ts'
 
 export function addServingCommands(program: Command): void {
   program
@@ -17,6 +17,7 @@ export function addServingCommands(program: Command): void {
     .description('make a data folder, and print the first management key once')
     .addOption(dataOption())
     .addOption(masterKeyOption())
+    .addOption(keyFileOption())
     .option('--json', 'print one line of JSON')
     .action((options: InitOptions) => init(options))
   const serving = program
@@ -24,6 +25,8 @@ export function addServingCommands(program: Command): void {
     .description('serve a data folder')
     .addOption(dataOption())
     .addOption(masterKeyOption())
+    .option('--init', 'make the data folder first where there is none')
+    .addOption(keyFileOption())
     .action((options: ServeOptions) => serve(options))
   addOptions(serving, servingOptions())
   program
