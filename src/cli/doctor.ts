@@ -11,7 +11,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import type { Address, TcpAddress } from '../config.ts'
+import type { Address, Config, TlsFiles } from '../config.ts'
 import { keyBytes, primitives } from '../crypto/primitives.ts'
 import type { Settings } from '../settings.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
@@ -22,7 +22,8 @@ import { findKeyMakers } from './key-makers.ts'
 import { findWritableByOthers } from '../serve/file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { isProcessGuarded } from '../serve/process-guard.ts'
-import { sayNow } from '../serve/system.ts'
+import { sayNow, wallMs } from '../serve/system.ts'
+import { readTls, troubleOf } from '../serve/tls-files.ts'
 
 export type DoctorOptions = FolderOptions & ConfigOptions & { readonly json?: boolean }
 
@@ -84,8 +85,31 @@ function findInProcess(): Finding[] {
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 
+const troubles: Readonly<Record<string, string>> = {
+  tls_certificate_not_yet_valid: 'is not valid yet',
+  tls_certificate_expired: 'has expired',
+  tls_certificate_ends_soon: 'expires within 14 days',
+}
+
+/** What `serve` would refuse of the files of TLS, and what callers will. */
+function findInTls(files: TlsFiles | undefined): Finding[] {
+  if (files === undefined) return []
+  try {
+    const trouble = troubleOf(readTls(files), wallMs())
+    if (trouble === undefined) return []
+    return [warning(`the TLS certificate ${troubles[trouble]}: renew it, then send SIGHUP`)]
+  } catch (error) {
+    if (error instanceof CommandFailure) return [fault(error.message)]
+    throw error
+  }
+}
+
 /** What settings say that weakens the vault. */
-export function findInSettings(settings: Settings, address: Address, ops?: TcpAddress): Finding[] {
+export function findInSettings(
+  settings: Settings,
+  address: Address,
+  { ops, tls }: Pick<Config, 'ops' | 'tls'> = {},
+): Finding[] {
   const checks: readonly [boolean, string][] = [
     [
       settings.corsOrigins.includes('*'),
@@ -111,8 +135,8 @@ export function findInSettings(settings: Settings, address: Address, ops?: TcpAd
     ],
     [settings.requestsPerSecondMax === undefined, 'no credential is limited in its requests'],
     [
-      'host' in address && !isLoopback(address.host),
-      'keys and data cross the network in the clear: put a proxy with TLS in front',
+      'host' in address && !isLoopback(address.host) && tls === undefined,
+      'keys and data cross the network in the clear: see --tls-cert, or put a proxy in front',
     ],
     [
       ops !== undefined && !isLoopback(ops.host),
@@ -140,11 +164,12 @@ async function findInApplications(options: FolderOptions): Promise<Finding> {
 
 /** @throws CommandFailure when there is a fault */
 export async function doctor(options: DoctorOptions): Promise<void> {
-  const { address, ops, settings } = loadConfig(options)
+  const { address, ops, tls, settings } = loadConfig(options)
   const findings = [
     ...findInFolder(options),
     ...findInProcess(),
-    ...findInSettings(settings, address, ops),
+    ...findInTls(tls),
+    ...findInSettings(settings, address, { ...(ops && { ops }), ...(tls && { tls }) }),
   ]
   const count = (wanted: Finding['level']) =>
     findings.filter(({ level }) => level === wanted).length
