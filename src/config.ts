@@ -10,7 +10,16 @@ import { Value } from '@sinclair/typebox/value'
 import { isJsonObject, toPlain, type Json, type JsonObject } from './json/json.ts'
 import { decodeUtf8, parseJson } from './json/parse.ts'
 import { ApiError } from './errors.ts'
-import { addressSchema, settingsSchema, type AddressSettings, type Settings } from './settings.ts'
+import {
+  addressSchema,
+  backupSchema,
+  planOf,
+  settingsSchema,
+  type AddressSettings,
+  type BackupPlan,
+  type BackupSettings,
+  type Settings,
+} from './settings.ts'
 
 export interface TcpAddress {
   readonly host: string
@@ -35,15 +44,18 @@ export interface Config {
   readonly tls?: TlsFiles
   /** Where health and metrics are told; nowhere where it is absent. */
   readonly ops?: TcpAddress
+  /** None are made where it is absent. */
+  readonly backups?: BackupPlan
   readonly settings: Settings
 }
 
 const schemas: Readonly<Record<string, TSchema>> = {
   ...addressSchema.properties,
+  ...backupSchema.properties,
   ...settingsSchema.properties,
 }
 
-type Values = AddressSettings & Settings
+type Values = AddressSettings & BackupSettings & Settings
 
 /** What flags and variables say, by camelCase name; a flag stands before its variable. */
 export type Texts = { readonly [K in keyof Values]?: string }
@@ -75,6 +87,7 @@ const optionsOf = (some: Readonly<Record<string, TSchema>>): readonly OptionText
   Object.entries(some).map(([name, schema]) => optionOf(name, schema))
 
 export const addressOptions: readonly OptionText[] = optionsOf(addressSchema.properties)
+export const backupOptions: readonly OptionText[] = optionsOf(backupSchema.properties)
 export const settingOptions: readonly OptionText[] = optionsOf(settingsSchema.properties)
 
 /** What a flag or a variable means, in the shape of the file; its text where it means nothing. */
@@ -161,7 +174,9 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
   ])
   const values = Object.fromEntries(decoded) as Values
   const { host: _host, port: _port, socket: _socket, opsHost, opsPort, ...others } = values
-  const { tlsCert: _cert, tlsKey: _key, tlsClientCa: _clientCa, workers, ...settings } = others
+  const { tlsCert: _cert, tlsKey: _key, tlsClientCa: _clientCa, ...own } = others
+  const { workers, backupTo, backupEvery, backupKeep, ...settings } = own
+  const plan = planOf({ backupTo, backupEvery, backupKeep })
   const address = addressOf(values, texts)
   if ('socket' in address && workers > 1) {
     const { flag, variable } = optionOf('workers', addressSchema.properties.workers)
@@ -171,7 +186,12 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
     const { flag, variable } = optionOf('workers', addressSchema.properties.workers)
     throw refuse(`${flag} or ${variable}: expected 1 with --ops-port, which tells of one process`)
   }
+  if (plan === undefined && (backupEvery ?? backupKeep) !== undefined) {
+    const { flag, variable } = optionOf('backupTo', backupSchema.properties.backupTo)
+    throw refuse(`${flag} or ${variable}: expected with --backup-every and --backup-keep`)
+  }
+  const backups = plan === undefined ? {} : { backups: plan }
   const ops = opsPort === undefined ? {} : { ops: { host: opsHost, port: opsPort } }
   const tls = tlsOf(values, address)
-  return { address, workers, ...tls, ...ops, settings: Object.freeze(settings) }
+  return { address, workers, ...tls, ...ops, ...backups, settings: Object.freeze(settings) }
 }

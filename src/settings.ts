@@ -10,6 +10,11 @@
 import { isIP } from 'node:net'
 import { FormatRegistry, Type, type SchemaOptions, type Static } from '@sinclair/typebox'
 import {
+  backupEveryDefault,
+  backupEveryMsMax,
+  backupEveryMsMin,
+  backupKeepDefault,
+  backupKeepMax,
   bodiesBytesMax,
   bodiesBytesSettingMax,
   bodyBytesMax,
@@ -91,8 +96,30 @@ function isNetwork(value: string): boolean {
   return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
 }
 
+/** Of an interval such as `6h`; NaN for what is none. */
+function durationMs(text: string): number {
+  const [, count, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(text) ?? []
+  const minutes = { m: 1, h: 60, d: 24 * 60 }[unit as 'm' | 'h' | 'd']
+  return Number(count) * minutes * 60 * 1_000
+}
+
+function isBackupInterval(value: string): boolean {
+  const ms = durationMs(value)
+  return ms >= backupEveryMsMin && ms <= backupEveryMsMax
+}
+
+/** The name of a bucket and what stands behind it. Source: the rules for general purpose buckets. */
+export const bucketAddress = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*))?$/
+
+const isBackupPlace = (value: string): boolean =>
+  value !== '' &&
+  value.length <= settingCharsMax &&
+  (!/^\w+:\/\//.test(value) || bucketAddress.test(value))
+
 const formats = {
   'address or network': isNetwork,
+  'backup place': isBackupPlace,
+  'backup interval': isBackupInterval,
   'header name': (value: string) => headerName.test(value),
   'header prefix': (value: string) => headerPrefix.test(value),
   'origin or *': isOrigin,
@@ -132,6 +159,32 @@ export const addressSchema = Type.Object({
     workersMax,
     1,
     'processes that serve together, on Linux; limits of a credential count in each',
+  ),
+})
+
+/** Backups that a serving process makes of itself; none where there is no place for them. */
+export const backupSchema = Type.Object({
+  backupTo: Type.Unsafe<string | undefined>(
+    Type.String({
+      format: 'backup place',
+      description: 'where a server puts backups of itself: a folder, or s3://bucket/prefix',
+      expected: 'a folder, or an address such as s3://bucket/prefix',
+    }),
+  ),
+  backupEvery: Type.Unsafe<string | undefined>(
+    Type.String({
+      format: 'backup interval',
+      description: `how often, such as 30m, 6h or 7d (default: ${backupEveryDefault})`,
+      expected: 'a number with m, h or d behind it, from 1m to 14d',
+    }),
+  ),
+  backupKeep: Type.Unsafe<number | undefined>(
+    Type.Integer({
+      minimum: 1,
+      maximum: backupKeepMax,
+      description: `how many of them stay (default: ${backupKeepDefault})`,
+      expected: `an integer from 1 to ${backupKeepMax}`,
+    }),
   ),
 })
 
@@ -245,6 +298,22 @@ export const settingsSchema = Type.Object({
 })
 
 export type AddressSettings = Static<typeof addressSchema>
+export type BackupSettings = Static<typeof backupSchema>
+
+export interface BackupPlan {
+  /** A folder, or the address of what is in a bucket. */
+  readonly to: string
+  readonly everyMs: number
+  readonly keep: number
+}
+
+/** `undefined` where nobody asked for backups. */
+export function planOf(settings: BackupSettings): BackupPlan | undefined {
+  const { backupTo: to, backupEvery, backupKeep } = settings
+  if (to === undefined) return undefined
+  const everyMs = durationMs(backupEvery ?? backupEveryDefault)
+  return { to, everyMs, keep: backupKeep ?? backupKeepDefault }
+}
 export type Settings = Readonly<Static<typeof settingsSchema>>
 
 export const defaultSettings = Object.fromEntries(

@@ -10,6 +10,7 @@
 import type { Config, TcpAddress, TlsFiles } from '../config.ts'
 import { clockStartHoldMs } from '../limits.ts'
 import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
+import { startBackups, type BackupSchedule } from '../serve/backups/schedule.ts'
 import { openClockFile } from '../serve/clock-file.ts'
 import {
   clearLeftovers,
@@ -27,7 +28,14 @@ import { findPort } from '../serve/listen.ts'
 import { untilSignalled } from '../serve/server.ts'
 import { endingSignals, outliveTerminal, serveUntilSignalled } from '../serve/vault-process.ts'
 import { makeSupervisor, type Supervisor } from '../serve/supervisor.ts'
-import { elapsedMs, endAfterFailure, logToStderr, outliveReaders, say } from '../serve/system.ts'
+import {
+  elapsedMs,
+  endAfterFailure,
+  logToStderr,
+  outliveReaders,
+  say,
+  wallMs,
+} from '../serve/system.ts'
 import { logNotReloaded, readTls } from '../serve/tls-files.ts'
 import { startWorker, type WorkerProcess } from '../serve/worker-process.ts'
 import type { WorkerOrder } from '../serve/worker.ts'
@@ -35,22 +43,31 @@ import { oneAtATime } from '../waiting.ts'
 
 export type ServeOptions = FolderOptions & ConfigOptions
 
+/** Each command takes of them what it needs; the rest is no matter to another process. */
+const folderIn = ({ data, masterKeyFile }: ServeOptions): FolderOptions => ({
+  data,
+  ...(masterKeyFile === undefined ? {} : { masterKeyFile }),
+})
+
+/** Whoever has the lock of the folder makes its backups. */
+const startBackupsOf = (options: ServeOptions, { backups }: Config): BackupSchedule | undefined =>
+  backups && startBackups(folderIn(options), backups, { wallMs, log: logToStderr })
+
 /** In one piece: whoever waits for a line then has both. */
 const announce = (address: string, opsAddress?: string): void => {
   const operations = opsAddress === undefined ? '' : `Health and metrics are on ${opsAddress}\n`
   say(`${operations}Coffer listens on ${address}`)
 }
 
-async function serveAlone(
-  options: ServeOptions,
-  { address, tls, ops, settings }: Config,
-): Promise<void> {
+async function serveAlone(options: ServeOptions, config: Config): Promise<void> {
+  const { address, tls, ops, settings } = config
   const opened = await openDataFolder(options, {
     onFailure: endAfterFailure,
     onDamage: () => logToStderr('newest_rows_damaged'),
     foldRows: settings.foldRows,
   })
   const mark = openClockFile(opened.clockFile)
+  const backups = startBackupsOf(options, config)
   await serveUntilSignalled({
     opened,
     mark,
@@ -60,8 +77,10 @@ async function serveAlone(
     ops,
     settings,
     log: logToStderr,
+    backups,
     announce,
   })
+  await backups?.stop()
 }
 
 /**
@@ -112,19 +131,21 @@ function reloaderOf(tls: TlsFiles | undefined, supervisor: Supervisor): () => vo
 }
 
 async function serveTogether(
-  { data, masterKeyFile }: ServeOptions,
-  { workers, tls, settings }: Config,
+  options: ServeOptions,
+  config: Config,
   asked: TcpAddress,
 ): Promise<void> {
+  const { workers, tls, settings } = config
   if (process.platform !== 'linux') {
     throw new CommandFailure('--workers or COFFER_WORKERS: expected 1 on this platform', 2)
   }
-  const folder = { data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) }
+  const folder = folderIn(options)
   const locked = await lockAndCheck(folder)
   if (tls !== undefined) readTls(tls)
   const address = await findPort(asked)
   const order = { parent: process.pid, folder, address, tls, settings, workers }
   const stopped = untilSignalled(endingSignals)
+  const backups = startBackupsOf(options, config)
   const supervisor = makeSupervisor(workers, {
     start: makeStarter(locked, order),
     wakeOthers: makeLockWaker(locked.store),
@@ -141,6 +162,7 @@ async function serveTogether(
     await Promise.race([supervisor.failed, stopped])
   } finally {
     await supervisor.stop()
+    await backups?.stop()
   }
 }
 

@@ -12,6 +12,7 @@ import type { Deps, Log } from '../deps.ts'
 import type { Settings } from '../settings.ts'
 import { makeTurns } from '../waiting.ts'
 import { makeClock, type ClockMark } from './clock.ts'
+import type { BackupSchedule } from './backups/schedule.ts'
 import { startControl, type Control } from './control.ts'
 import type { OpenedFolder } from './data-folder.ts'
 import { replaceMasterKey } from './next-master-key.ts'
@@ -38,6 +39,8 @@ interface Serving {
   readonly settings: Settings
   readonly log: Log
   readonly sharing?: Sharing
+  /** Of the backups that are made meanwhile, if any. */
+  readonly backups?: BackupSchedule | undefined
   /** Told once, where it listens. */
   readonly announce: (address: string, opsAddress?: string) => void
 }
@@ -78,7 +81,7 @@ function administer({ opened, sharing, log }: Serving, deps: Deps): Control {
 export async function serveUntilSignalled(serving: Serving): Promise<void> {
   const { address, tls, ops, sharing, announce, opened } = serving
   const { deps: plain, clock } = makeDeps(serving)
-  const watch = ops === undefined ? undefined : await makeWatch(opened, plain)
+  const watch = ops === undefined ? undefined : await makeWatch(opened, plain, serving.backups)
   const deps = watch === undefined ? plain : { ...plain, observe: watch.observe }
   let reload = (): void => {}
   outliveTerminal(() => reload())

@@ -62,10 +62,10 @@ export const startHoldMsOf = ({ mark }: Pick<WorkerOrder, 'mark'>): number =>
  * Source: prctl(2), PR_SET_PDEATHSIG, which comes too late for a parent that is gone already.
  * @throws CommandFailure where this process would outlive its parent
  */
-function endWithParent(parent: number): void {
+export function endWithParent(parent: number): void {
   const isTied = findInLibc({ prctl })?.prctl(deathSignal, kill) === 0
   if (isTied && process.ppid === parent) return
-  throw new CommandFailure('a worker is not tied to the process that started it')
+  throw new CommandFailure('this process is not tied to the one that started it')
 }
 
 /** Serves on an order from stdin, and says one line when it listens. */

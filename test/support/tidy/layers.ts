@@ -80,6 +80,7 @@ const layers: readonly Layer[] = [
       'src/ip.ts',
       'src/libc.ts',
       'src/maps.ts',
+      'src/progress.ts',
       'src/waiting.ts',
     ],
     imports: [],
