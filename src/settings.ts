@@ -130,9 +130,9 @@ function isNetwork(value: string): boolean {
 }
 
 const formats = {
+  'address or network': isNetwork,
   'backup place': isBackupPlace,
   'backup interval': isBackupInterval,
-  'address or network': isNetwork,
   'header name': (value: string) => headerName.test(value),
   'header prefix': (value: string) => headerPrefix.test(value),
   'origin or *': isOrigin,
