@@ -1,8 +1,8 @@
 /**
  * `coffer dev`: a throw-away vault to try things on, gone when it ends.
  *
- * Its master key is never written, so what a killed process leaves behind opens for nobody; the next
- * one sweeps it. It ends with the program that started it.
+ * Its master key is never written, so what a killed process leaves behind opens for nobody; the
+ * next one sweeps it. It ends with the program that started it.
  * @module
  */
 import { rmSync } from 'node:fs'

@@ -28,7 +28,8 @@ const isAlive = (pid: number): boolean => {
 /** Started by a shell that is then killed. @returns the pid of the vault */
 async function startBelow(place: string, before: string): Promise<number> {
   const words = cofferCommand.map(word => `'${word}'`).join(' ')
-  const script = `${before} ${words} dev --port 0 --json >'${join(place, 'out')}' 2>&1 & echo $!; wait`
+  const started = `${before} ${words} dev --port 0 --json >'${join(place, 'out')}' 2>&1`
+  const script = `${started} & echo $!; wait`
   const env = { PATH: process.env['PATH'], TMPDIR: place }
   const shell = Bun.spawn(['sh', '-c', script], { env, stdout: 'pipe' })
   const { value } = await shell.stdout.getReader().read()
@@ -57,7 +58,7 @@ test('coffer dev outlives it under nohup', async () => {
   expect(await until(() => !isAlive(pid))).toBe(true)
 })
 
-test('coffer dev sweeps what dead ones left, and nothing that somebody has or that is new', async () => {
+test('coffer dev sweeps what dead ones left, and nothing that somebody has or is new', async () => {
   const place = temporaryFolder()
   const env = { TMPDIR: place }
   const killed = await startCoffer(['dev', '--port', '0', '--json'], { env })
