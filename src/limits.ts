@@ -357,6 +357,12 @@ export const latencyBucketsSeconds = [
   10, 30,
 ]
 
+// Throw-away vaults
+/** decision: how often one looks whether the program that started it is still there. */
+export const parentCheckMs = 1_000
+/** decision: a folder of another one is younger while that one has not locked it yet. */
+export const throwAwayAgeMsMin = 60_000
+
 // Log
 /** decision: one in so many answers at least. */
 export const logSampleMax = 1_000_000

@@ -111,7 +111,8 @@ async function fillFolder(options: FolderOptions): Promise<NewVault> {
 }
 
 /**
- * Makes a data folder where there is none, an empty one, or what a cut-off init has left; a failure leaves it empty again.
+ * Makes a data folder where there is none, an empty one, or what a cut-off init has left; a
+ * failure leaves it empty again.
  * @param announce tells the person the key; when it throws, the vault is not made
  * @throws CommandFailure
  */

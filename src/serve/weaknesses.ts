@@ -93,13 +93,16 @@ export function weaknessesOf(
   return found
 }
 
+const besideData =
+  'the master key lies beside the data, so a copy of the folder opens: see --master-key-file'
+
 /** Of the place of the master key. */
 export const weaknessesOfKey = ({ data, masterKeyFile }: FolderOptions): Weakness[] =>
   masterKeyFile === undefined && existsSync(join(data, 'master.key'))
     ? [
         {
           about: 'master key',
-          text: 'the master key lies beside the data: a copy of the folder opens; see --master-key-file',
+          text: besideData,
           isDefault: false,
         },
       ]
