@@ -13,11 +13,13 @@ import { ApiError } from './errors.ts'
 import {
   addressSchema,
   backupSchema,
+  logSchema,
   planOf,
   settingsSchema,
   type AddressSettings,
   type BackupPlan,
   type BackupSettings,
+  type LogSettings,
   type Settings,
 } from './settings.ts'
 
@@ -28,24 +30,36 @@ export interface TcpAddress {
 
 export type Address = { readonly socket: string } | TcpAddress
 
+/** Paths of what HTTPS is served with. */
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
+  /** Who signed the certificates of callers; anybody may call where it is absent. */
+  readonly clientCa?: string
+}
+
 export interface Config {
   readonly address: Address
   /** Processes that serve; 1 where the address is a socket, which none can share. */
   readonly workers: number
+  /** Plain HTTP where it is absent. */
+  readonly tls?: TlsFiles
   /** Where health and metrics are told; nowhere where it is absent. */
   readonly ops?: TcpAddress
   /** None are made where it is absent. */
   readonly backups?: BackupPlan
+  readonly logs: LogSettings
   readonly settings: Settings
 }
 
 const schemas: Readonly<Record<string, TSchema>> = {
   ...addressSchema.properties,
   ...backupSchema.properties,
+  ...logSchema.properties,
   ...settingsSchema.properties,
 }
 
-type Values = AddressSettings & BackupSettings & Settings
+type Values = AddressSettings & BackupSettings & LogSettings & Settings
 
 /** What flags and variables say, by camelCase name; a flag stands before its variable. */
 export type Texts = { readonly [K in keyof Values]?: string }
@@ -78,6 +92,7 @@ const optionsOf = (some: Readonly<Record<string, TSchema>>): readonly OptionText
 
 export const addressOptions: readonly OptionText[] = optionsOf(addressSchema.properties)
 export const backupOptions: readonly OptionText[] = optionsOf(backupSchema.properties)
+export const logOptions: readonly OptionText[] = optionsOf(logSchema.properties)
 export const settingOptions: readonly OptionText[] = optionsOf(settingsSchema.properties)
 
 /** What a flag or a variable means, in the shape of the file; its text where it means nothing. */
@@ -132,7 +147,14 @@ function decodeSetting(
   }
   const { flag, variable } = optionOf(name, schema)
   const where = given === undefined ? `config file: ${snake}` : `${flag} or ${variable}`
-  throw refuse(`${where}: expected ${schema['expected']}`)
+  throw refuse(`${where}: expected ${schema['expected']}${entryOf(schema, value)}`)
+}
+
+/** Which entry of a list is wrong, by its place: no value is repeated. */
+function entryOf(schema: TSchema, value: unknown): string {
+  if (schema['type'] !== 'array' || !Array.isArray(value)) return ''
+  const place = /^\/(\d+)/.exec(Value.Errors(schema, value).First()?.path ?? '')?.[1]
+  return place === undefined ? '' : `; entry ${Number(place) + 1} is none`
 }
 
 /** What is nearer to the command counts: a port by flag stands before a socket of the file. */
@@ -140,6 +162,16 @@ function addressOf(values: Values, texts: Texts): Address {
   const { socket, host, port } = values
   const isOverruled = texts.socket === undefined && (texts.host ?? texts.port) !== undefined
   return socket === undefined || isOverruled ? { host, port } : { socket }
+}
+
+/** @throws ApiError for one without the other, and for what no listener would use */
+function tlsOf({ tlsCert: cert, tlsKey: key, tlsClientCa: clientCa }: Values, address: Address) {
+  if (cert === undefined && key === undefined && clientCa === undefined) return {}
+  if (cert === undefined || key === undefined) {
+    throw refuse('--tls-cert and --tls-key: expected both of them, or no setting of TLS')
+  }
+  if ('socket' in address) throw refuse('--tls-cert: expected no --socket, which has no TLS')
+  return { tls: clientCa === undefined ? { cert, key } : { cert, key, clientCa } }
 }
 
 /**
@@ -154,7 +186,9 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
   ])
   const values = Object.fromEntries(decoded) as Values
   const { host: _host, port: _port, socket: _socket, opsHost, opsPort, ...others } = values
-  const { workers, backupTo, backupEvery, backupKeep, ...settings } = others
+  const { tlsCert: _cert, tlsKey: _key, tlsClientCa: _clientCa, workers, ...rest } = others
+  const { backupTo, backupEvery, backupKeep, ...more } = rest
+  const { logLevel, logFormat, logRequests, logSample, ...settings } = more
   const plan = planOf({ backupTo, backupEvery, backupKeep })
   const address = addressOf(values, texts)
   if ('socket' in address && workers > 1) {
@@ -171,5 +205,7 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
   }
   const backups = plan === undefined ? {} : { backups: plan }
   const ops = opsPort === undefined ? {} : { ops: { host: opsHost, port: opsPort } }
-  return { address, workers, ...ops, ...backups, settings: Object.freeze(settings) }
+  const tls = tlsOf(values, address)
+  const logs = { logLevel, logFormat, logRequests, logSample }
+  return { address, workers, ...tls, ...ops, ...backups, logs, settings: Object.freeze(settings) }
 }

@@ -47,6 +47,18 @@ export const drainMsMax = 10_000
 /** From a failed commit to the end of the process: time for the answers under way to leave. */
 export const haltMs = 100
 export const storeCloseMsMax = 5_000
+/**
+ * decision: what certificates are read anew in: so long a listener asks its callers to come to the
+ * next one, and so long it then takes no connection but lets those come through that are half made.
+ */
+export const listenerCloseMs = 300
+export const listenerSettleMs = 300
+/** decision: from one worker to the next, so that most of them take new connections at once. */
+export const workerReloadMs = listenerCloseMs + listenerSettleMs + 100
+/** decision: of certificates, of a key and of what others' certificates are checked by. */
+export const tlsFileBytesMax = 1024 * 1024
+/** decision: whoever renews certificates by machine does so earlier. */
+export const certificateEndsSoonMs = 14 * 24 * 60 * 60 * 1_000
 /** decision: what a worker gets to end in; then it is ended. */
 export const workerStopMsMax = drainMsMax + storeCloseMsMax + 1_000
 /** decision: how long after its end a worker is started again, doubled each time. */
@@ -93,10 +105,13 @@ export const guessesPerMinuteSettingMax = 1_000_000_000
 export const keyHeadersMax = 8
 export const headerPrefixesMax = 4
 export const corsOriginsMax = 100
+export const trustedProxiesMax = 100
 export const settingCharsMax = 1_000
 /** decision: each has its own memory, and its own readers of the store. */
 export const workersMax = 64
 export const configFileBytesMax = 64 * 1024
+/** decision: of rules for an application, within `controlBodyBytesMax`. */
+export const rulesFileBytesMax = 48 * 1024
 
 // JSON
 export const jsonDepthMax = 64
@@ -341,6 +356,25 @@ export const latencyBucketsSeconds = [
   0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
   10, 30,
 ]
+
+// Log
+/** decision: one in so many answers at least. */
+export const logSampleMax = 1_000_000
+/** decision: lines wait so long to be written with others; a kill loses them. */
+export const logFlushMs = 100
+/**
+ * What a pipe takes whole, so that lines of several processes do not mix: POSIX PIPE_BUF, as Linux
+ * has it (pipe(7)).
+ */
+export const logSharedWriteBytes = 4_096
+/** decision: of one write where nobody else writes; so many are not kept waiting. */
+export const logBatchBytes = 64 * 1024
+/** decision: until a pipe that took no more is tried again. */
+export const logRetryMs = 10
+/** decision: of lines that wait to be written; more are dropped, and counted. */
+export const logBufferBytesMax = 1024 * 1024
+/** decision: what the lines that wait get at the end of a process. */
+export const logEndMsMax = 1_000
 
 // Store: what others know of it
 export const uniqueBytes = 32

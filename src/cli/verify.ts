@@ -11,8 +11,11 @@ import { emptyReport, inspect, isWhole, type Damage, type Report } from './inspe
 import { withProgress } from './progress.ts'
 import { databaseBytesOf } from './replace-database.ts'
 import { sayNow } from '../serve/system.ts'
+import { copyServed, removeCopy } from './verify-online.ts'
 
 export interface VerifyOptions extends FolderOptions {
+  /** Of a vault that is served. */
+  readonly online?: boolean
   readonly json?: boolean
 }
 
@@ -42,7 +45,8 @@ function print({ json }: VerifyOptions, report: Report): void {
 
 /** @throws CommandFailure for any damage, and when it could not look at everything */
 export async function verify(options: VerifyOptions): Promise<void> {
-  const folder = lockDataFolder(options)
+  const isOnline = options.online === true
+  const folder = isOnline ? await copyServed(options) : lockDataFolder(options)
   const report = emptyReport()
   try {
     await withProgress({ ...options, bytes: databaseBytesOf(folder) }, progress =>
@@ -50,6 +54,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
     )
   } finally {
     print(options, report)
+    if (isOnline) removeCopy(folder)
   }
   if (report.count === 0) return
   const advice = isWhole(report)

@@ -32,7 +32,7 @@ export async function replaceMasterKey(
   file: string,
   seal: (masterKey: Uint8Array) => Promise<void>,
 ): Promise<void> {
-  // One that is left of a command which was cut off was not taken: the vault is open with the other.
+  // What a command left that was cut off was not taken: the vault is open with the other.
   rmSync(nextOf(file), { force: true })
   const masterKey = randomBytes(keyBytes)
   writeMasterKey(nextOf(file), masterKey)

@@ -51,7 +51,7 @@ export async function makeWatch(
   backups?: BackupSchedule,
 ): Promise<Watch> {
   const { makeMetrics } = await import('./metrics.ts')
-  const { store, storeFolder } = opened
+  const { store, storeFolder, ring } = opened
   const freeBytes = freeBytesAt(storeFolder)
   let underWay = (): number => 0
   const metrics = makeMetrics(version, {
@@ -62,7 +62,18 @@ export async function makeWatch(
       return { given: nextOrdinal - 1, tail: nextOrdinal - foldedTo }
     },
     fileBytes: () => statSync(join(storeFolder, 'data.mdb')).size,
+    store: store.figures,
+    async sweepLagMs() {
+      const nowMs = deps.settled()
+      const [first] = await store.due(nowMs, 1)
+      return first?.deadlineMs === undefined ? 0 : nowMs - first.deadlineMs
+    },
     freeBytes,
+    keys() {
+      const { dataKeys } = ring.keyring()
+      return { count: dataKeys.length, madeMs: dataKeys.at(-1)?.madeMs ?? 0 }
+    },
+    nowMs: deps.now,
     clockBehindMs: () => deps.now() - deps.settled(),
     ...(backups === undefined ? {} : { backups: backups.counts }),
   })

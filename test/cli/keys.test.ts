@@ -3,10 +3,12 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { closeSync, cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { lockInstance } from '../../src/serve/instance-lock.ts'
 import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { openFilesOf } from '../support/worker-processes.ts'
 import { requestOf, type Ask } from '../support/vault.ts'
 
 let root: string
@@ -84,7 +86,7 @@ async function makeTokens({ ask }: Awaited<ReturnType<typeof serve>>, count: num
 }
 
 describe('coffer keys rotate and retire', () => {
-  test('beside a running server: all stays readable and found, and the key before is gone', async () => {
+  test('all stays readable and found beside a server, and the key before is gone', async () => {
     const data = copyOfMade('rota')
     const served = await serve(data)
     const { ask, server } = served
@@ -197,7 +199,7 @@ describe('coffer keys rotate and retire', () => {
 describe('coffer keys rekey', () => {
   const masterKeyOf = (data: string) => join(data, 'master.key')
 
-  test('the vault opens with the new master key alone, beside a server and without one', async () => {
+  test('the vault opens with the new master key alone, with a server and without', async () => {
     const data = copyOfMade('reke')
     const old = readFileSync(masterKeyOf(data))
     const { server, ask } = await serve(data)
@@ -211,7 +213,7 @@ describe('coffer keys rekey', () => {
     expectFailure(await keys('status', data), /not the one of/)
   })
 
-  test('one that was cut off before the keyring was sealed anew leaves the key before', async () => {
+  test('cut off before the keyring was sealed anew, it leaves the key before', async () => {
     const data = copyOfMade('cut1')
     writeFileSync(`${masterKeyOf(data)}.next`, `${'ab'.repeat(32)}\n`, { mode: 0o600 })
     expect((await statusOf(data)).master_key).toBe(0)
@@ -219,7 +221,7 @@ describe('coffer keys rekey', () => {
     expect((await statusOf(data)).master_key).toBe(1)
   })
 
-  test('one that was cut off after that is ended by whoever opens the vault next', async () => {
+  test('cut off after that, it is ended by whoever opens the vault next', async () => {
     const data = copyOfMade('cut2')
     const old = readFileSync(masterKeyOf(data))
     await json(keys('rekey', data, '--json'))
@@ -229,4 +231,27 @@ describe('coffer keys rekey', () => {
     expect(existsSync(`${masterKeyOf(data)}.next`)).toBe(false)
     expect(readFileSync(masterKeyOf(data))).not.toEqual(old)
   })
+
+  test.skipIf(process.platform !== 'linux')(
+    'who waits for a rekey to end opens the vault with the key that it leaves',
+    async () => {
+      const data = copyOfMade('wait')
+      const file = masterKeyOf(data)
+      const old = readFileSync(file)
+      await json(keys('rekey', data, '--json'))
+      const next = readFileSync(file)
+      const time = { elapsedMs: () => performance.now(), sleep: Bun.sleepSync }
+      writeFileSync(file, old, { mode: 0o600 })
+      const lock = join(data, 'lock')
+      const held = lockInstance(lock, time)
+      const words = ['keys', 'status', '--data', data]
+      const status = Bun.spawn([...cofferCommand, ...words], { stdout: 'ignore', stderr: 'pipe' })
+      // It opens the lock once it has looked at the folder, and waits a second for it.
+      while (!openFilesOf(status.pid).includes(lock)) await Bun.sleep(1)
+      writeFileSync(`${file}.next`, next, { mode: 0o600 })
+      renameSync(`${file}.next`, file)
+      closeSync(held)
+      expect([await status.exited, await new Response(status.stderr).text()]).toEqual([0, ''])
+    },
+  )
 })

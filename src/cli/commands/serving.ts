@@ -9,8 +9,9 @@ import { init, type InitOptions } from '../init.ts'
 import { assertKnownVariables, servingOptions, tryingOptions } from '../options.ts'
 import { scheduledBackup } from '../scheduled-backup.ts'
 import { serve, type ServeOptions } from '../serve.ts'
+import { status, type StatusOptions } from '../status.ts'
 import { work } from '../../serve/worker.ts'
-import { addOptions, dataOption, masterKeyOption } from './options.ts'
+import { addOptions, dataOption, keyFileOption, masterKeyOption } from './options.ts'
 
 export function addServingCommands(program: Command): void {
   program
@@ -18,6 +19,7 @@ export function addServingCommands(program: Command): void {
     .description('make a data folder, and print the first management key once')
     .addOption(dataOption())
     .addOption(masterKeyOption())
+    .addOption(keyFileOption())
     .option('--json', 'print one line of JSON')
     .action((options: InitOptions) => init(options))
   const serving = program
@@ -25,6 +27,8 @@ export function addServingCommands(program: Command): void {
     .description('serve a data folder')
     .addOption(dataOption())
     .addOption(masterKeyOption())
+    .option('--init', 'make the data folder first where there is none')
+    .addOption(keyFileOption())
     .action((options: ServeOptions) => serve(options))
   addOptions(serving, servingOptions())
   program
@@ -49,6 +53,12 @@ export function addServingCommands(program: Command): void {
     .option('--json', 'print one line of JSON')
     .action((options: DoctorOptions) => doctor(options))
   addOptions(examining, servingOptions())
+  program
+    .command('status')
+    .description('what the server of a data folder says of itself')
+    .addOption(dataOption())
+    .option('--json', 'print one line of JSON')
+    .action((options: StatusOptions) => status(options))
   for (const command of [serving, trying, examining]) {
     command.hook('preAction', () => assertKnownVariables(program, process.env))
   }

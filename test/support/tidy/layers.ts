@@ -77,6 +77,7 @@ const layers: readonly Layer[] = [
       'src/files.ts',
       'src/schemas.ts',
       'src/settings.ts',
+      'src/ip.ts',
       'src/libc.ts',
       'src/maps.ts',
       'src/progress.ts',

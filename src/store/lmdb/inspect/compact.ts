@@ -38,6 +38,16 @@ function bytesOf(table: Table): number {
   return pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages)
 }
 
+type Tables = Pick<Environment, (typeof tableNames)[number]>
+
+/** What the tables of a store take, within a few pages. */
+export const usedBytesOf = (store: Tables): number =>
+  tableNames.reduce((bytes, name) => bytes + bytesOf(store[name]), 0)
+
+/** The number of the newest commit. */
+export const lastCommitOf = ({ root }: Environment): number =>
+  (root.getStats() as { readonly lastTxnId: number }).lastTxnId
+
 type Entries = Iterator<{ readonly key: Uint8Array; readonly value: Uint8Array }>
 
 const entriesOf = (table: Table, seen: RangeOptions = {}): Entries =>
@@ -101,17 +111,12 @@ async function withEnvironment<T>(path: string, task: (of: Environment) => T): P
   }
 }
 
-type Tables = Pick<Environment, (typeof tableNames)[number]>
-
-const bytesOfAll = (store: Tables): number =>
-  tableNames.reduce((bytes, name) => bytes + bytesOf(store[name]), 0)
-
 /** @returns how many bytes a copy of a store takes, within a few pages */
-export const copyBytesOf = (path: string): Promise<number> => withEnvironment(path, bytesOfAll)
+export const copyBytesOf = (path: string): Promise<number> => withEnvironment(path, usedBytesOf)
 
 /** @throws ApiError `storage_corrupt` unless the copy is equal then */
 function copyAll(from: Tables, to: Environment, seen: RangeOptions, progress: Progress): void {
-  const bytes = bytesOfAll(from)
+  const bytes = usedBytesOf(from)
   const copied = countBytes(progress(bytes, 'copying'))
   for (const name of tableNames) copyTable(from[name], to[name], to, seen, copied)
   const compared = countBytes(progress(bytes, 'comparing'))
