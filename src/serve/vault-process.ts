@@ -15,7 +15,7 @@ import { makeClock, type ClockMark } from './clock.ts'
 import type { BackupSchedule } from './backups/schedule.ts'
 import { startControl, type Control } from './control.ts'
 import type { OpenedFolder } from './data-folder.ts'
-import { replaceMasterKey } from './next-master-key.ts'
+import { masterKeyReplacer } from './next-master-key.ts'
 import { startServer, untilSignalled, type Sharing } from './server.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
 import { makeWatch } from './watch.ts'
@@ -64,7 +64,8 @@ export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVa
  * ended.
  */
 function administer({ opened, sharing, log }: Serving, deps: Deps): Control {
-  const { store, ring, control } = opened
+  const { store, ring, masterKeyFile, control } = opened
+  const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
   const isShared = sharing !== undefined
   const vault = { deps, store, ring, isShared, replaceMasterKey }
   const reseal = makeResealer(vault)
