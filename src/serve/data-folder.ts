@@ -347,6 +347,8 @@ export interface OpenedFolder {
   readonly storeFolder: string
   readonly ring: Ring
   readonly keys: Keys
+  /** Where the master key was read; `undefined` where it was in no file. */
+  readonly masterKeyFile: string | undefined
   readonly clockFile: string
   /** The path of the control socket. */
   readonly control: string
@@ -355,8 +357,8 @@ export interface OpenedFolder {
 async function openedOf(folder: FoundFolder, plain: LmdbStore): Promise<OpenedFolder> {
   const ring = await openRingOf(plain, folder)
   const store = fenced(plain, ring)
-  const { store: storeFolder, clock: clockFile, control } = folder
-  return { store, ring, keys: ring.keys, storeFolder, clockFile, control }
+  const { store: storeFolder, masterKeyFile, clock: clockFile, control } = folder
+  return { store, ring, keys: ring.keys, storeFolder, masterKeyFile, clockFile, control }
 }
 
 /**
