@@ -6,7 +6,22 @@
  * Source: bash(1), Programmable Completion; zshcompsys(1), bashcompinit; fish's complete(1).
  * @module
  */
-import type { CompletedCommand } from './completion.ts'
+export interface CompletedOption {
+  /** As `--data`. */
+  readonly flag: string
+  readonly describes: string
+  /** Its values where there are few; none of those where any text will do, such as a path. */
+  readonly values?: readonly string[]
+}
+
+export interface CompletedCommand {
+  /** Without the name of the program: empty for the program itself. */
+  readonly words: readonly string[]
+  readonly below: readonly { readonly name: string; readonly describes: string }[]
+  readonly options: readonly CompletedOption[]
+  /** Whether something may stand there that is no option. */
+  readonly takesArguments: boolean
+}
 
 const pathOf = ({ words }: CompletedCommand): string => words.join(' ')
 

@@ -8,24 +8,13 @@
 import type { Command, Option } from 'commander'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { sayNow } from '../serve/system.ts'
-import { bashScript, fishScript, zshScript } from './completion-scripts.ts'
-
-export interface CompletedOption {
-  /** As `--data`. */
-  readonly flag: string
-  readonly describes: string
-  /** Its values where there are few; none of those where any text will do, such as a path. */
-  readonly values?: readonly string[]
-}
-
-export interface CompletedCommand {
-  /** Without the name of the program: empty for the program itself. */
-  readonly words: readonly string[]
-  readonly below: readonly { readonly name: string; readonly describes: string }[]
-  readonly options: readonly CompletedOption[]
-  /** Whether something may stand there that is no option. */
-  readonly takesArguments: boolean
-}
+import {
+  bashScript,
+  fishScript,
+  zshScript,
+  type CompletedCommand,
+  type CompletedOption,
+} from './completion-scripts.ts'
 
 function optionOf({
   long,
