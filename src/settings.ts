@@ -10,11 +10,6 @@
 import { isIP } from 'node:net'
 import { FormatRegistry, Type, type SchemaOptions, type Static } from '@sinclair/typebox'
 import {
-  backupEveryDefault,
-  backupEveryMsMax,
-  backupEveryMsMin,
-  backupKeepDefault,
-  backupKeepMax,
   bodiesBytesMax,
   bodiesBytesSettingMax,
   bodyBytesMax,
@@ -26,7 +21,6 @@ import {
   guessesPerMinuteSettingMax,
   headerPrefixesMax,
   keyHeadersMax,
-  logSampleMax,
   requestsPerSecondSettingMax,
   searchGuessesPerMinuteMax,
   settingCharsMax,
@@ -36,6 +30,14 @@ import {
   foldRowsSettingMax,
   foldRowsSettingMin,
 } from './limits.ts'
+import {
+  backupEveryDefault,
+  backupEveryMsMax,
+  backupEveryMsMin,
+  backupKeepDefault,
+  backupKeepMax,
+  logSampleMax,
+} from './operation-limits.ts'
 
 /** Beside what JSON Schema knows: what is told to whoever gives something else. */
 interface Told extends SchemaOptions {
