@@ -13,11 +13,13 @@ import { ApiError } from './errors.ts'
 import {
   addressSchema,
   backupSchema,
+  logSchema,
   planOf,
   settingsSchema,
   type AddressSettings,
   type BackupPlan,
   type BackupSettings,
+  type LogSettings,
   type Settings,
 } from './settings.ts'
 
@@ -46,16 +48,18 @@ export interface Config {
   readonly ops?: TcpAddress
   /** None are made where it is absent. */
   readonly backups?: BackupPlan
+  readonly logs: LogSettings
   readonly settings: Settings
 }
 
 const schemas: Readonly<Record<string, TSchema>> = {
   ...addressSchema.properties,
   ...backupSchema.properties,
+  ...logSchema.properties,
   ...settingsSchema.properties,
 }
 
-type Values = AddressSettings & BackupSettings & Settings
+type Values = AddressSettings & BackupSettings & LogSettings & Settings
 
 /** What flags and variables say, by camelCase name; a flag stands before its variable. */
 export type Texts = { readonly [K in keyof Values]?: string }
@@ -88,6 +92,7 @@ const optionsOf = (some: Readonly<Record<string, TSchema>>): readonly OptionText
 
 export const addressOptions: readonly OptionText[] = optionsOf(addressSchema.properties)
 export const backupOptions: readonly OptionText[] = optionsOf(backupSchema.properties)
+export const logOptions: readonly OptionText[] = optionsOf(logSchema.properties)
 export const settingOptions: readonly OptionText[] = optionsOf(settingsSchema.properties)
 
 /** What a flag or a variable means, in the shape of the file; its text where it means nothing. */
@@ -142,7 +147,14 @@ function decodeSetting(
   }
   const { flag, variable } = optionOf(name, schema)
   const where = given === undefined ? `config file: ${snake}` : `${flag} or ${variable}`
-  throw refuse(`${where}: expected ${schema['expected']}`)
+  throw refuse(`${where}: expected ${schema['expected']}${entryOf(schema, value)}`)
+}
+
+/** Which entry of a list is wrong, by its place: no value is repeated. */
+function entryOf(schema: TSchema, value: unknown): string {
+  if (schema['type'] !== 'array' || !Array.isArray(value)) return ''
+  const place = /^\/(\d+)/.exec(Value.Errors(schema, value).First()?.path ?? '')?.[1]
+  return place === undefined ? '' : `; entry ${Number(place) + 1} is none`
 }
 
 /** What is nearer to the command counts: a port by flag stands before a socket of the file. */
@@ -174,8 +186,9 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
   ])
   const values = Object.fromEntries(decoded) as Values
   const { host: _host, port: _port, socket: _socket, opsHost, opsPort, ...others } = values
-  const { tlsCert: _cert, tlsKey: _key, tlsClientCa: _clientCa, ...own } = others
-  const { workers, backupTo, backupEvery, backupKeep, ...settings } = own
+  const { tlsCert: _cert, tlsKey: _key, tlsClientCa: _clientCa, workers, ...rest } = others
+  const { backupTo, backupEvery, backupKeep, ...more } = rest
+  const { logLevel, logFormat, logRequests, logSample, ...settings } = more
   const plan = planOf({ backupTo, backupEvery, backupKeep })
   const address = addressOf(values, texts)
   if ('socket' in address && workers > 1) {
@@ -193,5 +206,6 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
   const backups = plan === undefined ? {} : { backups: plan }
   const ops = opsPort === undefined ? {} : { ops: { host: opsHost, port: opsPort } }
   const tls = tlsOf(values, address)
-  return { address, workers, ...tls, ...ops, ...backups, settings: Object.freeze(settings) }
+  const logs = { logLevel, logFormat, logRequests, logSample }
+  return { address, workers, ...tls, ...ops, ...backups, logs, settings: Object.freeze(settings) }
 }

@@ -110,6 +110,8 @@ export const settingCharsMax = 1_000
 /** decision: each has its own memory, and its own readers of the store. */
 export const workersMax = 64
 export const configFileBytesMax = 64 * 1024
+/** decision: of rules for an application, within `controlBodyBytesMax`. */
+export const rulesFileBytesMax = 48 * 1024
 
 // JSON
 export const jsonDepthMax = 64
@@ -354,6 +356,31 @@ export const latencyBucketsSeconds = [
   0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
   10, 30,
 ]
+
+// Throw-away vaults
+/** decision: how often one looks whether the program that started it is still there. */
+export const parentCheckMs = 1_000
+/** decision: a folder of another one is younger while that one has not locked it yet. */
+export const throwAwayAgeMsMin = 60_000
+
+// Log
+/** decision: one in so many answers at least. */
+export const logSampleMax = 1_000_000
+/** decision: lines wait so long to be written with others; a kill loses them. */
+export const logFlushMs = 100
+/**
+ * What a pipe takes whole, so that lines of several processes do not mix: POSIX PIPE_BUF, as Linux
+ * has it (pipe(7)).
+ */
+export const logSharedWriteBytes = 4_096
+/** decision: of one write where nobody else writes; so many are not kept waiting. */
+export const logBatchBytes = 64 * 1024
+/** decision: until a pipe that took no more is tried again. */
+export const logRetryMs = 10
+/** decision: of lines that wait to be written; more are dropped, and counted. */
+export const logBufferBytesMax = 1024 * 1024
+/** decision: what the lines that wait get at the end of a process. */
+export const logEndMsMax = 1_000
 
 // Store: what others know of it
 export const uniqueBytes = 32

@@ -26,6 +26,7 @@ import {
   guessesPerMinuteSettingMax,
   headerPrefixesMax,
   keyHeadersMax,
+  logSampleMax,
   requestsPerSecondSettingMax,
   searchGuessesPerMinuteMax,
   settingCharsMax,
@@ -53,6 +54,18 @@ const integer = (minimum: number, maximum: number, fallback: number, description
 
 const flag = (fallback: boolean, description: string) =>
   Type.Boolean({ default: fallback, description, expected: 'true or false' })
+
+const choice = <const T extends readonly string[]>(
+  values: T,
+  fallback: T[number],
+  description: string,
+) =>
+  Type.Unsafe<T[number]>(
+    Type.Union(
+      values.map(value => Type.Literal(value)),
+      { default: fallback, description, expected: `one of ${values.join(', ')}` },
+    ),
+  )
 
 const text = (told: Told) => Type.String({ minLength: 1, maxLength: settingCharsMax, ...told })
 
@@ -87,15 +100,6 @@ const basePath = '^(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?$'
 const isOrigin = (value: string): boolean =>
   value === '*' || (URL.canParse(value) && new URL(value).origin === value)
 
-/** An address, or a network as RFC 4632 section 3.1 writes it. */
-function isNetwork(value: string): boolean {
-  const [address = '', bits, ...more] = value.split('/')
-  const version = isIP(address)
-  if (version === 0 || address.includes('%') || more.length > 0) return false
-  if (bits === undefined) return true
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
-}
-
 /** Of an interval such as `6h`; NaN for what is none. */
 function durationMs(text: string): number {
   const [, count, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(text) ?? []
@@ -115,6 +119,15 @@ const isBackupPlace = (value: string): boolean =>
   value !== '' &&
   value.length <= settingCharsMax &&
   (!/^\w+:\/\//.test(value) || bucketAddress.test(value))
+
+/** An address, or a network as RFC 4632 section 3.1 writes it. */
+function isNetwork(value: string): boolean {
+  const [address = '', bits, ...more] = value.split('/')
+  const version = isIP(address)
+  if (version === 0 || address.includes('%') || more.length > 0) return false
+  if (bits === undefined) return true
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
+}
 
 const formats = {
   'address or network': isNetwork,
@@ -186,6 +199,26 @@ export const backupSchema = Type.Object({
       expected: `an integer from 1 to ${backupKeepMax}`,
     }),
   ),
+})
+
+/** What a serving process tells on stderr, and in which form. */
+export const logSchema = Type.Object({
+  logLevel: choice(
+    ['info', 'warning', 'error'],
+    'info',
+    'from which level on events are logged; requests have their own choice',
+  ),
+  logFormat: choice(
+    ['auto', 'json', 'text'],
+    'auto',
+    'how lines are logged; auto is text on a terminal, JSON elsewhere',
+  ),
+  logRequests: choice(
+    ['off', 'errors', 'all'],
+    'off',
+    'which requests are logged, without what they carry; errors are answers from 400 on',
+  ),
+  logSample: integer(1, logSampleMax, 1, 'of answers below 400, one in so many is logged'),
 })
 
 export const settingsSchema = Type.Object({
@@ -314,7 +347,12 @@ export function planOf(settings: BackupSettings): BackupPlan | undefined {
   const everyMs = durationMs(backupEvery ?? backupEveryDefault)
   return { to, everyMs, keep: backupKeep ?? backupKeepDefault }
 }
+export type LogSettings = Static<typeof logSchema>
 export type Settings = Readonly<Static<typeof settingsSchema>>
+
+export const defaultLogSettings = Object.fromEntries(
+  Object.entries(logSchema.properties).map(([name, schema]) => [name, schema.default]),
+) as LogSettings
 
 export const defaultSettings = Object.fromEntries(
   Object.entries(settingsSchema.properties).map(([name, schema]) => [name, schema.default]),

@@ -8,6 +8,7 @@
  * @module
  */
 import type { Config, TcpAddress, TlsFiles } from '../config.ts'
+import type { Log } from '../deps.ts'
 import { clockStartHoldMs } from '../limits.ts'
 import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
 import { startBackups, type BackupSchedule } from '../serve/backups/schedule.ts'
@@ -23,6 +24,8 @@ import {
 } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { assertOwnFiles } from '../serve/file-access.ts'
+import { startLogging } from '../serve/logging.ts'
+import { initWhereAbsent } from './init.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { findPort } from '../serve/listen.ts'
 import { untilSignalled } from '../serve/server.ts'
@@ -31,17 +34,23 @@ import { makeSupervisor, type Supervisor } from '../serve/supervisor.ts'
 import {
   elapsedMs,
   endAfterFailure,
-  logToStderr,
+  logToStderrBy,
   outliveReaders,
   say,
   wallMs,
 } from '../serve/system.ts'
 import { logNotReloaded, readTls } from '../serve/tls-files.ts'
+import { logWeaknesses } from '../serve/weaknesses.ts'
 import { startWorker, type WorkerProcess } from '../serve/worker-process.ts'
 import type { WorkerOrder } from '../serve/worker.ts'
 import { oneAtATime } from '../waiting.ts'
 
-export type ServeOptions = FolderOptions & ConfigOptions
+export type ServeOptions = FolderOptions &
+  ConfigOptions & {
+    /** Makes the folder where there is none, as `coffer init` does. */
+    readonly init?: boolean
+    readonly keyFile?: string
+  }
 
 /** Each command takes of them what it needs; the rest is no matter to another process. */
 const folderIn = ({ data, masterKeyFile }: ServeOptions): FolderOptions => ({
@@ -50,24 +59,45 @@ const folderIn = ({ data, masterKeyFile }: ServeOptions): FolderOptions => ({
 })
 
 /** Whoever has the lock of the folder makes its backups. */
-const startBackupsOf = (options: ServeOptions, { backups }: Config): BackupSchedule | undefined =>
-  backups && startBackups(folderIn(options), backups, { wallMs, log: logToStderr })
+const startBackupsOf = (
+  options: ServeOptions,
+  { backups }: Config,
+  log: Log,
+): BackupSchedule | undefined =>
+  backups && startBackups(folderIn(options), backups, { wallMs, log })
 
-/** In one piece: whoever waits for a line then has both. */
-const announce = (address: string, opsAddress?: string): void => {
-  const operations = opsAddress === undefined ? '' : `Health and metrics are on ${opsAddress}\n`
-  say(`${operations}Coffer listens on ${address}`)
+async function makeFolder({ init, keyFile, data, masterKeyFile }: ServeOptions): Promise<void> {
+  if (init !== true) {
+    if (keyFile === undefined) return
+    throw new CommandFailure('--key-file: expected with --init, which alone makes a key', 2)
+  }
+  await initWhereAbsent({
+    data,
+    ...(masterKeyFile === undefined ? {} : { masterKeyFile }),
+    ...(keyFile === undefined ? {} : { keyFile }),
+  })
 }
 
+/** In one piece: whoever waits for a line then has both. What is unsafe is told before it. */
+const announcer =
+  (options: ServeOptions, config: Config, log: Log) =>
+  (address: string, opsAddress?: string): void => {
+    logWeaknesses(log, options, config)
+    const operations = opsAddress === undefined ? '' : `Health and metrics are on ${opsAddress}\n`
+    say(`${operations}Coffer listens on ${address}`)
+  }
+
 async function serveAlone(options: ServeOptions, config: Config): Promise<void> {
-  const { address, tls, ops, settings } = config
+  const { address, tls, ops, logs, settings } = config
+  const logging = startLogging(logs)
+  const { log } = logging
   const opened = await openDataFolder(options, {
-    onFailure: endAfterFailure,
-    onDamage: () => logToStderr('newest_rows_damaged'),
+    onFailure: cause => endAfterFailure(cause, log),
+    onDamage: () => log('newest_rows_damaged'),
     foldRows: settings.foldRows,
   })
   const mark = openClockFile(opened.clockFile)
-  const backups = startBackupsOf(options, config)
+  const backups = startBackupsOf(options, config, log)
   await serveUntilSignalled({
     opened,
     mark,
@@ -76,9 +106,9 @@ async function serveAlone(options: ServeOptions, config: Config): Promise<void> 
     tls,
     ops,
     settings,
-    log: logToStderr,
+    logging,
     backups,
-    announce,
+    announce: announcer(options, config, log),
   })
   await backups?.stop()
 }
@@ -118,13 +148,13 @@ function makeStarter({ lockFile, clock }: LockedFolder, order: WorkerOrder) {
 }
 
 /** Files that are not what they must be are told of once, and no worker looks at them. */
-function reloaderOf(tls: TlsFiles | undefined, supervisor: Supervisor): () => void {
+function reloaderOf(tls: TlsFiles | undefined, supervisor: Supervisor, log: Log): () => void {
   if (tls === undefined) return () => {}
   return oneAtATime(async () => {
     try {
       readTls(tls)
     } catch (error) {
-      return logNotReloaded(error, logToStderr)
+      return logNotReloaded(error, log)
     }
     await supervisor.reload()
   })
@@ -135,7 +165,8 @@ async function serveTogether(
   config: Config,
   asked: TcpAddress,
 ): Promise<void> {
-  const { workers, tls, settings } = config
+  const { workers, tls, logs, settings } = config
+  const log = logToStderrBy(logs)
   if (process.platform !== 'linux') {
     throw new CommandFailure('--workers or COFFER_WORKERS: expected 1 on this platform', 2)
   }
@@ -143,18 +174,19 @@ async function serveTogether(
   const locked = await lockAndCheck(folder)
   if (tls !== undefined) readTls(tls)
   const address = await findPort(asked)
-  const order = { parent: process.pid, folder, address, tls, settings, workers }
+  const order = { parent: process.pid, folder, address, tls, settings, logs, workers }
   const stopped = untilSignalled(endingSignals)
-  const backups = startBackupsOf(options, config)
+  const backups = startBackupsOf(options, config, log)
   const supervisor = makeSupervisor(workers, {
     start: makeStarter(locked, order),
     wakeOthers: makeLockWaker(locked.store),
     elapsedMs,
-    log: logToStderr,
+    log,
   })
-  outliveTerminal(reloaderOf(tls, supervisor))
+  outliveTerminal(reloaderOf(tls, supervisor, log))
   const scheme = tls === undefined ? 'http' : 'https'
   try {
+    const announce = announcer(options, config, log)
     const ready = supervisor.isReady.then(() =>
       announce(`${scheme}://${address.host}:${address.port}`),
     )
@@ -169,6 +201,7 @@ async function serveTogether(
 export async function serve(options: ServeOptions): Promise<void> {
   const config = loadConfig(options)
   const { address, workers } = config
+  await makeFolder(options)
   outliveReaders()
   assertOwnFiles(options)
   if (workers === 1 || 'socket' in address) await serveAlone(options, config)

@@ -14,7 +14,7 @@ import type { Log } from '../deps.ts'
 import { idleSecondsMax, listenerCloseMs, listenerSettleMs } from '../limits.ts'
 import { andThen, oneAtATime } from '../waiting.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
-import { commonOf, findPort, listenFailure, type Listening } from './listen.ts'
+import { commonOf, findPort, type Listening } from './listen.ts'
 import { listenersOn, preferNewest, refuseNew, stopListening } from './listening-sockets.ts'
 import { logNotReloaded, logTrouble, readTls, type Tls } from './tls-files.ts'
 
@@ -63,7 +63,7 @@ function open(handlers: Handlers, { host: hostname, port }: TcpAddress, tls: Tls
     })
     return Object.assign(state, { server })
   } catch (error) {
-    if (systemCodeOf(error)?.startsWith('E') === true) throw listenFailure(error)
+    if (systemCodeOf(error)?.startsWith('E') === true) throw error
     throw new CommandFailure('--tls-cert: the TLS library takes no such certificate or key')
   }
 }

@@ -6,9 +6,10 @@
 import { lstatSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { App } from './app.ts'
-import type { TcpAddress } from '../config.ts'
+import type { Address, TcpAddress } from '../config.ts'
 import { idleSecondsMax } from '../limits.ts'
-import { CommandFailure, systemCodeOf } from './failure.ts'
+import { CommandFailure } from './failure.ts'
+import { explainListening, type ListenFlags } from './listen-failure.ts'
 import { holdPort } from './port-hold.ts'
 
 /** A listener that is open. */
@@ -48,19 +49,6 @@ async function clearSocket(socket: string): Promise<void> {
   unlinkSync(socket)
 }
 
-const portInUse = () =>
-  new CommandFailure('the port is in use: stop that process or choose another --port')
-
-/** What a failure to listen is told as. */
-export function listenFailure(error: unknown): unknown {
-  const code = systemCodeOf(error)
-  if (code === 'EADDRINUSE') return portInUse()
-  // Whatever else the system says of an address, another one is the way out.
-  return code === undefined
-    ? error
-    : new CommandFailure('cannot listen there: choose another --host, --port or --socket')
-}
-
 /** What every server is given. */
 export const commonOf = (handlers: Handlers) => ({
   ...handlers,
@@ -69,16 +57,12 @@ export const commonOf = (handlers: Handlers) => ({
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
 })
 
-/** @throws CommandFailure when the path cannot be had */
+/** @throws CommandFailure for what is in the way, and the system's own error */
 export async function listenAtSocket(handlers: Handlers, path: string): Promise<Listening> {
   await clearSocket(path)
-  try {
-    // The process's umask makes the socket its owner's alone from the first moment.
-    const server = Bun.serve({ ...commonOf(handlers), unix: path })
-    return { address: path, stop: () => server.stop() }
-  } catch (error) {
-    throw listenFailure(error)
-  }
+  // The process's umask makes the socket its owner's alone from the first moment.
+  const server = Bun.serve({ ...commonOf(handlers), unix: path })
+  return { address: path, stop: () => server.stop() }
 }
 
 /** The file of a socket stays behind what listened there. */
@@ -88,23 +72,40 @@ export function removeSocket(path: string): void {
 
 /**
  * @param isShared whether other processes of the instance listen on the port as well
- * @throws CommandFailure when the address cannot be had
+ * @throws the system's own error when the address cannot be had
  */
 export function listenOnPort(
   handlers: Handlers,
   { host: hostname, port }: TcpAddress,
   isShared: boolean,
 ): Listening {
+  // Else the server would share a port that any other process has, in silence.
+  const tcp = { hostname, port, reusePort: isShared, idleTimeout: idleSecondsMax }
+  const server = Bun.serve({ ...commonOf(handlers), ...tcp })
+  return {
+    address: `http://${server.hostname}:${server.port}`,
+    stop: () => server.stop(),
+  }
+}
+
+const nothing = () => new Response(undefined, { status: 503 })
+
+/**
+ * Listens, and lets go at once.
+ * @throws CommandFailure when the address cannot be had
+ */
+export async function tryListening(address: Address, flags: ListenFlags): Promise<void> {
   try {
-    // Else the server would share a port that any other process has, in silence.
-    const tcp = { hostname, port, reusePort: isShared, idleTimeout: idleSecondsMax }
-    const server = Bun.serve({ ...commonOf(handlers), ...tcp })
-    return {
-      address: `http://${server.hostname}:${server.port}`,
-      stop: () => server.stop(),
+    if ('socket' in address) {
+      await clearSocket(address.socket)
+      await Bun.serve({ unix: address.socket, fetch: nothing }).stop(true)
+      removeSocket(address.socket)
+      return
     }
+    const { host: hostname, port } = address
+    await Bun.serve({ hostname, port, reusePort: false, fetch: nothing }).stop(true)
   } catch (error) {
-    throw listenFailure(error)
+    throw await explainListening(error, address, flags)
   }
 }
 
@@ -120,14 +121,15 @@ const boundHostOf = (server: object): string | undefined =>
  */
 export async function findPort({ host: hostname, port }: TcpAddress): Promise<TcpAddress> {
   try {
-    const fetch = () => new Response(undefined, { status: 503 })
-    const probe = Bun.serve({ hostname, port, reusePort: false, fetch })
+    const probe = Bun.serve({ hostname, port, reusePort: false, fetch: nothing })
     const [host, found] = [boundHostOf(probe) ?? hostname, probe.port ?? port]
     await probe.stop(true)
     // Whoever came in between has it: then this one is refused as if it had come later.
-    if (!holdPort(host, found)) throw portInUse()
+    if (!holdPort(host, found)) {
+      throw new CommandFailure('the port is in use: stop that process or choose another --port')
+    }
     return { host: hostname, port: found }
   } catch (error) {
-    throw listenFailure(error)
+    throw await explainListening(error, { host: hostname, port })
   }
 }

@@ -8,6 +8,7 @@ import type { Address, TlsFiles } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { drainMsMax, storeCloseMsMax } from '../limits.ts'
 import { startSweeping, startWritingKeyUses } from '../upkeep.ts'
+import { explainListening } from './listen-failure.ts'
 import { listenAtSocket, listenOnPort, removeSocket, type Listening } from './listen.ts'
 import { listenWithTls } from './listen-tls.ts'
 import { wallMs } from './system.ts'
@@ -47,6 +48,14 @@ async function listen(
   return listenWithTls(listener, address, { files, isShared, log, wallMs })
 }
 
+async function listenOrExplain(...asked: Parameters<typeof listen>): Promise<Listening> {
+  try {
+    return await listen(...asked)
+  } catch (error) {
+    throw await explainListening(error, asked[2])
+  }
+}
+
 /** @throws CommandFailure when the address cannot be had */
 export async function startServer(
   deps: Deps,
@@ -55,7 +64,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   const { sharing } = options
   const app = buildApp(deps)
-  const listening = await listen(app, deps, address, options)
+  const listening = await listenOrExplain(app, deps, address, options)
   const stopSweeping = startSweeping(deps, sharing?.sweeps)
   const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
   return {

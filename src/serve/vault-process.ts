@@ -15,6 +15,7 @@ import { makeClock, type ClockMark } from './clock.ts'
 import type { BackupSchedule } from './backups/schedule.ts'
 import { startControl, type Control } from './control.ts'
 import type { OpenedFolder } from './data-folder.ts'
+import type { Logging } from './logging.ts'
 import { replaceMasterKey } from './next-master-key.ts'
 import { startServer, untilSignalled, type Sharing } from './server.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
@@ -37,7 +38,7 @@ interface Serving {
   /** Where health and metrics are told. */
   readonly ops?: TcpAddress | undefined
   readonly settings: Settings
-  readonly log: Log
+  readonly logging: Logging
   readonly sharing?: Sharing
   /** Of the backups that are made meanwhile, if any. */
   readonly backups?: BackupSchedule | undefined
@@ -45,7 +46,9 @@ interface Serving {
   readonly announce: (address: string, opsAddress?: string) => void
 }
 
-type OpeningVault = Pick<Serving, 'opened' | 'mark' | 'startHoldMs' | 'settings' | 'log'>
+type OpeningVault = Pick<Serving, 'opened' | 'mark' | 'startHoldMs' | 'settings'> & {
+  readonly log: Log
+}
 
 /** What the application needs, of a folder that was opened; with the clock, which is to be kept. */
 export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVault) {
@@ -63,7 +66,8 @@ export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVa
  * Listens for those who run the vault, and ends what a rotation has left to do when its process
  * ended.
  */
-function administer({ opened, sharing, log }: Serving, deps: Deps): Control {
+function administer({ opened, sharing, logging }: Serving, deps: Deps): Control {
+  const { log } = logging
   const { store, ring, control } = opened
   const isShared = sharing !== undefined
   const vault = { deps, store, ring, isShared, replaceMasterKey }
@@ -77,12 +81,27 @@ function administer({ opened, sharing, log }: Serving, deps: Deps): Control {
   return startControl(control, makeOperations(vault, reseal), log)
 }
 
+type Observe = NonNullable<Deps['observe']>
+
+/** One after the other, where there are several. */
+function observeAll(observers: readonly (Observe | undefined)[]): Pick<Deps, 'observe'> {
+  const [first, ...others] = observers.filter(observe => observe !== undefined)
+  if (first === undefined) return {}
+  if (others.length === 0) return { observe: first }
+  return {
+    observe(seen) {
+      first(seen)
+      for (const observe of others) observe(seen)
+    },
+  }
+}
+
 /** Serves until it is told to end, and then ends in order. */
 export async function serveUntilSignalled(serving: Serving): Promise<void> {
-  const { address, tls, ops, sharing, announce, opened } = serving
-  const { deps: plain, clock } = makeDeps(serving)
+  const { address, tls, ops, sharing, announce, opened, logging } = serving
+  const { deps: plain, clock } = makeDeps({ ...serving, log: logging.log })
   const watch = ops === undefined ? undefined : await makeWatch(opened, plain, serving.backups)
-  const deps = watch === undefined ? plain : { ...plain, observe: watch.observe }
+  const deps = { ...plain, ...observeAll([watch?.observe, logging.observe]) }
   let reload = (): void => {}
   outliveTerminal(() => reload())
   const stopped = untilSignalled(endingSignals)
@@ -96,5 +115,6 @@ export async function serveUntilSignalled(serving: Serving): Promise<void> {
   await control?.stop()
   await server.stop()
   await opsServer?.stop()
+  await logging.end()
   clock.keep()
 }

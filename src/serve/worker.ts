@@ -8,15 +8,15 @@
  */
 import { FFIType } from 'bun:ffi'
 import type { TcpAddress, TlsFiles } from '../config.ts'
-import type { Log } from '../deps.ts'
 import { findInLibc } from '../libc.ts'
 import { clockHoldMs, clockStartHoldMs } from '../limits.ts'
-import { shareOf, type Settings } from '../settings.ts'
+import { shareOf, type LogSettings, type Settings } from '../settings.ts'
 import { openClockFile, sharedMark } from './clock-file.ts'
 import { isFolderLocked, joinDataFolder, type FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
+import { startLogging } from './logging.ts'
 import { serveUntilSignalled } from './vault-process.ts'
-import { endAfterFailure, logToStderr, outliveReaders, say } from './system.ts'
+import { endAfterFailure, outliveReaders, say } from './system.ts'
 
 /** What a worker is told, as JSON. It holds no secret. */
 export interface WorkerOrder {
@@ -26,6 +26,7 @@ export interface WorkerOrder {
   readonly address: TcpAddress
   readonly tls?: TlsFiles | undefined
   readonly settings: Settings
+  readonly logs: LogSettings
   /** How many there are. */
   readonly workers: number
   /** The mark of the clock from before the instance; only for one that begins with it. */
@@ -71,13 +72,14 @@ export function endWithParent(parent: number): void {
 /** Serves on an order from stdin, and says one line when it listens. */
 export async function work(index: number): Promise<void> {
   const order = await readOrder()
-  const { parent, folder, address, tls, settings, workers, mark } = order
+  const { parent, folder, address, tls, settings, logs, workers, mark } = order
   endWithParent(parent)
   if (!isFolderLocked(folder, handedLock)) throw notOrdered()
   outliveReaders()
-  const log: Log = (event, facts = {}) => logToStderr(event, { worker: index, ...facts })
+  const logging = startLogging(logs, index)
+  const { log } = logging
   const opened = await joinDataFolder(folder, {
-    onFailure: endAfterFailure,
+    onFailure: cause => endAfterFailure(cause, log),
     onDamage: () => log('newest_rows_damaged'),
     processes: workers,
     foldRows: settings.foldRows,
@@ -89,7 +91,7 @@ export async function work(index: number): Promise<void> {
     address,
     tls,
     settings: shareOf(settings, workers),
-    log,
+    logging,
     sharing: { sweeps: index === sweeper },
     announce: say,
   })

@@ -53,6 +53,7 @@ async function callerOf(
   return {
     tenantId,
     applicationId,
+    ...(record.id === undefined ? {} : { sessionId: record.id }),
     type: 'session',
     grants: isBound ? grantsWithin(granted, authorizer.grants) : granted,
     expiresAtMs: earliestMs(record, ...behind),

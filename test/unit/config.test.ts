@@ -187,6 +187,48 @@ describe('a value that cannot be is refused', () => {
   })
 })
 
+describe('a list with an entry that is none', () => {
+  test.each([
+    ['keyHeaders', `x-a, x-b, svc-${canary}`, '--key-headers', 3],
+    ['headerPrefix', `${canary} ${canary}`, '--header-prefix', 1],
+    ['corsOrigins', `https://a.example,${canary},https://b.example`, '--cors-origins', 2],
+  ])('%s is refused by its place: %p', (name, text, flag, place) => {
+    const { message } = expectRefusal(() => decodeConfig({ [name]: text }), [])
+    expect(message).toStartWith(flag)
+    expect(message).toEndWith(`; entry ${place} is none`)
+    expect(message).not.toContain(canary)
+  })
+
+  test('of the file is told by its place too, and a list that is none has no entry', () => {
+    const decode = (members: object) => () => decodeConfig({}, fileOf(members))
+    const { message } = expectRefusal(decode({ cors_origins: ['*', canary] }), [])
+    expect(message).toEndWith('; entry 2 is none')
+    expect(expectRefusal(decode({ cors_origins: canary }), []).message).not.toContain('entry')
+  })
+})
+
+describe('what is logged', () => {
+  test('has its own settings, which no application is told', () => {
+    const { logs, settings } = decodeConfig({ logRequests: 'all' }, fileOf({ log_sample: 100 }))
+    expect(logs).toEqual({
+      logLevel: 'info',
+      logFormat: 'auto',
+      logRequests: 'all',
+      logSample: 100,
+    })
+    expect(Object.keys(settings)).toEqual(Object.keys(defaultSettings))
+  })
+
+  test.each([
+    ['logRequests', 'sometimes'],
+    ['logLevel', canary],
+    ['logFormat', 'JSON'],
+    ['logSample', '0'],
+  ])('is not chosen by %s as %p', (name, text) => {
+    expectOneLine(() => decodeConfig({ [name]: text }), '--log-')
+  })
+})
+
 describe('a name that is not known is refused', () => {
   test('and named where it can be nothing else', () => {
     const decode = (name: string) => () => decodeConfig({}, fileOf({ [name]: canary }))

@@ -11,7 +11,7 @@ import { scheduledBackup } from '../scheduled-backup.ts'
 import { serve, type ServeOptions } from '../serve.ts'
 import { status, type StatusOptions } from '../status.ts'
 import { work } from '../../serve/worker.ts'
-import { addOptions, dataOption, masterKeyOption } from './options.ts'
+import { addOptions, dataOption, keyFileOption, masterKeyOption } from './options.ts'
 
 export function addServingCommands(program: Command): void {
   program
@@ -19,6 +19,7 @@ export function addServingCommands(program: Command): void {
     .description('make a data folder, and print the first management key once')
     .addOption(dataOption())
     .addOption(masterKeyOption())
+    .addOption(keyFileOption())
     .option('--json', 'print one line of JSON')
     .action((options: InitOptions) => init(options))
   const serving = program
@@ -26,6 +27,8 @@ export function addServingCommands(program: Command): void {
     .description('serve a data folder')
     .addOption(dataOption())
     .addOption(masterKeyOption())
+    .option('--init', 'make the data folder first where there is none')
+    .addOption(keyFileOption())
     .action((options: ServeOptions) => serve(options))
   addOptions(serving, servingOptions())
   program

@@ -4,6 +4,19 @@ import { makeMetrics } from '../../../src/serve/metrics.ts'
 
 const none = () => 0
 
+const seen = {
+  traceId: 'trace-1',
+  method: 'GET',
+  route: '/tokens/:id',
+  operation: 'getToken',
+  status: 200,
+  refusal: undefined,
+  startedMs: 1_000,
+  bytesIn: 0,
+  bytesOut: 2,
+  caller: undefined,
+}
+
 test('durations are a histogram, each bucket with those of the ones before', async () => {
   const { observe, print } = makeMetrics('0', {
     startedMs: 0,
@@ -19,7 +32,6 @@ test('durations are a histogram, each bucket with those of the ones before', asy
   })
   const seconds = [0.000_05, 0.001, 0.001_01, 0.3, 31]
   for (const lasted of seconds) {
-    const seen = { operation: 'getToken', status: 200, refusal: undefined, startedMs: 1_000 }
     observe(seen, 1_000 + lasted * 1_000)
   }
   const { text } = await print()
