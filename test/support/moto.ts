@@ -3,9 +3,11 @@
  * @module
  */
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 
-const program = resolve(import.meta.dir, '../../node_modules/.cache/moto/bin/moto_server')
+const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
+const program = join(cache, 'coffer/moto-5.1.20/bin/moto_server')
 
 export const hasMoto = existsSync(program)
 export const motoMissing = 'moto is not installed: see scripts/install-s3-tools'
