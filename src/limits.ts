@@ -358,3 +358,18 @@ export const resealScanRows = 500
 export const scrubChunkBytes = 1_048_576
 /** decision: looks for keyrings of before, until one finds none. */
 export const scrubLooksMax = 10
+
+// Master keys
+/** decision: what RFC 9106 section 4 calls uniformly safe is 2 GiB; this takes 0.6 s of one core. */
+export const passphrasePasses = 3
+export const passphraseMemoryBytes = 256 * 1024 ** 2
+/** decision: what a file may ask for that somebody else may have written. */
+export const passphrasePassesMax = 16
+export const passphraseMemoryBytesMax = 2 * 1024 ** 3
+/** decision: of a new passphrase: whoever has the folder may guess at it as long as they like. */
+export const passphraseBytesMin = 12
+export const passphraseBytesMax = 1_024
+export const passphraseFileBytesMax = 1_024
+export const shareThresholdMin = 2
+/** decision: people who each keep one. */
+export const sharesMax = 20

@@ -24,12 +24,14 @@ import {
   checkFolder,
   explained,
   formatVersion,
+  keyPlacesOf,
   makeStagedFolder,
   unsealKeysOf,
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
 import { randomBytes, sayNow, wallMs } from '../serve/system.ts'
 import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
@@ -114,6 +116,8 @@ export async function backup(options: BackupOptions): Promise<void> {
   const file = join(copy.data, 'backup')
   try {
     const manifest = await makeBackup(options, copy, file)
+    // First, since a backup counts once it has its name.
+    copyDerivation(keyPlacesOf(options.data).derivation, derivationBeside(to))
     // Unlike a rename it takes nobody's place.
     linkSync(file, to)
     syncFolder(dirname(to))

@@ -16,8 +16,9 @@ import { keyBytes, primitives } from '../crypto/primitives.ts'
 import type { Settings } from '../settings.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
-import { checkFolder, type FolderOptions } from '../serve/data-folder.ts'
+import { checkFolder, folderOf, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import { isKeyInEnvironment, isSourceGiven } from '../serve/key-source.ts'
 import { findKeyMakers } from './key-makers.ts'
 import { findWritableByOthers } from '../serve/file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
@@ -37,9 +38,9 @@ const warning = (text: string): Finding => ({ level: 'warning', text })
 const othersMayRead = (path: string): boolean => (statSync(path).mode & 0o055) !== 0
 
 function findInFolder(options: FolderOptions): Finding[] {
-  const { data, masterKeyFile } = options
+  const { data } = options
   try {
-    checkFolder({ data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) }).fill(0)
+    checkFolder(folderOf(options)).fill(0)
   } catch (error) {
     if (error instanceof CommandFailure) return [fault(error.message)]
     throw error
@@ -52,7 +53,15 @@ function findInFolder(options: FolderOptions): Finding[] {
     .filter(path => existsSync(path) && othersMayRead(path))
     .map(path => warning(`${path} can be used by others than its owner: take that mode away`))
   const findings = [...writable, ...readable]
-  if (masterKeyFile === undefined && existsSync(inFolder)) {
+  if (isKeyInEnvironment()) {
+    findings.push(
+      warning(
+        'the master key is in the environment, which whoever starts or looks after the process ' +
+          'may see: see --master-key-credential and --master-key-file',
+      ),
+    )
+  }
+  if (!isSourceGiven(options) && existsSync(inFolder)) {
     findings.push(
       warning(
         'the master key lies beside the data, so a copy of the folder opens: see --master-key-file',

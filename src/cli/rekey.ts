@@ -26,7 +26,11 @@ function makeNext(file: string): void {
  * stay, and the next start takes the one that opens.
  */
 export async function keysRekey(options: KeysOptions): Promise<void> {
-  const file = resolve(masterKeyFileOf(options))
+  const found = masterKeyFileOf(options)
+  if (found === undefined) {
+    throw new CommandFailure('keys rekey replaces a key in a file: put it into one, and name that')
+  }
+  const file = resolve(found)
   checkFolder(options).fill(0)
   // Reads the keys, so that a key which is in its place by now is not taken for a left-over.
   const before = await operate(options, 'keys-status', {})

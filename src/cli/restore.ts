@@ -13,14 +13,16 @@ import { readBackup, writeDatabase, type Manifest } from '../serve/backup-file.t
 import {
   explained,
   formatVersion,
+  keyPlacesOf,
   makeStagedFolder,
   stampFolder,
   unsealKeysOf,
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
-import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { readMasterKey } from '../serve/master-key.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
+import { obtainMasterKey } from '../serve/key-source.ts'
 import { sayNow } from '../serve/system.ts'
 import { emptyReport, inspect } from './inspect.ts'
 
@@ -36,12 +38,6 @@ function assertUnused(data: string): void {
     throw explained(data, error)
   }
   throw new CommandFailure(`${data} is not empty: coffer restore changes no existing folder`)
-}
-
-function masterKeyOf({ masterKeyFile }: RestoreOptions): Uint8Array {
-  if (masterKeyFile !== undefined) return readMasterKey(masterKeyFile)
-  const asked = 'say where the master key of the vault is: --master-key-file'
-  throw new CommandFailure(asked, usageExitCode)
 }
 
 /** @throws CommandFailure for any damage, and where rows are not those that were counted */
@@ -89,11 +85,13 @@ export async function restore(file: string, options: RestoreOptions): Promise<vo
   const isTrial = options.verifyOnly === true
   if (!existsSync(file)) throw new CommandFailure(`there is no backup at ${file}`)
   if (!isTrial) assertUnused(data)
-  const masterKey = masterKeyOf(options)
+  const derivation = derivationBeside(file)
+  const masterKey = obtainMasterKey(options, { derivation })
   const copy = makeStagedFolder(`${isTrial ? resolve(file) : data}.restoring`, masterKey)
   try {
     const manifest = await fill(copy, file)
     if (!isTrial) {
+      copyDerivation(derivation, keyPlacesOf(copy.data).derivation)
       stampFolder(copy.data)
       syncFolder(copy.store)
       renameSync(copy.data, data)

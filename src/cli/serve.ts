@@ -13,6 +13,7 @@ import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
 import { openClockFile } from '../serve/clock-file.ts'
 import {
   clearLeftovers,
+  folderOf,
   lockDataFolder,
   openDataFolder,
   unsealKeysOf,
@@ -20,8 +21,9 @@ import {
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
-import { CommandFailure } from '../serve/failure.ts'
+import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { assertOwnFiles } from '../serve/file-access.ts'
+import { isReadAgain } from '../serve/key-source.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { findPort, untilSignalled } from '../serve/server.ts'
 import { endingSignals, outliveTerminal, serveUntilSignalled } from '../serve/vault-process.ts'
@@ -95,14 +97,20 @@ function makeStarter({ lockFile, clock }: LockedFolder, order: WorkerOrder) {
 }
 
 async function serveTogether(
-  { data, masterKeyFile }: ServeOptions,
+  options: ServeOptions,
   { workers, settings }: Config,
   asked: TcpAddress,
 ): Promise<void> {
   if (process.platform !== 'linux') {
     throw new CommandFailure('--workers or COFFER_WORKERS: expected 1 on this platform', 2)
   }
-  const folder = { data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) }
+  if (!isReadAgain(options)) {
+    throw new CommandFailure(
+      '--workers: each worker reads the master key for itself, from a file or a credential',
+      usageExitCode,
+    )
+  }
+  const folder = folderOf(options)
   const locked = await lockAndCheck(folder)
   const address = await findPort(asked)
   const order = { parent: process.pid, folder, address, settings, workers }

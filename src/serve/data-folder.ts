@@ -1,6 +1,6 @@
 /**
- * The data folder: `format` (the stamp), `master.key`, `lock`, `store` with the database, and
- * `clock` from the first serving on. While it is served, `control` is there, a socket; while
+ * The data folder: `format` (the stamp), `master.key` or `master.kdf` or neither (`key-source.ts`),
+ * `lock`, `store` with the database, and `clock` from the first serving on. While it is served, `control` is there, a socket; while
  * `coffer compact` runs, `compacting` is.
  *
  * The stamp is written last by `init` and `upgrade`, and read first by everything else, so that no
@@ -30,7 +30,15 @@ import { openRing, type Ring } from '../keyring/ring.ts'
 import { createVault, type NewVault } from '../vault.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { hasLock, lockInstance } from './instance-lock.ts'
-import { readMasterKey, writeMasterKey } from './master-key.ts'
+import {
+  keyFileOf,
+  keyOptionsOf,
+  obtainMasterKey,
+  obtainNewMasterKey,
+  type KeyOptions,
+  type KeyPlaces,
+} from './key-source.ts'
+import { writeMasterKey } from './master-key.ts'
 import { openWithEither } from './next-master-key.ts'
 import { elapsedMs, randomBytes, sleep, wallMs } from './system.ts'
 import { ownerOnlyFolder, syncFolder } from '../files.ts'
@@ -49,6 +57,7 @@ const pathsOf = (folder: string) => ({
   stamp: join(folder, 'format'),
   newStamp: join(folder, 'format.new'),
   masterKey: join(folder, 'master.key'),
+  derivation: join(folder, 'master.kdf'),
   lock: join(folder, 'lock'),
   store: join(folder, 'store'),
   clock: join(folder, 'clock'),
@@ -56,10 +65,20 @@ const pathsOf = (folder: string) => ({
   compacting: join(folder, 'compacting'),
 })
 
-export interface FolderOptions {
+export interface FolderOptions extends KeyOptions {
   readonly data: string
-  /** Where the master key is, when not in the folder: a thief of the folder then has no key. */
-  readonly masterKeyFile?: string
+}
+
+/** Of the options of a command, those that say which folder and where its key is. */
+export const folderOf = (options: FolderOptions): FolderOptions => ({
+  data: options.data,
+  ...keyOptionsOf(options),
+})
+
+/** Where a data folder has its key, and what a passphrase takes. */
+export function keyPlacesOf(data: string): Required<KeyPlaces> {
+  const { masterKey: file, derivation } = pathsOf(data)
+  return { file, derivation }
 }
 
 /** Turns a failed system call into a line for the person; everything else goes on as it is. */
@@ -83,9 +102,7 @@ function makeEmptyFolder(folder: string): void {
   chmodSync(folder, ownerOnlyFolder)
 }
 
-/** A key that is already there, in a file outside of the folder, is used as it is. */
 function makeMasterKey(path: string): Uint8Array {
-  if (existsSync(path)) return readMasterKey(path)
   const masterKey = randomBytes(masterKeyBytes)
   writeMasterKey(path, masterKey)
   return masterKey
@@ -93,7 +110,7 @@ function makeMasterKey(path: string): Uint8Array {
 
 async function fillFolder(options: FolderOptions): Promise<NewVault> {
   const paths = pathsOf(options.data)
-  const masterKey = makeMasterKey(options.masterKeyFile ?? paths.masterKey)
+  const masterKey = obtainNewMasterKey(options, keyPlacesOf(options.data), makeMasterKey)
   mkdirSync(paths.store, { mode: ownerOnlyFolder })
   const store = await openLmdbStore({ path: paths.store })
   try {
@@ -186,12 +203,13 @@ function checkDatabase(folder: string): void {
  * @throws CommandFailure when stamp, database or master key are missing or not what they must be
  */
 export function checkFolder(
-  { data, masterKeyFile }: FolderOptions,
+  options: FolderOptions,
   formats: readonly number[] = [formatVersion],
 ): Uint8Array {
+  const { data } = options
   checkStamp(data, formats)
   checkDatabase(data)
-  return readMasterKey(masterKeyFile ?? pathsOf(data).masterKey)
+  return obtainMasterKey(options, keyPlacesOf(data))
 }
 
 /** A data folder that nothing seems to be wrong with. */
@@ -239,9 +257,9 @@ export function makeStagedFolder(data: string, masterKey: Uint8Array): LockedFol
   }
 }
 
-/** Where the master key of a data folder is. */
-export const masterKeyFileOf = ({ data, masterKeyFile }: FolderOptions): string =>
-  masterKeyFile ?? pathsOf(data).masterKey
+/** Where the master key of a data folder is; `undefined` where it is in no file. */
+export const masterKeyFileOf = (options: FolderOptions): string | undefined =>
+  keyFileOf(options, keyPlacesOf(options.data))
 
 /** The path of the control socket of a data folder. */
 export const controlOf = (data: string): string => pathsOf(data).control
@@ -250,7 +268,8 @@ function findFolder(options: FolderOptions, formats?: readonly number[]): FoundF
   const { store, clock, control, compacting } = pathsOf(options.data)
   const masterKey = checkFolder(options, formats)
   const masterKeyFile = masterKeyFileOf(options)
-  return { data: options.data, masterKey, masterKeyFile, store, clock, control, compacting }
+  const read = masterKeyFile === undefined ? {} : { masterKeyFile }
+  return { data: options.data, masterKey, ...read, store, clock, control, compacting }
 }
 
 /** @throws CommandFailure as `checkFolder`, and when another process has the folder */
