@@ -138,8 +138,11 @@ function openTerminal(): number {
 export function askSecret(prompt: string, bytesMax: number): Uint8Array {
   const terminal = openTerminal()
   try {
-    writeSync(terminal, prompt)
-    return withoutEcho(terminal, () => readWith(terminal, bytesMax, takeKey))
+    return withoutEcho(terminal, () => {
+      // Who types as soon as they are asked is not shown what they type.
+      writeSync(terminal, prompt)
+      return readWith(terminal, bytesMax, takeKey)
+    })
   } finally {
     closeSync(terminal)
   }
