@@ -5,7 +5,7 @@
 import { Type } from '@sinclair/typebox'
 import { ApiError } from '../errors.ts'
 import { countByKey, resealAll, type Resealed } from '../keyring/reseal.ts'
-import { rekey, retire, rotate } from '../keyring/rotation.ts'
+import { rekey, retire, rotate, scrubReplaced } from '../keyring/rotation.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import {
   operation,
@@ -15,8 +15,8 @@ import {
   type Tell,
 } from './operation.ts'
 
-/** Of a file and not the key: texts cannot be wiped. */
-const rekeyed = Type.Object({ path: Type.String() }, { additionalProperties: false })
+/** The file and not the key: texts cannot be wiped. */
+const rekeyed = Type.Object({ file: Type.String() }, { additionalProperties: false })
 const nothing = Type.Object({}, { additionalProperties: false })
 
 /** 0 is of an older version, which noted none. */
@@ -85,7 +85,7 @@ export function makeResealer({ deps, store }: Administered): Resealer {
 }
 
 export const keyOperations = (vault: Administered, reseal: Resealer): Operations => {
-  const { deps, ring, store, isShared, readMasterKey } = vault
+  const { deps, ring, store, isShared, replaceMasterKey } = vault
   return {
     'keys-status': operation(nothing, () => statusOf(vault)),
     'keys-rotate': operation(nothing, async (_, tell) => {
@@ -93,15 +93,11 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
       const { rows, damaged } = await reseal(tell)
       return { key: number, rows_resealed: rows, rows_damaged: damaged }
     }),
-    'keys-rekey': operation(rekeyed, async ({ path }) => {
+    'keys-rekey': operation(rekeyed, async ({ file }) => {
       if (isShared) throw new ApiError('conflict', 'workers cannot follow: stop the server first')
-      const masterKey = readMasterKey(path)
-      try {
-        const isScrubbed = await rekey({ ...deps, ring, store }, masterKey)
-        return { master_key: ring.masterNumber(), scrubbed: isScrubbed }
-      } finally {
-        masterKey.fill(0)
-      }
+      const holder = { ...deps, ring, store }
+      await replaceMasterKey(file, masterKey => rekey(holder, masterKey))
+      return { master_key: ring.masterNumber(), scrubbed: await scrubReplaced(holder) }
     }),
     'keys-retire': operation(nothing, () => retireOlder(vault)),
   }

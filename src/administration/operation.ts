@@ -32,8 +32,14 @@ export interface Administered {
   readonly ring: Ring
   /** Whether other processes have the same store open. */
   readonly isShared: boolean
-  /** A key in a file, which whoever has used it wipes. */
-  readonly readMasterKey: (path: string) => Uint8Array
+  /**
+   * Puts another master key in the place of the one in a file.
+   * @param seal has the keyring sealed under it; when it throws, the key before stands
+   */
+  readonly replaceMasterKey: (
+    file: string,
+    seal: (masterKey: Uint8Array) => Promise<void>,
+  ) => Promise<void>
 }
 
 /**

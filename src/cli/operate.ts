@@ -12,7 +12,7 @@ import { openClockFile } from '../serve/clock-file.ts'
 import { callControl } from '../serve/control.ts'
 import { controlOf, folderOf, openDataFolder, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
-import { readMasterKey } from '../serve/master-key.ts'
+import { replaceMasterKey } from '../serve/next-master-key.ts'
 import { endAfterFailure, logToStderr } from '../serve/system.ts'
 import { makeDeps } from '../serve/vault-process.ts'
 import { defaultSettings } from '../settings.ts'
@@ -34,7 +34,7 @@ async function operateHere(
     log: logToStderr,
   })
   try {
-    const vault = { deps, store, ring, isShared: false, readMasterKey }
+    const vault = { deps, store, ring, isShared: false, replaceMasterKey }
     const operation = makeOperations(vault, makeResealer(vault))[name]
     invariant(operation !== undefined, 'a command names an operation that there is')
     return await operation(input, tell)

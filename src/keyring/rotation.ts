@@ -59,8 +59,11 @@ async function passStates({ store }: Keyholder): Promise<void> {
   for (let count = 0; count < 2; count += 1) await store.write([{ bumpGeneration: true }])
 }
 
-/** @returns whether the last look found nothing */
-async function scrubReplaced(holder: Keyholder): Promise<boolean> {
+/**
+ * Overwrites what the files hold of keyrings before this one.
+ * @returns whether the last look found nothing
+ */
+export async function scrubReplaced(holder: Keyholder): Promise<boolean> {
   const { store, ring, randomBytes } = holder
   const { replaced } = ring.keyring()
   if (replaced.length === 0) return true
@@ -103,12 +106,11 @@ export async function retire(holder: Keyholder): Promise<Retirement> {
 }
 
 /**
- * Seals the keyring under another master key, and overwrites what the files hold of it under the
- * one before. That one opens every copy and backup from before for good.
+ * Seals the keyring under another master key. What the files hold of it under the one before is to
+ * be overwritten then; that one opens every copy and backup from before for good.
  * @param masterKey wiped by whoever brings it
- * @returns whether nothing under the master key before is left in the files
  */
-export async function rekey(holder: Keyholder, masterKey: Uint8Array): Promise<boolean> {
+export async function rekey(holder: Keyholder, masterKey: Uint8Array): Promise<void> {
   const { ring, randomBytes } = holder
   if (ring.keyring().replaced.length >= replacedKeyringsMax) await scrubReplaced(holder)
   await ring.change(
@@ -116,5 +118,4 @@ export async function rekey(holder: Keyholder, masterKey: Uint8Array): Promise<b
     keyring => keyring,
     number => keyringSealer(masterKey, number),
   )
-  return scrubReplaced(holder)
 }

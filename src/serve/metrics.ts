@@ -17,6 +17,9 @@ export interface Gauges {
   readonly rows: () => { readonly given: number; readonly tail: number }
   readonly fileBytes: () => number
   readonly freeBytes: () => number
+  /** How many data keys stand, and when the current one was made; 0 is not known. */
+  readonly keys: () => { readonly count: number; readonly madeMs: number }
+  readonly nowMs: () => number
   /** How far destruction stays behind the clock. */
   readonly clockBehindMs: () => number
 }
@@ -73,6 +76,11 @@ function addGauges(registry: Registry, version: string, gauges: Gauges): void {
   add('coffer_store_tail_rows', 'rows that are not folded yet', () => gauges.rows().tail)
   add('coffer_store_file_bytes', 'the database', gauges.fileBytes)
   add('coffer_disk_free_bytes', 'what its disk has left', gauges.freeBytes)
+  add('coffer_data_keys', 'data keys, the current one and those before', () => gauges.keys().count)
+  add('coffer_data_key_age_seconds', 'age of the current data key', () => {
+    const { madeMs } = gauges.keys()
+    return madeMs === 0 ? undefined : (gauges.nowMs() - madeMs) / 1_000
+  })
   const behind = 'how far destruction stays behind the clock'
   add('coffer_clock_behind_seconds', behind, () => gauges.clockBehindMs() / 1_000)
   add('process_resident_memory_bytes', 'resident memory', residentBytes)

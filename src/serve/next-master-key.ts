@@ -7,23 +7,42 @@
  */
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { keyBytes } from '../crypto/primitives.ts'
 import { syncFolder } from '../files.ts'
-import { readMasterKey } from './master-key.ts'
+import { readMasterKey, writeMasterKey } from './master-key.ts'
+import { randomBytes } from './system.ts'
 
 /** Beside a master key, the one that is to take its place. */
-export const nextOf = (masterKeyFile: string): string => `${masterKeyFile}.next`
+const nextOf = (file: string): string => `${file}.next`
 
 /** Where it has done so already, nothing is left to do. */
-export function takePlace(masterKeyFile: string): void {
-  if (!existsSync(nextOf(masterKeyFile))) return
-  renameSync(nextOf(masterKeyFile), masterKeyFile)
-  syncFolder(dirname(masterKeyFile))
+function takePlace(file: string): void {
+  if (!existsSync(nextOf(file))) return
+  renameSync(nextOf(file), file)
+  syncFolder(dirname(file))
 }
 
-/** One that was not taken when a command was cut off: the key before stands. */
-export function dropNext(masterKeyFile: string): void {
-  rmSync(nextOf(masterKeyFile), { force: true })
-  syncFolder(dirname(masterKeyFile))
+/**
+ * Puts another master key in the place of the one in a file.
+ * @param seal seals the keyring under it; when it throws, the key before stands, unless a commit
+ *   failed of which nobody knows what came: then both are there, and the one that opens counts
+ * @throws CommandFailure when the new key cannot be written
+ */
+export async function replaceMasterKey(
+  file: string,
+  seal: (masterKey: Uint8Array) => Promise<void>,
+): Promise<void> {
+  // What a command left that was cut off was not taken: the vault is open with the other.
+  rmSync(nextOf(file), { force: true })
+  const masterKey = randomBytes(keyBytes)
+  writeMasterKey(nextOf(file), masterKey)
+  try {
+    syncFolder(dirname(file))
+    await seal(masterKey)
+    takePlace(file)
+  } finally {
+    masterKey.fill(0)
+  }
 }
 
 /**

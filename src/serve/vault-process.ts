@@ -14,7 +14,7 @@ import { makeTurns } from '../waiting.ts'
 import { makeClock, type ClockMark } from './clock.ts'
 import { startControl, type Control } from './control.ts'
 import type { OpenedFolder } from './data-folder.ts'
-import { readMasterKey } from './master-key.ts'
+import { replaceMasterKey } from './next-master-key.ts'
 import { startServer, untilSignalled, type Sharing } from './server.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
 import { makeWatch } from './watch.ts'
@@ -62,7 +62,7 @@ export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVa
 function administer({ opened, sharing, log }: Serving, deps: Deps): Control {
   const { store, ring, control } = opened
   const isShared = sharing !== undefined
-  const vault = { deps, store, ring, isShared, readMasterKey }
+  const vault = { deps, store, ring, isShared, replaceMasterKey }
   const reseal = makeResealer(vault)
   if (ring.keyring().dataKeys.length > 1) {
     reseal().then(

@@ -44,7 +44,7 @@ function checksOf(
 /** What counts is loaded only where somebody asks for it: others start without it. */
 export async function makeWatch(opened: OpenedFolder, deps: Deps): Promise<Watch> {
   const { makeMetrics } = await import('./metrics.ts')
-  const { store, storeFolder } = opened
+  const { store, storeFolder, ring } = opened
   const freeBytes = freeBytesAt(storeFolder)
   let underWay = (): number => 0
   const metrics = makeMetrics(version, {
@@ -56,6 +56,11 @@ export async function makeWatch(opened: OpenedFolder, deps: Deps): Promise<Watch
     },
     fileBytes: () => statSync(join(storeFolder, 'data.mdb')).size,
     freeBytes,
+    keys() {
+      const { dataKeys } = ring.keyring()
+      return { count: dataKeys.length, madeMs: dataKeys.at(-1)?.madeMs ?? 0 }
+    },
+    nowMs: deps.now,
     clockBehindMs: () => deps.now() - deps.settled(),
   })
   return {

@@ -40,18 +40,21 @@ test('the commands of docs/operations.md do what they are for, as they stand', a
   const env = { PATH: makePath(cwd), TMPDIR: cwd }
   let server: Bun.Subprocess<'ignore', 'pipe', 'inherit'> | undefined
   expect(blocks.filter(block => block.startsWith(staying))).toHaveLength(1)
-  for (const block of blocks) {
-    if (block.startsWith(staying)) {
-      const words = ['sh', '-c', `exec ${block}`]
-      server = Bun.spawn(words, { cwd, env, stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
-      await server.stdout.getReader().read()
-      continue
+  try {
+    for (const block of blocks) {
+      if (block.startsWith(staying)) {
+        const words = ['sh', '-c', `exec ${block}`]
+        server = Bun.spawn(words, { cwd, env, stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
+        await server.stdout.getReader().read()
+        continue
+      }
+      const { exitCode, stdout, stderr } = Bun.spawnSync(['sh', '-ec', block], { cwd, env })
+      expect([block, exitCode, stderr.toString()]).toEqual([block, 0, ''])
+      expect(stdout.length).toBeGreaterThan(0)
     }
-    const { exitCode, stdout, stderr } = Bun.spawnSync(['sh', '-ec', block], { cwd, env })
-    expect([block, exitCode, stderr.toString()]).toEqual([block, 0, ''])
-    expect(stdout.length).toBeGreaterThan(0)
+  } finally {
+    server?.kill('SIGTERM')
   }
-  server?.kill('SIGTERM')
   expect(await server?.exited).toBe(0)
 }, 60_000)
 
@@ -65,6 +68,8 @@ test('docs/operations.md names each metric that is told, and no other', async ()
     fileBytes: none,
     freeBytes: none,
     clockBehindMs: none,
+    keys: () => ({ count: 1, madeMs: 1 }),
+    nowMs: none,
   })
   const { text: printed } = await metrics.print()
   const told = [...printed.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name)

@@ -12,6 +12,8 @@ test('durations are a histogram, each bucket with those of the ones before', asy
     fileBytes: none,
     freeBytes: none,
     clockBehindMs: none,
+    keys: () => ({ count: 1, madeMs: 1 }),
+    nowMs: none,
   })
   const seconds = [0.000_05, 0.001, 0.001_01, 0.3, 31]
   for (const lasted of seconds) {

@@ -1,0 +1,199 @@
+/**
+ * The control socket, and the commands that go through it.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync, existsSync, mkdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { callControl, startControl } from '../../src/serve/control.ts'
+import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { requestOf } from '../support/vault.ts'
+
+let root: string
+let made: string
+let manager: string
+
+beforeAll(async () => {
+  root = temporaryFolder()
+  made = join(root, 'made')
+  const { stdout } = await runCoffer(['init', '--data', made, '--json'])
+  manager = (JSON.parse(stdout) as { key: string }).key
+})
+
+function copyOfMade(name: string): string {
+  const copy = join(root, name)
+  cpSync(made, copy, { recursive: true })
+  return copy
+}
+
+async function json<T>(ended: Promise<Ended>): Promise<T> {
+  const { exitCode, stdout, stderr } = await ended
+  expect([exitCode, stderr]).toEqual([0, ''])
+  return JSON.parse(stdout) as T
+}
+
+function expectFailure({ exitCode, stdout, stderr }: Ended, says: RegExp): void {
+  expect([exitCode, stdout]).toEqual([1, ''])
+  expect(stderr).toMatch(/^coffer: [^\n]+\n$/)
+  expect(stderr).toMatch(says)
+}
+
+interface Application {
+  readonly id: string
+  readonly type: string
+}
+
+const commands = (data: string) => ({
+  apps: async () =>
+    (
+      await json<{ applications: Application[] }>(
+        runCoffer(['app', 'list', '--data', data, '--json']),
+      )
+    ).applications,
+  run: (...words: readonly string[]) => runCoffer([...words, '--data', data, '--json']),
+})
+
+describe.each(['beside a server', 'without one'])('commands %s', where => {
+  test('list, regenerate and delete applications, and keep the last manager', async () => {
+    const data = copyOfMade(where.slice(0, 6))
+    const socket = join(root, `${where.slice(0, 6)}.sock`)
+    const server =
+      where === 'without one'
+        ? undefined
+        : await startCoffer(['serve', '--data', data, '--socket', socket])
+    const { apps, run } = commands(data)
+    const [first] = await apps()
+    expectFailure(await run('app', 'delete', String(first?.id)), /last management application/)
+    const { application_id: id } = await json<{ application_id: string }>(run('app', 'create'))
+    expect((await apps()).map(each => each.id)).toEqual([id, String(first?.id)])
+    const { key } = await json<{ key: string }>(run('app', 'regenerate', id))
+    expect(key).toMatch(/^key_/)
+    expect(await json(run('app', 'delete', id))).toEqual({ application_id: id, deleted: true })
+    expectFailure(await run('app', 'delete', id), /no such application/)
+    expectFailure(await run('session', 'end', id), /no such session/)
+    if (server === undefined) return
+    const ask = { key }
+    expect((await fetch(requestOf('GET', '/applications', ask), { unix: socket })).status).toBe(401)
+    await server.end('SIGTERM')
+    expect(await server.stderr).not.toContain('key_')
+  })
+})
+
+test('sessions are listed and ended, without a key or a nonce', async () => {
+  const data = copyOfMade('sessions')
+  const socket = join(root, 'sessions.sock')
+  const server = await startCoffer(['serve', '--data', data, '--socket', socket])
+  const ask = async (method: string, path: string, key: string, body?: unknown) => {
+    const asked = body === undefined ? { key } : { key, body }
+    const response = await fetch(requestOf(method, path, asked), { unix: socket })
+    return (await response.json()) as Record<string, string>
+  }
+  const application = { name: 'page', type: 'public', permissions: ['token:create'] }
+  const { key: page = '' } = await ask('POST', '/applications', manager, application)
+  const { session_key: secret = '', nonce = '' } = await ask('POST', '/sessions', page, {})
+  const { stdout } = await commands(data).run('session', 'list')
+  const { sessions } = JSON.parse(stdout) as { sessions: { id: string; authorized: boolean }[] }
+  expect(sessions).toMatchObject([{ authorized: false }])
+  expect(secret.length > 0 && nonce.length > 0).toBe(true)
+  expect(stdout).not.toContain(secret)
+  expect(stdout).not.toContain(nonce)
+  const id = sessions[0]?.id ?? ''
+  expect(await json(commands(data).run('session', 'end', id))).toEqual({
+    session_id: id,
+    ended: true,
+  })
+  expect(await json(commands(data).run('session', 'list'))).toEqual({ sessions: [] })
+  await server.end('SIGTERM')
+})
+
+describe('the socket', () => {
+  test('is of its owner alone, and is gone when the server is', async () => {
+    const data = copyOfMade('owned')
+    const server = await startCoffer(['serve', '--data', data, '--port', '0'])
+    const socket = join(data, 'control')
+    expect(statSync(socket).mode & 0o077).toBe(0)
+    await server.end('SIGTERM')
+    expect(existsSync(socket)).toBe(false)
+  })
+
+  test('that a killed server has left is nobody, and is taken by the next one', async () => {
+    const data = copyOfMade('killed')
+    const serve = ['serve', '--data', data, '--port', '0']
+    const first = await startCoffer(serve)
+    await first.end('SIGKILL')
+    expect(existsSync(join(data, 'control'))).toBe(true)
+    expect((await commands(data).apps()).length).toBe(1)
+    const second = await startCoffer(serve)
+    expect((await commands(data).apps()).length).toBe(1)
+    await second.end('SIGTERM')
+  })
+
+  test('is reached in a folder whose path is longer than that of a socket may be', async () => {
+    const deep = join(root, 'd'.repeat(100), 'e'.repeat(100))
+    mkdirSync(deep, { recursive: true })
+    const data = join(deep, 'vault')
+    cpSync(made, data, { recursive: true })
+    const server = await startCoffer(['serve', '--data', data, '--port', '0'])
+    expect((await commands(data).apps()).length).toBe(1)
+    await server.end('SIGTERM')
+  })
+
+  test('refuses what is no operation, and what is no JSON object', async () => {
+    const path = join(temporaryFolder(), 'control')
+    const logged: string[] = []
+    const echo = async (): Promise<{ done: boolean }> => ({ done: true })
+    const fails = async (): Promise<never> => {
+      throw new Error('with a value 4242424242424242')
+    }
+    const control = startControl(path, { echo, fails }, event => logged.push(event))
+    const post = (name: string, body: string) =>
+      fetch(`http://control/${name}`, { unix: path, method: 'POST', body })
+    expect((await post('none', '{}')).status).toBe(404)
+    expect((await post('constructor', '{}')).status).toBe(404)
+    expect((await post('echo', '[')).status).toBe(400)
+    expect((await post('echo', '[]')).status).toBe(400)
+    expect((await post('echo', 'x'.repeat(70_000))).status).toBe(413)
+    expect((await fetch('http://control/echo', { unix: path })).status).toBe(400)
+    expect(await callControl(path, 'echo', {})).toEqual({ done: true })
+    const refused = callControl(path, 'fails', {})
+    await expect(refused).rejects.toThrow('an error that was not expected')
+    await expect(refused).rejects.not.toThrow('4242')
+    expect(logged).toEqual(['controlled', 'controlled'])
+    await control.stop()
+    expect(await callControl(path, 'echo', {})).toBeUndefined()
+  })
+
+  test('an operation goes on when whoever asked has gone', async () => {
+    const path = join(temporaryFolder(), 'control')
+    const begun = Promise.withResolvers<void>()
+    const gone = Promise.withResolvers<void>()
+    const ended = Promise.withResolvers<string>()
+    const control = startControl(
+      path,
+      {
+        async long(_, tell) {
+          begun.resolve()
+          await gone.promise
+          tell({ half: true })
+          ended.resolve('done')
+          return {}
+        },
+      },
+      () => {},
+    )
+    const abort = new AbortController()
+    const asked = fetch('http://control/long', {
+      unix: path,
+      method: 'POST',
+      body: '{}',
+      signal: abort.signal,
+    })
+    await begun.promise
+    abort.abort()
+    await asked.catch(() => {})
+    gone.resolve()
+    expect(await ended.promise).toBe('done')
+    await control.stop()
+  })
+})

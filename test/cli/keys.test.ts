@@ -1,0 +1,232 @@
+/**
+ * `coffer keys`: keys are made, taken over and retired, beside a running server and without one.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { requestOf, type Ask } from '../support/vault.ts'
+
+let root: string
+let made: string
+let manager: string
+
+beforeAll(async () => {
+  root = temporaryFolder()
+  made = join(root, 'made')
+  const { stdout } = await runCoffer(['init', '--data', made, '--json'])
+  manager = (JSON.parse(stdout) as { key: string }).key
+})
+
+function copyOfMade(name: string): string {
+  const copy = join(root, name)
+  cpSync(made, copy, { recursive: true })
+  return copy
+}
+
+const keys = (what: string, data: string, ...more: readonly string[]): Promise<Ended> =>
+  runCoffer(['keys', what, '--data', data, ...more])
+
+interface KeyStatus {
+  readonly number: number
+  readonly state: string
+  readonly rows: number
+}
+
+async function json<T>(ended: Promise<Ended>): Promise<T> {
+  const { exitCode, stdout, stderr } = await ended
+  expect([exitCode, stderr]).toEqual([0, ''])
+  return JSON.parse(stdout) as T
+}
+
+interface Status {
+  readonly master_key: number
+  readonly keys: readonly KeyStatus[]
+  readonly keyrings_to_scrub: number
+}
+
+const statusOf = (data: string): Promise<Status> => json(keys('status', data, '--json'))
+
+function expectFailure({ exitCode, stdout, stderr }: Ended, says: RegExp): void {
+  expect([exitCode, stdout]).toEqual([1, ''])
+  expect(stderr).toMatch(/^coffer: [^\n]+\n$/)
+  expect(stderr).toMatch(says)
+}
+
+/** A served copy, with an application that may do everything with tokens. */
+async function serve(data: string, ...more: readonly string[]) {
+  const socket = join(data, '..', `${data.slice(-4)}.sock`)
+  const server = await startCoffer(['serve', '--data', data, '--socket', socket, ...more])
+  const ask = async (method: string, path: string, asked: Ask) => {
+    const response = await fetch(requestOf(method, path, asked), { unix: socket })
+    const text = await response.text()
+    return { status: response.status, body: JSON.parse(text) as Record<string, unknown> }
+  }
+  return { server, ask }
+}
+
+const permissions = ['create', 'read', 'update', 'search', 'delete'].map(name => `token:${name}`)
+const rule = { description: 'all', priority: 1, container: '/', transform: 'reveal', permissions }
+
+async function makeTokens({ ask }: Awaited<ReturnType<typeof serve>>, count: number) {
+  const body = { name: 'app', type: 'private', rules: [rule] }
+  const key = String((await ask('POST', '/applications', { key: manager, body })).body['key'])
+  const ids: string[] = []
+  for (let number = 0; number < count; number += 1) {
+    const token = { type: 'token', data: `value ${number}`, search_indexes: ['{{ data }}'] }
+    const { status, body: answer } = await ask('POST', '/tokens', { key, body: token })
+    expect(status).toBe(201)
+    ids.push(String(answer['id']))
+  }
+  return { key, ids }
+}
+
+describe('coffer keys rotate and retire', () => {
+  test('beside a running server all stays readable and found, and the key before is gone', async () => {
+    const data = copyOfMade('rota')
+    const served = await serve(data)
+    const { ask, server } = served
+    const { key, ids } = await makeTokens(served, 40)
+    const before = await ask('GET', `/tokens/${ids[3]}`, { key })
+    const rotated = await json<{ key: number; rows_resealed: number }>(
+      keys('rotate', data, '--json'),
+    )
+    expect(rotated).toMatchObject({ key: 2, rows_damaged: 0 })
+    expect(rotated.rows_resealed).toBeGreaterThanOrEqual(42)
+    const { keys: known } = await statusOf(data)
+    expect(known.map(({ number, state, rows }) => [number, state, rows > 0])).toEqual([
+      [1, 'readable', false],
+      [2, 'current', true],
+    ])
+    const receipt = await json<Record<string, unknown>>(keys('retire', data, '--json'))
+    expect(receipt).toMatchObject({ keys: [{ number: 1 }], rows_left: 0, scrubbed: true })
+    expect(String(receipt['not_covered'])).toContain('Backups')
+    expect((await statusOf(data)).keys.map(({ number }) => number)).toEqual([2])
+    const after = await ask('GET', `/tokens/${ids[3]}`, { key })
+    expect(after).toEqual(before)
+    const query = { query: 'data:"value 7"' }
+    const found = await ask('POST', '/tokens/search', { key, body: query })
+    expect(found.body).toMatchObject({ pagination: { total_items: 1 } })
+    expect((await ask('GET', '/tokens/none-of-that-id', { key })).status).toBe(404)
+    expect((await ask('GET', '/tokens', { key: 'ses_none' })).status).toBe(401)
+    expect(await server.end('SIGTERM')).toBe(0)
+    expect((await runCoffer(['verify', '--data', data])).exitCode).toBe(0)
+  })
+
+  test('the sealed bytes of a keyring with a retired key are nowhere in the folder', async () => {
+    const data = copyOfMade('scrb')
+    const database = join(data, 'store', 'data.mdb')
+    // The row of the keyring is the only one that lies under master key 0.
+    const head = Buffer.from([2, 1, 0, 0, 0, 0, 1])
+    const bytes = readFileSync(database)
+    const at = bytes.indexOf(head)
+    expect(at).toBeGreaterThan(0)
+    // Head, then what is encrypted of index key, fingerprint key and the first data key.
+    const sealed = bytes.subarray(at, at + 63 + 100)
+    const pieces = Array.from({ length: 10 }, (_, i) => sealed.subarray(16 * i, 16 * i + 16))
+    const left = () => pieces.filter(piece => readFileSync(database).includes(piece)).length
+    await json(keys('rotate', data, '--json'))
+    expect(left()).toBeGreaterThan(0)
+    await json(keys('retire', data, '--json'))
+    expect(left()).toBe(0)
+    const { exitCode } = await runCoffer(['verify', '--data', data])
+    expect([exitCode, left()]).toEqual([0, 0])
+  })
+
+  test('there is a bound of keys, and retiring makes room', async () => {
+    const data = copyOfMade('many')
+    for (let number = 2; number <= 4; number += 1) await json(keys('rotate', data, '--json'))
+    expectFailure(await keys('rotate', data), /run keys retire/)
+    await json(keys('retire', data, '--json'))
+    expect(await json(keys('rotate', data, '--json'))).toMatchObject({ key: 5 })
+  })
+
+  test('a rotation that was cut off goes on with the next start', async () => {
+    const data = copyOfMade('cuts')
+    const served = await serve(data)
+    const { key, ids } = await makeTokens(served, 60)
+    const rotating = Bun.spawn([...cofferCommand, 'keys', 'rotate', '--data', data], {
+      stdout: 'ignore',
+      stderr: 'ignore',
+    })
+    // Killed once the key is there, wherever the rows are by then.
+    const database = join(data, 'store', 'data.mdb')
+    const sealedAnew = Buffer.from([2, 1, 0, 0, 0, 2])
+    while (!readFileSync(database).includes(sealedAnew)) await Bun.sleep(1)
+    await served.server.end('SIGKILL')
+    await rotating.exited
+    const again = await serve(data)
+    for (;;) {
+      const [first] = (await statusOf(data)).keys
+      if (first?.rows === 0) break
+      await Bun.sleep(10)
+    }
+    expect((await again.ask('GET', `/tokens/${ids[0]}`, { key })).status).toBe(200)
+    await json(keys('retire', data, '--json'))
+    expect((await again.ask('GET', `/tokens/${ids[59]}`, { key })).status).toBe(200)
+    await again.server.end('SIGTERM')
+  })
+
+  test('workers follow a key that another one has made', async () => {
+    const data = copyOfMade('work')
+    const args = ['serve', '--data', data, '--port', '0', '--workers', '3']
+    const server = await startCoffer(args)
+    const url = /http:\S+/.exec(server.ready)?.[0] ?? ''
+    const ask = (key: string, path: string) =>
+      fetch(url + path, { headers: { 'SVC-API-KEY': key, connection: 'close' } })
+    await json(keys('rotate', data, '--json'))
+    const { key } = await json<{ key: string }>(
+      runCoffer(['app', 'create', '--data', data, '--json']),
+    )
+    const seen = await Promise.all(
+      Array.from({ length: 30 }, () => ask(key, '/applications').then(({ status }) => status)),
+    )
+    expect(new Set(seen)).toEqual(new Set([200]))
+    expectFailure(await keys('rekey', data), /workers cannot follow/)
+    await json(keys('retire', data, '--json'))
+    const later = await Promise.all(
+      Array.from({ length: 30 }, () => ask(manager, '/applications').then(({ status }) => status)),
+    )
+    expect(new Set(later)).toEqual(new Set([200]))
+    await server.end('SIGTERM')
+  })
+})
+
+describe('coffer keys rekey', () => {
+  const masterKeyOf = (data: string) => join(data, 'master.key')
+
+  test('the vault opens with the new master key alone, with a server and without', async () => {
+    const data = copyOfMade('reke')
+    const old = readFileSync(masterKeyOf(data))
+    const { server, ask } = await serve(data)
+    expect(await json(keys('rekey', data, '--json'))).toEqual({ master_key: 1, scrubbed: true })
+    expect((await ask('GET', '/applications', { key: manager })).status).toBe(200)
+    await server.end('SIGTERM')
+    expect(await json(keys('rekey', data, '--json'))).toEqual({ master_key: 2, scrubbed: true })
+    expect((await runCoffer(['verify', '--data', data])).exitCode).toBe(0)
+    expect(existsSync(`${masterKeyOf(data)}.next`)).toBe(false)
+    writeFileSync(masterKeyOf(data), old)
+    expectFailure(await keys('status', data), /not the one of/)
+  })
+
+  test('cut off before the keyring was sealed anew, it leaves the key before', async () => {
+    const data = copyOfMade('cut1')
+    writeFileSync(`${masterKeyOf(data)}.next`, `${'ab'.repeat(32)}\n`, { mode: 0o600 })
+    expect((await statusOf(data)).master_key).toBe(0)
+    expect(await json(keys('rekey', data, '--json'))).toMatchObject({ master_key: 1 })
+    expect((await statusOf(data)).master_key).toBe(1)
+  })
+
+  test('cut off after that, it is ended by whoever opens the vault next', async () => {
+    const data = copyOfMade('cut2')
+    const old = readFileSync(masterKeyOf(data))
+    await json(keys('rekey', data, '--json'))
+    renameSync(masterKeyOf(data), `${masterKeyOf(data)}.next`)
+    writeFileSync(masterKeyOf(data), old, { mode: 0o600 })
+    expect((await statusOf(data)).master_key).toBe(1)
+    expect(existsSync(`${masterKeyOf(data)}.next`)).toBe(false)
+    expect(readFileSync(masterKeyOf(data))).not.toEqual(old)
+  })
+})
