@@ -360,7 +360,7 @@ export const scrubChunkBytes = 1_048_576
 export const scrubLooksMax = 10
 
 // Master keys
-/** decision: what RFC 9106 section 4 calls uniformly safe is 2 GiB; this takes 0.6 s of one core. */
+/** decision: RFC 9106 section 4 would take 2 GiB where they are there; this takes 0.6 s. */
 export const passphrasePasses = 3
 export const passphraseMemoryBytes = 256 * 1024 ** 2
 /** decision: what a file may ask for that somebody else may have written. */
@@ -373,3 +373,7 @@ export const passphraseFileBytesMax = 1_024
 export const shareThresholdMin = 2
 /** decision: people who each keep one. */
 export const sharesMax = 20
+/** decision: wrong ones in a row from whoever reaches the listener for health and metrics. */
+export const wrongSharesMax = 10
+/** Of a share as it is typed. */
+export const shareTextBytesMax = 512

@@ -13,6 +13,7 @@ import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
 import { openClockFile } from '../serve/clock-file.ts'
 import {
   clearLeftovers,
+  controlOf,
   folderOf,
   lockDataFolder,
   openDataFolder,
@@ -20,11 +21,13 @@ import {
   openStoreOf,
   type FolderOptions,
   type LockedFolder,
+  type OpenedFolder,
 } from '../serve/data-folder.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { assertOwnFiles } from '../serve/file-access.ts'
-import { isReadAgain } from '../serve/key-source.ts'
+import { isReadAgain, isSourceGiven, releaseKeys } from '../serve/key-source.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
+import { lockSealed, openLocked } from '../serve/sealed-folder.ts'
 import { findPort, untilSignalled } from '../serve/server.ts'
 import { endingSignals, outliveTerminal, serveUntilSignalled } from '../serve/vault-process.ts'
 import { makeSupervisor } from '../serve/supervisor.ts'
@@ -32,7 +35,20 @@ import { elapsedMs, endAfterFailure, logToStderr, outliveReaders, say } from '..
 import { startWorker, type WorkerProcess } from '../serve/worker-process.ts'
 import type { WorkerOrder } from '../serve/worker.ts'
 
-export type ServeOptions = FolderOptions & ConfigOptions
+export type ServeOptions = FolderOptions &
+  ConfigOptions & {
+    /** Without the master key, which others bring. */
+    readonly sealed?: boolean
+  }
+
+function assertSealable(options: ServeOptions, workers: number): void {
+  if (options.sealed !== true) return
+  if (workers > 1) throw new CommandFailure('--workers: expected 1 with --sealed', usageExitCode)
+  if (isSourceGiven(options)) {
+    const message = '--sealed: the master key is brought later, so none is to be named'
+    throw new CommandFailure(message, usageExitCode)
+  }
+}
 
 /** In one piece: whoever waits for a line then has both. */
 const announce = (address: string, opsAddress?: string): void => {
@@ -44,15 +60,21 @@ async function serveAlone(
   options: ServeOptions,
   { address, ops, settings }: Config,
 ): Promise<void> {
-  const opened = await openDataFolder(options, {
+  const { data } = options
+  const use = {
     onFailure: endAfterFailure,
     onDamage: () => logToStderr('newest_rows_damaged'),
     foldRows: settings.foldRows,
-  })
-  const mark = openClockFile(opened.clockFile)
+  }
+  const withMark = (opened: OpenedFolder) => ({ opened, mark: openClockFile(opened.clockFile) })
+  if (options.sealed === true) lockSealed(data)
+  const first =
+    options.sealed === true ? {} : { first: withMark(await openDataFolder(options, use)) }
+  releaseKeys()
   await serveUntilSignalled({
-    opened,
-    mark,
+    ...first,
+    reopen: async masterKey => withMark(await openLocked(data, masterKey, use)),
+    control: controlOf(data),
     startHoldMs: clockStartHoldMs,
     address,
     ops,
@@ -134,6 +156,7 @@ async function serveTogether(
 export async function serve(options: ServeOptions): Promise<void> {
   const config = loadConfig(options)
   const { address, workers } = config
+  assertSealable(options, workers)
   outliveReaders()
   assertOwnFiles(options)
   if (workers === 1 || 'socket' in address) await serveAlone(options, config)

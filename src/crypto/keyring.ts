@@ -24,6 +24,7 @@ type Purpose =
   | 'backup-check'
   | 'passphrase-check'
   | 'share-check'
+  | 'master-proof'
 
 /**
  * @param key 32 bytes of high entropy
@@ -221,7 +222,7 @@ export interface Keys {
    * while others run.
    */
   adopt(keyring: Keyring): void
-  /** Overwrites all of them, once nothing is sealed or opened any more: from then on none is had. */
+  /** Overwrites all of them, once nothing is sealed or opened any more. */
   wipe(): void
 }
 

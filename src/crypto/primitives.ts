@@ -17,7 +17,7 @@ export const tagBytes = 16
 export const passphraseSaltBytes = 16
 
 /** What a guess at a passphrase costs. */
-export interface StretchCost {
+interface StretchCost {
   readonly passes: number
   /** A multiple of 1,024, from 8,192 on. */
   readonly memoryBytes: number

@@ -23,7 +23,8 @@ const sumBytes = 4
 
 /*
  * As text: `coffer-share-1-` · threshold, two digits · `-` · number, two digits · `-` · set · `-` ·
- * check · `-` · part · `-` · first four bytes of the SHA-256 of all before. Bytes are lower-case hex.
+ * check · `-` · part · `-` · the first four bytes of the SHA-256 of all before. Bytes are in
+ * lower-case hex.
  */
 const thresholdAt = prefix.length
 const numberAt = thresholdAt + 3
@@ -31,7 +32,7 @@ const setAt = numberAt + 3
 const checkAt = setAt + 2 * setBytes + 1
 const partAt = checkAt + 2 * checkBytes + 1
 const sumAt = partAt + 2 * partBytes + 1
-export const shareChars = sumAt + 2 * sumBytes
+const shareChars = sumAt + 2 * sumBytes
 
 export interface Share {
   /** How many of its set give the key. */
@@ -44,6 +45,10 @@ export interface Share {
   /** Locked where possible; wiped by whoever has used it. */
   readonly part: Uint8Array
 }
+
+/** The package takes no bytes of a class of their own. */
+const plainBytes = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength)
 
 const checkOf = (masterKey: Uint8Array, set: Uint8Array): Uint8Array =>
   deriveKey(masterKey, 'share-check', hexOf(set)).subarray(0, checkBytes)
@@ -86,7 +91,7 @@ export async function splitKey(
   }
   const set = Uint8Array.from(randomBytes(setBytes))
   const check = checkOf(masterKey, set)
-  const parts = await split(masterKey, count, threshold)
+  const parts = await split(plainBytes(masterKey), count, threshold)
   return parts.map((part, index) => {
     const text = printShare({ threshold, number: index + 1, set, check, part })
     part.fill(0)
@@ -152,7 +157,7 @@ export function parseShare(text: Uint8Array): Share {
  * @returns the key; `undefined` where it is not the one that was split
  */
 export async function joinShares(shares: readonly Share[]): Promise<Uint8Array | undefined> {
-  const masterKey = await combine(shares.map(({ part }) => part))
+  const masterKey = await combine(shares.map(({ part }) => plainBytes(part)))
   const isRight = shares.every(({ set, check }) => equalBytes(checkOf(masterKey, set), check))
   const kept = primitives.keep(masterKey)
   if (isRight) return kept

@@ -1,7 +1,7 @@
 /**
- * The data folder: `format` (the stamp), `master.key` or `master.kdf` or neither (`key-source.ts`),
- * `lock`, `store` with the database, and `clock` from the first serving on. While it is served, `control` is there, a socket; while
- * `coffer compact` runs, `compacting` is.
+ * The data folder: `format` (the stamp), `master.key` or `master.kdf` or neither
+ * (`key-source.ts`), `lock`, `store` with the database, and `clock` from the first serving on. While
+ * it is served, `control` is there, a socket; while `coffer compact` runs, `compacting` is.
  *
  * The stamp is written last by `init` and `upgrade`, and read first by everything else, so that no
  * other version's folder is ever opened. It is the only readable text of the store.
@@ -53,7 +53,7 @@ const formatsBefore: readonly number[] = [2, 3]
 const stampPattern = /^coffer data folder, format ([1-9][0-9]{0,5})\n$/
 const masterKeyBytes = 32
 
-const pathsOf = (folder: string) => ({
+export const pathsOf = (folder: string) => ({
   stamp: join(folder, 'format'),
   newStamp: join(folder, 'format.new'),
   masterKey: join(folder, 'master.key'),
@@ -179,7 +179,7 @@ function readStamp(folder: string): number {
 export const isOfThisFormat = (folder: string): boolean => readStamp(folder) === formatVersion
 
 /** @throws CommandFailure as `readStamp`, and when the folder is of another format */
-function checkStamp(folder: string, wanted: readonly number[]): void {
+export function checkStamp(folder: string, wanted: readonly number[]): void {
   const format = readStamp(folder)
   if (wanted.includes(format)) return
   if (format > formatVersion) {
@@ -190,7 +190,7 @@ function checkStamp(folder: string, wanted: readonly number[]): void {
 }
 
 /** Opening a missing database would make a new one, and hide that the tokens are gone. */
-function checkDatabase(folder: string): void {
+export function checkDatabase(folder: string): void {
   const database = join(pathsOf(folder).store, 'data.mdb')
   if (!existsSync(database) || statSync(database).size === 0) {
     throw new CommandFailure(`the database in ${folder} is missing: restore it from a backup`)
@@ -361,7 +361,7 @@ export interface OpenedFolder {
   readonly control: string
 }
 
-async function openedOf(folder: FoundFolder, plain: LmdbStore): Promise<OpenedFolder> {
+export async function openedOf(folder: FoundFolder, plain: LmdbStore): Promise<OpenedFolder> {
   const ring = await openRingOf(plain, folder)
   const store = fenced(plain, ring)
   const { store: storeFolder, clock: clockFile, control } = folder

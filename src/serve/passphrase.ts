@@ -62,7 +62,7 @@ function askPassphrase({ file }: PassphraseInput, prompt = 'Passphrase: '): Uint
     file === undefined
       ? askSecret(prompt, passphraseBytesMax)
       : readSecretLine(file, passphraseBytesMax)
-  if (passphrase.length > 0) return passphrase
+  if (passphrase !== undefined && passphrase.length > 0) return passphrase
   throw new CommandFailure('expected a passphrase, and there was none')
 }
 

@@ -46,15 +46,17 @@ function put(line: Line, byte: number): void {
   line.length += 1
 }
 
-/** @returns whether the line goes on */
-function takeByte(line: Line, byte: number | undefined): boolean {
+/** @returns whether the line goes on; `undefined` where there is none */
+function takeByte(line: Line, byte: number | undefined): boolean | undefined {
+  if (byte === undefined && line.length === 0) return undefined
   if (byte === undefined || byte === lineEnd) return false
   put(line, byte)
   return true
 }
 
 /** As `takeByte`, of a terminal that does nothing by itself. @throws CommandFailure at Ctrl-C */
-function takeKey(line: Line, key: number | undefined): boolean {
+function takeKey(line: Line, key: number | undefined): boolean | undefined {
+  if ((key === undefined || key === endOfInput) && line.length === 0) return undefined
   if (key === undefined || key === lineEnd || key === carriageReturn || key === endOfInput) {
     return false
   }
@@ -65,12 +67,15 @@ function takeKey(line: Line, key: number | undefined): boolean {
   return true
 }
 
-function readWith(file: number, bytesMax: number, take: typeof takeByte): Uint8Array {
+function readWith(file: number, bytesMax: number, take: typeof takeByte): Uint8Array | undefined {
   const line: Line = { bytes: ownBytes(bytesMax), length: 0 }
   const one = ownBytes(1)
   try {
-    while (take(line, readByte(file, one)));
-    return line.bytes.subarray(0, line.length)
+    for (;;) {
+      const goesOn = take(line, readByte(file, one))
+      if (goesOn === undefined) return undefined
+      if (!goesOn) return line.bytes.subarray(0, line.length)
+    }
   } catch (error) {
     line.bytes.fill(0)
     throw error
@@ -81,13 +86,13 @@ function readWith(file: number, bytesMax: number, take: typeof takeByte): Uint8A
 
 /**
  * The next line of an open file, without its end; what follows is left there.
- * @returns bytes that whoever has used them wipes; none at the end of the file
+ * @returns bytes that whoever has used them wipes; `undefined` at the end of the file
  * @throws CommandFailure when it is longer, or the file cannot be read
  */
-export function readSecretLine(file: number, bytesMax: number): Uint8Array {
+export function readSecretLine(file: number, bytesMax: number): Uint8Array | undefined {
   try {
     const line = readWith(file, bytesMax, takeByte)
-    return line.at(-1) === carriageReturn ? line.subarray(0, -1) : line
+    return line?.at(-1) === carriageReturn ? line.subarray(0, -1) : line
   } catch (error) {
     if (systemCodeOf(error) === undefined) throw error
     throw new CommandFailure(`the open file ${file} cannot be read: say which one is to be`, 2)
@@ -132,10 +137,10 @@ function openTerminal(): number {
 /**
  * Asks at the terminal of this process, wherever its input and output go, and shows nothing of
  * what is typed.
- * @returns bytes that whoever has used them wipes
+ * @returns bytes that whoever has used them wipes; `undefined` at the end of input
  * @throws CommandFailure where there is no terminal, and at Ctrl-C
  */
-export function askSecret(prompt: string, bytesMax: number): Uint8Array {
+export function askSecret(prompt: string, bytesMax: number): Uint8Array | undefined {
   const terminal = openTerminal()
   try {
     return withoutEcho(terminal, () => {

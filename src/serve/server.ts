@@ -13,10 +13,25 @@ import { startSweeping, startWritingKeyUses } from '../upkeep.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { holdPort } from './port-hold.ts'
 
-export interface RunningServer {
+/** Where requests come in. */
+export interface Listening {
   /** `http://127.0.0.1:3333`, or the path of the socket. */
   readonly address: string
+  /** Takes no more connections; resolves when the ones that are left have ended. */
+  readonly stop: () => Promise<void>
+  /** Takes away the file of a socket. */
+  readonly clear: () => void
+}
+
+/** What answers requests, and the upkeep beside it. */
+export interface Answering {
   readonly app: App
+  /** Lets the requests under way end within a bound, and closes the store. */
+  readonly end: (listening?: Listening) => Promise<void>
+}
+
+export interface RunningServer {
+  readonly address: string
   /** Takes no more requests, lets the ones under way end within a bound, closes the store. */
   stop(): Promise<void>
 }
@@ -64,7 +79,7 @@ export interface Sharing {
   readonly sweeps: boolean
 }
 
-function listen({ listener }: App, address: Address, isShared: boolean) {
+function listen(listener: App['listener'], address: Address, isShared: boolean) {
   const common = {
     ...listener,
     development: false,
@@ -109,6 +124,41 @@ export async function findPort({ host: hostname, port }: TcpAddress): Promise<Tc
   }
 }
 
+/** @throws CommandFailure when the address cannot be had */
+export async function startListening(
+  listener: App['listener'],
+  address: Address,
+  isShared: boolean,
+): Promise<Listening> {
+  if ('socket' in address) await clearSocket(address.socket)
+  const server = listen(listener, address, isShared)
+  return {
+    address: 'socket' in address ? address.socket : `http://${server.hostname}:${server.port}`,
+    stop: () => server.stop(),
+    clear() {
+      if ('socket' in address && isSocket(address.socket)) unlinkSync(address.socket)
+    },
+  }
+}
+
+/** @param sweeps of several processes that share a store, one does */
+export function startAnswering(deps: Deps, app: App, sweeps?: boolean): Answering {
+  const stopSweeping = startSweeping(deps, sweeps)
+  const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
+  return {
+    app,
+    async end(listening) {
+      stopSweeping()
+      stopWritingKeyUses()
+      const stopped = app.drain().then(() => listening?.stop())
+      await Promise.race([stopped, Bun.sleep(drainMsMax)])
+      listening?.clear()
+      // A store that cannot commit does not close either: what it answered is on disk all the same.
+      await Promise.race([deps.store.close(), Bun.sleep(storeCloseMsMax)])
+    },
+  }
+}
+
 /**
  * @param sharing `undefined` for a process that has port and store for itself
  * @throws CommandFailure when the address cannot be had
@@ -118,24 +168,10 @@ export async function startServer(
   address: Address,
   sharing?: Sharing,
 ): Promise<RunningServer> {
-  if ('socket' in address) await clearSocket(address.socket)
   const app = buildApp(deps)
-  const server = listen(app, address, sharing !== undefined)
-  const stopSweeping = startSweeping(deps, sharing?.sweeps)
-  const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
-  return {
-    app,
-    address: 'socket' in address ? address.socket : `http://${server.hostname}:${server.port}`,
-    async stop() {
-      stopSweeping()
-      stopWritingKeyUses()
-      const stopped = app.drain().then(() => server.stop())
-      await Promise.race([stopped, Bun.sleep(drainMsMax)])
-      if ('socket' in address && isSocket(address.socket)) unlinkSync(address.socket)
-      // A store that cannot commit does not close either: what it answered is on disk all the same.
-      await Promise.race([deps.store.close(), Bun.sleep(storeCloseMsMax)])
-    },
-  }
+  const listening = await startListening(app.listener, address, sharing !== undefined)
+  const answering = startAnswering(deps, app, sharing?.sweeps)
+  return { address: listening.address, stop: () => answering.end(listening) }
 }
 
 /** Resolves on the first of them. A second one changes nothing: the end is under way, bounded. */

@@ -5,19 +5,33 @@
  * @module
  */
 import { makeResealer } from '../administration/keys.ts'
+import type { Operation, Operations } from '../administration/operation.ts'
 import { makeOperations } from '../administration/operations.ts'
 import type { Address, TcpAddress } from '../config.ts'
 import { primitives } from '../crypto/primitives.ts'
 import type { Deps, Log } from '../deps.ts'
+import { ApiError, invariant } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 import { makeTurns } from '../waiting.ts'
-import { makeClock, type ClockMark } from './clock.ts'
-import { startControl, type Control } from './control.ts'
+import { buildApp } from './app.ts'
+import { makeClock, type Clock, type ClockMark } from './clock.ts'
+import { findIn, startControl } from './control.ts'
 import type { OpenedFolder } from './data-folder.ts'
+import { CommandFailure } from './failure.ts'
+import { makeFront, makeSealedApp } from './front.ts'
 import { replaceMasterKey } from './next-master-key.ts'
-import { startServer, untilSignalled, type Sharing } from './server.ts'
+import { makeSealing } from './sealing.ts'
+import {
+  startAnswering,
+  startListening,
+  untilSignalled,
+  type Answering,
+  type Listening,
+  type Sharing,
+} from './server.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
-import { makeWatch } from './watch.ts'
+import { makeUnsealer } from './unsealer.ts'
+import { listenOps, makeWatch, type Watched } from './watch.ts'
 
 /** What tells a service to end. */
 export const endingSignals = ['SIGTERM', 'SIGINT'] as const
@@ -27,9 +41,19 @@ export function outliveTerminal(): void {
   process.on('SIGHUP', () => {})
 }
 
-interface Serving {
+/** A folder with its keys. */
+interface OpenedVault {
   readonly opened: OpenedFolder
   readonly mark: ClockMark
+}
+
+interface Serving {
+  /** Absent where it starts sealed. */
+  readonly first?: OpenedVault
+  /** Opens the folder again, which is this process's; absent where it cannot be sealed. */
+  readonly reopen?: (masterKey: Uint8Array) => Promise<OpenedVault>
+  /** The path of the control socket. */
+  readonly control: string
   readonly startHoldMs: number
   readonly address: Address
   /** Where health and metrics are told. */
@@ -41,7 +65,7 @@ interface Serving {
   readonly announce: (address: string, opsAddress?: string) => void
 }
 
-type OpeningVault = Pick<Serving, 'opened' | 'mark' | 'startHoldMs' | 'settings' | 'log'>
+type OpeningVault = OpenedVault & Pick<Serving, 'startHoldMs' | 'settings' | 'log'>
 
 /** What the application needs, of a folder that was opened; with the clock, which is to be kept. */
 export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVault) {
@@ -56,11 +80,10 @@ export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVa
 }
 
 /**
- * Listens for those who run the vault, and ends what a rotation has left to do when its process
- * ended.
+ * What those who run the vault may have done; and what a rotation has left to do when its process
+ * ended is ended.
  */
-function administer({ opened, sharing, log }: Serving, deps: Deps): Control {
-  const { store, ring, control } = opened
+function administer({ sharing, log }: Serving, { store, ring }: OpenedFolder, deps: Deps) {
   const isShared = sharing !== undefined
   const vault = { deps, store, ring, isShared, replaceMasterKey }
   const reseal = makeResealer(vault)
@@ -70,25 +93,120 @@ function administer({ opened, sharing, log }: Serving, deps: Deps): Control {
       () => log('reseal_failed'),
     )
   }
-  return startControl(control, makeOperations(vault, reseal), log)
+  return makeOperations(vault, reseal)
 }
+
+/** A vault that is not sealed: all that is there with its keys alone. */
+interface OpenVault extends Partial<Watched> {
+  readonly opened: OpenedFolder
+  readonly answering: Answering
+  readonly operations: Operations
+  readonly clock: Clock
+}
+
+async function openVault(serving: Serving, { opened, mark }: OpenedVault): Promise<OpenVault> {
+  const { ops, sharing } = serving
+  const { deps: plain, clock } = makeDeps({ ...serving, opened, mark })
+  const watch = ops === undefined ? undefined : await makeWatch(opened, plain)
+  const deps = watch === undefined ? plain : { ...plain, observe: watch.observe }
+  const app = buildApp(deps)
+  const watched = watch === undefined ? {} : { watch, checks: watch.checks(app) }
+  // Of several processes the one that sweeps does what one alone must do.
+  const operations = sharing?.sweeps === false ? {} : administer(serving, opened, deps)
+  const answering = startAnswering(deps, app, sharing?.sweeps)
+  return { ...watched, opened, answering, operations, clock }
+}
+
+async function closeVault({ answering, opened, clock }: OpenVault, listening?: Listening) {
+  await answering.end(listening)
+  opened.keys.wipe()
+  opened.ring.close()
+  clock.keep()
+}
+
+/** Answers whether the vault is sealed or not, in turn. */
+function makeSealable(serving: Serving, first: OpenVault | undefined) {
+  const { settings, log, reopen } = serving
+  const makeSealed = () =>
+    makeSealedApp({
+      now: wallMs,
+      settled: wallMs,
+      elapsedMs,
+      turns: makeTurns(elapsedMs),
+      randomBytes,
+      log,
+      settings,
+    })
+  const front = makeFront(first?.answering.app ?? makeSealed())
+  const sealing = makeSealing<OpenVault>(
+    {
+      async open(masterKey) {
+        invariant(reopen !== undefined, 'what cannot be opened again is not sealed')
+        const open = await openVault(serving, await reopen(masterKey))
+        front.swap(open.answering.app)
+        return open
+      },
+      async close(open) {
+        front.swap(makeSealed())
+        await closeVault(open)
+        log('sealed')
+      },
+    },
+    first,
+  )
+  return { front, sealing, unsealer: makeUnsealer(sealing, log) }
+}
+
+type Sealable = ReturnType<typeof makeSealable>
+
+/** Listens for those who run the vault, sealed or not. */
+function startControlling({ control, log, reopen }: Serving, { sealing, unsealer }: Sealable) {
+  const ofSealing: Operations = {
+    seal: async () => {
+      if (reopen === undefined)
+        throw new ApiError('conflict', 'workers cannot be sealed: stop them')
+      await sealing.seal()
+      return unsealer.status()
+    },
+    'seal-status': async () => unsealer.status(),
+    'unseal-reset': async () => unsealer.reset(),
+  }
+  const find = (name: string): Operation | undefined => {
+    const own = findIn(ofSealing)(name)
+    if (own !== undefined) return own
+    const open = sealing.current()
+    if (open === undefined) throw new CommandFailure('the vault is sealed: run coffer unseal')
+    return findIn(open.operations)(name)
+  }
+  return startControl(control, find, log, { unseal: unsealer.take })
+}
+
+/** @returns what is watched, once there is any */
+const watchedIn =
+  ({ sealing }: Sealable) =>
+  (): Watched | undefined => {
+    const { watch, checks } = sealing.current() ?? {}
+    return watch === undefined || checks === undefined ? undefined : { watch, checks }
+  }
 
 /** Serves until it is told to end, and then ends in order. */
 export async function serveUntilSignalled(serving: Serving): Promise<void> {
-  const { address, ops, sharing, announce, opened } = serving
-  const { deps: plain, clock } = makeDeps(serving)
-  const watch = ops === undefined ? undefined : await makeWatch(opened, plain)
-  const deps = watch === undefined ? plain : { ...plain, observe: watch.observe }
+  const { first, address, ops, sharing, reopen, announce } = serving
+  const open = first && (await openVault(serving, first))
+  const sealable = makeSealable(serving, open)
+  const { front, sealing, unsealer } = sealable
   outliveTerminal()
   const stopped = untilSignalled(endingSignals)
-  const server = await startServer(deps, address, sharing)
-  const opsServer = ops && watch?.listen(ops, server.app)
-  // Of several processes the one that sweeps does what one alone must do.
-  const control = sharing?.sweeps === false ? undefined : administer(serving, deps)
-  announce(server.address, opsServer?.address)
+  const listening = await startListening(front.listener, address, sharing !== undefined)
+  const takeShare = reopen && unsealer.takeShare
+  const opsServer = ops && listenOps(ops, watchedIn(sealable), takeShare)
+  const control = sharing?.sweeps === false ? undefined : startControlling(serving, sealable)
+  announce(listening.address, opsServer?.address)
   await stopped
   await control?.stop()
-  await server.stop()
+  const last = sealing.current()
+  if (last === undefined) await listening.stop()
+  else await closeVault(last, listening)
+  listening.clear()
   await opsServer?.stop()
-  clock.keep()
 }

@@ -5,7 +5,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { callControl, startControl } from '../../src/serve/control.ts'
+import { callControl, findIn, startControl } from '../../src/serve/control.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { requestOf } from '../support/vault.ts'
@@ -146,7 +146,7 @@ describe('the socket', () => {
     const fails = async (): Promise<never> => {
       throw new Error('with a value 4242424242424242')
     }
-    const control = startControl(path, { echo, fails }, event => logged.push(event))
+    const control = startControl(path, findIn({ echo, fails }), event => logged.push(event))
     const post = (name: string, body: string) =>
       fetch(`http://control/${name}`, { unix: path, method: 'POST', body })
     expect((await post('none', '{}')).status).toBe(404)
@@ -171,15 +171,15 @@ describe('the socket', () => {
     const ended = Promise.withResolvers<string>()
     const control = startControl(
       path,
-      {
-        async long(_, tell) {
+      findIn({
+        async long(_: unknown, tell: (facts: { half: boolean }) => void) {
           begun.resolve()
           await gone.promise
           tell({ half: true })
           ended.resolve('done')
           return {}
         },
-      },
+      }),
       () => {},
     )
     const abort = new AbortController()

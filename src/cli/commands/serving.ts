@@ -8,6 +8,7 @@ import { doctor, type DoctorOptions } from '../doctor.ts'
 import { init, type InitOptions } from '../init.ts'
 import { assertKnownVariables, servingOptions, tryingOptions } from '../options.ts'
 import { serve, type ServeOptions } from '../serve.ts'
+import { seal, unseal, type UnsealOptions } from '../unseal.ts'
 import { work } from '../../serve/worker.ts'
 import { addOptions, dataOption, masterKeyOption } from './options.ts'
 
@@ -24,8 +25,23 @@ export function addServingCommands(program: Command): void {
     .description('serve a data folder')
     .addOption(dataOption())
     .addOption(masterKeyOption())
+    .option('--sealed', 'start without the master key, which coffer unseal brings')
     .action((options: ServeOptions) => serve(options))
   addOptions(serving, servingOptions())
+  program
+    .command('unseal')
+    .description('give a sealed vault its master key: by shares on stdin, or from one place')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .option('--reset', 'forget the shares that came so far')
+    .option('--json', 'print one line of JSON')
+    .action((options: UnsealOptions) => unseal(options))
+  program
+    .command('seal')
+    .description('make a running vault forget its keys, until it is unsealed')
+    .addOption(dataOption())
+    .option('--json', 'print one line of JSON')
+    .action((options: UnsealOptions) => seal(options))
   program
     .command('worker <index>', { hidden: true })
     .description('serve with others, as coffer serve --workers orders on stdin')
