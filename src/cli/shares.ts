@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, writeFileSync, writeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isatty } from 'node:tty'
-import { hexOf, utf8Text } from '../bytes.ts'
+import { hexOf, ownBytes, utf8Text } from '../bytes.ts'
 import { splitKey } from '../crypto/shares.ts'
 import { ApiError } from '../errors.ts'
 import { ownerOnlyFile, ownerOnlyFolder, syncFolder } from '../files.ts'
@@ -68,7 +68,10 @@ function writeShares(texts: readonly Uint8Array[], folder: string): readonly str
     mkdirSync(folder, { recursive: true, mode: ownerOnlyFolder })
     for (const [index, text] of texts.entries()) {
       const path = paths[index] ?? ''
-      writeFileSync(path, text, { mode: ownerOnlyFile, flag: 'wx', flush: true })
+      const line = ownBytes(text.length + 1).fill(newLine)
+      line.set(text)
+      writeFileSync(path, line, { mode: ownerOnlyFile, flag: 'wx', flush: true })
+      line.fill(0)
     }
     syncFolder(folder)
   } catch (error) {

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Facts } from '../administration/operation.ts'
+import { shareTextBytesMax } from '../limits.ts'
 import { callControl } from '../serve/control.ts'
 import { checkFolder, controlOf, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
@@ -27,6 +28,18 @@ async function call(
   throw new CommandFailure(`no server runs on ${data}: start coffer serve --sealed`)
 }
 
+/**
+ * Sends a secret, and then what is longer and none: a server keeps what it received last where it
+ * receives the next, and nobody may ask it anything for long.
+ */
+async function callWithSecret(options: FolderOptions, secret: Uint8Array): Promise<Facts> {
+  try {
+    return await call(options, 'unseal', secret)
+  } finally {
+    await call(options, 'seal-status', { covers: '-'.repeat(2 * shareTextBytesMax) })
+  }
+}
+
 function tell({ json }: UnsealOptions, facts: Facts): void {
   if (json === true) return sayNow(JSON.stringify(facts))
   const { sealed, shares, threshold } = facts
@@ -39,7 +52,7 @@ async function sendKey(options: UnsealOptions): Promise<Facts> {
   const masterKey = checkFolder(options)
   const digits = encodeMasterKey(masterKey)
   try {
-    return await call(options, 'unseal', digits)
+    return await callWithSecret(options, digits)
   } finally {
     masterKey.fill(0)
     digits.fill(0)
@@ -50,7 +63,7 @@ async function sendShares(options: UnsealOptions): Promise<Facts> {
   let facts = await call(options, 'seal-status', {})
   if (facts['sealed'] !== true) throw new CommandFailure('the vault is not sealed')
   const count = await eachShare(async text => {
-    facts = await call(options, 'unseal', text)
+    facts = await callWithSecret(options, text)
     const isDone = facts['sealed'] !== true
     if (!isDone && options.json !== true) tell(options, facts)
     return isDone
