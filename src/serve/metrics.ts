@@ -6,6 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Counter, Gauge, Registry, type Histogram } from 'prom-client'
 import type { Seen } from '../deps.ts'
+import type { StoreFigures } from '../store/lmdb/open.ts'
 import { latencyBucketsSeconds } from '../limits.ts'
 
 /** What is read when somebody asks. */
@@ -16,6 +17,9 @@ export interface Gauges {
   /** Rows given so far, and those that are not folded yet. */
   readonly rows: () => { readonly given: number; readonly tail: number }
   readonly fileBytes: () => number
+  readonly store: () => StoreFigures
+  /** Milliseconds since which a row that is due is still there; 0 where none is. */
+  readonly sweepLagMs: () => Promise<number>
   readonly freeBytes: () => number
   /** How many data keys stand, and when the current one was made; 0 is not known. */
   readonly keys: () => { readonly count: number; readonly madeMs: number }
@@ -52,13 +56,14 @@ function residentBytes(): number {
 }
 
 function addGauges(registry: Registry, version: string, gauges: Gauges): void {
-  const add = (name: string, help: string, read: () => number | undefined): void => {
+  type Read = () => number | undefined | Promise<number>
+  const add = (name: string, help: string, read: Read): void => {
     const gauge: Gauge = new Gauge({
       name,
       help,
       registers: [registry],
-      collect() {
-        const value = read()
+      async collect() {
+        const value = await read()
         if (value === undefined) gauge.remove()
         else gauge.set(value)
       },
@@ -75,6 +80,15 @@ function addGauges(registry: Registry, version: string, gauges: Gauges): void {
   add('coffer_store_rows', 'rows given so far, also those that are gone', () => gauges.rows().given)
   add('coffer_store_tail_rows', 'rows that are not folded yet', () => gauges.rows().tail)
   add('coffer_store_file_bytes', 'the database', gauges.fileBytes)
+  add('coffer_store_used_bytes', 'the database without free pages', () => gauges.store().usedBytes)
+  add('coffer_store_commits', 'commits since the store was made', () => gauges.store().commits)
+  add(
+    'coffer_store_writes',
+    'writes since the start; a commit has several',
+    () => gauges.store().writes,
+  )
+  const lag = 'since when a row that has expired is still there'
+  add('coffer_sweep_lag_seconds', lag, async () => (await gauges.sweepLagMs()) / 1_000)
   add('coffer_disk_free_bytes', 'what its disk has left', gauges.freeBytes)
   add('coffer_data_keys', 'data keys, the current one and those before', () => gauges.keys().count)
   add('coffer_data_key_age_seconds', 'age of the current data key', () => {

@@ -58,6 +58,12 @@ export async function makeWatch(opened: OpenedFolder, deps: Deps): Promise<Watch
       return { given: nextOrdinal - 1, tail: nextOrdinal - foldedTo }
     },
     fileBytes: () => statSync(join(storeFolder, 'data.mdb')).size,
+    store: store.figures,
+    async sweepLagMs() {
+      const nowMs = deps.settled()
+      const [first] = await store.due(nowMs, 1)
+      return first?.deadlineMs === undefined ? 0 : nowMs - first.deadlineMs
+    },
     freeBytes,
     keys() {
       const { dataKeys } = ring.keyring()

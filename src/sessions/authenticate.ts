@@ -96,6 +96,8 @@ function makeStandIn(deps: SessionDeps): () => Row {
 
 export function sessionAuthenticator(deps: SessionDeps): LoadCaller {
   const standIn = makeStandIn(deps)
+  // Not with the first request that needs it, which would be told from others by that.
+  standIn()
   return async (key, nowMs) => {
     const found = await deps.store.find(sessionKeyDigest(deps.keys, key))
     const stands = found !== undefined && !isExpired(found, nowMs)

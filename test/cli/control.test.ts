@@ -3,9 +3,10 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, statSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { callControl, findIn, startControl } from '../../src/serve/control.ts'
+import { openEnvironment } from '../../src/store/lmdb/environment.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { requestOf } from '../support/vault.ts'
@@ -105,6 +106,50 @@ test('sessions are listed and ended, without a key or a nonce', async () => {
   })
   expect(await json(commands(data).run('session', 'list'))).toEqual({ sessions: [] })
   await server.end('SIGTERM')
+})
+
+test('status tells of a running server, and that none runs', async () => {
+  const data = copyOfMade('status')
+  const server = await startCoffer(['serve', '--data', data, '--port', '0'])
+  const facts = await json<Record<string, unknown>>(commands(data).run('status'))
+  expect(facts).toMatchObject({ rows_given: 3, data_keys: 1 })
+  const { stdout } = await runCoffer(['status', '--data', data])
+  expect(stdout).toMatch(/^version +\d/)
+  await server.end('SIGTERM')
+  expectFailure(await commands(data).run('status'), /no server runs on/)
+  expectFailure(await commands(join(root, 'nowhere')).run('status'), /is not a data folder/)
+})
+
+describe('coffer verify --online', () => {
+  test('looks at a served vault, which goes on, and leaves nothing', async () => {
+    const data = copyOfMade('looked')
+    const server = await startCoffer(['serve', '--data', data, '--port', '0'])
+    const { run } = commands(data)
+    expectFailure(await run('verify'), /another coffer runs/)
+    expect(await json(run('verify', '--online'))).toMatchObject({
+      damages: [],
+      rows: { keyring: 1, tenant: 1, application: 1 },
+    })
+    expect(existsSync(`${data}.verifying`)).toBe(false)
+    await json(run('app', 'list'))
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+
+  test('finds a row that does not open, and takes the place of nothing', async () => {
+    const data = copyOfMade('spoilt')
+    const environment = openEnvironment(join(data, 'store'))
+    const [last] = [...environment.rows.getRange({ reverse: true, limit: 1 })]
+    const value = Buffer.from(last?.value ?? [])
+    value[value.length - 1] = (value.at(-1) ?? 0) ^ 1
+    environment.rows.putSync(last?.key ?? new Uint8Array(), value)
+    await environment.root.close()
+    const { exitCode, stdout } = await commands(data).run('verify', '--online')
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('value_damaged')])
+    mkdirSync(`${data}.verifying`)
+    writeFileSync(join(`${data}.verifying`, 'notes'), 'of somebody')
+    expectFailure(await commands(data).run('verify', '--online'), /is in the way/)
+    expect(existsSync(join(`${data}.verifying`, 'notes'))).toBe(true)
+  })
 })
 
 describe('the socket', () => {

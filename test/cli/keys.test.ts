@@ -84,7 +84,7 @@ async function makeTokens({ ask }: Awaited<ReturnType<typeof serve>>, count: num
 }
 
 describe('coffer keys rotate and retire', () => {
-  test('beside a running server all stays readable and found, and the key before is gone', async () => {
+  test('all stays readable and found beside a server, and the key before is gone', async () => {
     const data = copyOfMade('rota')
     const served = await serve(data)
     const { ask, server } = served

@@ -7,17 +7,11 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { cofferCommand } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { findPort } from '../support/free-port.ts'
 
 const text = readFileSync(resolve(import.meta.dir, '../../docs/operations.md'), 'utf8')
 /** The port of the page, in the place of which a free one is taken. */
 const port = '9333'
-
-function findPort(): string {
-  const probe = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
-  const found = String(probe.port)
-  void probe.stop(true)
-  return found
-}
 
 const freePort = findPort()
 const blocks = [...text.matchAll(/```sh\n([^`]+)```/g)].map(([, block = '']) =>
@@ -68,6 +62,8 @@ test('docs/operations.md names each metric that is told, and no other', async ()
     fileBytes: none,
     freeBytes: none,
     clockBehindMs: none,
+    store: () => ({ commits: 0, writes: 0, usedBytes: 0 }),
+    sweepLagMs: async () => 0,
     keys: () => ({ count: 1, madeMs: 1 }),
     nowMs: none,
   })

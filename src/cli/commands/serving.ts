@@ -9,6 +9,7 @@ import { init, type InitOptions } from '../init.ts'
 import { assertKnownVariables, servingOptions, tryingOptions } from '../options.ts'
 import { serve, type ServeOptions } from '../serve.ts'
 import { seal, unseal, type UnsealOptions } from '../unseal.ts'
+import { status, type StatusOptions } from '../status.ts'
 import { work } from '../../serve/worker.ts'
 import { addOptions, dataOption, masterKeyOption } from './options.ts'
 
@@ -60,6 +61,12 @@ export function addServingCommands(program: Command): void {
     .option('--json', 'print one line of JSON')
     .action((options: DoctorOptions) => doctor(options))
   addOptions(examining, servingOptions())
+  program
+    .command('status')
+    .description('what the server of a data folder says of itself')
+    .addOption(dataOption())
+    .option('--json', 'print one line of JSON')
+    .action((options: StatusOptions) => status(options))
   for (const command of [serving, trying, examining]) {
     command.hook('preAction', () => assertKnownVariables(program, process.env))
   }

@@ -29,6 +29,7 @@ import {
   type Allocate,
   type Reserve,
 } from './write/write-group.ts'
+import { lastCommitOf, usedBytesOf } from './inspect/compact.ts'
 import { checkIntegrity, type Finding } from './inspect/integrity.ts'
 import { scrub } from './inspect/scrub.ts'
 import { readDue, readPage } from './index/query.ts'
@@ -52,6 +53,8 @@ interface CommitterOptions {
 
 interface Committer {
   readonly commitGroup: CommitGroup
+  /** How many change sets were committed. */
+  readonly writes: () => number
   /**
    * Whether a step of a fold is to come that nobody's write may bring along. Not after a commit
    * that moved nothing: what kept the fold from its step would keep it again.
@@ -68,6 +71,7 @@ function makeCommitter(
   let reserve: Reserve | undefined
   let state: State | undefined
   let hasMoved = false
+  let writes = 0
   const commitOne: CommitGroup = async take => {
     const own = (reserve ??= openOwnReserve())
     const written = await commit(environment, () => {
@@ -78,6 +82,7 @@ function makeCommitter(
     // As the answers that follow promise: every read from here on sees this commit.
     counts.end()
     ;({ state, hasMoved } = written)
+    writes += written.results.length
     return written.results
   }
   const hasFoldLeft = (): boolean =>
@@ -90,6 +95,7 @@ function makeCommitter(
       return commitOne(take)
     },
     hasFoldLeft,
+    writes: () => writes,
     close: () => reserve?.close(),
   }
 }
@@ -99,7 +105,7 @@ interface WriterOptions extends Omit<CommitterOptions, 'tasks'> {
   readonly processes: number
 }
 
-interface Writer extends CommitQueue {
+interface Writer extends CommitQueue, Pick<Committer, 'writes'> {
   /** Runs a task while nobody else writes to the file. */
   readonly alone: (task: () => void) => Promise<void>
 }
@@ -126,6 +132,7 @@ function openWriter(
   const queue = makeCommitQueue(commitGroup, options.onFailure, options.processes)
   return {
     ...queue,
+    writes: committer.writes,
     async alone(task) {
       tasks.push(task)
       await queue.submit([])
@@ -172,6 +179,15 @@ export interface LmdbOptions {
   readonly onDamage?: () => void
 }
 
+export interface StoreFigures {
+  /** By all processes, since the store was made. */
+  readonly commits: number
+  /** By this process, since it opened the store: some of them share a commit. */
+  readonly writes: number
+  /** Of the file, without free pages. */
+  readonly usedBytes: number
+}
+
 export interface LmdbStore extends Store {
   /** Walks the whole store and blocks meanwhile; empty when rows and indexes agree. */
   integrity(): Promise<readonly Finding[]>
@@ -180,6 +196,8 @@ export interface LmdbStore extends Store {
    * @returns how many pieces of them were found
    */
   scrub(sealed: readonly Uint8Array[]): Promise<number>
+  /** Numbers of the store, for whoever watches it. */
+  figures(): StoreFigures
   /** How far rows are folded, for whoever measures or waits. */
   state(): State
   /** All rows, oldest first; for a walk in one go. What is no row, `integrity` finds. */
@@ -212,6 +230,12 @@ async function openIndexed(path: string, firstOrdinal: number): Promise<IndexedE
     throw error
   }
 }
+
+const figuresOf = (environment: IndexedEnvironment, writer: Writer): StoreFigures => ({
+  commits: lastCommitOf(environment),
+  writes: writer.writes(),
+  usedBytes: usedBytesOf(environment),
+})
 
 /** After a failed commit the engine never lets go of its writer (hardening L10). */
 async function closeAll(writer: Writer, { root }: IndexedEnvironment): Promise<void> {
@@ -287,6 +311,7 @@ export async function openLmdbStore({
     era: () => eraOf(environment.tail.state?.nextOrdinal ?? firstOrdinal),
     scrub: sealed => scrub(path, sealed, writer.alone),
     integrity: async () => follow(state => checkIntegrity(environment, state)),
+    figures: () => read(() => figuresOf(environment, writer)),
     state: () => read(() => readState(environment)),
     everyRow: () => read(() => readEveryRow(environment)),
     close: () => (closing ??= close()),

@@ -12,6 +12,8 @@ test('durations are a histogram, each bucket with those of the ones before', asy
     fileBytes: none,
     freeBytes: none,
     clockBehindMs: none,
+    store: () => ({ commits: 0, writes: 0, usedBytes: 0 }),
+    sweepLagMs: async () => 0,
     keys: () => ({ count: 1, madeMs: 1 }),
     nowMs: none,
   })

@@ -37,6 +37,14 @@ function bytesOf(table: Table): number {
   return pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages)
 }
 
+/** What the tables of a store take, within a few pages. */
+export const usedBytesOf = (store: Environment): number =>
+  tableNames.reduce((bytes, name) => bytes + bytesOf(store[name]), 0)
+
+/** The number of the newest commit. */
+export const lastCommitOf = ({ root }: Environment): number =>
+  (root.getStats() as { readonly lastTxnId: number }).lastTxnId
+
 type Entries = Iterator<{ readonly key: Uint8Array; readonly value: Uint8Array }>
 
 const entriesOf = (table: Table, seen: RangeOptions = {}): Entries =>
@@ -95,10 +103,7 @@ async function withEnvironment<T>(path: string, task: (of: Environment) => T): P
 }
 
 /** @returns how many bytes a copy of a store takes, within a few pages */
-export const copyBytesOf = (path: string): Promise<number> =>
-  withEnvironment(path, store =>
-    tableNames.reduce((bytes, name) => bytes + bytesOf(store[name]), 0),
-  )
+export const copyBytesOf = (path: string): Promise<number> => withEnvironment(path, usedBytesOf)
 
 /**
  * @param from the folder of a store that nobody writes to
