@@ -3,7 +3,7 @@
  * or, while the vault is sealed, one that refuses.
  * @module
  */
-import type { Keys } from '../crypto/keyring.ts'
+import { createKeyring, makeKeys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import type { Store } from '../store/contract.ts'
@@ -11,18 +11,20 @@ import { buildApp, type App } from './app.ts'
 
 const sealed = () => new ApiError('unavailable', 'The vault is sealed.')
 
-/** Nothing of it is asked for: requests are refused before that. */
-function nothing<T extends object>(): T {
-  return new Proxy({} as T, {
-    get() {
-      throw sealed()
-    },
-  })
-}
+/** None of it is asked for: requests are refused before that. */
+const noStore = new Proxy({} as Store, {
+  get() {
+    throw sealed()
+  },
+})
 
-/** Answers every request with 503, at the addresses that the vault has. */
-export const makeSealedApp = (deps: Omit<Deps, 'store' | 'keys'>): App =>
-  buildApp({ ...deps, store: nothing<Store>(), keys: nothing<Keys>() }, sealed)
+/** Answers every request with 503, at the addresses that the vault has; with keys of nobody. */
+export function makeSealedApp(deps: Omit<Deps, 'store' | 'keys'>): App {
+  const keys = makeKeys(createKeyring(deps.randomBytes, deps.now()))
+  const app = buildApp({ ...deps, store: noStore, keys }, sealed)
+  keys.wipe()
+  return app
+}
 
 export interface Front {
   readonly listener: App['listener']

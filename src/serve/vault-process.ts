@@ -147,8 +147,12 @@ function makeSealable(serving: Serving, first: OpenVault | undefined) {
         return open
       },
       async close(open) {
-        front.swap(makeSealed())
-        await closeVault(open)
+        try {
+          front.swap(makeSealed())
+        } finally {
+          // What was open refuses by itself from now on.
+          await closeVault(open)
+        }
         log('sealed')
       },
     },
