@@ -22,20 +22,26 @@ export interface Making {
   readonly outfile: string
 }
 
-/** @throws Error that says what is missing or wrong */
-export async function makeBinary(making: Making): Promise<void> {
+/**
+ * Its bytes depend on its sources, on the name of `outfile` without its folder, and on nothing else:
+ * neither on the time nor on where the checkout is.
+ * @returns paths of the files that it was made of, from the root of the checkout
+ * @throws Error that says what is missing or wrong
+ */
+export async function makeBinary(making: Making): Promise<readonly string[]> {
   const { root, modules, target, runtime, outfile } = making
   const missing = missingFiles(target, modules)
   if (missing.length > 0) throw new Error(`missing in node_modules: ${missing.join(', ')}`)
   // The bundler works on relative paths: the names in stack traces start at the root.
   process.chdir(root)
   const used = new Set<string>()
-  const { success, logs } = await Bun.build({
+  const { success, logs, metafile } = await Bun.build({
     entrypoints: [join(root, 'src', 'main.ts')],
     target: 'bun',
     bytecode: true,
     format: 'esm',
     sourcemap: 'inline',
+    metafile: true,
     plugins: [embedNatives(target, modules, used)],
     compile: {
       outfile,
@@ -57,4 +63,5 @@ export async function makeBinary(making: Making): Promise<void> {
   if (unused.length > 0) throw new Error(`the bundle did not take ${unused.join(', ')}`)
   // The map is inside the binary; the bundler leaves a second copy beside it.
   rmSync(`${outfile}.map`, { force: true })
+  return Object.keys(metafile?.inputs ?? {})
 }

@@ -10,7 +10,16 @@ import { Value } from '@sinclair/typebox/value'
 import { isJsonObject, toPlain, type Json, type JsonObject } from './json/json.ts'
 import { decodeUtf8, parseJson } from './json/parse.ts'
 import { ApiError } from './errors.ts'
-import { addressSchema, settingsSchema, type AddressSettings, type Settings } from './settings.ts'
+import {
+  addressSchema,
+  backupSchema,
+  planOf,
+  settingsSchema,
+  type AddressSettings,
+  type BackupPlan,
+  type BackupSettings,
+  type Settings,
+} from './settings.ts'
 
 export interface TcpAddress {
   readonly host: string
@@ -19,21 +28,34 @@ export interface TcpAddress {
 
 export type Address = { readonly socket: string } | TcpAddress
 
+/** Paths of what HTTPS is served with. */
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
+  /** Who signed the certificates of callers; anybody may call where it is absent. */
+  readonly clientCa?: string
+}
+
 export interface Config {
   readonly address: Address
   /** Processes that serve; 1 where the address is a socket, which none can share. */
   readonly workers: number
+  /** Plain HTTP where it is absent. */
+  readonly tls?: TlsFiles
   /** Where health and metrics are told; nowhere where it is absent. */
   readonly ops?: TcpAddress
+  /** None are made where it is absent. */
+  readonly backups?: BackupPlan
   readonly settings: Settings
 }
 
 const schemas: Readonly<Record<string, TSchema>> = {
   ...addressSchema.properties,
+  ...backupSchema.properties,
   ...settingsSchema.properties,
 }
 
-type Values = AddressSettings & Settings
+type Values = AddressSettings & BackupSettings & Settings
 
 /** What flags and variables say, by camelCase name; a flag stands before its variable. */
 export type Texts = { readonly [K in keyof Values]?: string }
@@ -65,6 +87,7 @@ const optionsOf = (some: Readonly<Record<string, TSchema>>): readonly OptionText
   Object.entries(some).map(([name, schema]) => optionOf(name, schema))
 
 export const addressOptions: readonly OptionText[] = optionsOf(addressSchema.properties)
+export const backupOptions: readonly OptionText[] = optionsOf(backupSchema.properties)
 export const settingOptions: readonly OptionText[] = optionsOf(settingsSchema.properties)
 
 /** What a flag or a variable means, in the shape of the file; its text where it means nothing. */
@@ -129,6 +152,16 @@ function addressOf(values: Values, texts: Texts): Address {
   return socket === undefined || isOverruled ? { host, port } : { socket }
 }
 
+/** @throws ApiError for one without the other, and for what no listener would use */
+function tlsOf({ tlsCert: cert, tlsKey: key, tlsClientCa: clientCa }: Values, address: Address) {
+  if (cert === undefined && key === undefined && clientCa === undefined) return {}
+  if (cert === undefined || key === undefined) {
+    throw refuse('--tls-cert and --tls-key: expected both of them, or no setting of TLS')
+  }
+  if ('socket' in address) throw refuse('--tls-cert: expected no --socket, which has no TLS')
+  return { tls: clientCa === undefined ? { cert, key } : { cert, key, clientCa } }
+}
+
 /**
  * @param file the bytes of a JSON object with snake_case members, where there is one
  * @throws ApiError `invalid_request` with one line that names what is wrong, and no value
@@ -141,7 +174,9 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
   ])
   const values = Object.fromEntries(decoded) as Values
   const { host: _host, port: _port, socket: _socket, opsHost, opsPort, ...others } = values
-  const { workers, ...settings } = others
+  const { tlsCert: _cert, tlsKey: _key, tlsClientCa: _clientCa, workers, ...rest } = others
+  const { backupTo, backupEvery, backupKeep, ...settings } = rest
+  const plan = planOf({ backupTo, backupEvery, backupKeep })
   const address = addressOf(values, texts)
   if ('socket' in address && workers > 1) {
     const { flag, variable } = optionOf('workers', addressSchema.properties.workers)
@@ -151,6 +186,12 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
     const { flag, variable } = optionOf('workers', addressSchema.properties.workers)
     throw refuse(`${flag} or ${variable}: expected 1 with --ops-port, which tells of one process`)
   }
+  if (plan === undefined && (backupEvery ?? backupKeep) !== undefined) {
+    const { flag, variable } = optionOf('backupTo', backupSchema.properties.backupTo)
+    throw refuse(`${flag} or ${variable}: expected with --backup-every and --backup-keep`)
+  }
+  const backups = plan === undefined ? {} : { backups: plan }
   const ops = opsPort === undefined ? {} : { ops: { host: opsHost, port: opsPort } }
-  return { address, workers, ...ops, settings: Object.freeze(settings) }
+  const tls = tlsOf(values, address)
+  return { address, workers, ...tls, ...ops, ...backups, settings: Object.freeze(settings) }
 }

@@ -47,6 +47,18 @@ export const drainMsMax = 10_000
 /** From a failed commit to the end of the process: time for the answers under way to leave. */
 export const haltMs = 100
 export const storeCloseMsMax = 5_000
+/**
+ * decision: what certificates are read anew in: so long a listener asks its callers to come to the
+ * next one, and so long it then takes no connection but lets those come through that are half made.
+ */
+export const listenerCloseMs = 300
+export const listenerSettleMs = 300
+/** decision: from one worker to the next, so that most of them take new connections at once. */
+export const workerReloadMs = listenerCloseMs + listenerSettleMs + 100
+/** decision: of certificates, of a key and of what others' certificates are checked by. */
+export const tlsFileBytesMax = 1024 * 1024
+/** decision: whoever renews certificates by machine does so earlier. */
+export const certificateEndsSoonMs = 14 * 24 * 60 * 60 * 1_000
 /** decision: what a worker gets to end in; then it is ended. */
 export const workerStopMsMax = drainMsMax + storeCloseMsMax + 1_000
 /** decision: how long after its end a worker is started again, doubled each time. */
@@ -93,6 +105,7 @@ export const guessesPerMinuteSettingMax = 1_000_000_000
 export const keyHeadersMax = 8
 export const headerPrefixesMax = 4
 export const corsOriginsMax = 100
+export const trustedProxiesMax = 100
 export const settingCharsMax = 1_000
 /** decision: each has its own memory, and its own readers of the store. */
 export const workersMax = 64
@@ -301,6 +314,31 @@ export const backupChunkBytes = 1024 * 1024
 export const backupManifestBytesMax = 4 * 1024
 /** As many as Linux follows on one way (path_resolution(7)). */
 export const symbolicLinksMax = 40
+
+// Progress
+/** decision: work on less is done within a second or two. */
+export const progressFileBytesMin = 64 * 1024 * 1024
+/** decision: between two looks of a bar, and between two lines. */
+export const progressDrawMs = 100
+export const progressLineMs = 1_000
+export const progressBarChars = 40
+
+// Backups of a server
+export const backupEveryMsMin = 60 * 1_000
+/** decision: a timer of the runtime knows no more than 24 days. */
+export const backupEveryMsMax = 14 * 24 * 60 * 60 * 1_000
+export const backupEveryDefault = '6h'
+export const backupKeepDefault = 14
+export const backupKeepMax = 1_000
+/** decision: after one that failed, doubled each time up to the interval. */
+export const backupRetryMsMin = 5_000
+/** decision: one that takes longer than this, and than the interval, hangs. */
+export const backupTurnMsMin = 60 * 60 * 1_000
+/** decision: intervals that one may come late by until the vault is not ready. */
+export const backupLateIntervalsMax = 2
+/** decision: of a bucket; each is held, and sent once more where it was lost. */
+export const uploadPartBytes = 8 * 1024 * 1024
+export const uploadTriesMax = 3
 
 // Sealing
 /** decision: what is longer gets memory of its own for each call. */

@@ -36,6 +36,29 @@ const sealed = shape({
   }),
 })
 
+const instant = Type.Union([Type.String(), Type.Null()], {
+  description: 'null where there is none',
+})
+const madeAt = Type.Union([Type.String(), Type.Null()], { description: 'null where not noted' })
+const tenant = Type.String({ description: 'of the tenant' })
+
+const application = shape({
+  id: Type.String(),
+  name: Type.String(),
+  type: Type.String(),
+  created_at: Type.String(),
+  expires_at: instant,
+})
+
+const session = Type.Object({ id: Type.String(), tenant_id: tenant, authorized: Type.Boolean() })
+
+const dataKey = shape({
+  number: Type.Integer(),
+  state: Type.Union([Type.Literal('current'), Type.Literal('readable')]),
+  made_at: madeAt,
+  rows: Type.Integer({ description: 'that are sealed under it' }),
+})
+
 /** By the words of the command. */
 export const shapes: Readonly<Record<string, TObject>> = {
   init: shape(newKey),
@@ -55,6 +78,43 @@ export const shapes: Readonly<Record<string, TObject>> = {
   'keys join': shape({ file: Type.String() }),
   doctor: shape({ findings: Type.Array(finding) }),
   'app create': shape(newKey),
+  'app list': shape({ applications: Type.Array(application) }),
+  'app regenerate': shape(newKey),
+  'app delete': shape({ application_id: Type.String(), deleted: Type.Boolean() }),
+  'session list': shape({
+    sessions: Type.Array(session, { description: 'as `GET /sessions` shows them' }),
+  }),
+  'session end': shape({ session_id: Type.String(), ended: Type.Boolean() }),
+  status: shape({
+    version: Type.String(),
+    serving_seconds: Type.Integer(),
+    rows_given: Type.Integer({ description: 'so far, also those that are gone' }),
+    rows_not_folded: Type.Integer(),
+    used_bytes: Type.Integer({ description: 'of the database, without free pages' }),
+    data_keys: Type.Integer(),
+  }),
+  'keys status': shape({
+    master_key: Type.Integer({ description: 'how often it was replaced' }),
+    keys: Type.Array(dataKey),
+    keyrings_to_scrub: Type.Integer({ description: 'that may be in the files still' }),
+  }),
+  'keys rotate': shape({
+    key: Type.Integer({ description: 'the number of the new one' }),
+    rows_resealed: Type.Integer(),
+    rows_damaged: Type.Integer({ description: 'that did not open' }),
+  }),
+  'keys retire': shape({
+    retired_at: Type.String(),
+    keys: Type.Array(shape({ number: Type.Integer(), made_at: madeAt })),
+    rows_looked_at: Type.Integer(),
+    rows_left: Type.Integer({ description: 'under one of these keys: 0' }),
+    scrubbed: Type.Boolean({ description: 'whether keyrings with them are nowhere in the files' }),
+    not_covered: Type.String(),
+  }),
+  'keys rekey': shape({
+    master_key: Type.Integer(),
+    scrubbed: Type.Boolean({ description: 'whether nothing under the one before is in the files' }),
+  }),
   backup: shape({
     file: Type.String(),
     bytes: Type.Integer(),

@@ -65,19 +65,34 @@ export type Resealer = (tell?: Tell) => Promise<Resealed>
 
 export function makeResealer({ deps, store }: Administered): Resealer {
   let running: Promise<Resealed> | undefined
+  /** Whether somebody has asked since the walk began, maybe for a key that is newer than it. */
+  let isAskedAgain = false
   const listeners = new Set<Tell>()
   let seen = 0
-  const start = (): Promise<Resealed> => {
+  const resealOnce = (): Promise<Resealed> => {
     seen = 0
+    isAskedAgain = false
     return resealAll(deps, count => {
       seen += count
       const total = store.state().nextOrdinal
       for (const tell of listeners) tell({ rows: Math.min(seen, total), of: total })
-    }).finally(() => {
-      running = undefined
     })
   }
+  async function start(): Promise<Resealed> {
+    try {
+      let rows = 0
+      for (;;) {
+        const walk = await resealOnce()
+        rows += walk.rows
+        // Whoever asks after this begins anew.
+        if (!isAskedAgain) return { ...walk, rows }
+      }
+    } finally {
+      running = undefined
+    }
+  }
   return async tell => {
+    isAskedAgain = true
     if (tell !== undefined) listeners.add(tell)
     try {
       return await (running ??= start())
@@ -89,6 +104,17 @@ export function makeResealer({ deps, store }: Administered): Resealer {
 
 export const keyOperations = (vault: Administered, reseal: Resealer): Operations => {
   const { deps, ring, store, isShared, replaceMasterKey } = vault
+  let isRekeying = false
+  const rekeyInto = async (file: string): Promise<void> => {
+    // The new key of one would take the place of the other's.
+    if (isRekeying) throw new ApiError('conflict', 'another keys rekey goes on: wait for its end')
+    isRekeying = true
+    try {
+      await replaceMasterKey(file, masterKey => rekey({ ...deps, ring, store }, masterKey))
+    } finally {
+      isRekeying = false
+    }
+  }
   return {
     'keys-status': operation(nothing, () => statusOf(vault)),
     'keys-prove': operation(proved, async ({ proof }) => {
@@ -102,9 +128,9 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
     }),
     'keys-rekey': operation(rekeyed, async ({ file }) => {
       if (isShared) throw new ApiError('conflict', 'workers cannot follow: stop the server first')
-      const holder = { ...deps, ring, store }
-      await replaceMasterKey(file, masterKey => rekey(holder, masterKey))
-      return { master_key: ring.masterNumber(), scrubbed: await scrubReplaced(holder) }
+      await rekeyInto(file)
+      const scrubbed = await scrubReplaced({ ...deps, ring, store })
+      return { master_key: ring.masterNumber(), scrubbed }
     }),
     'keys-retire': operation(nothing, () => retireOlder(vault)),
   }

@@ -8,6 +8,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { Option, type Command } from 'commander'
 import {
   addressOptions,
+  backupOptions,
   decodeConfig,
   settingOptions,
   showName,
@@ -41,6 +42,7 @@ const configOption = () =>
 export const servingOptions = (): readonly Option[] => [
   ...addressOptions.map(optionOf),
   configOption(),
+  ...backupOptions.map(optionOf),
   ...settingOptions.map(optionOf),
 ]
 

@@ -7,9 +7,10 @@
  * Source: docs/decisions.md, "Beyond one machine".
  * @module
  */
-import type { Config, TcpAddress } from '../config.ts'
+import type { Config, TcpAddress, TlsFiles } from '../config.ts'
 import { clockStartHoldMs } from '../limits.ts'
 import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
+import { startBackups, type BackupSchedule } from '../serve/backups/schedule.ts'
 import { openClockFile } from '../serve/clock-file.ts'
 import {
   clearLeftovers,
@@ -27,13 +28,23 @@ import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { assertOwnFiles } from '../serve/file-access.ts'
 import { isReadAgain, isSourceGiven, releaseKeys } from '../serve/key-source.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
+import { findPort } from '../serve/listen.ts'
 import { lockSealed, openLocked } from '../serve/sealed-folder.ts'
-import { findPort, untilSignalled } from '../serve/server.ts'
+import { untilSignalled } from '../serve/server.ts'
 import { endingSignals, outliveTerminal, serveUntilSignalled } from '../serve/vault-process.ts'
-import { makeSupervisor } from '../serve/supervisor.ts'
-import { elapsedMs, endAfterFailure, logToStderr, outliveReaders, say } from '../serve/system.ts'
+import { makeSupervisor, type Supervisor } from '../serve/supervisor.ts'
+import {
+  elapsedMs,
+  endAfterFailure,
+  logToStderr,
+  outliveReaders,
+  say,
+  wallMs,
+} from '../serve/system.ts'
+import { logNotReloaded, readTls } from '../serve/tls-files.ts'
 import { startWorker, type WorkerProcess } from '../serve/worker-process.ts'
 import type { WorkerOrder } from '../serve/worker.ts'
+import { oneAtATime } from '../waiting.ts'
 
 export type ServeOptions = FolderOptions &
   ConfigOptions & {
@@ -50,16 +61,28 @@ function assertSealable(options: ServeOptions, workers: number): void {
   }
 }
 
+/** Other processes read the key for themselves: none is handed over. */
+function assertReadAgain(options: ServeOptions, { workers, backups }: Config): void {
+  if (options.sealed !== true && isReadAgain(options)) return
+  const [flag, who] =
+    workers > 1 ? ['--workers', 'each worker'] : ['--backup-to', 'what makes them']
+  if (workers === 1 && backups === undefined) return
+  const message = `${flag}: ${who} reads the master key for itself, from a file or a credential`
+  throw new CommandFailure(message, usageExitCode)
+}
+
+/** Whoever has the lock of the folder makes its backups. */
+const startBackupsOf = (options: ServeOptions, { backups }: Config): BackupSchedule | undefined =>
+  backups && startBackups(folderOf(options), backups, { wallMs, log: logToStderr })
+
 /** In one piece: whoever waits for a line then has both. */
 const announce = (address: string, opsAddress?: string): void => {
   const operations = opsAddress === undefined ? '' : `Health and metrics are on ${opsAddress}\n`
   say(`${operations}Coffer listens on ${address}`)
 }
 
-async function serveAlone(
-  options: ServeOptions,
-  { address, ops, settings }: Config,
-): Promise<void> {
+async function serveAlone(options: ServeOptions, config: Config): Promise<void> {
+  const { address, tls, ops, settings } = config
   const { data } = options
   const use = {
     onFailure: endAfterFailure,
@@ -71,17 +94,21 @@ async function serveAlone(
   const first =
     options.sealed === true ? {} : { first: withMark(await openDataFolder(options, use)) }
   releaseKeys()
+  const backups = startBackupsOf(options, config)
   await serveUntilSignalled({
     ...first,
     reopen: async masterKey => withMark(await openLocked(data, masterKey, use)),
     control: controlOf(data),
     startHoldMs: clockStartHoldMs,
     address,
+    tls,
     ops,
     settings,
     log: logToStderr,
+    backups,
     announce,
   })
+  await backups?.stop()
 }
 
 /**
@@ -118,38 +145,52 @@ function makeStarter({ lockFile, clock }: LockedFolder, order: WorkerOrder) {
   }
 }
 
+/** Files that are not what they must be are told of once, and no worker looks at them. */
+function reloaderOf(tls: TlsFiles | undefined, supervisor: Supervisor): () => void {
+  if (tls === undefined) return () => {}
+  return oneAtATime(async () => {
+    try {
+      readTls(tls)
+    } catch (error) {
+      return logNotReloaded(error, logToStderr)
+    }
+    await supervisor.reload()
+  })
+}
+
 async function serveTogether(
   options: ServeOptions,
-  { workers, settings }: Config,
+  config: Config,
   asked: TcpAddress,
 ): Promise<void> {
+  const { workers, tls, settings } = config
   if (process.platform !== 'linux') {
     throw new CommandFailure('--workers or COFFER_WORKERS: expected 1 on this platform', 2)
   }
-  if (!isReadAgain(options)) {
-    throw new CommandFailure(
-      '--workers: each worker reads the master key for itself, from a file or a credential',
-      usageExitCode,
-    )
-  }
   const folder = folderOf(options)
   const locked = await lockAndCheck(folder)
+  if (tls !== undefined) readTls(tls)
   const address = await findPort(asked)
-  const order = { parent: process.pid, folder, address, settings, workers }
-  outliveTerminal()
+  const order = { parent: process.pid, folder, address, tls, settings, workers }
   const stopped = untilSignalled(endingSignals)
+  const backups = startBackupsOf(options, config)
   const supervisor = makeSupervisor(workers, {
     start: makeStarter(locked, order),
     wakeOthers: makeLockWaker(locked.store),
     elapsedMs,
     log: logToStderr,
   })
+  outliveTerminal(reloaderOf(tls, supervisor))
+  const scheme = tls === undefined ? 'http' : 'https'
   try {
-    const ready = supervisor.isReady.then(() => announce(`http://${address.host}:${address.port}`))
+    const ready = supervisor.isReady.then(() =>
+      announce(`${scheme}://${address.host}:${address.port}`),
+    )
     await Promise.race([ready, supervisor.failed, stopped])
     await Promise.race([supervisor.failed, stopped])
   } finally {
     await supervisor.stop()
+    await backups?.stop()
   }
 }
 
@@ -157,6 +198,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const config = loadConfig(options)
   const { address, workers } = config
   assertSealable(options, workers)
+  assertReadAgain(options, config)
   outliveReaders()
   assertOwnFiles(options)
   if (workers === 1 || 'socket' in address) await serveAlone(options, config)

@@ -8,6 +8,8 @@
 import { lockDataFolder, unsealKeysOf, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { emptyReport, inspect, isWhole, type Damage, type Report } from './inspect.ts'
+import { withProgress } from './progress.ts'
+import { databaseBytesOf } from './replace-database.ts'
 import { sayNow } from '../serve/system.ts'
 import { copyServed, removeCopy } from './verify-online.ts'
 
@@ -47,7 +49,9 @@ export async function verify(options: VerifyOptions): Promise<void> {
   const folder = isOnline ? await copyServed(options) : lockDataFolder(options)
   const report = emptyReport()
   try {
-    await inspect(folder, report, store => unsealKeysOf(store, folder))
+    await withProgress({ ...options, bytes: databaseBytesOf(folder) }, progress =>
+      inspect(folder, report, store => unsealKeysOf(store, folder), progress),
+    )
   } finally {
     print(options, report)
     if (isOnline) removeCopy(folder)

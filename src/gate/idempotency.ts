@@ -123,7 +123,10 @@ export function slotOf(
   const what = [route.method, key, route.path, ...Object.values(params), rawQuery(request.url)]
   const fields = [String(credential.ordinal), ...what]
   return {
-    sealer: sealerOf(keys, tenantId),
+    // A rotation makes other scopes, and a slot outlives the try that found it.
+    get sealer() {
+      return sealerOf(keys, tenantId)
+    },
     unique: uniqueDigest(keys.tenant(tenantId), 'idempotency', ...fields),
     body: bodyDigest(keys, tenantId, key, body),
   }

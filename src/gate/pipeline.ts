@@ -1,6 +1,7 @@
 /**
- * What happens around every operation, in the order of contract section 2: authenticate (401), rate
- * (429), kind of caller and permission held at all (403), content coding (415), then
+ * What happens around every operation, in the order of contract section 2: rate of the address
+ * where it is bounded (429), authenticate (401), rate (429), kind of caller and permission held at
+ * all (403), content coding (415), then
  *
  * - without an idempotency key: content type (415), room for the body (413, 503), query and body
  *   (400), handle;
@@ -46,6 +47,7 @@ import {
   type Prepared,
   type Runner,
 } from './idempotency.ts'
+import type { EnterAddress } from './client-address.ts'
 import { assertAddress, assertNoContentCoding, readParams, type Params } from './request.ts'
 import type { Operation, Perform, Reply, Route } from './operation.ts'
 import { toApiError } from './problem.ts'
@@ -55,6 +57,7 @@ export interface Pipeline extends Runner {
   readonly bodyBudget: BodyBudget
   readonly answerBudget: AnswerBudget
   readonly isCrowded: Crowd
+  readonly enterAddress: EnterAddress
   readonly nextTraceId: () => string
   readonly tally: Tally
   /** Writes on which day keys were used; whoever serves calls it now and then. */
@@ -328,6 +331,7 @@ export function hooks(pipeline: Pipeline) {
             const exchange = makeExchange(pipeline, request, operation.name)
             return orElse(
               () => {
+                pipeline.enterAddress(request, server.origins)
                 assertAddress(request, server)
                 const params = readParams(route, request)
                 return begin(pipeline, routeOf(request, route), exchange, params)
@@ -342,6 +346,7 @@ export function hooks(pipeline: Pipeline) {
         resolve({ request, route }: Hooked): { exchange: Exchange } {
           const exchange = makeExchange(pipeline, request)
           try {
+            pipeline.enterAddress(request, server.origins)
             assertAddress(request, server)
             readParams(route, request)
             return { exchange }

@@ -131,13 +131,23 @@ function rememberIn(next: Keyring, before: Keyring, row: Row): Keyring {
  */
 function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
   let [sealer, row] = [firstSealer, first]
+  /** What seals the keyring once a commit has landed that others may see before it is answered. */
+  let coming: RowSealer | undefined
   let keyring = openRow(sealer, row)
   const keys = makeKeys(keyring, () => refresh())
 
   function take(next: Row): void {
     if (next.version === row.version) return
-    keyring = openRow(sealer, next)
+    // Somebody has put an older one in its place, with keys that are gone.
+    if (next.version < row.version) throw new ApiError('storage_corrupt', 'an older keyring')
+    const by = coming?.scope.currentKeyNumber === masterNumberOf(next) ? coming : sealer
+    keyring = openRow(by, next)
     row = next
+    if (by !== sealer) {
+      wipeSealer(sealer)
+      sealer = by
+      coming = undefined
+    }
     keys.adopt(keyring)
   }
 
@@ -174,13 +184,11 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
     refresh,
     async change(randomBytes, make, sealed) {
       for (let count = 0; count < writeAttemptsMax; count += 1) {
-        const by = sealed?.(masterNumberOf(row) + 1) ?? sealer
-        if (await put(make(keyring), by, randomBytes)) {
-          sealer = by
-          refresh()
-          return
-        }
+        coming = sealed?.(masterNumberOf(row) + 1)
+        const hasLanded = await put(make(keyring), coming ?? sealer, randomBytes)
         refresh()
+        if (hasLanded) return
+        if (coming !== undefined) wipeSealer(coming)
       }
       throw changedByOthers()
     },

@@ -36,7 +36,12 @@ function withNewKey(keyring: Keyring, key: Uint8Array, madeMs: number): Keyring 
  */
 export async function rotate({ ring, now, randomBytes }: Keyholder): Promise<number> {
   const key = primitives.keep(randomBytes(keyBytes))
-  await ring.change(randomBytes, keyring => withNewKey(keyring, key, now()))
+  try {
+    await ring.change(randomBytes, keyring => withNewKey(keyring, key, now()))
+  } finally {
+    // The keyring has read its own from the store.
+    key.fill(0)
+  }
   return ring.keys.installation.currentKeyNumber
 }
 

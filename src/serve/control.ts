@@ -88,10 +88,32 @@ export const findIn =
   (name: string): T | undefined =>
     Object.hasOwn(named, name) ? named[name] : undefined
 
+interface Listening {
+  readonly unix: string
+  readonly maxRequestBodySize: number
+  readonly fetch: (incoming: Request) => Promise<Response>
+  readonly error: () => Response
+}
+
+/**
+ * An operation may be silent for minutes, and whoever may open the socket may end the process too:
+ * no connection is ended for being idle. The types of `Bun.serve` know of no such time here.
+ * @throws CommandFailure where something stands that is no file
+ */
+function listen(path: string, listening: Listening) {
+  const options = { ...listening, development: false, idleTimeout: 0 } as Listening
+  try {
+    return Bun.serve(options)
+  } catch {
+    throw new CommandFailure(`cannot listen at ${path}: move away what is there`)
+  }
+}
+
 /**
  * Listens where a process listened that was killed: whoever serves has the lock of the folder.
  * @param path of the socket
  * @param find an operation by its name; what it throws is told
+ * @throws CommandFailure
  */
 export function startControl(
   path: string,
@@ -101,9 +123,8 @@ export function startControl(
 ): Control {
   quietly(() => unlinkSync(path))
   const short = shorten(path)
-  const server = Bun.serve({
+  const server = listen(path, {
     unix: short.path,
-    development: false,
     maxRequestBodySize: controlBodyBytesMax,
     async fetch(incoming) {
       const name = new URL(incoming.url, 'http://control').pathname.slice(1)

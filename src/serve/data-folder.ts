@@ -85,12 +85,14 @@ export function keyPlacesOf(data: string): Required<KeyPlaces> {
 export function explained(folder: string, error: unknown): unknown {
   const code = systemCodeOf(error)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return new CommandFailure(`cannot write to ${folder}: check its owner and mode`)
+    return new CommandFailure(`cannot write to ${folder}: check its owner and mode`, 1, error)
   }
   if (code === 'ENOTDIR' || code === 'EEXIST') {
-    return new CommandFailure(`${folder} is not a folder: choose another with --data`)
+    return new CommandFailure(`${folder} is not a folder: choose another with --data`, 1, error)
   }
-  if (code === 'ENOSPC') return new CommandFailure(`no space is left for ${folder}: make some`)
+  if (code === 'ENOSPC') {
+    return new CommandFailure(`no space is left for ${folder}: make some`, 1, error)
+  }
   return error
 }
 
@@ -275,9 +277,11 @@ function findFolder(options: FolderOptions, formats?: readonly number[]): FoundF
 /** @throws CommandFailure as `checkFolder`, and when another process has the folder */
 export function lockDataFolder(options: FolderOptions, formats?: readonly number[]): LockedFolder {
   const { data } = options
-  const found = findFolder(options, formats)
+  checkFolder(options, formats).fill(0)
   try {
-    return { ...found, lockFile: lockInstance(pathsOf(data).lock, { elapsedMs, sleep }) }
+    const lockFile = lockInstance(pathsOf(data).lock, { elapsedMs, sleep })
+    // Whoever had the lock may have put another master key in the place of the one before.
+    return { ...findFolder(options, formats), lockFile }
   } catch (error) {
     throw explained(data, error)
   }

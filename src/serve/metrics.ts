@@ -9,6 +9,13 @@ import type { Seen } from '../deps.ts'
 import type { StoreFigures } from '../store/lmdb/open.ts'
 import { latencyBucketsSeconds } from '../limits.ts'
 
+interface BackupsTold {
+  /** How old the newest is; absent where there is none. */
+  readonly ageMs?: number | undefined
+  readonly made: number
+  readonly failed: number
+}
+
 /** What is read when somebody asks. */
 export interface Gauges {
   /** When the process began, Unix time. */
@@ -26,6 +33,8 @@ export interface Gauges {
   readonly nowMs: () => number
   /** How far destruction stays behind the clock. */
   readonly clockBehindMs: () => number
+  /** Of the backups that are made meanwhile, if any. */
+  readonly backups?: () => BackupsTold
 }
 
 export interface Metrics {
@@ -53,6 +62,22 @@ function residentBytes(): number {
   } catch {
     return process.memoryUsage.rss()
   }
+}
+
+function addBackups(registry: Registry, { backups }: Gauges): void {
+  const turns: Counter<'outcome'> = new Counter({
+    name: 'coffer_backups_total',
+    help: 'backups that this process was to make, by outcome',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+    collect() {
+      turns.reset()
+      if (backups === undefined) return
+      const { made, failed } = backups()
+      turns.inc({ outcome: 'made' }, made)
+      turns.inc({ outcome: 'failed' }, failed)
+    },
+  })
 }
 
 function addGauges(registry: Registry, version: string, gauges: Gauges): void {
@@ -99,6 +124,11 @@ function addGauges(registry: Registry, version: string, gauges: Gauges): void {
   add('coffer_clock_behind_seconds', behind, () => gauges.clockBehindMs() / 1_000)
   add('process_resident_memory_bytes', 'resident memory', residentBytes)
   add('process_open_fds', 'open files', openFiles)
+  add('coffer_backup_age_seconds', 'how old the newest backup is', () => {
+    const ageMs = gauges.backups?.().ageMs
+    return ageMs === undefined ? undefined : ageMs / 1_000
+  })
+  addBackups(registry, gauges)
   const cpu: Counter = new Counter({
     name: 'process_cpu_seconds_total',
     help: 'user and system time of the processor',

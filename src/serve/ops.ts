@@ -19,6 +19,8 @@ export interface Checks {
   readonly disk: () => boolean
   /** Whether so many rows are not folded that writes wait for it. */
   readonly fold: () => boolean
+  /** Whether a backup comes far too late; absent where none are made. */
+  readonly backup?: () => boolean
 }
 
 /** Takes a share of the master key, as text; wipes it. @throws ApiError for one it does not take */

@@ -58,6 +58,20 @@ export const sayNow = (line: string): void => {
 }
 
 /**
+ * What a command says of itself while it works, and blocks. It is no matter where nobody reads it.
+ */
+export const stderrNow = {
+  isTerminal: process.stderr.isTTY === true,
+  write(text: string): void {
+    try {
+      writeSync(2, text)
+    } catch {
+      // Such as a pipe that is full, or closed.
+    }
+  },
+}
+
+/**
  * Ends a process whose store can no longer write, so that whoever watches over it starts it anew.
  * By SIGKILL: after a failed commit the engine may hang on any orderly end (hardening L10), and an
  * abort could leave a core with plaintext in it.

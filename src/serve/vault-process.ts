@@ -7,13 +7,14 @@
 import { makeResealer } from '../administration/keys.ts'
 import type { Operation, Operations } from '../administration/operation.ts'
 import { makeOperations } from '../administration/operations.ts'
-import type { Address, TcpAddress } from '../config.ts'
+import type { Address, TcpAddress, TlsFiles } from '../config.ts'
 import { primitives } from '../crypto/primitives.ts'
 import type { Deps, Log } from '../deps.ts'
 import { ApiError, invariant } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 import { makeTurns } from '../waiting.ts'
 import { buildApp } from './app.ts'
+import type { BackupSchedule } from './backups/schedule.ts'
 import { makeClock, type Clock, type ClockMark } from './clock.ts'
 import { findIn, startControl } from './control.ts'
 import type { OpenedFolder } from './data-folder.ts'
@@ -36,9 +37,9 @@ import { listenOps, makeWatch, type Watched } from './watch.ts'
 /** What tells a service to end. */
 export const endingSignals = ['SIGTERM', 'SIGINT'] as const
 
-/** The end of a terminal ends no server. */
-export function outliveTerminal(): void {
-  process.on('SIGHUP', () => {})
+/** The end of a terminal ends no server; whoever sends its signal asks for a look at the files. */
+export function outliveTerminal(reload: () => void): void {
+  process.on('SIGHUP', reload)
 }
 
 /** A folder with its keys. */
@@ -56,11 +57,14 @@ interface Serving {
   readonly control: string
   readonly startHoldMs: number
   readonly address: Address
+  readonly tls?: TlsFiles | undefined
   /** Where health and metrics are told. */
   readonly ops?: TcpAddress | undefined
   readonly settings: Settings
   readonly log: Log
   readonly sharing?: Sharing
+  /** Of the backups that are made meanwhile, if any. */
+  readonly backups?: BackupSchedule | undefined
   /** Told once, where it listens. */
   readonly announce: (address: string, opsAddress?: string) => void
 }
@@ -107,7 +111,7 @@ interface OpenVault extends Partial<Watched> {
 async function openVault(serving: Serving, { opened, mark }: OpenedVault): Promise<OpenVault> {
   const { ops, sharing } = serving
   const { deps: plain, clock } = makeDeps({ ...serving, opened, mark })
-  const watch = ops === undefined ? undefined : await makeWatch(opened, plain)
+  const watch = ops === undefined ? undefined : await makeWatch(opened, plain, serving.backups)
   const deps = watch === undefined ? plain : { ...plain, observe: watch.observe }
   const app = buildApp(deps)
   const watched = watch === undefined ? {} : { watch, checks: watch.checks(app) }
@@ -195,13 +199,15 @@ const watchedIn =
 
 /** Serves until it is told to end, and then ends in order. */
 export async function serveUntilSignalled(serving: Serving): Promise<void> {
-  const { first, address, ops, sharing, reopen, announce } = serving
+  const { first, address, tls, ops, sharing, reopen, announce, log } = serving
   const open = first && (await openVault(serving, first))
   const sealable = makeSealable(serving, open)
   const { front, sealing, unsealer } = sealable
-  outliveTerminal()
+  let reload = (): void => {}
+  outliveTerminal(() => reload())
   const stopped = untilSignalled(endingSignals)
-  const listening = await startListening(front.listener, address, sharing !== undefined)
+  const listening = await startListening(front.listener, { log }, address, { sharing, tls })
+  reload = () => listening.reload?.()
   const takeShare = reopen && unsealer.takeShare
   const opsServer = ops && listenOps(ops, watchedIn(sealable), takeShare)
   const control = sharing?.sweeps === false ? undefined : startControlling(serving, sealable)

@@ -12,6 +12,7 @@ import { freeSpaceBytesMin } from '../limits.ts'
 import { foldLagMax } from '../store/limits.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import type { App } from './app.ts'
+import type { BackupSchedule } from './backups/schedule.ts'
 import type { OpenedFolder } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
 import type { Metrics } from './metrics.ts'
@@ -31,6 +32,7 @@ function checksOf(
   { settings }: Deps,
   app: App,
   free: () => number,
+  backups?: BackupSchedule,
 ): ReturnType<Watch['checks']> {
   return {
     stopping: app.isEnding,
@@ -41,11 +43,16 @@ function checksOf(
       const { nextOrdinal, foldedTo } = store.state()
       return nextOrdinal - foldedTo > foldLagMax * settings.foldRows
     },
+    ...(backups === undefined ? {} : { backup: backups.isOverdue }),
   }
 }
 
 /** What counts is loaded only where somebody asks for it: others start without it. */
-export async function makeWatch(opened: OpenedFolder, deps: Deps): Promise<Watch> {
+export async function makeWatch(
+  opened: OpenedFolder,
+  deps: Deps,
+  backups?: BackupSchedule,
+): Promise<Watch> {
   const { makeMetrics } = await import('./metrics.ts')
   const { store, storeFolder, ring } = opened
   const freeBytes = freeBytesAt(storeFolder)
@@ -71,12 +78,13 @@ export async function makeWatch(opened: OpenedFolder, deps: Deps): Promise<Watch
     },
     nowMs: deps.now,
     clockBehindMs: () => deps.now() - deps.settled(),
+    ...(backups === undefined ? {} : { backups: backups.counts }),
   })
   return {
     observe: seen => metrics.observe(seen, deps.elapsedMs()),
     checks(app) {
       underWay = app.underWay
-      return checksOf(opened, deps, app, freeBytes)
+      return checksOf(opened, deps, app, freeBytes, backups)
     },
     print: metrics.print,
   }
@@ -94,13 +102,14 @@ export function listenOps(
   current: () => Watched | undefined,
   takeShare?: Unsealer['takeShare'],
 ): OpsServer {
-  const check = (name: keyof Watched['checks']) => () => current()?.checks[name]() ?? false
+  const check = (name: keyof Watched['checks']) => () => current()?.checks[name]?.() ?? false
   const checks = {
     sealed: () => current() === undefined,
     stopping: check('stopping'),
     store: check('store'),
     disk: check('disk'),
     fold: check('fold'),
+    backup: check('backup'),
   }
   const print = (): ReturnType<Metrics['print']> => {
     const open = current()

@@ -22,7 +22,7 @@ const compiledPrefix = '/$bunfs/'
  * The very file that this process runs, also when it was replaced or removed since. By `self` each
  * process may follow it; by number none may where the file gives capabilities.
  */
-const program = (): string[] => [
+export const ownProgram = (): string[] => [
   '/proc/self/exe',
   ...(Bun.main.startsWith(compiledPrefix) ? [] : [Bun.main]),
 ]
@@ -34,7 +34,7 @@ async function saysAnything(stream: ReadableStream<Uint8Array>): Promise<boolean
 
 /** @param lockFile an open file, which the worker has as its `handedLock` as long as it lives */
 export function startWorker(index: number, order: WorkerOrder, lockFile: number): WorkerProcess {
-  const child = Bun.spawn([...program(), 'worker', String(index)], {
+  const child = Bun.spawn([...ownProgram(), 'worker', String(index)], {
     argv0: 'coffer',
     stdio: [Buffer.from(JSON.stringify(order)), 'pipe', 'inherit', lockFile],
   })

@@ -7,7 +7,7 @@
  * @module
  */
 import { FFIType } from 'bun:ffi'
-import type { TcpAddress } from '../config.ts'
+import type { TcpAddress, TlsFiles } from '../config.ts'
 import type { Log } from '../deps.ts'
 import { findInLibc } from '../libc.ts'
 import { clockHoldMs, clockStartHoldMs } from '../limits.ts'
@@ -24,6 +24,7 @@ export interface WorkerOrder {
   readonly parent: number
   readonly folder: FolderOptions
   readonly address: TcpAddress
+  readonly tls?: TlsFiles | undefined
   readonly settings: Settings
   /** How many there are. */
   readonly workers: number
@@ -61,16 +62,16 @@ export const startHoldMsOf = ({ mark }: Pick<WorkerOrder, 'mark'>): number =>
  * Source: prctl(2), PR_SET_PDEATHSIG, which comes too late for a parent that is gone already.
  * @throws CommandFailure where this process would outlive its parent
  */
-function endWithParent(parent: number): void {
+export function endWithParent(parent: number): void {
   const isTied = findInLibc({ prctl })?.prctl(deathSignal, kill) === 0
   if (isTied && process.ppid === parent) return
-  throw new CommandFailure('a worker is not tied to the process that started it')
+  throw new CommandFailure('this process is not tied to the one that started it')
 }
 
 /** Serves on an order from stdin, and says one line when it listens. */
 export async function work(index: number): Promise<void> {
   const order = await readOrder()
-  const { parent, folder, address, settings, workers, mark } = order
+  const { parent, folder, address, tls, settings, workers, mark } = order
   endWithParent(parent)
   if (!isFolderLocked(folder, handedLock)) throw notOrdered()
   outliveReaders()
@@ -86,6 +87,7 @@ export async function work(index: number): Promise<void> {
     control: opened.control,
     startHoldMs: startHoldMsOf(order),
     address,
+    tls,
     settings: shareOf(settings, workers),
     log,
     sharing: { sweeps: index === sweeper },

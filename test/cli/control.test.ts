@@ -5,6 +5,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { idleSecondsMax } from '../../src/limits.ts'
 import { callControl, findIn, startControl } from '../../src/serve/control.ts'
 import { openEnvironment } from '../../src/store/lmdb/environment.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
@@ -207,6 +208,26 @@ describe('the socket', () => {
     expect(logged).toEqual(['controlled', 'controlled'])
     await control.stop()
     expect(await callControl(path, 'echo', {})).toBeUndefined()
+  })
+
+  test('where something else stands, the server says so', async () => {
+    const data = copyOfMade('taken')
+    mkdirSync(join(data, 'control'))
+    expectFailure(
+      await runCoffer(['serve', '--data', data, '--port', '0']),
+      /cannot listen at \S+control: move away what is there/,
+    )
+  })
+
+  test('an operation may be silent for longer than a connection may be idle', async () => {
+    const path = join(temporaryFolder(), 'control')
+    const long = async () => {
+      await Bun.sleep((idleSecondsMax + 4) * 1_000)
+      return { silent: true }
+    }
+    const control = startControl(path, findIn({ long }), () => {})
+    expect(await callControl(path, 'long', {})).toEqual({ silent: true })
+    await control.stop()
   })
 
   test('an operation goes on when whoever asked has gone', async () => {

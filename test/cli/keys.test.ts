@@ -3,10 +3,12 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { closeSync, cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { lockInstance } from '../../src/serve/instance-lock.ts'
 import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { openFilesOf } from '../support/worker-processes.ts'
 import { requestOf, type Ask } from '../support/vault.ts'
 
 let root: string
@@ -229,4 +231,27 @@ describe('coffer keys rekey', () => {
     expect(existsSync(`${masterKeyOf(data)}.next`)).toBe(false)
     expect(readFileSync(masterKeyOf(data))).not.toEqual(old)
   })
+
+  test.skipIf(process.platform !== 'linux')(
+    'who waits for a rekey to end opens the vault with the key that it leaves',
+    async () => {
+      const data = copyOfMade('wait')
+      const file = masterKeyOf(data)
+      const old = readFileSync(file)
+      await json(keys('rekey', data, '--json'))
+      const next = readFileSync(file)
+      const time = { elapsedMs: () => performance.now(), sleep: Bun.sleepSync }
+      writeFileSync(file, old, { mode: 0o600 })
+      const lock = join(data, 'lock')
+      const held = lockInstance(lock, time)
+      const words = ['keys', 'status', '--data', data]
+      const status = Bun.spawn([...cofferCommand, ...words], { stdout: 'ignore', stderr: 'pipe' })
+      // It opens the lock once it has looked at the folder, and waits a second for it.
+      while (!openFilesOf(status.pid).includes(lock)) await Bun.sleep(1)
+      writeFileSync(`${file}.next`, next, { mode: 0o600 })
+      renameSync(`${file}.next`, file)
+      closeSync(held)
+      expect([await status.exited, await new Response(status.stderr).text()]).toEqual([0, ''])
+    },
+  )
 })

@@ -4,13 +4,14 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { printPage, readCommands, type Told } from '../../scripts/cli-docs/page.ts'
 import { printShape } from '../../scripts/cli-docs/print-shape.ts'
 import { shapes } from '../../scripts/cli-docs/shapes.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { requestOf } from '../support/vault.ts'
 
 const page = readFileSync(resolve(import.meta.dir, '../../docs/cli.md'), 'utf8')
 
@@ -87,6 +88,57 @@ const runs: Readonly<Record<string, () => Promise<Ended>>> = {
     return runCoffer(['restore', backup, '--data', join(root, 'restored'), ...key, '--json'])
   },
   verify: () => runCoffer(['verify', '--data', data, '--json']),
+  'app list': () => runCoffer(['app', 'list', '--data', data, '--json']),
+  async 'app regenerate'() {
+    return runCoffer(['app', 'regenerate', await newApp(), '--data', data, '--json'])
+  },
+  async 'app delete'() {
+    return runCoffer(['app', 'delete', await newApp(), '--data', data, '--json'])
+  },
+  'session list': () => runCoffer(['session', 'list', '--data', data, '--json']),
+  'session end': () => served(async () => ['session', 'end', await newSession()]),
+  status: () => served(async () => ['status']),
+  'keys status': () => runCoffer(['keys', 'status', '--data', data, '--json']),
+  'keys rotate': () => runCoffer(['keys', 'rotate', '--data', data, '--json']),
+  'keys retire': () => runCoffer(['keys', 'retire', '--data', data, '--json']),
+  'keys rekey'() {
+    const another = join(root, 'rekeyed')
+    cpSync(data, another, { recursive: true })
+    return runCoffer(['keys', 'rekey', '--data', another, '--json'])
+  },
+}
+
+async function newApp(): Promise<string> {
+  const { stdout } = await runCoffer(['app', 'create', '--data', data, '--json'])
+  return (JSON.parse(stdout) as { application_id: string }).application_id
+}
+
+const socketOf = (): string => join(root, 'shapes.sock')
+
+/** Runs a command beside a server. */
+async function served(words: () => Promise<readonly string[]>): Promise<Ended> {
+  const server = await startCoffer(['serve', '--data', data, '--socket', socketOf()])
+  try {
+    return await runCoffer([...(await words()), '--data', data, '--json'])
+  } finally {
+    await server.end('SIGTERM')
+  }
+}
+
+/** Of a public application, at the server. */
+async function newSession(): Promise<string> {
+  const { stdout } = await runCoffer(['app', 'create', '--data', data, '--json'])
+  const { key: manager } = JSON.parse(stdout) as { key: string }
+  const post = async (path: string, key: string, body: object) => {
+    const asked = requestOf('POST', path, { key, body })
+    return (await (await fetch(asked, { unix: socketOf() })).json()) as Record<string, string>
+  }
+  const body = { name: 'page', type: 'public', permissions: ['token:create'] }
+  const { key = '' } = await post('/applications', manager, body)
+  await post('/sessions', key, {})
+  const listed = await runCoffer(['session', 'list', '--data', data, '--json'])
+  const { sessions } = JSON.parse(listed.stdout) as { sessions: { id: string }[] }
+  return sessions[0]?.id ?? ''
 }
 
 describe('what --json prints', () => {

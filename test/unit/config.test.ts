@@ -36,6 +36,8 @@ const samples: {
   bodiesBytesMax: ['2000000', 2_000_000, 2_000_000],
   credentialBodiesBytesMax: ['1000000', 1_000_000, 1_000_000],
   requestsPerSecondMax: ['100', 100, 100],
+  requestsPerSecondPerAddress: ['50', 50, 50],
+  trustedProxies: ['10.0.0.0/8, ::1', ['10.0.0.0/8', '::1'], ['10.0.0.0/8', '::1']],
   searchGuessesPerMinuteMax: ['0', 0, 0],
   createGuessesPerMinuteMax: ['12', 12, 12],
   foldRows: ['500', 500, 500],
@@ -93,6 +95,8 @@ const samplesOfFile: { readonly [K in keyof Settings]: unknown } = {
   bodiesBytesMax: 4_000_000,
   credentialBodiesBytesMax: 3_000_000,
   requestsPerSecondMax: 7,
+  requestsPerSecondPerAddress: 6,
+  trustedProxies: ['192.0.2.1'],
   searchGuessesPerMinuteMax: 8,
   createGuessesPerMinuteMax: 9,
   foldRows: 700,
@@ -138,6 +142,12 @@ describe('a value that cannot be is refused', () => {
     ['bodyBytesMax', canary],
     ['requestsPerSecondMax', '0'],
     ['requestsPerSecondMax', '1.5'],
+    ['requestsPerSecondPerAddress', '0'],
+    ['trustedProxies', '10.0.0.0/33'],
+    ['trustedProxies', '::/129'],
+    ['trustedProxies', '10.0.0.0/8/8'],
+    ['trustedProxies', 'fe80::1%eth0'],
+    ['trustedProxies', 'proxy.example'],
     ['searchGuessesPerMinuteMax', '-1'],
     ['createGuessesPerMinuteMax', canary],
     ['cardNumberGuard', 'yes'],
@@ -245,5 +255,26 @@ describe('the workers', () => {
 
   test.each(['0', '-1', '65', '1.5', 'two', ''])('%p is no number of them', text => {
     expectOneLine(() => decodeConfig({ workers: text }), '--workers')
+  })
+})
+
+describe('TLS', () => {
+  const both = { tlsCert: 'a.pem', tlsKey: 'a.key' }
+
+  test('is what two files say, and a third one whom callers are signed by', () => {
+    expect(decodeConfig({})).not.toHaveProperty('tls')
+    expect(decodeConfig(both).tls).toEqual({ cert: 'a.pem', key: 'a.key' })
+    const { tls } = decodeConfig({ tlsClientCa: 'c.pem' }, fileOf({ tls_cert: 'a', tls_key: 'b' }))
+    expect(tls).toEqual({ cert: 'a', key: 'b', clientCa: 'c.pem' })
+    expect(decodeConfig(both).settings).not.toHaveProperty('tlsCert')
+  })
+
+  test.each([
+    [{ tlsCert: 'a.pem' }, '--tls-cert and --tls-key'],
+    [{ tlsKey: 'a.key' }, '--tls-cert and --tls-key'],
+    [{ tlsClientCa: 'c.pem' }, '--tls-cert and --tls-key'],
+    [{ ...both, socket: '/run/a' }, '--tls-cert'],
+  ])('is refused as %j', (texts, says) => {
+    expectOneLine(() => decodeConfig(texts), says)
   })
 })

@@ -7,6 +7,7 @@ import { dev, type DevOptions } from '../dev.ts'
 import { doctor, type DoctorOptions } from '../doctor.ts'
 import { init, type InitOptions } from '../init.ts'
 import { assertKnownVariables, servingOptions, tryingOptions } from '../options.ts'
+import { scheduledBackup } from '../scheduled-backup.ts'
 import { serve, type ServeOptions } from '../serve.ts'
 import { seal, unseal, type UnsealOptions } from '../unseal.ts'
 import { status, type StatusOptions } from '../status.ts'
@@ -47,6 +48,10 @@ export function addServingCommands(program: Command): void {
     .command('worker <index>', { hidden: true })
     .description('serve with others, as coffer serve --workers orders on stdin')
     .action((index: string) => work(Number(index)))
+  program
+    .command('scheduled-backup', { hidden: true })
+    .description('make a backup where one is due, as coffer serve --backup-to orders on stdin')
+    .action(() => scheduledBackup())
   const trying = program
     .command('dev')
     .description('start a throw-away vault with three keys')

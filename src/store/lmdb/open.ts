@@ -8,6 +8,7 @@
 import { ApiError } from '../../errors.ts'
 import { eraOrdinals, foldPauseMs, foldStepsAheadMax } from '../limits.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../queries.ts'
+import type { Progress } from '../../progress.ts'
 import type { Row, Store } from '../contract.ts'
 import { noChunkCounts, makeChunkCounts, type ChunkCounts } from './index/postings.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'
@@ -190,7 +191,7 @@ export interface StoreFigures {
 
 export interface LmdbStore extends Store {
   /** Walks the whole store and blocks meanwhile; empty when rows and indexes agree. */
-  integrity(): Promise<readonly Finding[]>
+  integrity(progress?: Progress): Promise<readonly Finding[]>
   /**
    * Overwrites values that stand no more wherever they were left in the file; looks once.
    * @returns how many pieces of them were found
@@ -310,8 +311,8 @@ export async function openLmdbStore({
     generation: () => read(() => readState(environment).generation),
     era: () => eraOf(environment.tail.state?.nextOrdinal ?? firstOrdinal),
     scrub: sealed => scrub(path, sealed, writer.alone),
-    integrity: async () => follow(state => checkIntegrity(environment, state)),
     figures: () => read(() => figuresOf(environment, writer)),
+    integrity: async progress => follow(state => checkIntegrity(environment, state, progress)),
     state: () => read(() => readState(environment)),
     everyRow: () => read(() => readEveryRow(environment)),
     close: () => (closing ??= close()),

@@ -1,0 +1,61 @@
+/**
+ * Operations on keys that come while others are under way.
+ * @module
+ */
+import { expect, test } from 'bun:test'
+import { setImmediate } from 'node:timers/promises'
+import { keyOperations, makeResealer } from '../../src/administration/keys.ts'
+import { ApiError } from '../../src/errors.ts'
+import { rotate } from '../../src/keyring/rotation.ts'
+import { countByKey } from '../../src/keyring/reseal.ts'
+import { openVault } from './vault.ts'
+
+test('a key that is made at the end of a walk is taken over by all rows as well', async () => {
+  let atEnd = async () => {}
+  const vault = await openVault(store => ({
+    ...store,
+    async rowsFrom(from, limit) {
+      const rows = await store.rowsFrom(from, limit)
+      if (rows.length === 0) await atEnd()
+      return rows
+    },
+  }))
+  const { ring, deps, store, holder } = vault
+  const reseal = makeResealer({ ...vault, isShared: false, replaceMasterKey: async () => {} })
+  let second: Promise<unknown> | undefined
+  atEnd = async () => {
+    atEnd = async () => {}
+    await rotate(holder)
+    second = reseal()
+  }
+  await reseal()
+  await second
+  const { currentKeyNumber } = ring.keys.installation
+  expect(currentKeyNumber).toBe(2)
+  expect([...(await countByKey(store)).keys()]).toEqual([2])
+  expect(deps.keys).toBe(ring.keys)
+})
+
+test('one new master key at a time: the file of one would take the place of another', async () => {
+  const vault = await openVault()
+  const begun = Promise.withResolvers<void>()
+  const replaced = Promise.withResolvers<void>()
+  const replaceMasterKey = async () => {
+    begun.resolve()
+    await replaced.promise
+  }
+  const administered = { ...vault, isShared: false, replaceMasterKey }
+  const operations = keyOperations(administered, makeResealer(administered))
+  const rekey = async () => operations['keys-rekey']?.({ file: 'master.key' }, () => {})
+  const first = rekey()
+  await begun.promise
+  const second = rekey().then(
+    () => 'done',
+    (error: unknown) => (error instanceof ApiError ? error.kind : error),
+  )
+  await setImmediate()
+  replaced.resolve()
+  expect(await second).toBe('conflict')
+  expect(await first).toMatchObject({ master_key: 0 })
+  expect(await rekey()).toMatchObject({ master_key: 0 })
+})

@@ -1,0 +1,58 @@
+/**
+ * A vault on a store of its own, whose keys are changed within this process.
+ * @module
+ */
+import { afterAll } from 'bun:test'
+import { uniqueDigest } from '../../src/crypto/keyring.ts'
+import type { Deps } from '../../src/deps.ts'
+import { fenced } from '../../src/keyring/fence.ts'
+import { openRing } from '../../src/keyring/ring.ts'
+import { sealRow } from '../../src/records/rows.ts'
+import { defaultSettings } from '../../src/settings.ts'
+import { openLmdbStore, type LmdbStore } from '../../src/store/lmdb/open.ts'
+import { createVault } from '../../src/vault.ts'
+import { makeTurns } from '../../src/waiting.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { seededBytes } from '../support/seeded.ts'
+
+export const randomBytes = seededBytes(1)
+const now = () => 1_800_000_000_000
+const elapsedMs = () => performance.now()
+const stores: LmdbStore[] = []
+
+afterAll(async () => {
+  for (const store of stores) await store.close()
+})
+
+/** @param change of what is used in place of the store */
+export async function openVault(change: (store: LmdbStore) => LmdbStore = store => store) {
+  const path = temporaryFolder()
+  const plain = await openLmdbStore({ path })
+  stores.push(plain)
+  const masterKey = randomBytes(32)
+  await createVault({ store: plain, now, randomBytes }, masterKey)
+  const ring = await openRing(plain, masterKey)
+  const store = change(fenced(plain, ring))
+  const deps: Deps = {
+    store,
+    keys: ring.keys,
+    now,
+    settled: now,
+    elapsedMs,
+    turns: makeTurns(elapsedMs),
+    randomBytes,
+    log: () => {},
+    settings: defaultSettings,
+  }
+  let count = 0
+  /** A write as of a request: sealed under the current key, and refused under an older one. */
+  const insert = () => {
+    const { keys } = ring
+    const unique = uniqueDigest(keys.installation, 'tenant-id', String((count += 1)))
+    const header = { uniques: [unique], terms: [] }
+    const sealer = { scope: keys.installation, collection: 'tenant' } as const
+    const row = sealRow(sealer, randomBytes, header, 1, [Buffer.from('{}')])
+    return store.write([{ insert: row }])
+  }
+  return { path, store, ring, deps, holder: { store, ring, now, randomBytes }, insert }
+}
