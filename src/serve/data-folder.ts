@@ -1,7 +1,7 @@
 /**
  * The data folder: `format` (the stamp), `master.key` or `master.kdf` or neither
- * (`key-source.ts`), `lock`, `store` with the database, and `clock` from the first serving on. While
- * it is served, `control` is there, a socket; while `coffer compact` runs, `compacting` is.
+ * (`key-source.ts`), `lock`, `store` with the database, and `clock` from the first serving on.
+ * While it is served, `control` is there, a socket; while `coffer compact` runs, `compacting` is.
  *
  * The stamp is written last by `init` and `upgrade`, and read first by everything else, so that no
  * other version's folder is ever opened. It is the only readable text of the store.

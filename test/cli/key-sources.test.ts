@@ -284,7 +284,7 @@ async function atTerminal(args: readonly string[], answers: readonly string[]) {
 }
 
 describe('at a terminal', () => {
-  test('a passphrase is asked for twice when it is new, can be mended, and is not shown', async () => {
+  test('a passphrase is asked for twice when it is new, and is not shown', async () => {
     const data = join(root, 'of-terminal')
     const answers = ['wrong\x15planted horsex\x7f battery\r', `${passphrase}\r`]
     const made = await atTerminal(['init', '--data', data, '--passphrase'], answers)

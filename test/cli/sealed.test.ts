@@ -186,7 +186,7 @@ describe('a server that is sealed', () => {
     expect(await server.end('SIGTERM')).toBe(0)
   })
 
-  test('is unsealed share by share, by its socket and by its listener, and sealed again', async () => {
+  test('is unsealed share by share, by socket and listener, and sealed again', async () => {
     const { server, ask, ready, send, unseal, seal } = await startSealed()
     expect(await send(shares[1] ?? '')).toEqual([200, { sealed: true, shares: 1, threshold: 3 }])
     const second = await unseal(some(3))

@@ -61,7 +61,7 @@ test.each([
 })
 
 describe('a share as text', () => {
-  test('says how many are needed and which one it is, and is read whatever its case and spaces', async () => {
+  test('says how many are needed, and is read whatever its case and spaces', async () => {
     const [, text = ''] = await texts(fresh(), 3, 2)
     expect(text).toMatch(/^coffer-share-1-02-02-[0-9a-f]{8}-[0-9a-f]{16}-[0-9a-f]{66}-[0-9a-f]{8}$/)
     const read = parse(text)
