@@ -12,6 +12,8 @@ const encoder = new TextEncoder()
 export const bufferOf = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
+export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => bufferOf(a).equals(b)
+
 /** UTF-8 bytes of a text without lone surrogates (the JSON parser refuses those). */
 export const utf8 = (text: string): Uint8Array => encoder.encode(text)
 
@@ -26,6 +28,37 @@ export const hexOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('he
 
 /** The bytes of what `hexOf` gave. */
 export const bytesOfHex = (hex: string): Uint8Array => Buffer.from(hex, 'hex')
+
+/*
+ * Secrets as bytes that are wiped where they are wiped, and their hex, which becomes no text: none
+ * could be wiped.
+ */
+
+/**
+ * Of a small array with a buffer that the runtime makes when it is first asked for, it leaves a
+ * copy behind: not of these.
+ */
+export const ownBytes = (length: number): Buffer => Buffer.from(new ArrayBuffer(length))
+
+const hexDigits = Buffer.from('0123456789abcdef')
+
+/** Lower-case digits, two for each byte, from `at` on. */
+export function writeHex(target: Uint8Array, at: number, bytes: Uint8Array): void {
+  for (const [index, byte] of bytes.entries()) {
+    target[at + 2 * index] = byteAt(hexDigits, byte >>> 4)
+    target[at + 2 * index + 1] = byteAt(hexDigits, byte & 15)
+  }
+}
+
+/** @param into half as long as the digits @returns whether all of them are lower-case hex */
+export function readHex(digits: Uint8Array, into: Uint8Array): boolean {
+  for (const [at, digit] of digits.entries()) {
+    const value = hexDigits.indexOf(digit)
+    if (value < 0) return false
+    into[at >>> 1] = (byteAt(into, at >>> 1) << 4) | value
+  }
+  return digits.length === 2 * into.length
+}
 
 /**
  * Room of a wanted length, good until the next call.

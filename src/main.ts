@@ -12,11 +12,13 @@ import { addBackupCommands } from './cli/commands/backups.ts'
 import { addFileCommands } from './cli/commands/files.ts'
 import { addKeyCommands } from './cli/commands/keys.ts'
 import { addPackagingCommands } from './cli/commands/packaging.ts'
+import { addKeySources } from './cli/commands/options.ts'
 import { addServingCommands } from './cli/commands/serving.ts'
 import { endOnFault, tellFault } from './cli/fault.ts'
 import { helpEnd, helpForm } from './cli/help.ts'
 import { dropServiceVariables } from './cli/options.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from './serve/failure.ts'
+import { takeKeyVariable } from './serve/key-source.ts'
 import { assertMachine } from './serve/machine.ts'
 import { guardProcess } from './serve/process-guard.ts'
 import { say } from './serve/system.ts'
@@ -48,6 +50,7 @@ function buildCommands(): Command {
   addFileCommands(program)
   addKeyCommands(program)
   addPackagingCommands(program)
+  addKeySources(program)
   program
     .command('version')
     .description('print the version')
@@ -72,6 +75,7 @@ async function run(): Promise<number> {
   process.umask(0o077)
   endOnFault()
   dropServiceVariables(process.env)
+  takeKeyVariable(process.env)
   try {
     await buildCommands().parseAsync()
     return 0

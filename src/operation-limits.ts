@@ -82,3 +82,22 @@ export const resealScanRows = 500
 export const scrubChunkBytes = 1_048_576
 /** decision: looks for keyrings of before, until one finds none. */
 export const scrubLooksMax = 10
+
+// Master keys
+/** decision: RFC 9106 section 4 would take 2 GiB where they are there; this takes 0.6 s. */
+export const passphrasePasses = 3
+export const passphraseMemoryBytes = 256 * 1024 ** 2
+/** decision: what a file may ask for that somebody else may have written. */
+export const passphrasePassesMax = 16
+export const passphraseMemoryBytesMax = 2 * 1024 ** 3
+/** decision: of a new passphrase: whoever has the folder may guess at it as long as they like. */
+export const passphraseBytesMin = 12
+export const passphraseBytesMax = 1_024
+export const passphraseFileBytesMax = 1_024
+export const shareThresholdMin = 2
+/** decision: people who each keep one. */
+export const sharesMax = 20
+/** decision: wrong ones in a row from whoever reaches the listener for health and metrics. */
+export const wrongSharesMax = 10
+/** Of a share as it is typed. */
+export const shareTextBytesMax = 512

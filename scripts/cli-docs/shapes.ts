@@ -28,6 +28,14 @@ const finding = shape({
   text: Type.String(),
 })
 
+const sealed = shape({
+  sealed: Type.Boolean(),
+  shares: Type.Integer({ description: 'that came so far' }),
+  threshold: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'how many are needed; null while none came',
+  }),
+})
+
 const instant = Type.Union([Type.String(), Type.Null()], {
   description: 'null where there is none',
 })
@@ -61,6 +69,13 @@ export const shapes: Readonly<Record<string, TObject>> = {
     private_key: Type.String({ description: 'has a rule that reveals' }),
     public_key: Type.String({ description: 'may only create and update' }),
   }),
+  unseal: sealed,
+  seal: sealed,
+  'keys split': shape({
+    shares: Type.Optional(Type.Array(Type.String(), { description: 'without --to-dir' })),
+    files: Type.Optional(Type.Array(Type.String(), { description: 'with it' })),
+  }),
+  'keys join': shape({ file: Type.String() }),
   doctor: shape({ findings: Type.Array(finding) }),
   'app create': shape(newKey),
   'app list': shape({ applications: Type.Array(application) }),

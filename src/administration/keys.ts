@@ -3,6 +3,7 @@
  * @module
  */
 import { Type } from '@sinclair/typebox'
+import { bytesOfHex } from '../bytes.ts'
 import { ApiError } from '../errors.ts'
 import { countByKey, resealAll, type Resealed } from '../keyring/reseal.ts'
 import { rekey, retire, rotate, scrubReplaced } from '../keyring/rotation.ts'
@@ -17,6 +18,8 @@ import {
 
 /** The file and not the key: texts cannot be wiped. */
 const rekeyed = Type.Object({ file: Type.String() }, { additionalProperties: false })
+/** A digest, so that the key itself is not sent. */
+const proved = Type.Object({ proof: Type.String() }, { additionalProperties: false })
 const nothing = Type.Object({}, { additionalProperties: false })
 
 /** 0 is of an older version, which noted none. */
@@ -117,6 +120,10 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
   }
   return {
     'keys-status': operation(nothing, () => statusOf(vault)),
+    'keys-prove': operation(proved, async ({ proof }) => {
+      ring.refresh()
+      return { holds: ring.isProof(bytesOfHex(proof)) }
+    }),
     'keys-rotate': operation(nothing, async (_, tell) => {
       const number = await rotate({ ...deps, ring, store })
       const { rows, damaged } = await reseal(tell)

@@ -7,12 +7,12 @@
  * @module
  */
 import { createHash } from 'node:crypto'
-import { rmSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
 import { primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
-import { countBytes, type Progress } from '../progress.ts'
+import { countBytes, noProgress, type Progress } from '../progress.ts'
 import {
   digestOfFile,
   newBackupKey,
@@ -25,12 +25,14 @@ import {
   checkFolder,
   explained,
   formatVersion,
+  keyPlacesOf,
   makeStagedFolder,
   unsealKeysOf,
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
 import { randomBytes, sayNow, wallMs } from '../serve/system.ts'
 import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
@@ -102,6 +104,18 @@ async function fill(data: string, copy: LockedFolder, file: string, progress: Pr
   }
 }
 
+/** What a passphrase takes, of a vault that one opens. */
+async function putDerivation(
+  data: string,
+  place: BackupPlace,
+  name: string,
+  copy: LockedFolder,
+): Promise<void> {
+  const file = join(copy.data, 'kdf')
+  copyDerivation(keyPlacesOf(data).derivation, file)
+  if (existsSync(file)) await place.put(derivationBeside(name), file, noProgress)
+}
+
 export interface MadeBackup {
   readonly manifest: Manifest
   /** Of its file. */
@@ -126,6 +140,8 @@ export async function makeBackup(
   const file = join(copy.data, 'backup')
   try {
     const manifest = await fill(options.data, copy, file, progress)
+    // First, since a backup counts once it has its name.
+    await putDerivation(options.data, place, name, copy)
     await place.put(name, file, progress)
     return { manifest, bytes: statSync(file).size }
   } catch (error) {

@@ -15,8 +15,9 @@ import type { TlsFiles } from '../config.ts'
 import { keyBytes, primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
-import { checkFolder, type FolderOptions } from '../serve/data-folder.ts'
+import { checkFolder, folderOf, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import { isKeyInEnvironment } from '../serve/key-source.ts'
 import { findKeyMakers } from './key-makers.ts'
 import { findWritableByOthers } from '../serve/file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
@@ -34,9 +35,9 @@ const warn = ({ about, text }: Weakness): Finding => warning(about, text)
 const othersMayRead = (path: string): boolean => (statSync(path).mode & 0o055) !== 0
 
 function findInFolder(options: FolderOptions): Finding[] {
-  const { data, masterKeyFile } = options
+  const { data } = options
   try {
-    checkFolder({ data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) }).fill(0)
+    checkFolder(folderOf(options)).fill(0)
   } catch (error) {
     if (error instanceof CommandFailure) return [fault('data folder', error.message)]
     throw error
@@ -47,7 +48,6 @@ function findInFolder(options: FolderOptions): Finding[] {
   const writable = findWritableByOthers(options, owner).map(text => fault('owner and mode', text))
   const readable = [data, inFolder, join(data, 'store', 'data.mdb')]
     .filter(path => existsSync(path) && othersMayRead(path))
-
     .map(path =>
       warning(
         'owner and mode',
@@ -55,6 +55,15 @@ function findInFolder(options: FolderOptions): Finding[] {
       ),
     )
   const findings = [...writable, ...readable, ...weaknessesOfKey(options).map(warn)]
+  if (isKeyInEnvironment()) {
+    findings.push(
+      warning(
+        'master key',
+        'the master key is in the environment, which whoever starts or looks after the process ' +
+          'may see: see --master-key-credential and --master-key-file',
+      ),
+    )
+  }
   if (freeBytesAt(data)() < freeSpaceBytesMin) {
     findings.push(fault('disk', 'too little space is free: writes are refused with 507'))
   }

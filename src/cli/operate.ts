@@ -10,7 +10,7 @@ import { ApiError, invariant } from '../errors.ts'
 import { clockStartHoldMs } from '../limits.ts'
 import { openClockFile } from '../serve/clock-file.ts'
 import { callControl } from '../serve/control.ts'
-import { controlOf, openDataFolder, type FolderOptions } from '../serve/data-folder.ts'
+import { controlOf, folderOf, openDataFolder, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { masterKeyReplacer } from '../serve/next-master-key.ts'
 import { endAfterFailure, logToStderr } from '../serve/system.ts'
@@ -50,12 +50,11 @@ async function operateHere(
 
 /** @throws CommandFailure */
 export async function operate(
-  { data, masterKeyFile }: FolderOptions,
+  options: FolderOptions,
   name: string,
   input: Facts,
   tell: Tell = () => {},
 ): Promise<Facts> {
-  const folder = { data, ...(masterKeyFile === undefined ? {} : { masterKeyFile }) }
-  const told = await callControl(controlOf(data), name, input, tell)
-  return told ?? operateHere(folder, name, input, tell)
+  const told = await callControl(controlOf(options.data), name, input, tell)
+  return told ?? operateHere(folderOf(options), name, input, tell)
 }

@@ -15,14 +15,16 @@ import { readBackup, writeDatabase, type Manifest } from '../serve/backup-file.t
 import {
   explained,
   formatVersion,
+  keyPlacesOf,
   makeStagedFolder,
   stampFolder,
   unsealKeysOf,
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
-import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { readMasterKey } from '../serve/master-key.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
+import { obtainMasterKey } from '../serve/key-source.ts'
 import { sayNow } from '../serve/system.ts'
 import { withProgress } from './progress.ts'
 import { emptyReport, inspect } from './inspect.ts'
@@ -39,12 +41,6 @@ function assertUnused(data: string): void {
     throw explained(data, error)
   }
   throw new CommandFailure(`${data} is not empty: coffer restore changes no existing folder`)
-}
-
-function masterKeyOf({ masterKeyFile }: RestoreOptions): Uint8Array {
-  if (masterKeyFile !== undefined) return readMasterKey(masterKeyFile)
-  const asked = 'say where the master key of the vault is: --master-key-file'
-  throw new CommandFailure(asked, usageExitCode)
 }
 
 /** @throws CommandFailure for any damage, and where rows are not those that were counted */
@@ -138,7 +134,8 @@ export async function restore(file: string, options: RestoreOptions): Promise<vo
   const isTrial = options.verifyOnly === true
   const { bytes, bring } = await sourceOf(file)
   if (!isTrial) assertUnused(data)
-  const masterKey = masterKeyOf(options)
+  const derivation = derivationBeside(file)
+  const masterKey = obtainMasterKey(options, { derivation })
   const copy = makeStagedFolder(stagingOf(file, data, isTrial), masterKey)
   try {
     const manifest = await withProgress({ ...options, bytes }, async progress => {
@@ -147,7 +144,10 @@ export async function restore(file: string, options: RestoreOptions): Promise<vo
       if (path !== file) rmSync(path)
       return filled
     })
-    if (!isTrial) place(copy, data)
+    if (!isTrial) {
+      copyDerivation(derivation, keyPlacesOf(copy.data).derivation)
+      place(copy, data)
+    }
     tell(options, manifest)
   } catch (error) {
     throw explained(data, error)

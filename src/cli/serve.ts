@@ -15,19 +15,24 @@ import { startBackups, type BackupSchedule } from '../serve/backups/schedule.ts'
 import { openClockFile } from '../serve/clock-file.ts'
 import {
   clearLeftovers,
+  controlOf,
+  folderOf,
   lockDataFolder,
   openDataFolder,
   unsealKeysOf,
   openStoreOf,
   type FolderOptions,
   type LockedFolder,
+  type OpenedFolder,
 } from '../serve/data-folder.ts'
-import { CommandFailure } from '../serve/failure.ts'
+import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { assertOwnFiles } from '../serve/file-access.ts'
 import { startLogging } from '../serve/logging.ts'
 import { initWhereAbsent } from './init.ts'
+import { isReadAgain, isSourceGiven, releaseKeys } from '../serve/key-source.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { findPort } from '../serve/listen.ts'
+import { lockSealed, openLocked } from '../serve/sealed-folder.ts'
 import { untilSignalled } from '../serve/server.ts'
 import { endingSignals, outliveTerminal, serveUntilSignalled } from '../serve/vault-process.ts'
 import { makeSupervisor, type Supervisor } from '../serve/supervisor.ts'
@@ -50,13 +55,28 @@ export type ServeOptions = FolderOptions &
     /** Makes the folder where there is none, as `coffer init` does. */
     readonly init?: boolean
     readonly keyFile?: string
+    /** Without the master key, which others bring. */
+    readonly sealed?: boolean
   }
 
-/** Each command takes of them what it needs; the rest is no matter to another process. */
-const folderIn = ({ data, masterKeyFile }: ServeOptions): FolderOptions => ({
-  data,
-  ...(masterKeyFile === undefined ? {} : { masterKeyFile }),
-})
+function assertSealable(options: ServeOptions, workers: number): void {
+  if (options.sealed !== true) return
+  if (workers > 1) throw new CommandFailure('--workers: expected 1 with --sealed', usageExitCode)
+  if (isSourceGiven(options)) {
+    const message = '--sealed: the master key is brought later, so none is to be named'
+    throw new CommandFailure(message, usageExitCode)
+  }
+}
+
+/** Other processes read the key for themselves: none is handed over. */
+function assertReadAgain(options: ServeOptions, { workers, backups }: Config): void {
+  if (options.sealed !== true && isReadAgain(options)) return
+  const [flag, who] =
+    workers > 1 ? ['--workers', 'each worker'] : ['--backup-to', 'what makes them']
+  if (workers === 1 && backups === undefined) return
+  const message = `${flag}: ${who} reads the master key for itself, from a file or a credential`
+  throw new CommandFailure(message, usageExitCode)
+}
 
 /** Whoever has the lock of the folder makes its backups. */
 const startBackupsOf = (
@@ -64,16 +84,16 @@ const startBackupsOf = (
   { backups }: Config,
   log: Log,
 ): BackupSchedule | undefined =>
-  backups && startBackups(folderIn(options), backups, { wallMs, log })
+  backups && startBackups(folderOf(options), backups, { wallMs, log })
 
-async function makeFolder({ init, keyFile, data, masterKeyFile }: ServeOptions): Promise<void> {
+async function makeFolder(options: ServeOptions): Promise<void> {
+  const { init, keyFile } = options
   if (init !== true) {
     if (keyFile === undefined) return
     throw new CommandFailure('--key-file: expected with --init, which alone makes a key', 2)
   }
   await initWhereAbsent({
-    data,
-    ...(masterKeyFile === undefined ? {} : { masterKeyFile }),
+    ...folderOf(options),
     ...(keyFile === undefined ? {} : { keyFile }),
   })
 }
@@ -89,18 +109,24 @@ const announcer =
 
 async function serveAlone(options: ServeOptions, config: Config): Promise<void> {
   const { address, tls, ops, logs, settings } = config
+  const { data } = options
   const logging = startLogging(logs)
   const { log } = logging
-  const opened = await openDataFolder(options, {
-    onFailure: cause => endAfterFailure(cause, log),
+  const use = {
+    onFailure: (cause: unknown) => endAfterFailure(cause, log),
     onDamage: () => log('newest_rows_damaged'),
     foldRows: settings.foldRows,
-  })
-  const mark = openClockFile(opened.clockFile)
+  }
+  const withMark = (opened: OpenedFolder) => ({ opened, mark: openClockFile(opened.clockFile) })
+  if (options.sealed === true) lockSealed(data)
+  const first =
+    options.sealed === true ? {} : { first: withMark(await openDataFolder(options, use)) }
+  releaseKeys()
   const backups = startBackupsOf(options, config, log)
   await serveUntilSignalled({
-    opened,
-    mark,
+    ...first,
+    reopen: async masterKey => withMark(await openLocked(data, masterKey, use)),
+    control: controlOf(data),
     startHoldMs: clockStartHoldMs,
     address,
     tls,
@@ -170,7 +196,7 @@ async function serveTogether(
   if (process.platform !== 'linux') {
     throw new CommandFailure('--workers or COFFER_WORKERS: expected 1 on this platform', 2)
   }
-  const folder = folderIn(options)
+  const folder = folderOf(options)
   const locked = await lockAndCheck(folder)
   if (tls !== undefined) readTls(tls)
   const address = await findPort(asked)
@@ -201,6 +227,8 @@ async function serveTogether(
 export async function serve(options: ServeOptions): Promise<void> {
   const config = loadConfig(options)
   const { address, workers } = config
+  assertSealable(options, workers)
+  assertReadAgain(options, config)
   await makeFolder(options)
   outliveReaders()
   assertOwnFiles(options)

@@ -15,7 +15,11 @@ export interface UnitOptions {
   readonly data: string
   readonly masterKeyFile: string
   readonly port: string
+  /** The name of an encrypted credential, in the place of that file. */
+  readonly masterKeyCredential?: string
 }
+
+const credentialName = 'coffer.master-key'
 
 /** What the process may do is what it does: files of its folder, and sockets. */
 const hardening = [
@@ -61,7 +65,18 @@ function assertPaths(options: UnitOptions): void {
   throw new CommandFailure(`--binary, --data and --master-key-file: ${expected}`, usageExitCode)
 }
 
-const unitOf = ({ binary, data, masterKeyFile, port }: UnitOptions): string =>
+/** Encrypted ones are found by name, where systemd keeps them (systemd.exec(5)). */
+const credentialLineOf = ({ masterKeyFile, masterKeyCredential: name }: UnitOptions): string =>
+  name === undefined
+    ? `LoadCredential=${credentialName}:${masterKeyFile}`
+    : `LoadCredentialEncrypted=${name}`
+
+function commandOf({ binary, data, port, masterKeyCredential }: UnitOptions): string {
+  const name = masterKeyCredential ?? credentialName
+  return `${binary} serve --data ${data} --master-key-credential ${name} --port ${port}`
+}
+
+const unitOf = (options: UnitOptions): string =>
   [
     '[Unit]',
     'Description=Coffer, a tokenization vault',
@@ -70,8 +85,8 @@ const unitOf = ({ binary, data, masterKeyFile, port }: UnitOptions): string =>
     '[Service]',
     'User=coffer',
     'Group=coffer',
-    `LoadCredential=master.key:${masterKeyFile}`,
-    `ExecStart=${binary} serve --data ${data} --master-key-file %d/master.key --port ${port}`,
+    credentialLineOf(options),
+    `ExecStart=${commandOf(options)}`,
     // It ends by a signal where a disk fails, and is to be started again.
     'Restart=on-failure',
     'RestartSec=1',
@@ -80,7 +95,7 @@ const unitOf = ({ binary, data, masterKeyFile, port }: UnitOptions): string =>
     'LimitCORE=0',
     'LimitMEMLOCK=64M',
     'LimitNOFILE=65536',
-    `ReadWritePaths=${data}`,
+    `ReadWritePaths=${options.data}`,
     ...hardening,
     '',
     '[Install]',
@@ -92,6 +107,10 @@ export function printUnit(options: UnitOptions): void {
   assertPaths(options)
   if (!/^\d{1,5}$/.test(options.port)) {
     throw new CommandFailure('--port: expected an integer from 0 to 65535', usageExitCode)
+  }
+  if (!/^[\w.-]{1,255}$/.test(options.masterKeyCredential ?? credentialName)) {
+    const expected = 'expected a name of letters, digits and . _ -'
+    throw new CommandFailure(`--master-key-credential: ${expected}`, usageExitCode)
   }
   sayNow(unitOf(options))
 }

@@ -14,7 +14,17 @@ import { ApiError } from '../errors.ts'
  */
 
 /** What a derived key is for. A new purpose is a new label, never a reuse. */
-type Purpose = 'keyring' | 'record' | 'index' | 'fingerprint' | 'cursor' | 'backup' | 'backup-check'
+type Purpose =
+  | 'keyring'
+  | 'record'
+  | 'index'
+  | 'fingerprint'
+  | 'cursor'
+  | 'backup'
+  | 'backup-check'
+  | 'passphrase-check'
+  | 'share-check'
+  | 'master-proof'
 
 /**
  * @param key 32 bytes of high entropy
@@ -212,6 +222,8 @@ export interface Keys {
    * while others run.
    */
   adopt(keyring: Keyring): void
+  /** Overwrites all of them, once nothing is sealed or opened any more. */
+  wipe(): void
 }
 
 const installationName = 'installation'
@@ -247,14 +259,28 @@ function wipeGone({ recordKeys }: OwnScope, { dataKeys }: Keyring): void {
   }
 }
 
+function wipeScope({ scope, recordKeys }: OwnScope): void {
+  for (const key of [scope.indexKey, scope.fingerprintKey, scope.cursorKey]) key.fill(0)
+  for (const key of recordKeys.values()) key.fill(0)
+  // Else somebody who has kept the scope would seal under zeros.
+  recordKeys.clear()
+}
+
+function wipeKeyring({ dataKeys, indexKey, fingerprintKey }: Keyring): void {
+  for (const { key } of dataKeys) key.fill(0)
+  for (const key of [indexKey, fingerprintKey]) key.fill(0)
+}
+
 /**
  * The number of scopes is the number of tenants: ids reach this only from opened records.
  * @param lookAgain may adopt another keyring
  */
 export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys {
   let keyring = first
+  let isWiped = false
   const scopes = new Map<string, OwnScope>()
   const scopeOf = (name: string): OwnScope => {
+    if (isWiped) throw new ApiError('unavailable', 'The vault is sealed.')
     const known = scopes.get(name)
     if (known !== undefined) return known
     const made = makeScope(keyring, name, number => {
@@ -283,6 +309,12 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
       scopes.clear()
       keyring = next
       scopeOf(installationName)
+    },
+    wipe() {
+      isWiped = true
+      for (const own of scopes.values()) wipeScope(own)
+      scopes.clear()
+      wipeKeyring(keyring)
     },
   }
 }

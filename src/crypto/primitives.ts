@@ -6,13 +6,22 @@
  * @module
  */
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js'
+import { argon2id } from '@noble/hashes/argon2.js'
 import { blake2b } from '@noble/hashes/blake2.js'
-import { makeSlabs } from '../bytes.ts'
+import { makeSlabs, ownBytes } from '../bytes.ts'
 import { keySlabBytes } from '../limits.ts'
 
 export const keyBytes = 32
 export const nonceBytes = 24
 export const tagBytes = 16
+export const passphraseSaltBytes = 16
+
+/** What a guess at a passphrase costs. */
+interface StretchCost {
+  readonly passes: number
+  /** A multiple of 1,024, from 8,192 on. */
+  readonly memoryBytes: number
+}
 
 export interface Primitives {
   readonly name: 'native' | 'portable'
@@ -40,6 +49,8 @@ export interface Primitives {
     aad?: Uint8Array,
     into?: Uint8Array,
   ): Uint8Array | undefined
+  /** A key of a passphrase: Argon2id, version 1.3, one lane (RFC 9106). @param salt 16 bytes */
+  stretch(passphrase: Uint8Array, salt: Uint8Array, cost: StretchCost): Uint8Array
   /**
    * Moves key bytes into memory that is locked and kept out of core dumps where possible: those
    * that are given are wiped.
@@ -55,6 +66,15 @@ interface Sodium {
   sodium_malloc(size: number): Buffer
   /** Throws where that is not allowed. */
   sodium_mlock(memory: Buffer): void
+  readonly crypto_pwhash_ALG_ARGON2ID13: number
+  crypto_pwhash(
+    output: Uint8Array,
+    passphrase: Uint8Array,
+    salt: Uint8Array,
+    passes: number,
+    memoryBytes: number,
+    algorithm: number,
+  ): void
   crypto_generichash(output: Uint8Array, input: Uint8Array, key: Uint8Array): void
   crypto_aead_xchacha20poly1305_ietf_encrypt(
     ciphertext: Uint8Array,
@@ -90,6 +110,8 @@ export const portable: Primitives = {
       return undefined
     }
   },
+  stretch: (passphrase, salt, { passes, memoryBytes }) =>
+    argon2id(passphrase, salt, { t: passes, m: memoryBytes / 1_024, p: 1, dkLen: keyBytes }),
   keep(key) {
     const kept = Uint8Array.from(key)
     key.fill(0)
@@ -142,6 +164,12 @@ const nativeFrom = (sodium: Sodium): Primitives => ({
       // The binding throws when the tag does not fit.
       return undefined
     }
+  },
+  stretch(passphrase, salt, { passes, memoryBytes }) {
+    const key = ownBytes(keyBytes)
+    const algorithm = sodium.crypto_pwhash_ALG_ARGON2ID13
+    sodium.crypto_pwhash(key, passphrase, salt, passes, memoryBytes, algorithm)
+    return key
   },
   ...makeKeyStore(sodium),
 })

@@ -18,6 +18,7 @@ import {
   type KeyScope,
   type Keys,
 } from '../crypto/keyring.ts'
+import { equalBytes } from '../bytes.ts'
 import { primitives } from '../crypto/primitives.ts'
 import { keyNumberOf } from '../crypto/seal.ts'
 import { ApiError, attempt } from '../errors.ts'
@@ -56,6 +57,10 @@ export const keyringSealer = (masterKey: Uint8Array, masterNumber = 0): RowSeale
   collection: 'keyring',
 })
 
+/** A digest that the master key alone gives, whatever its number. */
+const proofOf = ({ scope }: RowSealer): Uint8Array =>
+  deriveKey(scope.recordKey(0), 'master-proof', keyringScopeName)
+
 export const wipeSealer = ({ scope }: RowSealer): void => void scope.recordKey(0).fill(0)
 
 /** The number of the master key that a keyring is sealed under. */
@@ -71,12 +76,24 @@ function openRow(sealer: RowSealer, row: Row): Keyring {
   }
 }
 
+/** For whoever asks whether theirs is the key of a vault: see `Ring.isProof`. */
+export function proofOfKey(masterKey: Uint8Array): Uint8Array {
+  const sealer = keyringSealer(masterKey)
+  try {
+    return proofOf(sealer)
+  } finally {
+    wipeSealer(sealer)
+  }
+}
+
 export interface Ring {
   /** Those of the newest keyring that this process has seen. */
   readonly keys: Keys
   /** As of now. */
   readonly keyring: () => Keyring
   readonly masterNumber: () => number
+  /** Whether it is of the master key that the keyring is sealed under. */
+  readonly isProof: (proof: Uint8Array) => boolean
   /** Holds while what was sealed last is sealed under the newest keyring. */
   readonly fence: () => Change
   /** Reads the keyring again. @throws ApiError `storage_corrupt` */
@@ -173,6 +190,7 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
     keys,
     keyring: () => keyring,
     masterNumber: () => masterNumberOf(row),
+    isProof: proof => equalBytes(proofOf(sealer), proof),
     fence: () => ({ require: row.ordinal, ifVersion: row.version }),
     refresh,
     isOf: masterKey => opensWith(masterKey, row),

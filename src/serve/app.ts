@@ -113,28 +113,29 @@ function answersByPath(app: Served): ReadonlyMap<string, Readonly<Record<string,
   return byPath
 }
 
-export function buildApp(deps: Deps): App {
+/** @param refusal where it is there, it is all that is answered */
+export function buildApp(deps: Deps, refusal?: () => ApiError): App {
   const pipeline = makePipeline(deps)
   const { answers, nextTraceId, server: known, tally, writeKeyUses } = pipeline
   const app = served(deps, pipeline)
-  const refused = (request: Request) => refuse(pipeline, request, stopping())
+  const refused = (request: Request) => refuse(pipeline, request, refusal?.() ?? stopping())
+  const isRefusing = (): boolean => refusal !== undefined || tally.isEnding()
   const routes: Record<string, Handler> = {}
   for (const [path, byMethod] of answersByPath(app)) {
     const other = byMethod['ALL'] ?? (request => app.fetch(withHost(request)))
     const routed: Handler = (request, server) => {
       known.origins = server
-      return tally.isEnding() ? refused(request) : (byMethod[request.method] ?? other)(request)
+      return isRefusing() ? refused(request) : (byMethod[request.method] ?? other)(request)
     }
     routes[path] = routed
     routes[`${path}/`] = routed
   }
   const fetch: Listener['fetch'] = (request, server) => {
     known.origins = server
-    return tally.isEnding() ? refused(request) : nowhere(pipeline, request)
+    return isRefusing() ? refused(request) : nowhere(pipeline, request)
   }
   const error: Listener['error'] = thrown => answers.fault(nextTraceId(), thrown)
-  const handle = async (request: Request) =>
-    tally.isEnding() ? refused(request) : app.fetch(request)
+  const handle = async (request: Request) => (isRefusing() ? refused(request) : app.fetch(request))
   const { underWay, isEnding, end: drain } = tally
   return { handle, listener: { routes, fetch, error }, writeKeyUses, underWay, isEnding, drain }
 }

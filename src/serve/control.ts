@@ -10,7 +10,7 @@
 import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
 import { request } from 'node:http'
 import { basename, dirname, join } from 'node:path'
-import type { Facts, Operation, Operations, Tell } from '../administration/operation.ts'
+import type { Facts, Operation, Tell } from '../administration/operation.ts'
 import type { Log } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import { controlBodyBytesMax, socketPathBytesMax } from '../operation-limits.ts'
@@ -80,6 +80,14 @@ export interface Control {
   readonly stop: () => Promise<void>
 }
 
+/** Takes what is sent as it is, so that a secret becomes no text; wipes it. */
+export type ByteOperations = Readonly<Record<string, (sent: Uint8Array) => Promise<Facts>>>
+
+export const findIn =
+  <T>(named: Readonly<Record<string, T>>) =>
+  (name: string): T | undefined =>
+    Object.hasOwn(named, name) ? named[name] : undefined
+
 interface Listening {
   readonly unix: string
   readonly maxRequestBodySize: number
@@ -104,9 +112,15 @@ function listen(path: string, listening: Listening) {
 /**
  * Listens where a process listened that was killed: whoever serves has the lock of the folder.
  * @param path of the socket
+ * @param find an operation by its name; what it throws is told
  * @throws CommandFailure
  */
-export function startControl(path: string, operations: Operations, log: Log): Control {
+export function startControl(
+  path: string,
+  find: (name: string) => Operation | undefined,
+  log: Log,
+  ofBytes: ByteOperations = {},
+): Control {
   quietly(() => unlinkSync(path))
   const short = shorten(path)
   const server = listen(path, {
@@ -114,7 +128,17 @@ export function startControl(path: string, operations: Operations, log: Log): Co
     maxRequestBodySize: controlBodyBytesMax,
     async fetch(incoming) {
       const name = new URL(incoming.url, 'http://control').pathname.slice(1)
-      const operation = Object.hasOwn(operations, name) ? operations[name] : undefined
+      const taking = findIn(ofBytes)(name)
+      if (taking !== undefined && incoming.method === 'POST') {
+        const sent = new Uint8Array(await incoming.arrayBuffer())
+        return answerOf(() => taking(sent), {})
+      }
+      let operation: Operation | undefined
+      try {
+        operation = find(name)
+      } catch (error) {
+        return refused(503, failureOf(error))
+      }
       if (operation === undefined) return refused(404, 'the running server knows no such operation')
       const input = incoming.method === 'POST' ? await readInput(incoming) : undefined
       if (input === undefined) return refused(400, 'expected POST with a JSON object')
@@ -148,12 +172,16 @@ async function* linesOf(answer: AsyncIterable<Buffer>): AsyncGenerator<Facts> {
 }
 
 /** @throws the system's own error where nobody listens */
-function post(path: string, name: string, input: Facts): Promise<AsyncIterable<Buffer>> {
+function post(
+  path: string,
+  name: string,
+  input: Facts | Uint8Array,
+): Promise<AsyncIterable<Buffer>> {
   return new Promise((resolve, reject) => {
     // No proxy of the environment is asked for a socket, and none is to be.
     const asked = request({ socketPath: path, path: `/${name}`, method: 'POST' }, resolve)
     asked.on('error', reject)
-    asked.end(JSON.stringify(input))
+    asked.end(input instanceof Uint8Array ? input : JSON.stringify(input))
   })
 }
 
@@ -166,7 +194,7 @@ function post(path: string, name: string, input: Facts): Promise<AsyncIterable<B
 export async function callControl(
   path: string,
   name: string,
-  input: Facts,
+  input: Facts | Uint8Array,
   tell: Tell = () => {},
 ): Promise<Facts | undefined> {
   let short: ShortPath | undefined

@@ -1,7 +1,7 @@
 /**
- * The data folder: `format` (the stamp), `master.key`, `lock`, `store` with the database, and
- * `clock` from the first serving on. While it is served, `control` is there, a socket; while
- * `coffer compact` runs, `compacting` is.
+ * The data folder: `format` (the stamp), `master.key` or `master.kdf` or neither
+ * (`key-source.ts`), `lock`, `store` with the database, and `clock` from the first serving on.
+ * While it is served, `control` is there, a socket; while `coffer compact` runs, `compacting` is.
  *
  * The stamp is written last by `init` and `upgrade`, and read first by everything else, so that no
  * other version's folder is ever opened. It is the only readable text of the store.
@@ -31,7 +31,15 @@ import { createVault, type NewVault } from '../vault.ts'
 import { claimFolder } from './claim-folder.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { hasLock, lockInstance } from './instance-lock.ts'
-import { readMasterKey, writeMasterKey } from './master-key.ts'
+import {
+  keyFileOf,
+  keyOptionsOf,
+  obtainMasterKey,
+  obtainNewMasterKey,
+  type KeyOptions,
+  type KeyPlaces,
+} from './key-source.ts'
+import { writeMasterKey } from './master-key.ts'
 import { openWithEither } from './next-master-key.ts'
 import { elapsedMs, randomBytes, sleep, wallMs } from './system.ts'
 import { ownerOnlyFolder, syncFolder } from '../files.ts'
@@ -46,10 +54,11 @@ const formatsBefore: readonly number[] = [2, 3]
 const stampPattern = /^coffer data folder, format ([1-9][0-9]{0,5})\n$/
 const masterKeyBytes = 32
 
-const pathsOf = (folder: string) => ({
+export const pathsOf = (folder: string) => ({
   stamp: join(folder, 'format'),
   newStamp: join(folder, 'format.new'),
   masterKey: join(folder, 'master.key'),
+  derivation: join(folder, 'master.kdf'),
   lock: join(folder, 'lock'),
   store: join(folder, 'store'),
   clock: join(folder, 'clock'),
@@ -60,10 +69,20 @@ const pathsOf = (folder: string) => ({
 /** The file whose lock is that of a data folder. */
 export const lockOf = (folder: string): string => pathsOf(folder).lock
 
-export interface FolderOptions {
+export interface FolderOptions extends KeyOptions {
   readonly data: string
-  /** Where the master key is, when not in the folder: a thief of the folder then has no key. */
-  readonly masterKeyFile?: string
+}
+
+/** Of the options of a command, those that say which folder and where its key is. */
+export const folderOf = (options: FolderOptions): FolderOptions => ({
+  data: options.data,
+  ...keyOptionsOf(options),
+})
+
+/** Where a data folder has its key, and what a passphrase takes. */
+export function keyPlacesOf(data: string): Required<KeyPlaces> {
+  const { masterKey: file, derivation } = pathsOf(data)
+  return { file, derivation }
 }
 
 /** Turns a failed system call into a line for the person; everything else goes on as it is. */
@@ -84,13 +103,9 @@ export function explained(folder: string, error: unknown): unknown {
 /** Whether there is a stamp, of whatever format. */
 export const isDataFolder = (folder: string): boolean => existsSync(pathsOf(folder).stamp)
 
-/**
- * A key that is already there, in a file outside of the folder, is used as it is. An empty file is
- * what a cut-off init has left.
- */
+/** An empty file is what a cut-off init has left. */
 function makeMasterKey(path: string): Uint8Array {
   if (statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path)
-  if (existsSync(path)) return readMasterKey(path)
   const masterKey = randomBytes(masterKeyBytes)
   writeMasterKey(path, masterKey)
   return masterKey
@@ -99,7 +114,7 @@ function makeMasterKey(path: string): Uint8Array {
 async function fillFolder(options: FolderOptions): Promise<NewVault> {
   const paths = pathsOf(options.data)
   writeFileSync(paths.newStamp, '')
-  const masterKey = makeMasterKey(options.masterKeyFile ?? paths.masterKey)
+  const masterKey = obtainNewMasterKey(options, keyPlacesOf(options.data), makeMasterKey)
   mkdirSync(paths.store, { mode: ownerOnlyFolder })
   const store = await openLmdbStore({ path: paths.store })
   try {
@@ -170,7 +185,7 @@ function readStamp(folder: string): number {
 export const isOfThisFormat = (folder: string): boolean => readStamp(folder) === formatVersion
 
 /** @throws CommandFailure as `readStamp`, and when the folder is of another format */
-function checkStamp(folder: string, wanted: readonly number[]): void {
+export function checkStamp(folder: string, wanted: readonly number[]): void {
   const format = readStamp(folder)
   if (wanted.includes(format)) return
   if (format > formatVersion) {
@@ -181,7 +196,7 @@ function checkStamp(folder: string, wanted: readonly number[]): void {
 }
 
 /** Opening a missing database would make a new one, and hide that the tokens are gone. */
-function checkDatabase(folder: string): void {
+export function checkDatabase(folder: string): void {
   const database = join(pathsOf(folder).store, 'data.mdb')
   if (!existsSync(database) || statSync(database).size === 0) {
     throw new CommandFailure(`the database in ${folder} is missing: restore it from a backup`)
@@ -194,12 +209,13 @@ function checkDatabase(folder: string): void {
  * @throws CommandFailure when stamp, database or master key are missing or not what they must be
  */
 export function checkFolder(
-  { data, masterKeyFile }: FolderOptions,
+  options: FolderOptions,
   formats: readonly number[] = [formatVersion],
 ): Uint8Array {
+  const { data } = options
   checkStamp(data, formats)
   checkDatabase(data)
-  return readMasterKey(masterKeyFile ?? pathsOf(data).masterKey)
+  return obtainMasterKey(options, keyPlacesOf(data))
 }
 
 /** A data folder that nothing seems to be wrong with. */
@@ -247,9 +263,9 @@ export function makeStagedFolder(data: string, masterKey: Uint8Array): LockedFol
   }
 }
 
-/** Where the master key of a data folder is. */
-export const masterKeyFileOf = ({ data, masterKeyFile }: FolderOptions): string =>
-  masterKeyFile ?? pathsOf(data).masterKey
+/** Where the master key of a data folder is; `undefined` where it is in no file. */
+export const masterKeyFileOf = (options: FolderOptions): string | undefined =>
+  keyFileOf(options, keyPlacesOf(options.data))
 
 /** The path of the control socket of a data folder. */
 export const controlOf = (data: string): string => pathsOf(data).control
@@ -258,7 +274,8 @@ function findFolder(options: FolderOptions, formats?: readonly number[]): FoundF
   const { store, clock, control, compacting } = pathsOf(options.data)
   const masterKey = checkFolder(options, formats)
   const masterKeyFile = masterKeyFileOf(options)
-  return { data: options.data, masterKey, masterKeyFile, store, clock, control, compacting }
+  const read = masterKeyFile === undefined ? {} : { masterKeyFile }
+  return { data: options.data, masterKey, ...read, store, clock, control, compacting }
 }
 
 /** @throws CommandFailure as `checkFolder`, and when another process has the folder */
@@ -354,7 +371,7 @@ export interface OpenedFolder {
   readonly control: string
 }
 
-async function openedOf(folder: FoundFolder, plain: LmdbStore): Promise<OpenedFolder> {
+export async function openedOf(folder: FoundFolder, plain: LmdbStore): Promise<OpenedFolder> {
   const ring = await openRingOf(plain, folder)
   const store = fenced(plain, ring)
   const { store: storeFolder, masterKeyFile, clock: clockFile, control } = folder

@@ -73,7 +73,15 @@ const othersMayWrite = 0o022
 const sticky = 0o1000
 const root = 0
 
-const namesInFolder = ['format', 'lock', 'clock', 'store', 'store/data.mdb', 'store/lock.mdb']
+const namesInFolder = [
+  'format',
+  'master.kdf',
+  'lock',
+  'clock',
+  'store',
+  'store/data.mdb',
+  'store/lock.mdb',
+]
 
 /** In a folder such as `/tmp` nobody but its owner may remove or replace a file. */
 const isSharedPlace = ({ stats }: PathPlace): boolean =>

@@ -6,6 +6,7 @@
  * @module
  */
 import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs'
+import { ownBytes, readHex, writeHex } from '../bytes.ts'
 import { primitives } from '../crypto/primitives.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { ownerOnlyFile } from '../files.ts'
@@ -13,40 +14,27 @@ import { ownerOnlyFile } from '../files.ts'
 const masterKeyBytes = 32
 const digitCount = 2 * masterKeyBytes
 const lineEnd = 0x0a
-const digits = Buffer.from('0123456789abcdef')
 
-/**
- * Bytes that are wiped where they are wiped: of a small array with a buffer that the runtime makes
- * when it is first asked for, it leaves a copy behind.
- */
-const ownBytes = (length: number): Buffer => Buffer.from(new ArrayBuffer(length))
-
-/** The digits of a key, with the end of their line. */
-function encodeHex(bytes: Uint8Array): Buffer {
+/** The digits of a key, with the end of their line; wiped by whoever has used them. */
+export function encodeMasterKey(masterKey: Uint8Array): Uint8Array {
   const line = ownBytes(digitCount + 1).fill(lineEnd)
-  for (const [at, byte] of bytes.entries()) {
-    line[2 * at] = digits[byte >>> 4] ?? 0
-    line[2 * at + 1] = digits[byte & 15] ?? 0
-  }
+  writeHex(line, 0, masterKey)
   return line
 }
 
 /** @returns the key in memory that is locked where possible; `undefined` for what is none */
-function decodeHex(line: Uint8Array): Uint8Array | undefined {
-  const hasEnd = line.length === digitCount + 1 && line[digitCount] === lineEnd
-  if (line.length !== digitCount && !hasEnd) return undefined
+export function decodeMasterKey(line: Uint8Array): Uint8Array | undefined {
+  const digits = line.at(-1) === lineEnd ? line.subarray(0, -1) : line
   const key = ownBytes(masterKeyBytes)
-  for (let at = 0; at < digitCount; at += 1) {
-    const value = digits.indexOf(line[at] ?? 0)
-    if (value < 0) return undefined
-    key[at >>> 1] = ((key[at >>> 1] ?? 0) << 4) | value
-  }
-  return primitives.keep(key)
+  const isKey = digits.length === digitCount && readHex(digits, key)
+  if (isKey) return primitives.keep(key)
+  key.fill(0)
+  return undefined
 }
 
 /** @throws CommandFailure when it cannot be written there */
 export function writeMasterKey(path: string, masterKey: Uint8Array): void {
-  const line = encodeHex(masterKey)
+  const line = encodeMasterKey(masterKey)
   try {
     writeFileSync(path, line, { mode: ownerOnlyFile, flag: 'wx', flush: true })
   } catch {
@@ -56,11 +44,18 @@ export function writeMasterKey(path: string, masterKey: Uint8Array): void {
   }
 }
 
+const forOthers = 0o077
+/**
+ * systemd gives a credential of root's to a user by a list of access, whose mask then stands where
+ * the mode has the group (acl(5)); its folder lets nobody else in.
+ */
+const forOthersOfCredential = 0o037
+
 /** @param line with room for one byte more than a key has @returns how many bytes were read */
-function readLine(path: string, line: Uint8Array): number {
+function readLine(path: string, line: Uint8Array, refusedMode: number): number {
   const file = openSync(path, 'r')
   try {
-    if ((fstatSync(file).mode & 0o077) !== 0) {
+    if ((fstatSync(file).mode & refusedMode) !== 0) {
       throw new CommandFailure(`the master key at ${path} is open to others: chmod 600 it`)
     }
     return readSync(file, line, 0, line.length, 0)
@@ -76,15 +71,11 @@ function explained(error: unknown, path: string): unknown {
   return new CommandFailure(`the master key file ${reason}: put it at ${path}`)
 }
 
-/**
- * @returns a key that whoever has used it wipes
- * @throws CommandFailure when the file is missing, unreadable, open to others or not a key
- */
-export function readMasterKey(path: string): Uint8Array {
+function readFrom(path: string, refusedMode: number): Uint8Array {
   const line = ownBytes(digitCount + 2)
   try {
-    const length = readLine(path, line)
-    const key = decodeHex(line.subarray(0, length))
+    const length = readLine(path, line, refusedMode)
+    const key = decodeMasterKey(line.subarray(0, length))
     if (key !== undefined) return key
     throw new CommandFailure(`the file at ${path} is not a master key: expected 64 hex digits`)
   } catch (error) {
@@ -93,3 +84,12 @@ export function readMasterKey(path: string): Uint8Array {
     line.fill(0)
   }
 }
+
+/**
+ * @returns a key that whoever has used it wipes
+ * @throws CommandFailure when the file is missing, unreadable, open to others or not a key
+ */
+export const readMasterKey = (path: string): Uint8Array => readFrom(path, forOthers)
+
+/** As `readMasterKey`, of a file that systemd has made. Source: systemd.exec(5), credentials. */
+export const readCredential = (path: string): Uint8Array => readFrom(path, forOthersOfCredential)

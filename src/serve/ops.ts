@@ -4,10 +4,14 @@
  * @module
  */
 import type { TcpAddress } from '../config.ts'
+import { ApiError } from '../errors.ts'
+import { describeError } from '../gate/problem.ts'
+import { shareTextBytesMax } from '../operation-limits.ts'
 import type { Metrics } from './metrics.ts'
 
 /** What may keep a vault from being sent requests. */
 export interface Checks {
+  readonly sealed: () => boolean
   readonly stopping: () => boolean
   /** Whether the store cannot be read, or takes no writes any more. */
   readonly store: () => boolean
@@ -19,10 +23,15 @@ export interface Checks {
   readonly backup?: () => boolean
 }
 
+/** Takes a share of the master key, as text; wipes it. @throws ApiError for one it does not take */
+type TakeShare = (text: Uint8Array) => Promise<object>
+
 export interface OpsServer {
   readonly address: string
   readonly stop: () => Promise<void>
 }
+
+const otherVault = new ApiError('invalid_request', 'these shares do not open this vault')
 
 const plain = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
 
@@ -45,7 +54,24 @@ function readiness(checks: Checks): Response {
   return fails.length === 0 ? say(200, 'ready') : say(503, `not ready: ${fails.join(', ')}`)
 }
 
-async function printMetrics(metrics: Metrics): Promise<Response> {
+const json = (status: number, facts: object): Response =>
+  Response.json(facts, { status, headers: { 'cache-control': 'no-store' } })
+
+/** What is wrong with a share is told; all else might be of the machine. */
+async function unseal(request: Request, take: TakeShare): Promise<Response> {
+  if (request.method !== 'POST') return say(405, 'expected POST')
+  // A page of any origin may have a browser on this machine send it.
+  if (request.headers.has('origin')) return say(403, 'no browser unseals a vault')
+  const text = new Uint8Array(await request.arrayBuffer())
+  try {
+    return json(200, await take(text))
+  } catch (error) {
+    const { kind, message } = error instanceof ApiError ? error : otherVault
+    return json(describeError(new ApiError(kind, message)).status, { failed: message })
+  }
+}
+
+async function printMetrics(metrics: Pick<Metrics, 'print'>): Promise<Response> {
   const { text, contentType } = await metrics.print()
   return new Response(text, { headers: { ...plain, 'content-type': contentType } })
 }
@@ -57,7 +83,8 @@ async function printMetrics(metrics: Metrics): Promise<Response> {
 export function startOps(
   { host: hostname, port }: TcpAddress,
   checks: Checks,
-  metrics: Metrics,
+  metrics: Pick<Metrics, 'print'>,
+  takeShare?: TakeShare,
 ): OpsServer {
   const answers: Readonly<Record<string, () => Response | Promise<Response>>> = {
     '/healthz': () => say(200, 'alive'),
@@ -69,14 +96,21 @@ export function startOps(
     port,
     reusePort: false,
     development: false,
-    fetch({ method, url }) {
-      const answer = answers[new URL(url, 'http://localhost').pathname]
+    maxRequestBodySize: shareTextBytesMax,
+    fetch(request) {
+      const { method, url } = request
+      const path = new URL(url, 'http://localhost').pathname
+      if (path === '/sys/unseal' && takeShare !== undefined) return unseal(request, takeShare)
+      const answer = answers[path]
       if (answer === undefined) return say(404, 'there is /healthz, /readyz and /metrics')
       if (method !== 'GET' && method !== 'HEAD') return say(405, 'expected GET')
       return answer()
     },
     // The server's own answer would print what was thrown.
-    error: () => say(500, 'this cannot be told'),
+    error: thrown =>
+      thrown instanceof ApiError && thrown.kind === 'unavailable'
+        ? say(503, thrown.message)
+        : say(500, 'this cannot be told'),
   })
   return {
     address: `http://${server.hostname}:${server.port}`,

@@ -9,16 +9,30 @@ import type { Deps } from '../deps.ts'
 import { drainMsMax, storeCloseMsMax } from '../limits.ts'
 import { startSweeping, startWritingKeyUses } from '../upkeep.ts'
 import { explainListening } from './listen-failure.ts'
-import { listenAtSocket, listenOnPort, removeSocket, type Listening } from './listen.ts'
+import {
+  listenAtSocket,
+  listenOnPort,
+  removeSocket,
+  type Listening as PlainListening,
+} from './listen.ts'
 import { listenWithTls } from './listen-tls.ts'
 import { wallMs } from './system.ts'
 
-export interface RunningServer {
-  /** `http://127.0.0.1:3333`, or the path of the socket. */
-  readonly address: string
+/** Where requests come in. */
+export interface Listening extends PlainListening {
+  /** Takes away the file of a socket. */
+  readonly clear: () => void
+}
+
+/** What answers requests, and the upkeep beside it. */
+export interface Answering {
   readonly app: App
-  /** Reads certificates anew; where there are none it does nothing. */
-  readonly reload: () => void
+  /** Lets the requests under way end within a bound, and closes the store. */
+  readonly end: (listening?: Listening) => Promise<void>
+}
+
+export interface RunningServer {
+  readonly address: string
   /** Takes no more requests, lets the ones under way end within a bound, closes the store. */
   stop(): Promise<void>
 }
@@ -37,22 +51,54 @@ export interface ServerOptions {
 }
 
 async function listen(
-  { listener }: App,
-  { log }: Deps,
+  listener: App['listener'],
+  { log }: Pick<Deps, 'log'>,
   address: Address,
   { sharing, tls: files }: ServerOptions,
-): Promise<Listening> {
+): Promise<PlainListening> {
   if ('socket' in address) return listenAtSocket(listener, address.socket)
   const isShared = sharing !== undefined
   if (files === undefined) return listenOnPort(listener, address, isShared)
   return listenWithTls(listener, address, { files, isShared, log, wallMs })
 }
 
-async function listenOrExplain(...asked: Parameters<typeof listen>): Promise<Listening> {
+async function listenOrExplain(...asked: Parameters<typeof listen>): Promise<PlainListening> {
   try {
     return await listen(...asked)
   } catch (error) {
     throw await explainListening(error, asked[2])
+  }
+}
+
+/** @throws CommandFailure when the address cannot be had */
+export async function startListening(
+  listener: App['listener'],
+  deps: Pick<Deps, 'log'>,
+  address: Address,
+  options: ServerOptions,
+): Promise<Listening> {
+  const listening = await listenOrExplain(listener, deps, address, options)
+  const clear = (): void => {
+    if ('socket' in address) removeSocket(address.socket)
+  }
+  return { ...listening, clear }
+}
+
+/** @param sweeps of several processes that share a store, one does */
+export function startAnswering(deps: Deps, app: App, sweeps?: boolean): Answering {
+  const stopSweeping = startSweeping(deps, sweeps)
+  const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
+  return {
+    app,
+    async end(listening) {
+      stopSweeping()
+      stopWritingKeyUses()
+      const stopped = app.drain().then(() => listening?.stop())
+      await Promise.race([stopped, Bun.sleep(drainMsMax)])
+      listening?.clear()
+      // A store that cannot commit does not close either: what it answered is on disk all the same.
+      await Promise.race([deps.store.close(), Bun.sleep(storeCloseMsMax)])
+    },
   }
 }
 
@@ -62,25 +108,10 @@ export async function startServer(
   address: Address,
   options: ServerOptions = {},
 ): Promise<RunningServer> {
-  const { sharing } = options
   const app = buildApp(deps)
-  const listening = await listenOrExplain(app, deps, address, options)
-  const stopSweeping = startSweeping(deps, sharing?.sweeps)
-  const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
-  return {
-    app,
-    address: listening.address,
-    reload: () => listening.reload?.(),
-    async stop() {
-      stopSweeping()
-      stopWritingKeyUses()
-      const stopped = app.drain().then(() => listening.stop())
-      await Promise.race([stopped, Bun.sleep(drainMsMax)])
-      if ('socket' in address) removeSocket(address.socket)
-      // A store that cannot commit does not close either: what it answered is on disk all the same.
-      await Promise.race([deps.store.close(), Bun.sleep(storeCloseMsMax)])
-    },
-  }
+  const listening = await startListening(app.listener, deps, address, options)
+  const answering = startAnswering(deps, app, options.sharing?.sweeps)
+  return { address: listening.address, stop: () => answering.end(listening) }
 }
 
 /** Resolves on the first of them. A second one changes nothing: the end is under way, bounded. */

@@ -5,21 +5,35 @@
  * @module
  */
 import { makeResealer } from '../administration/keys.ts'
+import type { Operation, Operations } from '../administration/operation.ts'
 import { makeOperations } from '../administration/operations.ts'
 import type { Address, TcpAddress, TlsFiles } from '../config.ts'
 import { primitives } from '../crypto/primitives.ts'
 import type { Deps, Log } from '../deps.ts'
+import { ApiError, invariant } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 import { makeTurns } from '../waiting.ts'
-import { makeClock, type ClockMark } from './clock.ts'
+import { buildApp } from './app.ts'
 import type { BackupSchedule } from './backups/schedule.ts'
-import { startControl, type Control } from './control.ts'
+import { makeClock, type Clock, type ClockMark } from './clock.ts'
+import { findIn, startControl, type Control } from './control.ts'
 import type { OpenedFolder } from './data-folder.ts'
+import { CommandFailure } from './failure.ts'
+import { makeFront, makeSealedApp } from './front.ts'
 import type { Logging } from './logging.ts'
 import { masterKeyReplacer } from './next-master-key.ts'
-import { startServer, untilSignalled, type Sharing } from './server.ts'
+import { makeSealing } from './sealing.ts'
+import {
+  startAnswering,
+  startListening,
+  untilSignalled,
+  type Answering,
+  type Listening,
+  type Sharing,
+} from './server.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
-import { makeWatch } from './watch.ts'
+import { makeUnsealer } from './unsealer.ts'
+import { listenOps, makeWatch, type Watched } from './watch.ts'
 
 /** What tells a service to end. */
 export const endingSignals = ['SIGTERM', 'SIGINT'] as const
@@ -29,9 +43,19 @@ export function outliveTerminal(reload: () => void): void {
   process.on('SIGHUP', reload)
 }
 
-interface Serving {
+/** A folder with its keys. */
+interface OpenedVault {
   readonly opened: OpenedFolder
   readonly mark: ClockMark
+}
+
+interface Serving {
+  /** Absent where it starts sealed. */
+  readonly first?: OpenedVault
+  /** Opens the folder again, which is this process's; absent where it cannot be sealed. */
+  readonly reopen?: (masterKey: Uint8Array) => Promise<OpenedVault>
+  /** The path of the control socket. */
+  readonly control: string
   readonly startHoldMs: number
   readonly address: Address
   readonly tls?: TlsFiles | undefined
@@ -46,9 +70,7 @@ interface Serving {
   readonly announce: (address: string, opsAddress?: string) => void
 }
 
-type OpeningVault = Pick<Serving, 'opened' | 'mark' | 'startHoldMs' | 'settings'> & {
-  readonly log: Log
-}
+type OpeningVault = OpenedVault & Pick<Serving, 'startHoldMs' | 'settings'> & { readonly log: Log }
 
 /** What the application needs, of a folder that was opened; with the clock, which is to be kept. */
 export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVault) {
@@ -63,12 +85,12 @@ export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVa
 }
 
 /**
- * Listens for those who run the vault, and ends what a rotation has left to do when its process
- * ended.
+ * What those who run the vault may have done; and what a rotation has left to do when its process
+ * ended is ended.
  */
-function administer({ opened, sharing, logging }: Serving, deps: Deps): Control {
+function administer({ sharing, logging }: Serving, opened: OpenedFolder, deps: Deps): Operations {
   const { log } = logging
-  const { store, ring, masterKeyFile, control } = opened
+  const { store, ring, masterKeyFile } = opened
   const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
   const isShared = sharing !== undefined
   const vault = { deps, store, ring, isShared, replaceMasterKey }
@@ -79,7 +101,7 @@ function administer({ opened, sharing, logging }: Serving, deps: Deps): Control 
       () => log('reseal_failed'),
     )
   }
-  return startControl(control, makeOperations(vault, reseal), log)
+  return makeOperations(vault, reseal)
 }
 
 type Observe = NonNullable<Deps['observe']>
@@ -97,25 +119,127 @@ function observeAll(observers: readonly (Observe | undefined)[]): Pick<Deps, 'ob
   }
 }
 
+/** A vault that is not sealed: all that is there with its keys alone. */
+interface OpenVault extends Partial<Watched> {
+  readonly opened: OpenedFolder
+  readonly answering: Answering
+  readonly operations: Operations
+  readonly clock: Clock
+}
+
+async function openVault(serving: Serving, { opened, mark }: OpenedVault): Promise<OpenVault> {
+  const { ops, sharing, logging } = serving
+  const { log, observe } = logging
+  const { deps: plain, clock } = makeDeps({ ...serving, opened, mark, log })
+  const watch = ops === undefined ? undefined : await makeWatch(opened, plain, serving.backups)
+  const deps = { ...plain, ...observeAll([watch?.observe, observe]) }
+  const app = buildApp(deps)
+  const watched = watch === undefined ? {} : { watch, checks: watch.checks(app) }
+  // Of several processes the one that sweeps does what one alone must do.
+  const operations = sharing?.sweeps === false ? {} : administer(serving, opened, deps)
+  const answering = startAnswering(deps, app, sharing?.sweeps)
+  return { ...watched, opened, answering, operations, clock }
+}
+
+async function closeVault({ answering, opened, clock }: OpenVault, listening?: Listening) {
+  await answering.end(listening)
+  opened.keys.wipe()
+  opened.ring.close()
+  clock.keep()
+}
+
+/** Answers whether the vault is sealed or not, in turn. */
+function makeSealable(serving: Serving, first: OpenVault | undefined) {
+  const { settings, logging, reopen } = serving
+  const { log } = logging
+  const makeSealed = () =>
+    makeSealedApp({
+      now: wallMs,
+      settled: wallMs,
+      elapsedMs,
+      turns: makeTurns(elapsedMs),
+      randomBytes,
+      log,
+      settings,
+    })
+  const front = makeFront(first?.answering.app ?? makeSealed())
+  const sealing = makeSealing<OpenVault>(
+    {
+      async open(masterKey) {
+        invariant(reopen !== undefined, 'what cannot be opened again is not sealed')
+        const open = await openVault(serving, await reopen(masterKey))
+        front.swap(open.answering.app)
+        return open
+      },
+      async close(open) {
+        try {
+          front.swap(makeSealed())
+        } finally {
+          // What was open refuses by itself from now on.
+          await closeVault(open)
+        }
+        log('sealed')
+      },
+    },
+    first,
+  )
+  return { front, sealing, unsealer: makeUnsealer(sealing, log) }
+}
+
+type Sealable = ReturnType<typeof makeSealable>
+
+/** Listens for those who run the vault, sealed or not. */
+function startControlling(serving: Serving, { sealing, unsealer }: Sealable): Control {
+  const { control, logging, reopen } = serving
+  const ofSealing: Operations = {
+    seal: async () => {
+      if (reopen === undefined)
+        throw new ApiError('conflict', 'workers cannot be sealed: stop them')
+      await sealing.seal()
+      return unsealer.status()
+    },
+    'seal-status': async () => unsealer.status(),
+    'unseal-reset': async () => unsealer.reset(),
+  }
+  const find = (name: string): Operation | undefined => {
+    const own = findIn(ofSealing)(name)
+    if (own !== undefined) return own
+    const open = sealing.current()
+    if (open === undefined) throw new CommandFailure('the vault is sealed: run coffer unseal')
+    return findIn(open.operations)(name)
+  }
+  return startControl(control, find, logging.log, { unseal: unsealer.take })
+}
+
+/** @returns what is watched, once there is any */
+const watchedIn =
+  ({ sealing }: Sealable) =>
+  (): Watched | undefined => {
+    const { watch, checks } = sealing.current() ?? {}
+    return watch === undefined || checks === undefined ? undefined : { watch, checks }
+  }
+
 /** Serves until it is told to end, and then ends in order. */
 export async function serveUntilSignalled(serving: Serving): Promise<void> {
-  const { address, tls, ops, sharing, announce, opened, logging } = serving
-  const { deps: plain, clock } = makeDeps({ ...serving, log: logging.log })
-  const watch = ops === undefined ? undefined : await makeWatch(opened, plain, serving.backups)
-  const deps = { ...plain, ...observeAll([watch?.observe, logging.observe]) }
+  const { first, address, tls, ops, sharing, reopen, announce, logging } = serving
+  const open = first && (await openVault(serving, first))
+  const sealable = makeSealable(serving, open)
+  const { front, sealing, unsealer } = sealable
   let reload = (): void => {}
   outliveTerminal(() => reload())
   const stopped = untilSignalled(endingSignals)
-  const server = await startServer(deps, address, { sharing, tls })
-  ;({ reload } = server)
-  const opsServer = ops && watch?.listen(ops, server.app)
-  // Of several processes the one that sweeps does what one alone must do.
-  const control = sharing?.sweeps === false ? undefined : administer(serving, deps)
-  announce(server.address, opsServer?.address)
+  const listening = await startListening(front.listener, logging, address, { sharing, tls })
+  reload = () => listening.reload?.()
+  const takeShare = reopen && unsealer.takeShare
+  const opsServer = ops && listenOps(ops, watchedIn(sealable), takeShare)
+  const control = sharing?.sweeps === false ? undefined : startControlling(serving, sealable)
+  announce(listening.address, opsServer?.address)
   await stopped
   await control?.stop()
-  await server.stop()
+  const last = sealing.current()
+  if (last === undefined) await listening.stop()
+  else await closeVault(last, listening)
+  listening.clear()
   await opsServer?.stop()
   await logging.end()
-  clock.keep()
 }

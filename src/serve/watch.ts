@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
 import type { TcpAddress } from '../config.ts'
 import type { Deps, Seen } from '../deps.ts'
+import { ApiError } from '../errors.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import { foldLagMax } from '../store/limits.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
@@ -14,14 +15,16 @@ import type { App } from './app.ts'
 import type { BackupSchedule } from './backups/schedule.ts'
 import type { OpenedFolder } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
+import type { Metrics } from './metrics.ts'
 import { startOps, type Checks, type OpsServer } from './ops.ts'
 import { elapsedMs, wallMs } from './system.ts'
+import type { Unsealer } from './unsealer.ts'
 
-/** Counts from the start; tells once it listens. */
-interface Watch {
+/** Of a vault that is open; counts from the start. */
+export interface Watch {
   readonly observe: (seen: Seen) => void
-  /** @throws CommandFailure when the address cannot be had */
-  readonly listen: (address: TcpAddress, app: App) => OpsServer
+  readonly checks: (app: App) => Omit<Checks, 'sealed'>
+  readonly print: Metrics['print']
 }
 
 function checksOf(
@@ -30,7 +33,7 @@ function checksOf(
   app: App,
   free: () => number,
   backups?: BackupSchedule,
-): Checks {
+): ReturnType<Watch['checks']> {
   return {
     stopping: app.isEnding,
     // Throws where it cannot be read; a failed commit ends the process.
@@ -79,13 +82,43 @@ export async function makeWatch(
   })
   return {
     observe: seen => metrics.observe(seen, deps.elapsedMs()),
-    listen(address, app) {
+    checks(app) {
       underWay = app.underWay
-      try {
-        return startOps(address, checksOf(opened, deps, app, freeBytes, backups), metrics)
-      } catch {
-        throw new CommandFailure('cannot listen there: choose another --ops-host or --ops-port')
-      }
+      return checksOf(opened, deps, app, freeBytes, backups)
     },
+    print: metrics.print,
+  }
+}
+
+/** What the listener tells of: absent while the vault is sealed. */
+export interface Watched {
+  readonly watch: Watch
+  readonly checks: ReturnType<Watch['checks']>
+}
+
+/** @throws CommandFailure when the address cannot be had */
+export function listenOps(
+  address: TcpAddress,
+  current: () => Watched | undefined,
+  takeShare?: Unsealer['takeShare'],
+): OpsServer {
+  const check = (name: keyof Watched['checks']) => () => current()?.checks[name]?.() ?? false
+  const checks = {
+    sealed: () => current() === undefined,
+    stopping: check('stopping'),
+    store: check('store'),
+    disk: check('disk'),
+    fold: check('fold'),
+    backup: check('backup'),
+  }
+  const print = (): ReturnType<Metrics['print']> => {
+    const open = current()
+    if (open === undefined) throw new ApiError('unavailable', 'the vault is sealed')
+    return open.watch.print()
+  }
+  try {
+    return startOps(address, checks, { print }, takeShare)
+  } catch {
+    throw new CommandFailure('cannot listen there: choose another --ops-host or --ops-port')
   }
 }

@@ -9,6 +9,7 @@ import type { Address, Config } from '../config.ts'
 import type { Log } from '../deps.ts'
 import { defaultSettings, type Settings } from '../settings.ts'
 import type { FolderOptions } from './data-folder.ts'
+import { isSourceGiven } from './key-source.ts'
 
 export interface Weakness {
   /** The flag, or the thing. */
@@ -97,8 +98,8 @@ const besideData =
   'the master key lies beside the data, so a copy of the folder opens: see --master-key-file'
 
 /** Of the place of the master key. */
-export const weaknessesOfKey = ({ data, masterKeyFile }: FolderOptions): Weakness[] =>
-  masterKeyFile === undefined && existsSync(join(data, 'master.key'))
+export const weaknessesOfKey = (options: FolderOptions): Weakness[] =>
+  !isSourceGiven(options) && existsSync(join(options.data, 'master.key'))
     ? [
         {
           about: 'master key',

@@ -85,8 +85,8 @@ export async function work(index: number): Promise<void> {
     foldRows: settings.foldRows,
   })
   await serveUntilSignalled({
-    opened,
-    mark: sharedMark(openClockFile(opened.clockFile), mark),
+    first: { opened, mark: sharedMark(openClockFile(opened.clockFile), mark) },
+    control: opened.control,
     startHoldMs: startHoldMsOf(order),
     address,
     tls,

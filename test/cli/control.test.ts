@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { idleSecondsMax } from '../../src/limits.ts'
-import { callControl, startControl } from '../../src/serve/control.ts'
+import { callControl, findIn, startControl } from '../../src/serve/control.ts'
 import { openEnvironment } from '../../src/store/lmdb/environment.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
@@ -208,7 +208,7 @@ describe('the socket', () => {
     const fails = async (): Promise<never> => {
       throw new Error('with a value 4242424242424242')
     }
-    const control = startControl(path, { echo, fails }, event => logged.push(event))
+    const control = startControl(path, findIn({ echo, fails }), event => logged.push(event))
     const post = (name: string, body: string) =>
       fetch(`http://control/${name}`, { unix: path, method: 'POST', body })
     expect((await post('none', '{}')).status).toBe(404)
@@ -241,7 +241,7 @@ describe('the socket', () => {
       await Bun.sleep((idleSecondsMax + 4) * 1_000)
       return { silent: true }
     }
-    const control = startControl(path, { long }, () => {})
+    const control = startControl(path, findIn({ long }), () => {})
     expect(await callControl(path, 'long', {})).toEqual({ silent: true })
     await control.stop()
   })
@@ -253,15 +253,15 @@ describe('the socket', () => {
     const ended = Promise.withResolvers<string>()
     const control = startControl(
       path,
-      {
-        async long(_, tell) {
+      findIn({
+        async long(_: unknown, tell: (facts: { half: boolean }) => void) {
           begun.resolve()
           await gone.promise
           tell({ half: true })
           ended.resolve('done')
           return {}
         },
-      },
+      }),
       () => {},
     )
     const abort = new AbortController()

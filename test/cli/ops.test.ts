@@ -148,8 +148,16 @@ describe('where the listener cannot be', () => {
 
 test('a vault that is stopping, and what a check meets that fails, is not ready', async () => {
   const { startOps } = await import('../../src/serve/ops.ts')
-  const fails = { stopping: false, store: false, disk: false, fold: false, backup: false }
+  const fails = {
+    sealed: false,
+    stopping: false,
+    store: false,
+    disk: false,
+    fold: false,
+    backup: false,
+  }
   const checks = {
+    sealed: () => fails.sealed,
     stopping: () => fails.stopping,
     store: () => {
       if (fails.store) throw new Error('it cannot be read')
@@ -167,7 +175,7 @@ test('a vault that is stopping, and what a check meets that fails, is not ready'
     return [answer.status, await answer.text()]
   }
   expect(await ask('/readyz')).toEqual([200, 'ready\n'])
-  for (const name of ['stopping', 'store', 'disk', 'fold', 'backup'] as const) {
+  for (const name of ['sealed', 'stopping', 'store', 'disk', 'fold', 'backup'] as const) {
     fails[name] = true
     expect(await ask('/readyz')).toEqual([503, `not ready: ${name}\n`])
     fails[name] = false

@@ -20,11 +20,18 @@ describe('coffer systemd print', () => {
     )
     expect([exitCode, stderr]).toEqual([0, ''])
     const lines = stdout.split('\n')
-    expect(lines).toContain('LoadCredential=master.key:/etc/vault.key')
-    const command = '/opt/coffer serve --data /srv/vault --master-key-file %d/master.key'
+    expect(lines).toContain('LoadCredential=coffer.master-key:/etc/vault.key')
+    const command = '/opt/coffer serve --data /srv/vault --master-key-credential coffer.master-key'
     expect(lines).toContain(`ExecStart=${command} --port 4444`)
     expect(lines).toContain('ReadWritePaths=/srv/vault')
     expect(lines).toContain('User=coffer')
+  })
+
+  test('has the key from a credential that is encrypted where that is asked for', async () => {
+    const { stdout } = await print('--master-key-credential', 'vault.key')
+    expect(stdout).toContain('\nLoadCredentialEncrypted=vault.key\n')
+    expect(stdout).toContain(' --master-key-credential vault.key --port 3333\n')
+    expect(stdout).not.toContain('/etc/coffer')
   })
 
   test.each([
@@ -34,6 +41,7 @@ describe('coffer systemd print', () => {
     ['--binary', '/opt/coffer\nExecStartPre=/bin/sh', /expected absolute paths/],
     ['--master-key-file', 'key', /expected absolute paths/],
     ['--port', '3333 --host 0.0.0.0', /--port: expected an integer/],
+    ['--master-key-credential', 'a b', /--master-key-credential: expected a name/],
   ])('refuses %s %j', async (flag, value, says) => {
     const { exitCode, stdout, stderr } = await print(flag, value)
     expect([exitCode, stdout]).toEqual([2, ''])

@@ -52,6 +52,14 @@ describe('docs/cli.md', () => {
   })
 })
 
+/** While the vault is served. */
+async function beside(run: () => Promise<Ended>): Promise<Ended> {
+  const server = await startCoffer(['serve', '--data', data, '--port', '0'])
+  const ended = await run()
+  await server.end('SIGTERM')
+  return ended
+}
+
 /** How each command is run so that it prints its shape. */
 const runs: Readonly<Record<string, () => Promise<Ended>>> = {
   init: () => runCoffer(['init', '--data', join(root, 'another'), '--json']),
@@ -59,6 +67,18 @@ const runs: Readonly<Record<string, () => Promise<Ended>>> = {
     const running = await startCoffer(['dev', '--port', '0', '--json'])
     const exitCode = await running.end('SIGTERM')
     return { exitCode, stdout: running.ready, stderr: await running.stderr }
+  },
+  unseal: () => beside(() => runCoffer(['unseal', '--data', data, '--reset', '--json'])),
+  seal: () => beside(() => runCoffer(['seal', '--data', data, '--json'])),
+  'keys split': () => {
+    const numbers = ['--shares', '2', '--threshold', '2']
+    return runCoffer(['keys', 'split', '--data', data, ...numbers, '--json'])
+  },
+  async 'keys join'() {
+    const numbers = ['--shares', '2', '--threshold', '2']
+    const split = await runCoffer(['keys', 'split', '--data', data, ...numbers])
+    const to = ['--master-key-file', join(root, 'joined')]
+    return runCoffer(['keys', 'join', ...to, '--json'], { input: split.stdout })
   },
   doctor: () => runCoffer(['doctor', '--data', data, '--json']),
   'app create': () => runCoffer(['app', 'create', '--data', data, '--json']),

@@ -39,6 +39,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   /** A command put in front, such as one that gives up root. */
   readonly prefix?: readonly string[]
+  /** What it reads from stdin, which is empty otherwise. */
+  readonly input?: string
 }
 
 /** The setting of the crash campaign, which folds often. */
@@ -51,9 +53,9 @@ export function foldSetting(): Readonly<Record<string, string>> {
 export const withoutWarnings = (stderr: string): string =>
   stderr.replaceAll(/^\{[^\n]*"event":"unsafe"[^\n]*\}\n/gm, '')
 
-const spawn = (args: readonly string[], { env = {}, prefix = [] }: RunOptions) =>
+const spawn = (args: readonly string[], { env = {}, prefix = [], input = '' }: RunOptions) =>
   Bun.spawn([...prefix, ...cofferCommand, ...args], {
-    stdin: 'ignore',
+    stdin: input === '' ? 'ignore' : Buffer.from(input),
     stdout: 'pipe',
     stderr: 'pipe',
     env: { PATH: process.env['PATH'], ...unpacking(), ...foldSetting(), ...env },

@@ -75,6 +75,7 @@ export function countWork(deps: Deps): Counted {
         installation: countScope(keys.installation),
         tenant: tenantId => countScope(keys.tenant(tenantId)),
         adopt: keys.adopt,
+        wipe: keys.wipe,
       },
     },
     take() {

@@ -5,6 +5,7 @@
 import type { Command } from 'commander'
 import { keysRetire, keysRotate, keysStatus, type KeysOptions } from '../keys.ts'
 import { keysRekey } from '../rekey.ts'
+import { keysJoin, keysSplit, type SplitOptions } from '../shares.ts'
 import { dataOption, masterKeyOption } from './options.ts'
 
 export function addKeyCommands(program: Command): void {
@@ -17,6 +18,17 @@ export function addKeyCommands(program: Command): void {
       .addOption(masterKeyOption())
       .option('--json', 'print one line of JSON')
       .action(run)
+  keys
+    .command('split')
+    .description('print the master key in shares, of which any so many give it again')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .requiredOption('--shares <count>', 'how many there are to be')
+    .requiredOption('--threshold <count>', 'how many of them give the key')
+    .option('--to-dir <dir>', 'write them there, each to a file of its own')
+    .option('--json', 'print one line of JSON')
+    .action((options: SplitOptions) => keysSplit(options))
+  add('join', 'write the master key to its file again, from shares on stdin', keysJoin)
   add('status', 'which keys there are, and how many rows are sealed under each', keysStatus)
   add('rotate', 'make a new key, and seal everything anew under it', keysRotate)
   add('rekey', 'put another master key in the place of the one in its file', keysRekey)

@@ -3,6 +3,7 @@
  * @module
  */
 import { Option, type Command } from 'commander'
+import { assertOneSource } from '../../serve/key-source.ts'
 
 export const dataOption = (): Option =>
   new Option('--data <dir>', 'the data folder').env('COFFER_DATA').default('coffer-data')
@@ -17,6 +18,27 @@ export const keyFileOption = (): Option =>
     '--key-file <file>',
     'write the new key there instead of printing it; no such file yet',
   )
+
+/** Beside that of a file. No option holds a key: arguments are for every user to read. */
+const otherSources = (): readonly Option[] => [
+  new Option(
+    '--master-key-credential <name>',
+    'the credential of the systemd unit that the master key is',
+  ).env('COFFER_MASTER_KEY_CREDENTIAL'),
+  new Option('--passphrase', 'ask at the terminal for the passphrase that gives the master key'),
+  new Option('--passphrase-fd <number>', 'read that passphrase from an open file, 0 for stdin'),
+]
+
+/** Gives every command that takes the master key from a file the other ways to have it. */
+export function addKeySources(program: Command): void {
+  for (const command of program.commands) {
+    addKeySources(command)
+    const has = (name: string) => command.options.some(({ long }) => long === name)
+    if (!has('--master-key-file') || has('--master-key-credential')) continue
+    addOptions(command, otherSources())
+    command.hook('preAction', () => assertOneSource(command.opts()))
+  }
+}
 
 export function addOptions(command: Command, options: readonly Option[]): Command {
   for (const option of options) command.addOption(option)

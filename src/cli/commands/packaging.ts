@@ -15,6 +15,10 @@ export function addPackagingCommands(program: Command): void {
     .option('--binary <file>', 'where the binary is', '/usr/local/bin/coffer')
     .option('--data <dir>', 'the data folder', '/var/lib/coffer')
     .option('--master-key-file <file>', 'where the master key is', '/etc/coffer/master.key')
+    .option(
+      '--master-key-credential <name>',
+      'an encrypted credential that systemd-creds made of the master key, in its place',
+    )
     .option('--port <port>', 'the port to listen on, on loopback', '3333')
     .action((options: UnitOptions) => printUnit(options))
   program

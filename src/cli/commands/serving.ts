@@ -9,6 +9,7 @@ import { init, type InitOptions } from '../init.ts'
 import { assertKnownVariables, servingOptions, tryingOptions } from '../options.ts'
 import { scheduledBackup } from '../scheduled-backup.ts'
 import { serve, type ServeOptions } from '../serve.ts'
+import { seal, unseal, type UnsealOptions } from '../unseal.ts'
 import { status, type StatusOptions } from '../status.ts'
 import { work } from '../../serve/worker.ts'
 import { addOptions, dataOption, keyFileOption, masterKeyOption } from './options.ts'
@@ -29,8 +30,23 @@ export function addServingCommands(program: Command): void {
     .addOption(masterKeyOption())
     .option('--init', 'make the data folder first where there is none')
     .addOption(keyFileOption())
+    .option('--sealed', 'start without the master key, which coffer unseal brings')
     .action((options: ServeOptions) => serve(options))
   addOptions(serving, servingOptions())
+  program
+    .command('unseal')
+    .description('give a sealed vault its master key: by shares on stdin, or from one place')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .option('--reset', 'forget the shares that came so far')
+    .option('--json', 'print one line of JSON')
+    .action((options: UnsealOptions) => unseal(options))
+  program
+    .command('seal')
+    .description('make a running vault forget its keys, until it is unsealed')
+    .addOption(dataOption())
+    .option('--json', 'print one line of JSON')
+    .action((options: UnsealOptions) => seal(options))
   program
     .command('worker <index>', { hidden: true })
     .description('serve with others, as coffer serve --workers orders on stdin')

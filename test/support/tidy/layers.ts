@@ -130,7 +130,7 @@ const routeFiles = /^src\/[a-z]+\/(?:.+-)?routes\.ts$/
 
 const homes: readonly Home[] = [
   { packages: /^lmdb$/, paths: ['src/store/lmdb'] },
-  { packages: /^(?:sodium-native|@noble\/.*)$/, paths: ['src/crypto'] },
+  { packages: /^(?:sodium-native|@noble\/.*|shamir-secret-sharing)$/, paths: ['src/crypto'] },
   // Routes are plugins of the framework; the rest of a feature knows none.
   {
     packages: /^elysia$/,

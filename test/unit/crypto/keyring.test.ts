@@ -165,3 +165,25 @@ describe('digests', () => {
     expect(fingerprint(otherTenant, 'card', '4242424242424242')).not.toBe(text)
   })
 })
+
+describe('keys that are wiped', () => {
+  test('are zeros, and are given to nobody', () => {
+    const keyring = keyringOf(3)
+    const keys = makeKeys(keyring)
+    const scope = keys.tenant('a tenant')
+    const recordKey = scope.recordKey(1)
+    const { indexKey, fingerprintKey, cursorKey } = scope
+    const all = [recordKey, indexKey, fingerprintKey, cursorKey]
+    const own = [
+      keyring.indexKey,
+      keyring.fingerprintKey,
+      ...keyring.dataKeys.map(({ key }) => key),
+    ]
+    for (const key of [...all, ...own]) expect(Buffer.from(key)).not.toEqual(Buffer.alloc(32))
+    keys.wipe()
+    for (const key of [...all, ...own]) expect(Buffer.from(key)).toEqual(Buffer.alloc(32))
+    expect(() => scope.recordKey(1)).toThrow('sealed')
+    expect(() => keys.tenant('a tenant')).toThrow('sealed')
+    expect(() => keys.installation).toThrow('sealed')
+  })
+})

@@ -99,3 +99,22 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
 test('the portable one never says that memory is locked', () => {
   expect(portable.isLocked()).toBe(false)
 })
+
+test('a passphrase gives the same key by both, another for each salt, cost and passphrase', () => {
+  const cost = { passes: 2, memoryBytes: 65_536 }
+  const salt = new Uint8Array(16).fill(7)
+  const hex = (key: Uint8Array) => Buffer.from(key).toString('hex')
+  const keys = [
+    [Buffer.from('abc'), salt, cost],
+    [Buffer.from('abd'), salt, cost],
+    [Buffer.from('abc'), new Uint8Array(16), cost],
+    [Buffer.from('abc'), salt, { ...cost, passes: 3 }],
+    [Buffer.from('abc'), salt, { ...cost, memoryBytes: 131_072 }],
+  ].map(([passphrase, salted, how]) => {
+    const words = [passphrase, salted, how] as Parameters<Primitives['stretch']>
+    expect(hex(primitives.stretch(...words))).toBe(hex(portable.stretch(...words)))
+    return hex(primitives.stretch(...words))
+  })
+  expect(new Set(keys).size).toBe(5)
+  expect(keys[0]).toBe('45b101f4c21cb2f7e4e71cbe2892cd3f67f47b60de58f3eaa86a358c97380ad1')
+})

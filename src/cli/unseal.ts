@@ -1,0 +1,86 @@
+/**
+ * `coffer unseal | seal`: a running vault is given its keys, and forgets them.
+ * @module
+ */
+import type { Facts } from '../administration/operation.ts'
+import { shareTextBytesMax } from '../operation-limits.ts'
+import { callControl } from '../serve/control.ts'
+import { checkFolder, controlOf, type FolderOptions } from '../serve/data-folder.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { isSourceGiven } from '../serve/key-source.ts'
+import { encodeMasterKey } from '../serve/master-key.ts'
+import { sayNow } from '../serve/system.ts'
+import { eachShare } from './shares.ts'
+
+export interface UnsealOptions extends FolderOptions {
+  /** Forgets the shares that came so far. */
+  readonly reset?: boolean
+  readonly json?: boolean
+}
+
+async function call(
+  { data }: FolderOptions,
+  name: string,
+  input: Facts | Uint8Array,
+): Promise<Facts> {
+  const facts = await callControl(controlOf(data), name, input)
+  if (facts !== undefined) return facts
+  throw new CommandFailure(`no server runs on ${data}: start coffer serve --sealed`)
+}
+
+/**
+ * Sends a secret, and then what is longer and none: a server keeps what it received last where it
+ * receives the next, and nobody may ask it anything for long.
+ */
+async function callWithSecret(options: FolderOptions, secret: Uint8Array): Promise<Facts> {
+  try {
+    return await call(options, 'unseal', secret)
+  } finally {
+    await call(options, 'seal-status', { covers: '-'.repeat(2 * shareTextBytesMax) })
+  }
+}
+
+function tell({ json }: UnsealOptions, facts: Facts): void {
+  if (json === true) return sayNow(JSON.stringify(facts))
+  const { sealed, shares, threshold } = facts
+  if (sealed !== true) return sayNow('The vault is unsealed.')
+  if (threshold === null) return sayNow('The vault is sealed.')
+  sayNow(`The vault is sealed: ${String(shares)} of ${String(threshold)} shares came.`)
+}
+
+async function sendKey(options: UnsealOptions): Promise<Facts> {
+  const masterKey = checkFolder(options)
+  const digits = encodeMasterKey(masterKey)
+  try {
+    return await callWithSecret(options, digits)
+  } finally {
+    masterKey.fill(0)
+    digits.fill(0)
+  }
+}
+
+async function sendShares(options: UnsealOptions): Promise<Facts> {
+  let facts = await call(options, 'seal-status', {})
+  if (facts['sealed'] !== true) throw new CommandFailure('the vault is not sealed')
+  const count = await eachShare(async text => {
+    facts = await callWithSecret(options, text)
+    const isDone = facts['sealed'] !== true
+    if (!isDone && options.json !== true) tell(options, facts)
+    return isDone
+  })
+  if (count === 0) throw new CommandFailure('expected a share, and there was none')
+  return facts
+}
+
+/** @throws CommandFailure for a share or a key that is not taken */
+export async function unseal(options: UnsealOptions): Promise<void> {
+  if (options.reset === true) return tell(options, await call(options, 'unseal-reset', {}))
+  if (isSourceGiven(options)) return tell(options, await sendKey(options))
+  const facts = await sendShares(options)
+  if (options.json === true || facts['sealed'] !== true) tell(options, facts)
+}
+
+/** @throws CommandFailure where it is sealed already, or cannot be */
+export async function seal(options: UnsealOptions): Promise<void> {
+  tell(options, await call(options, 'seal', {}))
+}

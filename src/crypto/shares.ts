@@ -1,0 +1,166 @@
+/**
+ * The master key in shares, of which any so many give it again and fewer give nothing (Shamir).
+ *
+ * Too few shares, and shares of different keys, give a wrong key in silence: so each share says
+ * how many are needed, to which split it belongs, and a digest of the key that comes out.
+ * @module
+ */
+import { createHash } from 'node:crypto'
+import { combine, split } from 'shamir-secret-sharing'
+import { byteAt, equalBytes, hexOf, ownBytes, readHex, utf8, writeHex } from '../bytes.ts'
+import { ApiError } from '../errors.ts'
+import { sharesMax, shareThresholdMin } from '../operation-limits.ts'
+import { deriveKey } from './keyring.ts'
+import { keyBytes, primitives } from './primitives.ts'
+
+const prefix = utf8('coffer-share-1-')
+const anyVersion = /^coffer-share-\d+-/
+const setBytes = 4
+const checkBytes = 8
+/** A value for each byte of the key, and the place where the values are taken. */
+const partBytes = keyBytes + 1
+const sumBytes = 4
+
+/*
+ * As text: `coffer-share-1-` · threshold, two digits · `-` · number, two digits · `-` · set · `-` ·
+ * check · `-` · part · `-` · the first four bytes of the SHA-256 of all before. Bytes are in
+ * lower-case hex.
+ */
+const thresholdAt = prefix.length
+const numberAt = thresholdAt + 3
+const setAt = numberAt + 3
+const checkAt = setAt + 2 * setBytes + 1
+const partAt = checkAt + 2 * checkBytes + 1
+const sumAt = partAt + 2 * partBytes + 1
+const shareChars = sumAt + 2 * sumBytes
+
+export interface Share {
+  /** How many of its set give the key. */
+  readonly threshold: number
+  /** From 1 on, for people. */
+  readonly number: number
+  /** What all shares of one split have in common. */
+  readonly set: Uint8Array
+  readonly check: Uint8Array
+  /** Locked where possible; wiped by whoever has used it. */
+  readonly part: Uint8Array
+}
+
+/** The package takes no bytes of a class of their own. */
+const plainBytes = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength)
+
+const checkOf = (masterKey: Uint8Array, set: Uint8Array): Uint8Array =>
+  deriveKey(masterKey, 'share-check', hexOf(set)).subarray(0, checkBytes)
+
+const sumOf = (text: Uint8Array): Uint8Array =>
+  createHash('sha256').update(text.subarray(0, sumAt)).digest().subarray(0, sumBytes)
+
+const twoDigits = (value: number): Uint8Array => utf8(String(value).padStart(2, '0'))
+
+function printShare({ threshold, number, set, check, part }: Share): Uint8Array {
+  const text = ownBytes(shareChars).fill('-')
+  text.set(prefix)
+  text.set(twoDigits(threshold), thresholdAt)
+  text.set(twoDigits(number), numberAt)
+  writeHex(text, setAt, set)
+  writeHex(text, checkAt, check)
+  writeHex(text, partAt, part)
+  writeHex(text, sumAt, sumOf(text))
+  return text
+}
+
+/**
+ * @returns the shares as text, wiped by whoever has used them
+ * @throws ApiError `invalid_request`
+ */
+export async function splitKey(
+  masterKey: Uint8Array,
+  count: number,
+  threshold: number,
+  randomBytes: (count: number) => Uint8Array,
+): Promise<readonly Uint8Array[]> {
+  const isPossible =
+    [count, threshold].every(Number.isInteger) &&
+    threshold >= shareThresholdMin &&
+    threshold <= count &&
+    count <= sharesMax
+  if (!isPossible) {
+    const bounds = `expected ${shareThresholdMin} to ${sharesMax} shares`
+    throw new ApiError('invalid_request', `${bounds}, and a threshold from 2 to their number`)
+  }
+  const set = Uint8Array.from(randomBytes(setBytes))
+  const check = checkOf(masterKey, set)
+  const parts = await split(plainBytes(masterKey), count, threshold)
+  return parts.map((part, index) => {
+    const text = printShare({ threshold, number: index + 1, set, check, part })
+    part.fill(0)
+    return text
+  })
+}
+
+const wrongShare = (message: string): ApiError => new ApiError('invalid_request', message)
+
+/** Without spaces and ends of lines, in lower case. */
+function plainOf(text: Uint8Array): Uint8Array {
+  const plain = ownBytes(text.length)
+  let length = 0
+  for (const code of text) {
+    if (code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d) continue
+    plain[length] = code >= 0x41 && code <= 0x5a ? code | 0x20 : code
+    length += 1
+  }
+  return plain.subarray(0, length)
+}
+
+/** @returns `undefined` where it is not hex */
+function bytesAt(plain: Uint8Array, at: number, count: number): Buffer | undefined {
+  const bytes = ownBytes(count)
+  return readHex(plain.subarray(at, at + 2 * count), bytes) ? bytes : undefined
+}
+
+const digitsAt = (plain: Uint8Array, at: number): number =>
+  (byteAt(plain, at) - 0x30) * 10 + byteAt(plain, at + 1) - 0x30
+
+function parsePlain(plain: Uint8Array): Share {
+  const begins = Buffer.from(plain.subarray(0, prefix.length)).toString('latin1')
+  if (!anyVersion.test(begins)) throw wrongShare('this is not a share of coffer keys split')
+  if (!equalBytes(plain.subarray(0, prefix.length), prefix)) {
+    throw wrongShare('the share was made by a newer coffer: use that version')
+  }
+  const [set, check] = [bytesAt(plain, setAt, setBytes), bytesAt(plain, checkAt, checkBytes)]
+  const [part, sum] = [bytesAt(plain, partAt, partBytes), bytesAt(plain, sumAt, sumBytes)]
+  const isWhole = plain.length === shareChars && sum !== undefined && equalBytes(sum, sumOf(plain))
+  if (!isWhole || set === undefined || check === undefined || part === undefined) {
+    part?.fill(0)
+    throw wrongShare('the share is mistyped or cut short: its checksum does not fit')
+  }
+  const [threshold, number] = [digitsAt(plain, thresholdAt), digitsAt(plain, numberAt)]
+  return { threshold, number, set, check, part: primitives.keep(part) }
+}
+
+/**
+ * @param text as it was typed: spaces do not count, nor does case
+ * @throws ApiError `invalid_request` that repeats nothing of it
+ */
+export function parseShare(text: Uint8Array): Share {
+  const plain = plainOf(text)
+  try {
+    return parsePlain(plain)
+  } finally {
+    plain.fill(0)
+  }
+}
+
+/**
+ * @param shares as many of one set as are needed, no two of them equal
+ * @returns the key; `undefined` where it is not the one that was split
+ */
+export async function joinShares(shares: readonly Share[]): Promise<Uint8Array | undefined> {
+  const masterKey = await combine(shares.map(({ part }) => plainBytes(part)))
+  const isRight = shares.every(({ set, check }) => equalBytes(checkOf(masterKey, set), check))
+  const kept = primitives.keep(masterKey)
+  if (isRight) return kept
+  kept.fill(0)
+  return undefined
+}

@@ -1,0 +1,46 @@
+/**
+ * A data folder whose master key is brought later, and again after it was let go.
+ * @module
+ */
+import { rmSync } from 'node:fs'
+import {
+  checkDatabase,
+  checkStamp,
+  explained,
+  formatVersion,
+  openedOf,
+  openStoreOf,
+  pathsOf,
+  type OpenedFolder,
+  type StoreUse,
+} from './data-folder.ts'
+import { lockInstance } from './instance-lock.ts'
+import { elapsedMs, sleep } from './system.ts'
+
+/** As `lockDataFolder`, without the key. @throws CommandFailure */
+export function lockSealed(data: string): void {
+  checkStamp(data, [formatVersion])
+  checkDatabase(data)
+  const { lock, compacting } = pathsOf(data)
+  try {
+    lockInstance(lock, { elapsedMs, sleep })
+    rmSync(compacting, { recursive: true, force: true })
+  } catch (error) {
+    throw explained(data, error)
+  }
+}
+
+/**
+ * Opens a data folder that this process has locked.
+ * @param masterKey wiped
+ * @throws CommandFailure with nothing written and the store closed
+ */
+export async function openLocked(
+  data: string,
+  masterKey: Uint8Array,
+  use: StoreUse,
+): Promise<OpenedFolder> {
+  const { store, clock, control, compacting } = pathsOf(data)
+  const folder = { data, masterKey, store, clock, control, compacting }
+  return openedOf(folder, await openStoreOf(folder, use))
+}

@@ -1,0 +1,82 @@
+/**
+ * How a sealed process is given its master key: in shares, by whoever holds one each; or as a
+ * whole, by its owner.
+ * @module
+ */
+import type { Facts } from '../administration/operation.ts'
+import type { Log } from '../deps.ts'
+import { ApiError } from '../errors.ts'
+import { wrongSharesMax } from '../operation-limits.ts'
+import { decodeMasterKey } from './master-key.ts'
+import type { Sealing } from './sealing.ts'
+import { collectShares } from './unsealing.ts'
+
+export interface Unsealer {
+  /** From the control socket. @param text of a share, or the digits of a key; wiped by it */
+  readonly take: (text: Uint8Array) => Promise<Facts>
+  /**
+   * From a listener that others reach: a share alone, and few wrong ones.
+   * @param text wiped by it
+   */
+  readonly takeShare: (text: Uint8Array) => Promise<Facts>
+  /** Forgets the shares that came, and how many were wrong. */
+  readonly reset: () => Facts
+  readonly status: () => Facts
+}
+
+const tooMany = () =>
+  new ApiError('too_many_requests', 'too many wrong shares came: use coffer unseal on the machine')
+
+export function makeUnsealer<T>(sealing: Sealing<T>, log: Log): Unsealer {
+  const collection = collectShares()
+  let wrong = 0
+
+  const status = (): Facts => ({
+    sealed: sealing.current() === undefined,
+    ...collection.progress(),
+  })
+
+  async function open(masterKey: Uint8Array): Promise<void> {
+    await sealing.unseal(masterKey)
+    collection.reset()
+    wrong = 0
+    log('unsealed')
+  }
+
+  async function takeShare(text: Uint8Array): Promise<Facts> {
+    // Else shares would lie about in the memory of a vault that is open.
+    if (sealing.current() !== undefined) throw new ApiError('conflict', 'the vault is not sealed')
+    try {
+      const masterKey = await collection.add(text)
+      if (masterKey !== undefined) await open(masterKey)
+      return status()
+    } catch (error) {
+      wrong += 1
+      log('unseal_refused', { wrong })
+      throw error
+    } finally {
+      text.fill(0)
+    }
+  }
+
+  return {
+    takeShare: async text => {
+      if (wrong < wrongSharesMax) return takeShare(text)
+      text.fill(0)
+      throw tooMany()
+    },
+    async take(text) {
+      const masterKey = decodeMasterKey(text)
+      if (masterKey === undefined) return takeShare(text)
+      text.fill(0)
+      await open(masterKey)
+      return status()
+    },
+    reset() {
+      collection.reset()
+      wrong = 0
+      return status()
+    },
+    status,
+  }
+}
