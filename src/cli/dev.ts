@@ -17,7 +17,8 @@ import { openLmdbStore } from '../store/lmdb/open.ts'
 import { makeTurns } from '../waiting.ts'
 import { createVault, openVaultKeys } from '../vault.ts'
 import { noMark, makeClock, type Clock } from '../serve/clock.ts'
-import { makeThrowAway, parentEnd, sweepThrownAway } from './throw-away.ts'
+import { endingSignals } from '../serve/vault-process.ts'
+import { makeThrowAway, outlivesParent, parentEnd, sweepThrownAway } from './throw-away.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { startLogging, type Logging } from '../serve/logging.ts'
 import { startServer, untilSignalled } from '../serve/server.ts'
@@ -119,6 +120,12 @@ Store a card with the public key, then read it with the private one:
 The interface is documented at ${baseUrl}/swagger`)
 }
 
+/** Asked first: whoever listens for a signal ignores it no more. */
+const untilToEnd = (): Promise<void> =>
+  outlivesParent()
+    ? untilSignalled(endingSignals)
+    : Promise.race([untilSignalled([...endingSignals, 'SIGHUP']), parentEnd()])
+
 /** Listens on loopback alone: its keys are printed. */
 export async function dev({ json, ...options }: DevOptions): Promise<void> {
   const { address, logs, settings } = loadConfig(options)
@@ -135,7 +142,7 @@ export async function dev({ json, ...options }: DevOptions): Promise<void> {
       log: logging.log,
     })
     const { deps, demo } = await makeDemoVault(folder, settings, clock, logging)
-    const stopped = Promise.race([untilSignalled(['SIGTERM', 'SIGINT', 'SIGHUP']), parentEnd()])
+    const stopped = untilToEnd()
     const server = await startServer(deps, { host: '127.0.0.1', port })
     const baseUrl = server.address + settings.basePath
     if (json === true) printJson(baseUrl, demo)

@@ -44,7 +44,7 @@ export function sweepThrownAway(): void {
 const hangUp = 1n
 
 /** Whether whoever started this wants it to outlive that, as `nohup` does. Source: proc(5). */
-function outlivesParent(): boolean {
+export function outlivesParent(): boolean {
   try {
     const status = readFileSync('/proc/self/status', 'latin1')
     const ignored = BigInt(`0x${/^SigIgn:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`)
@@ -57,13 +57,13 @@ function outlivesParent(): boolean {
 const init = 1
 
 /**
- * Resolves when the program that started this process has ended; never where there is none, or
- * under `nohup`. The kernel's own signal would come as soon as the thread of that program ends that
+ * Resolves when the program that started this process has ended; never where there is none. The
+ * kernel's own signal would come as soon as the thread of that program ends that
  * has started this (prctl(2), PR_SET_PDEATHSIG), so it is looked at now and then.
  */
 export function parentEnd(): Promise<void> {
   const parent = process.ppid
-  if (parent <= init || outlivesParent()) return new Promise(() => {})
+  if (parent <= init) return new Promise(() => {})
   return new Promise(resolve => {
     const timer = setInterval(() => {
       if (process.ppid === parent) return

@@ -8,7 +8,7 @@ import { cpSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sweepIntervalMs } from '../../src/limits.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
+import { runCoffer, startCoffer, type Running, withoutWarnings } from '../support/coffer-process.ts'
 import { fakeTime, fakeTimeLibrary, fakeTimeMissing, type FakeTime } from '../support/fake-time.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { requestOf } from '../support/vault.ts'
@@ -60,7 +60,7 @@ async function waitUntilSwept(data: string): Promise<void> {
 }
 
 const eventsOf = async (server: Running): Promise<unknown[]> =>
-  (await server.stderr)
+  withoutWarnings(await server.stderr)
     .split('\n')
     .filter(line => line !== '')
     .map(line => (JSON.parse(line) as { event: unknown }).event)

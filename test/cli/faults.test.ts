@@ -6,7 +6,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { runCoffer, startCoffer } from '../support/coffer-process.ts'
+import { runCoffer, startCoffer, withoutWarnings } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { canary } from '../support/refusal.ts'
 
@@ -48,7 +48,7 @@ describe('a serving process', () => {
     const args = ['serve', '--data', copyOfMade(name), '--port', '0']
     const server = await startCoffer(args, { env: faultOf(name) })
     expect(await server.end('SIGUSR2')).toBe(1)
-    const stderr = await server.stderr
+    const stderr = withoutWarnings(await server.stderr)
     expect(stderr).toMatch(/^coffer: stopped by [^\n]+\n$/)
     expect(stderr).toStartWith(`coffer: stopped by ${shown}`)
     expect(stderr).not.toContain(canary)

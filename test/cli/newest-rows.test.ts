@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { runCoffer, startCoffer } from '../support/coffer-process.ts'
+import { runCoffer, startCoffer, withoutWarnings } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { tamper } from '../store/tamper.ts'
 
@@ -22,7 +22,9 @@ async function serving<T>(
   const server = await startCoffer(words)
   const used = await use(/http:\/\/127\.0\.0\.1:\d+/.exec(server.ready)?.[0] ?? '')
   expect(await server.end('SIGTERM')).toBe(0)
-  const lines = (await server.stderr).split('\n').filter(line => line !== '')
+  const lines = withoutWarnings(await server.stderr)
+    .split('\n')
+    .filter(line => line !== '')
   return { used, events: lines.map(line => (JSON.parse(line) as { event: unknown }).event) }
 }
 

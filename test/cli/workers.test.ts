@@ -8,7 +8,7 @@ import { cpSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { sweepIntervalMs, workerStartsMax } from '../../src/limits.ts'
 import { countRows } from '../crash/kill/rows.ts'
-import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
+import { runCoffer, startCoffer, type Running, withoutWarnings } from '../support/coffer-process.ts'
 import { openConnection, type Answer, type Connection } from '../support/connection.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { startSleeper } from '../support/lock-sleepers.ts'
@@ -100,7 +100,7 @@ async function endInstance({ server }: Instance): Promise<string> {
   expect(await server.end('SIGTERM')).toBe(0)
   expect(pids.filter(isRunning)).toEqual([])
   expect(await server.stdout).toBe('')
-  return server.stderr
+  return withoutWarnings(await server.stderr)
 }
 
 const statusesOf = async (answers: readonly Promise<Answer>[]): Promise<number[]> =>

@@ -5,7 +5,12 @@
  */
 import { join } from 'node:path'
 import { openLmdbStore, type LmdbStore } from '../../../src/store/lmdb/open.ts'
-import { runCoffer, startCoffer, type Running } from '../../support/coffer-process.ts'
+import {
+  runCoffer,
+  startCoffer,
+  type Running,
+  withoutWarnings,
+} from '../../support/coffer-process.ts'
 import { fakeTime, type FakeTime } from '../../support/fake-time.ts'
 import { judge, moveWall, noteAnswer, noteRestart, rightBelief, type Belief } from './belief.ts'
 import { zone } from './walls.ts'
@@ -79,7 +84,9 @@ export function showWall({ belief, wall }: ClockVault, aheadMs: number): void {
 }
 
 async function noteEvents({ server, events, failures }: ClockVault): Promise<void> {
-  for (const line of (await server.stderr).split('\n').filter(text => text !== '')) {
+  for (const line of withoutWarnings(await server.stderr)
+    .split('\n')
+    .filter(text => text !== '')) {
     const { event } = JSON.parse(line) as { event: string }
     events.set(event, (events.get(event) ?? 0) + 1)
     if (event !== 'clock_jumped' && event !== 'clock_behind') failures.push(`logged ${event}`)

@@ -8,7 +8,7 @@
 import { join } from 'node:path'
 import { canary } from '../../support/refusal.ts'
 import { openConnection, type Connection } from '../../support/connection.ts'
-import { startCoffer, type Running } from '../../support/coffer-process.ts'
+import { startCoffer, type Running, withoutWarnings } from '../../support/coffer-process.ts'
 import type { Keys } from '../clients/client.ts'
 import { makeVault, openHome, type Home } from '../clients/server.ts'
 import type { PartOptions, Size } from '../part.ts'
@@ -63,7 +63,7 @@ export async function stopServer(ground: Ground): Promise<void> {
   ground.running = undefined
   if (running === undefined) return
   const exitCode = await running.server.end('SIGTERM')
-  const said = (await running.server.stdout) + (await running.server.stderr)
+  const said = (await running.server.stdout) + withoutWarnings(await running.server.stderr)
   if (exitCode !== 0) failures.push(`the server ended with ${exitCode}`)
   if (said.includes(canary)) failures.push('the canary is in the log')
   if (said !== '') failures.push(`the server said: ${said.slice(0, 300)}`)
