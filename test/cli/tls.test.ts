@@ -13,7 +13,7 @@ import {
   signedBy,
   type CertificateFiles,
 } from '../support/certificates.ts'
-import { runCoffer, startCoffer } from '../support/coffer-process.ts'
+import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { openConnection } from '../support/connection.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { shakeHands, startTlsServer, type TlsServer } from '../support/tls-server.ts'
@@ -29,6 +29,19 @@ beforeAll(async () => {
   await runCoffer(['init', '--data', data])
   own = selfSigned(root, 'own')
 })
+
+interface Told {
+  readonly event: string
+  readonly cause?: string
+}
+
+/** What a server that has ended told of TLS. */
+const tlsEventsOf = async ({ stderr }: Running): Promise<readonly Told[]> =>
+  (await stderr)
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line) as Told)
+    .filter(({ event }) => event.startsWith('tls_'))
 
 const tlsArgs = ({ cert, key }: CertificateFiles) => ['--tls-cert', cert, '--tls-key', key]
 
@@ -131,17 +144,17 @@ describe('files that cannot be served with', () => {
     const args = tlsArgs(files)
     const server = await startCoffer(['serve', '--data', data, '--port', '0', ...args])
     expect(await server.end('SIGTERM')).toBe(0)
-    expect(JSON.parse(await server.stderr)).toMatchObject({ event })
+    expect((await tlsEventsOf(server)).map(told => told.event)).toEqual([event])
     const { stdout, exitCode } = await runCoffer(['doctor', '--data', data, ...args])
     expect(exitCode).toBe(0)
-    expect(stdout).toContain(`warning: the TLS certificate ${says}`)
+    expect(stdout).toContain(`warning: --tls-cert: the TLS certificate ${says}`)
   })
 
   test('a certificate that ends within days is told of, and one of years is not', async () => {
     const doctor = (files: CertificateFiles) =>
       runCoffer(['doctor', '--data', data, ...tlsArgs(files)])
     const soon = await doctor(selfSigned(root, 'soon', '-days', '3'))
-    expect(soon.stdout).toContain('warning: the TLS certificate expires within 14 days')
+    expect(soon.stdout).toContain('warning: --tls-cert: the TLS certificate expires within 14 days')
     const late = await doctor(selfSigned(root, 'late', '-days', '300'))
     expect(late.stdout).not.toContain('the TLS certificate')
   })
@@ -198,10 +211,9 @@ describe('SIGHUP', () => {
     tls: { rejectUnauthorized: false },
   })
 
-  async function endOf({ server }: TlsServer): Promise<{ event: string; cause?: string }[]> {
+  async function endOf({ server }: TlsServer): Promise<readonly Told[]> {
     expect(await server.end('SIGTERM')).toBe(0)
-    const lines = (await server.stderr).split('\n').filter(line => line !== '')
-    return lines.map(line => JSON.parse(line) as { event: string; cause?: string })
+    return tlsEventsOf(server)
   }
 
   test.each([['1'], ['2']])(
