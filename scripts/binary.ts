@@ -23,8 +23,8 @@ export interface Making {
 }
 
 /**
- * Its bytes depend on its sources, on the name of `outfile` without its folder, and on nothing else:
- * neither on the time nor on where the checkout is.
+ * Its bytes depend on its sources and on the name of `outfile` without its folder: neither on the
+ * time nor on where the checkout is.
  * @returns paths of the files that it was made of, from the root of the checkout
  * @throws Error that says what is missing or wrong
  */

@@ -1,6 +1,6 @@
 /**
- * `bun run release [TARGET ...]`: a binary for each kind of machine in `dist/release`, with the list
- * of what is inside (CycloneDX) and `SHA256SUMS` of all of them. Without names: for every kind.
+ * `bun run release [TARGET ...]`: a binary for each kind of machine in `dist/release`, with what is
+ * inside as CycloneDX, and `SHA256SUMS` of all of them. Without names: for every kind.
  *
  * Whoever runs it on the same sources, wherever they lie, gets the same bytes.
  * @module

@@ -1,5 +1,6 @@
 /**
- * Every bound of the service but those of the store (`store/limits.ts`), with its unit in its name.
+ * Every bound of the service but those of the store (`store/limits.ts`) and of backups and progress
+ * (`operating-limits.ts`), with its unit in its name.
  * Nothing else may hold a magic number.
  *
  * Source: contract section 16 unless a line says otherwise.
@@ -311,36 +312,8 @@ export const credentialCacheEntriesMax = 10_000
 export const writeAttemptsMax = 200
 
 // Files
-/** decision: of a backup; each is sealed and opened as a whole. */
-export const backupChunkBytes = 1024 * 1024
-export const backupManifestBytesMax = 4 * 1024
 /** As many as Linux follows on one way (path_resolution(7)). */
 export const symbolicLinksMax = 40
-
-// Progress
-/** decision: work on less is done within a second or two. */
-export const progressFileBytesMin = 64 * 1024 * 1024
-/** decision: between two looks of a bar, and between two lines. */
-export const progressDrawMs = 100
-export const progressLineMs = 1_000
-export const progressBarChars = 40
-
-// Backups of a server
-export const backupEveryMsMin = 60 * 1_000
-/** decision: a timer of the runtime knows no more than 24 days. */
-export const backupEveryMsMax = 14 * 24 * 60 * 60 * 1_000
-export const backupEveryDefault = '6h'
-export const backupKeepDefault = 14
-export const backupKeepMax = 1_000
-/** decision: after one that failed, doubled each time up to the interval. */
-export const backupRetryMsMin = 5_000
-/** decision: one that takes longer than this, and than the interval, hangs. */
-export const backupTurnMsMin = 60 * 60 * 1_000
-/** decision: intervals that one may come late by until the vault is not ready. */
-export const backupLateIntervalsMax = 2
-/** decision: of a bucket; each is held, and sent once more where it was lost. */
-export const uploadPartBytes = 8 * 1024 * 1024
-export const uploadTriesMax = 3
 
 // Sealing
 /** decision: what is longer gets memory of its own for each call. */
@@ -356,6 +329,12 @@ export const latencyBucketsSeconds = [
   0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
   10, 30,
 ]
+
+// Throw-away vaults
+/** decision: how often one looks whether the program that started it is still there. */
+export const parentCheckMs = 1_000
+/** decision: a folder of another one is younger while that one has not locked it yet. */
+export const throwAwayAgeMsMin = 60_000
 
 // Log
 /** decision: one in so many answers at least. */

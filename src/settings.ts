@@ -10,11 +10,6 @@
 import { isIP } from 'node:net'
 import { FormatRegistry, Type, type SchemaOptions, type Static } from '@sinclair/typebox'
 import {
-  backupEveryDefault,
-  backupEveryMsMax,
-  backupEveryMsMin,
-  backupKeepDefault,
-  backupKeepMax,
   bodiesBytesMax,
   bodiesBytesSettingMax,
   bodyBytesMax,
@@ -36,6 +31,13 @@ import {
   foldRowsSettingMax,
   foldRowsSettingMin,
 } from './limits.ts'
+import {
+  backupEveryDefault,
+  backupEveryMsMax,
+  backupEveryMsMin,
+  backupKeepDefault,
+  backupKeepMax,
+} from './operating-limits.ts'
 
 /** Beside what JSON Schema knows: what is told to whoever gives something else. */
 interface Told extends SchemaOptions {
@@ -130,9 +132,9 @@ function isNetwork(value: string): boolean {
 }
 
 const formats = {
+  'address or network': isNetwork,
   'backup place': isBackupPlace,
   'backup interval': isBackupInterval,
-  'address or network': isNetwork,
   'header name': (value: string) => headerName.test(value),
   'header prefix': (value: string) => headerPrefix.test(value),
   'origin or *': isOrigin,

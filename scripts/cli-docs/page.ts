@@ -31,8 +31,8 @@ export async function readCommands(ask: AskHelp, words: readonly string[] = []):
 
 const opening = `# Command line
 
-Made from the help of the program by \`bun scripts/cli-docs.ts\`; \`test/docs/cli.test.ts\` fails where it is
-not what the program says. What to do with it is in \`docs/operations.md\`.
+Made from the help of the program by \`bun scripts/cli-docs.ts\`; \`test/docs/cli.test.ts\`
+fails where it is not what the program says. What to do with it is in \`docs/operations.md\`.
 
 ## Exit codes
 
@@ -42,14 +42,14 @@ not what the program says. What to do with it is in \`docs/operations.md\`.
 | 1 | it failed: what was asked for is not so, or could not be done |
 | 2 | the command line, a variable or the file of settings is wrong; nothing was tried |
 
-A failure is one line on stderr, which begins with \`coffer: \`, names the cause and says what to do about it. No
-line repeats a value that was given, a key, or what is stored. \`verify\` ends with 1 for any damage and \`doctor\`
-for any fault, after they have printed what they found. Whoever is ended by a signal has the code of the
-shell for that (128 and its number); \`serve\` and \`dev\` end with 0 on SIGTERM and SIGINT.
+A failure is one line on stderr, which begins with \`coffer: \`, names the cause and says what
+to do about it. No line repeats a key or what is stored. \`verify\` ends with 1 for any damage
+and \`doctor\` for any fault, after they have printed what they found. \`serve\` and \`dev\` end
+with 0 on SIGTERM and SIGINT.
 
 ## What \`--json\` prints
 
-One object on one line of stdout; failures stay text on stderr. A newer version may add members, and takes none away.
+One object on one line of stdout; failures stay text on stderr. A newer version may add members.
 Below stand types in the place of values, and \`?\` for what may not be there.
 `
 

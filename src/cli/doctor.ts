@@ -11,6 +11,7 @@
  */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { TlsFiles } from '../config.ts'
 import { keyBytes, primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
@@ -20,7 +21,8 @@ import { findKeyMakers } from './key-makers.ts'
 import { findWritableByOthers } from '../serve/file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { isProcessGuarded } from '../serve/process-guard.ts'
-import { sayNow } from '../serve/system.ts'
+import { sayNow, wallMs } from '../serve/system.ts'
+import { readTls, troubleOf } from '../serve/tls-files.ts'
 import { weaknessesOf, weaknessesOfKey, type Weakness } from '../serve/weaknesses.ts'
 import { fault, note, warning, type Finding } from './finding.ts'
 import { tryServing } from './trials.ts'
@@ -77,6 +79,26 @@ function findInProcess(): Finding[] {
   return checks.filter(([, isSo]) => isSo).map(([about, , text]) => warning(about, text))
 }
 
+const troubles: Readonly<Record<string, string>> = {
+  tls_certificate_not_yet_valid: 'is not valid yet',
+  tls_certificate_expired: 'has expired',
+  tls_certificate_ends_soon: 'expires within 14 days',
+}
+
+/** What `serve` would refuse of the files of TLS, and what callers will. */
+function findInTls(files: TlsFiles | undefined): Finding[] {
+  if (files === undefined) return []
+  try {
+    const trouble = troubleOf(readTls(files), wallMs())
+    if (trouble === undefined) return []
+    const text = `the TLS certificate ${troubles[trouble]}: renew it, then send SIGHUP`
+    return [warning('--tls-cert', text)]
+  } catch (error) {
+    if (error instanceof CommandFailure) return [fault('--tls-cert', error.message)]
+    throw error
+  }
+}
+
 /** Who holds such a key can give itself every token: it is to be kept like the master key. */
 async function findInApplications(options: FolderOptions): Promise<Finding> {
   let ids: readonly string[] | undefined
@@ -96,11 +118,12 @@ async function findInApplications(options: FolderOptions): Promise<Finding> {
 /** @throws CommandFailure when there is a fault */
 export async function doctor(options: DoctorOptions): Promise<void> {
   const config = loadConfig(options)
-  const { address, ops, settings } = config
+  const { address, tls, settings } = config
   const findings = [
     ...findInFolder(options),
     ...findInProcess(),
-    ...weaknessesOf(settings, address, ops).map(warn),
+    ...findInTls(tls),
+    ...weaknessesOf(settings, address, config).map(warn),
   ]
   const count = (wanted: Finding['level']) =>
     findings.filter(({ level }) => level === wanted).length

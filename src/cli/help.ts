@@ -2,7 +2,7 @@
  * How help looks: within 80 columns, and one style of what else is told of an option.
  * @module
  */
-import type { HelpConfiguration, Option } from 'commander'
+import type { Command, HelpConfiguration, Option } from 'commander'
 
 /** Beside the longest option there are so many columns left. */
 const describedColumnsMin = 20
@@ -16,10 +16,18 @@ function describeOption({ description, defaultValue, argChoices, envVar }: Optio
   const rest = [
     argChoices === undefined ? undefined : `one of: ${argChoices.join(', ')}`,
     shown === undefined ? undefined : `default: ${shown}`,
-    envVar === undefined ? undefined : `env: ${envVar}`,
+    envVar === undefined ? undefined : 'env',
   ].filter(each => each !== undefined)
   return rest.length === 0 ? text : `${text} (${rest.join('; ')})`
 }
+
+/** Names of variables are too long for the columns, and follow from those of the flags. */
+const ofVariables = `
+Options with "env" are read from a variable too, which a flag stands before:
+--some-name from COFFER_SOME_NAME.`
+
+export const helpEnd = ({ command }: { readonly command: Command }): string =>
+  command.options.some(({ envVar }) => envVar !== undefined) ? ofVariables : ''
 
 export const helpForm: HelpConfiguration = {
   minWidthToWrap: describedColumnsMin,

@@ -50,7 +50,7 @@ function openKeyFile(path: string): number {
 }
 
 /** @throws CommandFailure when it cannot be made, or holds something */
-export function reserveKeyFile(path: string): KeyFile {
+function reserveKeyFile(path: string): KeyFile {
   let file: number
   try {
     file = openKeyFile(path)

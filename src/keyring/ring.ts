@@ -20,9 +20,9 @@ import {
 } from '../crypto/keyring.ts'
 import { primitives } from '../crypto/primitives.ts'
 import { keyNumberOf } from '../crypto/seal.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, attempt } from '../errors.ts'
 import { replacedKeyringsMax, writeAttemptsMax } from '../limits.ts'
-import { changedByOthers, sealRow, unsealRow, type RowSealer } from '../records/rows.ts'
+import { changedByOthers, inTurn, sealRow, unsealRow, type RowSealer } from '../records/rows.ts'
 import type { Change, Row, Store } from '../store/contract.ts'
 
 const keyringScopeName = 'keyring'
@@ -90,8 +90,18 @@ export interface Ring {
     make: (keyring: Keyring) => Keyring,
     sealed?: (masterNumber: number) => RowSealer,
   ) => Promise<void>
+  /** Whether the keyring is sealed under a master key. */
+  readonly isOf: (masterKey: Uint8Array) => boolean
   /** Wipes what opens the keyring; the keys stay. */
   readonly close: () => void
+}
+
+function opensWith(masterKey: Uint8Array, row: Row): boolean {
+  const sealer = keyringSealer(masterKey, masterNumberOf(row))
+  const encoded = attempt(() => unsealRow(sealer, row).value(0))
+  encoded?.fill(0)
+  wipeSealer(sealer)
+  return encoded !== undefined
 }
 
 /** Encrypted, each byte stands where it stood: what holds no key need not be remembered. */
@@ -164,16 +174,19 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
     masterNumber: () => masterNumberOf(row),
     fence: () => ({ require: row.ordinal, ifVersion: row.version }),
     refresh,
-    async change(randomBytes, make, sealed) {
-      for (let count = 0; count < writeAttemptsMax; count += 1) {
-        coming = sealed?.(masterNumberOf(row) + 1)
-        const hasLanded = await put(make(keyring), coming ?? sealer, randomBytes)
-        refresh()
-        if (hasLanded) return
-        if (coming !== undefined) wipeSealer(coming)
-      }
-      throw changedByOthers()
-    },
+    isOf: masterKey => opensWith(masterKey, row),
+    // One after the other: of two, one would forget what the other's commit is sealed under.
+    change: (randomBytes, make, sealed) =>
+      inTurn(keyringUnique, 0, async () => {
+        for (let count = 0; count < writeAttemptsMax; count += 1) {
+          coming = sealed?.(masterNumberOf(row) + 1)
+          const hasLanded = await put(make(keyring), coming ?? sealer, randomBytes)
+          refresh()
+          if (hasLanded) return
+          if (coming !== undefined) wipeSealer(coming)
+        }
+        throw changedByOthers()
+      }),
     close: () => wipeSealer(sealer),
   }
 }

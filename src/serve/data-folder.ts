@@ -111,7 +111,8 @@ async function fillFolder(options: FolderOptions): Promise<NewVault> {
 }
 
 /**
- * Makes a data folder where there is none, an empty one, or what a cut-off init has left; a failure leaves it empty again.
+ * Makes a data folder where there is none, an empty one, or what a cut-off init has left; a
+ * failure leaves it empty again.
  * @param announce tells the person the key; when it throws, the vault is not made
  * @throws CommandFailure
  */
@@ -346,6 +347,8 @@ export interface OpenedFolder {
   readonly storeFolder: string
   readonly ring: Ring
   readonly keys: Keys
+  /** Where the master key was read; `undefined` where it was in no file. */
+  readonly masterKeyFile: string | undefined
   readonly clockFile: string
   /** The path of the control socket. */
   readonly control: string
@@ -354,8 +357,8 @@ export interface OpenedFolder {
 async function openedOf(folder: FoundFolder, plain: LmdbStore): Promise<OpenedFolder> {
   const ring = await openRingOf(plain, folder)
   const store = fenced(plain, ring)
-  const { store: storeFolder, clock: clockFile, control } = folder
-  return { store, ring, keys: ring.keys, storeFolder, clockFile, control }
+  const { store: storeFolder, masterKeyFile, clock: clockFile, control } = folder
+  return { store, ring, keys: ring.keys, storeFolder, masterKeyFile, clockFile, control }
 }
 
 /**

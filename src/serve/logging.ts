@@ -21,7 +21,7 @@ export interface Logging {
   readonly end: () => Promise<void>
 }
 
-/** Writes of others do not come in between: nobody else writes there, or the disk keeps them apart. */
+/** Writes of others do not come in between: there are none, or the disk keeps them apart. */
 const isWholeAtOnce = (worker: number | undefined): boolean =>
   worker === undefined || fstatSync(stderr).isFile()
 

@@ -16,7 +16,7 @@ import type { BackupSchedule } from './backups/schedule.ts'
 import { startControl, type Control } from './control.ts'
 import type { OpenedFolder } from './data-folder.ts'
 import type { Logging } from './logging.ts'
-import { replaceMasterKey } from './next-master-key.ts'
+import { masterKeyReplacer } from './next-master-key.ts'
 import { startServer, untilSignalled, type Sharing } from './server.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
 import { makeWatch } from './watch.ts'
@@ -68,7 +68,8 @@ export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVa
  */
 function administer({ opened, sharing, logging }: Serving, deps: Deps): Control {
   const { log } = logging
-  const { store, ring, control } = opened
+  const { store, ring, masterKeyFile, control } = opened
+  const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
   const isShared = sharing !== undefined
   const vault = { deps, store, ring, isShared, replaceMasterKey }
   const reseal = makeResealer(vault)

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import type { Address, Config, TcpAddress } from '../config.ts'
+import type { Address, Config } from '../config.ts'
 import type { Log } from '../deps.ts'
 import { defaultSettings, type Settings } from '../settings.ts'
 import type { FolderOptions } from './data-folder.ts'
@@ -18,15 +18,18 @@ export interface Weakness {
   readonly isDefault: boolean
 }
 
+type Listeners = Pick<Config, 'ops' | 'tls'>
+
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 
-const ofAddress = (address: Address): string | false =>
+const ofAddress = (address: Address, { tls }: Listeners): string | false =>
   'host' in address &&
   !isLoopback(address.host) &&
-  'keys and data cross the network in the clear: put a proxy with TLS in front'
+  tls === undefined &&
+  'keys and data cross the network in the clear: see --tls-cert, or put a proxy in front'
 
-const ofOps = (ops: TcpAddress | undefined): string | false =>
+const ofOps = ({ ops }: Listeners): string | false =>
   ops !== undefined &&
   !isLoopback(ops.host) &&
   'whoever reaches --ops-host is told how much the vault does and holds, with no key'
@@ -71,14 +74,18 @@ const listOf = (settings: Settings): readonly (readonly [string, boolean, string
   ],
 ]
 
-export function weaknessesOf(settings: Settings, address: Address, ops?: TcpAddress): Weakness[] {
+export function weaknessesOf(
+  settings: Settings,
+  address: Address,
+  listeners: Listeners = {},
+): Weakness[] {
   const byDefault = new Set(listOf(defaultSettings).flatMap(([about, isSo]) => (isSo ? about : [])))
   const found = listOf(settings)
     .filter(([, isSo]) => isSo)
     .map(([about, , text]) => ({ about, text, isDefault: byDefault.has(about) }))
   const addresses = [
-    ['--host', ofAddress(address)],
-    ['--ops-host', ofOps(ops)],
+    ['--host', ofAddress(address, listeners)],
+    ['--ops-host', ofOps(listeners)],
   ] as const
   for (const [about, text] of addresses) {
     if (text !== false) found.push({ about, text, isDefault: false })
@@ -86,27 +93,27 @@ export function weaknessesOf(settings: Settings, address: Address, ops?: TcpAddr
   return found
 }
 
+const besideData =
+  'the master key lies beside the data, so a copy of the folder opens: see --master-key-file'
+
 /** Of the place of the master key. */
 export const weaknessesOfKey = ({ data, masterKeyFile }: FolderOptions): Weakness[] =>
   masterKeyFile === undefined && existsSync(join(data, 'master.key'))
     ? [
         {
           about: 'master key',
-          text: 'the master key lies beside the data, so a copy of the folder opens: see --master-key-file',
+          text: besideData,
           isDefault: false,
         },
       ]
     : []
 
 /** Tells of what is unsafe by somebody's choice, one line each. */
-export function logWeaknesses(
-  log: Log,
-  options: FolderOptions,
-  { settings, address, ops }: Pick<Config, 'settings' | 'address' | 'ops'>,
-): void {
+export function logWeaknesses(log: Log, options: FolderOptions, config: Config): void {
+  const { settings, address } = config
   for (const { about, text, isDefault } of [
     ...weaknessesOfKey(options),
-    ...weaknessesOf(settings, address, ops),
+    ...weaknessesOf(settings, address, config),
   ]) {
     if (!isDefault) log('unsafe', { about, text })
   }

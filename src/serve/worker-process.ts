@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { ownProgram } from './own-program.ts'
 import type { WorkerOrder } from './worker.ts'
 
 /** How a process has ended: by its exit code, or by a signal. */
@@ -14,18 +15,6 @@ export interface WorkerProcess {
   readonly ended: Promise<WorkerEnd>
   signal(signal: NodeJS.Signals): void
 }
-
-/** In front of the names of the files that are inside a compiled program. */
-const compiledPrefix = '/$bunfs/'
-
-/**
- * The very file that this process runs, also when it was replaced or removed since. By `self` each
- * process may follow it; by number none may where the file gives capabilities.
- */
-export const ownProgram = (): string[] => [
-  '/proc/self/exe',
-  ...(Bun.main.startsWith(compiledPrefix) ? [] : [Bun.main]),
-]
 
 async function saysAnything(stream: ReadableStream<Uint8Array>): Promise<boolean> {
   const { done } = await stream.getReader().read()

@@ -1,11 +1,12 @@
 /**
- * Backups in a bucket: of a real S3 server, with what lies between it and the vault cut and changed.
+ * Backups in a bucket of a real S3 server, with what lies between it and the vault cut and
+ * changed.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { uploadPartBytes } from '../../src/limits.ts'
+import { uploadPartBytes } from '../../src/operating-limits.ts'
 import { backupNameOf } from '../../src/serve/backups/names.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'

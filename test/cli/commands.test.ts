@@ -295,8 +295,9 @@ describe('the command line', () => {
       const words = stdout.replaceAll(/\s+/g, ' ')
       expect(words).not.toMatch(/default: "|\) \(env: /)
       if (name === 'serve') {
-        expect(words).toContain('the data folder (default: coffer-data; env: COFFER_DATA)')
-        expect(words).toContain('for any free one (default: 3333; env: COFFER_PORT)')
+        expect(words).toContain('--some-name from COFFER_SOME_NAME.')
+        expect(words).toContain('the data folder (default: coffer-data; env)')
+        expect(words).toContain('for any free one (default: 3333; env)')
       }
     },
   )

@@ -82,6 +82,22 @@ describe.each(['beside a server', 'without one'])('commands %s', where => {
   })
 })
 
+test('what a name holds reaches the terminal as letters alone', async () => {
+  const data = copyOfMade('names')
+  const socket = join(root, 'names.sock')
+  const server = await startCoffer(['serve', '--data', data, '--socket', socket])
+  const name = 'a\u001b]0;title\u0007\nb\u202ec\u009bd'
+  const body = { name, type: 'public', permissions: ['token:create'] }
+  const asked = requestOf('POST', '/applications', { key: manager, body })
+  expect((await fetch(asked, { unix: socket })).status).toBe(201)
+  const { stdout } = await runCoffer(['app', 'list', '--data', data])
+  expect(stdout).toContain('a\ufffd]0;title\ufffd\ufffdb\ufffdc\ufffdd')
+  expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u)
+  expect(stdout.trimEnd().split('\n').length).toBe(3)
+  expect((await commands(data).run('app', 'list')).stdout).not.toContain('\u001b')
+  await server.end('SIGTERM')
+})
+
 test('sessions are listed and ended, without a key or a nonce', async () => {
   const data = copyOfMade('sessions')
   const socket = join(root, 'sessions.sock')

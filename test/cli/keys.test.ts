@@ -3,7 +3,18 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { closeSync, cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { lockInstance } from '../../src/serve/instance-lock.ts'
 import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
@@ -211,6 +222,48 @@ describe('coffer keys rekey', () => {
     expect(existsSync(`${masterKeyOf(data)}.next`)).toBe(false)
     writeFileSync(masterKeyOf(data), old)
     expectFailure(await keys('status', data), /not the one of/)
+  })
+
+  test('no file but the one that the vault is opened with gets a new key', async () => {
+    const data = copyOfMade('asid')
+    const other = join(root, 'other')
+    await runCoffer(['init', '--data', other])
+    const copy = join(root, 'copy.key')
+    writeFileSync(copy, readFileSync(masterKeyOf(data)), { mode: 0o600 })
+    const { server } = await serve(data)
+    for (const file of [masterKeyOf(other), copy]) {
+      const before = readFileSync(file)
+      const asked = keys('rekey', data, '--master-key-file', file)
+      expectFailure(await asked, /the master key of this vault is in \S+asid\/master.key: name/)
+      expect(readFileSync(file)).toEqual(before)
+      expect(existsSync(`${file}.next`)).toBe(false)
+    }
+    const own = readFileSync(masterKeyOf(data))
+    writeFileSync(masterKeyOf(data), readFileSync(masterKeyOf(other)))
+    expectFailure(await keys('rekey', data), /is not the one of this vault/)
+    expect(readFileSync(masterKeyOf(data))).toEqual(readFileSync(masterKeyOf(other)))
+    writeFileSync(masterKeyOf(data), own)
+    await server.end('SIGTERM')
+    expect((await statusOf(data)).master_key).toBe(0)
+  })
+
+  test("behind a link the file gets the new key, and stays its owner's", async () => {
+    const data = copyOfMade('link')
+    const file = join(root, 'linked.key')
+    renameSync(masterKeyOf(data), file)
+    symlinkSync(file, masterKeyOf(data))
+    // Only root may give a file away.
+    const uid = process.getuid?.() === 0 ? 65_534 : (process.getuid?.() ?? 0)
+    chownSync(file, uid, uid === 65_534 ? uid : (process.getgid?.() ?? 0))
+    const old = readFileSync(file)
+    expect(await json(keys('rekey', data, '--json'))).toMatchObject({ master_key: 1 })
+    expect(lstatSync(masterKeyOf(data)).isSymbolicLink()).toBe(true)
+    expect(readFileSync(file)).not.toEqual(old)
+    expect(statSync(file).uid).toBe(uid)
+    renameSync(file, `${file}.next`)
+    writeFileSync(file, old, { mode: 0o600 })
+    expect((await statusOf(data)).master_key).toBe(1)
+    expect(existsSync(`${file}.next`)).toBe(false)
   })
 
   test('cut off before the keyring was sealed anew, it leaves the key before', async () => {

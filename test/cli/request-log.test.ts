@@ -128,7 +128,7 @@ describe('the request log', () => {
     }
   })
 
-  test('is off by default; only of errors, or of one in so many others, where that is asked for', async () => {
+  test('is off by default; of errors alone, or one in so many others, when asked', async () => {
     const askAll = async (server: Running): Promise<readonly Line[]> => {
       const own = `${addressOf(server)}/applications/key`
       for (let n = 0; n < 100; n += 1) await fetch(own, asManager())
@@ -165,7 +165,8 @@ describe('the request log', () => {
     const server = await serve('--log-requests', 'all', '--log-format', 'text')
     await fetch(`${addressOf(server)}/applications/key`, asManager())
     expect(await server.end('SIGTERM')).toBe(0)
-    const shown = `info 200 GET /applications/key \\S+ms in=0 out=\\d+ by=${applicationId} trace=\\S+`
+    const ids = `by=${applicationId} trace=\\S+`
+    const shown = `info 200 GET /applications/key \\S+ms in=0 out=\\d+ ${ids}`
     expect(await server.stderr).toMatch(new RegExp(`^\\S+Z ${shown}\\n$`))
   })
 

@@ -172,12 +172,15 @@ describe('coffer doctor', () => {
     const own = { host: '127.0.0.1', port: 1 }
     const without = weaknessesOf(defaultSettings, own).length
     const toldTo = (host: string) =>
-      weaknessesOf(defaultSettings, own, { host, port: 1 }).length - without
+      weaknessesOf(defaultSettings, own, { ops: { host, port: 1 } }).length - without
     expect(['127.0.0.1', '::1', 'localhost', '0.0.0.0', 'example.com'].map(toldTo)).toEqual([
       0, 0, 0, 1, 1,
     ])
     const texts = (host: string) => weaknessesOf(defaultSettings, { host, port: 1 }).length
     expect(texts('0.0.0.0')).toBe(texts('localhost') + 1)
     expect(texts('127.0.0.2')).toBe(texts('::1'))
+    const tls = { cert: 'a.pem', key: 'a.key' }
+    const address = { host: '0.0.0.0', port: 1 }
+    expect(weaknessesOf(defaultSettings, address, { tls }).length).toBe(texts('localhost'))
   })
 })

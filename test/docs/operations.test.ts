@@ -10,12 +10,12 @@ import { temporaryFolder } from '../support/folders.ts'
 import { findPort } from '../support/free-port.ts'
 
 const text = readFileSync(resolve(import.meta.dir, '../../docs/operations.md'), 'utf8')
-/** The port of the page, in the place of which a free one is taken. */
-const port = '9333'
+/** The ports of the page, in the place of which free ones are taken. */
+const ports = ['9333', '9443']
 
-const freePort = findPort()
+const freePorts = ports.map(port => [port, findPort()] as const)
 const blocks = [...text.matchAll(/```sh\n([^`]+)```/g)].map(([, block = '']) =>
-  block.trim().replaceAll(port, freePort),
+  freePorts.reduce((words, [port, free]) => words.replaceAll(port, free), block.trim()),
 )
 const staying = 'coffer serve '
 

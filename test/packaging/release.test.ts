@@ -1,6 +1,6 @@
 /**
- * `bun run release`, of this machine's kind alone: it is what was asked for, its sums are right, and
- * a checkout elsewhere gives the same bytes.
+ * `bun run release`, for this kind of machine alone: its sums are right, it runs, and a checkout
+ * elsewhere gives the same bytes.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'

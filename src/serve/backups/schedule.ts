@@ -7,10 +7,14 @@
  * @module
  */
 import type { Log } from '../../deps.ts'
-import { backupLateIntervalsMax, backupRetryMsMin, backupTurnMsMin } from '../../limits.ts'
+import {
+  backupLateIntervalsMax,
+  backupRetryMsMin,
+  backupTurnMsMin,
+} from '../../operating-limits.ts'
 import type { BackupPlan } from '../../settings.ts'
 import type { FolderOptions } from '../data-folder.ts'
-import { ownProgram } from '../worker-process.ts'
+import { ownProgram } from '../own-program.ts'
 import { openPlace } from './place.ts'
 
 /** What the process is told on stdin, as JSON. It holds no secret. */
@@ -30,7 +34,7 @@ export interface BackupTurn {
   readonly failed?: { readonly code: string; readonly reason?: string }
 }
 
-export interface BackupCounts {
+interface BackupCounts {
   /** How old the newest is; absent where there is none. */
   readonly ageMs?: number | undefined
   readonly made: number
@@ -129,7 +133,7 @@ function parseTurn(text: string): BackupTurn | undefined {
 }
 
 /** One turn in a process of its own. It never rejects. */
-export async function takeTurn(order: BackupOrder, signal: AbortSignal): Promise<BackupTurn> {
+async function takeTurn(order: BackupOrder, signal: AbortSignal): Promise<BackupTurn> {
   const hung = AbortSignal.timeout(Math.max(order.plan.everyMs, backupTurnMsMin))
   try {
     const child = Bun.spawn([...ownProgram(), 'scheduled-backup'], {
