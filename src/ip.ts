@@ -29,10 +29,10 @@ const wordAt = (bytes: readonly number[], at: number): number =>
 
 const mappedPrefix = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255]
 
-/** Of an IPv4 address its 32 bits; of an IPv6 address the two words of the network, which is a /64. */
+/** Of an IPv4 address its 32 bits; of an IPv6 address the two words of its network, a /64. */
 export type Network = { readonly four: number } | { readonly high: number; readonly low: number }
 
-/** One of IPv4 that is written as one of IPv6 is one of IPv4. @returns `undefined` for no address */
+/** One of IPv4 may be written as one of IPv6. @returns `undefined` for no address */
 export function networkOf(address: string): Network | undefined {
   const version = isIP(address)
   if (version === 0) return undefined

@@ -323,38 +323,6 @@ export const sealSlabBytes = 64 * 1_024
 export const keySlabBytes = 4 * 1_024
 export const rowSlabBytes = 64 * 1_024
 
-// Metrics
-/** decision: from what a read takes by itself to the longest that a body may take. */
-export const latencyBucketsSeconds = [
-  0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
-  10, 30,
-]
-
-// Throw-away vaults
-/** decision: how often one looks whether the program that started it is still there. */
-export const parentCheckMs = 1_000
-/** decision: a folder of another one is younger while that one has not locked it yet. */
-export const throwAwayAgeMsMin = 60_000
-
-// Log
-/** decision: one in so many answers at least. */
-export const logSampleMax = 1_000_000
-/** decision: lines wait so long to be written with others; a kill loses them. */
-export const logFlushMs = 100
-/**
- * What a pipe takes whole, so that lines of several processes do not mix: POSIX PIPE_BUF, as Linux
- * has it (pipe(7)).
- */
-export const logSharedWriteBytes = 4_096
-/** decision: of one write where nobody else writes; so many are not kept waiting. */
-export const logBatchBytes = 64 * 1024
-/** decision: until a pipe that took no more is tried again. */
-export const logRetryMs = 10
-/** decision: of lines that wait to be written; more are dropped, and counted. */
-export const logBufferBytesMax = 1024 * 1024
-/** decision: what the lines that wait get at the end of a process. */
-export const logEndMsMax = 1_000
-
 // Store: what others know of it
 export const uniqueBytes = 32
 export const termBytes = 16
@@ -376,23 +344,3 @@ export const lockWaitMsMax = 1_000
 export const lockPollMs = 5
 /** decision: so often is looked whether it does; what one turn took beyond that does not count. */
 export const turningTickMs = 100
-
-/**
- * decision: keys of values in a keyring, more are retired first. With the bound below a keyring
- * fits into a page of the engine, and none of it lies in pages of its own.
- */
-export const dataKeysMax = 4
-/** decision: keyrings of before that are looked for in the files; more are scrubbed first. */
-export const replacedKeyringsMax = 4
-/** Unix sockets have shorter paths than files: `sun_path` of unix(7), without its last NUL. */
-export const socketPathBytesMax = 107
-/** decision: what somebody may say on the control socket in one piece. */
-export const controlBodyBytesMax = 65_536
-/** decision: rows that are sealed anew in one commit: others wait for it. */
-export const resealBatchRows = 15
-/** decision: rows that are looked at in one go for what they are sealed under. */
-export const resealScanRows = 500
-/** decision: bytes of the store's file that are looked through at once for a keyring of before. */
-export const scrubChunkBytes = 1_048_576
-/** decision: looks for keyrings of before, until one finds none. */
-export const scrubLooksMax = 10

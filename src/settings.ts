@@ -21,7 +21,6 @@ import {
   guessesPerMinuteSettingMax,
   headerPrefixesMax,
   keyHeadersMax,
-  logSampleMax,
   requestsPerSecondSettingMax,
   searchGuessesPerMinuteMax,
   settingCharsMax,
@@ -37,7 +36,8 @@ import {
   backupEveryMsMin,
   backupKeepDefault,
   backupKeepMax,
-} from './operating-limits.ts'
+  logSampleMax,
+} from './operation-limits.ts'
 
 /** Beside what JSON Schema knows: what is told to whoever gives something else. */
 interface Told extends SchemaOptions {

@@ -8,7 +8,7 @@ import {
   progressDrawMs,
   progressFileBytesMin,
   progressLineMs,
-} from '../operating-limits.ts'
+} from '../operation-limits.ts'
 import { noProgress, type Progress } from '../progress.ts'
 import { elapsedMs, stderrNow } from '../serve/system.ts'
 

@@ -5,7 +5,7 @@
 import { closeSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parentCheckMs, throwAwayAgeMsMin } from '../limits.ts'
+import { parentCheckMs, throwAwayAgeMsMin } from '../operation-limits.ts'
 import { lockInstance } from '../serve/instance-lock.ts'
 import { elapsedMs, sleep, wallMs } from '../serve/system.ts'
 

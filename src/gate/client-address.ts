@@ -50,7 +50,7 @@ export function callerBehind(peer: string, forwarded: string | null, isTrusted: 
 
 const factorBits = 19
 
-/** decision: a number that nobody can choose, so that no two networks are counted as one on purpose. */
+/** decision: nobody can know it, so that no two networks are counted as one on purpose. */
 function factorOf(randomBytes: Deps['randomBytes']): number {
   const [a = 0, b = 0, c = 0] = randomBytes(3)
   return (((a << 16) | (b << 8) | c) & (2 ** factorBits - 1)) | 1

@@ -21,7 +21,8 @@ import {
 import { primitives } from '../crypto/primitives.ts'
 import { keyNumberOf } from '../crypto/seal.ts'
 import { ApiError, attempt } from '../errors.ts'
-import { replacedKeyringsMax, writeAttemptsMax } from '../limits.ts'
+import { writeAttemptsMax } from '../limits.ts'
+import { replacedKeyringsMax } from '../operation-limits.ts'
 import { changedByOthers, inTurn, sealRow, unsealRow, type RowSealer } from '../records/rows.ts'
 import type { Change, Row, Store } from '../store/contract.ts'
 

@@ -13,7 +13,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Facts, Operation, Operations, Tell } from '../administration/operation.ts'
 import type { Log } from '../deps.ts'
 import { ApiError } from '../errors.ts'
-import { controlBodyBytesMax, socketPathBytesMax } from '../limits.ts'
+import { controlBodyBytesMax, socketPathBytesMax } from '../operation-limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 
 /** For what may fail because somebody has gone. */

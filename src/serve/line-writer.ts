@@ -6,7 +6,13 @@
  * @module
  */
 import { write as writeFile } from 'node:fs'
-import { logBatchBytes, logBufferBytesMax, logEndMsMax, logFlushMs, logRetryMs } from '../limits.ts'
+import {
+  logBatchBytes,
+  logBufferBytesMax,
+  logEndMsMax,
+  logFlushMs,
+  logRetryMs,
+} from '../operation-limits.ts'
 import { systemCodeOf } from './failure.ts'
 
 export interface LineWriter {

@@ -51,7 +51,7 @@ export function listenersOn(port: number): readonly number[] {
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number]
 
-/** `sock_filter` of each: code u16 · jumps u8, u8 · value u32; `sock_fprog`: count u16 · address. */
+/** `sock_filter`: code u16 · jumps u8, u8 · value u32. `sock_fprog`: count u16 · address u64. */
 function attach(file: number, option: number, program: readonly Instruction[]): void {
   const code = Buffer.alloc(8 * program.length)
   for (const [at, [operation, ifTrue, ifFalse, value]] of program.entries()) {

@@ -4,7 +4,7 @@
  */
 import { fstatSync } from 'node:fs'
 import type { Deps, Log } from '../deps.ts'
-import { logBatchBytes, logSharedWriteBytes } from '../limits.ts'
+import { logBatchBytes, logSharedWriteBytes } from '../operation-limits.ts'
 import type { LogSettings } from '../settings.ts'
 import { makeLineWriter } from './line-writer.ts'
 import { makeLog } from './log.ts'

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Counter, Gauge, Registry, type Histogram } from 'prom-client'
 import type { Seen } from '../deps.ts'
 import type { StoreFigures } from '../store/lmdb/open.ts'
-import { latencyBucketsSeconds } from '../limits.ts'
+import { latencyBucketsSeconds } from '../operation-limits.ts'
 
 interface BackupsTold {
   /** How old the newest is; absent where there is none. */

@@ -1,5 +1,5 @@
 /**
- * How this program is started once more, for work beside this process.
+ * The program that this process runs, for processes of the same.
  * @module
  */
 

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { uploadPartBytes } from '../../src/operating-limits.ts'
+import { uploadPartBytes } from '../../src/operation-limits.ts'
 import { backupNameOf } from '../../src/serve/backups/names.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'

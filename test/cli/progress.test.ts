@@ -5,7 +5,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { progressFileBytesMin } from '../../src/operating-limits.ts'
+import { progressFileBytesMin } from '../../src/operation-limits.ts'
 import { newBackupKey, writeBackup, type Manifest } from '../../src/serve/backup-file.ts'
 import { formatVersion } from '../../src/serve/data-folder.ts'
 import { readMasterKey } from '../../src/serve/master-key.ts'

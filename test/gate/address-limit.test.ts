@@ -30,7 +30,7 @@ describe('without a proxy', () => {
   })
   afterAll(() => wire.close())
 
-  test('wrong keys, live keys and unknown addresses count together, whatever they claim', async () => {
+  test('wrong and live keys and unknown addresses count as one, whatever they claim', async () => {
     expect(await statusesOf(wire, wrong, 1)).toEqual([401])
     expect(await statusesOf(wire, {}, 1, '/nowhere')).toEqual([404])
     const claimed = { 'SVC-API-KEY': wire.key, 'X-Forwarded-For': '192.0.2.1' }

@@ -11,7 +11,7 @@ import {
   backupLateIntervalsMax,
   backupRetryMsMin,
   backupTurnMsMin,
-} from '../../operating-limits.ts'
+} from '../../operation-limits.ts'
 import type { BackupPlan } from '../../settings.ts'
 import type { FolderOptions } from '../data-folder.ts'
 import { ownProgram } from '../own-program.ts'

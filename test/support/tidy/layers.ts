@@ -71,7 +71,7 @@ const layers: readonly Layer[] = [
     name: 'leaves',
     paths: [
       'src/limits.ts',
-      'src/operating-limits.ts',
+      'src/operation-limits.ts',
       'src/errors.ts',
       'src/secret.ts',
       'src/bytes.ts',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { makeMeter } from '../../../src/cli/progress.ts'
-import { progressDrawMs, progressLineMs } from '../../../src/operating-limits.ts'
+import { progressDrawMs, progressLineMs } from '../../../src/operation-limits.ts'
 
 function open(isTerminal: boolean) {
   const written: string[] = []

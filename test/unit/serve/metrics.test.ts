@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { latencyBucketsSeconds } from '../../../src/limits.ts'
+import { latencyBucketsSeconds } from '../../../src/operation-limits.ts'
 import { makeMetrics } from '../../../src/serve/metrics.ts'
 
 const none = () => 0

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
-import { backupRetryMsMin } from '../../../../src/operating-limits.ts'
+import { backupRetryMsMin } from '../../../../src/operation-limits.ts'
 import {
   startSchedule,
   type BackupSchedule,
