@@ -1,5 +1,6 @@
 /**
- * Backups in a bucket: of a real S3 server, with what lies between it and the vault cut and changed.
+ * Backups in a bucket of a real S3 server, with what lies between it and the vault cut and
+ * changed.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

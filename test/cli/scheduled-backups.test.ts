@@ -97,7 +97,7 @@ async function expectRestorable(file: string): Promise<void> {
 }
 
 describe('a server that makes backups of itself', () => {
-  test('makes one at once where there is none, and takes the oldest beyond those to keep', async () => {
+  test('makes one at once where there is none, and the oldest leave', async () => {
     const folder = temporaryFolder()
     const old = [agoOf(90 * hour), agoOf(80 * hour), agoOf(70 * hour)]
     for (const name of old) writeFileSync(join(folder, name), name)
@@ -115,7 +115,7 @@ describe('a server that makes backups of itself', () => {
     await expectRestorable(join(folder, name))
   }, 120_000)
 
-  test('makes none while the newest is younger than the interval, however often it starts', async () => {
+  test('makes none while the newest is young, however often it starts', async () => {
     const folder = temporaryFolder()
     const name = agoOf(2 * hour)
     writeFileSync(join(folder, name), '')
@@ -181,7 +181,7 @@ describe('a server that makes backups of itself', () => {
 })
 
 describe('a backup that fails', () => {
-  test('is logged and counted, says nothing stored, and is tried again; the vault serves', async () => {
+  test('is logged, counted and tried again, and says nothing that is stored', async () => {
     const copy = join(temporaryFolder(), 'damaged')
     cpSync(data, copy, { recursive: true })
     const path = join(copy, 'store', 'data.mdb')

@@ -19,7 +19,7 @@ export function addBackupCommands(program: Command): void {
   program
     .command('restore <file>')
     .description(
-      'make a data folder from a backup, a file or s3://bucket/name; the folder must not exist, or be empty',
+      'make a data folder from a backup, also s3://bucket/name; it must be empty or not exist',
     )
     .addOption(dataOption())
     .addOption(masterKeyOption())
