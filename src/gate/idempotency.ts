@@ -41,6 +41,7 @@ import { assertContentType, parseJsonBody } from './bodies.ts'
 
 /** The place where it is kept what one key has done. */
 interface Slot {
+  /** As of now: while a request tries to land, another key may be made. */
   readonly sealer: RowSealer
   readonly unique: Uint8Array
   /** Hexadecimal digest of the body. */
@@ -123,7 +124,9 @@ export function slotOf(
   const what = [route.method, key, route.path, ...Object.values(params), rawQuery(request.url)]
   const fields = [String(credential.ordinal), ...what]
   return {
-    sealer: sealerOf(keys, tenantId),
+    get sealer() {
+      return sealerOf(keys, tenantId)
+    },
     unique: uniqueDigest(keys.tenant(tenantId), 'idempotency', ...fields),
     body: bodyDigest(keys, tenantId, key, body),
   }

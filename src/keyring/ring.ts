@@ -21,7 +21,7 @@ import {
 import { primitives } from '../crypto/primitives.ts'
 import { keyNumberOf } from '../crypto/seal.ts'
 import { ApiError } from '../errors.ts'
-import { replacedKeyringsMax, writeAttemptsMax } from '../limits.ts'
+import { replacedKeyringsMax, retiredKeyMs, writeAttemptsMax } from '../limits.ts'
 import { changedByOthers, sealRow, unsealRow, type RowSealer } from '../records/rows.ts'
 import type { Change, Row, Store } from '../store/contract.ts'
 
@@ -127,7 +127,7 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
     row = next
     if (by !== sealer) wipeSealer(sealer)
     sealer = by
-    keys.adopt(keyring)
+    setTimeout(keys.adopt(keyring), retiredKeyMs).unref()
   }
 
   function refresh(): void {

@@ -20,7 +20,7 @@ const scope: KeyScope = {
   currentKeyNumber: 1,
   recordKey: () => key,
 }
-const keys = { idsHaveEras: true, installation: scope, tenant: () => scope, adopt: () => {} }
+const keys = { idsHaveEras: true, installation: scope, tenant: () => scope, adopt: () => () => {} }
 const terms = tokenTerms(keys, 'tenant')
 
 const uses: Readonly<Record<string, (name: string) => unknown>> = {
