@@ -1,5 +1,5 @@
 /**
- * Bundler plugin: puts the native addons of this platform inside the compiled binary.
+ * Bundler plugin: puts the native addons of one platform inside the compiled binary.
  *
  * The packages look for their addon on disk at run time, where a binary in an empty folder has
  * none. The plugin answers each look-up with a literal `require` of the `.node` file, which the
@@ -8,14 +8,24 @@
  * @module
  */
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import type { BunPlugin } from 'bun'
 
-const host = `${process.platform}-${process.arch}`
-const libc = process.platform === 'linux' ? '.glibc' : ''
-const addons = {
-  lmdb: `@lmdb/lmdb-${host}/node.napi${libc}.node`,
-  sodium: `sodium-native/prebuilds/${host}/sodium-native.node`,
+/** What a binary runs on: as `process.platform` and `process.arch` name it. */
+export interface Target {
+  readonly platform: string
+  readonly arch: string
+}
+
+const addonsOf = ({
+  platform,
+  arch,
+}: Target): { readonly lmdb: string; readonly sodium: string } => {
+  const libc = platform === 'linux' ? '.glibc' : ''
+  return {
+    lmdb: `@lmdb/lmdb-${platform}-${arch}/node.napi${libc}.node`,
+    sodium: `sodium-native/prebuilds/${platform}-${arch}/sodium-native.node`,
+  }
 }
 
 const requireOf = (path: string): string => `require(${JSON.stringify(path)})`
@@ -33,38 +43,54 @@ const loadOrStop = (path: string): string => `
     process.exit(1)
   }`
 
-/** File in a package to the code that stands in for it. */
-const standIns = (modules: string): ReadonlyMap<string, string> =>
-  new Map([
-    [
-      'node-gyp-build-optional-packages/index.js',
-      `module.exports = () => {${loadOrStop(join(modules, addons.lmdb))}}`,
-    ],
-    ['sodium-native/binding.js', `module.exports = ${requireOf(join(modules, addons.sodium))}`],
-    ['msgpackr-extract/index.js', 'module.exports = undefined'],
-  ])
+interface StandIn {
+  readonly addon?: keyof ReturnType<typeof addonsOf>
+  /** @param path of the addon, from the file that is replaced */
+  readonly codeOf: (path: string) => string
+}
 
-/** Names of the files below `modules` that a bundle of the program must have replaced. */
-export const replacedFiles = (modules: string): string[] => [...standIns(modules).keys()]
+/** By the file in a package for which the code stands in. */
+const standIns: ReadonlyMap<string, StandIn> = new Map<string, StandIn>([
+  [
+    'node-gyp-build-optional-packages/index.js',
+    { addon: 'lmdb', codeOf: path => `module.exports = () => {${loadOrStop(path)}}` },
+  ],
+  [
+    'sodium-native/binding.js',
+    { addon: 'sodium', codeOf: path => `module.exports = ${requireOf(path)}` },
+  ],
+  ['msgpackr-extract/index.js', { codeOf: () => 'module.exports = undefined' }],
+])
+
+/** Names of the files that a bundle of the program must have replaced. */
+export const replacedFiles = [...standIns.keys()]
 
 /** Names of the files that the plugin needs below `modules` and that are not there. */
-export const missingFiles = (modules: string): string[] =>
-  [...Object.values(addons), ...replacedFiles(modules)].filter(
+export const missingFiles = (target: Target, modules: string): string[] =>
+  [...Object.values(addonsOf(target)), ...replacedFiles].filter(
     path => !existsSync(join(modules, path)),
   )
 
+/** From one file to another, so that no bundle knows where its checkout is. */
+function relativePath(from: string, to: string): string {
+  const path = relative(dirname(from), to)
+  return path.startsWith('.') ? path : `./${path}`
+}
+
 /**
- * @param modules  absolute path of `node_modules`
+ * @param modules  absolute path of a `node_modules` that has the addons of the target
  * @param used     is given each file that the bundle took and that was replaced
  */
-export const embedNatives = (modules: string, used: Set<string>): BunPlugin => ({
+export const embedNatives = (target: Target, modules: string, used: Set<string>): BunPlugin => ({
   name: 'embed-natives',
   setup(build) {
-    for (const [path, contents] of standIns(modules)) {
-      const filter = new RegExp(`/node_modules/${RegExp.escape(path)}$`)
-      build.onLoad({ filter }, () => {
-        used.add(path)
-        return { contents, loader: 'js' }
+    const addons = addonsOf(target)
+    for (const [name, { addon, codeOf }] of standIns) {
+      const filter = new RegExp(`/node_modules/${RegExp.escape(name)}$`)
+      build.onLoad({ filter }, ({ path }) => {
+        used.add(name)
+        const file = addon === undefined ? '' : relativePath(path, join(modules, addons[addon]))
+        return { contents: codeOf(file), loader: 'js' }
       })
     }
   },

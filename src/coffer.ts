@@ -21,6 +21,7 @@ import {
   makeTally,
   traceIds,
 } from './gate/admission.ts'
+import { makeEnterAddress } from './gate/client-address.ts'
 import { documentation } from './documentation/routes.ts'
 import type { Pipeline } from './gate/pipeline.ts'
 import { permissionRoutes } from './permissions/routes.ts'
@@ -57,6 +58,7 @@ export function makePipeline(deps: Deps): Pipeline {
     bodyBudget: makeBodyBudget(settings),
     answerBudget: makeAnswerBudget(),
     isCrowded: makeCrowd(),
+    enterAddress: makeEnterAddress(deps),
     rate: makeRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
     slotsUnderWay: new Set(),
     nextTraceId: traceIds(deps),

@@ -10,7 +10,18 @@ import { Value } from '@sinclair/typebox/value'
 import { isJsonObject, toPlain, type Json, type JsonObject } from './json/json.ts'
 import { decodeUtf8, parseJson } from './json/parse.ts'
 import { ApiError } from './errors.ts'
-import { addressSchema, settingsSchema, type AddressSettings, type Settings } from './settings.ts'
+import {
+  addressSchema,
+  backupSchema,
+  logSchema,
+  planOf,
+  settingsSchema,
+  type AddressSettings,
+  type BackupPlan,
+  type BackupSettings,
+  type LogSettings,
+  type Settings,
+} from './settings.ts'
 
 export interface TcpAddress {
   readonly host: string
@@ -19,21 +30,36 @@ export interface TcpAddress {
 
 export type Address = { readonly socket: string } | TcpAddress
 
+/** Paths of what HTTPS is served with. */
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
+  /** Who signed the certificates of callers; anybody may call where it is absent. */
+  readonly clientCa?: string
+}
+
 export interface Config {
   readonly address: Address
   /** Processes that serve; 1 where the address is a socket, which none can share. */
   readonly workers: number
+  /** Plain HTTP where it is absent. */
+  readonly tls?: TlsFiles
   /** Where health and metrics are told; nowhere where it is absent. */
   readonly ops?: TcpAddress
+  /** None are made where it is absent. */
+  readonly backups?: BackupPlan
+  readonly logs: LogSettings
   readonly settings: Settings
 }
 
 const schemas: Readonly<Record<string, TSchema>> = {
   ...addressSchema.properties,
+  ...backupSchema.properties,
+  ...logSchema.properties,
   ...settingsSchema.properties,
 }
 
-type Values = AddressSettings & Settings
+type Values = AddressSettings & BackupSettings & LogSettings & Settings
 
 /** What flags and variables say, by camelCase name; a flag stands before its variable. */
 export type Texts = { readonly [K in keyof Values]?: string }
@@ -65,6 +91,8 @@ const optionsOf = (some: Readonly<Record<string, TSchema>>): readonly OptionText
   Object.entries(some).map(([name, schema]) => optionOf(name, schema))
 
 export const addressOptions: readonly OptionText[] = optionsOf(addressSchema.properties)
+export const backupOptions: readonly OptionText[] = optionsOf(backupSchema.properties)
+export const logOptions: readonly OptionText[] = optionsOf(logSchema.properties)
 export const settingOptions: readonly OptionText[] = optionsOf(settingsSchema.properties)
 
 /** What a flag or a variable means, in the shape of the file; its text where it means nothing. */
@@ -119,7 +147,14 @@ function decodeSetting(
   }
   const { flag, variable } = optionOf(name, schema)
   const where = given === undefined ? `config file: ${snake}` : `${flag} or ${variable}`
-  throw refuse(`${where}: expected ${schema['expected']}`)
+  throw refuse(`${where}: expected ${schema['expected']}${entryOf(schema, value)}`)
+}
+
+/** Which entry of a list is wrong, by its place: no value is repeated. */
+function entryOf(schema: TSchema, value: unknown): string {
+  if (schema['type'] !== 'array' || !Array.isArray(value)) return ''
+  const place = /^\/(\d+)/.exec(Value.Errors(schema, value).First()?.path ?? '')?.[1]
+  return place === undefined ? '' : `; entry ${Number(place) + 1} is none`
 }
 
 /** What is nearer to the command counts: a port by flag stands before a socket of the file. */
@@ -127,6 +162,16 @@ function addressOf(values: Values, texts: Texts): Address {
   const { socket, host, port } = values
   const isOverruled = texts.socket === undefined && (texts.host ?? texts.port) !== undefined
   return socket === undefined || isOverruled ? { host, port } : { socket }
+}
+
+/** @throws ApiError for one without the other, and for what no listener would use */
+function tlsOf({ tlsCert: cert, tlsKey: key, tlsClientCa: clientCa }: Values, address: Address) {
+  if (cert === undefined && key === undefined && clientCa === undefined) return {}
+  if (cert === undefined || key === undefined) {
+    throw refuse('--tls-cert and --tls-key: expected both of them, or no setting of TLS')
+  }
+  if ('socket' in address) throw refuse('--tls-cert: expected no --socket, which has no TLS')
+  return { tls: clientCa === undefined ? { cert, key } : { cert, key, clientCa } }
 }
 
 /**
@@ -141,7 +186,10 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
   ])
   const values = Object.fromEntries(decoded) as Values
   const { host: _host, port: _port, socket: _socket, opsHost, opsPort, ...others } = values
-  const { workers, ...settings } = others
+  const { tlsCert: _cert, tlsKey: _key, tlsClientCa: _clientCa, workers, ...rest } = others
+  const { backupTo, backupEvery, backupKeep, ...more } = rest
+  const { logLevel, logFormat, logRequests, logSample, ...settings } = more
+  const plan = planOf({ backupTo, backupEvery, backupKeep })
   const address = addressOf(values, texts)
   if ('socket' in address && workers > 1) {
     const { flag, variable } = optionOf('workers', addressSchema.properties.workers)
@@ -151,6 +199,13 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
     const { flag, variable } = optionOf('workers', addressSchema.properties.workers)
     throw refuse(`${flag} or ${variable}: expected 1 with --ops-port, which tells of one process`)
   }
+  if (plan === undefined && (backupEvery ?? backupKeep) !== undefined) {
+    const { flag, variable } = optionOf('backupTo', backupSchema.properties.backupTo)
+    throw refuse(`${flag} or ${variable}: expected with --backup-every and --backup-keep`)
+  }
+  const backups = plan === undefined ? {} : { backups: plan }
   const ops = opsPort === undefined ? {} : { ops: { host: opsHost, port: opsPort } }
-  return { address, workers, ...ops, settings: Object.freeze(settings) }
+  const tls = tlsOf(values, address)
+  const logs = { logLevel, logFormat, logRequests, logSample }
+  return { address, workers, ...tls, ...ops, ...backups, logs, settings: Object.freeze(settings) }
 }

@@ -5,6 +5,7 @@
  */
 import type { Keys } from './crypto/keyring.ts'
 import type { ErrorKind } from './errors.ts'
+import type { Caller } from './rules/caller.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store/contract.ts'
 import type { Turns } from './waiting.ts'
@@ -15,8 +16,13 @@ export type Log = (
   facts?: Readonly<Record<string, string | number | boolean>>,
 ) => void
 
-/** One answer, for whoever counts: nothing that a caller sent. */
+/** One answer, for whoever counts or notes it: of what a caller sent, the trace id alone. */
 export interface Seen {
+  readonly traceId: string
+  /** As the server takes it, which is any word. */
+  readonly method: string
+  /** The pattern of the address; absent where there is none. */
+  readonly route: string | undefined
   /** Absent where none was asked for: at unknown addresses, and of pages. */
   readonly operation: string | undefined
   readonly status: number
@@ -24,6 +30,12 @@ export interface Seen {
   readonly refusal: ErrorKind | undefined
   /** By `elapsedMs`, when its head had come. */
   readonly startedMs: number
+  /** Of the body that was read; 0 where nobody read it. */
+  readonly bytesIn: number
+  /** Of the body of the answer, whether or not the connection took it. */
+  readonly bytesOut: number
+  /** Absent until a live key is known to have come with it. */
+  readonly caller: Pick<Caller, 'applicationId' | 'sessionId'> | undefined
 }
 
 export interface Deps {

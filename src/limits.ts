@@ -47,6 +47,18 @@ export const drainMsMax = 10_000
 /** From a failed commit to the end of the process: time for the answers under way to leave. */
 export const haltMs = 100
 export const storeCloseMsMax = 5_000
+/**
+ * decision: what certificates are read anew in: so long a listener asks its callers to come to the
+ * next one, and so long it then takes no connection but lets those come through that are half made.
+ */
+export const listenerCloseMs = 300
+export const listenerSettleMs = 300
+/** decision: from one worker to the next, so that most of them take new connections at once. */
+export const workerReloadMs = listenerCloseMs + listenerSettleMs + 100
+/** decision: of certificates, of a key and of what others' certificates are checked by. */
+export const tlsFileBytesMax = 1024 * 1024
+/** decision: whoever renews certificates by machine does so earlier. */
+export const certificateEndsSoonMs = 14 * 24 * 60 * 60 * 1_000
 /** decision: what a worker gets to end in; then it is ended. */
 export const workerStopMsMax = drainMsMax + storeCloseMsMax + 1_000
 /** decision: how long after its end a worker is started again, doubled each time. */
@@ -93,10 +105,13 @@ export const guessesPerMinuteSettingMax = 1_000_000_000
 export const keyHeadersMax = 8
 export const headerPrefixesMax = 4
 export const corsOriginsMax = 100
+export const trustedProxiesMax = 100
 export const settingCharsMax = 1_000
 /** decision: each has its own memory, and its own readers of the store. */
 export const workersMax = 64
 export const configFileBytesMax = 64 * 1024
+/** decision: of rules for an application, within `controlBodyBytesMax`. */
+export const rulesFileBytesMax = 48 * 1024
 
 // JSON
 export const jsonDepthMax = 64
@@ -310,13 +325,6 @@ export const sealSlabBytes = 64 * 1_024
 export const keySlabBytes = 4 * 1_024
 export const rowSlabBytes = 64 * 1_024
 
-// Metrics
-/** decision: from what a read takes by itself to the longest that a body may take. */
-export const latencyBucketsSeconds = [
-  0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
-  10, 30,
-]
-
 // Store: what others know of it
 export const uniqueBytes = 32
 export const termBytes = 16
@@ -338,28 +346,3 @@ export const lockWaitMsMax = 1_000
 export const lockPollMs = 5
 /** decision: so often is looked whether it does; what one turn took beyond that does not count. */
 export const turningTickMs = 100
-
-/**
- * decision: keys of values in a keyring, more are retired first. With the bound below a keyring
- * fits into a page of the engine, and none of it lies in pages of its own.
- */
-export const dataKeysMax = 4
-/**
- * decision: so long a process keeps a key that is gone, for requests that have read a row while it
- * was there; far longer than any of them takes from reading a row to opening it.
- */
-export const retiredKeyMs = 60_000
-/** decision: keyrings of before that are looked for in the files; more are scrubbed first. */
-export const replacedKeyringsMax = 4
-/** Unix sockets have shorter paths than files: `sun_path` of unix(7), without its last NUL. */
-export const socketPathBytesMax = 107
-/** decision: what somebody may say on the control socket in one piece. */
-export const controlBodyBytesMax = 65_536
-/** decision: rows that are sealed anew in one commit: others wait for it. */
-export const resealBatchRows = 15
-/** decision: rows that are looked at in one go for what they are sealed under. */
-export const resealScanRows = 500
-/** decision: bytes of the store's file that are looked through at once for a keyring of before. */
-export const scrubChunkBytes = 1_048_576
-/** decision: looks for keyrings of before, until one finds none. */
-export const scrubLooksMax = 10

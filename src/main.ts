@@ -14,6 +14,7 @@ import { addKeyCommands } from './cli/commands/keys.ts'
 import { addPackagingCommands } from './cli/commands/packaging.ts'
 import { addServingCommands } from './cli/commands/serving.ts'
 import { endOnFault, tellFault } from './cli/fault.ts'
+import { helpEnd, helpForm } from './cli/help.ts'
 import { dropServiceVariables } from './cli/options.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from './serve/failure.ts'
 import { assertMachine } from './serve/machine.ts'
@@ -24,6 +25,8 @@ function buildCommands(): Command {
   const program = new Command('coffer')
     .description('A tokenization vault in one binary.')
     .exitOverride()
+    .configureHelp(helpForm)
+    .addHelpText('afterAll', helpEnd)
     .version(version, '--version', 'print the version')
     .hook('preAction', (_, command) => {
       if (command.name() === 'version') return

@@ -7,6 +7,7 @@
  * Source: docs/decisions.md, "Settings".
  * @module
  */
+import { isIP } from 'node:net'
 import { FormatRegistry, Type, type SchemaOptions, type Static } from '@sinclair/typebox'
 import {
   bodiesBytesMax,
@@ -23,11 +24,20 @@ import {
   requestsPerSecondSettingMax,
   searchGuessesPerMinuteMax,
   settingCharsMax,
+  trustedProxiesMax,
   workersMax,
   foldRowsDefault,
   foldRowsSettingMax,
   foldRowsSettingMin,
 } from './limits.ts'
+import {
+  backupEveryDefault,
+  backupEveryMsMax,
+  backupEveryMsMin,
+  backupKeepDefault,
+  backupKeepMax,
+  logSampleMax,
+} from './operation-limits.ts'
 
 /** Beside what JSON Schema knows: what is told to whoever gives something else. */
 interface Told extends SchemaOptions {
@@ -47,7 +57,22 @@ const integer = (minimum: number, maximum: number, fallback: number, description
 const flag = (fallback: boolean, description: string) =>
   Type.Boolean({ default: fallback, description, expected: 'true or false' })
 
+const choice = <const T extends readonly string[]>(
+  values: T,
+  fallback: T[number],
+  description: string,
+) =>
+  Type.Unsafe<T[number]>(
+    Type.Union(
+      values.map(value => Type.Literal(value)),
+      { default: fallback, description, expected: `one of ${values.join(', ')}` },
+    ),
+  )
+
 const text = (told: Told) => Type.String({ minLength: 1, maxLength: settingCharsMax, ...told })
+
+const path = (description: string) =>
+  Type.Unsafe<string | undefined>(text({ description, expected: 'a path' }))
 
 /** A text of that format, of which case does not matter. */
 const lowerCase = (format: string) =>
@@ -77,7 +102,39 @@ const basePath = '^(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?$'
 const isOrigin = (value: string): boolean =>
   value === '*' || (URL.canParse(value) && new URL(value).origin === value)
 
+/** Of an interval such as `6h`; NaN for what is none. */
+function durationMs(text: string): number {
+  const [, count, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(text) ?? []
+  const minutes = { m: 1, h: 60, d: 24 * 60 }[unit as 'm' | 'h' | 'd']
+  return Number(count) * minutes * 60 * 1_000
+}
+
+function isBackupInterval(value: string): boolean {
+  const ms = durationMs(value)
+  return ms >= backupEveryMsMin && ms <= backupEveryMsMax
+}
+
+/** The name of a bucket and what stands behind it. Source: the rules for general purpose buckets. */
+export const bucketAddress = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*))?$/
+
+const isBackupPlace = (value: string): boolean =>
+  value !== '' &&
+  value.length <= settingCharsMax &&
+  (!/^\w+:\/\//.test(value) || bucketAddress.test(value))
+
+/** An address, or a network as RFC 4632 section 3.1 writes it. */
+function isNetwork(value: string): boolean {
+  const [address = '', bits, ...more] = value.split('/')
+  const version = isIP(address)
+  if (version === 0 || address.includes('%') || more.length > 0) return false
+  if (bits === undefined) return true
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
+}
+
 const formats = {
+  'address or network': isNetwork,
+  'backup place': isBackupPlace,
+  'backup interval': isBackupInterval,
   'header name': (value: string) => headerName.test(value),
   'header prefix': (value: string) => headerPrefix.test(value),
   'origin or *': isOrigin,
@@ -95,9 +152,10 @@ export const addressSchema = Type.Object({
     expected: 'a host name or an IP address',
   }),
   port: integer(0, 65_535, 3_333, 'the port to listen on, 0 for any free one'),
-  socket: Type.Unsafe<string | undefined>(
-    text({ description: 'a Unix socket to listen on instead', expected: 'a path' }),
-  ),
+  socket: path('a Unix socket to listen on instead'),
+  tlsCert: path('a file with the TLS certificate and those above it (PEM): HTTPS is served'),
+  tlsKey: path('a file with the key of that certificate (PEM), for its owner only'),
+  tlsClientCa: path('a file with certificates (PEM); callers must have one that these signed'),
   opsHost: text({
     default: '127.0.0.1',
     description: 'the address of the listener for health and metrics',
@@ -117,6 +175,52 @@ export const addressSchema = Type.Object({
     1,
     'processes that serve together, on Linux; limits of a credential count in each',
   ),
+})
+
+/** Backups that a serving process makes of itself; none where there is no place for them. */
+export const backupSchema = Type.Object({
+  backupTo: Type.Unsafe<string | undefined>(
+    Type.String({
+      format: 'backup place',
+      description: 'where a server puts backups of itself: a folder, or s3://bucket/prefix',
+      expected: 'a folder, or an address such as s3://bucket/prefix',
+    }),
+  ),
+  backupEvery: Type.Unsafe<string | undefined>(
+    Type.String({
+      format: 'backup interval',
+      description: `how often, such as 30m, 6h or 7d (default: ${backupEveryDefault})`,
+      expected: 'a number with m, h or d behind it, from 1m to 14d',
+    }),
+  ),
+  backupKeep: Type.Unsafe<number | undefined>(
+    Type.Integer({
+      minimum: 1,
+      maximum: backupKeepMax,
+      description: `how many of them stay (default: ${backupKeepDefault})`,
+      expected: `an integer from 1 to ${backupKeepMax}`,
+    }),
+  ),
+})
+
+/** What a serving process tells on stderr, and in which form. */
+export const logSchema = Type.Object({
+  logLevel: choice(
+    ['info', 'warning', 'error'],
+    'info',
+    'from which level on events are logged; requests have their own choice',
+  ),
+  logFormat: choice(
+    ['auto', 'json', 'text'],
+    'auto',
+    'how lines are logged; auto is text on a terminal, JSON elsewhere',
+  ),
+  logRequests: choice(
+    ['off', 'errors', 'all'],
+    'off',
+    'which requests are logged, without what they carry; errors are answers from 400 on',
+  ),
+  logSample: integer(1, logSampleMax, 1, 'of answers below 400, one in so many is logged'),
 })
 
 export const settingsSchema = Type.Object({
@@ -180,6 +284,20 @@ export const settingsSchema = Type.Object({
       expected: `an integer from 1 to ${requestsPerSecondSettingMax}`,
     }),
   ),
+  requestsPerSecondPerAddress: Type.Unsafe<number | undefined>(
+    Type.Integer({
+      minimum: 1,
+      maximum: requestsPerSecondSettingMax,
+      description: 'requests of one address in a second; any number where it is not set',
+      expected: `an integer from 1 to ${requestsPerSecondSettingMax}`,
+    }),
+  ),
+  trustedProxies: list(Type.String({ format: 'address or network', maxLength: settingCharsMax }), {
+    maxItems: trustedProxiesMax,
+    default: [],
+    description: 'addresses or networks of proxies whose X-Forwarded-For is believed',
+    expected: `at most ${trustedProxiesMax} addresses or networks such as 10.0.0.0/8`,
+  }),
   /** Clauses `data:` and `fingerprint:` (contract section 14). */
   searchGuessesPerMinuteMax: integer(
     0,
@@ -215,7 +333,28 @@ export const settingsSchema = Type.Object({
 })
 
 export type AddressSettings = Static<typeof addressSchema>
+export type BackupSettings = Static<typeof backupSchema>
+
+export interface BackupPlan {
+  /** A folder, or the address of what is in a bucket. */
+  readonly to: string
+  readonly everyMs: number
+  readonly keep: number
+}
+
+/** `undefined` where nobody asked for backups. */
+export function planOf(settings: BackupSettings): BackupPlan | undefined {
+  const { backupTo: to, backupEvery, backupKeep } = settings
+  if (to === undefined) return undefined
+  const everyMs = durationMs(backupEvery ?? backupEveryDefault)
+  return { to, everyMs, keep: backupKeep ?? backupKeepDefault }
+}
+export type LogSettings = Static<typeof logSchema>
 export type Settings = Readonly<Static<typeof settingsSchema>>
+
+export const defaultLogSettings = Object.fromEntries(
+  Object.entries(logSchema.properties).map(([name, schema]) => [name, schema.default]),
+) as LogSettings
 
 export const defaultSettings = Object.fromEntries(
   Object.entries(settingsSchema.properties).map(([name, schema]) => [name, schema.default]),

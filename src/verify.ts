@@ -25,6 +25,7 @@ import {
 import { equalDigests } from './store/queries.ts'
 import type { Digest, Row } from './store/contract.ts'
 import { attempt } from './errors.ts'
+import type { Done } from './progress.ts'
 import { unsealTenant, tenantUnique } from './tenants/record.ts'
 import { isFoundByItsRecord } from './tokens/write/dedup.ts'
 import { isKeyringRow } from './keyring/ring.ts'
@@ -140,11 +141,13 @@ function makeReader(keys: Keys): (row: Row) => Read | undefined {
  * @param keys of a keyring that was opened from its row
  * @param rows all of them, oldest first
  * @param report is told of each row that is not as it was written
+ * @param onRow  is told the ordinal of each
  */
 export function checkRecords(
   keys: Keys,
   rows: Iterable<Row>,
   report: (finding: RecordFinding) => void,
+  onRow: Done = () => {},
 ): RowCounts {
   const counts: RowCounts = {
     keyring: 0,
@@ -157,6 +160,7 @@ export function checkRecords(
   const read = makeReader(keys)
   for (const row of rows) {
     const { ordinal } = row
+    onRow(ordinal)
     const found: Read | undefined = isKeyringRow(row) ? keyringRead : read(row)
     if (found === undefined) report({ kind: 'value_damaged', ordinal })
     else {

@@ -235,3 +235,24 @@ export function afterTurning(waitMs: number, onPassed: () => void): () => void {
   }, turningTickMs)
   return () => clearInterval(timer)
 }
+
+/** What runs once at a time: asked for while it runs, it runs once more behind that. */
+export function oneAtATime(run: () => Promise<void>): () => void {
+  let isRunning = false
+  let isAskedAgain = false
+  const runAll = async (): Promise<void> => {
+    isRunning = true
+    try {
+      do {
+        isAskedAgain = false
+        await run()
+      } while (isAskedAgain)
+    } finally {
+      isRunning = false
+    }
+  }
+  return () => {
+    isAskedAgain = isRunning
+    if (!isRunning) void runAll()
+  }
+}

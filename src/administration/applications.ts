@@ -3,7 +3,7 @@
  * Source: contract section 13.
  * @module
  */
-import { Type } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
 import {
   createApplication,
   deleteApplication,
@@ -11,6 +11,9 @@ import {
   regenerateKey,
   type NewApplication,
 } from '../applications/service.ts'
+import { createApplicationSchema, type CreateApplicationBody } from '../applications/schema.ts'
+import type { Deps } from '../deps.ts'
+import type { Caller } from '../rules/caller.ts'
 import type { ApplicationRecord } from '../applications/record.ts'
 import { nameCharsMax, pageSizeMax } from '../limits.ts'
 import { mayHold, permissions } from '../rules/permissions.ts'
@@ -22,10 +25,22 @@ const tenant = Type.Optional(Type.String())
 
 const named = Type.Object({ tenant, id: Type.String() }, { additionalProperties: false })
 
+const { type, permissions: granted, rules } = createApplicationSchema.properties
+
+/** Without a type it is a manager. */
 const created = Type.Object(
-  { tenant, name: Type.String({ minLength: 1, maxLength: nameCharsMax }) },
+  {
+    tenant,
+    name: Type.String({ minLength: 1, maxLength: nameCharsMax }),
+    type: Type.Optional(type),
+    permissions: granted,
+    rules,
+    if_absent: Type.Optional(Type.Boolean()),
+  },
   { additionalProperties: false },
 )
+
+type Created = Static<typeof created>
 
 const show = ({ id, name, type, createdAtMs, expiresAt }: ApplicationRecord): Facts => ({
   id,
@@ -41,18 +56,58 @@ const showNew = ({ record, key }: NewApplication): Facts => ({
   key: key.reveal(),
 })
 
-/** A management application that may do all that one may. */
-const manager = (name: string) => ({
-  name,
-  type: 'management' as const,
-  permissions: permissions.filter(permission => mayHold('management', permission)),
-})
+/** A management application may do all that one may, where nobody says what. */
+function bodyOf(asked: Created): CreateApplicationBody {
+  const { name, type: kind = 'management', permissions: some, rules: ruled } = asked
+  const all = permissions.filter(permission => mayHold('management', permission))
+  const held = kind === 'management' ? (some ?? all) : some
+  return {
+    name,
+    type: kind,
+    ...(held == null ? {} : { permissions: held }),
+    ...(ruled == null ? {} : { rules: ruled }),
+  }
+}
+
+/** Names are sealed, so that all applications are opened to find one. */
+async function findNamed(
+  deps: Deps,
+  caller: Caller,
+  name: string,
+): Promise<ApplicationRecord | undefined> {
+  for (let offset = 0; ; offset += pageSizeMax) {
+    const filter = { ids: [], types: [], offset, limit: pageSizeMax }
+    const { records } = await listApplications(deps, caller, filter)
+    const found = records.find(record => record.name === name)
+    if (found !== undefined || records.length < pageSizeMax) return found
+  }
+}
+
+async function create(deps: Deps, caller: Caller, asked: Created): Promise<Facts> {
+  const body = bodyOf(asked)
+  if (asked.if_absent !== true) return showNew(await createApplication(deps, caller, body))
+  const found = await findNamed(deps, caller, asked.name)
+  if (found === undefined) {
+    return { ...showNew(await createApplication(deps, caller, body)), created: true }
+  }
+  return { tenant_id: found.tenantId, application_id: found.id, created: false }
+}
+
+/** One after the other, so that of two who ask at once for what is absent one finds it. */
+function oneByOne(): <T>(task: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return task => {
+    const next = last.then(task, task)
+    last = next.catch(() => {})
+    return next
+  }
+}
+
+const inTurn = oneByOne()
 
 export const applicationOperations = ({ deps }: Administered): Operations => ({
-  'app-create': operation(created, ({ tenant: asked, name }) =>
-    asOperator(deps, asked, async caller =>
-      showNew(await createApplication(deps, caller, manager(name))),
-    ),
+  'app-create': operation(created, asked =>
+    inTurn(() => asOperator(deps, asked.tenant, caller => create(deps, caller, asked))),
   ),
   'app-list': operation(Type.Object({ tenant }), ({ tenant: asked }) =>
     asOperator(deps, asked, async caller => {

@@ -107,6 +107,9 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
     if (isRekeying) throw new ApiError('conflict', 'another keys rekey goes on: wait for its end')
     isRekeying = true
     try {
+      // Where a commit failed, nobody knows which of two keys counts: none is written over then.
+      await store.write([{ bumpGeneration: true }])
+      ring.refresh()
       await replaceMasterKey(file, masterKey => rekey({ ...deps, ring, store }, masterKey))
     } finally {
       isRekeying = false

@@ -6,9 +6,11 @@ import { applicationOperations } from './applications.ts'
 import { keyOperations, type Resealer } from './keys.ts'
 import type { Administered, Operations } from './operation.ts'
 import { sessionOperations } from './sessions.ts'
+import { statusOperations } from './status.ts'
 
 export const makeOperations = (vault: Administered, reseal: Resealer): Operations => ({
   ...applicationOperations(vault),
   ...sessionOperations(vault),
   ...keyOperations(vault, reseal),
+  ...statusOperations(vault),
 })

@@ -19,7 +19,9 @@ const inputOf = ({ tenant }: TenantOptions, more: Facts = {}): Facts =>
 /** Columns of texts, each as wide as its widest. */
 function printTable(rows: readonly (readonly string[])[]): void {
   const [first] = rows
-  const widths = first?.map((_, at) => Math.max(...rows.map(row => row[at]?.length ?? 0))) ?? []
+  const widthOf = (at: number) =>
+    rows.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0)
+  const widths = first?.map((_, at) => widthOf(at)) ?? []
   for (const row of rows)
     sayNow(
       row
@@ -29,9 +31,16 @@ function printTable(rows: readonly (readonly string[])[]): void {
     )
 }
 
+/**
+ * Names are whatever a caller chose: what would move the cursor, end the line or turn the order of
+ * its letters is shown as a mark (Unicode, general categories Cc, Cf, Cs, Zl and Zp).
+ */
+const shown = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\ufffd')
+
 const tableOf = (items: readonly Facts[], columns: readonly string[]): string[][] => [
   [...columns],
-  ...items.map(item => columns.map(name => String(item[name] ?? '-'))),
+  ...items.map(item => columns.map(name => shown(String(item[name] ?? '-')))),
 ]
 
 export async function listApps(options: TenantOptions): Promise<void> {

@@ -7,12 +7,12 @@
  * @module
  */
 import { createHash } from 'node:crypto'
-import { existsSync, linkSync, rmSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
 import { primitives } from '../crypto/primitives.ts'
-import { syncFolder } from '../files.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
+import { countBytes, type Progress } from '../progress.ts'
 import {
   digestOfFile,
   newBackupKey,
@@ -20,6 +20,7 @@ import {
   writeBackup,
   type Manifest,
 } from '../serve/backup-file.ts'
+import { splitTarget, type BackupPlace } from '../serve/backups/place.ts'
 import {
   checkFolder,
   explained,
@@ -34,23 +35,15 @@ import { randomBytes, sayNow, wallMs } from '../serve/system.ts'
 import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { emptyReport, inspect } from './inspect.ts'
+import { withProgress } from './progress.ts'
 
 export interface BackupOptions extends FolderOptions {
-  /** A file that does not exist. */
+  /** A file that does not exist, or the address of one in a bucket. */
   readonly to: string
   readonly json?: boolean
 }
 
 const databaseOf = (store: string): string => join(store, 'data.mdb')
-
-function assertFree(path: string): void {
-  if (existsSync(path)) {
-    throw new CommandFailure(`there is something at ${path}: choose another name with --to`)
-  }
-  if (!existsSync(dirname(path))) {
-    throw new CommandFailure(`the folder of ${path} does not exist: make it first`)
-  }
-}
 
 /** The copy and the file are there at a time, each no larger than the database. */
 function assertRoom(path: string, store: string): void {
@@ -61,9 +54,13 @@ function assertRoom(path: string, store: string): void {
 }
 
 /** @throws CommandFailure for any damage */
-async function inspectCopy(copy: LockedFolder, of: string): Promise<Manifest['rows']> {
+async function inspectCopy(
+  copy: LockedFolder,
+  of: string,
+  progress: Progress,
+): Promise<Manifest['rows']> {
   const report = emptyReport()
-  await inspect(copy, report, store => unsealKeysOf(store, copy))
+  await inspect(copy, report, store => unsealKeysOf(store, copy), progress)
   if (report.count > 0 || report.rows === undefined) {
     throw new CommandFailure(`the vault in ${of} is damaged, so no backup was made: see verify`)
   }
@@ -71,56 +68,90 @@ async function inspectCopy(copy: LockedFolder, of: string): Promise<Manifest['ro
 }
 
 /** @throws CommandFailure unless the file gives the copy back, byte by byte */
-function assertReadable(file: string, masterKey: Uint8Array, database: string): void {
+function assertReadable(
+  file: string,
+  masterKey: Uint8Array,
+  database: string,
+  progress: Progress,
+): void {
   const digest = createHash('sha256')
-  readBackup(file, masterKey, bytes => digest.update(bytes))
+  const reading = countBytes(progress(statSync(file).size, 'reading'))
+  readBackup(file, masterKey, bytes => {
+    digest.update(bytes)
+    reading(bytes.length)
+  })
   if (digest.digest().equals(digestOfFile(database))) return
   throw new CommandFailure('the backup is not what was written: look at the disk, and try again')
 }
 
-async function makeBackup({ data }: BackupOptions, copy: LockedFolder, file: string) {
+async function fill(data: string, copy: LockedFolder, file: string, progress: Progress) {
   const masterKey = primitives.keep(Uint8Array.from(copy.masterKey))
   const key = newBackupKey(masterKey, randomBytes)
   const createdAt = new Date(wallMs()).toISOString()
   try {
-    await copySnapshot(join(data, 'store'), copy.store)
-    const rows = await inspectCopy(copy, data)
+    await copySnapshot(join(data, 'store'), copy.store, progress)
+    const rows = await inspectCopy(copy, data, progress)
     const database = databaseOf(copy.store)
     const bytes = statSync(database).size
     const manifest = { format: formatVersion, coffer: version, created_at: createdAt, bytes, rows }
-    writeBackup(file, key, manifest, database)
-    assertReadable(file, masterKey, database)
+    writeBackup(file, key, manifest, database, progress(bytes, 'writing'))
+    assertReadable(file, masterKey, database, progress)
     return manifest
   } finally {
     masterKey.fill(0)
   }
 }
 
-function tell({ to, json }: BackupOptions, { created_at, rows }: Manifest): void {
-  const { size } = statSync(to)
-  if (json === true) return sayNow(JSON.stringify({ file: to, bytes: size, created_at, rows }))
+export interface MadeBackup {
+  readonly manifest: Manifest
+  /** Of its file. */
+  readonly bytes: number
+}
+
+/**
+ * Makes a backup of a vault, looks at all of it, and gives it its name.
+ * @throws CommandFailure with nothing at that name
+ */
+export async function makeBackup(
+  options: FolderOptions,
+  place: BackupPlace,
+  name: string,
+  progress: Progress,
+): Promise<MadeBackup> {
+  const masterKey = checkFolder(options)
+  const staging = place.stagingOf(name)
+  await place.assertFree(name)
+  assertRoom(staging, join(options.data, 'store'))
+  const copy = makeStagedFolder(staging, masterKey)
+  const file = join(copy.data, 'backup')
+  try {
+    const manifest = await fill(options.data, copy, file, progress)
+    await place.put(name, file, progress)
+    return { manifest, bytes: statSync(file).size }
+  } catch (error) {
+    throw explained(dirname(staging), error)
+  } finally {
+    rmSync(copy.data, { recursive: true, force: true })
+  }
+}
+
+function tell(to: string, { manifest, bytes }: MadeBackup, json?: boolean): void {
+  const { created_at, rows } = manifest
+  if (json === true) return sayNow(JSON.stringify({ file: to, bytes, created_at, rows }))
   const count = Object.values(rows).reduce((sum, some) => sum + some, 0)
-  sayNow(`backup: ${count} rows of ${created_at} in ${size} bytes, read back: ${to}`)
+  sayNow(`backup: ${count} rows of ${created_at} in ${bytes} bytes, read back: ${to}`)
   sayNow('It opens with the master key of the vault, which is not in it: keep that elsewhere.')
 }
 
 /** @throws CommandFailure with nothing at that name */
 export async function backup(options: BackupOptions): Promise<void> {
-  const to = resolve(options.to)
-  const masterKey = checkFolder(options)
-  assertFree(to)
-  assertRoom(to, join(options.data, 'store'))
-  const copy = makeStagedFolder(`${to}.partial`, masterKey)
-  const file = join(copy.data, 'backup')
-  try {
-    const manifest = await makeBackup(options, copy, file)
-    // Unlike a rename it takes nobody's place.
-    linkSync(file, to)
-    syncFolder(dirname(to))
-    tell({ ...options, to }, manifest)
-  } catch (error) {
-    throw explained(dirname(to), error)
-  } finally {
-    rmSync(copy.data, { recursive: true, force: true })
+  const { data, to, json } = options
+  const { place, name } = splitTarget(to, data)
+  const { size: bytes } = statSync(databaseOf(join(data, 'store')), { throwIfNoEntry: false }) ?? {
+    size: 0,
   }
+  const made = await withProgress({ ...options, bytes }, progress =>
+    makeBackup(options, place, name, progress),
+  )
+  tell(place.addressOf(name), made, json)
 }

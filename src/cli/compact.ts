@@ -7,6 +7,8 @@
  * @module
  */
 import type { Keys } from '../crypto/keyring.ts'
+import type { Progress } from '../progress.ts'
+import type { Store } from '../store/contract.ts'
 import { copyBytesOf, copyStore } from '../store/lmdb/inspect/compact.ts'
 import {
   clearLeftovers,
@@ -17,14 +19,16 @@ import {
 } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { emptyReport, inspect } from './inspect.ts'
+import { withProgress } from './progress.ts'
 import { databaseBytesOf, replaceDatabase } from './replace-database.ts'
 import { sayNow } from '../serve/system.ts'
 
 /** @throws CommandFailure for any damage */
-async function inspectOld(folder: LockedFolder): Promise<Keys> {
+async function inspectOld(folder: LockedFolder, progress: Progress): Promise<Keys> {
   const report = emptyReport()
   let keys: Keys | undefined
-  await inspect(folder, report, async store => (keys = await unsealKeysOf(store, folder)))
+  const keysOf = async (store: Store) => (keys = await unsealKeysOf(store, folder))
+  await inspect(folder, report, keysOf, progress)
   if (report.count === 0 && keys !== undefined) return keys
   throw new CommandFailure(`the vault in ${folder.data} is damaged: see coffer verify`)
 }
@@ -34,11 +38,14 @@ export async function compact(options: FolderOptions): Promise<void> {
   const folder = lockDataFolder(options)
   clearLeftovers(folder)
   const before = databaseBytesOf(folder)
-  const keys = await inspectOld(folder)
-  await replaceDatabase(folder, {
-    bytes: await copyBytesOf(folder.store),
-    write: to => copyStore(folder.store, to),
-    keysOf: async () => keys,
+  await withProgress({ bytes: before }, async progress => {
+    const keys = await inspectOld(folder, progress)
+    await replaceDatabase(folder, {
+      bytes: await copyBytesOf(folder.store),
+      write: to => copyStore(folder.store, to, progress),
+      keysOf: async () => keys,
+      progress,
+    })
   })
   sayNow(`compacted: ${before} bytes before, ${databaseBytesOf(folder)} after`)
 }

@@ -1,12 +1,11 @@
 /**
  * `coffer dev`: a throw-away vault to try things on, gone when it ends.
  *
- * Its master key is never written, so what a killed process leaves behind opens for nobody.
+ * Its master key is never written, so what a killed process leaves behind opens for nobody; the
+ * next one sweeps it. It ends with the program that started it.
  * @module
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { composeApplication } from '../applications/service.ts'
 import type { CreateApplicationBody } from '../applications/schema.ts'
 import type { Deps } from '../deps.ts'
@@ -18,9 +17,11 @@ import { openLmdbStore } from '../store/lmdb/open.ts'
 import { makeTurns } from '../waiting.ts'
 import { createVault, openVaultKeys } from '../vault.ts'
 import { noMark, makeClock, type Clock } from '../serve/clock.ts'
+import { makeThrowAway, parentEnd, sweepThrownAway } from './throw-away.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
+import { startLogging, type Logging } from '../serve/logging.ts'
 import { startServer, untilSignalled } from '../serve/server.ts'
-import { elapsedMs, logToStderr, randomBytes, say, wallMs } from '../serve/system.ts'
+import { elapsedMs, randomBytes, say, wallMs } from '../serve/system.ts'
 
 export interface DevOptions extends ConfigOptions {
   readonly json?: boolean
@@ -60,15 +61,26 @@ async function makeDemoVault(
   folder: string,
   settings: Settings,
   { now, settled }: Clock,
+  { log, observe }: Logging,
 ): Promise<{ deps: Deps; demo: DemoKeys }> {
   const masterKey = randomBytes(32)
   const store = await openLmdbStore({ path: folder })
   const { tenantId, key } = await createVault({ store, now, randomBytes }, masterKey)
   const keys = await openVaultKeys(store, masterKey)
   masterKey.fill(0)
-  const log = logToStderr
   const turns = makeTurns(elapsedMs)
-  const deps: Deps = { store, keys, now, settled, randomBytes, elapsedMs, turns, log, settings }
+  const deps: Deps = {
+    store,
+    keys,
+    now,
+    settled,
+    randomBytes,
+    elapsedMs,
+    turns,
+    log,
+    settings,
+    ...(observe === undefined ? {} : { observe }),
+  }
   const demo: DemoKeys = {
     tenantId,
     management: key,
@@ -109,25 +121,28 @@ The interface is documented at ${baseUrl}/swagger`)
 
 /** Listens on loopback alone: its keys are printed. */
 export async function dev({ json, ...options }: DevOptions): Promise<void> {
-  const { address, settings } = loadConfig(options)
+  const { address, logs, settings } = loadConfig(options)
+  const logging = startLogging(logs)
   const port = 'port' in address ? address.port : 0
-  const folder = mkdtempSync(join(tmpdir(), 'coffer-dev-'))
+  sweepThrownAway()
+  const folder = makeThrowAway()
   try {
     const clock = makeClock({
       wall: wallMs,
       elapsedMs,
       mark: noMark,
       startHoldMs: clockStartHoldMs,
-      log: logToStderr,
+      log: logging.log,
     })
-    const { deps, demo } = await makeDemoVault(folder, settings, clock)
-    const stopped = untilSignalled(['SIGTERM', 'SIGINT', 'SIGHUP'])
+    const { deps, demo } = await makeDemoVault(folder, settings, clock, logging)
+    const stopped = Promise.race([untilSignalled(['SIGTERM', 'SIGINT', 'SIGHUP']), parentEnd()])
     const server = await startServer(deps, { host: '127.0.0.1', port })
     const baseUrl = server.address + settings.basePath
     if (json === true) printJson(baseUrl, demo)
     else printGuide(baseUrl, demo)
     await stopped
     await server.stop()
+    await logging.end()
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,37 +1,56 @@
 /**
- * `coffer init`: makes a data folder and prints the key of its first management application.
+ * `coffer init`: makes a data folder and tells the key of its first management application once.
  *
- * The key exists in clear only in what is printed, so a vault whose key could not be printed is
- * not made.
+ * The key exists in clear only in what is printed or in the file that was named, so a vault whose
+ * key could not be told is not made.
  * @module
  */
 import type { NewVault } from '../vault.ts'
-import { createDataFolder, type FolderOptions } from '../serve/data-folder.ts'
+import { createDataFolder, isDataFolder, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { sayNow } from '../serve/system.ts'
+import { withKeyFile, type KeyFile } from './key-file.ts'
 
 export interface InitOptions extends FolderOptions {
+  readonly keyFile?: string
   readonly json?: boolean
 }
 
-function reportOf(options: InitOptions, { tenantId, applicationId, key }: NewVault): string {
+function reportOf(
+  options: InitOptions,
+  { tenantId, applicationId, key }: NewVault,
+  keyFile: KeyFile | undefined,
+): string {
   if (options.json === true) {
-    const facts = { tenant_id: tenantId, application_id: applicationId, key: key.reveal() }
-    return JSON.stringify(facts)
+    const told = keyFile === undefined ? { key: key.reveal() } : { key_file: keyFile.path }
+    return JSON.stringify({ tenant_id: tenantId, application_id: applicationId, ...told })
   }
   return [
     `The vault is in ${options.data}.`,
     `Tenant:                 ${tenantId}`,
     `Management application: ${applicationId}`,
-    `Its key, shown once:    ${key.reveal()}`,
+    keyFile === undefined
+      ? `Its key, shown once:    ${key.reveal()}`
+      : `Its key is in           ${keyFile.path}`,
   ].join('\n')
 }
 
+function tell(options: InitOptions, made: NewVault, keyFile: KeyFile | undefined): void {
+  try {
+    keyFile?.write(made.key.reveal())
+    sayNow(reportOf(options, made, keyFile))
+  } catch {
+    const where = keyFile === undefined ? 'mend stdout' : 'mend stdout, or see its disk'
+    throw new CommandFailure(`the key could not be printed, so no vault was made: ${where}`)
+  }
+}
+
 export const init = (options: InitOptions): Promise<void> =>
-  createDataFolder(options, made => {
-    try {
-      sayNow(reportOf(options, made))
-    } catch {
-      throw new CommandFailure('the key could not be printed, so no vault was made: mend stdout')
-    }
-  })
+  withKeyFile(options.keyFile, keyFile =>
+    createDataFolder(options, made => tell(options, made, keyFile)),
+  )
+
+/** For `coffer serve --init`: does nothing where a data folder is, whatever its state. */
+export async function initWhereAbsent(options: InitOptions): Promise<void> {
+  if (!isDataFolder(options.data)) await init(options)
+}

@@ -8,6 +8,7 @@
  */
 import type { Keys } from '../crypto/keyring.ts'
 import { findingsShownMax } from '../limits.ts'
+import { noProgress, type Progress } from '../progress.ts'
 import type { Store } from '../store/contract.ts'
 import { examinePages } from '../store/lmdb/inspect/damaged-pages.ts'
 import { checkRecords, type RowCounts } from '../verify.ts'
@@ -55,14 +56,16 @@ export async function inspect(
   folder: FoundFolder,
   report: Report,
   makeKeys: (store: Store) => Promise<Keys>,
+  progress: Progress = noProgress,
 ): Promise<void> {
-  const { damaged, hasLostCommit } = examinePages(folder.store)
+  const { damaged, hasLostCommit } = examinePages(folder.store, undefined, progress)
   for (const page of damaged) add(report, { kind: 'page_damaged', page })
   if (hasLostCommit) add(report, { kind: lostCommit })
   if (damaged.length > 0) return
   const store = await openStoreOf(folder, { onFailure: () => {} })
-  for (const finding of await store.integrity()) add(report, finding)
+  for (const finding of await store.integrity(progress)) add(report, finding)
   const keys = await makeKeys(store)
-  report.rows = checkRecords(keys, store.everyRow(), finding => add(report, finding))
+  const onRow = progress(store.state().nextOrdinal, 'values')
+  report.rows = checkRecords(keys, store.everyRow(), finding => add(report, finding), onRow)
   await store.close()
 }

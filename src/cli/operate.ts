@@ -12,7 +12,7 @@ import { openClockFile } from '../serve/clock-file.ts'
 import { callControl } from '../serve/control.ts'
 import { controlOf, openDataFolder, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
-import { replaceMasterKey } from '../serve/next-master-key.ts'
+import { masterKeyReplacer } from '../serve/next-master-key.ts'
 import { endAfterFailure, logToStderr } from '../serve/system.ts'
 import { makeDeps } from '../serve/vault-process.ts'
 import { defaultSettings } from '../settings.ts'
@@ -24,7 +24,7 @@ async function operateHere(
   tell: Tell,
 ): Promise<Facts> {
   const opened = await openDataFolder(options, { onFailure: endAfterFailure })
-  const { store, ring, clockFile } = opened
+  const { store, ring, masterKeyFile, clockFile } = opened
   const mark = openClockFile(clockFile)
   const { deps, clock } = makeDeps({
     opened,
@@ -34,6 +34,7 @@ async function operateHere(
     log: logToStderr,
   })
   try {
+    const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
     const vault = { deps, store, ring, isShared: false, replaceMasterKey }
     const operation = makeOperations(vault, makeResealer(vault))[name]
     invariant(operation !== undefined, 'a command names an operation that there is')

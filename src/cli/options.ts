@@ -8,7 +8,9 @@ import { readFileSync, statSync } from 'node:fs'
 import { Option, type Command } from 'commander'
 import {
   addressOptions,
+  backupOptions,
   decodeConfig,
+  logOptions,
   settingOptions,
   showName,
   type Config,
@@ -41,12 +43,16 @@ const configOption = () =>
 export const servingOptions = (): readonly Option[] => [
   ...addressOptions.map(optionOf),
   configOption(),
+  ...backupOptions.map(optionOf),
+  ...logOptions.map(optionOf),
   ...settingOptions.map(optionOf),
 ]
 
 /** Of a vault that is not meant to stay: it listens on loopback, and no file speaks of it. */
 export const tryingOptions = (): readonly Option[] =>
-  [...addressOptions.filter(({ flag }) => flag === '--port'), ...settingOptions].map(optionOf)
+  [...addressOptions.filter(({ flag }) => flag === '--port'), ...logOptions, ...settingOptions].map(
+    optionOf,
+  )
 
 const ofService = /^COFFER_(?:SERVICE_(?:HOST|PORT)(?:_\w+)?|PORT_\d+_\w+)$/
 

@@ -8,6 +8,7 @@ import { chownSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Keys } from '../crypto/keyring.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
+import type { Progress } from '../progress.ts'
 import type { Store } from '../store/contract.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { clearLeftovers, explained, type LockedFolder } from '../serve/data-folder.ts'
@@ -27,12 +28,9 @@ function assertRoom({ data }: LockedFolder, bytes: number): void {
   throw new CommandFailure(`too little space is free for a new file: ${mebibytes} MiB are needed`)
 }
 
-async function inspectNew(
-  folder: LockedFolder,
-  keysOf: (store: Store) => Promise<Keys>,
-): Promise<void> {
+async function inspectNew(folder: LockedFolder, { keysOf, progress }: NewDatabase): Promise<void> {
   const report = emptyReport()
-  await inspect({ ...folder, store: folder.compacting }, report, keysOf)
+  await inspect({ ...folder, store: folder.compacting }, report, keysOf, progress)
   if (report.count > 0) throw new CommandFailure('the new file is not as it must be: try again')
 }
 
@@ -55,17 +53,15 @@ interface NewDatabase {
   /** Writes it to a folder that does not exist. */
   readonly write: (to: string) => Promise<void>
   readonly keysOf: (store: Store) => Promise<Keys>
+  readonly progress: Progress
 }
 
 /** @throws CommandFailure with the old file in its place */
-export async function replaceDatabase(
-  folder: LockedFolder,
-  { bytes, write, keysOf }: NewDatabase,
-): Promise<void> {
+export async function replaceDatabase(folder: LockedFolder, made: NewDatabase): Promise<void> {
   try {
-    assertRoom(folder, bytes)
-    await write(folder.compacting)
-    await inspectNew(folder, keysOf)
+    assertRoom(folder, made.bytes)
+    await made.write(folder.compacting)
+    await inspectNew(folder, made)
     swap(folder)
   } catch (error) {
     throw explained(folder.data, error)

@@ -5,10 +5,12 @@
  * The master key stays where it is: it is not in a backup, and is not put into the folder.
  * @module
  */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { primitives } from '../crypto/primitives.ts'
 import { ownerOnlyFolder, syncFolder } from '../files.ts'
+import { countBytes, type Progress } from '../progress.ts'
+import { addressPrefix, openBucket, splitAddress } from '../serve/backups/bucket.ts'
 import { readBackup, writeDatabase, type Manifest } from '../serve/backup-file.ts'
 import {
   explained,
@@ -22,6 +24,7 @@ import {
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { readMasterKey } from '../serve/master-key.ts'
 import { sayNow } from '../serve/system.ts'
+import { withProgress } from './progress.ts'
 import { emptyReport, inspect } from './inspect.ts'
 
 export interface RestoreOptions extends FolderOptions {
@@ -45,21 +48,29 @@ function masterKeyOf({ masterKeyFile }: RestoreOptions): Uint8Array {
 }
 
 /** @throws CommandFailure for any damage, and where rows are not those that were counted */
-async function assertWhole(copy: LockedFolder, { rows }: Manifest): Promise<void> {
+async function assertWhole(
+  copy: LockedFolder,
+  { rows }: Manifest,
+  progress: Progress,
+): Promise<void> {
   const report = emptyReport()
-  await inspect(copy, report, store => unsealKeysOf(store, copy))
+  await inspect(copy, report, store => unsealKeysOf(store, copy), progress)
   const isWhole = report.count === 0 && JSON.stringify(report.rows) === JSON.stringify(rows)
   if (!isWhole) throw new CommandFailure('what is in the backup is damaged: take another one')
 }
 
-async function fill(copy: LockedFolder, file: string): Promise<Manifest> {
+async function fill(copy: LockedFolder, file: string, progress: Progress): Promise<Manifest> {
   mkdirSync(copy.store, { mode: ownerOnlyFolder })
   // Looking at what was restored wipes the other one.
   const masterKey = primitives.keep(Uint8Array.from(copy.masterKey))
   const read: { manifest?: Manifest } = {}
+  const reading = countBytes(progress(statSync(file).size, 'reading'))
   try {
     writeDatabase(join(copy.store, 'data.mdb'), take => {
-      read.manifest = readBackup(file, masterKey, take)
+      read.manifest = readBackup(file, masterKey, bytes => {
+        take(bytes)
+        reading(bytes.length)
+      })
     })
   } finally {
     masterKey.fill(0)
@@ -68,7 +79,7 @@ async function fill(copy: LockedFolder, file: string): Promise<Manifest> {
   if (manifest?.format !== formatVersion) {
     throw new CommandFailure('the backup is of another version of coffer: use that version')
   }
-  await assertWhole(copy, manifest)
+  await assertWhole(copy, manifest, progress)
   return manifest
 }
 
@@ -80,25 +91,63 @@ function tell({ data, json, verifyOnly }: RestoreOptions, { created_at, rows }: 
   sayNow(`restored: ${what} in ${data}`)
 }
 
+interface Source {
+  readonly bytes: number
+  /** @returns the path of a file, which may be a new one in that folder */
+  readonly bring: (folder: string, progress: Progress) => Promise<string>
+}
+
+/** @throws CommandFailure where there is no backup */
+async function sourceOf(file: string): Promise<Source> {
+  if (!file.startsWith(addressPrefix)) {
+    if (!existsSync(file)) throw new CommandFailure(`there is no backup at ${file}`)
+    return { bytes: statSync(file).size, bring: async () => file }
+  }
+  const { bucket: name, key } = splitAddress(file)
+  const bucket = openBucket(name)
+  return {
+    bytes: await bucket.sizeOf(key),
+    async bring(folder, progress) {
+      const path = join(folder, 'downloaded')
+      await bucket.download(key, path, progress)
+      return path
+    },
+  }
+}
+
+/** Where a folder is made until it gets its name; of a trial, beside the backup where it can be. */
+function stagingOf(file: string, data: string, isTrial: boolean): string {
+  const isBeside = isTrial && !file.startsWith(addressPrefix)
+  return `${isBeside ? resolve(file) : data}.restoring`
+}
+
+/** @throws CommandFailure with the folder as it was */
+function place(copy: LockedFolder, data: string): void {
+  stampFolder(copy.data)
+  syncFolder(copy.store)
+  renameSync(copy.data, data)
+  syncFolder(dirname(data))
+}
+
 /**
- * @param file a backup
+ * @param file a backup, or the address of one in a bucket
  * @throws CommandFailure with nothing changed
  */
 export async function restore(file: string, options: RestoreOptions): Promise<void> {
   const data = resolve(options.data)
   const isTrial = options.verifyOnly === true
-  if (!existsSync(file)) throw new CommandFailure(`there is no backup at ${file}`)
+  const { bytes, bring } = await sourceOf(file)
   if (!isTrial) assertUnused(data)
   const masterKey = masterKeyOf(options)
-  const copy = makeStagedFolder(`${isTrial ? resolve(file) : data}.restoring`, masterKey)
+  const copy = makeStagedFolder(stagingOf(file, data, isTrial), masterKey)
   try {
-    const manifest = await fill(copy, file)
-    if (!isTrial) {
-      stampFolder(copy.data)
-      syncFolder(copy.store)
-      renameSync(copy.data, data)
-      syncFolder(dirname(data))
-    }
+    const manifest = await withProgress({ ...options, bytes }, async progress => {
+      const path = await bring(copy.data, progress)
+      const filled = await fill(copy, path, progress)
+      if (path !== file) rmSync(path)
+      return filled
+    })
+    if (!isTrial) place(copy, data)
     tell(options, manifest)
   } catch (error) {
     throw explained(data, error)

@@ -21,8 +21,10 @@ import {
   type LockedFolder,
 } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import type { Progress } from '../progress.ts'
 import type { Store } from '../store/contract.ts'
 import { emptyReport, inspect, isWhole } from './inspect.ts'
+import { withProgress } from './progress.ts'
 import { databaseBytesOf, replaceDatabase } from './replace-database.ts'
 import { sayNow } from '../serve/system.ts'
 
@@ -30,13 +32,32 @@ const damagedIn = ({ data }: LockedFolder) =>
   new CommandFailure(`the vault in ${data} is damaged: restore it from a backup, then upgrade`)
 
 /** @throws CommandFailure when something of the old store is damaged */
-async function writeNew(folder: LockedFolder, to: string): Promise<void> {
+async function writeNew(folder: LockedFolder, to: string, progress: Progress): Promise<void> {
   try {
-    await upgradeStore(folder.store, to)
+    await upgradeStore(folder.store, to, progress)
   } catch (error) {
     if (error instanceof ApiError && error.kind === 'storage_corrupt') throw damagedIn(folder)
     throw error
   }
+}
+
+/** @throws CommandFailure for any damage, with the old database in its place */
+async function bringUp(folder: LockedFolder, progress: Progress): Promise<void> {
+  // Before the engine opens anything of it, which a damaged page can end without a word.
+  if (examinePages(folder.store, oldTableNames, progress).damaged.length > 0) {
+    throw damagedIn(folder)
+  }
+  const keysOf = (store: Store) => unsealKeysOf(store, folder)
+  if (await isUpgraded(folder.store)) {
+    const report = emptyReport()
+    await inspect(folder, report, keysOf, progress)
+    if (!isWhole(report)) throw damagedIn(folder)
+    return
+  }
+  // The new one has the same rows, and an index that is no larger.
+  const bytes = databaseBytesOf(folder)
+  const write = (to: string) => writeNew(folder, to, progress)
+  await replaceDatabase(folder, { bytes, write, keysOf, progress })
 }
 
 /** @throws CommandFailure with the old database in its place */
@@ -47,18 +68,7 @@ export async function upgrade(options: FolderOptions): Promise<void> {
   }
   const folder = lockOldFolder(options)
   clearLeftovers(folder)
-  // Before the engine opens anything of it, which a damaged page can end without a word.
-  if (examinePages(folder.store, oldTableNames).damaged.length > 0) throw damagedIn(folder)
-  const keysOf = (store: Store) => unsealKeysOf(store, folder)
-  if (await isUpgraded(folder.store)) {
-    const report = emptyReport()
-    await inspect(folder, report, keysOf)
-    if (!isWhole(report)) throw damagedIn(folder)
-  } else {
-    // The new one has the same rows, and an index that is no larger.
-    const bytes = databaseBytesOf(folder)
-    await replaceDatabase(folder, { bytes, write: to => writeNew(folder, to), keysOf })
-  }
+  await withProgress({ bytes: databaseBytesOf(folder) }, progress => bringUp(folder, progress))
   stampFolder(options.data)
   sayNow('upgraded')
 }

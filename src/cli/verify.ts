@@ -8,9 +8,14 @@
 import { lockDataFolder, unsealKeysOf, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { emptyReport, inspect, isWhole, type Damage, type Report } from './inspect.ts'
+import { withProgress } from './progress.ts'
+import { databaseBytesOf } from './replace-database.ts'
 import { sayNow } from '../serve/system.ts'
+import { copyServed, removeCopy } from './verify-online.ts'
 
 export interface VerifyOptions extends FolderOptions {
+  /** Of a vault that is served. */
+  readonly online?: boolean
   readonly json?: boolean
 }
 
@@ -40,12 +45,16 @@ function print({ json }: VerifyOptions, report: Report): void {
 
 /** @throws CommandFailure for any damage, and when it could not look at everything */
 export async function verify(options: VerifyOptions): Promise<void> {
-  const folder = lockDataFolder(options)
+  const isOnline = options.online === true
+  const folder = isOnline ? await copyServed(options) : lockDataFolder(options)
   const report = emptyReport()
   try {
-    await inspect(folder, report, store => unsealKeysOf(store, folder))
+    await withProgress({ ...options, bytes: databaseBytesOf(folder) }, progress =>
+      inspect(folder, report, store => unsealKeysOf(store, folder), progress),
+    )
   } finally {
     print(options, report)
+    if (isOnline) removeCopy(folder)
   }
   if (report.count === 0) return
   const advice = isWhole(report)

@@ -122,8 +122,10 @@ export function documentation(pipeline: Pipeline, routes: Routes) {
   const page =
     (type: string, read: (request: Request) => string | Blob) =>
     ({ exchange }: { readonly exchange: Exchange }) => {
-      const found = asset(read(exchange.request), type)
-      return finish(pipeline, exchange, pipeline.answers.page(exchange, found))
+      const text = read(exchange.request)
+      const bytes = typeof text === 'string' ? Buffer.byteLength(text) : text.size
+      const found = pipeline.answers.page(exchange, asset(text, type), bytes)
+      return finish(pipeline, exchange, found)
     }
   const shown = () => ({ parse: 'none', page: true, detail: { hide: true } }) as const
   return new Elysia()

@@ -239,6 +239,8 @@ export interface Asking {
   readonly route: Route
   readonly request: Request
   readonly params: Params
+  /** Where it is noted who asks, once that is known: also of who is then refused. */
+  readonly noted?: { caller?: Caller }
 }
 
 /** Unique for this process and every other: a random prefix and a count. */
@@ -286,10 +288,11 @@ function assertNoWait(waitSeconds: number): void {
  */
 export const admit = (
   admission: Admission,
-  { route, request, params }: Asking,
+  { route, request, params, noted }: Asking,
 ): MaybeLater<Caller> =>
   andThen(findCaller(admission, request), caller => {
     if (caller === undefined) throw unauthenticated()
+    if (noted !== undefined) noted.caller = caller
     assertNoWait(admission.rate.enter(caller.credential.ordinal))
     assertPermitted(route, caller, params)
     return caller

@@ -12,6 +12,7 @@ import { headerNamesOf, acceptsJsonAlone, pathOf, withoutTrailingSlash } from '.
 import type { Settings } from '../settings.ts'
 import type { Log } from '../deps.ts'
 import type { ApiError, ErrorKind } from '../errors.ts'
+import type { Caller } from '../rules/caller.ts'
 import type { AnswerHold } from './budgets.ts'
 import { problemResponse, toApiError } from './problem.ts'
 import type { Reply } from './operation.ts'
@@ -164,8 +165,13 @@ export interface Exchange {
   isBodyRead: boolean
   /** See `Seen`. */
   readonly operation: string | undefined
+  readonly route: string | undefined
   /** By `elapsedMs`; 0 where nobody counts. */
   readonly startedMs: number
+  /** Set once they are known. */
+  bytesIn: number
+  bytesOut: number
+  caller?: Caller
   /** Of an answer that is an error; set once that is known. */
   refusal?: ErrorKind
 }
@@ -180,7 +186,7 @@ export interface Answers {
   /** 204 for OPTIONS: to a preflight what a browser may send, to others what is allowed here. */
   readonly options: (exchange: Exchange, allow: string) => Response
   /** A page of the documentation as it is, with the trace id. */
-  readonly page: (exchange: Exchange, page: Response) => Response
+  readonly page: (exchange: Exchange, page: Response, bytes: number) => Response
 }
 
 const traceHeader = 'svc-trace-id'
@@ -225,6 +231,7 @@ export function makeAnswers(settings: Settings, log: Log): Answers {
   return {
     reply(exchange, { status, json: text, madeId, isReplay }, hold) {
       const headers = text === undefined ? bare : json
+      exchange.bytesOut = text === undefined ? 0 : Buffer.byteLength(text)
       const response = new Response(bodyOf(exchange.request, text, hold), { status, headers })
       if (madeId !== undefined) response.headers.set('location', below(exchange.request, madeId))
       if (isReplay === true) {
@@ -236,19 +243,21 @@ export function makeAnswers(settings: Settings, log: Log): Answers {
     problem(exchange, error, allow) {
       exchange.refusal = error.kind
       const fields = acceptsJsonAlone(exchange.request) ? json : problem
-      const response = problemResponse(error, exchange.traceId, log, fields)
+      const { response, bytes } = problemResponse(error, exchange.traceId, log, fields)
+      exchange.bytesOut = bytes
       if (allow !== undefined) response.headers.set('allow', allow)
       return finish(exchange, response)
     },
-    fault: (traceId, thrown) => problemResponse(toApiError(thrown), traceId, log, problem),
+    fault: (traceId, thrown) => problemResponse(toApiError(thrown), traceId, log, problem).response,
     options(exchange, allow) {
       const fields = cors.preflight(exchange.request) ?? { allow }
       const response = new Response(null, { status: 204, headers: bare })
       for (const [name, value] of Object.entries(fields)) response.headers.set(name, value)
       return finish(exchange, response)
     },
-    page({ traceId }, page) {
-      page.headers.set(traceHeader, traceId)
+    page(exchange, page, bytes) {
+      page.headers.set(traceHeader, exchange.traceId)
+      exchange.bytesOut = bytes
       return page
     },
   }

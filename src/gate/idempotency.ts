@@ -41,7 +41,6 @@ import { assertContentType, parseJsonBody } from './bodies.ts'
 
 /** The place where it is kept what one key has done. */
 interface Slot {
-  /** As of now: while a request tries to land, another key may be made. */
   readonly sealer: RowSealer
   readonly unique: Uint8Array
   /** Hexadecimal digest of the body. */
@@ -124,6 +123,7 @@ export function slotOf(
   const what = [route.method, key, route.path, ...Object.values(params), rawQuery(request.url)]
   const fields = [String(credential.ordinal), ...what]
   return {
+    // A rotation makes other scopes, and a slot outlives the try that found it.
     get sealer() {
       return sealerOf(keys, tenantId)
     },

@@ -1,6 +1,7 @@
 /**
- * What happens around every operation, in the order of contract section 2: authenticate (401), rate
- * (429), kind of caller and permission held at all (403), content coding (415), then
+ * What happens around every operation, in the order of contract section 2: rate of the address
+ * where it is bounded (429), authenticate (401), rate (429), kind of caller and permission held at
+ * all (403), content coding (415), then
  *
  * - without an idempotency key: content type (415), room for the body (413, 503), query and body
  *   (400), handle;
@@ -14,6 +15,7 @@
  */
 import { Elysia } from 'elysia'
 import { callerNowMs, shortBodyBytesMax } from '../limits.ts'
+import type { Seen } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
 import { andThen, orElse, type MaybeLater } from '../waiting.ts'
 import type { Room } from '../records/rows.ts'
@@ -46,6 +48,7 @@ import {
   type Prepared,
   type Runner,
 } from './idempotency.ts'
+import type { EnterAddress } from './client-address.ts'
 import { assertAddress, assertNoContentCoding, readParams, type Params } from './request.ts'
 import type { Operation, Perform, Reply, Route } from './operation.ts'
 import { toApiError } from './problem.ts'
@@ -55,6 +58,7 @@ export interface Pipeline extends Runner {
   readonly bodyBudget: BodyBudget
   readonly answerBudget: AnswerBudget
   readonly isCrowded: Crowd
+  readonly enterAddress: EnterAddress
   readonly nextTraceId: () => string
   readonly tally: Tally
   /** Writes on which day keys were used; whoever serves calls it now and then. */
@@ -87,6 +91,7 @@ function readBytes(
 interface Receiving {
   readonly asking: Asking
   readonly intake: Intake | undefined
+  readonly exchange: Exchange
   /** Who was admitted, before the body had come. */
   readonly first: Caller
   readonly room: Room
@@ -95,13 +100,14 @@ interface Receiving {
 /** What is asked for, by whoever asks when the body has come. */
 function receive(pipeline: Pipeline, receiving: Receiving): MaybeLater<Prepared> {
   const { deps } = pipeline
-  const { asking, intake, first } = receiving
+  const { asking, intake, first, exchange } = receiving
   assertNoContentCoding(asking.request)
   const key = readIdempotencyKey(deps, asking.route, asking.request)
   const bytes = readBytes(asking, intake, key)
   if (bytes === undefined) return prepareFor(pipeline, receiving, first, undefined, key)
   const admittedMs = deps.elapsedMs()
   return andThen(bytes, async read => {
+    exchange.bytesIn = read?.length ?? 0
     const isNow = read === undefined || deps.elapsedMs() - admittedMs < callerNowMs
     const caller = isNow ? first : await callerNow(pipeline, asking)
     return prepareFor(pipeline, receiving, caller, read, key)
@@ -125,14 +131,23 @@ function prepareFor(
   return prepareOnce(pipeline, asked, slotOf(deps, caller, route, request, params, key, body))
 }
 
+/** HEAD is answered without the body. */
+function seenOf(exchange: Exchange, status: number): Seen {
+  const { traceId, route, operation, refusal, startedMs, bytesIn, bytesOut, caller } = exchange
+  const { method } = exchange.request
+  const sent = method === 'HEAD' ? 0 : bytesOut
+  const about = { traceId, method, route, operation, status, refusal, startedMs, caller }
+  return { ...about, bytesIn, bytesOut: sent }
+}
+
 /**
  * The end of every exchange, once. Ends the connection of who is not admitted and does not wait
  * (hardening H126), and of who still sends much that nobody will read.
  */
 export function finish(pipeline: Pipeline, exchange: Exchange, response: Response): Response {
   pipeline.tally.leave()
-  const { request, isAdmitted, isBodyRead, operation, startedMs, refusal } = exchange
-  pipeline.deps.observe?.({ operation, status: response.status, refusal, startedMs })
+  const { request, isAdmitted, isBodyRead } = exchange
+  pipeline.deps.observe?.(seenOf(exchange, response.status))
   const endsCrowded = !isAdmitted && pipeline.isCrowded(request, pipeline.server.origins)
   if (endsCrowded || (!isBodyRead && leavesMuch(request))) {
     response.headers.set('connection', 'close')
@@ -228,7 +243,7 @@ function beginAs(
     releaseAll(exchange, held)
     throw thrown
   }
-  const receiving = { asking, intake: held.intake, first, room: held.room }
+  const receiving = { asking, intake: held.intake, exchange, first, room: held.room }
   return orElse(() => andThen(receive(pipeline, receiving), begun), giveBack)
 }
 
@@ -242,7 +257,7 @@ function begin(
   exchange: Exchange,
   params: Params,
 ): MaybeLater<Begun> {
-  const asking = { route, request: exchange.request, params }
+  const asking = { route, request: exchange.request, params, noted: exchange }
   const caller = admit(pipeline, asking)
   if (!(caller instanceof Promise)) return beginAs(pipeline, asking, exchange, caller)
   return caller.then(later => beginAs(pipeline, asking, exchange, later))
@@ -268,7 +283,12 @@ interface Hooked {
 const readAs = (method: string): string => (method === 'HEAD' ? 'GET' : method)
 
 /** It must be finished. */
-export function makeExchange(pipeline: Pipeline, request: Request, operation?: string): Exchange {
+export function makeExchange(
+  pipeline: Pipeline,
+  request: Request,
+  route?: string,
+  operation?: string,
+): Exchange {
   const { tally, deps } = pipeline
   tally.enter()
   return {
@@ -277,6 +297,9 @@ export function makeExchange(pipeline: Pipeline, request: Request, operation?: s
     isAdmitted: false,
     isBodyRead: false,
     operation,
+    route,
+    bytesIn: 0,
+    bytesOut: 0,
     startedMs: deps.observe === undefined ? 0 : deps.elapsedMs(),
   }
 }
@@ -325,9 +348,10 @@ export function hooks(pipeline: Pipeline) {
         return {
           detail: { operationId: operation.name },
           resolve({ request, route }: Hooked): MaybeLater<{ perform: Perform }> {
-            const exchange = makeExchange(pipeline, request, operation.name)
+            const exchange = makeExchange(pipeline, request, route, operation.name)
             return orElse(
               () => {
+                pipeline.enterAddress(request, server.origins)
                 assertAddress(request, server)
                 const params = readParams(route, request)
                 return begin(pipeline, routeOf(request, route), exchange, params)
@@ -340,8 +364,9 @@ export function hooks(pipeline: Pipeline) {
       },
       page: (_isPage: true) => ({
         resolve({ request, route }: Hooked): { exchange: Exchange } {
-          const exchange = makeExchange(pipeline, request)
+          const exchange = makeExchange(pipeline, request, route)
           try {
+            pipeline.enterAddress(request, server.origins)
             assertAddress(request, server)
             readParams(route, request)
             return { exchange }

@@ -77,19 +77,17 @@ export function problemResponse(
   traceId: string,
   log: Log,
   headers: Headers,
-): Response {
+): { readonly response: Response; readonly bytes: number } {
   const { status } = presentations[error.kind]
   if (status === 500) {
     log('request_failed', { trace_id: traceId, kind: error.kind, cause: causeOf(error) })
   }
-  const response = new Response(JSON.stringify(describeProblem(error, traceId)), {
-    status,
-    headers,
-  })
+  const text = JSON.stringify(describeProblem(error, traceId))
+  const response = new Response(text, { status, headers })
   for (const [name, value] of Object.entries(kindHeaders[error.kind] ?? {})) {
     response.headers.set(name, value)
   }
   const { retryAfterSeconds: seconds } = error
   if (seconds !== undefined) response.headers.set('retry-after', String(seconds))
-  return response
+  return { response, bytes: Buffer.byteLength(text) }
 }

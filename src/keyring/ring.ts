@@ -20,9 +20,10 @@ import {
 } from '../crypto/keyring.ts'
 import { primitives } from '../crypto/primitives.ts'
 import { keyNumberOf } from '../crypto/seal.ts'
-import { ApiError } from '../errors.ts'
-import { replacedKeyringsMax, retiredKeyMs, writeAttemptsMax } from '../limits.ts'
-import { changedByOthers, sealRow, unsealRow, type RowSealer } from '../records/rows.ts'
+import { ApiError, attempt } from '../errors.ts'
+import { writeAttemptsMax } from '../limits.ts'
+import { replacedKeyringsMax, retiredKeyMs } from '../operation-limits.ts'
+import { changedByOthers, inTurn, sealRow, unsealRow, type RowSealer } from '../records/rows.ts'
 import type { Change, Row, Store } from '../store/contract.ts'
 
 const keyringScopeName = 'keyring'
@@ -90,8 +91,18 @@ export interface Ring {
     make: (keyring: Keyring) => Keyring,
     sealed?: (masterNumber: number) => RowSealer,
   ) => Promise<void>
+  /** Whether the keyring is sealed under a master key. */
+  readonly isOf: (masterKey: Uint8Array) => boolean
   /** Wipes what opens the keyring; the keys stay. */
   readonly close: () => void
+}
+
+function opensWith(masterKey: Uint8Array, row: Row): boolean {
+  const sealer = keyringSealer(masterKey, masterNumberOf(row))
+  const encoded = attempt(() => unsealRow(sealer, row).value(0))
+  encoded?.fill(0)
+  wipeSealer(sealer)
+  return encoded !== undefined
 }
 
 /** Encrypted, each byte stands where it stood: what holds no key need not be remembered. */
@@ -114,19 +125,23 @@ function rememberIn(next: Keyring, before: Keyring, row: Row): Keyring {
  */
 function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
   let [sealer, row] = [firstSealer, first]
-  /** By what the row is being sealed: others may read it before this process knows that it landed. */
+  /** What seals the keyring once a commit has landed that others may see before it is answered. */
   let coming: RowSealer | undefined
   let keyring = openRow(sealer, row)
   const keys = makeKeys(keyring, () => refresh())
 
   function take(next: Row): void {
     if (next.version === row.version) return
-    const isComing = coming?.scope.currentKeyNumber === masterNumberOf(next)
-    const by = isComing && coming !== undefined ? coming : sealer
+    // Somebody has put an older one in its place, with keys that are gone.
+    if (next.version < row.version) throw new ApiError('storage_corrupt', 'an older keyring')
+    const by = coming?.scope.currentKeyNumber === masterNumberOf(next) ? coming : sealer
     keyring = openRow(by, next)
     row = next
-    if (by !== sealer) wipeSealer(sealer)
-    sealer = by
+    if (by !== sealer) {
+      wipeSealer(sealer)
+      sealer = by
+      coming = undefined
+    }
     setTimeout(keys.adopt(keyring), retiredKeyMs).unref()
   }
 
@@ -160,17 +175,19 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
     masterNumber: () => masterNumberOf(row),
     fence: () => ({ require: row.ordinal, ifVersion: row.version }),
     refresh,
-    async change(randomBytes, make, sealed) {
-      for (let count = 0; count < writeAttemptsMax; count += 1) {
-        const by = sealed?.(masterNumberOf(row) + 1) ?? sealer
-        if (by !== sealer) coming = by
-        const hasLanded = await put(make(keyring), by, randomBytes)
-        refresh()
-        if (hasLanded) return
-        if (by !== sealer) wipeSealer(by)
-      }
-      throw changedByOthers()
-    },
+    isOf: masterKey => opensWith(masterKey, row),
+    // One after the other: of two, one would forget what the other's commit is sealed under.
+    change: (randomBytes, make, sealed) =>
+      inTurn(keyringUnique, 0, async () => {
+        for (let count = 0; count < writeAttemptsMax; count += 1) {
+          coming = sealed?.(masterNumberOf(row) + 1)
+          const hasLanded = await put(make(keyring), coming ?? sealer, randomBytes)
+          refresh()
+          if (hasLanded) return
+          if (coming !== undefined) wipeSealer(coming)
+        }
+        throw changedByOthers()
+      }),
     close: () => wipeSealer(sealer),
   }
 }

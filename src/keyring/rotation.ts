@@ -3,10 +3,11 @@
  * Source: docs/decisions.md, "Keys"; hardening C7.
  * @module
  */
+import { bufferOf } from '../bytes.ts'
 import { keyBytes, primitives } from '../crypto/primitives.ts'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
-import { dataKeysMax, replacedKeyringsMax, scrubLooksMax } from '../limits.ts'
+import { dataKeysMax, replacedKeyringsMax, scrubLooksMax } from '../operation-limits.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import type { LmdbStore } from '../store/lmdb/open.ts'
 import { countByKey } from './reseal.ts'
@@ -64,6 +65,10 @@ async function passStates({ store }: Keyholder): Promise<void> {
   for (let count = 0; count < 2; count += 1) await store.write([{ bumpGeneration: true }])
 }
 
+/** By their bytes: a keyring that was read again has others that are equal. */
+const isIn = (known: readonly Uint8Array[], sealed: Uint8Array): boolean =>
+  known.some(each => bufferOf(each).equals(sealed))
+
 /**
  * Overwrites what the files hold of keyrings before this one.
  * @returns whether the last look found nothing
@@ -77,7 +82,7 @@ export async function scrubReplaced(holder: Keyholder): Promise<boolean> {
     if ((await store.scrub(replaced)) > 0) continue
     await ring.change(randomBytes, keyring => ({
       ...keyring,
-      replaced: keyring.replaced.filter(sealed => !replaced.includes(sealed)),
+      replaced: keyring.replaced.filter(sealed => !isIn(replaced, sealed)),
     }))
     return true
   }

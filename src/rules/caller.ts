@@ -16,6 +16,8 @@ export interface Caller {
   readonly tenantId: string
   /** Of a session: the public application that created it. */
   readonly applicationId: string
+  /** Its id, for the log; absent of an application, and in sessions of an older version. */
+  readonly sessionId?: string
   readonly type: CallerType
   readonly grants: Grants
   readonly expiresAtMs: number | undefined

@@ -49,6 +49,7 @@ function refuse(pipeline: Pipeline, request: Request, error: ApiError): Response
 /** At an address that is none: 404 whatever is asked for. */
 function nowhere(pipeline: Pipeline, request: Request): Response {
   try {
+    pipeline.enterAddress(request, pipeline.server.origins)
     assertAddress(request, pipeline.server)
     return refuse(pipeline, request, nothingHere())
   } catch (thrown) {

@@ -18,6 +18,7 @@ import { deriveKey } from '../crypto/keyring.ts'
 import { primitives, tagBytes } from '../crypto/primitives.ts'
 import { ownerOnlyFile } from '../files.ts'
 import { backupChunkBytes, backupManifestBytesMax } from '../limits.ts'
+import type { Done } from '../progress.ts'
 import { CommandFailure } from './failure.ts'
 
 const magic = utf8('coffer backup 1\n')
@@ -104,6 +105,7 @@ function* plainChunks(before: Uint8Array, database: number): Generator<Uint8Arra
 
 /**
  * Writes a new file, which is on disk when this returns.
+ * @param onBytes is told how many bytes of the database are written
  * @throws the system's own error, such as of a full disk or a file that is there
  */
 export function writeBackup(
@@ -111,6 +113,7 @@ export function writeBackup(
   { head, key }: BackupKey,
   manifest: Manifest,
   databasePath: string,
+  onBytes: Done = () => {},
 ): void {
   withFile(databasePath, 'r', database =>
     withFile(path, 'wx', file => {
@@ -120,6 +123,7 @@ export function writeBackup(
       const put = (chunk: Uint8Array, isLast: boolean): void => {
         writeAll(file, sealChunk(key, head, number, isLast, chunk))
         number += 1
+        onBytes(number * backupChunkBytes)
       }
       for (const chunk of plainChunks(encodeManifest(manifest), database)) {
         if (held !== undefined) put(held, false)

@@ -13,7 +13,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Facts, Operation, Operations, Tell } from '../administration/operation.ts'
 import type { Log } from '../deps.ts'
 import { ApiError } from '../errors.ts'
-import { controlBodyBytesMax, socketPathBytesMax } from '../limits.ts'
+import { controlBodyBytesMax, socketPathBytesMax } from '../operation-limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 
 /** For what may fail because somebody has gone. */
@@ -80,16 +80,37 @@ export interface Control {
   readonly stop: () => Promise<void>
 }
 
+interface Listening {
+  readonly unix: string
+  readonly maxRequestBodySize: number
+  readonly fetch: (incoming: Request) => Promise<Response>
+  readonly error: () => Response
+}
+
+/**
+ * An operation may be silent for minutes, and whoever may open the socket may end the process too:
+ * no connection is ended for being idle. The types of `Bun.serve` know of no such time here.
+ * @throws CommandFailure where something stands that is no file
+ */
+function listen(path: string, listening: Listening) {
+  const options = { ...listening, development: false, idleTimeout: 0 } as Listening
+  try {
+    return Bun.serve(options)
+  } catch {
+    throw new CommandFailure(`cannot listen at ${path}: move away what is there`)
+  }
+}
+
 /**
  * Listens where a process listened that was killed: whoever serves has the lock of the folder.
  * @param path of the socket
+ * @throws CommandFailure
  */
 export function startControl(path: string, operations: Operations, log: Log): Control {
   quietly(() => unlinkSync(path))
   const short = shorten(path)
-  const server = Bun.serve({
+  const server = listen(path, {
     unix: short.path,
-    development: false,
     maxRequestBodySize: controlBodyBytesMax,
     async fetch(incoming) {
       const name = new URL(incoming.url, 'http://control').pathname.slice(1)

@@ -9,8 +9,8 @@
  */
 import { foldRowsDefault } from '../limits.ts'
 import {
-  chmodSync,
   chownSync,
+  closeSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -28,6 +28,7 @@ import { openLmdbStore, type LmdbStore } from '../store/lmdb/open.ts'
 import { fenced } from '../keyring/fence.ts'
 import { openRing, type Ring } from '../keyring/ring.ts'
 import { createVault, type NewVault } from '../vault.ts'
+import { claimFolder } from './claim-folder.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { hasLock, lockInstance } from './instance-lock.ts'
 import { readMasterKey, writeMasterKey } from './master-key.ts'
@@ -56,6 +57,9 @@ const pathsOf = (folder: string) => ({
   compacting: join(folder, 'compacting'),
 })
 
+/** The file whose lock is that of a data folder. */
+export const lockOf = (folder: string): string => pathsOf(folder).lock
+
 export interface FolderOptions {
   readonly data: string
   /** Where the master key is, when not in the folder: a thief of the folder then has no key. */
@@ -66,25 +70,26 @@ export interface FolderOptions {
 export function explained(folder: string, error: unknown): unknown {
   const code = systemCodeOf(error)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return new CommandFailure(`cannot write to ${folder}: check its owner and mode`)
+    return new CommandFailure(`cannot write to ${folder}: check its owner and mode`, 1, error)
   }
   if (code === 'ENOTDIR' || code === 'EEXIST') {
-    return new CommandFailure(`${folder} is not a folder: choose another with --data`)
+    return new CommandFailure(`${folder} is not a folder: choose another with --data`, 1, error)
   }
-  if (code === 'ENOSPC') return new CommandFailure(`no space is left for ${folder}: make some`)
+  if (code === 'ENOSPC') {
+    return new CommandFailure(`no space is left for ${folder}: make some`, 1, error)
+  }
   return error
 }
 
-function makeEmptyFolder(folder: string): void {
-  mkdirSync(folder, { mode: ownerOnlyFolder, recursive: true })
-  if (readdirSync(folder).length > 0) {
-    throw new CommandFailure(`${folder} is not empty: coffer init changes no existing folder`)
-  }
-  chmodSync(folder, ownerOnlyFolder)
-}
+/** Whether there is a stamp, of whatever format. */
+export const isDataFolder = (folder: string): boolean => existsSync(pathsOf(folder).stamp)
 
-/** A key that is already there, in a file outside of the folder, is used as it is. */
+/**
+ * A key that is already there, in a file outside of the folder, is used as it is. An empty file is
+ * what a cut-off init has left.
+ */
 function makeMasterKey(path: string): Uint8Array {
+  if (statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path)
   if (existsSync(path)) return readMasterKey(path)
   const masterKey = randomBytes(masterKeyBytes)
   writeMasterKey(path, masterKey)
@@ -93,6 +98,7 @@ function makeMasterKey(path: string): Uint8Array {
 
 async function fillFolder(options: FolderOptions): Promise<NewVault> {
   const paths = pathsOf(options.data)
+  writeFileSync(paths.newStamp, '')
   const masterKey = makeMasterKey(options.masterKeyFile ?? paths.masterKey)
   mkdirSync(paths.store, { mode: ownerOnlyFolder })
   const store = await openLmdbStore({ path: paths.store })
@@ -105,7 +111,8 @@ async function fillFolder(options: FolderOptions): Promise<NewVault> {
 }
 
 /**
- * Makes a data folder where there is none, or an empty one; a failure leaves it empty again.
+ * Makes a data folder where there is none, an empty one, or what a cut-off init has left; a
+ * failure leaves it empty again.
  * @param announce tells the person the key; when it throws, the vault is not made
  * @throws CommandFailure
  */
@@ -114,10 +121,9 @@ export async function createDataFolder(
   announce: (made: NewVault) => void,
 ): Promise<void> {
   const { data } = options
+  let lockFile: number
   try {
-    makeEmptyFolder(data)
-    // From here on what is in the folder is of this call: another one does not get the lock.
-    lockInstance(pathsOf(data).lock, { elapsedMs, sleep })
+    lockFile = claimFolder(data)
   } catch (error) {
     throw explained(data, error)
   }
@@ -128,6 +134,8 @@ export async function createDataFolder(
   } catch (error) {
     for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true })
     throw explained(data, error)
+  } finally {
+    closeSync(lockFile)
   }
 }
 
@@ -339,6 +347,8 @@ export interface OpenedFolder {
   readonly storeFolder: string
   readonly ring: Ring
   readonly keys: Keys
+  /** Where the master key was read; `undefined` where it was in no file. */
+  readonly masterKeyFile: string | undefined
   readonly clockFile: string
   /** The path of the control socket. */
   readonly control: string
@@ -347,8 +357,8 @@ export interface OpenedFolder {
 async function openedOf(folder: FoundFolder, plain: LmdbStore): Promise<OpenedFolder> {
   const ring = await openRingOf(plain, folder)
   const store = fenced(plain, ring)
-  const { store: storeFolder, clock: clockFile, control } = folder
-  return { store, ring, keys: ring.keys, storeFolder, clockFile, control }
+  const { store: storeFolder, masterKeyFile, clock: clockFile, control } = folder
+  return { store, ring, keys: ring.keys, storeFolder, masterKeyFile, clockFile, control }
 }
 
 /**

@@ -14,8 +14,9 @@ export const usageExitCode = 2
 export class CommandFailure extends Error {
   readonly exitCode: ExitCode
 
-  constructor(message: string, exitCode: ExitCode = 1) {
-    super(message)
+  /** @param cause what the system said, for a log */
+  constructor(message: string, exitCode: ExitCode = 1, cause?: unknown) {
+    super(message, { cause })
     this.name = 'CommandFailure'
     this.exitCode = exitCode
   }

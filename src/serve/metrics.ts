@@ -6,7 +6,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Counter, Gauge, Registry, type Histogram } from 'prom-client'
 import type { Seen } from '../deps.ts'
-import { latencyBucketsSeconds } from '../limits.ts'
+import type { StoreFigures } from '../store/lmdb/open.ts'
+import { latencyBucketsSeconds } from '../operation-limits.ts'
+
+interface BackupsTold {
+  /** How old the newest is; absent where there is none. */
+  readonly ageMs?: number | undefined
+  readonly made: number
+  readonly failed: number
+}
 
 /** What is read when somebody asks. */
 export interface Gauges {
@@ -16,9 +24,17 @@ export interface Gauges {
   /** Rows given so far, and those that are not folded yet. */
   readonly rows: () => { readonly given: number; readonly tail: number }
   readonly fileBytes: () => number
+  readonly store: () => StoreFigures
+  /** Milliseconds since which a row that is due is still there; 0 where none is. */
+  readonly sweepLagMs: () => Promise<number>
   readonly freeBytes: () => number
+  /** How many data keys stand, and when the current one was made; 0 is not known. */
+  readonly keys: () => { readonly count: number; readonly madeMs: number }
+  readonly nowMs: () => number
   /** How far destruction stays behind the clock. */
   readonly clockBehindMs: () => number
+  /** Of the backups that are made meanwhile, if any. */
+  readonly backups?: () => BackupsTold
 }
 
 export interface Metrics {
@@ -48,14 +64,31 @@ function residentBytes(): number {
   }
 }
 
+function addBackups(registry: Registry, { backups }: Gauges): void {
+  const turns: Counter<'outcome'> = new Counter({
+    name: 'coffer_backups_total',
+    help: 'backups that this process was to make, by outcome',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+    collect() {
+      turns.reset()
+      if (backups === undefined) return
+      const { made, failed } = backups()
+      turns.inc({ outcome: 'made' }, made)
+      turns.inc({ outcome: 'failed' }, failed)
+    },
+  })
+}
+
 function addGauges(registry: Registry, version: string, gauges: Gauges): void {
-  const add = (name: string, help: string, read: () => number | undefined): void => {
+  type Read = () => number | undefined | Promise<number>
+  const add = (name: string, help: string, read: Read): void => {
     const gauge: Gauge = new Gauge({
       name,
       help,
       registers: [registry],
-      collect() {
-        const value = read()
+      async collect() {
+        const value = await read()
         if (value === undefined) gauge.remove()
         else gauge.set(value)
       },
@@ -72,11 +105,30 @@ function addGauges(registry: Registry, version: string, gauges: Gauges): void {
   add('coffer_store_rows', 'rows given so far, also those that are gone', () => gauges.rows().given)
   add('coffer_store_tail_rows', 'rows that are not folded yet', () => gauges.rows().tail)
   add('coffer_store_file_bytes', 'the database', gauges.fileBytes)
+  add('coffer_store_used_bytes', 'the database without free pages', () => gauges.store().usedBytes)
+  add('coffer_store_commits', 'commits since the store was made', () => gauges.store().commits)
+  add(
+    'coffer_store_writes',
+    'writes since the start; a commit has several',
+    () => gauges.store().writes,
+  )
+  const lag = 'since when a row that has expired is still there'
+  add('coffer_sweep_lag_seconds', lag, async () => (await gauges.sweepLagMs()) / 1_000)
   add('coffer_disk_free_bytes', 'what its disk has left', gauges.freeBytes)
+  add('coffer_data_keys', 'data keys, the current one and those before', () => gauges.keys().count)
+  add('coffer_data_key_age_seconds', 'age of the current data key', () => {
+    const { madeMs } = gauges.keys()
+    return madeMs === 0 ? undefined : (gauges.nowMs() - madeMs) / 1_000
+  })
   const behind = 'how far destruction stays behind the clock'
   add('coffer_clock_behind_seconds', behind, () => gauges.clockBehindMs() / 1_000)
   add('process_resident_memory_bytes', 'resident memory', residentBytes)
   add('process_open_fds', 'open files', openFiles)
+  add('coffer_backup_age_seconds', 'how old the newest backup is', () => {
+    const ageMs = gauges.backups?.().ageMs
+    return ageMs === undefined ? undefined : ageMs / 1_000
+  })
+  addBackups(registry, gauges)
   const cpu: Counter = new Counter({
     name: 'process_cpu_seconds_total',
     help: 'user and system time of the processor',

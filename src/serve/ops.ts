@@ -15,6 +15,8 @@ export interface Checks {
   readonly disk: () => boolean
   /** Whether so many rows are not folded that writes wait for it. */
   readonly fold: () => boolean
+  /** Whether a backup comes far too late; absent where none are made. */
+  readonly backup?: () => boolean
 }
 
 export interface OpsServer {

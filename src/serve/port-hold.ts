@@ -12,6 +12,7 @@
  */
 import { FFIType, ptr } from 'bun:ffi'
 import { isIPv6 } from 'node:net'
+import { inet6Bytes } from '../ip.ts'
 import { findInLibc } from '../libc.ts'
 
 const { i32, ptr: pointer } = FFIType
@@ -42,24 +43,6 @@ function encodeInet(host: string, port: number): Uint8Array {
   bytes.writeUInt16BE(port, 2)
   bytes.set(host.split('.').map(Number), 4)
   return bytes
-}
-
-/** The 16 bytes of an address as text, without a zone (RFC 4291 section 2.2). */
-function inet6Bytes(host: string): number[] {
-  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(host)
-  if (dotted !== null) {
-    const [a = 0, b = 0, c = 0, d = 0] = dotted.slice(2).map(Number)
-    const last = [a * 256 + b, c * 256 + d].map(group => group.toString(16)).join(':')
-    return inet6Bytes(`${dotted[1]}${last}`)
-  }
-  const [head = [], tail = []] = host
-    .split('::')
-    .map(part => part.split(':').filter(group => group !== ''))
-  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0')
-  return [...head, ...zeros, ...tail].flatMap(group => {
-    const value = Number.parseInt(group, 16)
-    return [value >>> 8, value & 255]
-  })
 }
 
 /** `sockaddr_in6`: family u16 · port u16be · flow u32 · address 16 · scope u32. */

@@ -3,59 +3,24 @@
  *
  * @module
  */
-import { lstatSync, unlinkSync } from 'node:fs'
-import { connect } from 'node:net'
 import { buildApp, type App } from './app.ts'
-import type { Address, TcpAddress } from '../config.ts'
+import type { Address, TlsFiles } from '../config.ts'
 import type { Deps } from '../deps.ts'
-import { drainMsMax, idleSecondsMax, storeCloseMsMax } from '../limits.ts'
+import { drainMsMax, storeCloseMsMax } from '../limits.ts'
 import { startSweeping, startWritingKeyUses } from '../upkeep.ts'
-import { CommandFailure, systemCodeOf } from './failure.ts'
-import { holdPort } from './port-hold.ts'
+import { explainListening } from './listen-failure.ts'
+import { listenAtSocket, listenOnPort, removeSocket, type Listening } from './listen.ts'
+import { listenWithTls } from './listen-tls.ts'
+import { wallMs } from './system.ts'
 
 export interface RunningServer {
   /** `http://127.0.0.1:3333`, or the path of the socket. */
   readonly address: string
   readonly app: App
+  /** Reads certificates anew; where there are none it does nothing. */
+  readonly reload: () => void
   /** Takes no more requests, lets the ones under way end within a bound, closes the store. */
   stop(): Promise<void>
-}
-
-const isSocket = (path: string): boolean =>
-  lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true
-
-const answersAt = (socket: string): Promise<boolean> =>
-  new Promise(resolve => {
-    const probe = connect(socket)
-    probe.once('connect', () => {
-      probe.destroy()
-      resolve(true)
-    })
-    probe.once('error', () => resolve(false))
-  })
-
-/** A socket file outlives a killed process (bun#29166); one that answers is in use. */
-async function clearSocket(socket: string): Promise<void> {
-  if (lstatSync(socket, { throwIfNoEntry: false }) === undefined) return
-  if (!isSocket(socket)) {
-    throw new CommandFailure('a file that is no socket is at that path: choose another --socket')
-  }
-  if (await answersAt(socket)) {
-    throw new CommandFailure('the socket is in use: stop that process or choose another --socket')
-  }
-  unlinkSync(socket)
-}
-
-const portInUse = () =>
-  new CommandFailure('the port is in use: stop that process or choose another --port')
-
-function listenFailure(error: unknown): unknown {
-  const code = systemCodeOf(error)
-  if (code === 'EADDRINUSE') return portInUse()
-  // Whatever else the system says of an address, another one is the way out.
-  return code === undefined
-    ? error
-    : new CommandFailure('cannot listen there: choose another --host, --port or --socket')
 }
 
 /** How a process serves that is one of several on the same port and store. */
@@ -64,74 +29,54 @@ export interface Sharing {
   readonly sweeps: boolean
 }
 
-function listen({ listener }: App, address: Address, isShared: boolean) {
-  const common = {
-    ...listener,
-    development: false,
-    // The server's own 413 has no body; ours stands before the first byte is read.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-  }
+export interface ServerOptions {
+  /** `undefined` for a process that has port and store for itself. */
+  readonly sharing?: Sharing | undefined
+  /** Plain HTTP where it is absent. */
+  readonly tls?: TlsFiles | undefined
+}
+
+async function listen(
+  { listener }: App,
+  { log }: Deps,
+  address: Address,
+  { sharing, tls: files }: ServerOptions,
+): Promise<Listening> {
+  if ('socket' in address) return listenAtSocket(listener, address.socket)
+  const isShared = sharing !== undefined
+  if (files === undefined) return listenOnPort(listener, address, isShared)
+  return listenWithTls(listener, address, { files, isShared, log, wallMs })
+}
+
+async function listenOrExplain(...asked: Parameters<typeof listen>): Promise<Listening> {
   try {
-    if ('socket' in address) {
-      // The process's umask makes the socket its owner's alone from the first moment.
-      return Bun.serve({ ...common, unix: address.socket })
-    }
-    const { host: hostname, port } = address
-    // Else the server would share a port that any other process has, in silence.
-    const tcp = { reusePort: isShared, idleTimeout: idleSecondsMax }
-    return Bun.serve({ ...common, ...tcp, hostname, port })
+    return await listen(...asked)
   } catch (error) {
-    throw listenFailure(error)
+    throw await explainListening(error, asked[2])
   }
 }
 
-/** What a host was resolved to, such as `localhost`. The server's type does not speak of it. */
-const boundHostOf = (server: object): string | undefined =>
-  (server as { readonly address?: { readonly address: string } | null }).address?.address
-
-/**
- * A port that nobody has, for processes that share it: they could not tell each other from another
- * instance which shares as well, so whoever starts them makes sure first. It is this process's
- * until it ends.
- * @throws CommandFailure when the address cannot be had
- */
-export async function findPort({ host: hostname, port }: TcpAddress): Promise<TcpAddress> {
-  try {
-    const fetch = () => new Response(undefined, { status: 503 })
-    const probe = Bun.serve({ hostname, port, reusePort: false, fetch })
-    const [host, found] = [boundHostOf(probe) ?? hostname, probe.port ?? port]
-    await probe.stop(true)
-    // Whoever came in between has it: then this one is refused as if it had come later.
-    if (!holdPort(host, found)) throw portInUse()
-    return { host: hostname, port: found }
-  } catch (error) {
-    throw listenFailure(error)
-  }
-}
-
-/**
- * @param sharing `undefined` for a process that has port and store for itself
- * @throws CommandFailure when the address cannot be had
- */
+/** @throws CommandFailure when the address cannot be had */
 export async function startServer(
   deps: Deps,
   address: Address,
-  sharing?: Sharing,
+  options: ServerOptions = {},
 ): Promise<RunningServer> {
-  if ('socket' in address) await clearSocket(address.socket)
+  const { sharing } = options
   const app = buildApp(deps)
-  const server = listen(app, address, sharing !== undefined)
+  const listening = await listenOrExplain(app, deps, address, options)
   const stopSweeping = startSweeping(deps, sharing?.sweeps)
   const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
   return {
     app,
-    address: 'socket' in address ? address.socket : `http://${server.hostname}:${server.port}`,
+    address: listening.address,
+    reload: () => listening.reload?.(),
     async stop() {
       stopSweeping()
       stopWritingKeyUses()
-      const stopped = app.drain().then(() => server.stop())
+      const stopped = app.drain().then(() => listening.stop())
       await Promise.race([stopped, Bun.sleep(drainMsMax)])
-      if ('socket' in address && isSocket(address.socket)) unlinkSync(address.socket)
+      if ('socket' in address) removeSocket(address.socket)
       // A store that cannot commit does not close either: what it answered is on disk all the same.
       await Promise.race([deps.store.close(), Bun.sleep(storeCloseMsMax)])
     },

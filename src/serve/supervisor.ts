@@ -11,6 +11,7 @@
 import type { Log } from '../deps.ts'
 import {
   workerReadyMsMax,
+  workerReloadMs,
   workerRestartMsMax,
   workerRestartMsMin,
   workerStartsMax,
@@ -34,12 +35,18 @@ export interface Supervisor {
   readonly isReady: Promise<unknown>
   /** Rejects with a CommandFailure when a worker cannot be started for the first time. */
   readonly failed: Promise<never>
+  /** Has each worker that listens read its certificates anew, one after the other. */
+  reload(): Promise<void>
   /** Ends all workers, in order or else by force; resolves when none is left. */
   stop(): Promise<void>
 }
 
 interface State {
   readonly running: Set<WorkerProcess>
+  /** Of those, the ones that listen. */
+  readonly ready: Set<WorkerProcess>
+  /** How often workers were to read their certificates anew. */
+  reloads: number
   /** Resolves when no worker is to be started any more. */
   readonly stopping: PromiseWithResolvers<void>
   isStopping: boolean
@@ -83,10 +90,17 @@ async function live(
     return { wasReady: false, livedMs: 0 }
   }
   state.running.add(worker)
+  const { reloads } = state
   const wasReady = await becomeReady(worker, () => log('worker_overdue', { worker: index }))
-  if (wasReady) onReady()
+  if (wasReady) {
+    state.ready.add(worker)
+    // It may have read what stood there before.
+    if (state.reloads !== reloads) worker.signal(reloadSignal)
+    onReady()
+  }
   const end = await worker.ended
   state.running.delete(worker)
+  state.ready.delete(worker)
   wakeOthers()
   if (!state.isStopping) log('worker_ended', { worker: index, ...end })
   return { wasReady, livedMs: elapsedMs() - startedMs }
@@ -130,10 +144,23 @@ async function stopAll({ running }: State): Promise<void> {
   await ended
 }
 
+/** A process that does not listen yet would end by it, and reads the files in a moment anyway. */
+const reloadSignal = 'SIGHUP'
+
+async function reloadAll(state: State): Promise<void> {
+  state.reloads += 1
+  for (const worker of state.ready) {
+    worker.signal(reloadSignal)
+    await Bun.sleep(workerReloadMs)
+  }
+}
+
 /** Starts the workers 0 to `count` - 1. */
 export function makeSupervisor(count: number, parts: SupervisorParts): Supervisor {
   const state: State = {
     running: new Set(),
+    ready: new Set(),
+    reloads: 0,
     stopping: Promise.withResolvers(),
     isStopping: false,
   }
@@ -148,6 +175,7 @@ export function makeSupervisor(count: number, parts: SupervisorParts): Superviso
   return {
     isReady: Promise.all(ready),
     failed: failed.promise,
+    reload: () => reloadAll(state),
     async stop() {
       state.isStopping = true
       state.stopping.resolve()

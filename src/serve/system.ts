@@ -7,7 +7,9 @@ import { randomBytes as osRandomBytes } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import type { Log } from '../deps.ts'
 import { haltMs } from '../limits.ts'
+import { defaultLogSettings, type LogSettings } from '../settings.ts'
 import { systemCodeOf } from './failure.ts'
+import { makeLog, type LogPlace } from './log.ts'
 
 const poolBytes = 4_096
 let pool = Buffer.alloc(0)
@@ -34,10 +36,17 @@ export const elapsedMs = (): number => performance.now()
 /** For commands that wait before they do anything: nothing else runs meanwhile. */
 export const sleep = (ms: number): void => Bun.sleepSync(ms)
 
-/** One JSON line an event on stderr. Facts are ours, never a value of a caller. */
-export const logToStderr: Log = (event, facts = {}) => {
-  process.stderr.write(JSON.stringify({ time: new Date().toISOString(), event, ...facts }) + '\n')
-}
+/** Where the log of this process goes. */
+export const stderrPlace = (): LogPlace => ({
+  wallMs,
+  isTerminal: process.stderr.isTTY === true,
+  write: line => process.stderr.write(line),
+})
+
+/** One line an event on stderr. Facts are ours, never a value of a caller. */
+export const logToStderrBy = (settings: LogSettings): Log => makeLog(settings, stderrPlace())
+
+export const logToStderr: Log = (event, facts) => logToStderrBy(defaultLogSettings)(event, facts)
 
 /** A line for the person who ran the command. */
 export const say = (line: string): void => {
@@ -58,11 +67,25 @@ export const sayNow = (line: string): void => {
 }
 
 /**
+ * What a command says of itself while it works, and blocks. It is no matter where nobody reads it.
+ */
+export const stderrNow = {
+  isTerminal: process.stderr.isTTY === true,
+  write(text: string): void {
+    try {
+      writeSync(2, text)
+    } catch {
+      // Such as a pipe that is full, or closed.
+    }
+  },
+}
+
+/**
  * Ends a process whose store can no longer write, so that whoever watches over it starts it anew.
  * By SIGKILL: after a failed commit the engine may hang on any orderly end (hardening L10), and an
  * abort could leave a core with plaintext in it.
  */
-export function endAfterFailure(cause: unknown): void {
-  logToStderr('store_failed', { cause: systemCodeOf(cause) ?? 'unknown' })
+export function endAfterFailure(cause: unknown, log: Log = logToStderr): void {
+  log('store_failed', { cause: systemCodeOf(cause) ?? 'unknown' })
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), haltMs)
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { ownProgram } from './own-program.ts'
 import type { WorkerOrder } from './worker.ts'
 
 /** How a process has ended: by its exit code, or by a signal. */
@@ -15,18 +16,6 @@ export interface WorkerProcess {
   signal(signal: NodeJS.Signals): void
 }
 
-/** In front of the names of the files that are inside a compiled program. */
-const compiledPrefix = '/$bunfs/'
-
-/**
- * The very file that this process runs, also when it was replaced or removed since. By `self` each
- * process may follow it; by number none may where the file gives capabilities.
- */
-const program = (): string[] => [
-  '/proc/self/exe',
-  ...(Bun.main.startsWith(compiledPrefix) ? [] : [Bun.main]),
-]
-
 async function saysAnything(stream: ReadableStream<Uint8Array>): Promise<boolean> {
   const { done } = await stream.getReader().read()
   return !done
@@ -34,7 +23,7 @@ async function saysAnything(stream: ReadableStream<Uint8Array>): Promise<boolean
 
 /** @param lockFile an open file, which the worker has as its `handedLock` as long as it lives */
 export function startWorker(index: number, order: WorkerOrder, lockFile: number): WorkerProcess {
-  const child = Bun.spawn([...program(), 'worker', String(index)], {
+  const child = Bun.spawn([...ownProgram(), 'worker', String(index)], {
     argv0: 'coffer',
     stdio: [Buffer.from(JSON.stringify(order)), 'pipe', 'inherit', lockFile],
   })

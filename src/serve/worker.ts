@@ -7,16 +7,16 @@
  * @module
  */
 import { FFIType } from 'bun:ffi'
-import type { TcpAddress } from '../config.ts'
-import type { Log } from '../deps.ts'
+import type { TcpAddress, TlsFiles } from '../config.ts'
 import { findInLibc } from '../libc.ts'
 import { clockHoldMs, clockStartHoldMs } from '../limits.ts'
-import { shareOf, type Settings } from '../settings.ts'
+import { shareOf, type LogSettings, type Settings } from '../settings.ts'
 import { openClockFile, sharedMark } from './clock-file.ts'
 import { isFolderLocked, joinDataFolder, type FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
+import { startLogging } from './logging.ts'
 import { serveUntilSignalled } from './vault-process.ts'
-import { endAfterFailure, logToStderr, outliveReaders, say } from './system.ts'
+import { endAfterFailure, outliveReaders, say } from './system.ts'
 
 /** What a worker is told, as JSON. It holds no secret. */
 export interface WorkerOrder {
@@ -24,7 +24,9 @@ export interface WorkerOrder {
   readonly parent: number
   readonly folder: FolderOptions
   readonly address: TcpAddress
+  readonly tls?: TlsFiles | undefined
   readonly settings: Settings
+  readonly logs: LogSettings
   /** How many there are. */
   readonly workers: number
   /** The mark of the clock from before the instance; only for one that begins with it. */
@@ -61,22 +63,23 @@ export const startHoldMsOf = ({ mark }: Pick<WorkerOrder, 'mark'>): number =>
  * Source: prctl(2), PR_SET_PDEATHSIG, which comes too late for a parent that is gone already.
  * @throws CommandFailure where this process would outlive its parent
  */
-function endWithParent(parent: number): void {
+export function endWithParent(parent: number): void {
   const isTied = findInLibc({ prctl })?.prctl(deathSignal, kill) === 0
   if (isTied && process.ppid === parent) return
-  throw new CommandFailure('a worker is not tied to the process that started it')
+  throw new CommandFailure('this process is not tied to the one that started it')
 }
 
 /** Serves on an order from stdin, and says one line when it listens. */
 export async function work(index: number): Promise<void> {
   const order = await readOrder()
-  const { parent, folder, address, settings, workers, mark } = order
+  const { parent, folder, address, tls, settings, logs, workers, mark } = order
   endWithParent(parent)
   if (!isFolderLocked(folder, handedLock)) throw notOrdered()
   outliveReaders()
-  const log: Log = (event, facts = {}) => logToStderr(event, { worker: index, ...facts })
+  const logging = startLogging(logs, index)
+  const { log } = logging
   const opened = await joinDataFolder(folder, {
-    onFailure: endAfterFailure,
+    onFailure: cause => endAfterFailure(cause, log),
     onDamage: () => log('newest_rows_damaged'),
     processes: workers,
     foldRows: settings.foldRows,
@@ -86,8 +89,9 @@ export async function work(index: number): Promise<void> {
     mark: sharedMark(openClockFile(opened.clockFile), mark),
     startHoldMs: startHoldMsOf(order),
     address,
+    tls,
     settings: shareOf(settings, workers),
-    log,
+    logging,
     sharing: { sweeps: index === sweeper },
     announce: say,
   })

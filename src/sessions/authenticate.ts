@@ -53,6 +53,7 @@ async function callerOf(
   return {
     tenantId,
     applicationId,
+    ...(record.id === undefined ? {} : { sessionId: record.id }),
     type: 'session',
     grants: isBound ? grantsWithin(granted, authorizer.grants) : granted,
     expiresAtMs: earliestMs(record, ...behind),
@@ -96,6 +97,8 @@ function makeStandIn(deps: SessionDeps): () => Row {
 
 export function sessionAuthenticator(deps: SessionDeps): LoadCaller {
   const standIn = makeStandIn(deps)
+  // Not with the first request that needs it, which would be told from others by that.
+  standIn()
   return async (key, nowMs) => {
     const found = await deps.store.find(sessionKeyDigest(deps.keys, key))
     const stands = found !== undefined && !isExpired(found, nowMs)

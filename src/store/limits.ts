@@ -33,9 +33,9 @@ export const groupCommitChangesMax = 1_000
 export const groupCommitBytesMax = 2 * 1024 * 1024
 /**
  * The credential and two applications that must stand; of each token its row, who held its id, and
- * its seats; of an idempotency key its row and an expired holder.
+ * its seats; of an idempotency key its row and an expired holder; the keyring.
  */
-export const writeChangesMax = 3 + (2 + dedupSeatsMax) * bulkLeavesMax + 2
+export const writeChangesMax = 3 + (2 + dedupSeatsMax) * bulkLeavesMax + 2 + 1
 /** decision: nearly every row and every chunk of ordinals is smaller. */
 export const stagedBytesMax = 16 * 1024
 export const ordinalMax = 2 ** 48 - 1

@@ -32,7 +32,14 @@ describe.each([1, 3])('an attacker of %d processes', workers => {
       permissions: ['token:create', 'token:update'],
     })
   })
-  afterAll(() => target.end())
+  afterAll(async () => {
+    const logged = await target.end()
+    expect(logged).toContain('"event":"request"')
+    const ids = [owner.key, shop.key, target.managementKey, number, '5555555555554444', 'absent']
+    for (const hidden of [...ids, 'the owner', 'metadata', 'key_', 'round0']) {
+      expect(logged).not.toContain(hidden)
+    }
+  })
 
   const patch = (key: string, id: string, body: object) =>
     target.ask('PATCH', `/tokens/${id}`, { key, body })

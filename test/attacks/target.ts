@@ -35,7 +35,8 @@ export interface Target {
   /** Creates a token and gives its id. */
   readonly create: (key: string, body: object) => Promise<string>
   readonly restart: (signal: NodeJS.Signals) => Promise<void>
-  readonly end: () => Promise<void>
+  /** @returns all that it has logged, requests too */
+  readonly end: () => Promise<string>
 }
 
 const contentTypes: Readonly<Record<string, string>> = { PATCH: 'application/merge-patch+json' }
@@ -71,8 +72,10 @@ export async function openTarget(workers: number): Promise<Target> {
   const data = join(temporaryFolder(), 'vault')
   const made = await runCoffer(['init', '--data', data, '--json'])
   const managementKey = String(objectOf(made.stdout)['key'])
-  const args = ['serve', '--data', data, '--port', '0', '--workers', String(workers)]
+  const alike = ['--workers', String(workers), '--log-requests', 'all']
+  const args = ['serve', '--data', data, '--port', '0', ...alike]
   let server = await startCoffer(args)
+  let logged = ''
   const baseOf = ({ ready }: Running) => `http://127.0.0.1:${/:(\d+)\s*$/.exec(ready)?.[1]}`
   let base = baseOf(server)
 
@@ -97,9 +100,13 @@ export async function openTarget(workers: number): Promise<Target> {
     },
     async restart(signal) {
       await server.end(signal)
+      logged += await server.stderr
       server = await startCoffer(args)
       base = baseOf(server)
     },
-    end: async () => void (await server.end('SIGKILL')),
+    async end() {
+      await server.end('SIGKILL')
+      return logged + (await server.stderr)
+    },
   }
 }

@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
-import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
+import { runCoffer, startCoffer, type Ended, withoutWarnings } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
 let root: string
@@ -118,7 +118,7 @@ describe('coffer serve', () => {
     const answer = await fetch(`${url}/applications/key`, { headers: { 'SVC-API-KEY': key } })
     expect(answer.status).toBe(200)
     expect(await server.end('SIGTERM')).toBe(0)
-    expect(await server.stderr).toBe('')
+    expect(withoutWarnings(await server.stderr)).toBe('')
   })
 
   test('answers on a socket of its owner, also where a killed process left one', async () => {
@@ -145,7 +145,11 @@ describe('coffer serve', () => {
   test('says what to do where it cannot listen', async () => {
     const data = copyOfMade('unlistened')
     const socket = ['--socket', join(root, 'absent-folder', 'vault.sock')]
-    expectFailure(await runCoffer(['serve', '--data', data, ...socket]), 1, /cannot listen there/)
+    expectFailure(
+      await runCoffer(['serve', '--data', data, ...socket]),
+      1,
+      /folder of the socket is missing/,
+    )
   })
 
   test('refuses a second instance on one folder, and leaves the first alone', async () => {
@@ -282,6 +286,21 @@ describe('the command line', () => {
       expect(stdout).toContain('Usage: coffer')
     }
   })
+
+  test.each(['', 'init', 'serve', 'dev', 'doctor', 'app create', 'keys rotate'])(
+    'has help for %p that fits 80 columns, and tells defaults in one way',
+    async name => {
+      const { stdout } = await runCoffer([...name.split(' ').filter(Boolean), '--help'])
+      expect(stdout.split('\n').filter(line => line.length > 80)).toEqual([])
+      const words = stdout.replaceAll(/\s+/g, ' ')
+      expect(words).not.toMatch(/default: "|\) \(env: /)
+      if (name === 'serve') {
+        expect(words).toContain('--some-name from COFFER_SOME_NAME.')
+        expect(words).toContain('the data folder (default: coffer-data; env)')
+        expect(words).toContain('for any free one (default: 3333; env)')
+      }
+    },
+  )
 
   test.each([
     [['serve', '--canary']],

@@ -3,9 +3,11 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, statSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { idleSecondsMax } from '../../src/limits.ts'
 import { callControl, startControl } from '../../src/serve/control.ts'
+import { openEnvironment } from '../../src/store/lmdb/environment.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { requestOf } from '../support/vault.ts'
@@ -80,6 +82,22 @@ describe.each(['beside a server', 'without one'])('commands %s', where => {
   })
 })
 
+test('what a name holds reaches the terminal as letters alone', async () => {
+  const data = copyOfMade('names')
+  const socket = join(root, 'names.sock')
+  const server = await startCoffer(['serve', '--data', data, '--socket', socket])
+  const name = 'a\u001b]0;title\u0007\nb\u202ec\u009bd'
+  const body = { name, type: 'public', permissions: ['token:create'] }
+  const asked = requestOf('POST', '/applications', { key: manager, body })
+  expect((await fetch(asked, { unix: socket })).status).toBe(201)
+  const { stdout } = await runCoffer(['app', 'list', '--data', data])
+  expect(stdout).toContain('a\ufffd]0;title\ufffd\ufffdb\ufffdc\ufffdd')
+  expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u)
+  expect(stdout.trimEnd().split('\n').length).toBe(3)
+  expect((await commands(data).run('app', 'list')).stdout).not.toContain('\u001b')
+  await server.end('SIGTERM')
+})
+
 test('sessions are listed and ended, without a key or a nonce', async () => {
   const data = copyOfMade('sessions')
   const socket = join(root, 'sessions.sock')
@@ -105,6 +123,50 @@ test('sessions are listed and ended, without a key or a nonce', async () => {
   })
   expect(await json(commands(data).run('session', 'list'))).toEqual({ sessions: [] })
   await server.end('SIGTERM')
+})
+
+test('status tells of a running server, and that none runs', async () => {
+  const data = copyOfMade('status')
+  const server = await startCoffer(['serve', '--data', data, '--port', '0'])
+  const facts = await json<Record<string, unknown>>(commands(data).run('status'))
+  expect(facts).toMatchObject({ rows_given: 3, data_keys: 1 })
+  const { stdout } = await runCoffer(['status', '--data', data])
+  expect(stdout).toMatch(/^version +\d/)
+  await server.end('SIGTERM')
+  expectFailure(await commands(data).run('status'), /no server runs on/)
+  expectFailure(await commands(join(root, 'nowhere')).run('status'), /is not a data folder/)
+})
+
+describe('coffer verify --online', () => {
+  test('looks at a served vault, which goes on, and leaves nothing', async () => {
+    const data = copyOfMade('looked')
+    const server = await startCoffer(['serve', '--data', data, '--port', '0'])
+    const { run } = commands(data)
+    expectFailure(await run('verify'), /another coffer runs/)
+    expect(await json(run('verify', '--online'))).toMatchObject({
+      damages: [],
+      rows: { keyring: 1, tenant: 1, application: 1 },
+    })
+    expect(existsSync(`${data}.verifying`)).toBe(false)
+    await json(run('app', 'list'))
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+
+  test('finds a row that does not open, and takes the place of nothing', async () => {
+    const data = copyOfMade('spoilt')
+    const environment = openEnvironment(join(data, 'store'))
+    const [last] = [...environment.rows.getRange({ reverse: true, limit: 1 })]
+    const value = Buffer.from(last?.value ?? [])
+    value[value.length - 1] = (value.at(-1) ?? 0) ^ 1
+    environment.rows.putSync(last?.key ?? new Uint8Array(), value)
+    await environment.root.close()
+    const { exitCode, stdout } = await commands(data).run('verify', '--online')
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('value_damaged')])
+    mkdirSync(`${data}.verifying`)
+    writeFileSync(join(`${data}.verifying`, 'notes'), 'of somebody')
+    expectFailure(await commands(data).run('verify', '--online'), /is in the way/)
+    expect(existsSync(join(`${data}.verifying`, 'notes'))).toBe(true)
+  })
 })
 
 describe('the socket', () => {
@@ -162,6 +224,26 @@ describe('the socket', () => {
     expect(logged).toEqual(['controlled', 'controlled'])
     await control.stop()
     expect(await callControl(path, 'echo', {})).toBeUndefined()
+  })
+
+  test('where something else stands, the server says so', async () => {
+    const data = copyOfMade('taken')
+    mkdirSync(join(data, 'control'))
+    expectFailure(
+      await runCoffer(['serve', '--data', data, '--port', '0']),
+      /cannot listen at \S+control: move away what is there/,
+    )
+  })
+
+  test('an operation may be silent for longer than a connection may be idle', async () => {
+    const path = join(temporaryFolder(), 'control')
+    const long = async () => {
+      await Bun.sleep((idleSecondsMax + 4) * 1_000)
+      return { silent: true }
+    }
+    const control = startControl(path, { long }, () => {})
+    expect(await callControl(path, 'long', {})).toEqual({ silent: true })
+    await control.stop()
   })
 
   test('an operation goes on when whoever asked has gone', async () => {

@@ -3,7 +3,18 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { closeSync, cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { lockInstance } from '../../src/serve/instance-lock.ts'
 import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
@@ -86,7 +97,7 @@ async function makeTokens({ ask }: Awaited<ReturnType<typeof serve>>, count: num
 }
 
 describe('coffer keys rotate and retire', () => {
-  test('beside a running server: all stays readable and found, and the key before is gone', async () => {
+  test('all stays readable and found beside a server, and the key before is gone', async () => {
     const data = copyOfMade('rota')
     const served = await serve(data)
     const { ask, server } = served
@@ -199,7 +210,7 @@ describe('coffer keys rotate and retire', () => {
 describe('coffer keys rekey', () => {
   const masterKeyOf = (data: string) => join(data, 'master.key')
 
-  test('the vault opens with the new master key alone, beside a server and without one', async () => {
+  test('the vault opens with the new master key alone, with a server and without', async () => {
     const data = copyOfMade('reke')
     const old = readFileSync(masterKeyOf(data))
     const { server, ask } = await serve(data)
@@ -213,7 +224,49 @@ describe('coffer keys rekey', () => {
     expectFailure(await keys('status', data), /not the one of/)
   })
 
-  test('one that was cut off before the keyring was sealed anew leaves the key before', async () => {
+  test('no file but the one that the vault is opened with gets a new key', async () => {
+    const data = copyOfMade('asid')
+    const other = join(root, 'other')
+    await runCoffer(['init', '--data', other])
+    const copy = join(root, 'copy.key')
+    writeFileSync(copy, readFileSync(masterKeyOf(data)), { mode: 0o600 })
+    const { server } = await serve(data)
+    for (const file of [masterKeyOf(other), copy]) {
+      const before = readFileSync(file)
+      const asked = keys('rekey', data, '--master-key-file', file)
+      expectFailure(await asked, /the master key of this vault is in \S+asid\/master.key: name/)
+      expect(readFileSync(file)).toEqual(before)
+      expect(existsSync(`${file}.next`)).toBe(false)
+    }
+    const own = readFileSync(masterKeyOf(data))
+    writeFileSync(masterKeyOf(data), readFileSync(masterKeyOf(other)))
+    expectFailure(await keys('rekey', data), /is not the one of this vault/)
+    expect(readFileSync(masterKeyOf(data))).toEqual(readFileSync(masterKeyOf(other)))
+    writeFileSync(masterKeyOf(data), own)
+    await server.end('SIGTERM')
+    expect((await statusOf(data)).master_key).toBe(0)
+  })
+
+  test("behind a link the file gets the new key, and stays its owner's", async () => {
+    const data = copyOfMade('link')
+    const file = join(root, 'linked.key')
+    renameSync(masterKeyOf(data), file)
+    symlinkSync(file, masterKeyOf(data))
+    // Only root may give a file away.
+    const uid = process.getuid?.() === 0 ? 65_534 : (process.getuid?.() ?? 0)
+    chownSync(file, uid, uid === 65_534 ? uid : (process.getgid?.() ?? 0))
+    const old = readFileSync(file)
+    expect(await json(keys('rekey', data, '--json'))).toMatchObject({ master_key: 1 })
+    expect(lstatSync(masterKeyOf(data)).isSymbolicLink()).toBe(true)
+    expect(readFileSync(file)).not.toEqual(old)
+    expect(statSync(file).uid).toBe(uid)
+    renameSync(file, `${file}.next`)
+    writeFileSync(file, old, { mode: 0o600 })
+    expect((await statusOf(data)).master_key).toBe(1)
+    expect(existsSync(`${file}.next`)).toBe(false)
+  })
+
+  test('cut off before the keyring was sealed anew, it leaves the key before', async () => {
     const data = copyOfMade('cut1')
     writeFileSync(`${masterKeyOf(data)}.next`, `${'ab'.repeat(32)}\n`, { mode: 0o600 })
     expect((await statusOf(data)).master_key).toBe(0)
@@ -221,7 +274,7 @@ describe('coffer keys rekey', () => {
     expect((await statusOf(data)).master_key).toBe(1)
   })
 
-  test('one that was cut off after that is ended by whoever opens the vault next', async () => {
+  test('cut off after that, it is ended by whoever opens the vault next', async () => {
     const data = copyOfMade('cut2')
     const old = readFileSync(masterKeyOf(data))
     await json(keys('rekey', data, '--json'))

@@ -148,7 +148,7 @@ describe('where the listener cannot be', () => {
 
 test('a vault that is stopping, and what a check meets that fails, is not ready', async () => {
   const { startOps } = await import('../../src/serve/ops.ts')
-  const fails = { stopping: false, store: false, disk: false, fold: false }
+  const fails = { stopping: false, store: false, disk: false, fold: false, backup: false }
   const checks = {
     stopping: () => fails.stopping,
     store: () => {
@@ -157,6 +157,7 @@ test('a vault that is stopping, and what a check meets that fails, is not ready'
     },
     disk: () => fails.disk,
     fold: () => fails.fold,
+    backup: () => fails.backup,
   }
   const print = () => Promise.reject(new Error(secret))
   const metrics = { observe: () => {}, print }
@@ -166,7 +167,7 @@ test('a vault that is stopping, and what a check meets that fails, is not ready'
     return [answer.status, await answer.text()]
   }
   expect(await ask('/readyz')).toEqual([200, 'ready\n'])
-  for (const name of ['stopping', 'store', 'disk', 'fold'] as const) {
+  for (const name of ['stopping', 'store', 'disk', 'fold', 'backup'] as const) {
     fails[name] = true
     expect(await ask('/readyz')).toEqual([503, `not ready: ${name}\n`])
     fails[name] = false

@@ -6,7 +6,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, chownSync, cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runCoffer, startCoffer } from '../support/coffer-process.ts'
+import { runCoffer, startCoffer, withoutWarnings } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { isInMemoryOf } from '../support/process-memory.ts'
 import { workersOf } from '../support/worker-processes.ts'
@@ -114,7 +114,9 @@ describe('memory that may not be locked', () => {
   test('is told of in one line by serve, which serves all the same', async () => {
     const server = await startCoffer(serving(copyOfMade('unlocked')), { prefix })
     expect(await server.end('SIGTERM')).toBe(0)
-    const lines = (await server.stderr).trimEnd().split('\n')
+    const lines = withoutWarnings(await server.stderr)
+      .trimEnd()
+      .split('\n')
     expect(lines.map(line => JSON.parse(line).event)).toEqual(['memory_not_locked'])
   })
 
@@ -124,6 +126,6 @@ describe('memory that may not be locked', () => {
     expect(locked.stdout).not.toContain('locked')
     const { exitCode, stdout } = await runCoffer(['doctor', '--data', data], { prefix })
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/^warning: keys cannot be locked in memory.*LimitMEMLOCK/m)
+    expect(stdout).toMatch(/^warning: memory: keys cannot be locked in memory.*LimitMEMLOCK/m)
   })
 })

@@ -5,7 +5,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, cpSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { findInSettings } from '../../src/cli/doctor.ts'
+import { weaknessesOf } from '../../src/serve/weaknesses.ts'
 import { defaultSettings, type Settings } from '../../src/settings.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
@@ -114,9 +114,11 @@ describe('coffer doctor', () => {
     const server = await startCoffer(['serve', '--data', data, '--socket', join(root, 'doc.sock')])
     const { exitCode, stdout } = await doctor('--data', data)
     expect(exitCode).toBe(0)
-    expect(stdout).toContain('warning: the master key lies beside the data')
-    expect(stdout).toContain('warning: pages of any origin may call, also with private keys')
-    expect(stdout).toContain('note: while a server runs, applications')
+    expect(stdout).toContain('warning: master key: the master key lies beside the data')
+    expect(stdout).toContain(
+      'warning: --cors-origins: pages of any origin may call, also with private keys',
+    )
+    expect(stdout).toContain('note: applications: while a server runs, applications')
     expect(await server.end('SIGTERM')).toBe(0)
   })
 
@@ -131,7 +133,8 @@ describe('coffer doctor', () => {
     const [note, last, ...more] = stdout.trimEnd().split('\n')
     expect([last, ...more]).toEqual(['no faults, 0 warnings'])
     // Who can create applications can make a key that reveals; of others nothing is said.
-    const listed = /^note: applications that can make a key which reveals: ([0-9a-f-]{36})$/
+    const listed =
+      /^note: applications: applications that can make a key which reveals: ([0-9a-f-]{36})$/
     expect(note).toMatch(listed)
   })
 
@@ -161,20 +164,23 @@ describe('coffer doctor', () => {
       requestsPerSecondMax: 1,
     }
     const address = { host: '127.0.0.1', port: 1 }
-    expect(findInSettings(careful, address)).toEqual([])
-    expect(findInSettings({ ...careful, [name]: weak }, address).length).toBe(1)
+    expect(weaknessesOf(careful, address)).toEqual([])
+    expect(weaknessesOf({ ...careful, [name]: weak }, address).length).toBe(1)
   })
 
   test('warns of an address that others reach', () => {
     const own = { host: '127.0.0.1', port: 1 }
-    const without = findInSettings(defaultSettings, own).length
+    const without = weaknessesOf(defaultSettings, own).length
     const toldTo = (host: string) =>
-      findInSettings(defaultSettings, own, { host, port: 1 }).length - without
+      weaknessesOf(defaultSettings, own, { ops: { host, port: 1 } }).length - without
     expect(['127.0.0.1', '::1', 'localhost', '0.0.0.0', 'example.com'].map(toldTo)).toEqual([
       0, 0, 0, 1, 1,
     ])
-    const texts = (host: string) => findInSettings(defaultSettings, { host, port: 1 }).length
+    const texts = (host: string) => weaknessesOf(defaultSettings, { host, port: 1 }).length
     expect(texts('0.0.0.0')).toBe(texts('localhost') + 1)
     expect(texts('127.0.0.2')).toBe(texts('::1'))
+    const tls = { cert: 'a.pem', key: 'a.key' }
+    const address = { host: '0.0.0.0', port: 1 }
+    expect(weaknessesOf(defaultSettings, address, { tls }).length).toBe(texts('localhost'))
   })
 })

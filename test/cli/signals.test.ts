@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { runCoffer, startCoffer } from '../support/coffer-process.ts'
+import { runCoffer, startCoffer, withoutWarnings } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { parseAnswers, requestText } from '../support/wire.ts'
 
@@ -73,7 +73,7 @@ describe('SIGTERM', () => {
     early.socket.write(text.slice(-10))
     expect(await early.statuses(1)).toEqual([201])
     expect(await server.exited).toBe(0)
-    expect(await server.stderr).toBe('')
+    expect(withoutWarnings(await server.stderr)).toBe('')
   })
 })
 

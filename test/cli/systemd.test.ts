@@ -41,7 +41,7 @@ describe('coffer systemd print', () => {
     expect(stderr).toMatch(/^coffer: [^\n]+; see --help\n$/)
   })
 
-  // Debian's package systemd has it; a container may not.
+  // `scripts/install-packaging-tools` takes it from Debian's package systemd.
   test.skipIf(Bun.which('systemd-analyze') === null)('is exposed by 2.0 at most', async () => {
     const unit = join(temporaryFolder(), 'coffer.service')
     writeFileSync(unit, (await print()).stdout)
@@ -50,4 +50,16 @@ describe('coffer systemd print', () => {
     expect(ended.stdout.toString()).toMatch(/Overall exposure level for coffer\.service: [01]\.\d/)
     expect(ended.exitCode).toBe(0)
   })
+
+  test.skipIf(Bun.which('systemd-analyze') === null)(
+    'has no line that systemd ignores',
+    async () => {
+      const unit = join(temporaryFolder(), 'coffer.service')
+      // It looks whether the program is there.
+      writeFileSync(unit, (await print('--binary', '/bin/true')).stdout)
+      const words = ['verify', '--man=no', '--recursive-errors=no', unit]
+      const { exitCode, stdout, stderr } = Bun.spawnSync(['systemd-analyze', ...words])
+      expect([exitCode, `${stdout}${stderr}`]).toEqual([0, ''])
+    },
+  )
 })

@@ -7,21 +7,15 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { cofferCommand } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { findPort } from '../support/free-port.ts'
 
 const text = readFileSync(resolve(import.meta.dir, '../../docs/operations.md'), 'utf8')
-/** The port of the page, in the place of which a free one is taken. */
-const port = '9333'
+/** The ports of the page, in the place of which free ones are taken. */
+const ports = ['9333', '9443']
 
-function findPort(): string {
-  const probe = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
-  const found = String(probe.port)
-  void probe.stop(true)
-  return found
-}
-
-const freePort = findPort()
+const freePorts = ports.map(port => [port, findPort()] as const)
 const blocks = [...text.matchAll(/```sh\n([^`]+)```/g)].map(([, block = '']) =>
-  block.trim().replaceAll(port, freePort),
+  freePorts.reduce((words, [port, free]) => words.replaceAll(port, free), block.trim()),
 )
 const staying = 'coffer serve '
 
@@ -40,18 +34,21 @@ test('the commands of docs/operations.md do what they are for, as they stand', a
   const env = { PATH: makePath(cwd), TMPDIR: cwd }
   let server: Bun.Subprocess<'ignore', 'pipe', 'inherit'> | undefined
   expect(blocks.filter(block => block.startsWith(staying))).toHaveLength(1)
-  for (const block of blocks) {
-    if (block.startsWith(staying)) {
-      const words = ['sh', '-c', `exec ${block}`]
-      server = Bun.spawn(words, { cwd, env, stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
-      await server.stdout.getReader().read()
-      continue
+  try {
+    for (const block of blocks) {
+      if (block.startsWith(staying)) {
+        const words = ['sh', '-c', `exec ${block}`]
+        server = Bun.spawn(words, { cwd, env, stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
+        await server.stdout.getReader().read()
+        continue
+      }
+      const { exitCode, stdout, stderr } = Bun.spawnSync(['sh', '-ec', block], { cwd, env })
+      expect([block, exitCode, stderr.toString()]).toEqual([block, 0, ''])
+      expect(stdout.length).toBeGreaterThan(0)
     }
-    const { exitCode, stdout, stderr } = Bun.spawnSync(['sh', '-ec', block], { cwd, env })
-    expect([block, exitCode, stderr.toString()]).toEqual([block, 0, ''])
-    expect(stdout.length).toBeGreaterThan(0)
+  } finally {
+    server?.kill('SIGTERM')
   }
-  server?.kill('SIGTERM')
   expect(await server?.exited).toBe(0)
 }, 60_000)
 
@@ -65,6 +62,10 @@ test('docs/operations.md names each metric that is told, and no other', async ()
     fileBytes: none,
     freeBytes: none,
     clockBehindMs: none,
+    store: () => ({ commits: 0, writes: 0, usedBytes: 0 }),
+    sweepLagMs: async () => 0,
+    keys: () => ({ count: 1, madeMs: 1 }),
+    nowMs: none,
   })
   const { text: printed } = await metrics.print()
   const told = [...printed.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name)

@@ -141,10 +141,43 @@ function leaksOnDisk(vault: LeakVault): readonly string[] {
   return findLeaks(files, needlesOf(vault))
 }
 
+/** What the log may hold of a request, and nothing else. */
+const loggedMembers = [
+  'time',
+  'level',
+  'event',
+  'trace_id',
+  'method',
+  'route',
+  'operation',
+  'status',
+  'duration_ms',
+  'bytes_in',
+  'bytes_out',
+  'application_id',
+  'session_id',
+  'refusal',
+]
+
+/** A line for each request, in which no mark and no key is. */
+function expectCleanLog(vault: LeakVault, logged: string): void {
+  const lines = logged.trimEnd().split('\n')
+  const requests = lines
+    .map(line => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ event }) => event !== 'unsafe')
+  expect(requests.length).toBeGreaterThan(50)
+  const shapes = new Set(requests.flatMap(line => [String(line['event']), ...Object.keys(line)]))
+  expect([...shapes].filter(name => ![...loggedMembers, 'request'].includes(name))).toEqual([])
+  const routes = new Set(requests.map(({ route }) => String(route)))
+  expect([...routes].filter(route => !/^(?:null|(?:\/:?[a-zA-Z0-9.]+)+)$/.test(route))).toEqual([])
+  expect(findLeaks([['the log', Buffer.from(logged)]], needlesOf(vault))).toEqual([])
+}
+
 /** Ends the process and looks at all that it leaves behind. */
 async function expectNothingLeft(vault: LeakVault, signal: NodeJS.Signals): Promise<number> {
-  const { exitCode, written } = await vault.end(signal)
+  const { exitCode, written, logged } = await vault.end(signal)
   expect(written).toMatch(/^Coffer listens on [^\n]+\n$/)
+  expectCleanLog(vault, logged)
   expect(leaksOnDisk(vault)).toEqual([])
   return exitCode
 }

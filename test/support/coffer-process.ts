@@ -47,6 +47,10 @@ export function foldSetting(): Readonly<Record<string, string>> {
   return rows === undefined ? {} : { COFFER_FOLD_ROWS: rows }
 }
 
+/** What a process said on stderr, without what each start says of its settings. */
+export const withoutWarnings = (stderr: string): string =>
+  stderr.replaceAll(/^\{[^\n]*"event":"unsafe"[^\n]*\}\n/gm, '')
+
 const spawn = (args: readonly string[], { env = {}, prefix = [] }: RunOptions) =>
   Bun.spawn([...prefix, ...cofferCommand, ...args], {
     stdin: 'ignore',

@@ -9,7 +9,8 @@
 import { readChunks } from './chunks.ts'
 
 export type Target =
-  { readonly unix: string } | { readonly hostname: string; readonly port: number }
+  | { readonly unix: string }
+  | { readonly hostname: string; readonly port: number; readonly tls?: Bun.TLSOptions }
 
 export interface Question {
   readonly key?: string | undefined

@@ -36,6 +36,8 @@ const samples: {
   bodiesBytesMax: ['2000000', 2_000_000, 2_000_000],
   credentialBodiesBytesMax: ['1000000', 1_000_000, 1_000_000],
   requestsPerSecondMax: ['100', 100, 100],
+  requestsPerSecondPerAddress: ['50', 50, 50],
+  trustedProxies: ['10.0.0.0/8, ::1', ['10.0.0.0/8', '::1'], ['10.0.0.0/8', '::1']],
   searchGuessesPerMinuteMax: ['0', 0, 0],
   createGuessesPerMinuteMax: ['12', 12, 12],
   foldRows: ['500', 500, 500],
@@ -93,6 +95,8 @@ const samplesOfFile: { readonly [K in keyof Settings]: unknown } = {
   bodiesBytesMax: 4_000_000,
   credentialBodiesBytesMax: 3_000_000,
   requestsPerSecondMax: 7,
+  requestsPerSecondPerAddress: 6,
+  trustedProxies: ['192.0.2.1'],
   searchGuessesPerMinuteMax: 8,
   createGuessesPerMinuteMax: 9,
   foldRows: 700,
@@ -138,6 +142,12 @@ describe('a value that cannot be is refused', () => {
     ['bodyBytesMax', canary],
     ['requestsPerSecondMax', '0'],
     ['requestsPerSecondMax', '1.5'],
+    ['requestsPerSecondPerAddress', '0'],
+    ['trustedProxies', '10.0.0.0/33'],
+    ['trustedProxies', '::/129'],
+    ['trustedProxies', '10.0.0.0/8/8'],
+    ['trustedProxies', 'fe80::1%eth0'],
+    ['trustedProxies', 'proxy.example'],
     ['searchGuessesPerMinuteMax', '-1'],
     ['createGuessesPerMinuteMax', canary],
     ['cardNumberGuard', 'yes'],
@@ -174,6 +184,48 @@ describe('a value that cannot be is refused', () => {
     ['socket', null],
   ])('%s in the file as %p', (name, member) => {
     expectOneLine(() => decodeConfig({}, fileOf({ [name]: member })), `config file: ${name}:`)
+  })
+})
+
+describe('a list with an entry that is none', () => {
+  test.each([
+    ['keyHeaders', `x-a, x-b, svc-${canary}`, '--key-headers', 3],
+    ['headerPrefix', `${canary} ${canary}`, '--header-prefix', 1],
+    ['corsOrigins', `https://a.example,${canary},https://b.example`, '--cors-origins', 2],
+  ])('%s is refused by its place: %p', (name, text, flag, place) => {
+    const { message } = expectRefusal(() => decodeConfig({ [name]: text }), [])
+    expect(message).toStartWith(flag)
+    expect(message).toEndWith(`; entry ${place} is none`)
+    expect(message).not.toContain(canary)
+  })
+
+  test('of the file is told by its place too, and a list that is none has no entry', () => {
+    const decode = (members: object) => () => decodeConfig({}, fileOf(members))
+    const { message } = expectRefusal(decode({ cors_origins: ['*', canary] }), [])
+    expect(message).toEndWith('; entry 2 is none')
+    expect(expectRefusal(decode({ cors_origins: canary }), []).message).not.toContain('entry')
+  })
+})
+
+describe('what is logged', () => {
+  test('has its own settings, which no application is told', () => {
+    const { logs, settings } = decodeConfig({ logRequests: 'all' }, fileOf({ log_sample: 100 }))
+    expect(logs).toEqual({
+      logLevel: 'info',
+      logFormat: 'auto',
+      logRequests: 'all',
+      logSample: 100,
+    })
+    expect(Object.keys(settings)).toEqual(Object.keys(defaultSettings))
+  })
+
+  test.each([
+    ['logRequests', 'sometimes'],
+    ['logLevel', canary],
+    ['logFormat', 'JSON'],
+    ['logSample', '0'],
+  ])('is not chosen by %s as %p', (name, text) => {
+    expectOneLine(() => decodeConfig({ [name]: text }), '--log-')
   })
 })
 
@@ -245,5 +297,26 @@ describe('the workers', () => {
 
   test.each(['0', '-1', '65', '1.5', 'two', ''])('%p is no number of them', text => {
     expectOneLine(() => decodeConfig({ workers: text }), '--workers')
+  })
+})
+
+describe('TLS', () => {
+  const both = { tlsCert: 'a.pem', tlsKey: 'a.key' }
+
+  test('is what two files say, and a third one whom callers are signed by', () => {
+    expect(decodeConfig({})).not.toHaveProperty('tls')
+    expect(decodeConfig(both).tls).toEqual({ cert: 'a.pem', key: 'a.key' })
+    const { tls } = decodeConfig({ tlsClientCa: 'c.pem' }, fileOf({ tls_cert: 'a', tls_key: 'b' }))
+    expect(tls).toEqual({ cert: 'a', key: 'b', clientCa: 'c.pem' })
+    expect(decodeConfig(both).settings).not.toHaveProperty('tlsCert')
+  })
+
+  test.each([
+    [{ tlsCert: 'a.pem' }, '--tls-cert and --tls-key'],
+    [{ tlsKey: 'a.key' }, '--tls-cert and --tls-key'],
+    [{ tlsClientCa: 'c.pem' }, '--tls-cert and --tls-key'],
+    [{ ...both, socket: '/run/a' }, '--tls-cert'],
+  ])('is refused as %j', (texts, says) => {
+    expectOneLine(() => decodeConfig(texts), says)
   })
 })

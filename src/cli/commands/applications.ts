@@ -2,7 +2,8 @@
  * Commands about applications and sessions.
  * @module
  */
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
+import { applicationTypes } from '../../rules/permissions.ts'
 import { createApp, type AppCreateOptions } from '../app-create.ts'
 import {
   deleteApp,
@@ -12,7 +13,7 @@ import {
   stopSession,
   type TenantOptions,
 } from '../applications.ts'
-import { dataOption, masterKeyOption } from './options.ts'
+import { dataOption, keyFileOption, masterKeyOption } from './options.ts'
 
 const withTenant = (command: Command, description: string): Command =>
   command
@@ -24,8 +25,18 @@ const withTenant = (command: Command, description: string): Command =>
 
 export function addAppCommands(program: Command): void {
   const app = program.command('app').description('manage applications without a key')
-  withTenant(app.command('create'), 'make a management application, and print its key once')
-    .option('--name <name>', 'what to call it', 'Made on the command line')
+  withTenant(app.command('create'), 'make an application, and print its key once')
+    .option('--name <name>', 'what to call it (default: Made on the command line)')
+    .option('--if-absent <name>', 'what to call it; where one has that name, do nothing')
+    .addOption(
+      new Option('--type <type>', 'what it is (default: management)').choices(applicationTypes),
+    )
+    .option(
+      '--permission <name...>',
+      'what it may do, such as token:create; a manager may do all where none is given',
+    )
+    .option('--rules <file>', 'a JSON array of rules, as the interface takes them')
+    .addOption(keyFileOption())
     .action((options: AppCreateOptions) => createApp(options))
   withTenant(app.command('list'), 'the applications of a tenant, newest first').action(
     (options: TenantOptions) => listApps(options),

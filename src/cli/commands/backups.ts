@@ -13,12 +13,14 @@ export function addBackupCommands(program: Command): void {
     .description('make an encrypted copy of a vault in one file, also while it is served')
     .addOption(dataOption())
     .addOption(masterKeyOption())
-    .requiredOption('--to <file>', 'where to; nothing may be there')
+    .requiredOption('--to <file>', 'where to, or s3://bucket/name; nothing may be there')
     .option('--json', 'print one line of JSON')
     .action((options: BackupOptions) => backup(options))
   program
     .command('restore <file>')
-    .description('make a data folder from a backup; the folder must not exist, or be empty')
+    .description(
+      'make a data folder from a backup, a file or s3://bucket/name; the folder must not exist, or be empty',
+    )
     .addOption(dataOption())
     .addOption(masterKeyOption())
     .option('--verify-only', 'look at the whole backup, and make nothing')

@@ -15,6 +15,7 @@ export function addFileCommands(program: Command): void {
     .description('look at all that is in a data folder: exit 1 for any damage')
     .addOption(dataOption())
     .addOption(masterKeyOption())
+    .option('--online', 'look at a copy of one moment, while it is served')
     .option('--json', 'print one line of JSON')
     .action((options: VerifyOptions) => verify(options))
   program

@@ -12,6 +12,12 @@ export const masterKeyOption = (): Option =>
     'COFFER_MASTER_KEY_FILE',
   )
 
+export const keyFileOption = (): Option =>
+  new Option(
+    '--key-file <file>',
+    'write the new key there instead of printing it; no such file yet',
+  )
+
 export function addOptions(command: Command, options: readonly Option[]): Command {
   for (const option of options) command.addOption(option)
   return command

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Command } from 'commander'
+import { printCompletion } from '../completion.ts'
 import { printUnit, type UnitOptions } from '../systemd.ts'
 
 export function addPackagingCommands(program: Command): void {
@@ -16,4 +17,8 @@ export function addPackagingCommands(program: Command): void {
     .option('--master-key-file <file>', 'where the master key is', '/etc/coffer/master.key')
     .option('--port <port>', 'the port to listen on, on loopback', '3333')
     .action((options: UnitOptions) => printUnit(options))
+  program
+    .command('completion <shell>')
+    .description('print a script that makes bash, zsh or fish complete commands and options')
+    .action((shell: string) => printCompletion(program, shell))
 }

@@ -7,9 +7,11 @@ import { dev, type DevOptions } from '../dev.ts'
 import { doctor, type DoctorOptions } from '../doctor.ts'
 import { init, type InitOptions } from '../init.ts'
 import { assertKnownVariables, servingOptions, tryingOptions } from '../options.ts'
+import { scheduledBackup } from '../scheduled-backup.ts'
 import { serve, type ServeOptions } from '../serve.ts'
+import { status, type StatusOptions } from '../status.ts'
 import { work } from '../../serve/worker.ts'
-import { addOptions, dataOption, masterKeyOption } from './options.ts'
+import { addOptions, dataOption, keyFileOption, masterKeyOption } from './options.ts'
 
 export function addServingCommands(program: Command): void {
   program
@@ -17,6 +19,7 @@ export function addServingCommands(program: Command): void {
     .description('make a data folder, and print the first management key once')
     .addOption(dataOption())
     .addOption(masterKeyOption())
+    .addOption(keyFileOption())
     .option('--json', 'print one line of JSON')
     .action((options: InitOptions) => init(options))
   const serving = program
@@ -24,12 +27,18 @@ export function addServingCommands(program: Command): void {
     .description('serve a data folder')
     .addOption(dataOption())
     .addOption(masterKeyOption())
+    .option('--init', 'make the data folder first where there is none')
+    .addOption(keyFileOption())
     .action((options: ServeOptions) => serve(options))
   addOptions(serving, servingOptions())
   program
     .command('worker <index>', { hidden: true })
     .description('serve with others, as coffer serve --workers orders on stdin')
     .action((index: string) => work(Number(index)))
+  program
+    .command('scheduled-backup', { hidden: true })
+    .description('make a backup where one is due, as coffer serve --backup-to orders on stdin')
+    .action(() => scheduledBackup())
   const trying = program
     .command('dev')
     .description('start a throw-away vault with three keys')
@@ -44,6 +53,12 @@ export function addServingCommands(program: Command): void {
     .option('--json', 'print one line of JSON')
     .action((options: DoctorOptions) => doctor(options))
   addOptions(examining, servingOptions())
+  program
+    .command('status')
+    .description('what the server of a data folder says of itself')
+    .addOption(dataOption())
+    .option('--json', 'print one line of JSON')
+    .action((options: StatusOptions) => status(options))
   for (const command of [serving, trying, examining]) {
     command.hook('preAction', () => assertKnownVariables(program, process.env))
   }

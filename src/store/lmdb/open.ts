@@ -8,6 +8,7 @@
 import { ApiError } from '../../errors.ts'
 import { eraOrdinals, foldPauseMs, foldStepsAheadMax } from '../limits.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../queries.ts'
+import type { Progress } from '../../progress.ts'
 import type { Row, Store } from '../contract.ts'
 import { noChunkCounts, makeChunkCounts, type ChunkCounts } from './index/postings.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'
@@ -29,6 +30,7 @@ import {
   type Allocate,
   type Reserve,
 } from './write/write-group.ts'
+import { lastCommitOf, usedBytesOf } from './inspect/compact.ts'
 import { checkIntegrity, type Finding } from './inspect/integrity.ts'
 import { scrub } from './inspect/scrub.ts'
 import { readDue, readPage } from './index/query.ts'
@@ -52,6 +54,8 @@ interface CommitterOptions {
 
 interface Committer {
   readonly commitGroup: CommitGroup
+  /** How many change sets were committed. */
+  readonly writes: () => number
   /**
    * Whether a step of a fold is to come that nobody's write may bring along. Not after a commit
    * that moved nothing: what kept the fold from its step would keep it again.
@@ -68,6 +72,7 @@ function makeCommitter(
   let reserve: Reserve | undefined
   let state: State | undefined
   let hasMoved = false
+  let writes = 0
   const commitOne: CommitGroup = async take => {
     const own = (reserve ??= openOwnReserve())
     const written = await commit(environment, () => {
@@ -78,6 +83,7 @@ function makeCommitter(
     // As the answers that follow promise: every read from here on sees this commit.
     counts.end()
     ;({ state, hasMoved } = written)
+    writes += written.results.length
     return written.results
   }
   const hasFoldLeft = (): boolean =>
@@ -90,6 +96,7 @@ function makeCommitter(
       return commitOne(take)
     },
     hasFoldLeft,
+    writes: () => writes,
     close: () => reserve?.close(),
   }
 }
@@ -99,7 +106,7 @@ interface WriterOptions extends Omit<CommitterOptions, 'tasks'> {
   readonly processes: number
 }
 
-interface Writer extends CommitQueue {
+interface Writer extends CommitQueue, Pick<Committer, 'writes'> {
   /** Runs a task while nobody else writes to the file. */
   readonly alone: (task: () => void) => Promise<void>
 }
@@ -126,6 +133,7 @@ function openWriter(
   const queue = makeCommitQueue(commitGroup, options.onFailure, options.processes)
   return {
     ...queue,
+    writes: committer.writes,
     async alone(task) {
       tasks.push(task)
       await queue.submit([])
@@ -172,14 +180,25 @@ export interface LmdbOptions {
   readonly onDamage?: () => void
 }
 
+export interface StoreFigures {
+  /** By all processes, since the store was made. */
+  readonly commits: number
+  /** By this process, since it opened the store: some of them share a commit. */
+  readonly writes: number
+  /** Of the file, without free pages. */
+  readonly usedBytes: number
+}
+
 export interface LmdbStore extends Store {
   /** Walks the whole store and blocks meanwhile; empty when rows and indexes agree. */
-  integrity(): Promise<readonly Finding[]>
+  integrity(progress?: Progress): Promise<readonly Finding[]>
   /**
    * Overwrites values that stand no more wherever they were left in the file; looks once.
    * @returns how many pieces of them were found
    */
   scrub(sealed: readonly Uint8Array[]): Promise<number>
+  /** Numbers of the store, for whoever watches it. */
+  figures(): StoreFigures
   /** How far rows are folded, for whoever measures or waits. */
   state(): State
   /** All rows, oldest first; for a walk in one go. What is no row, `integrity` finds. */
@@ -212,6 +231,12 @@ async function openIndexed(path: string, firstOrdinal: number): Promise<IndexedE
     throw error
   }
 }
+
+const figuresOf = (environment: IndexedEnvironment, writer: Writer): StoreFigures => ({
+  commits: lastCommitOf(environment),
+  writes: writer.writes(),
+  usedBytes: usedBytesOf(environment),
+})
 
 /** After a failed commit the engine never lets go of its writer (hardening L10). */
 async function closeAll(writer: Writer, { root }: IndexedEnvironment): Promise<void> {
@@ -286,7 +311,8 @@ export async function openLmdbStore({
     generation: () => read(() => readState(environment).generation),
     era: () => eraOf(environment.tail.state?.nextOrdinal ?? firstOrdinal),
     scrub: sealed => scrub(path, sealed, writer.alone),
-    integrity: async () => follow(state => checkIntegrity(environment, state)),
+    figures: () => read(() => figuresOf(environment, writer)),
+    integrity: async progress => follow(state => checkIntegrity(environment, state, progress)),
     state: () => read(() => readState(environment)),
     everyRow: () => read(() => readEveryRow(environment)),
     close: () => (closing ??= close()),

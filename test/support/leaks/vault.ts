@@ -29,8 +29,10 @@ export interface LeakVault {
   readonly ask: (request: Written) => Promise<Outcome>
   /** A good request by its own credential. @throws Error unless it succeeds */
   readonly succeed: (sent: Sent, success: number) => Promise<Outcome>
-  /** Ends the process. @returns its exit code, and all that it wrote */
-  readonly end: (signal: NodeJS.Signals) => Promise<{ exitCode: number; written: string }>
+  /** Ends the process. @returns its exit code, and all that it wrote, also to its log */
+  readonly end: (
+    signal: NodeJS.Signals,
+  ) => Promise<{ exitCode: number; written: string; logged: string }>
   readonly start: () => Promise<void>
 }
 
@@ -107,7 +109,7 @@ export async function openLeakVault(): Promise<LeakVault> {
   let port = 0
 
   const start = async (): Promise<void> => {
-    server = await startCoffer(['serve', '--data', data, '--port', '0'])
+    server = await startCoffer(['serve', '--data', data, '--port', '0', '--log-requests', 'all'])
     port = portOf(server.ready)
   }
 
@@ -125,7 +127,8 @@ export async function openLeakVault(): Promise<LeakVault> {
   const end: LeakVault['end'] = async signal => {
     if (server === undefined) throw new Error('not started')
     const exitCode = await server.end(signal)
-    return { exitCode, written: server.ready + (await server.stdout) + (await server.stderr) }
+    const written = server.ready + (await server.stdout)
+    return { exitCode, written, logged: await server.stderr }
   }
 
   await start()

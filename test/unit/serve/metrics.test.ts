@@ -1,8 +1,21 @@
 import { expect, test } from 'bun:test'
-import { latencyBucketsSeconds } from '../../../src/limits.ts'
+import { latencyBucketsSeconds } from '../../../src/operation-limits.ts'
 import { makeMetrics } from '../../../src/serve/metrics.ts'
 
 const none = () => 0
+
+const seen = {
+  traceId: 'trace-1',
+  method: 'GET',
+  route: '/tokens/:id',
+  operation: 'getToken',
+  status: 200,
+  refusal: undefined,
+  startedMs: 1_000,
+  bytesIn: 0,
+  bytesOut: 2,
+  caller: undefined,
+}
 
 test('durations are a histogram, each bucket with those of the ones before', async () => {
   const { observe, print } = makeMetrics('0', {
@@ -12,10 +25,13 @@ test('durations are a histogram, each bucket with those of the ones before', asy
     fileBytes: none,
     freeBytes: none,
     clockBehindMs: none,
+    store: () => ({ commits: 0, writes: 0, usedBytes: 0 }),
+    sweepLagMs: async () => 0,
+    keys: () => ({ count: 1, madeMs: 1 }),
+    nowMs: none,
   })
   const seconds = [0.000_05, 0.001, 0.001_01, 0.3, 31]
   for (const lasted of seconds) {
-    const seen = { operation: 'getToken', status: 200, refusal: undefined, startedMs: 1_000 }
     observe(seen, 1_000 + lasted * 1_000)
   }
   const { text } = await print()

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { findPort } from '../../../src/serve/server.ts'
+import { findPort } from '../../../src/serve/listen.ts'
 
 const failureOf = (found: Promise<unknown>): Promise<unknown> =>
   found.then(

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { compactBatchBytes } from '../../limits.ts'
 import { equalDigests } from '../../queries.ts'
 import { assertStored } from '../../../errors.ts'
+import { countBytes, noProgress, type Done, type Progress } from '../../../progress.ts'
 import {
   openEnvironment,
   openTables,
@@ -37,36 +38,51 @@ function bytesOf(table: Table): number {
   return pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages)
 }
 
+type Tables = Pick<Environment, (typeof tableNames)[number]>
+
+/** What the tables of a store take, within a few pages. */
+export const usedBytesOf = (store: Tables): number =>
+  tableNames.reduce((bytes, name) => bytes + bytesOf(store[name]), 0)
+
+/** The number of the newest commit. */
+export const lastCommitOf = ({ root }: Environment): number =>
+  (root.getStats() as { readonly lastTxnId: number }).lastTxnId
+
 type Entries = Iterator<{ readonly key: Uint8Array; readonly value: Uint8Array }>
 
 const entriesOf = (table: Table, seen: RangeOptions = {}): Entries =>
   table.getRange(seen)[Symbol.iterator]()
 
 /** @returns whether entries are left */
-function copyBatch(entries: Entries, table: Table): boolean {
+function copyBatch(entries: Entries, table: Table, count: Done): boolean {
   for (let bytes = 0; bytes < compactBatchBytes;) {
     const next = entries.next()
     if (next.done === true) return false
     const { key, value } = next.value
     takePut({ table, key, value, isLast: true })
     bytes += key.length + value.length
+    count(key.length + value.length)
   }
   return true
 }
 
-/** @param seen what is copied; all as of now where it does not say */
+/**
+ * @param seen  what is copied; all as of now where it does not say
+ * @param count told the bytes of each entry
+ */
 export function copyTable(
   from: Table,
   to: Table,
   { root }: Environment,
   seen?: RangeOptions,
+  count: Done = () => {},
 ): void {
   const entries = entriesOf(from, seen)
-  while (root.transactionSync(() => copyBatch(entries, to)));
+  while (root.transactionSync(() => copyBatch(entries, to, count)));
 }
 
 /** @throws ApiError `storage_corrupt` unless both tables hold the same entries */
-function assertEqualTables(a: Table, b: Table, seen: RangeOptions = {}): void {
+function assertEqualTables(a: Table, b: Table, seen: RangeOptions, count: Done): void {
   const entries = entriesOf(b)
   for (const { key, value } of a.getRange(seen)) {
     const next = entries.next()
@@ -75,6 +91,7 @@ function assertEqualTables(a: Table, b: Table, seen: RangeOptions = {}): void {
       equalDigests(key, next.value.key) &&
       equalDigests(value, next.value.value)
     assertStored(isEqual, 'a copy with the entries of its store')
+    count(key.length + value.length)
   }
   assertStored(entries.next().done === true, 'a copy without any other entry')
 }
@@ -95,10 +112,16 @@ async function withEnvironment<T>(path: string, task: (of: Environment) => T): P
 }
 
 /** @returns how many bytes a copy of a store takes, within a few pages */
-export const copyBytesOf = (path: string): Promise<number> =>
-  withEnvironment(path, store =>
-    tableNames.reduce((bytes, name) => bytes + bytesOf(store[name]), 0),
-  )
+export const copyBytesOf = (path: string): Promise<number> => withEnvironment(path, usedBytesOf)
+
+/** @throws ApiError `storage_corrupt` unless the copy is equal then */
+function copyAll(from: Tables, to: Environment, seen: RangeOptions, progress: Progress): void {
+  const bytes = usedBytesOf(from)
+  const copied = countBytes(progress(bytes, 'copying'))
+  for (const name of tableNames) copyTable(from[name], to[name], to, seen, copied)
+  const compared = countBytes(progress(bytes, 'comparing'))
+  for (const name of tableNames) assertEqualTables(from[name], to[name], seen, compared)
+}
 
 /**
  * @param from the folder of a store that nobody writes to
@@ -106,13 +129,14 @@ export const copyBytesOf = (path: string): Promise<number> =>
  * @throws ApiError `storage_corrupt` where the copy is not equal; the engine's or the system's own
  *   error, such as of a full disk
  */
-export async function copyStore(from: string, to: string): Promise<void> {
+export async function copyStore(
+  from: string,
+  to: string,
+  progress: Progress = noProgress,
+): Promise<void> {
   mkdirSync(to, { mode: ownerOnlyFolder })
   await withEnvironment(from, store =>
-    withEnvironment(to, copy => {
-      for (const name of tableNames) copyTable(store[name], copy[name], copy)
-      for (const name of tableNames) assertEqualTables(store[name], copy[name])
-    }),
+    withEnvironment(to, copy => copyAll(store, copy, {}, progress)),
   )
   syncFile(join(to, 'data.mdb'))
 }
@@ -121,15 +145,16 @@ export async function copyStore(from: string, to: string): Promise<void> {
  * As `copyStore`, of a store that others may write meanwhile: all as of one moment. Pages that they
  * free until it is done are not used again.
  */
-export async function copySnapshot(from: string, to: string): Promise<void> {
+export async function copySnapshot(
+  from: string,
+  to: string,
+  progress: Progress = noProgress,
+): Promise<void> {
   mkdirSync(to, { mode: ownerOnlyFolder })
   const live = openTables(from, tableNames, true)
   const transaction = live.root.useReadTransaction()
   try {
-    await withEnvironment(to, copy => {
-      for (const name of tableNames) copyTable(live[name], copy[name], copy, { transaction })
-      for (const name of tableNames) assertEqualTables(live[name], copy[name], { transaction })
-    })
+    await withEnvironment(to, copy => copyAll(live, copy, { transaction }, progress))
   } finally {
     transaction.done()
     await live.root.close()

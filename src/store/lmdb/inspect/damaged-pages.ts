@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { utf8Text } from '../../../bytes.ts'
 import { findingsMax } from '../../limits.ts'
 import { assertStored, attempt } from '../../../errors.ts'
+import { noProgress, type Progress } from '../../../progress.ts'
 import { tableNames } from '../environment.ts'
 import {
   decodeTreeRecord,
@@ -195,17 +196,22 @@ function walkPages(
   meta: MetaPage,
   levels: number,
   names: readonly string[] = tableNames,
+  progress: Progress = noProgress,
 ): Walked {
   const damaged = new Set<number>()
+  const pages = pagesIn(file, meta)
+  const tell = progress(pages, 'pages')
+  let owned = 0
   const walk: PageWalk = {
     file,
     meta,
     names,
-    owners: new Uint8Array(pagesIn(file, meta)),
+    owners: new Uint8Array(pages),
     buffers: [],
     report: page => {
       if (damaged.size < findingsMax) damaged.add(page)
     },
+    onOwned: count => tell((owned += count)),
   }
   const freeBehindEnd = walkFreePages(walk)
   walkTables(walk, levels)
@@ -235,11 +241,15 @@ interface PageFindings {
  * Walks all pages of a store that nobody writes to; reads the file and changes nothing.
  * @param names the tables that it must have
  */
-export const examinePages = (folder: string, names: readonly string[] = tableNames): PageFindings =>
+export const examinePages = (
+  folder: string,
+  names: readonly string[] = tableNames,
+  progress: Progress = noProgress,
+): PageFindings =>
   withDataFile(folder, file => {
     const metas = attempt(() => readMetaPages(file))
     if (metas === undefined) return { damaged: [0], hasLostCommit: false }
-    const { damaged } = walkPages(file, metas.newer, treeDepthMax, names)
+    const { damaged } = walkPages(file, metas.newer, treeDepthMax, names, progress)
     return { damaged, hasLostCommit: !hasLast(file, metas) }
   })
 

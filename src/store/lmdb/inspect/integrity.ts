@@ -15,6 +15,7 @@ import { keyOf } from '../../rows.ts'
 import { equalDigests } from '../../queries.ts'
 import type { Row } from '../../contract.ts'
 import { attempt } from '../../../errors.ts'
+import { noProgress, type Progress } from '../../../progress.ts'
 import {
   chunkOf,
   deadlinesOfStore,
@@ -179,8 +180,9 @@ function* checkGap({ state, moved }: Walk, from: number, to: number): Generator<
   }
 }
 
-function* checkRows(walk: Walk): Generator<Finding> {
+function* checkRows(walk: Walk, progress: Progress): Generator<Finding> {
   const { environment, state } = walk
+  const tell = progress(state.nextOrdinal, 'index')
   const hasTerm = lookUpPostings(termsOfStore(environment))
   let next = state.foldedTo
   for (const { key, value } of environment.rows.getRange()) {
@@ -189,6 +191,7 @@ function* checkRows(walk: Walk): Generator<Finding> {
       yield { kind: 'row_damaged' }
       continue
     }
+    tell(ordinal)
     yield* checkGap(walk, next, ordinal)
     next = Math.max(next, ordinal + 1)
     const row = attempt(() => decodeRow(value, ordinal))
@@ -284,13 +287,17 @@ function* checkMoves({ environment, state }: Walk, moved: Map<number, number>): 
   if (expected !== state.movesTo) yield { kind: 'move_damaged' }
 }
 
-function* walkStore(environment: IndexedEnvironment, state: State): Generator<Finding> {
+function* walkStore(
+  environment: IndexedEnvironment,
+  state: State,
+  progress: Progress,
+): Generator<Finding> {
   const found: Found = { uniques: 0, terms: 0, deadlines: 0, inTail: 0 }
   const moved = new Map<number, number>()
   const walk = { environment, state, moved, found }
   yield* checkMeta(walk)
   yield* checkMoves(walk, moved)
-  yield* checkRows(walk)
+  yield* checkRows(walk, progress)
   const { folding, fresh } = environment.tail
   if (found.inTail !== folding.digests + fresh.digests) yield { kind: 'tail_orphan' }
   yield* checkUniques(walk)
@@ -299,9 +306,13 @@ function* walkStore(environment: IndexedEnvironment, state: State): Generator<Fi
 }
 
 /** @returns what is wrong, at most `findingsMax` of it; an empty list for a whole store */
-export function checkIntegrity(environment: IndexedEnvironment, state: State): readonly Finding[] {
+export function checkIntegrity(
+  environment: IndexedEnvironment,
+  state: State,
+  progress: Progress = noProgress,
+): readonly Finding[] {
   const findings: Finding[] = []
-  for (const finding of walkStore(environment, state)) {
+  for (const finding of walkStore(environment, state, progress)) {
     findings.push(finding)
     if (findings.length === findingsMax) break
   }

@@ -56,6 +56,8 @@ export interface PageWalk {
   /** By depth. */
   readonly buffers: PageBuffer[]
   readonly report: (page: number) => void
+  /** Told how many pages have found an owner just now. */
+  readonly onOwned?: (pages: number) => void
 }
 
 interface Tree {
@@ -93,13 +95,15 @@ interface Node {
 }
 
 /** Takes pages for an owner; `false` when one of them has another, or is none of the file. */
-export function ownPages({ owners }: PageWalk, first: number, count: number): boolean {
+export function ownPages(walk: PageWalk, first: number, count: number): boolean {
+  const { owners } = walk
   const end = first + count
   if (first < metaPages || end > owners.length) return false
   for (let page = first; page < end; page += 1) {
     if (owners[page] !== 0) return false
     owners[page] = 1
   }
+  walk.onOwned?.(count)
   return true
 }
 

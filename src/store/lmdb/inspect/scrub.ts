@@ -10,7 +10,7 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from '
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { bufferOf } from '../../../bytes.ts'
-import { scrubChunkBytes } from '../../../limits.ts'
+import { scrubChunkBytes } from '../../../operation-limits.ts'
 
 /** Pieces of this length are looked for, each alone: a page may keep a part of the whole. */
 const pieceBytes = 16

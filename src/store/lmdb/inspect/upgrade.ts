@@ -12,6 +12,7 @@ import { compactBatchBytes } from '../../limits.ts'
 import { bytesOfHex, readU48, u48Bytes, utf8 } from '../../../bytes.ts'
 import { assertStored } from '../../../errors.ts'
 import { ownerOnlyFolder } from '../../../files.ts'
+import { noProgress, type Progress } from '../../../progress.ts'
 import { eachTerm, eachUnique } from '../../rows.ts'
 import {
   encodeState,
@@ -70,11 +71,13 @@ function* termPuts(terms: ReadonlyMap<string, Places>, chunk: number, to: Enviro
   }
 }
 
-function* rowPuts(from: OldEnvironment, to: Environment): Generator<Put> {
+function* rowPuts(from: OldEnvironment, to: Environment, progress: Progress): Generator<Put> {
+  const tell = progress(readFact(from, 'next_ordinal'), 'rows')
   let chunk = -1
   let terms = new Map<string, Places>()
   for (const { key, value } of from.rows.getRange()) {
     const ordinal = decodeRowKey(key)
+    tell(ordinal)
     const { bytes, header } = upgradeRow(value)
     assertHeld(from, ordinal, header.clear, header.version)
     if (chunkOf(ordinal) !== chunk) {
@@ -124,13 +127,17 @@ function putMeta(from: OldEnvironment, to: Environment): void {
  * @param to   a folder that does not exist; what is in it when this resolves is on disk
  * @throws ApiError `storage_corrupt` where something of the old store is damaged
  */
-export async function upgradeStore(from: string, to: string): Promise<void> {
+export async function upgradeStore(
+  from: string,
+  to: string,
+  progress: Progress = noProgress,
+): Promise<void> {
   mkdirSync(to, { mode: ownerOnlyFolder })
   const old = openTables(from, oldTableNames)
   const made = openEnvironment(to)
   try {
     assertStored(readFact(old, 'format') === oldFormat, 'a store of the format before')
-    putAll(rowPuts(old, made), made)
+    putAll(rowPuts(old, made, progress), made)
     copyTable(old.uniques, made.uniques, made)
     copyTable(old.deadlines, made.deadlines, made)
     putMeta(old, made)

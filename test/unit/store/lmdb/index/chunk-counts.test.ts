@@ -25,6 +25,8 @@ const { query: queries } = fc.letrec<{ query: Query }>(tie => ({
 describe('the key of a query', () => {
   test('is that of an equal query, and of no other', () => {
     const property = fc.property(queries, queries, (some, other) => {
+      // One that is too wide has none.
+      fc.pre(countKeyOf(some) !== undefined || countKeyOf(other) !== undefined)
       const isEqual = Bun.deepEquals(some, other)
       expect(countKeyOf(some) === countKeyOf(other)).toBe(isEqual)
     })

@@ -1,0 +1,67 @@
+/**
+ * `docs/cli.md`: the help of every command, and what help does not say.
+ * @module
+ */
+import { printShape } from './print-shape.ts'
+import { shapes } from './shapes.ts'
+
+/** A command as its help tells of it. */
+export interface Told {
+  /** Without the name of the program; empty for the program itself. */
+  readonly words: readonly string[]
+  readonly help: string
+}
+
+/** @returns what a command prints of itself with `--help` */
+export type AskHelp = (words: readonly string[]) => Promise<string>
+
+/** Names of the commands below one, by its help. What stands further in is the text of one. */
+function namesIn(help: string): string[] {
+  const [, list = ''] = help.split('\nCommands:\n')
+  const names = [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name = '']) => name)
+  return names.filter(name => name !== 'help')
+}
+
+/** Each command that its help names, those above before those below. */
+export async function readCommands(ask: AskHelp, words: readonly string[] = []): Promise<Told[]> {
+  const help = (await ask(words)).trim()
+  const below = await Promise.all(namesIn(help).map(name => readCommands(ask, [...words, name])))
+  return [{ words, help }, ...below.flat()]
+}
+
+const opening = `# Command line
+
+Made from the help of the program by \`bun scripts/cli-docs.ts\`; \`test/docs/cli.test.ts\`
+fails where it is not what the program says. What to do with it is in \`docs/operations.md\`.
+
+## Exit codes
+
+| Code | Means |
+|---|---|
+| 0 | it is done |
+| 1 | it failed: what was asked for is not so, or could not be done |
+| 2 | the command line, a variable or the file of settings is wrong; nothing was tried |
+
+A failure is one line on stderr, which begins with \`coffer: \`, names the cause and says what
+to do about it. No line repeats a key or what is stored. \`verify\` ends with 1 for any damage
+and \`doctor\` for any fault, after they have printed what they found. \`serve\` and \`dev\` end
+with 0 on SIGTERM and SIGINT.
+
+## What \`--json\` prints
+
+One object on one line of stdout; failures stay text on stderr. A newer version may add members.
+Below stand types in the place of values, and \`?\` for what may not be there.
+`
+
+function shapesPart(): string {
+  const parts = Object.entries(shapes).map(
+    ([command, shape]) => `\`coffer ${command} --json\`\n\n\`\`\`\n${printShape(shape)}\n\`\`\`\n`,
+  )
+  return parts.join('\n')
+}
+
+const commandPart = ({ words, help }: Told): string =>
+  `### ${['coffer', ...words].join(' ')}\n\n\`\`\`\n${help}\n\`\`\`\n`
+
+export const printPage = (commands: readonly Told[]): string =>
+  [opening, shapesPart(), '## Commands\n', ...commands.map(commandPart)].join('\n')

@@ -1,0 +1,115 @@
+/**
+ * What each command prints with `--json`: one object on one line of stdout. `test/docs/cli.test.ts`
+ * runs each of them and looks whether it does.
+ * @module
+ */
+import { Type, type TObject, type TProperties } from '@sinclair/typebox'
+
+/** With these members and no other. */
+const shape = (members: TProperties): TObject =>
+  Type.Object(members, { additionalProperties: false })
+
+const newKey = {
+  tenant_id: Type.String(),
+  application_id: Type.String(),
+  key: Type.String({ description: 'of a management application; it is shown once' }),
+}
+const rows = Type.Record(Type.String(), Type.Integer(), { description: 'how many of each kind' })
+const createdAt = Type.String({ description: 'the moment that it is of, RFC 3339' })
+
+const damage = shape({
+  kind: Type.String(),
+  page: Type.Optional(Type.Integer({ description: 'of the file, where it is one of a page' })),
+  ordinal: Type.Optional(Type.Integer({ description: 'of the row, where it is one of a row' })),
+})
+
+const finding = shape({
+  level: Type.Union([Type.Literal('fault'), Type.Literal('warning'), Type.Literal('note')]),
+  text: Type.String(),
+})
+
+const instant = Type.Union([Type.String(), Type.Null()], {
+  description: 'null where there is none',
+})
+const madeAt = Type.Union([Type.String(), Type.Null()], { description: 'null where not noted' })
+const tenant = Type.String({ description: 'of the tenant' })
+
+const application = shape({
+  id: Type.String(),
+  name: Type.String(),
+  type: Type.String(),
+  created_at: Type.String(),
+  expires_at: instant,
+})
+
+const session = Type.Object({ id: Type.String(), tenant_id: tenant, authorized: Type.Boolean() })
+
+const dataKey = shape({
+  number: Type.Integer(),
+  state: Type.Union([Type.Literal('current'), Type.Literal('readable')]),
+  made_at: madeAt,
+  rows: Type.Integer({ description: 'that are sealed under it' }),
+})
+
+/** By the words of the command. */
+export const shapes: Readonly<Record<string, TObject>> = {
+  init: shape(newKey),
+  dev: shape({
+    base_url: Type.String(),
+    tenant_id: Type.String(),
+    management_key: Type.String(),
+    private_key: Type.String({ description: 'has a rule that reveals' }),
+    public_key: Type.String({ description: 'may only create and update' }),
+  }),
+  doctor: shape({ findings: Type.Array(finding) }),
+  'app create': shape(newKey),
+  'app list': shape({ applications: Type.Array(application) }),
+  'app regenerate': shape(newKey),
+  'app delete': shape({ application_id: Type.String(), deleted: Type.Boolean() }),
+  'session list': shape({
+    sessions: Type.Array(session, { description: 'as `GET /sessions` shows them' }),
+  }),
+  'session end': shape({ session_id: Type.String(), ended: Type.Boolean() }),
+  status: shape({
+    version: Type.String(),
+    serving_seconds: Type.Integer(),
+    rows_given: Type.Integer({ description: 'so far, also those that are gone' }),
+    rows_not_folded: Type.Integer(),
+    used_bytes: Type.Integer({ description: 'of the database, without free pages' }),
+    data_keys: Type.Integer(),
+  }),
+  'keys status': shape({
+    master_key: Type.Integer({ description: 'how often it was replaced' }),
+    keys: Type.Array(dataKey),
+    keyrings_to_scrub: Type.Integer({ description: 'that may be in the files still' }),
+  }),
+  'keys rotate': shape({
+    key: Type.Integer({ description: 'the number of the new one' }),
+    rows_resealed: Type.Integer(),
+    rows_damaged: Type.Integer({ description: 'that did not open' }),
+  }),
+  'keys retire': shape({
+    retired_at: Type.String(),
+    keys: Type.Array(shape({ number: Type.Integer(), made_at: madeAt })),
+    rows_looked_at: Type.Integer(),
+    rows_left: Type.Integer({ description: 'under one of these keys: 0' }),
+    scrubbed: Type.Boolean({ description: 'whether keyrings with them are nowhere in the files' }),
+    not_covered: Type.String(),
+  }),
+  'keys rekey': shape({
+    master_key: Type.Integer(),
+    scrubbed: Type.Boolean({ description: 'whether nothing under the one before is in the files' }),
+  }),
+  backup: shape({
+    file: Type.String(),
+    bytes: Type.Integer(),
+    created_at: createdAt,
+    rows,
+  }),
+  restore: shape({ created_at: createdAt, rows }),
+  verify: shape({
+    damages: Type.Array(damage, { description: 'the first of them' }),
+    more: Type.Integer({ description: 'those that are not shown' }),
+    rows: Type.Union([rows, Type.Null()], { description: 'null where not all were read' }),
+  }),
+}

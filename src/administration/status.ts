@@ -1,0 +1,21 @@
+/**
+ * What a serving process says of itself.
+ * @module
+ */
+import { Type } from '@sinclair/typebox'
+import { version } from '../../package.json' with { type: 'json' }
+import { operation, type Administered, type Operations } from './operation.ts'
+
+export const statusOperations = ({ deps, store, ring }: Administered): Operations => ({
+  status: operation(Type.Object({}, { additionalProperties: false }), async () => {
+    const { nextOrdinal, foldedTo } = store.state()
+    return {
+      version,
+      serving_seconds: Math.floor(deps.elapsedMs() / 1_000),
+      rows_given: nextOrdinal - 1,
+      rows_not_folded: nextOrdinal - foldedTo,
+      used_bytes: store.figures().usedBytes,
+      data_keys: ring.keyring().dataKeys.length,
+    }
+  }),
+})

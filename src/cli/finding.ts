@@ -1,0 +1,15 @@
+/**
+ * What `coffer doctor` has to say.
+ * @module
+ */
+
+export interface Finding {
+  readonly level: 'fault' | 'warning' | 'note'
+  /** The flag, the thing or the path that it is about. */
+  readonly about: string
+  readonly text: string
+}
+
+export const fault = (about: string, text: string): Finding => ({ level: 'fault', about, text })
+export const warning = (about: string, text: string): Finding => ({ level: 'warning', about, text })
+export const note = (about: string, text: string): Finding => ({ level: 'note', about, text })

@@ -1,0 +1,78 @@
+/**
+ * `coffer scheduled-backup`: one turn of a server that makes backups of itself, which alone starts
+ * it, with an order on stdin.
+ *
+ * It makes a backup where one is due, and takes the oldest ones away once that counts. It gives way
+ * to whoever wants the processor, and ends with the process that started it.
+ * @module
+ */
+import { constants, setPriority } from 'node:os'
+import { noProgress } from '../progress.ts'
+import { backupNameOf, newestInstantOf, surplusOf } from '../serve/backups/names.ts'
+import { openPlace, type BackupPlace } from '../serve/backups/place.ts'
+import type { BackupOrder, BackupTurn } from '../serve/backups/schedule.ts'
+import { CommandFailure, systemCodeOf } from '../serve/failure.ts'
+import { sayNow, wallMs } from '../serve/system.ts'
+import { endWithParent } from '../serve/worker.ts'
+import { makeBackup } from './backup.ts'
+
+async function readOrder(): Promise<BackupOrder> {
+  try {
+    return JSON.parse(await Bun.stdin.text()) as BackupOrder
+  } catch {
+    throw new CommandFailure('coffer serve --backup-to starts this: nobody else does', 2)
+  }
+}
+
+/** Where the system refuses it, the backup is made all the same. */
+function giveWay(): void {
+  try {
+    setPriority(constants.priority.PRIORITY_LOW)
+  } catch {
+    // Such as a filter of system calls.
+  }
+}
+
+/** @returns why something failed: ours as it is, and of others no word but the code */
+function failureOf(error: unknown): NonNullable<BackupTurn['failed']> {
+  if (!(error instanceof CommandFailure)) return { code: systemCodeOf(error) ?? 'unexpected' }
+  return { code: systemCodeOf(error.cause) ?? 'refused', reason: error.message }
+}
+
+async function removeSurplus(place: BackupPlace, keep: number): Promise<number> {
+  const surplus = surplusOf(await place.list(), keep, wallMs())
+  for (const name of surplus) await place.remove(name)
+  return surplus.length
+}
+
+async function takeTurn({ folder, plan }: BackupOrder): Promise<BackupTurn> {
+  const place = openPlace(plan.to, folder.data)
+  place.clear()
+  const startedMs = wallMs()
+  const newestMs = newestInstantOf(await place.list(), startedMs)
+  if (newestMs !== undefined && startedMs < newestMs + plan.everyMs) return { newestMs }
+  const known = newestMs === undefined ? {} : { newestMs }
+  const name = backupNameOf(startedMs)
+  try {
+    const { bytes } = await makeBackup(folder, place, name, noProgress)
+    const turn = { newestMs: startedMs, made: { name, bytes, removed: 0 } }
+    try {
+      return { ...turn, made: { ...turn.made, removed: await removeSurplus(place, plan.keep) } }
+    } catch (error) {
+      return { ...turn, failed: failureOf(error) }
+    }
+  } catch (error) {
+    return { ...known, failed: failureOf(error) }
+  }
+}
+
+/** Says what it did in one line of JSON. */
+export async function scheduledBackup(): Promise<void> {
+  const order = await readOrder()
+  endWithParent(order.parent)
+  giveWay()
+  // What ends the server ends this as well, by it.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
+  const turn = await takeTurn(order).catch((error: unknown) => ({ failed: failureOf(error) }))
+  sayNow(JSON.stringify(turn))
+}

@@ -1,0 +1,50 @@
+/**
+ * `coffer verify --online`: looks at a vault that is served, by a copy of one moment of it.
+ *
+ * The copy is made as a backup is, by this process and not by the one that serves, and is gone when
+ * it was looked at. It has no free page and no page of another commit: what is damaged of these,
+ * only a look at the stopped vault finds.
+ * @module
+ */
+import { rmSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { freeSpaceBytesMin } from '../limits.ts'
+import {
+  checkFolder,
+  explained,
+  makeStagedFolder,
+  type FolderOptions,
+  type LockedFolder,
+} from '../serve/data-folder.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
+import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
+
+function assertRoom(beside: string, store: string): void {
+  const needed = statSync(join(store, 'data.mdb')).size + freeSpaceBytesMin
+  if (freeBytesAt(beside)() >= needed) return
+  const mebibytes = Math.ceil(needed / 1024 ** 2)
+  throw new CommandFailure(`too little space is free for a copy: ${mebibytes} MiB are needed`)
+}
+
+export const removeCopy = ({ data }: LockedFolder): void =>
+  rmSync(data, { recursive: true, force: true })
+
+/**
+ * A copy of one moment, beside the data folder.
+ * @throws CommandFailure, or the system's own error, with no copy left
+ */
+export async function copyServed(options: FolderOptions): Promise<LockedFolder> {
+  const data = resolve(options.data)
+  const masterKey = checkFolder(options)
+  const store = join(data, 'store')
+  assertRoom(dirname(data), store)
+  const copy = makeStagedFolder(`${data}.verifying`, masterKey)
+  try {
+    await copySnapshot(store, copy.store)
+    return copy
+  } catch (error) {
+    removeCopy(copy)
+    throw explained(dirname(data), error)
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * IP addresses as texts and as numbers.
+ *
+ * @module
+ */
+import { isIP } from 'node:net'
+
+/** The 16 bytes of an address as text, without a zone (RFC 4291 section 2.2). */
+export function inet6Bytes(host: string): number[] {
+  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(host)
+  if (dotted !== null) {
+    const [a = 0, b = 0, c = 0, d = 0] = dotted.slice(2).map(Number)
+    const last = [a * 256 + b, c * 256 + d].map(group => group.toString(16)).join(':')
+    return inet6Bytes(`${dotted[1]}${last}`)
+  }
+  const [head = [], tail = []] = host
+    .split('::')
+    .map(part => part.split(':').filter(group => group !== ''))
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0')
+  return [...head, ...zeros, ...tail].flatMap(group => {
+    const value = Number.parseInt(group, 16)
+    return [value >>> 8, value & 255]
+  })
+}
+
+/** The 32 bits that begin at a byte. */
+const wordAt = (bytes: readonly number[], at: number): number =>
+  bytes.slice(at, at + 4).reduce((word, byte) => word * 256 + byte, 0)
+
+const mappedPrefix = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255]
+
+/** Of an IPv4 address its 32 bits; of an IPv6 address the two words of its network, a /64. */
+export type Network = { readonly four: number } | { readonly high: number; readonly low: number }
+
+/** One of IPv4 may be written as one of IPv6. @returns `undefined` for no address */
+export function networkOf(address: string): Network | undefined {
+  const version = isIP(address)
+  if (version === 0) return undefined
+  if (version === 4) return { four: wordAt(address.split('.').map(Number), 0) }
+  const bytes = inet6Bytes(address.replace(/%.*$/, ''))
+  const isMapped = mappedPrefix.every((byte, at) => bytes[at] === byte)
+  return isMapped ? { four: wordAt(bytes, 12) } : { high: wordAt(bytes, 0), low: wordAt(bytes, 4) }
+}

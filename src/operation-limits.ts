@@ -1,0 +1,89 @@
+/**
+ * Bounds of running a vault: what its operator meets, beside what its callers do.
+ *
+ * As in `limits.ts`, each has a name and a unit, and says where it is from.
+ * @module
+ */
+
+// Progress
+/** decision: work on less is done within a second or two. */
+export const progressFileBytesMin = 64 * 1024 * 1024
+/** decision: between two looks of a bar, and between two lines. */
+export const progressDrawMs = 100
+export const progressLineMs = 1_000
+export const progressBarChars = 40
+
+// Backups of a server
+export const backupEveryMsMin = 60 * 1_000
+/** decision: a timer of the runtime knows no more than 24 days. */
+export const backupEveryMsMax = 14 * 24 * 60 * 60 * 1_000
+export const backupEveryDefault = '6h'
+export const backupKeepDefault = 14
+export const backupKeepMax = 1_000
+/** decision: after one that failed, doubled each time up to the interval. */
+export const backupRetryMsMin = 5_000
+/** decision: one that takes longer than this, and than the interval, hangs. */
+export const backupTurnMsMin = 60 * 60 * 1_000
+/** decision: intervals that one may come late by until the vault is not ready. */
+export const backupLateIntervalsMax = 2
+/** decision: of a bucket; each is held, and sent once more where it was lost. */
+export const uploadPartBytes = 8 * 1024 * 1024
+export const uploadTriesMax = 3
+
+// Metrics
+/** decision: from what a read takes by itself to the longest that a body may take. */
+export const latencyBucketsSeconds = [
+  0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
+  10, 30,
+]
+
+// Throw-away vaults
+/** decision: how often one looks whether the program that started it is still there. */
+export const parentCheckMs = 1_000
+/** decision: a folder of another one is younger while that one has not locked it yet. */
+export const throwAwayAgeMsMin = 60_000
+
+// Log
+/** decision: one in so many answers at least. */
+export const logSampleMax = 1_000_000
+/** decision: lines wait so long to be written with others; a kill loses them. */
+export const logFlushMs = 100
+/**
+ * What a pipe takes whole, so that lines of several processes do not mix: POSIX PIPE_BUF, as Linux
+ * has it (pipe(7)).
+ */
+export const logSharedWriteBytes = 4_096
+/** decision: of one write where nobody else writes; so many are not kept waiting. */
+export const logBatchBytes = 64 * 1024
+/** decision: until a pipe that took no more is tried again. */
+export const logRetryMs = 10
+/** decision: of lines that wait to be written; more are dropped, and counted. */
+export const logBufferBytesMax = 1024 * 1024
+/** decision: what the lines that wait get at the end of a process. */
+export const logEndMsMax = 1_000
+
+// Keys and the control socket
+/**
+ * decision: keys of values in a keyring, more are retired first. With the bound below a keyring
+ * fits into a page of the engine, and none of it lies in pages of its own.
+ */
+export const dataKeysMax = 4
+/**
+ * decision: so long a process keeps a key that is gone, for requests that have read a row while it
+ * was there; far longer than any of them takes from reading a row to opening it.
+ */
+export const retiredKeyMs = 60_000
+/** decision: keyrings of before that are looked for in the files; more are scrubbed first. */
+export const replacedKeyringsMax = 4
+/** Unix sockets have shorter paths than files: `sun_path` of unix(7), without its last NUL. */
+export const socketPathBytesMax = 107
+/** decision: what somebody may say on the control socket in one piece. */
+export const controlBodyBytesMax = 65_536
+/** decision: rows that are sealed anew in one commit: others wait for it. */
+export const resealBatchRows = 15
+/** decision: rows that are looked at in one go for what they are sealed under. */
+export const resealScanRows = 500
+/** decision: bytes of the store's file that are looked through at once for a keyring of before. */
+export const scrubChunkBytes = 1_048_576
+/** decision: looks for keyrings of before, until one finds none. */
+export const scrubLooksMax = 10

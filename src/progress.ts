@@ -1,0 +1,23 @@
+/**
+ * How work that blocks tells how far it is.
+ * @module
+ */
+
+/** Told how much of its work is done, as often as a step is; it costs a comparison. */
+export type Done = (done: number) => void
+
+/**
+ * Begins to tell of work, and ends that of the work before.
+ * @param total in whatever unit the work counts in
+ * @param what it is, such as `copying`
+ */
+export type Progress = (total: number, what: string) => Done
+
+/** For whoever has nobody to tell. */
+export const noProgress: Progress = () => () => {}
+
+/** For work that is done in pieces of any length: it is told the length of each. */
+export function countBytes(done: Done): Done {
+  let bytes = 0
+  return some => done((bytes += some))
+}

@@ -1,0 +1,148 @@
+/**
+ * Where backups are kept: a folder, or what begins alike in a bucket of an S3 service.
+ * @module
+ */
+import { accessSync, constants, existsSync, linkSync, readdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { syncFolder } from '../../files.ts'
+import type { Progress } from '../../progress.ts'
+import { explained, makeStagedFolder } from '../data-folder.ts'
+import { CommandFailure, systemCodeOf } from '../failure.ts'
+import { addressPrefix, openBucket, splitAddress } from './bucket.ts'
+import { backupInstantOf } from './names.ts'
+
+export interface BackupPlace {
+  /** @throws CommandFailure for a folder that is not there, or that nothing can be made in */
+  readonly assertThere: () => void
+  /** As a person writes it. */
+  readonly addressOf: (name: string) => string
+  /** The folder in which one of that name is made; `coffer` alone makes it. */
+  readonly stagingOf: (name: string) => string
+  /** @throws CommandFailure where something has that name, or nothing can */
+  readonly assertFree: (name: string) => Promise<void>
+  /**
+   * Gives a whole file its name.
+   * @throws CommandFailure, or the system's own error, with nothing at that name
+   */
+  readonly put: (name: string, file: string, progress: Progress) => Promise<void>
+  readonly list: () => Promise<readonly string[]>
+  readonly remove: (name: string) => Promise<void>
+  /** Takes away what a process that was killed has left while it made a backup of a server. */
+  readonly clear: () => void
+}
+
+const stagingSuffix = '.partial'
+
+/** What another process works on stays, and so does what is of somebody else. */
+function clearStaging(folder: string): void {
+  try {
+    if (!existsSync(folder)) return
+    makeStagedFolder(folder, new Uint8Array())
+    rmSync(folder, { recursive: true, force: true })
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error
+  }
+}
+
+function clearFolder(folder: string): void {
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  for (const name of names) {
+    const isStaging = name.endsWith(stagingSuffix)
+    if (!isStaging || backupInstantOf(name.slice(0, -stagingSuffix.length)) === undefined) continue
+    clearStaging(join(folder, name))
+  }
+}
+
+function unusable(folder: string, error: unknown): unknown {
+  if (systemCodeOf(error) !== 'ENOENT') return explained(folder, error)
+  return new CommandFailure(`there is no folder for backups at ${folder}: make it first`, 1, error)
+}
+
+function folderPlace(folder: string): BackupPlace {
+  const pathOf = (name: string): string => join(folder, name)
+  return {
+    assertThere() {
+      try {
+        accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+      } catch (error) {
+        throw unusable(folder, error)
+      }
+    },
+    addressOf: pathOf,
+    stagingOf: name => pathOf(name) + stagingSuffix,
+    async assertFree(name) {
+      const path = pathOf(name)
+      if (existsSync(path)) {
+        throw new CommandFailure(`there is something at ${path}: choose another name with --to`)
+      }
+      if (!existsSync(folder)) {
+        throw new CommandFailure(`the folder of ${path} does not exist: make it first`)
+      }
+    },
+    async put(name, file) {
+      // Unlike a rename it takes nobody's place.
+      linkSync(file, pathOf(name))
+      syncFolder(folder)
+    },
+    async list() {
+      try {
+        return readdirSync(folder)
+      } catch (error) {
+        throw unusable(folder, error)
+      }
+    },
+    remove: async name => rmSync(pathOf(name)),
+    clear: () => clearFolder(folder),
+  }
+}
+
+/** @param data the data folder, in which there is room to make one */
+function bucketPlace(address: string, data: string): BackupPlace {
+  const { bucket: name, key: prefix } = splitAddress(address)
+  const bucket = openBucket(name)
+  const keyOf = (file: string): string => (prefix === '' ? file : `${prefix}/${file}`)
+  const staging = join(data, 'uploading')
+  return {
+    // It is asked when a backup is made.
+    assertThere: () => {},
+    addressOf: file => `${addressPrefix}${name}/${keyOf(file)}`,
+    stagingOf: () => staging,
+    async assertFree(file) {
+      if (!(await bucket.has(keyOf(file)))) return
+      throw new CommandFailure('there is something of that name in the bucket: choose another')
+    },
+    async put(file, path, progress) {
+      await bucket.upload(keyOf(file), path, progress)
+    },
+    async list() {
+      const start = keyOf('')
+      return (await bucket.list(start)).map(key => key.slice(start.length))
+    },
+    remove: file => bucket.remove(keyOf(file)),
+    clear: () => clearStaging(staging),
+  }
+}
+
+/**
+ * @param where a folder, or `s3://bucket/prefix`
+ * @param data the data folder of the vault
+ * @throws CommandFailure for an address that cannot be, and where credentials are missing
+ */
+export const openPlace = (where: string, data: string): BackupPlace =>
+  where.startsWith(addressPrefix) ? bucketPlace(where, data) : folderPlace(resolve(where))
+
+/** The place and the name in it that a person means who names a file. */
+export function splitTarget(target: string, data: string) {
+  if (!target.startsWith(addressPrefix)) {
+    const path = resolve(target)
+    return { place: openPlace(dirname(path), data), name: basename(path) }
+  }
+  const { bucket, key } = splitAddress(target)
+  const at = key.lastIndexOf('/')
+  const name = key.slice(at + 1)
+  if (name === '') {
+    throw new CommandFailure(`expected the name of a file as well, such as ${target}/one.backup`, 2)
+  }
+  const prefix = at < 0 ? '' : `/${key.slice(0, at)}`
+  return { place: openPlace(`${addressPrefix}${bucket}${prefix}`, data), name }
+}

@@ -1,0 +1,48 @@
+/**
+ * How `coffer init` takes a folder: a new one, an empty one, or what an init has left that was cut
+ * off.
+ * @module
+ */
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { ownerOnlyFolder } from '../files.ts'
+import { CommandFailure } from './failure.ts'
+import { lockInstance } from './instance-lock.ts'
+import { elapsedMs, sleep } from './system.ts'
+
+/** All that a `coffer init` makes before its last step. */
+const unfinished: readonly string[] = ['lock', 'format.new', 'master.key', 'store']
+
+/**
+ * Whether a folder is what an init has left that was cut off, or is under way. The stamp under its
+ * first name is the first thing that it writes, so a vault that has lost its stamp is none.
+ */
+function isCutOff(folder: string): boolean {
+  const names = readdirSync(folder)
+  if (!names.every(name => unfinished.includes(name))) return false
+  if (names.includes('format.new')) return true
+  return names.every(name => name === 'lock' && statSync(join(folder, name)).size === 0)
+}
+
+function assertFree(folder: string): void {
+  if (isCutOff(folder)) return
+  throw new CommandFailure(`${folder} is not empty: coffer init changes no existing folder`)
+}
+
+/**
+ * Makes a folder that is this process's and holds nothing: what a cut-off init has left is removed,
+ * of which nobody can have used anything.
+ * @returns the open file of its lock
+ */
+export function claimFolder(folder: string): number {
+  mkdirSync(folder, { mode: ownerOnlyFolder, recursive: true })
+  assertFree(folder)
+  chmodSync(folder, ownerOnlyFolder)
+  // From here on what is in the folder is of this call: another one does not get the lock.
+  const file = lockInstance(join(folder, 'lock'), { elapsedMs, sleep })
+  assertFree(folder)
+  for (const name of readdirSync(folder)) {
+    if (name !== 'lock') rmSync(join(folder, name), { recursive: true })
+  }
+  return file
+}

@@ -1,0 +1,123 @@
+/**
+ * Lines that are written in batches, beside the work that they tell of: nobody waits for them.
+ *
+ * What does not fit while a slow reader is waited for is dropped, and how much it was is told in
+ * a line of its own.
+ * @module
+ */
+import { write as writeFile } from 'node:fs'
+import {
+  logBatchBytes,
+  logBufferBytesMax,
+  logEndMsMax,
+  logFlushMs,
+  logRetryMs,
+} from '../operation-limits.ts'
+import { systemCodeOf } from './failure.ts'
+
+export interface LineWriter {
+  /** @param line of ASCII, with its end */
+  readonly write: (line: string) => void
+  /** Whether nothing waits and nothing is being written. */
+  readonly isIdle: () => boolean
+  /** Resolves when all is written, or when whoever reads takes too long. */
+  readonly end: () => Promise<void>
+}
+
+/** @returns how many bytes the system took @throws its error */
+const writeSome = (file: number, bytes: Uint8Array): Promise<number> =>
+  new Promise((resolve, reject) => {
+    writeFile(file, bytes, 0, bytes.length, null, (error, count) =>
+      error === null ? resolve(count) : reject(error),
+    )
+  })
+
+/** A pipe that others have made one that does not wait takes more later. */
+async function writeAll(file: number, bytes: Uint8Array): Promise<void> {
+  let left = bytes
+  while (left.length > 0) {
+    try {
+      left = left.subarray(await writeSome(file, left))
+    } catch (error) {
+      if (systemCodeOf(error) !== 'EAGAIN') throw error
+      await Bun.sleep(logRetryMs)
+    }
+  }
+}
+
+const countLines = (text: string): number => text.split('\n').length - 1
+
+/**
+ * @param file an open file: a pipe, a socket, a terminal or a file of the disk
+ * @param batchBytes of one write, where whole lines of it are no more
+ * @param tellDropped the line that says how many lines are missing
+ */
+export function makeLineWriter(
+  file: number,
+  batchBytes: number,
+  tellDropped: (count: number) => string,
+): LineWriter {
+  /** Whole lines each. */
+  const batches: string[] = []
+  let last = ''
+  let waitingBytes = 0
+  let dropped = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let writing: Promise<void> | undefined
+
+  function add(line: string): void {
+    if (last !== '' && last.length + line.length > batchBytes) {
+      batches.push(last)
+      last = ''
+    }
+    last += line
+    waitingBytes += line.length
+  }
+
+  function nextBatch(): string | undefined {
+    if (batches.length > 0) return batches.shift()
+    const batch = last
+    last = ''
+    return batch === '' ? undefined : batch
+  }
+
+  async function writeOut(): Promise<void> {
+    for (let batch = nextBatch(); batch !== undefined; batch = nextBatch()) {
+      try {
+        await writeAll(file, Buffer.from(batch, 'latin1'))
+      } catch {
+        // Such as a full disk, or a reader that has gone: the service goes on.
+        dropped += countLines(batch)
+      }
+      waitingBytes -= batch.length
+      if (dropped === 0 || waitingBytes > logBufferBytesMax / 2) continue
+      const line = tellDropped(dropped)
+      dropped = 0
+      add(line)
+    }
+  }
+
+  function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    writing ??= writeOut().finally(() => {
+      writing = undefined
+    })
+    return writing
+  }
+
+  return {
+    write(line) {
+      if (waitingBytes + line.length > logBufferBytesMax) {
+        dropped += 1
+        return
+      }
+      add(line)
+      if (writing !== undefined) return
+      if (waitingBytes >= logBatchBytes) void flush()
+      else timer ??= setTimeout(flush, logFlushMs)
+    },
+    isIdle: () => waitingBytes === 0 && writing === undefined,
+    end: () => Promise.race([flush(), Bun.sleep(logEndMsMax)]),
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * A port with TLS, whose certificates are read anew without an end of anything.
+ *
+ * The server of the runtime keeps the certificates that it began with (bun#43815), so new ones get
+ * a listener of their own on the same port, in the same process. The kernel then gives it what
+ * comes; the one before asks those who call it to come over, by the end of their connection with
+ * the next answer, and leaves the port. It goes on with connections that are idle until they end by
+ * themselves: whoever is about to send on one of them would else get no answer.
+ * @module
+ */
+import type { App } from './app.ts'
+import type { TcpAddress, TlsFiles } from '../config.ts'
+import type { Log } from '../deps.ts'
+import { idleSecondsMax, listenerCloseMs, listenerSettleMs } from '../limits.ts'
+import { andThen, oneAtATime } from '../waiting.ts'
+import { CommandFailure, systemCodeOf } from './failure.ts'
+import { commonOf, findPort, type Listening } from './listen.ts'
+import { listenersOn, preferNewest, refuseNew, stopListening } from './listening-sockets.ts'
+import { logNotReloaded, logTrouble, readTls, type Tls } from './tls-files.ts'
+
+type Handlers = App['listener']
+type Handler = Handlers['fetch']
+
+/** TLS 1.2, as it stands in a handshake (RFC 5246 appendix A.1). */
+const versionMin = 0x03_03
+
+interface TlsListener {
+  readonly server: Bun.Server<undefined>
+  /** The connections of whoever asks end with the answer. */
+  isLeaving: boolean
+}
+
+function leave(response: Response): Response {
+  response.headers.set('connection', 'close')
+  return response
+}
+
+/** HTTP/2 takes no such header from here: its connections are told to go when the server stops. */
+function leavable(handlers: Handlers, listener: Pick<TlsListener, 'isLeaving'>): Handlers {
+  const wrap =
+    (handler: Handler): Handler =>
+    (request, server) => {
+      const response = handler(request, server)
+      return listener.isLeaving ? andThen(response, leave) : response
+    }
+  const routes = Object.entries(handlers.routes).map(([path, handler]) => [path, wrap(handler)])
+  return { ...handlers, routes: Object.fromEntries(routes), fetch: wrap(handlers.fetch) }
+}
+
+/** Others than Linux do not tell two listeners on a port apart. */
+const isRenewable = process.platform === 'linux'
+
+function open(handlers: Handlers, { host: hostname, port }: TcpAddress, tls: Tls): TlsListener {
+  const state = { isLeaving: false }
+  const { cert, key, ca } = tls
+  const gate = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true }
+  const tcp = { hostname, port, reusePort: isRenewable, idleTimeout: idleSecondsMax }
+  try {
+    const server = Bun.serve({
+      ...commonOf(leavable(handlers, state)),
+      ...tcp,
+      tls: Object.assign({ cert, key, minVersion: versionMin }, gate),
+    })
+    return Object.assign(state, { server })
+  } catch (error) {
+    if (systemCodeOf(error)?.startsWith('E') === true) throw error
+    throw new CommandFailure('--tls-cert: the TLS library takes no such certificate or key')
+  }
+}
+
+/** Has a listener leave its port; resolves when another one alone has it. */
+async function leavePort(listener: TlsListener, files: readonly number[]): Promise<void> {
+  listener.isLeaving = true
+  await Bun.sleep(listenerCloseMs)
+  for (const file of files) refuseNew(file)
+  await Bun.sleep(listenerSettleMs)
+  for (const file of files) stopListening(file)
+}
+
+interface TlsOptions {
+  readonly files: TlsFiles
+  /** Whether other processes of the instance listen on the port as well. */
+  readonly isShared: boolean
+  readonly log: Log
+  /** Unix milliseconds. */
+  readonly wallMs: () => number
+}
+
+function read({ files, log, wallMs }: TlsOptions): Tls {
+  const tls = readTls(files)
+  logTrouble(tls, wallMs(), log)
+  return tls
+}
+
+/** @throws CommandFailure when the files are not what they must be, or the address cannot be had */
+export async function listenWithTls(
+  handlers: Handlers,
+  asked: TcpAddress,
+  options: TlsOptions,
+): Promise<Listening> {
+  const { isShared, log } = options
+  const first = read(options)
+  const address = isShared || !isRenewable ? asked : await findPort(asked)
+  let current = open(handlers, address, first)
+  const { hostname, port = address.port } = current.server
+  const leaving = new Set<TlsListener>([current])
+  if (!isShared) for (const file of listenersOn(port)) preferNewest(file)
+
+  async function renew(): Promise<void> {
+    const tls = read(options)
+    const before = listenersOn(port)
+    const last = current
+    current = open(handlers, { host: address.host, port }, tls)
+    leaving.add(current)
+    await leavePort(last, before)
+    log('tls_reloaded', { until: new Date(tls.untilMs).toISOString() })
+    setTimeout(
+      () => {
+        void last.server.stop().then(() => leaving.delete(last))
+      },
+      (idleSecondsMax + 1) * 1_000,
+    )
+  }
+
+  const reload = oneAtATime(async () => {
+    try {
+      await renew()
+    } catch (error) {
+      logNotReloaded(error, log)
+    }
+  })
+  return {
+    address: `https://${hostname}:${port}`,
+    async stop() {
+      await Promise.all([...leaving].map(({ server }) => server.stop()))
+    },
+    ...(isRenewable ? { reload } : {}),
+  }
+}

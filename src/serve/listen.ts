@@ -1,0 +1,135 @@
+/**
+ * Where a server listens: on a port, which it has for itself or shares, or on a Unix socket.
+ *
+ * @module
+ */
+import { lstatSync, unlinkSync } from 'node:fs'
+import { connect } from 'node:net'
+import type { App } from './app.ts'
+import type { Address, TcpAddress } from '../config.ts'
+import { idleSecondsMax } from '../limits.ts'
+import { CommandFailure } from './failure.ts'
+import { explainListening, type ListenFlags } from './listen-failure.ts'
+import { holdPort } from './port-hold.ts'
+
+/** A listener that is open. */
+export interface Listening {
+  /** `http://127.0.0.1:3333`, or the path of the socket. */
+  readonly address: string
+  /** Takes no more connections; resolves when those that have something under way have ended. */
+  readonly stop: () => Promise<void>
+  /** Reads its certificates anew, and has callers come over; absent where there are none. */
+  readonly reload?: () => void
+}
+
+type Handlers = App['listener']
+
+const isSocket = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true
+
+const answersAt = (socket: string): Promise<boolean> =>
+  new Promise(resolve => {
+    const probe = connect(socket)
+    probe.once('connect', () => {
+      probe.destroy()
+      resolve(true)
+    })
+    probe.once('error', () => resolve(false))
+  })
+
+/** A socket file outlives a killed process (bun#29166); one that answers is in use. */
+async function clearSocket(socket: string): Promise<void> {
+  if (lstatSync(socket, { throwIfNoEntry: false }) === undefined) return
+  if (!isSocket(socket)) {
+    throw new CommandFailure('a file that is no socket is at that path: choose another --socket')
+  }
+  if (await answersAt(socket)) {
+    throw new CommandFailure('the socket is in use: stop that process or choose another --socket')
+  }
+  unlinkSync(socket)
+}
+
+/** What every server is given. */
+export const commonOf = (handlers: Handlers) => ({
+  ...handlers,
+  development: false,
+  // The server's own 413 has no body; ours stands before the first byte is read.
+  maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+})
+
+/** @throws CommandFailure for what is in the way, and the system's own error */
+export async function listenAtSocket(handlers: Handlers, path: string): Promise<Listening> {
+  await clearSocket(path)
+  // The process's umask makes the socket its owner's alone from the first moment.
+  const server = Bun.serve({ ...commonOf(handlers), unix: path })
+  return { address: path, stop: () => server.stop() }
+}
+
+/** The file of a socket stays behind what listened there. */
+export function removeSocket(path: string): void {
+  if (isSocket(path)) unlinkSync(path)
+}
+
+/**
+ * @param isShared whether other processes of the instance listen on the port as well
+ * @throws the system's own error when the address cannot be had
+ */
+export function listenOnPort(
+  handlers: Handlers,
+  { host: hostname, port }: TcpAddress,
+  isShared: boolean,
+): Listening {
+  // Else the server would share a port that any other process has, in silence.
+  const tcp = { hostname, port, reusePort: isShared, idleTimeout: idleSecondsMax }
+  const server = Bun.serve({ ...commonOf(handlers), ...tcp })
+  return {
+    address: `http://${server.hostname}:${server.port}`,
+    stop: () => server.stop(),
+  }
+}
+
+const nothing = () => new Response(undefined, { status: 503 })
+
+/**
+ * Listens, and lets go at once.
+ * @throws CommandFailure when the address cannot be had
+ */
+export async function tryListening(address: Address, flags: ListenFlags): Promise<void> {
+  try {
+    if ('socket' in address) {
+      await clearSocket(address.socket)
+      await Bun.serve({ unix: address.socket, fetch: nothing }).stop(true)
+      removeSocket(address.socket)
+      return
+    }
+    const { host: hostname, port } = address
+    await Bun.serve({ hostname, port, reusePort: false, fetch: nothing }).stop(true)
+  } catch (error) {
+    throw await explainListening(error, address, flags)
+  }
+}
+
+/** What a host was resolved to, such as `localhost`. The server's type does not speak of it. */
+const boundHostOf = (server: object): string | undefined =>
+  (server as { readonly address?: { readonly address: string } | null }).address?.address
+
+/**
+ * A port that nobody has, for processes that share it: they could not tell each other from another
+ * instance which shares as well, so whoever starts them makes sure first. It is this process's
+ * until it ends.
+ * @throws CommandFailure when the address cannot be had
+ */
+export async function findPort({ host: hostname, port }: TcpAddress): Promise<TcpAddress> {
+  try {
+    const probe = Bun.serve({ hostname, port, reusePort: false, fetch: nothing })
+    const [host, found] = [boundHostOf(probe) ?? hostname, probe.port ?? port]
+    await probe.stop(true)
+    // Whoever came in between has it: then this one is refused as if it had come later.
+    if (!holdPort(host, found)) {
+      throw new CommandFailure('the port is in use: stop that process or choose another --port')
+    }
+    return { host: hostname, port: found }
+  } catch (error) {
+    throw await explainListening(error, { host: hostname, port })
+  }
+}

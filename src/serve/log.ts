@@ -1,0 +1,67 @@
+/**
+ * Events for the operator: one line each, as JSON or as text, from a level on.
+ * @module
+ */
+import type { Log } from '../deps.ts'
+import type { LogSettings } from '../settings.ts'
+
+export type Level = LogSettings['logLevel']
+type Facts = NonNullable<Parameters<Log>[1]>
+
+/** What needs nobody: it was asked for, or is as it should be. */
+const infos = new Set(['controlled', 'resealed'])
+/** What is broken until somebody mends it. */
+const errors = new Set([
+  'newest_rows_damaged',
+  'request_failed',
+  'reseal_failed',
+  'store_failed',
+  'worker_missing',
+])
+
+/** What is not known to be less is a warning. */
+const levelOf = (event: string): Level => {
+  if (infos.has(event)) return 'info'
+  return errors.has(event) ? 'error' : 'warning'
+}
+
+const rank: Readonly<Record<Level, number>> = { info: 0, warning: 1, error: 2 }
+
+export const printTime = (wallMs: number): string => new Date(wallMs).toISOString()
+
+const quoted = (fact: string | number | boolean): string =>
+  /^[\w.:/-]+$/.test(String(fact)) ? String(fact) : JSON.stringify(fact)
+
+const asText = (time: string, level: Level, event: string, facts: Facts): string =>
+  [time, level, event, ...Object.entries(facts).map(([name, fact]) => `${name}=${quoted(fact)}`)]
+    .join(' ')
+    .concat('\n')
+
+/** Where lines go. */
+export interface LogPlace {
+  readonly wallMs: () => number
+  readonly isTerminal: boolean
+  readonly write: (line: string) => void
+}
+
+export const isTextWanted = (
+  { logFormat }: Pick<LogSettings, 'logFormat'>,
+  { isTerminal }: Pick<LogPlace, 'isTerminal'>,
+): boolean => logFormat === 'text' || (logFormat === 'auto' && isTerminal)
+
+export function makeLog(
+  settings: Pick<LogSettings, 'logLevel' | 'logFormat'>,
+  place: LogPlace,
+): Log {
+  const isText = isTextWanted(settings, place)
+  return (event, facts = {}) => {
+    const level = levelOf(event)
+    if (rank[level] < rank[settings.logLevel]) return
+    const time = printTime(place.wallMs())
+    place.write(
+      isText
+        ? asText(time, level, event, facts)
+        : `${JSON.stringify({ time, level, event, ...facts })}\n`,
+    )
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * The files that HTTPS is served with, read and looked at before anything is served with them.
+ *
+ * All are in PEM form (RFC 7468): certificates of the server, its own first and then those above
+ * it; its key, which is not encrypted; certificates of those who sign for callers.
+ * @module
+ */
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import type { TlsFiles } from '../config.ts'
+import type { Log } from '../deps.ts'
+import { certificateEndsSoonMs, tlsFileBytesMax } from '../limits.ts'
+import { CommandFailure, systemCodeOf } from './failure.ts'
+
+export interface Tls {
+  readonly cert: Buffer
+  readonly key: Buffer
+  /** Who signs for callers; anybody may call where it is absent. */
+  readonly ca?: Buffer
+  /** Unix milliseconds between which the server's own certificate is valid. */
+  readonly fromMs: number
+  readonly untilMs: number
+}
+
+/** Root may let a group read a key that is root's, as is usual where several programs use it. */
+function isOpenToOthers({ mode, uid }: Stats): boolean {
+  return (mode & (uid === 0 ? 0o037 : 0o077)) !== 0
+}
+
+function readWhole(path: string, flag: string, check?: (stats: Stats) => void): Buffer {
+  let file: number | undefined
+  try {
+    file = openSync(path, 'r')
+    const stats = fstatSync(file)
+    check?.(stats)
+    if (!stats.isFile() || stats.size > tlsFileBytesMax) {
+      throw new CommandFailure(`${flag}: ${path} is no file of at most ${tlsFileBytesMax} bytes`)
+    }
+    const bytes = Buffer.alloc(stats.size)
+    return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, 0))
+  } catch (error) {
+    const code = systemCodeOf(error)
+    if (code === undefined) throw error
+    const reason = code === 'ENOENT' ? 'there is no file at' : 'this process cannot read'
+    throw new CommandFailure(`${flag}: ${reason} ${path}`)
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
+}
+
+const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+/** @throws CommandFailure where there is none, or one that cannot be read */
+function certificatesIn(bytes: Buffer, path: string, flag: string): X509Certificate {
+  try {
+    const [own, ...above] = bytes.toString('latin1').match(certificatePattern) ?? []
+    for (const text of above) void new X509Certificate(text)
+    if (own !== undefined) return new X509Certificate(own)
+  } catch {
+    // Told of below.
+  }
+  throw new CommandFailure(`${flag}: ${path} holds no certificate in PEM form, or a damaged one`)
+}
+
+function readKey(path: string, own: X509Certificate): Buffer {
+  const key = readWhole(path, '--tls-key', stats => {
+    if (!isOpenToOthers(stats)) return
+    throw new CommandFailure(`--tls-key: ${path} is open to others: chmod 600 it`)
+  })
+  let isOwn: boolean
+  try {
+    isOwn = own.checkPrivateKey(createPrivateKey(key))
+  } catch {
+    const expected = 'expected one in PEM form without a passphrase'
+    throw new CommandFailure(`--tls-key: ${path} holds no private key: ${expected}`)
+  }
+  if (isOwn) return key
+  const way = "name the key of the first certificate in that file, which is the server's own"
+  throw new CommandFailure(`--tls-key: the key does not belong to the certificate: ${way}`)
+}
+
+/** @throws CommandFailure with one line that names the file and what is wrong with it */
+export function readTls(files: TlsFiles): Tls {
+  const cert = readWhole(files.cert, '--tls-cert')
+  const own = certificatesIn(cert, files.cert, '--tls-cert')
+  const key = readKey(files.key, own)
+  const tls = { cert, key, fromMs: Date.parse(own.validFrom), untilMs: Date.parse(own.validTo) }
+  if (files.clientCa === undefined) return tls
+  const ca = readWhole(files.clientCa, '--tls-client-ca')
+  certificatesIn(ca, files.clientCa, '--tls-client-ca')
+  return { ...tls, ca }
+}
+
+/** What callers will not take, or soon not: it is served all the same. */
+export function troubleOf({ fromMs, untilMs }: Tls, nowMs: number): string | undefined {
+  if (nowMs < fromMs) return 'tls_certificate_not_yet_valid'
+  if (nowMs > untilMs) return 'tls_certificate_expired'
+  return nowMs > untilMs - certificateEndsSoonMs ? 'tls_certificate_ends_soon' : undefined
+}
+
+const textOf = (ms: number): string => new Date(ms).toISOString()
+
+export function logTrouble(tls: Tls, nowMs: number, log: Log): void {
+  const trouble = troubleOf(tls, nowMs)
+  if (trouble !== undefined) log(trouble, { from: textOf(tls.fromMs), until: textOf(tls.untilMs) })
+}
+
+/** What was served before is served on. */
+export function logNotReloaded(error: unknown, log: Log): void {
+  log('tls_not_reloaded', { cause: error instanceof CommandFailure ? error.message : 'unknown' })
+}

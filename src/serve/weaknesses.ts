@@ -1,0 +1,120 @@
+/**
+ * What an operator has chosen that weakens the vault: told at each start, and by `coffer doctor`.
+ * @module
+ */
+import { existsSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import type { Address, Config } from '../config.ts'
+import type { Log } from '../deps.ts'
+import { defaultSettings, type Settings } from '../settings.ts'
+import type { FolderOptions } from './data-folder.ts'
+
+export interface Weakness {
+  /** The flag, or the thing. */
+  readonly about: string
+  readonly text: string
+  /** It is so where nobody has chosen: no start tells of it. */
+  readonly isDefault: boolean
+}
+
+type Listeners = Pick<Config, 'ops' | 'tls'>
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+
+const ofAddress = (address: Address, { tls }: Listeners): string | false =>
+  'host' in address &&
+  !isLoopback(address.host) &&
+  tls === undefined &&
+  'keys and data cross the network in the clear: see --tls-cert, or put a proxy in front'
+
+const ofOps = ({ ops }: Listeners): string | false =>
+  ops !== undefined &&
+  !isLoopback(ops.host) &&
+  'whoever reaches --ops-host is told how much the vault does and holds, with no key'
+
+/** What is so by these settings: of what, and in which words. */
+const listOf = (settings: Settings): readonly (readonly [string, boolean, string])[] => [
+  [
+    '--cors-origins',
+    settings.corsOrigins.includes('*'),
+    'pages of any origin may call, also with private keys: name those that may',
+  ],
+  [
+    '--card-number-guard',
+    !settings.cardNumberGuard,
+    'card numbers are taken in metadata and containers, in the clear',
+  ],
+  ['--mask-guard', !settings.maskGuard, 'a mask may show a whole card number'],
+  [
+    '--strict-masks',
+    !settings.strictMasks,
+    'who sees a token masked may change how it is masked: strict masks are off',
+  ],
+  [
+    '--tenant-wide-deduplication',
+    settings.tenantWideDeduplication,
+    'whoever may create tokens is told of equal ones out of its reach, by deduplication',
+  ],
+  [
+    '--session-grants-within-authorizer',
+    !settings.sessionGrantsWithinAuthorizer,
+    'a session may be granted more than its authorizer has',
+  ],
+  [
+    '--search-guesses-per-minute-max, --create-guesses-per-minute-max',
+    settings.searchGuessesPerMinuteMax === 0 || settings.createGuessesPerMinuteMax === 0,
+    'whoever does not see data may guess at it without end',
+  ],
+  [
+    '--requests-per-second-max',
+    settings.requestsPerSecondMax === undefined,
+    'no credential is limited in its requests',
+  ],
+]
+
+export function weaknessesOf(
+  settings: Settings,
+  address: Address,
+  listeners: Listeners = {},
+): Weakness[] {
+  const byDefault = new Set(listOf(defaultSettings).flatMap(([about, isSo]) => (isSo ? about : [])))
+  const found = listOf(settings)
+    .filter(([, isSo]) => isSo)
+    .map(([about, , text]) => ({ about, text, isDefault: byDefault.has(about) }))
+  const addresses = [
+    ['--host', ofAddress(address, listeners)],
+    ['--ops-host', ofOps(listeners)],
+  ] as const
+  for (const [about, text] of addresses) {
+    if (text !== false) found.push({ about, text, isDefault: false })
+  }
+  return found
+}
+
+const besideData =
+  'the master key lies beside the data, so a copy of the folder opens: see --master-key-file'
+
+/** Of the place of the master key. */
+export const weaknessesOfKey = ({ data, masterKeyFile }: FolderOptions): Weakness[] =>
+  masterKeyFile === undefined && existsSync(join(data, 'master.key'))
+    ? [
+        {
+          about: 'master key',
+          text: besideData,
+          isDefault: false,
+        },
+      ]
+    : []
+
+/** Tells of what is unsafe by somebody's choice, one line each. */
+export function logWeaknesses(log: Log, options: FolderOptions, config: Config): void {
+  const { settings, address } = config
+  for (const { about, text, isDefault } of [
+    ...weaknessesOfKey(options),
+    ...weaknessesOf(settings, address, config),
+  ]) {
+    if (!isDefault) log('unsafe', { about, text })
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * What commands say while they work on a large vault, on a terminal and elsewhere.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { progressFileBytesMin } from '../../src/operation-limits.ts'
+import { newBackupKey, writeBackup, type Manifest } from '../../src/serve/backup-file.ts'
+import { formatVersion } from '../../src/serve/data-folder.ts'
+import { readMasterKey } from '../../src/serve/master-key.ts'
+import { randomBytes } from '../../src/serve/system.ts'
+import { cofferCommand, runCoffer } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+
+let small: string
+let large: string
+let masterKey: string
+
+const databaseOf = (data: string): string => join(data, 'store', 'data.mdb')
+
+/** A new vault, and one with a file that is long though hardly anything is in it. */
+beforeAll(async () => {
+  const folder = temporaryFolder()
+  small = join(folder, 'small')
+  large = join(folder, 'large')
+  masterKey = join(folder, 'master.key')
+  const made = await runCoffer(['init', '--data', small, '--master-key-file', masterKey])
+  expect(made.exitCode).toBe(0)
+  cpSync(small, large, { recursive: true })
+  truncateSync(databaseOf(large), progressFileBytesMin)
+})
+
+/** What a command says on stderr of a vault of its own. */
+async function sayOf(from: string, command: string, ...more: string[]): Promise<string[]> {
+  const data = join(temporaryFolder(), 'vault')
+  cpSync(from, data, { recursive: true })
+  if (command === 'upgrade') writeFileSync(join(data, 'format'), 'coffer data folder, format 3\n')
+  const words = [command, '--data', data, '--master-key-file', masterKey, ...more]
+  const { exitCode, stderr } = await runCoffer(words)
+  expect([command, exitCode]).toEqual([command, 0])
+  return stderr.split('\n')
+}
+
+const target = (): string[] => ['--to', join(temporaryFolder(), 'one.backup')]
+const endsOf = (...works: string[]): string[] => [...works.map(work => `${work}: 100 %`), '']
+const looking = ['pages', 'index', 'values']
+
+/** Without the lines of work that a slow machine took long for. */
+const onlyEnds = (lines: readonly string[]): string[] =>
+  lines.filter(line => !/^[a-z]+: [1-9]0 %$/.test(line))
+
+describe('a command that works on a large vault', () => {
+  test('tells of each work by lines where stderr is no terminal', async () => {
+    expect(onlyEnds(await sayOf(large, 'verify'))).toEqual(endsOf(...looking))
+    expect(onlyEnds(await sayOf(large, 'upgrade'))).toEqual(endsOf('pages', ...looking))
+    const copying = ['copying', 'comparing', ...looking]
+    expect(onlyEnds(await sayOf(large, 'compact'))).toEqual(endsOf(...looking, ...copying))
+    const backup = await sayOf(large, 'backup', ...target())
+    expect(onlyEnds(backup)).toEqual(endsOf(...copying, 'writing', 'reading'))
+  }, 60_000)
+
+  test('tells of a backup that is restored', async () => {
+    const folder = temporaryFolder()
+    const file = join(folder, 'one.backup')
+    const looked = ['verify', '--data', large, '--master-key-file', masterKey, '--json']
+    const { stdout } = await runCoffer(looked)
+    const { rows } = JSON.parse(stdout) as Pick<Manifest, 'rows'>
+    const { size: bytes } = statSync(databaseOf(large))
+    const manifest = { format: formatVersion, coffer: '0', created_at: '', bytes, rows }
+    const key = newBackupKey(readMasterKey(masterKey), randomBytes)
+    writeBackup(file, key, manifest, databaseOf(large))
+    const words = ['restore', file, '--master-key-file', masterKey]
+    const ended = await runCoffer([...words, '--data', join(folder, 'restored')])
+    expect(ended.exitCode).toBe(0)
+    expect(onlyEnds(ended.stderr.split('\n'))).toEqual(endsOf('reading', ...looking))
+    const json = await runCoffer([...words, '--data', join(folder, 'again'), '--json'])
+    expect([json.exitCode, json.stderr]).toEqual([0, ''])
+  }, 60_000)
+
+  test('draws a bar on a terminal, of which nothing is left', async () => {
+    const bytes: Uint8Array[] = []
+    const words = ['verify', '--data', large, '--master-key-file', masterKey]
+    const child = Bun.spawn([...cofferCommand, ...words], {
+      terminal: { cols: 100, rows: 30, data: (_, some) => void bytes.push(Uint8Array.from(some)) },
+    })
+    expect(await child.exited).toBe(0)
+    const text = Buffer.concat(bytes).toString('latin1')
+    for (const work of looking) expect(text).toContain(`\r${work.padEnd(10)} [----`)
+    expect(text.split('\r\u001b[K')).toHaveLength(looking.length + 1)
+    expect(text.slice(text.lastIndexOf('\u001b[K') + 3)).toMatch(/^rows: keyring 1, [^\r\n]+\r\n$/)
+  }, 60_000)
+
+  test('says nothing of it with --json', async () => {
+    expect(await sayOf(large, 'verify', '--json')).toEqual([''])
+    expect(await sayOf(large, 'backup', ...target(), '--json')).toEqual([''])
+  }, 60_000)
+})
+
+test('a command that works on a small vault says nothing of it', async () => {
+  for (const command of ['verify', 'upgrade', 'compact']) {
+    expect(await sayOf(small, command)).toEqual([''])
+  }
+  expect(await sayOf(small, 'backup', ...target())).toEqual([''])
+}, 60_000)

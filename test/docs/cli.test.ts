@@ -1,0 +1,182 @@
+/**
+ * `docs/cli.md` says what the program says: its help, its exit codes and what `--json` prints.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { Value } from '@sinclair/typebox/value'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { printPage, readCommands, type Told } from '../../scripts/cli-docs/page.ts'
+import { printShape } from '../../scripts/cli-docs/print-shape.ts'
+import { shapes } from '../../scripts/cli-docs/shapes.ts'
+import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { requestOf } from '../support/vault.ts'
+
+const page = readFileSync(resolve(import.meta.dir, '../../docs/cli.md'), 'utf8')
+
+let commands: readonly Told[]
+let root: string
+/** A vault that has a backup beside it. */
+let data: string
+let backup: string
+
+beforeAll(async () => {
+  commands = await readCommands(async words => {
+    const { exitCode, stdout, stderr } = await runCoffer([...words, '--help'])
+    expect([words, exitCode, stderr]).toEqual([words, 0, ''])
+    return stdout
+  })
+  root = temporaryFolder()
+  data = join(root, 'vault')
+  backup = join(root, 'a.backup')
+  await runCoffer(['init', '--data', data])
+  await runCoffer(['backup', '--data', data, '--to', backup])
+})
+
+const nameOf = ({ words }: Told): string => words.join(' ')
+
+describe('docs/cli.md', () => {
+  test('is what the help says now: else run bun scripts/cli-docs.ts', () => {
+    expect(page).toBe(printPage(commands))
+  })
+
+  test('finds commands below commands', () => {
+    expect(commands.map(nameOf)).toContain('app create')
+    expect(commands.map(nameOf)).not.toContain('help')
+  })
+
+  test('has a shape of each command that has --json, and of no other', () => {
+    const printing = commands.filter(({ help }) => /^ +--json\b/m.test(help)).map(nameOf)
+    expect(Object.keys(shapes).toSorted()).toEqual(printing.toSorted())
+  })
+})
+
+/** How each command is run so that it prints its shape. */
+const runs: Readonly<Record<string, () => Promise<Ended>>> = {
+  init: () => runCoffer(['init', '--data', join(root, 'another'), '--json']),
+  async dev() {
+    const running = await startCoffer(['dev', '--port', '0', '--json'])
+    const exitCode = await running.end('SIGTERM')
+    return { exitCode, stdout: running.ready, stderr: await running.stderr }
+  },
+  doctor: () => runCoffer(['doctor', '--data', data, '--json']),
+  'app create': () => runCoffer(['app', 'create', '--data', data, '--json']),
+  backup: () => runCoffer(['backup', '--data', data, '--to', join(root, 'b.backup'), '--json']),
+  restore: () => {
+    const key = ['--master-key-file', join(data, 'master.key')]
+    return runCoffer(['restore', backup, '--data', join(root, 'restored'), ...key, '--json'])
+  },
+  verify: () => runCoffer(['verify', '--data', data, '--json']),
+  'app list': () => runCoffer(['app', 'list', '--data', data, '--json']),
+  async 'app regenerate'() {
+    return runCoffer(['app', 'regenerate', await newApp(), '--data', data, '--json'])
+  },
+  async 'app delete'() {
+    return runCoffer(['app', 'delete', await newApp(), '--data', data, '--json'])
+  },
+  'session list': () => runCoffer(['session', 'list', '--data', data, '--json']),
+  'session end': () => served(async () => ['session', 'end', await newSession()]),
+  status: () => served(async () => ['status']),
+  'keys status': () => runCoffer(['keys', 'status', '--data', data, '--json']),
+  'keys rotate': () => runCoffer(['keys', 'rotate', '--data', data, '--json']),
+  'keys retire': () => runCoffer(['keys', 'retire', '--data', data, '--json']),
+  'keys rekey'() {
+    const another = join(root, 'rekeyed')
+    cpSync(data, another, { recursive: true })
+    return runCoffer(['keys', 'rekey', '--data', another, '--json'])
+  },
+}
+
+async function newApp(): Promise<string> {
+  const { stdout } = await runCoffer(['app', 'create', '--data', data, '--json'])
+  return (JSON.parse(stdout) as { application_id: string }).application_id
+}
+
+const socketOf = (): string => join(root, 'shapes.sock')
+
+/** Runs a command beside a server. */
+async function served(words: () => Promise<readonly string[]>): Promise<Ended> {
+  const server = await startCoffer(['serve', '--data', data, '--socket', socketOf()])
+  try {
+    return await runCoffer([...(await words()), '--data', data, '--json'])
+  } finally {
+    await server.end('SIGTERM')
+  }
+}
+
+/** Of a public application, at the server. */
+async function newSession(): Promise<string> {
+  const { stdout } = await runCoffer(['app', 'create', '--data', data, '--json'])
+  const { key: manager } = JSON.parse(stdout) as { key: string }
+  const post = async (path: string, key: string, body: object) => {
+    const asked = requestOf('POST', path, { key, body })
+    return (await (await fetch(asked, { unix: socketOf() })).json()) as Record<string, string>
+  }
+  const body = { name: 'page', type: 'public', permissions: ['token:create'] }
+  const { key = '' } = await post('/applications', manager, body)
+  await post('/sessions', key, {})
+  const listed = await runCoffer(['session', 'list', '--data', data, '--json'])
+  const { sessions } = JSON.parse(listed.stdout) as { sessions: { id: string }[] }
+  return sessions[0]?.id ?? ''
+}
+
+describe('what --json prints', () => {
+  test.each(Object.entries(shapes))('of %s is one line of the shape', async (name, shape) => {
+    const run = runs[name]
+    if (run === undefined) throw new Error(`say here how ${name} is run`)
+    const { exitCode, stdout } = await run()
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^\{[^\n]+\}\n$/)
+    expect([...Value.Errors(shape, JSON.parse(stdout))].map(({ path }) => path)).toEqual([])
+  })
+
+  test('of verify names each damage', async () => {
+    const damaged = join(root, 'damaged')
+    await runCoffer(['init', '--data', damaged])
+    const database = join(damaged, 'store', 'data.mdb')
+    const bytes = readFileSync(database)
+    // The first two pages say which commit is the newest; what follows is of rows and indexes.
+    bytes.fill(0xff, 3 * 4_096, 4 * 4_096)
+    writeFileSync(database, bytes)
+    const { exitCode, stdout } = await runCoffer(['verify', '--data', damaged, '--json'])
+    const { verify } = shapes
+    if (verify === undefined) throw new Error('verify has no shape')
+    const told: unknown = JSON.parse(stdout)
+    expect([...Value.Errors(verify, told)]).toEqual([])
+    expect(exitCode).toBe(1)
+    expect((told as { damages: unknown[] }).damages.length).toBeGreaterThan(0)
+  })
+})
+
+describe('the exit code of every command', () => {
+  test('is 2 for an option that it does not have, and the one line repeats no value', async () => {
+    for (const command of commands) {
+      const { words } = command
+      const ended = await runCoffer([...words, '--no-such-option=secret-4111'])
+      expect([words, ended.exitCode, ended.stdout]).toEqual([words, 2, ''])
+      expect(ended.stderr).toMatch(/^coffer: [^\n]+\n$/)
+    }
+  })
+
+  test.each([
+    ['doctor', []],
+    ['serve', ['--port', '0']],
+    ['app create', []],
+    ['backup', ['--to', 'somewhere']],
+    ['verify', []],
+    ['compact', []],
+    ['upgrade', []],
+  ])('of %s is 1 where there is no vault', async (name, more) => {
+    const empty = join(root, 'empty')
+    rmSync(empty, { recursive: true, force: true })
+    mkdirSync(empty)
+    const { exitCode, stderr } = await runCoffer([...name.split(' '), '--data', empty, ...more])
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(/^coffer: [^\n]+\n$/)
+  })
+})
+
+test('a shape that cannot be printed is refused', () => {
+  expect(() => printShape({ type: 'object' } as never)).toThrow(/not printed yet/)
+})

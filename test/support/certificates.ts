@@ -1,0 +1,67 @@
+/**
+ * Certificates for tests, made by the command `openssl`: what an operator has is made by others.
+ * @module
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface CertificateFiles {
+  readonly cert: string
+  readonly key: string
+}
+
+function openssl(...args: readonly string[]): void {
+  const { exitCode, stderr } = Bun.spawnSync(['openssl', ...args])
+  if (exitCode !== 0) throw new Error(`tests of TLS need openssl: ${stderr.toString()}`)
+}
+
+const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+const forLoopback = ['-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost']
+
+/** A certificate that signs itself: of a server on loopback, or of whoever signs others. */
+export function selfSigned(
+  folder: string,
+  name: string,
+  ...more: readonly string[]
+): CertificateFiles {
+  const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) }
+  const out = ['-keyout', files.key, '-out', files.cert, '-subj', `/CN=${name}`]
+  openssl('req', '-x509', ...newKey, ...out, ...forLoopback, ...more)
+  return files
+}
+
+/** A certificate of a caller, signed by another one. */
+export function signedBy(signer: CertificateFiles, folder: string, name: string): CertificateFiles {
+  const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) }
+  const by = ['-CA', signer.cert, '-CAkey', signer.key]
+  const out = ['-keyout', files.key, '-out', files.cert, '-subj', `/CN=${name}`]
+  openssl('req', '-x509', ...newKey, ...out, ...by)
+  return files
+}
+
+/** @param from and until such as `20200101000000Z` */
+export function selfSignedBetween(
+  folder: string,
+  name: string,
+  from: string,
+  until: string,
+): CertificateFiles {
+  const request = join(folder, `${name}.csr`)
+  const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) }
+  openssl('req', ...newKey, '-keyout', files.key, '-out', request, '-subj', `/CN=${name}`)
+  const [config, list] = [join(folder, `${name}.cnf`), join(folder, `${name}.txt`)]
+  writeFileSync(list, '')
+  const settings = [
+    `database = ${list}`,
+    `new_certs_dir = ${folder}`,
+    'default_md = sha256',
+    'policy = any',
+    'rand_serial = yes',
+  ]
+  const sections = ['[ca]', 'default_ca = own', '[own]', ...settings, '[any]', 'CN = supplied', '']
+  writeFileSync(config, sections.join('\n'))
+  const times = ['-startdate', from, '-enddate', until]
+  const what = ['-in', request, '-keyfile', files.key, '-out', files.cert]
+  openssl('ca', '-batch', '-selfsign', '-notext', '-config', config, ...what, ...times)
+  return files
+}

@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
+import { backupRetryMsMin } from '../../../../src/operation-limits.ts'
+import {
+  startSchedule,
+  type BackupSchedule,
+  type BackupTurn,
+} from '../../../../src/serve/backups/schedule.ts'
+
+const minute = 60_000
+const everyMs = 60 * minute
+const start = Date.UTC(2026, 10, 24)
+
+let wall: number
+let told: BackupTurn[]
+let turns: number
+let cleared: number
+let events: [string, object][]
+let schedule: BackupSchedule
+
+/** Lets all that waits for nothing but each other go on. */
+async function settle(): Promise<void> {
+  for (let count = 0; count < 20; count += 1) await Promise.resolve()
+}
+
+async function pass(ms: number): Promise<void> {
+  wall += ms
+  jest.advanceTimersByTime(ms)
+  await settle()
+}
+
+/** What each turn says; the last one is said for ever. */
+async function begin(...says: BackupTurn[]): Promise<void> {
+  told = says
+  schedule = startSchedule({
+    plan: { to: 'there', everyMs, keep: 3 },
+    wallMs: () => wall,
+    log: (event, facts = {}) => void events.push([event, facts]),
+    clear: () => void (cleared += 1),
+    turn: async () => told[Math.min(turns++, told.length - 1)] ?? {},
+  })
+  await settle()
+}
+
+beforeEach(() => {
+  jest.useFakeTimers()
+  wall = start
+  turns = cleared = 0
+  events = []
+})
+
+afterEach(async () => {
+  await schedule.stop()
+  jest.useRealTimers()
+})
+
+const made = (newestMs: number): BackupTurn => ({
+  newestMs,
+  made: { name: 'one', bytes: 1, removed: 0 },
+})
+const failed = { failed: { code: 'ENOSPC' } }
+
+describe('the schedule of backups', () => {
+  test('looks at once, and then when the newest is one interval old', async () => {
+    await begin({ newestMs: start - 20 * minute })
+    expect([turns, events]).toEqual([1, []])
+    await pass(40 * minute - 1)
+    expect(turns).toBe(1)
+    await pass(1)
+    expect(turns).toBe(2)
+  })
+
+  test('counts and logs what is made, and what fails', async () => {
+    await begin(made(start), failed, made(start + everyMs))
+    await pass(everyMs)
+    await pass(backupRetryMsMin)
+    expect(schedule.counts()).toEqual({ made: 2, failed: 1, ageMs: backupRetryMsMin })
+    expect(events.map(([event]) => event)).toEqual(['backup_made', 'backup_failed', 'backup_made'])
+    expect(events[1]?.[1]).toEqual({ code: 'ENOSPC' })
+  })
+
+  test('tries again after one that failed: later each time, and never later than it would', async () => {
+    await begin(failed)
+    let wait = backupRetryMsMin
+    for (let count = 1; count < 20; count += 1) {
+      await pass(Math.min(wait, everyMs) - 1)
+      expect(turns).toBe(count)
+      await pass(1)
+      expect(turns).toBe(count + 1)
+      wait *= 2
+    }
+  })
+
+  test('waits no longer than an interval, whatever the clock is set to', async () => {
+    await begin(made(start + 1_000 * everyMs))
+    await pass(everyMs)
+    expect(turns).toBe(2)
+  })
+
+  test('is overdue by more than two intervals, and counts those from its start', async () => {
+    await begin({ ...failed, newestMs: start - 100 * everyMs })
+    expect(schedule.counts().ageMs).toBe(100 * everyMs)
+    expect(schedule.isOverdue()).toBe(false)
+    await pass(3 * everyMs)
+    expect(schedule.isOverdue()).toBe(false)
+    await pass(1)
+    expect(schedule.isOverdue()).toBe(true)
+    told = [made(wall)]
+    await pass(everyMs)
+    expect(schedule.isOverdue()).toBe(false)
+  })
+
+  test('knows of no age where there is no backup, and is overdue then as well', async () => {
+    await begin(failed)
+    expect(schedule.counts()).toEqual({ made: 0, failed: 1, ageMs: undefined })
+    await pass(3 * everyMs + 1)
+    expect(schedule.isOverdue()).toBe(true)
+  })
+
+  test('ends when it is told to, and takes away what was left', async () => {
+    await begin(made(start))
+    await schedule.stop()
+    expect(cleared).toBe(1)
+    await pass(10 * everyMs)
+    expect(turns).toBe(1)
+  })
+})
