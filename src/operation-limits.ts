@@ -68,6 +68,11 @@ export const logEndMsMax = 1_000
  * fits into a page of the engine, and none of it lies in pages of its own.
  */
 export const dataKeysMax = 4
+/**
+ * decision: so long a process keeps a key that is gone, for requests that have read a row while it
+ * was there; far longer than any of them takes from reading a row to opening it.
+ */
+export const retiredKeyMs = 60_000
 /** decision: keyrings of before that are looked for in the files; more are scrubbed first. */
 export const replacedKeyringsMax = 4
 /** Unix sockets have shorter paths than files: `sun_path` of unix(7), without its last NUL. */

@@ -14,17 +14,7 @@ import { ApiError } from '../errors.ts'
  */
 
 /** What a derived key is for. A new purpose is a new label, never a reuse. */
-type Purpose =
-  | 'keyring'
-  | 'record'
-  | 'index'
-  | 'fingerprint'
-  | 'cursor'
-  | 'backup'
-  | 'backup-check'
-  | 'passphrase-check'
-  | 'share-check'
-  | 'master-proof'
+type Purpose = 'keyring' | 'record' | 'index' | 'fingerprint' | 'cursor' | 'backup' | 'backup-check'
 
 /**
  * @param key 32 bytes of high entropy
@@ -131,7 +121,6 @@ function decodeReplaced(bytes: Buffer, from: number): readonly Uint8Array[] {
   let at = from + 1
   for (let left = bytes.readUInt8(from); left > 0; left -= 1) {
     const end = at + 2 + bytes.readUInt16BE(at)
-    if (end > bytes.length) throw wrongLayout()
     replaced.push(Uint8Array.from(bytes.subarray(at + 2, end)))
     at = end
   }
@@ -165,7 +154,7 @@ function decodeRest(
 function decodeKnown(bytes: Buffer): Keyring {
   const version = bytes.readUInt8(0)
   const isKnown = version >= versionWithoutEras && version <= versionNow
-  if (!isKnown || bytes.length < headBytes) throw wrongLayout()
+  if (!isKnown) throw wrongLayout()
   const size = version === versionNow ? entryBytes : olderEntryBytes
   const count = bytes.readUInt8(headBytes - 1)
   const rest = decodeRest(bytes, version, headBytes + count * size)
@@ -218,10 +207,11 @@ export interface Keys {
   tenant(tenantId: string): KeyScope
   /**
    * What is sealed from now on is sealed under the current key of another keyring of the same
-   * installation; keys that it has no more are wiped. Scopes are made anew: none is to be kept
-   * while others run.
+   * installation. Scopes are made anew: none is to be kept while others run, since what is sealed
+   * in one that was kept lands nowhere.
+   * @returns wipes the keys that it has no more; until then they open what was read before
    */
-  adopt(keyring: Keyring): void
+  adopt(keyring: Keyring): () => void
   /** Overwrites all of them, once nothing is sealed or opened any more. */
   wipe(): void
 }
@@ -231,42 +221,46 @@ const installationName = 'installation'
 /** Asked where a value names a key that this process does not know: another may have made it. */
 type LookAgain = () => void
 
-function makeScope(keyring: Keyring, name: string, keyAgain: (number: number) => Uint8Array) {
-  const derive = (key: Uint8Array, purpose: Purpose) =>
-    primitives.keep(deriveKey(key, purpose, name))
-  const recordKeys = new Map(
-    keyring.dataKeys.map(entry => [entry.number, derive(entry.key, 'record')]),
-  )
-  const current = keyring.dataKeys.find(entry => entry.state === 'current')
+/** Subkeys of a scope: one of each, whatever keyrings come and go. */
+type ScopeKeys = Pick<KeyScope, 'indexKey' | 'fingerprintKey' | 'cursorKey'> & {
+  readonly recordKeys: Map<number, Uint8Array>
+}
+
+const derive = (key: Uint8Array, purpose: Purpose, name: string): Uint8Array =>
+  primitives.keep(deriveKey(key, purpose, name))
+
+const scopeKeysOf = ({ indexKey, fingerprintKey }: Keyring, name: string): ScopeKeys => ({
+  indexKey: derive(indexKey, 'index', name),
+  fingerprintKey: derive(fingerprintKey, 'fingerprint', name),
+  cursorKey: derive(indexKey, 'cursor', name),
+  recordKeys: new Map(),
+})
+
+/** A scope as a keyring has it. @param keys get the record keys that they lack */
+function makeScope(
+  { dataKeys }: Keyring,
+  name: string,
+  keys: ScopeKeys,
+  keyAgain: (number: number) => Uint8Array,
+): KeyScope {
+  const { recordKeys, indexKey, fingerprintKey, cursorKey } = keys
+  for (const { number, key } of dataKeys) {
+    if (!recordKeys.has(number)) recordKeys.set(number, derive(key, 'record', name))
+  }
+  const current = dataKeys.find(entry => entry.state === 'current')
   if (current === undefined) throw new ApiError('internal', 'the keyring has no current key')
-  const scope: KeyScope = {
+  return {
     name,
-    indexKey: derive(keyring.indexKey, 'index'),
-    fingerprintKey: derive(keyring.fingerprintKey, 'fingerprint'),
-    cursorKey: derive(keyring.indexKey, 'cursor'),
+    indexKey,
+    fingerprintKey,
+    cursorKey,
     currentKeyNumber: current.number,
     recordKey: number => recordKeys.get(number) ?? keyAgain(number),
   }
-  return { scope, recordKeys }
 }
 
-type OwnScope = ReturnType<typeof makeScope>
-
-/** Of keys that a keyring has no more. */
-function wipeGone({ recordKeys }: OwnScope, { dataKeys }: Keyring): void {
-  for (const [number, key] of recordKeys) {
-    if (!dataKeys.some(entry => entry.number === number)) key.fill(0)
-  }
-}
-
-function wipeScope({ scope, recordKeys }: OwnScope): void {
-  for (const key of [scope.indexKey, scope.fingerprintKey, scope.cursorKey]) key.fill(0)
-  for (const key of recordKeys.values()) key.fill(0)
-  // Else somebody who has kept the scope would seal under zeros.
-  recordKeys.clear()
-}
-
-function wipeKeyring({ dataKeys, indexKey, fingerprintKey }: Keyring): void {
+/** The keys of a keyring itself; what was derived from them stays. */
+function wipe({ dataKeys, indexKey, fingerprintKey }: Keyring): void {
   for (const { key } of dataKeys) key.fill(0)
   for (const key of [indexKey, fingerprintKey]) key.fill(0)
 }
@@ -277,44 +271,62 @@ function wipeKeyring({ dataKeys, indexKey, fingerprintKey }: Keyring): void {
  */
 export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys {
   let keyring = first
+  const scopes = new Map<string, KeyScope>()
+  const keysOf = new Map<string, ScopeKeys>()
+  const keyAgain = (name: string, { recordKeys }: ScopeKeys, number: number): Uint8Array => {
+    lookAgain()
+    scopeOf(name)
+    const key = recordKeys.get(number)
+    if (key === undefined) throw new ApiError('storage_corrupt', 'a value names an unknown key')
+    return key
+  }
   let isWiped = false
-  const scopes = new Map<string, OwnScope>()
-  const scopeOf = (name: string): OwnScope => {
+  const scopeOf = (name: string): KeyScope => {
     if (isWiped) throw new ApiError('unavailable', 'The vault is sealed.')
     const known = scopes.get(name)
     if (known !== undefined) return known
-    const made = makeScope(keyring, name, number => {
-      lookAgain()
-      const key = scopeOf(name).recordKeys.get(number)
-      if (key === undefined) throw new ApiError('storage_corrupt', 'a value names an unknown key')
-      return key
-    })
+    const keys = keysOf.get(name) ?? scopeKeysOf(keyring, name)
+    keysOf.set(name, keys)
+    const made = makeScope(keyring, name, keys, number => keyAgain(name, keys, number))
     scopes.set(name, made)
     return made
   }
+  const forget = (number: number): void => {
+    for (const { recordKeys } of keysOf.values()) {
+      recordKeys.get(number)?.fill(0)
+      recordKeys.delete(number)
+    }
+  }
+  const wipeAll = (): void => {
+    isWiped = true
+    for (const { indexKey, fingerprintKey, cursorKey, recordKeys } of keysOf.values()) {
+      for (const key of [indexKey, fingerprintKey, cursorKey]) key.fill(0)
+      for (const key of recordKeys.values()) key.fill(0)
+      // Else somebody who has kept the scope would seal under zeros.
+      recordKeys.clear()
+    }
+    scopes.clear()
+    wipe(keyring)
+  }
   scopeOf(installationName)
   return {
+    wipe: wipeAll,
     get idsHaveEras() {
       return keyring.idsHaveEras
     },
     get installation() {
-      return scopeOf(installationName).scope
+      return scopeOf(installationName)
     },
-    tenant: tenantId => scopeOf(tenantId).scope,
+    tenant: scopeOf,
     adopt(next) {
-      for (const own of scopes.values()) wipeGone(own, next)
-      for (const { number, key } of keyring.dataKeys) {
-        if (!next.dataKeys.some(entry => entry.number === number)) key.fill(0)
-      }
+      const gone = keyring.dataKeys.filter(
+        ({ number }) => !next.dataKeys.some(entry => entry.number === number),
+      )
+      wipe(keyring)
       scopes.clear()
       keyring = next
       scopeOf(installationName)
-    },
-    wipe() {
-      isWiped = true
-      for (const own of scopes.values()) wipeScope(own)
-      scopes.clear()
-      wipeKeyring(keyring)
+      return () => gone.forEach(({ number }) => forget(number))
     },
   }
 }

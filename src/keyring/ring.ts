@@ -23,7 +23,7 @@ import { primitives } from '../crypto/primitives.ts'
 import { keyNumberOf } from '../crypto/seal.ts'
 import { ApiError, attempt } from '../errors.ts'
 import { writeAttemptsMax } from '../limits.ts'
-import { replacedKeyringsMax } from '../operation-limits.ts'
+import { replacedKeyringsMax, retiredKeyMs } from '../operation-limits.ts'
 import { changedByOthers, inTurn, sealRow, unsealRow, type RowSealer } from '../records/rows.ts'
 import type { Change, Row, Store } from '../store/contract.ts'
 
@@ -159,7 +159,7 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
       sealer = by
       coming = undefined
     }
-    keys.adopt(keyring)
+    setTimeout(keys.adopt(keyring), retiredKeyMs).unref()
   }
 
   function refresh(): void {

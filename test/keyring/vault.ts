@@ -30,7 +30,7 @@ export async function openVault(change: (store: LmdbStore) => LmdbStore = store 
   const plain = await openLmdbStore({ path })
   stores.push(plain)
   const masterKey = randomBytes(32)
-  await createVault({ store: plain, now, randomBytes }, masterKey)
+  const { key } = await createVault({ store: plain, now, randomBytes }, masterKey)
   const ring = await openRing(plain, masterKey)
   const store = change(fenced(plain, ring))
   const deps: Deps = {
@@ -54,5 +54,6 @@ export async function openVault(change: (store: LmdbStore) => LmdbStore = store 
     const row = sealRow(sealer, randomBytes, header, 1, [Buffer.from('{}')])
     return store.write([{ insert: row }])
   }
-  return { path, store, ring, deps, holder: { store, ring, now, randomBytes }, insert }
+  const holder = { store, ring, now, randomBytes }
+  return { path, store, ring, deps, holder, insert, managementKey: key.reveal() }
 }

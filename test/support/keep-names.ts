@@ -24,7 +24,7 @@ const keys = {
   idsHaveEras: true,
   installation: scope,
   tenant: () => scope,
-  adopt: () => {},
+  adopt: () => () => {},
   wipe: () => {},
 }
 const terms = tokenTerms(keys, 'tenant')

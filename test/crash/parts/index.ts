@@ -14,6 +14,7 @@ import { failDisk } from './io-faults.ts'
 import { killServer } from './kill.ts'
 import { limitMemory } from './memory.ts'
 import { cutPower } from './power-cut.ts'
+import { rotateKeys } from './rotation.ts'
 import { terminateServer } from './terminate.ts'
 import { killWorkers } from './workers.ts'
 
@@ -21,6 +22,7 @@ export const parts: Readonly<Record<string, Part>> = {
   'bit-rot': rotBits,
   copies: copyDatabases,
   backups: backUpUnderLoad,
+  rotation: rotateKeys,
   kill: killServer,
   terminate: terminateServer,
   workers: killWorkers,

@@ -46,6 +46,11 @@ describe('the keyring', () => {
       replaced: [],
     })
     expect(() => decodeKeyring(Buffer.concat([older, Buffer.alloc(1)]))).toThrow('layout')
+    for (const other of [0, 4]) {
+      expect(() => decodeKeyring(Buffer.concat([Buffer.of(other), older.subarray(1)]))).toThrow(
+        'layout',
+      )
+    }
   })
 
   test('keeps when its keys were made, and the keyrings before', () => {
@@ -57,6 +62,14 @@ describe('the keyring', () => {
     const decoded = decodeKeyring(encodeKeyring({ ...keyringOf(1), dataKeys, replaced }))
     expect(decoded.dataKeys[0]?.madeMs).toBe(2 ** 41)
     expect(decoded.replaced.map(each => Buffer.from(each))).toEqual(replaced)
+  })
+
+  test('refuses a keyring of before that is longer than what is there', () => {
+    const encoded = encodeKeyring({ ...keyringOf(1), replaced: [new Uint8Array(3)] })
+    expect(decodeKeyring(Buffer.from(encoded)).replaced).toEqual([new Uint8Array(3)])
+    const changed = Buffer.from(encoded)
+    changed[encoded.length - 4] = 4
+    expect(() => decodeKeyring(changed)).toThrow('expected layout')
   })
 
   test('refuses another length, version, state and number of current keys', () => {
@@ -128,6 +141,77 @@ describe('key scopes', () => {
     const readable = dataKeys.map(entry => ({ ...entry, state: 'readable' as const }))
     expect(() => makeKeys({ ...others, dataKeys: readable })).toThrow('no current key')
     expect(() => makeKeys({ ...others, dataKeys: [] })).toThrow('no current key')
+  })
+})
+
+describe('another keyring of the same installation', () => {
+  const fresh = (fill: number) => new Uint8Array(32).fill(fill)
+
+  /** Its data keys are made anew: whoever adopts a keyring wipes the one before. */
+  const withKeys = (...numbers: readonly number[]) => ({
+    ...keyringOf(1),
+    dataKeys: numbers.map(number => {
+      const state = number === numbers.at(-1) ? ('current' as const) : ('readable' as const)
+      return { number, state, madeMs: 0, key: fresh(number) }
+    }),
+  })
+  const copyOf = (key: Uint8Array) => Buffer.from(key).toString('hex')
+
+  test('seals under its key, and finds and opens as before', () => {
+    const keys = makeKeys(withKeys(1))
+    const before = keys.tenant('a')
+    const own = before.recordKey(1)
+    const [record, index] = [copyOf(own), copyOf(before.indexKey)]
+    keys.adopt(withKeys(1, 2))
+    const after = keys.tenant('a')
+    expect([before.currentKeyNumber, after.currentKeyNumber]).toEqual([1, 2])
+    expect(keys.installation.currentKeyNumber).toBe(2)
+    expect([copyOf(after.recordKey(1)), copyOf(after.indexKey)]).toEqual([record, index])
+    expect(after.recordKey(2)).toEqual(makeKeys(withKeys(1, 2)).tenant('a').recordKey(2))
+    expect(after.recordKey(1)).toBe(own)
+    // What was begun before may meet a value that was sealed since.
+    expect(before.recordKey(2)).toEqual(after.recordKey(2))
+  })
+
+  test('keeps a key that is gone until it is told to wipe it, everywhere', () => {
+    const keys = makeKeys(withKeys(1, 2))
+    const [scope, other] = [keys.tenant('a'), keys.installation]
+    const gone = [scope.recordKey(1), other.recordKey(1)]
+    const kept = copyOf(scope.recordKey(2))
+    const wipe = keys.adopt(withKeys(2))
+    expect(() => keys.tenant('new').recordKey(1)).toThrow('unknown key')
+    expect(keys.tenant('a').recordKey(1)).toBe(scope.recordKey(1))
+    expect(gone.some(key => copyOf(key) === copyOf(fresh(0)))).toBe(false)
+    wipe()
+    expect(gone.every(key => copyOf(key) === copyOf(fresh(0)))).toBe(true)
+    for (const one of [scope, keys.tenant('a'), other, keys.installation]) {
+      expect(() => one.recordKey(1)).toThrow('unknown key')
+    }
+    expect(copyOf(keys.tenant('a').recordKey(2))).toBe(kept)
+  })
+
+  test('leaves nothing of the one before', () => {
+    const before = withKeys(1)
+    const keys = makeKeys(before)
+    const record = copyOf(keys.installation.recordKey(1))
+    keys.adopt(withKeys(1, 2))()
+    expect(copyOf(keys.installation.recordKey(1))).toBe(record)
+    const left = [before.indexKey, before.fingerprintKey, ...before.dataKeys.map(({ key }) => key)]
+    expect(left.map(copyOf)).toEqual(left.map(() => copyOf(fresh(0))))
+    expect(copyOf(keys.tenant('b').recordKey(1))).toBe(
+      copyOf(makeKeys(withKeys(1)).tenant('b').recordKey(1)),
+    )
+  })
+
+  test('is looked for where a value names a key that is not known', () => {
+    const found: (() => void)[] = []
+    const keys = makeKeys(withKeys(1), () => found.push(keys.adopt(withKeys(1, 2))))
+    const scope = keys.tenant('a')
+    expect(scope.recordKey(1)).toEqual(makeKeys(withKeys(1)).tenant('a').recordKey(1))
+    expect(found.length).toBe(0)
+    expect(scope.recordKey(2)).toEqual(makeKeys(withKeys(2)).tenant('a').recordKey(2))
+    expect(found.length).toBe(1)
+    expect(() => scope.recordKey(3)).toThrow('unknown key')
   })
 })
 

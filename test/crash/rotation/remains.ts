@@ -1,0 +1,45 @@
+/**
+ * What a kill amid a change of keys has left in a data folder, before anybody opens it again.
+ * @module
+ */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { keyNumberOf } from '../../../src/crypto/seal.ts'
+import { isKeyringRow, keyringUnique } from '../../../src/keyring/ring.ts'
+import { openLmdbStore } from '../../../src/store/lmdb/open.ts'
+import { keyOfHead, nextMasterKeyOf, remember, type Memory } from './keyrings.ts'
+
+export interface Remains {
+  /** Under a key that is not the current one. */
+  readonly olderRows: number
+  /** More than one, until the older ones are retired. */
+  readonly keys: number
+  readonly hasNextMasterKey: boolean
+  /** Keyrings that no commit has put in place: their pages were written, and no more. */
+  readonly uncommitted: number
+}
+
+/** @throws Error when the keyring that stands opens under no master key that there was */
+export async function lookAtRemains(memory: Memory): Promise<Remains> {
+  const { data } = memory
+  const found = remember(memory)
+  const store = await openLmdbStore({ path: join(data, 'store') })
+  const row = await store.find(keyringUnique)
+  const [head = new Uint8Array()] = row?.parts ?? []
+  const standing = found.get(keyOfHead(head))
+  if (standing === undefined) throw new Error('the keyring opens under no master key')
+  const current = standing.numbers.at(-1)
+  const olderRows = [...store.everyRow()].filter(other => {
+    const [first] = other.parts
+    return !isKeyringRow(other) && first !== undefined && keyNumberOf(first) !== current
+  }).length
+  await store.close()
+  const { version } = standing
+  const others = [...found.values()].filter(seen => seen !== standing)
+  return {
+    olderRows,
+    keys: standing.numbers.length,
+    hasNextMasterKey: existsSync(nextMasterKeyOf(data)),
+    uncommitted: others.filter(seen => seen.version >= version).length,
+  }
+}

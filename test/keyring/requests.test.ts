@@ -1,0 +1,91 @@
+/**
+ * Requests that are under way while keys are made, taken over and retired: each step of them may
+ * have been taken under the keys of before.
+ * @module
+ */
+import { expect, test } from 'bun:test'
+import { resealAll } from '../../src/keyring/reseal.ts'
+import { retire, rotate } from '../../src/keyring/rotation.ts'
+import { buildApp } from '../../src/serve/app.ts'
+import { requestOf, type Ask } from '../support/vault.ts'
+import { openVault } from './vault.ts'
+
+type Step = 'find' | 'page' | 'write'
+
+/** A vault with a token, in which something happens right before or after a step of a request. */
+async function openServed() {
+  const amid: { step?: Step; task?: () => Promise<unknown> } = {}
+  const happen = async (step: Step): Promise<void> => {
+    if (amid.step !== step) return
+    delete amid.step
+    await amid.task?.()
+  }
+  const vault = await openVault(store => ({
+    ...store,
+    async find(unique) {
+      const row = await store.find(unique)
+      await happen('find')
+      return row
+    },
+    async page(query, window) {
+      const page = await store.page(query, window)
+      await happen('page')
+      return page
+    },
+    async write(changes) {
+      await happen('write')
+      return store.write(changes)
+    },
+  }))
+  const app = buildApp(vault.deps)
+  const ask = async (method: string, path: string, asked: Ask) => {
+    const response = await app.handle(requestOf(method, path, asked))
+    return { status: response.status, text: await response.text() }
+  }
+  const permissions = ['create', 'read', 'update', 'search', 'delete'].map(name => `token:${name}`)
+  const rules = [{ priority: 1, container: '/', transform: 'reveal', permissions }]
+  const application = { name: 'app', type: 'private', rules }
+  const made = await ask('POST', '/applications', { key: vault.managementKey, body: application })
+  const { key } = JSON.parse(made.text) as { key: string }
+  const token = { id: 'a-token', type: 'token', data: 'old', search_indexes: ['{{ data }}'] }
+  expect((await ask('POST', '/tokens', { key, body: token })).status).toBe(201)
+  const during = (step: Step, task: () => Promise<unknown>, method: string, path: string) => {
+    Object.assign(amid, { step, task })
+    return (asked: Ask) => ask(method, path, { ...asked, key })
+  }
+  /** From one key to another one, with nothing left of the one before. */
+  const change = async () => {
+    await rotate(vault.holder)
+    await resealAll(vault.deps)
+    await retire(vault.holder)
+  }
+  return { ...vault, during, change }
+}
+
+const query = { query: 'data:old' }
+
+test('a create under an idempotency key lands under the key that was made meanwhile', async () => {
+  const { during, holder, ring } = await openServed()
+  const create = during('write', () => rotate(holder), 'POST', '/tokens')
+  const headers = { 'svc-idempotency-key': 'once' }
+  const body = { type: 'token', data: 1 }
+  expect((await create({ headers, body })).status).toBe(201)
+  expect(ring.keys.installation.currentKeyNumber).toBe(2)
+  expect((await create({ headers, body })).status).toBe(201)
+})
+
+test.each<[Step, string, string, Ask, number]>([
+  ['find', 'GET', '/tokens/a-token', {}, 200],
+  ['page', 'GET', '/tokens', {}, 200],
+  ['page', 'POST', '/tokens/search', { body: query }, 200],
+  ['find', 'PATCH', '/tokens/a-token', { body: { data: 'new' } }, 200],
+  ['write', 'PATCH', '/tokens/a-token', { body: { data: 'new' } }, 200],
+  ['write', 'POST', '/tokens', { body: { type: 'token', data: 1 } }, 201],
+  ['write', 'DELETE', '/tokens/a-token', {}, 204],
+])('keys are retired after %s: %s %s', async (step, method, path, asked, status) => {
+  const { during, change, ring } = await openServed()
+  const answer = await during(step, change, method, path)(asked)
+  expect(ring.keys.installation.currentKeyNumber).toBe(2)
+  expect(answer.status).toBe(status)
+  if (method === 'POST' && step === 'page') expect(answer.text).toContain('"total_items":1')
+})
