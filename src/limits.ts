@@ -1,6 +1,6 @@
 /**
  * Every bound of the service but those of the store (`store/limits.ts`) and of backups and progress
- * (`operating-limits.ts`), with its unit in its name.
+ * (`operation-limits.ts`), with its unit in its name.
  * Nothing else may hold a magic number.
  *
  * Source: contract section 16 unless a line says otherwise.

@@ -106,3 +106,8 @@ export const sharesMax = 20
 export const wrongSharesMax = 10
 /** Of a share as it is typed. */
 export const shareTextBytesMax = 512
+
+// Backups
+/** decision: of a backup; each is sealed and opened as a whole. */
+export const backupChunkBytes = 1024 * 1024
+export const backupManifestBytesMax = 4 * 1024

@@ -7,7 +7,8 @@
  */
 import { composeApplication } from './applications/service.ts'
 import { uuidOf } from './bytes.ts'
-import { createKeyring, encodeKeyring, makeKeys, type Keys } from './crypto/keyring.ts'
+import { makeKeys, type Keys } from './crypto/keyring.ts'
+import { createKeyring, encodeKeyring } from './crypto/keyring-format.ts'
 import type { Deps } from './deps.ts'
 import { mayHold, permissions } from './rules/permissions.ts'
 import { invariant } from './errors.ts'

@@ -8,16 +8,13 @@
  * @module
  */
 import { createHash } from 'node:crypto'
+import { deriveKey, makeKeys, type KeyScope, type Keys } from '../crypto/keyring.ts'
 import {
   decodeKeyring,
-  deriveKey,
   encodeKeyring,
-  makeKeys,
   secretBytesOf,
   type Keyring,
-  type KeyScope,
-  type Keys,
-} from '../crypto/keyring.ts'
+} from '../crypto/keyring-format.ts'
 import { equalBytes } from '../bytes.ts'
 import { primitives } from '../crypto/primitives.ts'
 import { keyNumberOf } from '../crypto/seal.ts'

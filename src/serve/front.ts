@@ -3,7 +3,8 @@
  * or, while the vault is sealed, one that refuses.
  * @module
  */
-import { createKeyring, makeKeys } from '../crypto/keyring.ts'
+import { makeKeys } from '../crypto/keyring.ts'
+import { createKeyring } from '../crypto/keyring-format.ts'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import type { Store } from '../store/contract.ts'

@@ -106,7 +106,7 @@ test('writes beside the commit of another master key all land', async () => {
   expect(ring.masterNumber()).toBe(1)
 })
 
-test('an older keyring in the place of the newest one is refused, and nothing is sealed by it', async () => {
+test("an older keyring in the newest one's place is refused, and seals nothing", async () => {
   const older = await plain.find(keyringUnique)
   let isBack = false
   const find: LmdbStore['find'] = unique => (isBack ? older : plain.find(unique))

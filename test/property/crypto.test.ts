@@ -5,7 +5,8 @@
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createKeyring, makeKeys } from '../../src/crypto/keyring.ts'
+import { makeKeys } from '../../src/crypto/keyring.ts'
+import { createKeyring } from '../../src/crypto/keyring-format.ts'
 import { nonceBytes, portable, primitives } from '../../src/crypto/primitives.ts'
 import { ApiError } from '../../src/errors.ts'
 import { unsealRow, sealRow, type Collection, type RowSealer } from '../../src/records/rows.ts'

@@ -8,7 +8,7 @@
 import { expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
-import { decodeKeyring, encodeKeyring, type Keyring } from '../../src/crypto/keyring.ts'
+import { decodeKeyring, encodeKeyring, type Keyring } from '../../src/crypto/keyring-format.ts'
 import { keyringUnique, keyringSealer } from '../../src/keyring/ring.ts'
 import { unsealRow, sealRow } from '../../src/records/rows.ts'
 import { temporaryFolder } from '../support/folders.ts'

@@ -8,7 +8,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { decodeKeyring, secretBytesOf } from '../../../src/crypto/keyring.ts'
+import { decodeKeyring, secretBytesOf } from '../../../src/crypto/keyring-format.ts'
 import { keyNumberOf } from '../../../src/crypto/seal.ts'
 import { keyringSealer, keyringUnique } from '../../../src/keyring/ring.ts'
 import { unsealRow } from '../../../src/records/rows.ts'
@@ -159,7 +159,7 @@ function countPieces(bytes: Buffer, pieces: readonly Buffer[]): number {
 }
 
 /**
- * How many pieces the files hold of keyrings with a key that is gone, or under a master key that is.
+ * How many pieces the files hold of keyrings with a key that is gone, or under such a master key.
  * @param standing once `coffer keys retire` has said that nothing is left
  */
 export function countLeft(memory: Memory, standing: Standing): number {

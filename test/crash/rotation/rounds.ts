@@ -1,6 +1,6 @@
 /**
  * One round: the keys of a vault under load are rotated, retired or put under another master key,
- * and one of those who are at it is killed. What was cut off must end; what is retired must be gone.
+ * and one of those at it is killed. What was cut off must end; what is retired must be gone.
  * @module
  */
 import { until, workerAfter, workersOf } from '../../support/worker-processes.ts'
@@ -19,7 +19,7 @@ export interface Kind {
 
 export const nameOf = ({ victim, what }: Kind): string => `kills of the ${victim}, ${what}`
 
-export interface Counts {
+interface Counts {
   cutOff: number
   amidReseal: number
   amidRekey: number

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { hexOf } from '../../../src/bytes.ts'
-import { termDigest, createKeyring, makeKeys } from '../../../src/crypto/keyring.ts'
+import { termDigest, makeKeys } from '../../../src/crypto/keyring.ts'
+import { createKeyring } from '../../../src/crypto/keyring-format.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 test('a term stays as it is when others are made', () => {

@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import {
-  fingerprint,
-  termDigest,
-  uniqueDigest,
-  createKeyring,
-  decodeKeyring,
-  encodeKeyring,
-  makeKeys,
-} from '../../../src/crypto/keyring.ts'
+import { fingerprint, termDigest, uniqueDigest, makeKeys } from '../../../src/crypto/keyring.ts'
+import { createKeyring, decodeKeyring, encodeKeyring } from '../../../src/crypto/keyring-format.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
 const key0 = new Uint8Array(32)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { utf8 } from '../../../src/bytes.ts'
-import { createKeyring, makeKeys } from '../../../src/crypto/keyring.ts'
+import { makeKeys } from '../../../src/crypto/keyring.ts'
+import { createKeyring } from '../../../src/crypto/keyring-format.ts'
 import { jsonRecord, unsealRow, sealRow } from '../../../src/records/rows.ts'
 import { storedRow } from '../../../src/store/rows.ts'
 import { seededBytes } from '../../support/seeded.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { utf8 } from '../../../src/bytes.ts'
-import { createKeyring, makeKeys, type KeyScope } from '../../../src/crypto/keyring.ts'
+import { makeKeys, type KeyScope } from '../../../src/crypto/keyring.ts'
+import { createKeyring } from '../../../src/crypto/keyring-format.ts'
 import { inNoStore, unsealRow, sealRow, type RowSealer } from '../../../src/records/rows.ts'
 import { storedRow } from '../../../src/store/rows.ts'
 import type { NewRow } from '../../../src/store/contract.ts'

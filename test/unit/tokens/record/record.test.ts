@@ -3,7 +3,8 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { createKeyring, makeKeys } from '../../../../src/crypto/keyring.ts'
+import { makeKeys } from '../../../../src/crypto/keyring.ts'
+import { createKeyring } from '../../../../src/crypto/keyring-format.ts'
 import { sealToken, type TokenContents, type TokenRecord } from '../../../../src/tokens/record.ts'
 import { seededBytes } from '../../../support/seeded.ts'
 
