@@ -17,7 +17,7 @@ import { sealChunk, unsealChunk } from '../crypto/chunks.ts'
 import { deriveKey } from '../crypto/keyring.ts'
 import { primitives, tagBytes } from '../crypto/primitives.ts'
 import { ownerOnlyFile } from '../files.ts'
-import { backupChunkBytes, backupManifestBytesMax } from '../operating-limits.ts'
+import { backupChunkBytes, backupManifestBytesMax } from '../limits.ts'
 import type { Done } from '../progress.ts'
 import { CommandFailure } from './failure.ts'
 

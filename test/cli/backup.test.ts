@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { backupChunkBytes } from '../../src/operating-limits.ts'
+import { backupChunkBytes } from '../../src/limits.ts'
 import { newBackupKey, writeBackup, type Manifest } from '../../src/serve/backup-file.ts'
 import { formatVersion } from '../../src/serve/data-folder.ts'
 import { readMasterKey } from '../../src/serve/master-key.ts'
