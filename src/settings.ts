@@ -114,7 +114,7 @@ function isBackupInterval(value: string): boolean {
   return ms >= backupEveryMsMin && ms <= backupEveryMsMax
 }
 
-/** The name of a bucket and what stands behind it. Source: the rules for general purpose buckets. */
+/** The name of a bucket, by the rules for general purpose ones, and what stands behind it. */
 export const bucketAddress = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*))?$/
 
 const isBackupPlace = (value: string): boolean =>
