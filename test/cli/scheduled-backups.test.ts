@@ -108,7 +108,7 @@ describe('a server that makes backups of itself', () => {
     expect(await failedBy(server)).toBe(0)
     expect(await ageOf(server)).toBeLessThan(3_600)
     const [made] = (await end(server)).filter(({ event }) => event === 'backup_made')
-    expect(made).toMatchObject({ removed: 2 })
+    expect(made).toMatchObject({ level: 'info', removed: 2 })
     const name = String(made?.['name'])
     expect(readdirSync(folder).sort()).toEqual([name, old[2] ?? '', ...foreign].sort())
     for (const other of foreign) expect(readFileSync(join(folder, other), 'latin1')).toBe(other)
@@ -197,7 +197,7 @@ describe('a backup that fails', () => {
     await eventually(async () => ((await failedBy(server)) ?? 0) >= 2)
     expect(await madeBy(server)).toBe(0)
     const lines = (await end(server)).filter(({ event }) => event === 'backup_failed')
-    expect(lines[0]).toMatchObject({ code: 'refused' })
+    expect(lines[0]).toMatchObject({ level: 'error', code: 'refused' })
     expect(String(lines[0]?.['reason'])).toMatch(/is damaged, so no backup was made/)
     expect(JSON.stringify(lines)).not.toContain(secret)
     // The older one stays, since none counts that would take its place.
