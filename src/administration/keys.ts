@@ -135,6 +135,11 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
       const scrubbed = await scrubReplaced({ ...deps, ring, store })
       return { master_key: ring.masterNumber(), scrubbed }
     }),
-    'keys-retire': operation(nothing, () => retireOlder(vault)),
+    'keys-retire': operation(nothing, async (_, tell) => {
+      // What a rotation has left that was cut off, or found the disk full: rotating once more would
+      // need room for one more key.
+      if (ring.keyring().dataKeys.length > 1) await reseal(tell)
+      return retireOlder(vault)
+    }),
   }
 }

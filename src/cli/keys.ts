@@ -50,7 +50,9 @@ export async function keysRetire(options: KeysOptions): Promise<void> {
   }
   if (keys.length === 0) sayNow('  no key was left to retire')
   sayNow(`  rows looked at: ${String(facts['rows_looked_at'])}; under a retired key: none`)
-  const found = facts['scrubbed'] === true ? 'are nowhere in the files' : 'are still in the files'
-  sayNow(`  keyrings of before ${found}`)
+  const isScrubbed = facts['scrubbed'] === true
+  sayNow(`  keyrings of before are ${isScrubbed ? 'nowhere' : 'still'} in the files`)
+  if (!isScrubbed)
+    sayNow('  somebody reads them, such as a backup: run keys retire once it is done')
   sayNow(`  ${String(facts['not_covered'])}`)
 }

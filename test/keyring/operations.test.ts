@@ -6,6 +6,7 @@ import { expect, test } from 'bun:test'
 import { setImmediate } from 'node:timers/promises'
 import { keyOperations, makeResealer } from '../../src/administration/keys.ts'
 import { ApiError } from '../../src/errors.ts'
+import { dataKeysMax } from '../../src/limits.ts'
 import { rotate } from '../../src/keyring/rotation.ts'
 import { countByKey } from '../../src/keyring/reseal.ts'
 import { openVault } from './vault.ts'
@@ -34,6 +35,24 @@ test('a key that is made at the end of a walk is taken over by all rows as well'
   expect(currentKeyNumber).toBe(2)
   expect([...(await countByKey(store)).keys()]).toEqual([2])
   expect(deps.keys).toBe(ring.keys)
+})
+
+test('retiring ends what rotations have left that were cut off, however many', async () => {
+  const vault = await openVault()
+  const { holder, ring, insert } = vault
+  for (let count = 1; count < dataKeysMax; count += 1) {
+    await insert()
+    await rotate(holder)
+  }
+  const administered = { ...vault, isShared: false, replaceMasterKey: async () => {} }
+  const operations = keyOperations(administered, makeResealer(administered))
+  const refused = operations['keys-rotate']?.({}, () => {})
+  await expect(refused).rejects.toThrow('run keys retire')
+  expect(await operations['keys-retire']?.({}, () => {})).toMatchObject({
+    keys: [{ number: 1 }, { number: 2 }, { number: 3 }],
+  })
+  expect(ring.keyring().dataKeys.map(({ number }) => number)).toEqual([dataKeysMax])
+  expect(await operations['keys-rotate']?.({}, () => {})).toMatchObject({ key: dataKeysMax + 1 })
 })
 
 test('one new master key at a time: the file of one would take the place of another', async () => {

@@ -32,6 +32,7 @@ import {
 } from './write/write-group.ts'
 import { lastCommitOf, usedBytesOf } from './inspect/compact.ts'
 import { checkIntegrity, type Finding } from './inspect/integrity.ts'
+import { isReadBefore } from './inspect/readers.ts'
 import { scrub } from './inspect/scrub.ts'
 import { readDue, readPage } from './index/query.ts'
 import { prepareChanges } from './write/changes.ts'
@@ -310,7 +311,15 @@ export async function openLmdbStore({
     },
     generation: () => read(() => readState(environment).generation),
     era: () => eraOf(environment.tail.state?.nextOrdinal ?? firstOrdinal),
-    scrub: sealed => scrub(path, sealed, writer.alone),
+    scrub: async sealed => {
+      const { commits } = read(() => figuresOf(environment, writer))
+      return scrub(path, sealed, overwrite =>
+        writer.alone(() => {
+          // Whoever reads an older state reads what would be overwritten.
+          if (!isReadBefore(environment, commits)) overwrite()
+        }),
+      )
+    },
     figures: () => read(() => figuresOf(environment, writer)),
     integrity: async progress => follow(state => checkIntegrity(environment, state, progress)),
     state: () => read(() => readState(environment)),

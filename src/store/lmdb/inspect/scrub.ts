@@ -62,7 +62,7 @@ function overwrite(file: number, { position, piece }: Hit): void {
  * @param folder of the file
  * @param sealed values that stand no more
  * @param alone runs a task while no process writes to the file
- * @returns how many pieces were found, and overwritten
+ * @returns how many pieces were found
  */
 export async function scrub(
   folder: string,
