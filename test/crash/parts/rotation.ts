@@ -19,6 +19,7 @@ import type { PartOptions, PartResult, Size } from '../part.ts'
 import { runControl } from '../rotation/control.ts'
 import { openMemory } from '../rotation/keyrings.ts'
 import { killOnce, nameOf, runThrough, type Kind, type World } from '../rotation/rounds.ts'
+import { makeSteady } from '../rotation/searches.ts'
 
 interface Goal {
   readonly kills: number
@@ -60,7 +61,10 @@ async function openWorld(options: PartOptions, name: string, shared?: Shared): P
     receipts: 0,
     retired: 0,
   }
-  const rest = { byKind: new Map(), counts, tookMs: new Map(), failures: [] }
+  await startToReady(scene)
+  const steady = await makeSteady(scene)
+  await scene.server?.stop()
+  const rest = { steady, byKind: new Map(), counts, tookMs: new Map(), failures: [] }
   return { scene, memory: openMemory(scene.home.data), ...rest }
 }
 
@@ -101,7 +105,7 @@ async function endAll(world: World): Promise<void> {
   failures.push(...breachesOf(scene.ledger), ...(await findDamage(scene.home.data)))
 }
 
-const figuresOf = ({ byKind, counts, scene, tookMs }: World): PartResult['figures'] => ({
+const figuresOf = ({ byKind, counts, scene, steady, tookMs }: World): PartResult['figures'] => ({
   kills: totalOf(byKind),
   ...Object.fromEntries(byKind),
   'commands that did not come to their end': counts.cutOff,
@@ -110,6 +114,7 @@ const figuresOf = ({ byKind, counts, scene, tookMs }: World): PartResult['figure
   'kills that left a second master key': counts.amidRekey,
   'keyrings found of commits that were cut off': counts.uncommitted,
   'receipts · keys retired': `${counts.receipts} · ${counts.retired}`,
+  'lists and searches meanwhile, each with its exact total': steady.answers,
   'last rotation under load, ms': Math.round(tookMs.get('rotate') ?? 0),
   ...ledgerFigures(scene.ledger),
   ...readyFigures(scene.readyMs),

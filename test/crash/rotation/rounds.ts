@@ -4,10 +4,11 @@
  * @module
  */
 import { until, workerAfter, workersOf } from '../../support/worker-processes.ts'
-import { check, load, startToReady, untilAcknowledged, type Scene } from '../clients/scene.ts'
+import { check, startToReady, untilAcknowledged, type Round, type Scene } from '../clients/scene.ts'
 import { numbersOf, olderRowsOf, runKeys, startKeys, statusOf, type What } from './commands.ts'
 import { countLeft, remember, type Memory, type Standing } from './keyrings.ts'
 import { lookAtRemains } from './remains.ts'
+import { loadAndSearch, type Steady } from './searches.ts'
 
 /** Whom a kill hits. */
 type Victim = 'server' | 'command' | 'command without a server' | 'worker' | 'watching process'
@@ -32,6 +33,7 @@ interface Counts {
 export interface World {
   readonly scene: Scene
   readonly memory: Memory
+  readonly steady: Steady
   readonly byKind: Map<string, number>
   readonly counts: Counts
   /** How long each command took when nobody was killed, in milliseconds. */
@@ -48,6 +50,9 @@ const tookMsGuess = 400
 const twiceEvery = 4
 /** Longer than all rows take to be sealed anew on a busy machine. */
 const resealMsMax = 60_000
+
+const load = ({ scene, steady }: World, round: Round): Promise<void> =>
+  loadAndSearch(scene, steady, round)
 
 function fail({ scene, failures }: World, what: string): void {
   failures.push(`round ${scene.ledger.round}: ${what}`)
@@ -117,7 +122,7 @@ async function killUnderLoad(world: World, kind: Kind): Promise<Begun> {
   const stop = async (): Promise<void> => {
     if (begun !== undefined) await hits[kind.victim](world, begun)
   }
-  await load(scene, { ends, stop })
+  await load(world, { ends, stop })
   if (begun === undefined) throw new Error('the load ended by itself')
   return begun
 }
@@ -177,10 +182,10 @@ function expectNothingLeft(world: World, standing: Standing): void {
 async function retireAll(world: World, before: Standing): Promise<void> {
   const { scene } = world
   if (scene.draw(2) === 0) await retire(world)
-  else await load(scene, { ends: () => retire(world) })
+  else await load(world, { ends: () => retire(world) })
   const standing = { ...before, numbers: before.numbers.slice(-1) }
   expectNothingLeft(world, standing)
-  await load(scene, { ends: () => untilAcknowledged(scene, writesAfter) })
+  await load(world, { ends: () => untilAcknowledged(scene, writesAfter) })
   expectNothingLeft(world, standing)
 }
 
@@ -209,6 +214,6 @@ export async function runThrough(world: World, whats: readonly What[]): Promise<
   const { scene, memory } = world
   await startToReady(scene)
   remember(memory)
-  for (const what of whats) await load(scene, { ends: () => run(world, what) })
+  for (const what of whats) await load(world, { ends: () => run(world, what) })
   await check(scene, false)
 }
