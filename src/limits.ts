@@ -312,9 +312,6 @@ export const credentialCacheEntriesMax = 10_000
 export const writeAttemptsMax = 200
 
 // Files
-/** decision: of a backup; each is sealed and opened as a whole. */
-export const backupChunkBytes = 1024 * 1024
-export const backupManifestBytesMax = 4 * 1024
 /** As many as Linux follows on one way (path_resolution(7)). */
 export const symbolicLinksMax = 40
 

@@ -245,6 +245,19 @@ async function closeAll(writer: Writer, { root }: IndexedEnvironment): Promise<v
   if (!writer.isHalted()) await root.close()
 }
 
+/** Whoever reads a state before that commit reads what would be overwritten: then nothing is. */
+const scrubAfter = (
+  commits: number,
+  path: string,
+  sealed: readonly Uint8Array[],
+  { environment, writer }: { environment: IndexedEnvironment; writer: Writer },
+): Promise<number> =>
+  scrub(path, sealed, overwrite =>
+    writer.alone(() => {
+      if (!isReadBefore(environment, commits)) overwrite()
+    }),
+  )
+
 /**
  * Opens a store, and makes it where the folder has none.
  * @throws ApiError `storage_corrupt` when the store is of another format or was damaged; the
@@ -287,8 +300,6 @@ export async function openLmdbStore({
   const newest = makeFollower(environment, onDamage)
   const follow = <T>(look: (state: State) => T): T => read(() => look(newest()))
 
-  const close = (): Promise<void> => closeAll(writer, environment)
-
   return {
     find: unique => {
       checkUnique(unique)
@@ -313,17 +324,12 @@ export async function openLmdbStore({
     era: () => eraOf(environment.tail.state?.nextOrdinal ?? firstOrdinal),
     scrub: async sealed => {
       const { commits } = read(() => figuresOf(environment, writer))
-      return scrub(path, sealed, overwrite =>
-        writer.alone(() => {
-          // Whoever reads an older state reads what would be overwritten.
-          if (!isReadBefore(environment, commits)) overwrite()
-        }),
-      )
+      return scrubAfter(commits, path, sealed, { environment, writer })
     },
     figures: () => read(() => figuresOf(environment, writer)),
     integrity: async progress => follow(state => checkIntegrity(environment, state, progress)),
     state: () => read(() => readState(environment)),
     everyRow: () => read(() => readEveryRow(environment)),
-    close: () => (closing ??= close()),
+    close: () => (closing ??= closeAll(writer, environment)),
   }
 }
