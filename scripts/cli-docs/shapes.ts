@@ -25,6 +25,7 @@ const damage = shape({
 
 const finding = shape({
   level: Type.Union([Type.Literal('fault'), Type.Literal('warning'), Type.Literal('note')]),
+  about: Type.String({ description: 'the flag, the thing or the path' }),
   text: Type.String(),
 })
 

@@ -91,7 +91,7 @@ describe('the environment', () => {
   test('is told of by the doctor, and a credential is not', async () => {
     const words = ['doctor', '--data', vault]
     const ended = await runCoffer(words, { env: env() })
-    expect(ended.stdout).toMatch(/^warning: the master key is in the environment/m)
+    expect(ended.stdout).toMatch(/^warning: master key: the master key is in the environment/m)
     const other = await runCoffer([...words, '--master-key-file', keyFile])
     expect(other.stdout).not.toContain('environment')
   })
