@@ -113,10 +113,14 @@ function plainOf(text: Uint8Array): Uint8Array {
   return plain.subarray(0, length)
 }
 
-/** @returns `undefined` where it is not hex */
-function bytesAt(plain: Uint8Array, at: number, count: number): Buffer | undefined {
+const mistyped = (): ApiError =>
+  wrongShare('the share is mistyped or cut short: its checksum does not fit')
+
+/** @throws ApiError `invalid_request` where it is not hex */
+function bytesAt(plain: Uint8Array, at: number, count: number): Buffer {
   const bytes = ownBytes(count)
-  return readHex(plain.subarray(at, at + 2 * count), bytes) ? bytes : undefined
+  if (!readHex(plain.subarray(at, at + 2 * count), bytes)) throw mistyped()
+  return bytes
 }
 
 const digitsAt = (plain: Uint8Array, at: number): number =>
@@ -128,13 +132,11 @@ function parsePlain(plain: Uint8Array): Share {
   if (!equalBytes(plain.subarray(0, prefix.length), prefix)) {
     throw wrongShare('the share was made by a newer coffer: use that version')
   }
+  const isWhole =
+    plain.length === shareChars && equalBytes(bytesAt(plain, sumAt, sumBytes), sumOf(plain))
+  if (!isWhole) throw mistyped()
   const [set, check] = [bytesAt(plain, setAt, setBytes), bytesAt(plain, checkAt, checkBytes)]
-  const [part, sum] = [bytesAt(plain, partAt, partBytes), bytesAt(plain, sumAt, sumBytes)]
-  const isWhole = plain.length === shareChars && sum !== undefined && equalBytes(sum, sumOf(plain))
-  if (!isWhole || set === undefined || check === undefined || part === undefined) {
-    part?.fill(0)
-    throw wrongShare('the share is mistyped or cut short: its checksum does not fit')
-  }
+  const part = bytesAt(plain, partAt, partBytes)
   const [threshold, number] = [digitsAt(plain, thresholdAt), digitsAt(plain, numberAt)]
   return { threshold, number, set, check, part: primitives.keep(part) }
 }

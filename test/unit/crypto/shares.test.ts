@@ -66,8 +66,13 @@ describe('a share as text', () => {
     expect(text).toMatch(/^coffer-share-1-02-02-[0-9a-f]{8}-[0-9a-f]{16}-[0-9a-f]{66}-[0-9a-f]{8}$/)
     const read = parse(text)
     expect([read.threshold, read.number]).toEqual([2, 2])
-    const typed = ` ${text.toUpperCase().replaceAll('-', '- ')}\r\n`
+    const typed = ` ${text.toUpperCase().replaceAll('-', '-\t ')}\r\n`
     expect(Buffer.from(parse(typed).part)).toEqual(Buffer.from(read.part))
+  })
+
+  test('is refused where its checksum is no hex', async () => {
+    const [text = ''] = await texts(fresh(), 2, 2)
+    expect(() => parse(`${text.slice(0, -1)}z`)).toThrow('mistyped')
   })
 
   test('is refused with any one character changed, cut short or longer', async () => {
