@@ -10,6 +10,7 @@ import {
   uuidOf,
   writeU32,
   writeU48,
+  readHex,
 } from '../../src/bytes.ts'
 
 describe('scratch', () => {
@@ -96,4 +97,10 @@ describe('texts of bytes', () => {
     const bytes = new TextEncoder().encode('xéx')
     expect(utf8Text(bytes.subarray(1, 3))).toBe('é')
   })
+})
+
+test('hex is read where all of it is there, in lower case, and no more', () => {
+  const read = (text: string) => readHex(Buffer.from(text, 'latin1'), new Uint8Array(2))
+  expect(read('00ff')).toBe(true)
+  expect(['00f', '00ff0', '00FF', '00fg', ''].map(read)).toEqual(Array(5).fill(false))
 })
