@@ -19,7 +19,7 @@ import { nameCharsMax, pageSizeMax } from '../limits.ts'
 import { mayHold, permissions } from '../rules/permissions.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import { operation, type Administered, type Facts, type Operations } from './operation.ts'
-import { asOperator } from './operator.ts'
+import { asOperator, nobodysTurn } from './operator.ts'
 
 const tenant = Type.Optional(Type.String())
 
@@ -117,6 +117,7 @@ export const applicationOperations = ({ deps }: Administered): Operations => ({
         const { records } = await listApplications(deps, caller, filter)
         all.push(...records)
         if (records.length < pageSizeMax) return { applications: all.map(show) }
+        await deps.turns.next(nobodysTurn)
       }
     }),
   ),

@@ -16,6 +16,9 @@ import { listTenants, tenantUnique } from '../tenants/record.ts'
 /** RFC 9562 section 5.9. */
 const nobody = '00000000-0000-0000-0000-000000000000'
 
+/** By which an operator waits between two pages: credentials have ordinals above. */
+export const nobodysTurn = 0
+
 const noTenant = () => new ApiError('not_found', 'there is no such tenant: see what init printed')
 
 /**

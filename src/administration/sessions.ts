@@ -8,7 +8,7 @@ import { pageSizeMax } from '../limits.ts'
 import { listSessions } from '../sessions/list.ts'
 import { endSession } from '../sessions/service.ts'
 import { operation, type Administered, type Facts, type Operations } from './operation.ts'
-import { asOperator } from './operator.ts'
+import { asOperator, nobodysTurn } from './operator.ts'
 
 const tenant = Type.Optional(Type.String())
 
@@ -24,6 +24,7 @@ export const sessionOperations = ({ deps: plain }: Administered): Operations => 
           sessions.push(...items.map(item => JSON.parse(item) as Facts))
           if (next === undefined) return { sessions }
           start = next
+          await deps.turns.next(nobodysTurn)
         }
       }),
     ),

@@ -6,17 +6,39 @@
  * microseconds. Only who has the lock of the folder may open it. Source: serve/clock.ts.
  * @module
  */
-import { constants, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import {
+  constants,
+  fchownSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { clockFileBytesMax } from '../limits.ts'
 import { parseMark, type ClockMark } from './clock.ts'
 import { ownerOnlyFile } from '../files.ts'
 
 const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants
 
+/** Whoever has opened it first may be root, and who serves may not; others can give none away. */
+function keepOwner(file: number, folder: string): void {
+  try {
+    const { uid, gid } = statSync(folder)
+    if (fstatSync(file).uid !== uid) fchownSync(file, uid, gid)
+  } catch {
+    // It is of whoever made it.
+  }
+}
+
 /** For reading alone where that is all that is allowed: an older mark is better than none. */
 function openToRead(path: string): number {
   try {
-    return openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, ownerOnlyFile)
+    const file = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, ownerOnlyFile)
+    keepOwner(file, dirname(path))
+    return file
   } catch {
     return openSync(path, O_RDONLY | O_NOFOLLOW)
   }

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openClockFile, sharedMark } from '../../../src/serve/clock-file.ts'
 import { clockFileBytesMax, deadlineMsMax } from '../../../src/limits.ts'
@@ -19,6 +19,14 @@ describe('the file of the clock', () => {
     file.write('1893456000000\n')
     expect(readFileSync(path, 'latin1')).toBe('1893456000000\n')
     expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  test.if(process.getuid?.() === 0)('is of the owner of its folder when root makes it', () => {
+    const folder = temporaryFolder()
+    chownSync(folder, 65_534, 65_534)
+    openClockFile(join(folder, 'clock')).write('1')
+    const { uid, gid } = statSync(join(folder, 'clock'))
+    expect([uid, gid]).toEqual([65_534, 65_534])
   })
 
   test('holds what was written last, and nothing of what stood there', () => {

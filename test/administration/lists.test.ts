@@ -1,0 +1,33 @@
+/**
+ * Lists of an operator, of any length.
+ * @module
+ */
+import { expect, test } from 'bun:test'
+import { applicationOperations } from '../../src/administration/applications.ts'
+import { sessionOperations } from '../../src/administration/sessions.ts'
+import { openRing } from '../../src/keyring/ring.ts'
+import { pageSizeMax } from '../../src/limits.ts'
+import type { LmdbStore } from '../../src/store/lmdb/open.ts'
+import { masterKeyOf, openTestVault } from '../support/vault.ts'
+
+test('others have their turn between two pages of sessions, and of applications', async () => {
+  const vault = await openTestVault()
+  const key = await vault.application({ type: 'public', permissions: ['token:create'] })
+  for (let count = 0; count <= pageSizeMax; count += 1) {
+    expect((await vault.ask('POST', '/sessions', { key, body: {} })).status).toBe(201)
+    await vault.application({ type: 'public', permissions: ['token:create'] })
+  }
+  let turns = 0
+  const next = async (): Promise<void> => void (turns += 1)
+  const deps = { ...vault.deps, turns: { ...vault.deps.turns, next } }
+  const store = deps.store as LmdbStore
+  const ring = await openRing(store, masterKeyOf(1))
+  const administered = { deps, store, ring, isShared: false, replaceMasterKey: async () => {} }
+  const list = { ...sessionOperations(administered), ...applicationOperations(administered) }
+  const listed = await list['session-list']?.({}, () => {})
+  expect(listed?.['sessions']).toHaveLength(pageSizeMax + 1)
+  expect(turns).toBe(1)
+  const apps = await list['app-list']?.({}, () => {})
+  expect(apps?.['applications']).toHaveLength(pageSizeMax + 3)
+  expect(turns).toBe(2)
+})
