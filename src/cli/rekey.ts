@@ -19,6 +19,6 @@ export async function keysRekey(options: KeysOptions): Promise<void> {
   const facts = await operate(options, 'keys-rekey', { file })
   if (options.json === true) return sayNow(JSON.stringify(facts))
   sayNow(`The vault opens with the new master key in ${file}.`)
-  sayNow('The one before opens backups and copies from before: destroy it with them.')
+  sayNow('Backups and copies from before open with a copy of the one before alone.')
   if (facts['scrubbed'] !== true) sayNow('Some of it is left in the files: run keys retire.')
 }
