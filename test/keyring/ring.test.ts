@@ -4,7 +4,8 @@
  */
 import { expect, test } from 'bun:test'
 import { openRing } from '../../src/keyring/ring.ts'
-import { rekey, rotate } from '../../src/keyring/rotation.ts'
+import { resealAll } from '../../src/keyring/reseal.ts'
+import { rekey, retire, rotate } from '../../src/keyring/rotation.ts'
 import { openVault, randomBytes } from './vault.ts'
 
 test('writes beside a new key are begun again, and land then', async () => {
@@ -12,6 +13,26 @@ test('writes beside a new key are begun again, and land then', async () => {
   const [, ...outcomes] = await Promise.all([rotate(holder), insert(), insert()])
   expect(outcomes.map(({ ok }) => ok)).toEqual([false, false])
   expect((await insert()).ok).toBe(true)
+})
+
+test('what was sealed before a new key lands under none, however late it is brought', async () => {
+  const { store, holder, sealNew, insert } = await openVault()
+  const row = sealNew()
+  await rotate(holder)
+  const refused = { ok: false, at: 0, reason: 'version_moved' } as const
+  expect(await store.write([{ insert: row }])).toEqual(refused)
+  expect(await store.find(row.uniques[0] ?? new Uint8Array(32))).toBeUndefined()
+  expect((await insert()).ok).toBe(true)
+})
+
+test('a key is not retired while rows are under it', async () => {
+  const { ring, deps, holder } = await openVault()
+  await rotate(holder)
+  await expect(retire(holder)).rejects.toThrow('rows are left')
+  expect(ring.keyring().dataKeys.map(({ number }) => number)).toEqual([1, 2])
+  await resealAll(deps)
+  expect((await retire(holder)).retired).toMatchObject([{ number: 1 }])
+  expect(ring.keyring().dataKeys.map(({ number }) => number)).toEqual([2])
 })
 
 test('writes beside a new master key are begun again, and land then', async () => {

@@ -45,15 +45,15 @@ export async function openVault(change: (store: LmdbStore) => LmdbStore = store 
     settings: defaultSettings,
   }
   let count = 0
-  /** A write as of a request: sealed under the current key, and refused under an older one. */
-  const insert = () => {
+  const sealNew = () => {
     const { keys } = ring
     const unique = uniqueDigest(keys.installation, 'tenant-id', String((count += 1)))
     const header = { uniques: [unique], terms: [] }
     const sealer = { scope: keys.installation, collection: 'tenant' } as const
-    const row = sealRow(sealer, randomBytes, header, 1, [Buffer.from('{}')])
-    return store.write([{ insert: row }])
+    return sealRow(sealer, randomBytes, header, 1, [Buffer.from('{}')])
   }
+  /** A write as of a request: sealed under the current key, and refused under an older one. */
+  const insert = () => store.write([{ insert: sealNew() }])
   const holder = { store, ring, now, randomBytes }
-  return { path, store, ring, deps, holder, insert, managementKey: key.reveal() }
+  return { path, store, ring, deps, holder, sealNew, insert, managementKey: key.reveal() }
 }
