@@ -78,6 +78,7 @@ test('the commands of the README do on a new folder what they are for', async ()
     'upgrade',
     'app',
     'backup',
+    'keys',
   ])
   for (const args of ending) {
     const places: Record<string, string> = { vault: folder, 'one.bak': `${folder}.bak` }
