@@ -45,8 +45,8 @@ async function statusOf({ ring, store }: Administered): Promise<Facts> {
 /** Said in the receipt, since who reads it may rely on it. */
 const notCovered =
   'Backups and copies from before hold these keys under the master key of their time: ' +
-  'only their end, or the end of that master key, ends that. Processes that serve keep these keys ' +
-  'in memory for a minute, and a worker that hears nothing of it until it ends.'
+  'only their end, or the end of that master key, ends that. Processes that serve keep these ' +
+  'keys in memory for a minute, and a worker that hears nothing of it until it ends.'
 
 async function retireOlder({ deps, ring, store }: Administered): Promise<Facts> {
   const { now, randomBytes } = deps

@@ -7,7 +7,7 @@
  * `{"done": …}` or `{"failed": "…"}`.
  * @module
  */
-import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, openSync, unlinkSync, lstatSync } from 'node:fs'
 import { request } from 'node:http'
 import { basename, dirname, join } from 'node:path'
 import type { Facts, Operation, Tell } from '../administration/operation.ts'
@@ -98,6 +98,7 @@ interface Listening {
 /**
  * An operation may be silent for minutes, and whoever may open the socket may end the process too:
  * no connection is ended for being idle. The types of `Bun.serve` know of no such time here.
+ * @returns `undefined` where no socket can be made, as on a disk without room for a file
  * @throws CommandFailure where something stands that is no file
  */
 function listen(path: string, listening: Listening) {
@@ -105,6 +106,7 @@ function listen(path: string, listening: Listening) {
   try {
     return Bun.serve(options)
   } catch {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined
     throw new CommandFailure(`cannot listen at ${path}: move away what is there`)
   }
 }
@@ -147,9 +149,11 @@ export function startControl(
     },
     error: () => refused(500, 'an error that was not expected'),
   })
+  // What is stored is served all the same.
+  if (server === undefined) log('control_unavailable')
   return {
     async stop() {
-      await server.stop(true)
+      await server?.stop(true)
       quietly(() => unlinkSync(path))
       short.close()
     },

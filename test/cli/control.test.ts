@@ -201,6 +201,15 @@ describe('the socket', () => {
     await server.end('SIGTERM')
   })
 
+  test('that cannot be made, as on a disk without room, is told of and ends nothing', async () => {
+    const path = join(temporaryFolder(), 'nowhere', 'control')
+    const logged: string[] = []
+    const control = startControl(path, findIn({}), event => logged.push(event))
+    expect(logged).toEqual(['control_unavailable'])
+    expect(await callControl(path, 'status', {})).toBeUndefined()
+    await control.stop()
+  })
+
   test('refuses what is no operation, and what is no JSON object', async () => {
     const path = join(temporaryFolder(), 'control')
     const logged: string[] = []
