@@ -72,7 +72,9 @@ function windowsP99({ tookMs, endedMs }: Tally): number {
   const windows = new Map<number, number[]>()
   tookMs.forEach((ms, at) => {
     const window = Math.floor((endedMs[at] ?? 0) / windowMs)
-    windows.set(window, [...(windows.get(window) ?? []), ms])
+    const some = windows.get(window)
+    if (some === undefined) windows.set(window, [ms])
+    else some.push(ms)
   })
   return quantile(
     [...windows.values()].map(some => quantile(some, 0.99)),

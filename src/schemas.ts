@@ -8,11 +8,13 @@ import { Type, type TSchema } from '@sinclair/typebox'
 export const nullable = <T extends TSchema>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]))
 
+/** @param title  by which documents and clients know it, told once */
 export const oneOf = <const T extends readonly string[]>(
   values: T,
+  title: string,
   expected = `expected one of ${values.join(', ')}`,
 ) =>
   Type.Union(
     values.map(value => Type.Literal(value as T[number])),
-    { expected },
+    { title, expected },
   )

@@ -93,6 +93,8 @@ export function makeFairQueue<T>(): FairQueue<T> {
 export interface Turns {
   /** A request has come, which is one more to be let in. */
   readonly noteRequest: () => void
+  /** How many have come so far. */
+  readonly requests: () => number
   /** Resolves when one more piece of work for the credential at that ordinal may begin. */
   readonly next: (ordinal: number) => Promise<void>
   /** Whether a piece of work for that credential waits for its turn. */
@@ -130,6 +132,7 @@ export function makeTurns(elapsedMs: () => number): Turns {
     noteRequest() {
       requests += 1
     },
+    requests: () => requests,
     isWaiting: waiting.has,
     next: ordinal =>
       new Promise(resolve => {

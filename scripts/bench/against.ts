@@ -95,6 +95,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 const made = await makeDataSet(join(folder, 'made'), tokens, 'mixed')
 const bench: Bench = {
   isQuick: true,
+  isWatched: false,
   rounds: Number(rounds),
   seconds: Number(seconds),
   folder,

@@ -11,6 +11,8 @@ export interface RunOptions {
   readonly cwd?: string
   /** Where stderr goes; it is kept for the message of a failure otherwise. */
   readonly stderr?: 'inherit'
+  /** A file that takes stderr instead, as the journal takes the log of a server. */
+  readonly log?: string
 }
 
 export interface Running {
@@ -31,11 +33,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 /** Which binary is tried is no setting of a vault that is made for it. */
 const { COFFER_BINARY: _, ...inherited } = process.env
 
-function spawn(command: readonly string[], { env, cwd, stderr }: RunOptions) {
+function spawn(command: readonly string[], { env, cwd, stderr, log }: RunOptions) {
   const child = Bun.spawn([...command], {
     stdin: 'ignore',
     stdout: 'pipe',
-    stderr: stderr ?? 'pipe',
+    stderr: log === undefined ? (stderr ?? 'pipe') : Bun.file(log),
     env: { ...inherited, ...env },
     ...(cwd === undefined ? {} : { cwd }),
   })
@@ -44,8 +46,8 @@ function spawn(command: readonly string[], { env, cwd, stderr }: RunOptions) {
   return child
 }
 
-const textOf = async (stream: ReadableStream<Uint8Array> | undefined): Promise<string> =>
-  stream === undefined ? '' : (await new Response(stream).text()).trim()
+const textOf = async (stream: ReadableStream<Uint8Array> | number | undefined): Promise<string> =>
+  typeof stream === 'object' ? (await new Response(stream).text()).trim() : ''
 
 /** @returns stdout. @throws with stderr when it fails */
 export async function runToEnd(

@@ -1,6 +1,6 @@
 /**
- * The benchmark: `bun run bench [--quick] [--profile] [--only <scenario>]… [--json <file>]
- * [--data <dir>]`.
+ * The benchmark: `bun run bench [--quick] [--profile] [--watched] [--only <scenario>]…
+ * [--json <file>] [--data <dir>]`.
  *
  * Starts the compiled binary and the floors beside it, drives them in turns over connections that
  * are kept alive, and compares: time is measured as ratios within one run. A quick run fails when
@@ -96,12 +96,21 @@ interface Run {
 }
 
 async function runAll(options: Options, folder: string): Promise<Run> {
-  const { isQuick, only } = options
+  const { isQuick, isWatched, only } = options
   const loads = await chooseGenerator(folder)
   say(`load by ${loads.name}`)
   const vault = openDataSets(folder, options.data, say)
   const size = isQuick ? { rounds: 3, seconds: 1 } : { rounds: 3, seconds: 3 }
-  const common = { isQuick, ...size, tokens: tokensOf(options), folder, loads, vault, say }
+  const common = {
+    isQuick,
+    isWatched,
+    ...size,
+    tokens: tokensOf(options),
+    folder,
+    loads,
+    vault,
+    say,
+  }
   const wanted = scenarios.filter(({ name, isFullOnly }) =>
     only.length > 0 ? only.includes(name) : !(isQuick && isFullOnly === true),
   )

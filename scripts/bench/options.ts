@@ -8,6 +8,8 @@ export interface Options {
   readonly isQuick: boolean
   /** Runs from source, and writes what the processor did to `dist/profiles`. */
   readonly isProfiling: boolean
+  /** With metrics and a log of every request. */
+  readonly isWatched: boolean
   /** Names of scenarios; all where there are none. */
   readonly only: readonly string[]
   /** Takes the report, beside the one of the other mode. */
@@ -16,10 +18,11 @@ export interface Options {
   readonly data: string | undefined
 }
 
-const usage = `usage: bench [--quick] [--profile] [--only <scenario>]… [--json <file>]
+const usage = `usage: bench [--quick] [--profile] [--watched] [--only <scenario>]… [--json <file>]
     [--data <dir>]
   --quick    10,000 tokens, short rounds; compares ratios with docs/performance.json
   --profile  from source; a profile of each server in dist/profiles
+  --watched  the servers serve metrics and log every request
   --only     one scenario; may be repeated
   --json     writes the report; a full run draws its graph beside it, as .svg
   --data     the large vault, made by scripts/seed.ts; it is copied`
@@ -33,6 +36,7 @@ export function readOptions(known: readonly string[]): Options {
       options: {
         quick: flag,
         profile: flag,
+        watched: flag,
         only: { type: 'string', multiple: true },
         json: text,
         data: text,
@@ -44,6 +48,7 @@ export function readOptions(known: readonly string[]): Options {
     return {
       isQuick: values.quick === true,
       isProfiling: values.profile === true,
+      isWatched: values.watched === true,
       only,
       json: values.json,
       data: values.data,

@@ -16,6 +16,8 @@ export interface Bench {
   readonly folder: string
   /** The command that is measured, before its arguments. */
   readonly coffer: readonly string[]
+  /** Whether it counts for metrics and logs every request meanwhile. */
+  readonly isWatched: boolean
   readonly loads: LoadGenerator
   /** A vault with so many tokens that nobody changes; made when it is first asked for. */
   readonly vault: (tokens: number) => Promise<DataSet>

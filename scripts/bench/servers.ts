@@ -4,7 +4,7 @@
  */
 import { join, resolve } from 'node:path'
 import { writeFileSync } from 'node:fs'
-import { startChild } from './child.ts'
+import { startChild, type RunOptions } from './child.ts'
 import { ask, type LoadRequest } from './load.ts'
 import type { Bench } from './scenario.ts'
 
@@ -18,9 +18,9 @@ export interface Server {
 async function withServer<T>(
   command: readonly string[],
   use: (server: Server) => Promise<T>,
-  env: Readonly<Record<string, string>> = {},
+  options: RunOptions = {},
 ): Promise<T> {
-  const child = await startChild(command, { env })
+  const child = await startChild(command, options)
   try {
     return await use({ address: child.ready.split(/\s/).at(-1) ?? '', pid: child.pid })
   } finally {
@@ -28,12 +28,18 @@ async function withServer<T>(
   }
 }
 
+const watching = ['--ops-port', '0', '--log-requests', 'all', '--log-format', 'json']
+
 /** Serves a data folder. */
-export const withCoffer = <T>(
-  { coffer }: Bench,
+export function withCoffer<T>(
+  { coffer, isWatched, folder: parent }: Bench,
   folder: string,
   use: (server: Server) => Promise<T>,
-): Promise<T> => withServer([...coffer, 'serve', '--data', folder, '--port', '0'], use)
+): Promise<T> {
+  const command = [...coffer, 'serve', '--data', folder, '--port', '0']
+  if (!isWatched) return withServer(command, use)
+  return withServer([...command, ...watching], use, { log: join(parent, 'requests.log') })
+}
 
 const elysiaFloor = resolve(import.meta.dir, 'floors/elysia.ts')
 /** Made anew for each answer by the server itself. */
@@ -54,7 +60,7 @@ export async function withElysiaFloor<T>(
   for (const name of serverHeaders) delete headers[name]
   const file = join(bench.folder, 'elysia-floor.json')
   writeFileSync(file, JSON.stringify({ body: await answer.text(), headers }))
-  return withServer([process.execPath, elysiaFloor, file], use, { NODE_ENV: 'production' })
+  return withServer([process.execPath, elysiaFloor, file], use, { env: { NODE_ENV: 'production' } })
 }
 
 const handRolled = resolve(import.meta.dir, 'floors/fastify-vault.mjs')
@@ -66,9 +72,11 @@ export const withHandRolled = <T>(
   use: (server: Server) => Promise<T>,
 ): Promise<T> =>
   withServer(['node', handRolled], use, {
-    NODE_ENV: 'production',
-    PGHOST: database,
-    PGUSER: 'postgres',
-    PGDATABASE: 'postgres',
-    VAULT_API_KEY: key,
+    env: {
+      NODE_ENV: 'production',
+      PGHOST: database,
+      PGUSER: 'postgres',
+      PGDATABASE: 'postgres',
+      VAULT_API_KEY: key,
+    },
   })

@@ -20,7 +20,7 @@ import {
 import { apiKeyPattern } from './keys.ts'
 import { nullable, oneOf } from '../schemas.ts'
 
-const permission = oneOf(permissions, 'expected the name of a permission')
+const permission = oneOf(permissions, 'PermissionName', 'expected the name of a permission')
 const permissionList = Type.Array(permission, { maxItems: permissionsMax })
 
 /** Member by member as the spec's table; `conditions` is for sessions and refused in the rules. */
@@ -30,7 +30,7 @@ const ruleSchema = Type.Object(
     priority: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     container: nullable(Type.String({ description: 'Covers itself and all below; required.' })),
     conditions: Type.Optional(Type.Unknown({ description: 'Refused: sessions alone have them.' })),
-    transform: oneOf(transforms, `expected one of ${transforms.join(', ')}`),
+    transform: oneOf(transforms, 'Transform'),
     permissions: Type.Array(permission, { minItems: 1, maxItems: permissionsMax }),
   },
   { title: 'RuleRequest' },
@@ -50,7 +50,7 @@ const grants = {
 export const createApplicationSchema = Type.Object(
   {
     ...grants,
-    type: oneOf(applicationTypes, `expected one of ${applicationTypes.join(', ')}`),
+    type: oneOf(applicationTypes, 'ApplicationType'),
     expires_at: nullable(Type.String({ description: 'From then on the key is refused.' })),
   },
   { title: 'CreateApplicationRequest' },

@@ -31,14 +31,15 @@ interface Cors {
   readonly always: Fields
   /** Adds what depends on the origin that asks. */
   readonly decorate: (headers: Headers, request: Request) => void
-  /** Adds the header that says of an answer that it is given again. */
-  readonly exposeReplay: (headers: Headers) => void
+  /** Lets pages read one more header of an answer, where they may read any. */
+  readonly expose: (headers: Headers, name: string) => void
   /** What a preflight is told; `undefined` for an OPTIONS request that is none. */
   readonly preflight: (request: Request) => Fields | undefined
 }
 
 const allowOrigin = 'access-control-allow-origin'
 const exposeHeaders = 'access-control-expose-headers'
+const retryAfter = 'retry-after'
 const exposed = { [exposeHeaders]: 'SVC-TRACE-ID, Location' }
 const agentHeader = /^[a-z0-9-]{1,40}-client-user-agent$/
 const headerEnd = /^[a-z0-9-]{1,40}$/
@@ -98,9 +99,9 @@ function corsOf(settings: Settings): Cors {
   ]
   return {
     ...originRules(settings),
-    exposeReplay(headers) {
+    expose(headers, name) {
       const names = headers.get(exposeHeaders)
-      if (names !== null) headers.set(exposeHeaders, `${names}, SVC-IDEMPOTENT-REPLAY`)
+      if (names !== null) headers.set(exposeHeaders, `${names}, ${name}`)
     },
     preflight({ headers }) {
       if (!headers.has('origin') || !headers.has('access-control-request-method')) return undefined
@@ -236,7 +237,7 @@ export function makeAnswers(settings: Settings, log: Log): Answers {
       if (madeId !== undefined) response.headers.set('location', below(exchange.request, madeId))
       if (isReplay === true) {
         response.headers.set('svc-idempotent-replay', 'true')
-        cors.exposeReplay(response.headers)
+        cors.expose(response.headers, 'SVC-IDEMPOTENT-REPLAY')
       }
       return finish(exchange, response)
     },
@@ -246,6 +247,7 @@ export function makeAnswers(settings: Settings, log: Log): Answers {
       const { response, bytes } = problemResponse(error, exchange.traceId, log, fields)
       exchange.bytesOut = bytes
       if (allow !== undefined) response.headers.set('allow', allow)
+      if (response.headers.has(retryAfter)) cors.expose(response.headers, 'Retry-After')
       return finish(exchange, response)
     },
     fault: (traceId, thrown) => problemResponse(toApiError(thrown), traceId, log, problem).response,

@@ -18,6 +18,7 @@ import {
   idempotencyEffectBytesMax,
   idempotencyKeyCharsMax,
   idempotencyKeptMs,
+  retryAfterSeconds,
   writeAttemptsMax,
 } from '../limits.ts'
 import {
@@ -141,7 +142,15 @@ interface Kept {
 
 const conflict = (message: string) => new ApiError('conflict', message)
 
-const underWay = () => conflict('A request with this idempotency key is under way.')
+/** The one conflict that passes by itself: so it says when to ask again. */
+const underWay = () =>
+  new ApiError(
+    'conflict',
+    'A request with this idempotency key is under way.',
+    undefined,
+    undefined,
+    retryAfterSeconds,
+  )
 
 const notKept = () => conflict('This was done before, and its answer could not be kept.')
 

@@ -45,11 +45,12 @@ const descriptions: Readonly<Record<Permission, string>> = {
 
 const permissionSchema = Type.Object(
   {
-    type: Type.String({ enum: permissions }),
+    type: Type.String({ title: 'PermissionName', enum: permissions }),
     description: Type.String(),
-    application_types: Type.Array(Type.String({ enum: applicationTypes }), {
-      description: 'The types of application that may be given it.',
-    }),
+    application_types: Type.Array(
+      Type.String({ title: 'ApplicationType', enum: applicationTypes }),
+      { description: 'The types of application that may be given it.' },
+    ),
   },
   { title: 'Permission' },
 )

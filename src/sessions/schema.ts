@@ -19,12 +19,12 @@ import {
 } from '../limits.ts'
 import { nullable, oneOf } from '../schemas.ts'
 
-const permission = oneOf(tokenPermissions)
+const permission = oneOf(tokenPermissions, 'TokenPermission')
 
 const conditionSchema = Type.Object(
   {
-    attribute: oneOf(conditionAttributes),
-    operator: oneOf(conditionOperators),
+    attribute: oneOf(conditionAttributes, 'ConditionAttribute'),
+    operator: oneOf(conditionOperators, 'ConditionOperator'),
     value: Type.String({
       minLength: 1,
       description: 'Compared exactly; containers are compared in lower case.',
@@ -39,7 +39,7 @@ const sessionRuleSchema = Type.Object(
     priority: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     container: nullable(Type.String()),
     conditions: nullable(Type.Array(conditionSchema, { minItems: 1, maxItems: ruleConditionsMax })),
-    transform: oneOf(transforms),
+    transform: oneOf(transforms, 'Transform'),
     permissions: Type.Array(permission, { minItems: 1, maxItems: permissionsMax }),
   },
   {

@@ -32,7 +32,11 @@ const textList = (description: string, maxItems: number) =>
 const shapeOfData = 'Any JSON but null; its shape depends on the type.'
 
 /** The domain checks it: its fault says more. */
-const typeName = Type.String({ enum: tokenTypeNames, description: 'What it holds.' })
+const typeName = Type.String({
+  title: 'TokenType',
+  enum: tokenTypeNames,
+  description: 'What it holds.',
+})
 
 const changeable = {
   data: opaque(shapeOfData),

@@ -4,8 +4,9 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { buildApp } from '../../src/serve/app.ts'
 import { canary } from '../support/refusal.ts'
-import { openTestVault, type TestVault } from '../support/vault.ts'
+import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
 
 const shop = 'https://shop.example'
 
@@ -175,6 +176,13 @@ describe('an answer', () => {
         vault === closed ? [null, null] : [names, `${names}, SVC-IDEMPOTENT-REPLAY`],
       )
     }
+  })
+
+  test('that says when to ask again exposes it', async () => {
+    const app = buildApp(open.deps)
+    await app.drain()
+    const { headers } = await app.handle(requestOf('GET', '/tokens', { headers: { Origin: shop } }))
+    expect(headers.get('access-control-expose-headers')).toEndWith(', Retry-After')
   })
 
   test('may be read by the origins that are set, and says that it depends on them', async () => {

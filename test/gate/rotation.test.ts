@@ -58,8 +58,13 @@ const rotating = async (): Promise<void> => void (await rotate(holder))
 async function retiring(): Promise<void> {
   await rotate(holder)
   const { store, randomBytes } = holder
-  const turns = { noteRequest() {}, next: async () => {}, isWaiting: () => false }
-  await resealAll({ store, keys: ring.keys, randomBytes, turns })
+  const turns = {
+    noteRequest() {},
+    requests: () => 0,
+    next: async () => {},
+    isWaiting: () => false,
+  }
+  await resealAll({ store, keys: ring.keys, randomBytes, turns, elapsedMs: () => 0 })
   expect((await retire(holder)).retired.length).toBe(1)
 }
 

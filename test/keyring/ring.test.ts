@@ -2,10 +2,11 @@
  * The keyring of a running process: what others meet while it changes.
  * @module
  */
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { openRing } from '../../src/keyring/ring.ts'
 import { resealAll } from '../../src/keyring/reseal.ts'
 import { rekey, retire, rotate } from '../../src/keyring/rotation.ts'
+import { resealBatchRows } from '../../src/operation-limits.ts'
 import { openVault, randomBytes } from './vault.ts'
 
 test('writes beside a new key are begun again, and land then', async () => {
@@ -52,4 +53,23 @@ test('a new key beside a new master key: both are there', async () => {
   expect([ring.masterNumber(), ring.keys.installation.currentKeyNumber]).toEqual([1, 3])
   const again = await openRing(store, masterKey)
   expect(again.keys.installation.currentKeyNumber).toBe(3)
+})
+
+describe.each([
+  ['requests come', 1, 20],
+  ['nobody asks', 0, 0],
+])('while rows are sealed anew and %s', (_, comingEach, restMs) => {
+  test(`the next ones have to wait for ${restMs} ms`, async () => {
+    const { deps, holder, insert } = await openVault()
+    for (let count = 0; count < resealBatchRows + 1; count += 1) await insert()
+    await rotate(holder)
+    const rested: number[] = []
+    const sleep = async (ms: number) => void rested.push(ms)
+    let requests = 0
+    const turns = { ...deps.turns, requests: () => (requests += comingEach) }
+    let nowMs = 0
+    const { rows } = await resealAll({ ...deps, turns, elapsedMs: () => (nowMs += 20), sleep })
+    expect(rows).toBeGreaterThan(resealBatchRows)
+    expect(new Set(rested)).toEqual(new Set(restMs === 0 ? [] : [restMs]))
+  })
 })

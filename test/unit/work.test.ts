@@ -8,6 +8,7 @@ import { makeWork } from '../../src/waiting.ts'
 
 const turnsOf = (isWaiting: boolean) => ({
   noteRequest: () => {},
+  requests: () => 0,
   next: () => Promise.resolve(),
   isWaiting: () => isWaiting,
 })

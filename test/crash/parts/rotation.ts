@@ -86,7 +86,9 @@ async function killAll(
   const { scene, byKind, failures } = world
   for (let count = 0; count < kills; count += 1) {
     const kind = of.find(one => !byKind.has(nameOf(one))) ?? pick(scene.draw, of)
+    const failed = failures.length
     if (kind !== undefined) await killOnce(world, kind)
+    for (const failure of failures.slice(failed)) say(failure)
     if (failures.length + scene.ledger.breaches.length > failuresMax) return
     if ((count + 1) % verifyEvery === 0) {
       await verify(world)

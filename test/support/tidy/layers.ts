@@ -52,6 +52,8 @@ const layers: readonly Layer[] = [
     ],
     imports: ['gate', 'features', 'deps', ...core, manifest],
   },
+  // Bundled for browsers: it knows nothing of the server but its shapes, which are printed for it.
+  { name: 'client', paths: ['src/client'], imports: [] },
   { name: 'gate', paths: ['src/gate'], imports: ['deps', ...core] },
   // deps.ts holds types alone: what a service is handed. So it stands below the features.
   { name: 'deps', paths: ['src/deps.ts'], imports: core },
@@ -117,13 +119,14 @@ function checkLayers(source: Source): string[] {
 }
 
 /** Where a program begins: the binary, and what applications import. */
-const entries = ['src/main.ts', 'src/index.ts']
+const entries = ['src/main.ts', 'src/index.ts', 'src/client/index.ts', 'src/client/socket.ts']
 
 interface Home {
   readonly packages: RegExp
   readonly paths: readonly string[]
   /** Beside those. */
   readonly files?: RegExp
+  readonly except?: RegExp
 }
 
 const routeFiles = /^src\/[a-z]+\/(?:.+-)?routes\.ts$/
@@ -141,7 +144,11 @@ const homes: readonly Home[] = [
   { packages: /^swagger-ui-dist$/, paths: ['src/documentation'] },
   { packages: /^prom-client$/, paths: ['src/serve/metrics.ts'] },
   { packages: /^commander$/, paths: ['src/main.ts', 'src/cli'] },
-  { packages: /^(?:node|bun)(?::.*)?$/, paths: ['src'] },
+  {
+    packages: /^(?:node|bun)(?::.*)?$/,
+    paths: ['src'],
+    except: /^src\/client\/(?!socket\.ts$)/,
+  },
   { packages: /^@sinclair\/typebox$/, paths: ['src'] },
 ]
 
@@ -162,10 +169,8 @@ function checkPackages(source: Source): string[] {
     .filter(specifier => {
       if (isBelow(source.path, domainFolders)) return specifier !== pureBuiltIn
       const home = homes.find(({ packages }) => packages.test(packageOf(specifier)))
-      return (
-        home === undefined ||
-        !(isBelow(source.path, home.paths) || home.files?.test(source.path) === true)
-      )
+      if (home === undefined || home.except?.test(source.path) === true) return true
+      return !isBelow(source.path, home.paths) && home.files?.test(source.path) !== true
     })
     .map(specifier => `${source.path}: may not import the package ${specifier}`)
 }

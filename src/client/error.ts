@@ -1,0 +1,72 @@
+/**
+ * What a call of the client fails with.
+ * @module
+ */
+
+/** What went wrong, for programs; the first four never came from a vault. */
+export type ErrorCode =
+  | 'unreachable'
+  | 'timeout'
+  | 'not_coffer'
+  | 'other_version'
+  | 'invalid_request'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'conflict'
+  | 'payload_too_large'
+  | 'uri_too_long'
+  | 'unsupported_media_type'
+  | 'too_many_requests'
+  | 'storage_full'
+  | 'unavailable'
+  | 'internal'
+
+/** Source: contract section 2. */
+const codes: Readonly<Record<number, ErrorCode>> = {
+  400: 'invalid_request',
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  408: 'request_timeout',
+  409: 'conflict',
+  413: 'payload_too_large',
+  414: 'uri_too_long',
+  415: 'unsupported_media_type',
+  429: 'too_many_requests',
+  503: 'unavailable',
+  507: 'storage_full',
+}
+
+export const codeOf = (status: number): ErrorCode => codes[status] ?? 'internal'
+
+export interface Facts {
+  /** Of the answer; 0 where none came. */
+  readonly status?: number
+  readonly code: ErrorCode
+  /** Of a 400: dotted paths of the body or the query to what was expected there. */
+  readonly errors?: Readonly<Record<string, readonly string[]>>
+  /** Under which the log of the vault has the request. */
+  readonly traceId?: string
+  readonly cause?: unknown
+}
+
+/** Holds nothing of what was sent or stored. */
+export class CofferError extends Error {
+  override readonly name = 'CofferError'
+  readonly status: number
+  readonly code: ErrorCode
+  readonly errors: Readonly<Record<string, readonly string[]>>
+  readonly traceId: string | undefined
+
+  constructor(message: string, { status = 0, code, errors = {}, traceId, cause }: Facts) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.status = status
+    this.code = code
+    this.errors = errors
+    this.traceId = traceId
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * The bounds of the client, which is bundled without the server's.
+ * @module
+ */
+
+/** Of one attempt; longer than the vault lets a request take. */
+export const attemptMsDefault = 30_000
+export const retriesDefault = 3
+/** The first wait before another attempt is anything up to this, and doubles from there. */
+export const waitMsFirst = 100
+export const waitMsMax = 5_000
+/** A vault that asks for a longer wait is not asked again. */
+export const retryAfterMsMax = 30_000
+export const pageSizeMax = 100
+/** decision: 128 bits, as an UUID has them nearly. */
+export const idempotencyKeyBytes = 16

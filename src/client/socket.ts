@@ -1,0 +1,42 @@
+/**
+ * `fetch` over a Unix socket, for Bun and Node.js:
+ *
+ *     createClient({ address: 'http://vault', key, fetch: overSocket('/run/coffer/socket') })
+ * @module
+ */
+import { request as open, type IncomingMessage } from 'node:http'
+import type { Fetch } from './wire.ts'
+
+/** Answers that have no body (RFC 9110 section 6.4.1), for which `Response` takes none. */
+const bodiless = [204, 205, 304]
+
+async function responseOf(message: IncomingMessage): Promise<Response> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of message) chunks.push(chunk as Uint8Array)
+  const { statusCode: status = 0 } = message
+  const headers = new Headers()
+  for (const [name, values] of Object.entries(message.headersDistinct)) {
+    for (const value of values ?? []) headers.append(name, value)
+  }
+  const body = bodiless.includes(status) ? null : Buffer.concat(chunks)
+  return new Response(body, { status, headers })
+}
+
+/** @param path  of the socket that `coffer serve --socket` listens on */
+export const overSocket =
+  (path: string): Fetch =>
+  (url, { method = 'GET', headers, body, signal }) =>
+    new Promise((resolve, reject) => {
+      const sent = open(
+        url,
+        {
+          socketPath: path,
+          method,
+          headers: Object.fromEntries(new Headers(headers)),
+          ...(signal ? { signal } : {}),
+        },
+        message => void responseOf(message).then(resolve, reject),
+      )
+      sent.on('error', reject)
+      sent.end(body ?? undefined)
+    })

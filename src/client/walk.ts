@@ -1,0 +1,34 @@
+/**
+ * Lists of any length, one item after the other.
+ * @module
+ */
+
+interface Stretch<T> {
+  readonly pagination: { readonly next?: string }
+  readonly data: readonly T[]
+}
+
+/**
+ * Item by item; what is added or removed meanwhile moves nothing.
+ * @param ask for the stretch that begins there; the first one at `''`
+ */
+export async function* walkStretches<T>(
+  ask: (start: string) => Promise<Stretch<T>>,
+): AsyncGenerator<T, void> {
+  for (let start: string | undefined = ''; start !== undefined;) {
+    const { pagination, data }: Stretch<T> = await ask(start)
+    yield* data
+    start = pagination.next
+  }
+}
+
+/** Item by item of what has pages alone; what is added meanwhile can make one come twice. */
+export async function* walkPages<T>(
+  ask: (page: number) => Promise<{ readonly data: readonly T[] }>,
+): AsyncGenerator<T, void> {
+  for (let page = 1; ; page += 1) {
+    const { data } = await ask(page)
+    if (data.length === 0) return
+    yield* data
+  }
+}

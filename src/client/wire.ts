@@ -1,0 +1,205 @@
+/**
+ * One request: sent, sent again where that is safe, and its answer read.
+ *
+ * What is sent again has done nothing yet, or does nothing more: reads, deletions, and writes under
+ * an idempotency key (RFC 9110 section 9.2.2, contract section 1).
+ * @module
+ */
+import { codeOf, CofferError } from './error.ts'
+import { retryAfterMsMax, waitMsFirst, waitMsMax } from './limits.ts'
+
+/** `fetch`, as far as it is used here. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+export interface Wire {
+  /** Without a slash at its end. */
+  readonly address: string
+  readonly key: () => string | Promise<string>
+  readonly fetch: Fetch
+  readonly timeoutMs: number
+  readonly retries: number
+  /** At least 0 and less than 1. */
+  readonly random: () => number
+  readonly sleep: (ms: number) => Promise<void>
+}
+
+/** Of one call. */
+export interface CallOptions {
+  /** Ends the call; it then fails with the reason of the signal. */
+  readonly signal?: AbortSignal
+  /** Of each attempt, in milliseconds. */
+  readonly timeoutMs?: number
+  /** How often it is sent again at most. */
+  readonly retries?: number
+  /** Visible ASCII; made anew for each call of a write where it is absent. */
+  readonly idempotencyKey?: string
+  /** Visible ASCII; stands in the log of the vault. */
+  readonly traceId?: string
+}
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly body?: unknown
+  /** Under which a write is sent again without being done twice. */
+  readonly idempotencyKey?: string
+}
+
+interface Answered {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** What the vault says where it has no such operation. */
+const nothingHere = 'There is nothing at this address.'
+const jsonType = /^application\/(?:problem\+)?json\b/
+
+function parse(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const notCoffer = ({ address }: Wire, status: number): CofferError =>
+  new CofferError(`what answers at ${address} is no Coffer: is the address right?`, {
+    status,
+    code: 'not_coffer',
+  })
+
+interface Problem {
+  readonly detail?: string
+  readonly title?: string
+  readonly errors?: Readonly<Record<string, readonly string[]>>
+}
+
+function errorOf(wire: Wire, call: Call, { status, headers, text }: Answered): CofferError {
+  const problem = parse(text) as Problem | undefined
+  const { detail, title = '', errors = {} } = problem ?? {}
+  if (detail === undefined) return notCoffer(wire, status)
+  const traceId = headers.get('svc-trace-id') ?? undefined
+  const facts = { status, errors, ...(traceId === undefined ? {} : { traceId }) }
+  if (detail !== nothingHere) {
+    return new CofferError(detail || title, { ...facts, code: codeOf(status) })
+  }
+  const [path] = call.path.split('?')
+  const asked = `${call.method} ${path?.split('/').slice(0, 2).join('/')}`
+  const message =
+    `the Coffer at ${wire.address} does not know ${asked}: ` +
+    'it is of another version, or its base path is missing in the address'
+  return new CofferError(message, { ...facts, code: 'other_version' })
+}
+
+/** `ECONNREFUSED`, where the platform says so. */
+function causeName(thrown: unknown): string {
+  const { code, cause } = thrown as { code?: unknown; cause?: { code?: unknown } }
+  const name = cause?.code ?? code
+  return typeof name === 'string' ? `: ${name}` : ''
+}
+
+function lost(wire: Wire, thrown: unknown, timeout: AbortSignal): CofferError {
+  const isTimeout = timeout.aborted
+  const what = isTimeout ? 'no answer in time' : 'no answer'
+  return new CofferError(`${what} from ${wire.address}${isTimeout ? '' : causeName(thrown)}`, {
+    code: isTimeout ? 'timeout' : 'unreachable',
+    cause: thrown,
+  })
+}
+
+async function headersOf(wire: Wire, call: Call, options: CallOptions): Promise<Headers> {
+  const headers = new Headers({ 'svc-api-key': await wire.key(), accept: 'application/json' })
+  const { idempotencyKey = call.idempotencyKey, traceId } = options
+  if (call.body !== undefined) {
+    const isPatch = call.method === 'PATCH'
+    headers.set('content-type', isPatch ? 'application/merge-patch+json' : 'application/json')
+  }
+  if (idempotencyKey !== undefined) headers.set('svc-idempotency-key', idempotencyKey)
+  if (traceId !== undefined) headers.set('svc-trace-id', traceId)
+  return headers
+}
+
+/** @throws CofferError where no whole answer came. @throws the reason of the caller's signal */
+async function attempt(wire: Wire, call: Call, options: CallOptions): Promise<Answered> {
+  const { signal, timeoutMs = wire.timeoutMs } = options
+  const headers = await headersOf(wire, call, options)
+  const body = call.body === undefined ? {} : { body: JSON.stringify(call.body) }
+  const timeout = AbortSignal.timeout(timeoutMs)
+  try {
+    const response = await wire.fetch(wire.address + call.path, {
+      method: call.method,
+      headers,
+      ...body,
+      // A key is never carried to where a redirection leads.
+      redirect: 'manual',
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    })
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  } catch (thrown) {
+    signal?.throwIfAborted()
+    throw lost(wire, thrown, timeout)
+  }
+}
+
+/** How long to wait before the next attempt, in milliseconds; `undefined` where none helps. */
+function waitMsAfter(
+  { random }: Wire,
+  outcome: Answered | CofferError,
+  attempts: number,
+): number | undefined {
+  const jitteredMs = random() * Math.min(waitMsMax, waitMsFirst * 2 ** attempts)
+  if (outcome instanceof CofferError) return jitteredMs
+  const { status, headers } = outcome
+  const asked = headers.get('retry-after')
+  // A 409 that passes says when: the same key is under way.
+  const mayPass = status === 408 || status === 429 || status >= 500
+  if (!mayPass && !(status === 409 && asked !== null)) return undefined
+  const askedMs = Number(asked ?? 0) * 1_000
+  if (!(askedMs <= retryAfterMsMax)) return undefined
+  return askedMs + jitteredMs
+}
+
+const isLost = (outcome: Answered | CofferError): outcome is CofferError =>
+  outcome instanceof CofferError
+
+async function tryOnce(
+  wire: Wire,
+  call: Call,
+  options: CallOptions,
+): Promise<Answered | CofferError> {
+  try {
+    return await attempt(wire, call, options)
+  } catch (thrown) {
+    if (thrown instanceof CofferError) return thrown
+    throw thrown
+  }
+}
+
+async function persist(wire: Wire, call: Call, options: CallOptions) {
+  const { retries = wire.retries, signal } = options
+  for (let attempts = 0; ; attempts += 1) {
+    const outcome = await tryOnce(wire, call, options)
+    const waitMs = attempts < retries ? waitMsAfter(wire, outcome, attempts) : undefined
+    if (waitMs === undefined) return { outcome, isRepeated: attempts > 0 }
+    await wire.sleep(waitMs)
+    signal?.throwIfAborted()
+  }
+}
+
+/**
+ * @returns the answer as it was parsed; `undefined` for one without a body
+ * @throws CofferError when it is no success. @throws the reason of the caller's signal
+ */
+export async function send(wire: Wire, call: Call, options: CallOptions = {}): Promise<unknown> {
+  const { outcome, isRepeated } = await persist(wire, call, options)
+  if (isLost(outcome)) throw outcome
+  const { status, headers, text } = outcome
+  // The first attempt has deleted it.
+  if (status === 404 && call.method === 'DELETE' && isRepeated) return undefined
+  if (status < 200 || status > 299) throw errorOf(wire, call, outcome)
+  if (text !== '' && !jsonType.test(headers.get('content-type') ?? '')) {
+    throw notCoffer(wire, status)
+  }
+  return parse(text)
+}
