@@ -9,6 +9,7 @@ import { Command, CommanderError } from 'commander'
 import { version } from '../package.json' with { type: 'json' }
 import { addAppCommands } from './cli/commands/applications.ts'
 import { addBackupCommands } from './cli/commands/backups.ts'
+import { addCallerCommands } from './cli/commands/callers.ts'
 import { addFileCommands } from './cli/commands/files.ts'
 import { addKeyCommands } from './cli/commands/keys.ts'
 import { addPackagingCommands } from './cli/commands/packaging.ts'
@@ -46,6 +47,7 @@ function buildCommands(): Command {
     })
   addServingCommands(program)
   addAppCommands(program)
+  addCallerCommands(program)
   addBackupCommands(program)
   addFileCommands(program)
   addKeyCommands(program)

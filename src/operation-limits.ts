@@ -79,8 +79,10 @@ export const replacedKeyringsMax = 4
 export const socketPathBytesMax = 107
 /** decision: what somebody may say on the control socket in one piece. */
 export const controlBodyBytesMax = 65_536
-/** decision: rows that are sealed anew in one commit; of 15, the p99 of others was 2.5 × idle. */
-export const resealBatchRows = 8
+/** decision: rows that are sealed anew in one commit; with 15, the p99 of reads was 2.5 × idle. */
+export const resealBatchRows = 4
+/** decision: so many times what a commit of them took is then left to others, where such come. */
+export const resealRest = 2
 /** decision: rows that are looked at in one go for what they are sealed under. */
 export const resealScanRows = 500
 /** decision: bytes of the store's file that are looked through at once for a keyring of before. */
@@ -111,3 +113,9 @@ export const shareTextBytesMax = 512
 /** decision: of a backup; each is sealed and opened as a whole. */
 export const backupChunkBytes = 1024 * 1024
 export const backupManifestBytesMax = 4 * 1024
+
+// Asking a vault
+/** decision: an API key and the end of its line, with room for blanks. */
+export const apiKeyFileBytesMax = 1_024
+/** decision: what `coffer token` reads from standard input: a token of the longest, written widely. */
+export const inputBytesMax = 4 * 1024 ** 2

@@ -53,6 +53,9 @@ const application = shape({
 
 const session = Type.Object({ id: Type.String(), tenant_id: tenant, authorized: Type.Boolean() })
 
+/** As the interface shows it. */
+const token = Type.Object({ id: Type.String(), type: Type.String() })
+
 const dataKey = shape({
   number: Type.Integer(),
   state: Type.Union([Type.Literal('current'), Type.Literal('readable')]),
@@ -84,6 +87,22 @@ export const shapes: Readonly<Record<string, TObject>> = {
   'app delete': shape({ application_id: Type.String(), deleted: Type.Boolean() }),
   'session list': shape({
     sessions: Type.Array(session, { description: 'as `GET /sessions` shows them' }),
+  }),
+  'token create': token,
+  'token get': token,
+  'token list': token,
+  'token search': token,
+  'token update': token,
+  'token delete': shape({ id: Type.String() }),
+  'session create': shape({
+    id: Type.String(),
+    session_key: Type.String({ description: 'of the page; it is shown once' }),
+    nonce: Type.String({ description: 'for whoever authorizes it, once' }),
+    expires_at: Type.String(),
+  }),
+  'session authorize': shape({ authorized: Type.Boolean() }),
+  permissions: shape({
+    permissions: Type.Array(Type.Object({ type: Type.String(), description: Type.String() })),
   }),
   'session end': shape({ session_id: Type.String(), ended: Type.Boolean() }),
   status: shape({

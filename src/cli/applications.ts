@@ -6,6 +6,7 @@ import type { Facts } from '../administration/operation.ts'
 import type { FolderOptions } from '../serve/data-folder.ts'
 import { sayNow } from '../serve/system.ts'
 import { operate } from './operate.ts'
+import { printTable, tableOf } from './table.ts'
 
 export interface TenantOptions extends FolderOptions {
   /** May be left out where there is one tenant alone. */
@@ -15,33 +16,6 @@ export interface TenantOptions extends FolderOptions {
 
 const inputOf = ({ tenant }: TenantOptions, more: Facts = {}): Facts =>
   tenant === undefined ? more : { ...more, tenant }
-
-/** Columns of texts, each as wide as its widest. */
-function printTable(rows: readonly (readonly string[])[]): void {
-  const [first] = rows
-  const widthOf = (at: number) =>
-    rows.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0)
-  const widths = first?.map((_, at) => widthOf(at)) ?? []
-  for (const row of rows)
-    sayNow(
-      row
-        .map((text, at) => text.padEnd(widths[at] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-}
-
-/**
- * Names are whatever a caller chose: what would move the cursor, end the line or turn the order of
- * its letters is shown as a mark (Unicode, general categories Cc, Cf, Cs, Zl and Zp).
- */
-const shown = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\ufffd')
-
-const tableOf = (items: readonly Facts[], columns: readonly string[]): string[][] => [
-  [...columns],
-  ...items.map(item => columns.map(name => shown(String(item[name] ?? '-')))),
-]
 
 export async function listApps(options: TenantOptions): Promise<void> {
   const facts = await operate(options, 'app-list', inputOf(options))

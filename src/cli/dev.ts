@@ -5,93 +5,21 @@
  * next one sweeps it. It ends with the program that started it.
  * @module
  */
-import { rmSync } from 'node:fs'
-import { composeApplication } from '../applications/service.ts'
-import type { CreateApplicationBody } from '../applications/schema.ts'
-import type { Deps } from '../deps.ts'
-import { mayHold, tokenPermissions } from '../rules/permissions.ts'
 import { clockStartHoldMs } from '../limits.ts'
-import type { Secret } from '../secret.ts'
-import type { Settings } from '../settings.ts'
-import { openLmdbStore } from '../store/lmdb/open.ts'
-import { makeTurns } from '../waiting.ts'
-import { createVault, openVaultKeys } from '../vault.ts'
-import { noMark, makeClock, type Clock } from '../serve/clock.ts'
-import { endingSignals } from '../serve/vault-process.ts'
-import { makeThrowAway, outlivesParent, parentEnd, sweepThrownAway } from './throw-away.ts'
-import { loadConfig, type ConfigOptions } from './options.ts'
-import { startLogging, type Logging } from '../serve/logging.ts'
+import { makeClock, noMark } from '../serve/clock.ts'
+import { makeDemoVault, type DemoVault } from '../serve/demo-vault.ts'
+import { startLogging } from '../serve/logging.ts'
 import { startServer, untilSignalled } from '../serve/server.ts'
-import { elapsedMs, randomBytes, say, wallMs } from '../serve/system.ts'
+import { elapsedMs, say, wallMs } from '../serve/system.ts'
+import { makeThrowAway, outlivesParent, parentEnd, sweepThrownAway } from '../serve/throw-away.ts'
+import { endingSignals } from '../serve/vault-process.ts'
+import { loadConfig, type ConfigOptions } from './options.ts'
 
 export interface DevOptions extends ConfigOptions {
   readonly json?: boolean
 }
 
-interface DemoKeys {
-  readonly tenantId: string
-  readonly management: Secret
-  readonly private: Secret
-  readonly public: Secret
-}
-
-const privateApplication: CreateApplicationBody = {
-  name: 'Demo backend',
-  type: 'private',
-  permissions: [...tokenPermissions],
-  rules: [{ priority: 1, container: '/', transform: 'reveal', permissions: [...tokenPermissions] }],
-}
-
-const publicApplication: CreateApplicationBody = {
-  name: 'Demo browser',
-  type: 'public',
-  permissions: tokenPermissions.filter(permission => mayHold('public', permission)),
-}
-
-async function addApplication(
-  deps: Deps,
-  tenantId: string,
-  body: CreateApplicationBody,
-): Promise<Secret> {
-  const { key, row } = composeApplication(deps, tenantId, undefined, body)
-  await deps.store.write([{ insert: row }])
-  return key
-}
-
-async function makeDemoVault(
-  folder: string,
-  settings: Settings,
-  { now, settled }: Clock,
-  { log, observe }: Logging,
-): Promise<{ deps: Deps; demo: DemoKeys }> {
-  const masterKey = randomBytes(32)
-  const store = await openLmdbStore({ path: folder })
-  const { tenantId, key } = await createVault({ store, now, randomBytes }, masterKey)
-  const keys = await openVaultKeys(store, masterKey)
-  masterKey.fill(0)
-  const turns = makeTurns(elapsedMs)
-  const deps: Deps = {
-    store,
-    keys,
-    now,
-    settled,
-    randomBytes,
-    elapsedMs,
-    turns,
-    log,
-    settings,
-    ...(observe === undefined ? {} : { observe }),
-  }
-  const demo: DemoKeys = {
-    tenantId,
-    management: key,
-    private: await addApplication(deps, tenantId, privateApplication),
-    public: await addApplication(deps, tenantId, publicApplication),
-  }
-  return { deps, demo }
-}
-
-function printJson(baseUrl: string, demo: DemoKeys): void {
+function printJson(baseUrl: string, demo: DemoVault): void {
   const facts = {
     base_url: baseUrl,
     tenant_id: demo.tenantId,
@@ -102,7 +30,7 @@ function printJson(baseUrl: string, demo: DemoKeys): void {
   say(JSON.stringify(facts))
 }
 
-function printGuide(baseUrl: string, demo: DemoKeys): void {
+function printGuide(baseUrl: string, demo: DemoVault): void {
   say(`A throw-away vault on ${baseUrl}; Ctrl-C ends it and nothing stays.
 
   tenant          ${demo.tenantId}
@@ -141,9 +69,9 @@ export async function dev({ json, ...options }: DevOptions): Promise<void> {
       startHoldMs: clockStartHoldMs,
       log: logging.log,
     })
-    const { deps, demo } = await makeDemoVault(folder, settings, clock, logging)
+    const demo = await makeDemoVault(folder.path, { settings, clock, elapsedMs, ...logging })
     const stopped = untilToEnd()
-    const server = await startServer(deps, { host: '127.0.0.1', port })
+    const server = await startServer(demo.deps, { host: '127.0.0.1', port })
     const baseUrl = server.address + settings.basePath
     if (json === true) printJson(baseUrl, demo)
     else printGuide(baseUrl, demo)
@@ -151,6 +79,6 @@ export async function dev({ json, ...options }: DevOptions): Promise<void> {
     await server.stop()
     await logging.end()
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    folder.remove()
   }
 }

@@ -20,6 +20,7 @@ import {
 import { ApiError } from '../errors.ts'
 import { configFileBytesMax } from '../limits.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
+import { keyVariable } from './reach.ts'
 
 const prefix = 'COFFER_'
 
@@ -68,6 +69,11 @@ export function dropServiceVariables(environment: Record<string, string | undefi
   }
 }
 
+const variablesOf = ({ commands, options }: Command): readonly (string | undefined)[] => [
+  ...options.map(({ envVar }) => envVar),
+  ...commands.flatMap(variablesOf),
+]
+
 /**
  * A mistyped name must not leave a guard as it was.
  * @throws CommandFailure for a variable of ours that no command knows
@@ -76,8 +82,7 @@ export function assertKnownVariables(
   program: Command,
   environment: Readonly<Record<string, string | undefined>>,
 ): void {
-  const options = program.commands.flatMap(command => command.options)
-  const known = new Set(options.map(option => option.envVar))
+  const known = new Set([...variablesOf(program), keyVariable])
   const unknown = Object.keys(environment).find(name => name.startsWith(prefix) && !known.has(name))
   if (unknown === undefined) return
   throw new CommandFailure(`environment: ${showName(unknown)} is no setting`, usageExitCode)

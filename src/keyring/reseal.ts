@@ -15,7 +15,7 @@ import { keyNumberOf } from '../crypto/seal.ts'
 import type { Deps } from '../deps.ts'
 import { attempt } from '../errors.ts'
 import { tenantsMax } from '../limits.ts'
-import { resealBatchRows, resealScanRows } from '../operation-limits.ts'
+import { resealBatchRows, resealRest, resealScanRows } from '../operation-limits.ts'
 import { sealRow, unsealEveryValue, type Collection, type RowSealer } from '../records/rows.ts'
 import type { Change, Row, Store } from '../store/contract.ts'
 import { listTenants } from '../tenants/record.ts'
@@ -131,8 +131,8 @@ async function resealBatch(
   )
   const outcomes = await Promise.all(changes.map(change => store.write([change])))
   const landed = outcomes.filter(({ ok }) => ok).length
-  // Where others come, they have half of the time: of all who ask, few meet a batch.
-  if (turns.requests() !== requestsBefore) await sleep(elapsedMs() - startMs)
+  // Where others come, few of them are to meet a batch.
+  if (turns.requests() !== requestsBefore) await sleep(resealRest * (elapsedMs() - startMs))
   return { rows: landed, damaged: rows.length - changes.length }
 }
 

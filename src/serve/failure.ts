@@ -4,13 +4,13 @@
  * @module
  */
 
-/** 0 is success. */
-export type ExitCode = 1 | 2
+/** 0 is success. From 3 on they are of commands that ask a vault as its callers do. */
+export type ExitCode = 1 | 2 | 3 | 4 | 5 | 6 | 7
 
 /** Of a command line, a setting or an environment that is wrong. */
 export const usageExitCode = 2
 
-/** 1: it could not be done. 2: the command line is wrong. */
+/** 1: it could not be done. 2: the command line is wrong. For others see `cli/reach.ts`. */
 export class CommandFailure extends Error {
   readonly exitCode: ExitCode
 

@@ -10,6 +10,7 @@ import { printPage, readCommands, type Told } from '../../scripts/cli-docs/page.
 import { printShape } from '../../scripts/cli-docs/print-shape.ts'
 import { shapes } from '../../scripts/cli-docs/shapes.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
+import { startVault, type KeyKind } from '../../src/testing/index.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { requestOf } from '../support/vault.ts'
 
@@ -97,6 +98,15 @@ const runs: Readonly<Record<string, () => Promise<Ended>>> = {
   },
   'session list': () => runCoffer(['session', 'list', '--data', data, '--json']),
   'session end': () => served(async () => ['session', 'end', await newSession()]),
+  'token create': () => asking(['token', 'create', '--type', 'token'], { input: '1' }),
+  'token get': () => asking(['token', 'get', 'shape']),
+  'token list': () => asking(['token', 'list']),
+  'token search': () => asking(['token', 'search'], { input: 'type:token' }),
+  'token update': () => asking(['token', 'update', 'shape'], { input: '{"data":2}' }),
+  'token delete': () => asking(['token', 'delete', 'shape']),
+  'session create': () => asking(['session', 'create'], { as: 'public' }),
+  'session authorize': authorizing,
+  permissions: () => asking(['permissions'], { as: 'management' }),
   status: () => served(async () => ['status']),
   'keys status': () => runCoffer(['keys', 'status', '--data', data, '--json']),
   'keys rotate': () => runCoffer(['keys', 'rotate', '--data', data, '--json']),
@@ -106,6 +116,25 @@ const runs: Readonly<Record<string, () => Promise<Ended>>> = {
     cpSync(data, another, { recursive: true })
     return runCoffer(['keys', 'rekey', '--data', another, '--json'])
   },
+}
+
+/** As a caller of a vault that has a token. */
+async function asking(
+  words: readonly string[],
+  { as = 'private', input = '' }: { as?: KeyKind; input?: string } = {},
+): Promise<Ended> {
+  await using vault = await startVault()
+  await vault.seed([{ type: 'token', id: 'shape', data: 1 }])
+  const env = { COFFER_ADDR: vault.address, COFFER_KEY: vault.keys[as] }
+  return runCoffer([...words, '--json'], { env, input })
+}
+
+async function authorizing(): Promise<Ended> {
+  await using vault = await startVault()
+  const { nonce } = await vault.client('public').sessions.create()
+  const env = { COFFER_ADDR: vault.address, COFFER_KEY: vault.keys.private }
+  const input = JSON.stringify({ nonce, permissions: ['token:read'] })
+  return runCoffer(['session', 'authorize', '--json'], { env, input })
 }
 
 async function newApp(): Promise<string> {

@@ -172,10 +172,13 @@ describe('the document is for generated clients', () => {
       maxLength: idempotencyKeyCharsMax,
     })
     const { schemas } = document.components
+    const typeOf = (name: string) => schemas[name]?.properties['type']
     for (const name of ['Token', 'CreateTokenRequest']) {
-      expect(schemas[name]?.properties['type']).toMatchObject({ enum: [...tokenTypeNames] })
+      expect(typeOf(name)).toEqual({ $ref: '#/components/schemas/TokenType' })
     }
-    expect(schemas['Permission']?.properties['type']).toMatchObject({ enum: [...permissions] })
+    expect(schemas['TokenType']).toMatchObject({ enum: [...tokenTypeNames] })
+    expect(typeOf('Permission')).toEqual({ $ref: '#/components/schemas/PermissionName' })
+    expect(schemas['PermissionName']).toMatchObject({ enum: [...permissions] })
   })
 })
 

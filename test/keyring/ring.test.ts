@@ -56,7 +56,7 @@ test('a new key beside a new master key: both are there', async () => {
 })
 
 describe.each([
-  ['requests come', 1, 20],
+  ['requests come', 1, 40],
   ['nobody asks', 0, 0],
 ])('while rows are sealed anew and %s', (_, comingEach, restMs) => {
   test(`the next ones have to wait for ${restMs} ms`, async () => {

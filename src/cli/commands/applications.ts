@@ -13,6 +13,7 @@ import {
   stopSession,
   type TenantOptions,
 } from '../applications.ts'
+import { addSessionCallers } from './callers.ts'
 import { dataOption, keyFileOption, masterKeyOption } from './options.ts'
 
 const withTenant = (command: Command, description: string): Command =>
@@ -55,4 +56,5 @@ export function addAppCommands(program: Command): void {
   withTenant(session.command('end <id>'), 'end a session before its time').action(
     (id: string, options: TenantOptions) => stopSession(id, options),
   )
+  addSessionCallers(session)
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import { Option, type Command } from 'commander'
+import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
 import { assertOneSource } from '../../serve/key-source.ts'
 
 export const dataOption = (): Option =>
@@ -44,3 +45,11 @@ export function addOptions(command: Command, options: readonly Option[]): Comman
   for (const option of options) command.addOption(option)
   return command
 }
+
+/** Reads a count from 1 on. @throws CommandFailure that does not repeat what was given */
+export const countOf =
+  (flag: string) =>
+  (text: string): number => {
+    if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+    throw new CommandFailure(`${flag}: expected a number from 1 on`, usageExitCode)
+  }

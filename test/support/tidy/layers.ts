@@ -25,13 +25,13 @@ const manifest = 'package.json'
 const layers: readonly Layer[] = [
   {
     name: 'main',
-    paths: ['src/main.ts', 'src/index.ts', 'src/embed.ts'],
-    imports: ['cli', 'serve', 'app', 'features', 'deps', ...core, manifest],
+    paths: ['src/main.ts', 'src/index.ts', 'src/embed.ts', 'src/testing'],
+    imports: ['cli', 'client', 'serve', 'app', 'features', 'deps', ...core, manifest],
   },
   {
     name: 'cli',
     paths: ['src/cli'],
-    imports: ['serve', 'app', 'features', 'deps', ...core, manifest],
+    imports: ['serve', 'client', 'app', 'features', 'deps', ...core, manifest],
   },
   {
     name: 'serve',
@@ -119,7 +119,13 @@ function checkLayers(source: Source): string[] {
 }
 
 /** Where a program begins: the binary, and what applications import. */
-const entries = ['src/main.ts', 'src/index.ts', 'src/client/index.ts', 'src/client/socket.ts']
+const entries = [
+  'src/main.ts',
+  'src/index.ts',
+  'src/client/index.ts',
+  'src/client/socket.ts',
+  'src/testing/index.ts',
+]
 
 interface Home {
   readonly packages: RegExp

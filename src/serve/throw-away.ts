@@ -6,16 +6,27 @@ import { closeSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parentCheckMs, throwAwayAgeMsMin } from '../operation-limits.ts'
-import { lockInstance } from '../serve/instance-lock.ts'
-import { elapsedMs, sleep, wallMs } from '../serve/system.ts'
+import { lockInstance } from './instance-lock.ts'
+import { elapsedMs, sleep, wallMs } from './system.ts'
 
 const prefix = 'coffer-dev-'
 
-/** Locked for as long as this process lives: so others know that somebody has it. */
-export function makeThrowAway(): string {
-  const folder = mkdtempSync(join(tmpdir(), prefix))
-  lockInstance(join(folder, 'lock'), { elapsedMs, sleep })
-  return folder
+export interface ThrowAway {
+  readonly path: string
+  readonly remove: () => void
+}
+
+/** Locked for as long as this process has it: so others know that somebody does. */
+export function makeThrowAway(): ThrowAway {
+  const path = mkdtempSync(join(tmpdir(), prefix))
+  const lock = lockInstance(join(path, 'lock'), { elapsedMs, sleep })
+  return {
+    path,
+    remove() {
+      rmSync(path, { recursive: true, force: true })
+      closeSync(lock)
+    },
+  }
 }
 
 /** Asks once, and waits for nobody. */

@@ -1,0 +1,55 @@
+/**
+ * What a command reads from standard input: arguments are for every user of the machine to read.
+ * @module
+ */
+import { readSync } from 'node:fs'
+import { inputBytesMax } from '../operation-limits.ts'
+import { CommandFailure, systemCodeOf, usageExitCode } from '../serve/failure.ts'
+
+const chunkBytes = 65_536
+const standardInput = 0
+
+const usage = (message: string) => new CommandFailure(message, usageExitCode)
+
+function readChunk(into: Uint8Array): number {
+  try {
+    return readSync(standardInput, into, 0, into.length, null)
+  } catch (error) {
+    if (systemCodeOf(error) === 'EOF') return 0
+    throw error
+  }
+}
+
+/** @throws CommandFailure for more than a vault would take */
+function readInput(): Uint8Array {
+  const chunks: Uint8Array[] = []
+  const chunk = new Uint8Array(chunkBytes)
+  for (let bytes = 0; ;) {
+    const read = readChunk(chunk)
+    if (read === 0) return Buffer.concat(chunks)
+    bytes += read
+    if (bytes > inputBytesMax)
+      throw usage(`standard input: expected at most ${inputBytesMax} bytes`)
+    chunks.push(chunk.slice(0, read))
+  }
+}
+
+/** @throws CommandFailure that repeats nothing of it */
+export function readTextInput(what: string): string {
+  const bytes = readInput()
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw usage(`standard input: expected ${what} as UTF-8`)
+  }
+}
+
+/** @throws CommandFailure that repeats nothing of it */
+export function readJsonInput(what: string): unknown {
+  const text = readTextInput(what)
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    throw usage(`standard input: expected ${what} as JSON`)
+  }
+}

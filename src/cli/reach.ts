@@ -1,0 +1,95 @@
+/**
+ * Commands that ask a vault as its callers do: where it is, with which key, and how they fail.
+ * @module
+ */
+import { readFileSync, statSync } from 'node:fs'
+import { CofferError, createClient, type Client, type ErrorCode } from '../client/index.ts'
+import { overSocket } from '../client/socket.ts'
+import { apiKeyFileBytesMax } from '../operation-limits.ts'
+import { CommandFailure, usageExitCode, type ExitCode } from '../serve/failure.ts'
+
+export interface ReachOptions {
+  /** An address, or `unix:` and the path of a socket. */
+  readonly addr?: string
+  /** A file that holds the key. */
+  readonly keyFile?: string
+  readonly json?: boolean
+}
+
+const socketPrefix = 'unix:'
+export const keyVariable = 'COFFER_KEY'
+
+const usage = (message: string) => new CommandFailure(message, usageExitCode)
+
+/** A key goes where it is told to go, by no proxy and to no one who cannot prove who it is. */
+const directly = (url: string, init: RequestInit): Promise<Response> =>
+  fetch(url, { ...init, proxy: false, tls: { rejectUnauthorized: true } } as RequestInit)
+
+function readKeyFile(path: string): string {
+  try {
+    if (statSync(path).size <= apiKeyFileBytesMax) return readFileSync(path, 'utf8').trim()
+  } catch {
+    // Told below.
+  }
+  throw usage(`the file at ${path} of --key-file: expected one that holds an API key`)
+}
+
+function keyOf({ keyFile }: ReachOptions): string {
+  const key = keyFile === undefined ? process.env[keyVariable] : readKeyFile(keyFile)
+  if (key !== undefined && key !== '') return key
+  throw usage(`expected an API key in ${keyVariable}, or a file that holds one by --key-file`)
+}
+
+const wanted = 'an address such as https://vault.example, or unix: and the path of a socket'
+
+/** @throws CommandFailure that repeats neither the key nor the address */
+function clientOf(options: ReachOptions): Client {
+  const { addr } = options
+  if (addr === undefined) throw usage(`expected ${wanted}, by --addr or COFFER_ADDR`)
+  const key = keyOf(options)
+  const isSocket = addr.startsWith(socketPrefix)
+  if (!isSocket && !URL.canParse(addr)) throw usage(`--addr or COFFER_ADDR: expected ${wanted}`)
+  const address = isSocket ? 'http://localhost' : addr
+  const fetch = isSocket ? overSocket(addr.slice(socketPrefix.length)) : directly
+  try {
+    return createClient({ address, key, fetch })
+  } catch (error) {
+    throw usage((error as TypeError).message.replace('createClient: ', ''))
+  }
+}
+
+const exitCodes: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
+  unauthenticated: 3,
+  forbidden: 3,
+  not_found: 4,
+  conflict: 5,
+  invalid_request: 6,
+  payload_too_large: 6,
+  uri_too_long: 6,
+  unreachable: 7,
+  timeout: 7,
+  request_timeout: 7,
+  too_many_requests: 7,
+  unavailable: 7,
+  storage_full: 7,
+  internal: 7,
+}
+
+function failureOf(error: CofferError): CommandFailure {
+  const trace = error.traceId === undefined ? '' : ` (trace ${error.traceId})`
+  return new CommandFailure(error.message + trace, exitCodes[error.code] ?? 1, error)
+}
+
+/** @throws CommandFailure, whose exit code says of which kind it is */
+export async function withClient<T>(
+  options: ReachOptions,
+  use: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = clientOf(options)
+  try {
+    return await use(client)
+  } catch (error) {
+    if (error instanceof CofferError) throw failureOf(error)
+    throw error
+  }
+}

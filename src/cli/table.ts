@@ -1,0 +1,34 @@
+/**
+ * Tables for people: columns as wide as their widest text.
+ * @module
+ */
+import { sayNow } from '../serve/system.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Columns of texts, each as wide as its widest. */
+export function printTable(rows: readonly (readonly string[])[]): void {
+  const [first] = rows
+  const widthOf = (at: number) =>
+    rows.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0)
+  const widths = first?.map((_, at) => widthOf(at)) ?? []
+  for (const row of rows)
+    sayNow(
+      row
+        .map((text, at) => text.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+}
+
+/**
+ * Texts are whatever a caller chose: what would move the cursor, end the line or turn the order of
+ * its letters is shown as a mark (Unicode, general categories Cc, Cf, Cs, Zl and Zp).
+ */
+export const shown = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\ufffd')
+
+export const tableOf = (items: readonly Row[], columns: readonly string[]): string[][] => [
+  [...columns],
+  ...items.map(item => columns.map(name => shown(String(item[name] ?? '-')))),
+]

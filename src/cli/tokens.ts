@@ -1,0 +1,143 @@
+/**
+ * `coffer token …`: what a caller of the vault does with tokens.
+ * @module
+ */
+import type { Client, NewToken, Token, TokenChanges, TokenFilter } from '../client/index.ts'
+import { CommandFailure, usageExitCode } from '../serve/failure.ts'
+import { sayNow } from '../serve/system.ts'
+import { readJsonInput, readTextInput } from './input.ts'
+import { withClient, type ReachOptions } from './reach.ts'
+import { printTable, shown, tableOf } from './table.ts'
+
+/** Beside the data, which comes by standard input. */
+export interface TokenFields {
+  readonly id?: string
+  readonly type?: string
+  readonly container?: string
+  readonly metadata?: readonly string[]
+  readonly expiresAt?: string
+  readonly deduplicate?: boolean
+}
+
+export interface FilterOptions extends ReachOptions {
+  readonly id?: readonly string[]
+  readonly type?: readonly string[]
+  readonly container?: readonly string[]
+  readonly metadata?: readonly string[]
+  readonly limit?: number
+}
+
+export interface LimitOptions extends ReachOptions {
+  readonly limit?: number
+}
+
+const usage = (message: string) => new CommandFailure(message, usageExitCode)
+
+/** @throws CommandFailure that repeats no value */
+function pairsOf(given: readonly string[] = []): Readonly<Record<string, string>> {
+  const pairs = given.map((text, at) => {
+    const middle = text.indexOf('=')
+    if (middle < 1) throw usage(`--metadata: expected name=value; number ${at + 1} is none`)
+    return [text.slice(0, middle), text.slice(middle + 1)] as const
+  })
+  return Object.fromEntries(pairs)
+}
+
+/** Of options that were given: an absent one leaves its default to the vault. */
+const givenOf = ({ id, container, metadata, expiresAt, deduplicate }: TokenFields) => ({
+  ...(id === undefined ? {} : { id }),
+  ...(container === undefined ? {} : { containers: [container] }),
+  ...(metadata === undefined ? {} : { metadata: pairsOf(metadata) }),
+  ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+  ...(deduplicate === undefined ? {} : { deduplicate_token: deduplicate }),
+})
+
+function assertObject(value: unknown): asserts value is object {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
+  throw usage('standard input: expected a JSON object, as the interface takes it')
+}
+
+/** With a type standard input is the data; without one it is all of the request. */
+function newTokenOf(fields: TokenFields): NewToken {
+  const { type } = fields
+  const given = givenOf(fields)
+  if (type !== undefined) {
+    return { type: type as NewToken['type'], data: readJsonInput('the data'), ...given }
+  }
+  if (Object.keys(given).length > 0) throw usage('expected --type beside the other options')
+  const request = readJsonInput('the token')
+  assertObject(request)
+  return request as NewToken
+}
+
+function tell({ json }: ReachOptions, token: Token): void {
+  if (json === true) return sayNow(JSON.stringify(token))
+  for (const [name, value] of Object.entries(token)) {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    sayNow(`${name.replaceAll('_', ' ').padEnd(24)}${shown(text)}`)
+  }
+}
+
+export const createToken = (options: TokenFields & ReachOptions): Promise<void> =>
+  withClient(options, async ({ tokens }) => tell(options, await tokens.create(newTokenOf(options))))
+
+export const getToken = (id: string, options: ReachOptions): Promise<void> =>
+  withClient(options, async ({ tokens }) => tell(options, await tokens.get(id)))
+
+/** Standard input is a merge patch, as the interface takes it (RFC 7386). */
+export const updateToken = (id: string, options: ReachOptions): Promise<void> =>
+  withClient(options, async ({ tokens }) => {
+    const changes = readJsonInput('the changes')
+    assertObject(changes)
+    tell(options, await tokens.update(id, changes as TokenChanges))
+  })
+
+export const deleteToken = (id: string, options: ReachOptions): Promise<void> =>
+  withClient(options, async ({ tokens }) => {
+    await tokens.delete(id)
+    sayNow(options.json === true ? JSON.stringify({ id }) : 'The token is deleted.')
+  })
+
+async function* upTo<T>(limit: number, walk: AsyncIterable<T>): AsyncGenerator<T, void> {
+  let left = limit
+  for await (const item of walk) {
+    yield item
+    left -= 1
+    if (left === 0) return
+  }
+}
+
+/** One object a line, so that a list of any length is never held as a whole; or a table. */
+async function tellAll(
+  { json, limit = Number.POSITIVE_INFINITY }: LimitOptions,
+  walk: AsyncIterable<Token>,
+): Promise<void> {
+  const rows: Record<string, unknown>[] = []
+  for await (const token of upTo(limit, walk)) {
+    if (json === true) {
+      sayNow(JSON.stringify(token))
+      continue
+    }
+    const { data, containers } = token
+    const text = data === undefined ? undefined : JSON.stringify(data)
+    rows.push({ ...token, container: containers?.[0], data: text })
+  }
+  if (json !== true) printTable(tableOf(rows, ['id', 'type', 'container', 'created_at', 'data']))
+}
+
+const filterOf = ({ id, type, container, metadata }: FilterOptions): TokenFilter => ({
+  ...(id === undefined ? {} : { id }),
+  ...(type === undefined ? {} : { type }),
+  ...(container === undefined ? {} : { container }),
+  ...(metadata === undefined ? {} : { metadata: pairsOf(metadata) }),
+})
+
+const ask = (options: LimitOptions, walk: (client: Client) => AsyncIterable<Token>) =>
+  withClient(options, client => tellAll(options, walk(client)))
+
+export const listTokens = (options: FilterOptions): Promise<void> =>
+  ask(options, ({ tokens }) => tokens.list(filterOf(options)))
+
+/** Standard input is the query: what is looked for may be a card number. */
+export const searchTokens = (options: LimitOptions): Promise<void> =>
+  ask(options, ({ tokens }) => tokens.search(readTextInput('the query').trim()))

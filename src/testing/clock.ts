@@ -1,0 +1,36 @@
+/**
+ * The clock of a vault under test: it goes on by itself, and jumps where the test says so.
+ * @module
+ */
+import { elapsedMs, wallMs } from '../serve/system.ts'
+
+const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const pattern = /^(\d{1,9})(ms|s|m|h|d)$/
+
+/** As `3m`; or milliseconds. @throws TypeError for what is no length of time, or below 0 */
+export function lengthMs(length: string | number): number {
+  const [, count, unit] = pattern.exec(String(length)) ?? []
+  const ms = typeof length === 'number' ? length : Number(count) * units[unit as keyof typeof units]
+  if (Number.isFinite(ms) && ms >= 0) return ms
+  throw new TypeError('clock.advance: expected a length such as 90s, 3m, 1h or 2d, or milliseconds')
+}
+
+export interface TestClock {
+  /** What time it is for the vault. */
+  readonly now: () => Date
+  /** As `3m`, `90s`, `1h`, `2d`, or milliseconds. */
+  readonly advance: (length: string | number) => void
+}
+
+/** Both of its hands jump: to the vault more time has passed, and its clock was not set. */
+export function makeMovedTime(startAt: Date | undefined) {
+  let movedMs = 0
+  const leadMs = startAt === undefined ? 0 : startAt.getTime() - wallMs()
+  return {
+    wall: () => Math.trunc(wallMs() + leadMs + movedMs),
+    elapsedMs: () => elapsedMs() + movedMs,
+    advance: (length: string | number) => {
+      movedMs += lengthMs(length)
+    },
+  }
+}

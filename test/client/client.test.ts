@@ -1,0 +1,180 @@
+/**
+ * The typed client against a listening vault: each operation, and what goes over the wire.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { CofferError, createClient, type Client, type Fetch } from '../../src/client/index.ts'
+import { operationsOf, readDocument } from '../support/openapi.ts'
+import { openServed } from './served.ts'
+
+const served = await openServed(1)
+const { address, keys, vault } = served
+const asked: { readonly method: string; readonly path: string; readonly headers: Headers }[] = []
+
+const recording: Fetch = (url, init) => {
+  const headers = new Headers(init.headers)
+  asked.push({ method: init.method ?? '', path: new URL(url).pathname, headers })
+  return fetch(url, init)
+}
+const clientOf = (kind: keyof typeof keys): Client => served.clientOf(kind, { fetch: recording })
+
+const listed = async <T>(walk: AsyncIterable<T>): Promise<T[]> => {
+  const items: T[] = []
+  for await (const item of walk) items.push(item)
+  return items
+}
+
+async function refusalOf(call: Promise<unknown>): Promise<CofferError> {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(CofferError)
+  return error as CofferError
+}
+
+const card = { type: 'card', data: { number: '4242424242424242' } } as const
+
+describe('tokens', () => {
+  const { tokens, tokenize, tokenizeEach, detokenize } = clientOf('private')
+
+  test('are created masked, read revealed, changed, listed, found and deleted', async () => {
+    const made = await tokens.create<{ number: string }>({ ...card, metadata: { shop: '7' } })
+    expect(made.data?.number).toBe('XXXXXXXXXXXX4242')
+    expect((await tokens.get(made.id)).data).toEqual(card.data)
+    const changed = await tokens.update(made.id, { metadata: { shop: null, order: '17' } })
+    expect(changed.metadata).toEqual({ order: '17' })
+    const filter = { type: ['card'], metadata: { order: '17' } }
+    expect((await listed(tokens.list(filter))).map(({ id }) => id)).toEqual([made.id])
+    expect((await tokens.listPage({ ...filter, size: 1 })).pagination.total_items).toBe(1)
+    const query = 'metadata.order:17'
+    expect((await listed(tokens.search(query))).map(({ id }) => id)).toEqual([made.id])
+    expect((await tokens.searchPage({ query, page: 2 })).data).toEqual([])
+    await tokens.delete(made.id)
+    expect(await refusalOf(tokens.get(made.id))).toMatchObject({ status: 404, code: 'not_found' })
+  })
+
+  test('have ids that go into an address as they are', async () => {
+    const id = 'a b,c;d:e@f~*!"'
+    await tokens.create({ type: 'token', data: 1, id })
+    expect((await tokens.get(id)).data).toBe(1)
+    expect((await tokens.listPage({ id: [id, 'x&id=y'] })).pagination.total_items).toBe(1)
+    await tokens.delete(id)
+  })
+
+  test('are walked from the first to the last, over all stretches', async () => {
+    const count = 205
+    const ids = await tokenize<string[]>(Array.from({ length: count }, (_, at) => `value ${at}`))
+    const container = ['/general/high/']
+    expect(await listed(tokens.list({ container }))).toHaveLength(count)
+    expect(await listed(tokens.search('type:token'))).toHaveLength(count)
+    expect(await detokenize({ a: `{{ ${ids[3]} }}`, b: 2 })).toEqual({ a: 'value 3', b: 2 })
+    for (const id of ids) await tokens.delete(id)
+  })
+
+  test('may be made each by itself', async () => {
+    const answer = await tokenizeEach(['good', { type: 'card', data: { number: '1' } }])
+    expect(answer).toMatchObject({ results: [{ status: 201 }, { status: 400 }] })
+  })
+
+  test('of an id that is empty are no list', async () => {
+    expect(() => tokens.get('')).toThrow('expected the id')
+    expect(() => tokens.delete('')).toThrow('expected the id')
+  })
+})
+
+test('applications, their keys, the tenant and permissions', async () => {
+  const { applications, tenant, permissions } = clientOf('management')
+  const grants = { permissions: ['token:read'] } as const
+  const made = await applications.create({ name: 'Desk', type: 'private', ...grants })
+  expect(made.key).toStartWith('key_')
+  const own = createClient({ address, key: made.key, fetch: recording })
+  expect((await own.applications.current()).id).toBe(made.id)
+  expect(await applications.get(made.id)).not.toHaveProperty('key')
+  expect((await applications.update(made.id, { name: 'New', ...grants })).name).toBe('New')
+  expect((await applications.regenerate(made.id)).key).not.toBe(made.key)
+  expect((await refusalOf(own.applications.current())).code).toBe('unauthenticated')
+  const key = await applications.keys.create(made.id)
+  expect((await applications.keys.get(made.id, key.id)).version).toBe(key.version)
+  await applications.keys.delete(made.id, key.id)
+  expect(await applications.keys.list(made.id)).toHaveLength(1)
+  const names = (await listed(applications.list({ type: ['private'] }))).map(({ name }) => name)
+  expect(names).toContain('New')
+  await applications.delete(made.id)
+  expect((await tenant.update({ name: 'Shop' })).name).toBe('Shop')
+  expect((await tenant.get()).name).toBe('Shop')
+  const granted = await permissions.list(['public'])
+  expect(granted.map(({ type }) => type)).toEqual(['token:create', 'token:update'])
+})
+
+test('sessions', async () => {
+  const { sessions, tokens } = clientOf('private')
+  const session = await clientOf('public').sessions.create()
+  const own = createClient({ address, key: session.session_key, fetch: recording })
+  const { id } = await tokens.create(card)
+  expect((await refusalOf(own.tokens.get(id))).code).toBe('forbidden')
+  await sessions.authorize({ nonce: session.nonce, permissions: ['token:read'] })
+  expect((await own.tokens.get(id)).data).toMatchObject({ number: 'XXXXXXXXXXXX4242' })
+  const open = await listed(clientOf('management').sessions.list())
+  expect(open.map(each => each.id)).toContain(session.id)
+  await sessions.delete(session.id)
+  expect((await refusalOf(own.tokens.get(id))).code).toBe('unauthenticated')
+})
+
+/** `/tokens/a%20b` as `/tokens/{id}`, if an operation of the document has it. */
+const fits = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+
+test('there is a way to each operation of the interface', async () => {
+  const operations = operationsOf(await readDocument(vault))
+  const missing = operations.filter(
+    ({ method, path }) => !asked.some(each => each.method === method && fits(path).test(each.path)),
+  )
+  expect(missing.map(({ at }) => at)).toEqual([])
+})
+
+describe('what is sent', () => {
+  beforeAll(() => void asked.splice(0))
+
+  test('has an idempotency key of its own where it writes, and none where it reads', async () => {
+    const { tokens, sessions } = clientOf('private')
+    asked.splice(0)
+    const { id } = await tokens.create({ type: 'token', data: 1 })
+    await tokens.update(id, { metadata: { a: '1' } })
+    await tokens.get(id)
+    await listed(tokens.search('type:card'))
+    await tokens.delete(id)
+    await refusalOf(sessions.create())
+    const sent = asked.map(({ headers }) => headers.get('svc-idempotency-key'))
+    expect(sent.map(key => key !== null)).toEqual([true, true, false, false, false, false])
+    expect(sent[0]).toMatch(/^[0-9a-f]{32}$/)
+    expect(sent[1]).not.toBe(sent[0])
+  })
+
+  test('carries the trace id and the idempotency key of the call', async () => {
+    const { tokens } = clientOf('private')
+    asked.splice(0)
+    const options = { traceId: 'order-17', idempotencyKey: 'once' }
+    const first = await tokens.create({ type: 'token', data: 1 }, options)
+    expect((await tokens.create({ type: 'token', data: 1 }, options)).id).toBe(first.id)
+    const error = await refusalOf(tokens.get('absent', { traceId: 'lookup-17' }))
+    expect(error.traceId).toBe('lookup-17')
+    expect(asked[0]?.headers.get('svc-trace-id')).toBe('order-17')
+  })
+
+  test('asks a function for the key each time', async () => {
+    const given = [keys.public, keys.private]
+    const key = () => Promise.resolve(given.shift() ?? '')
+    const { tokens } = createClient({ address, key, fetch: recording })
+    expect((await refusalOf(tokens.get('absent'))).code).toBe('forbidden')
+    expect((await refusalOf(tokens.get('absent'))).code).toBe('not_found')
+  })
+})
+
+test('errors say what was expected and where, and nothing of what was sent', async () => {
+  const error = await refusalOf(
+    clientOf('private').tokens.create({ type: 'card', data: { number: '4242424242424241' } }),
+  )
+  expect(error).toMatchObject({ name: 'CofferError', status: 400, code: 'invalid_request' })
+  expect(Object.keys(error.errors)).toEqual(['data.number'])
+  expect(JSON.stringify([error, error.message, error.stack])).not.toContain('4242')
+})

@@ -1,0 +1,89 @@
+/**
+ * The typed client as it is published: one file, in Node.js and over Unix sockets, and its size.
+ * @module
+ */
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { createClient } from '../../src/client/index.ts'
+import { overSocket } from '../../src/client/socket.ts'
+import { printInterface } from '../../scripts/client-types/print.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { afterwards, openServed } from './served.ts'
+
+const source = resolve(import.meta.dir, '../../src/client')
+const bytesMax = 5 * 1_024
+
+async function bundle(entry: string, target: 'browser' | 'node'): Promise<string> {
+  const { outputs } = await Bun.build({ entrypoints: [join(source, entry)], target, minify: true })
+  return (await outputs[0]?.text()) ?? ''
+}
+
+test('the types are those of the interface', async () => {
+  const file = Bun.file(join(source, 'interface.ts'))
+  expect(await printInterface()).toBe(await file.text())
+})
+
+test('it is small, and needs nothing', async () => {
+  const text = await bundle('index.ts', 'browser')
+  const bytes = gzipSync(text).length
+  console.info(`client: ${text.length} bytes, ${bytes} compressed`)
+  expect(bytes).toBeLessThanOrEqual(bytesMax)
+  expect(text).not.toMatch(/\bimport\b|\brequire\b|\bprocess\b/)
+})
+
+const program = `
+import { createClient } from './client.mjs'
+import { overSocket } from './socket.mjs'
+const { ADDRESS: address, KEY: key, SOCKET: path } = process.env
+const fetch = path === undefined ? {} : { fetch: overSocket(path) }
+const { tokens, tokenize } = createClient({ address, key, ...fetch })
+const { id } = await tokens.create({ type: 'card', data: { number: '4242424242424242' } })
+const { data } = await tokens.get(id)
+await tokenize(Array.from({ length: 150 }, (_, at) => at))
+let count = 0
+for await (const { type } of tokens.list()) if (type === 'token') count += 1
+await tokens.delete(id)
+const code = await tokens.get(id).then(() => 'found', error => error.code)
+console.log(JSON.stringify({ number: data.number, count, code }))
+`
+const outcome = { number: '4242424242424242', count: 150, code: 'not_found' }
+
+async function runInNode(env: Readonly<Record<string, string>>): Promise<unknown> {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'client.mjs'), await bundle('index.ts', 'browser'))
+  writeFileSync(join(folder, 'socket.mjs'), await bundle('socket.ts', 'node'))
+  writeFileSync(join(folder, 'program.mjs'), program)
+  const child = Bun.spawn(['node', 'program.mjs'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], ...env },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  return JSON.parse(await child.stdout.text())
+}
+
+test('it runs in Node.js', async () => {
+  const { address, keys } = await openServed(5)
+  expect(await runInNode({ ADDRESS: address, KEY: keys.private })).toEqual(outcome)
+})
+
+test('it asks over a Unix socket, in Bun and in Node.js', async () => {
+  const { app, keys } = await openServed(6)
+  const socket = join(temporaryFolder(), 'socket')
+  const server = Bun.serve({ ...app.listener, unix: socket })
+  afterwards(() => server.stop(true))
+  const reach = { address: 'http://vault', key: keys.private }
+  const { tokens } = createClient({ ...reach, fetch: overSocket(socket) })
+  const { id } = await tokens.create({ type: 'token', data: 'über den Socket' })
+  expect((await tokens.get(id)).data).toBe('über den Socket')
+  await tokens.delete(id)
+  await expect(tokens.get(id)).rejects.toMatchObject({ code: 'not_found' })
+  const ended = tokens.get(id, { signal: AbortSignal.abort(new Error('closed')) })
+  await expect(ended).rejects.toThrow('closed')
+  const env = { ADDRESS: reach.address, KEY: reach.key, SOCKET: socket }
+  expect(await runInNode(env)).toEqual(outcome)
+  const nowhere = createClient({ ...reach, retries: 0, fetch: overSocket(`${socket}-absent`) })
+  await expect(nowhere.tokens.get(id)).rejects.toMatchObject({ code: 'unreachable' })
+})

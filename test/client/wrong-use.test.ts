@@ -1,0 +1,101 @@
+/**
+ * Wrong use of the client: each has an error that says what to do.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { createClient } from '../../src/client/index.ts'
+import { afterwards, openServed } from './served.ts'
+
+const { address, keys, clientOf, app } = await openServed(3)
+const based = await openServed(4, { basePath: '/vault' })
+
+const told = async (call: Promise<unknown>) => {
+  try {
+    await call
+  } catch (thrown) {
+    const { code, message, status } = thrown as Error & { code: string; status: number }
+    return { code, message, status }
+  }
+  throw new Error('it succeeded')
+}
+
+describe('a client is not made', () => {
+  test.each([
+    [undefined],
+    [''],
+    ['localhost:3333'],
+    ['vault.example'],
+    ['ftp://vault.example'],
+    ['http://user:secret@vault.example'],
+    ['http://vault.example/?key=secret'],
+  ])('of the address %p, which it does not repeat', given => {
+    const make = () => createClient({ address: given as string, key: keys.private })
+    expect(make).toThrow(TypeError)
+    expect(make).toThrow('expected an address such as')
+    expect(make).not.toThrow('secret')
+  })
+
+  test.each([[undefined], [''], ['key_secret\n'], [{}]])('of the key %p', given => {
+    const make = () => createClient({ address, key: given as string })
+    expect(make).toThrow('expected an API key')
+    expect(make).not.toThrow('secret')
+  })
+})
+
+describe('a call says', () => {
+  test('that no key is one of the vault', async () => {
+    const { tokens } = createClient({ address, key: 'key_2222222222222222222222' })
+    expect(await told(tokens.get('a'))).toMatchObject({ code: 'unauthenticated', status: 401 })
+  })
+
+  test('what a key of the wrong type lacks', async () => {
+    const error = await told(clientOf('management').tokens.get('a'))
+    expect(error.code).toBe('forbidden')
+    expect(error.message).toContain('token:read')
+    const session = await told(clientOf('private').sessions.create())
+    expect(session).toMatchObject({ code: 'forbidden' })
+    expect(session.message).toContain('public')
+  })
+
+  test('that nobody listens there', async () => {
+    const closed = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+    const there = closed.url.origin
+    await closed.stop(true)
+    const { tokens } = createClient({ address: there, key: keys.private, retries: 0 })
+    const error = await told(tokens.get('a'))
+    expect(error.code).toBe('unreachable')
+    expect(error.message).toMatch(new RegExp(`^no answer from ${there}: .*Refused|REFUSED`))
+  })
+
+  test.each([
+    ['a page', () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
+    ['a page that is missing', () => new Response('<html>', { status: 404 })],
+    ['other JSON that refuses', () => Response.json({ error: 'no' }, { status: 400 })],
+    ['a redirection', () => Response.redirect('https://elsewhere.example/')],
+  ])('that what answers is no vault: %s', async (_, answer) => {
+    const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
+    afterwards(() => other.stop(true))
+    const { tokens } = createClient({ address: other.url.origin, key: keys.private, retries: 0 })
+    expect(await told(tokens.get('a'))).toMatchObject({ code: 'not_coffer' })
+  })
+
+  test('that the base path is missing, or too much', async () => {
+    const without = createClient({ address: based.address, key: based.keys.private })
+    const error = await told(without.tokens.get('a-secret-id'))
+    expect(error).toMatchObject({ code: 'other_version', status: 404 })
+    expect(error.message).toContain('base path')
+    expect(error.message).not.toContain('a-secret-id')
+    const beyond = createClient({ address: `${address}/vault`, key: keys.private })
+    expect((await told(beyond.tokens.get('a'))).code).toBe('other_version')
+    const right = createClient({ address: `${based.address}/vault/`, key: based.keys.private })
+    expect((await told(right.tokens.get('a'))).code).toBe('not_found')
+  })
+
+  test('that the vault is closed', async () => {
+    const { tokens } = clientOf('private', { retries: 0 })
+    await app.drain()
+    const error = await told(tokens.get('a'))
+    expect(error).toMatchObject({ code: 'unavailable', status: 503 })
+    expect(error.message).toBe('The service is stopping.')
+  })
+})
