@@ -117,5 +117,5 @@ export const backupManifestBytesMax = 4 * 1024
 // Asking a vault
 /** decision: an API key and the end of its line, with room for blanks. */
 export const apiKeyFileBytesMax = 1_024
-/** decision: what `coffer token` reads from standard input: a token of the longest, written widely. */
+/** decision: what `coffer token` reads from standard input: the longest token, written widely. */
 export const inputBytesMax = 4 * 1024 ** 2

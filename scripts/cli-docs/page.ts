@@ -41,11 +41,14 @@ fails where it is not what the program says. What to do with it is in \`docs/ope
 | 0 | it is done |
 | 1 | it failed: what was asked for is not so, or could not be done |
 | 2 | the command line, a variable, stdin or the file of settings is wrong; nothing was tried |
-| 3 | \`token\`, \`session create\`, \`session authorize\` and \`permissions\` alone: no live key, or one that may not |
-| 4 | the same: there is no such thing |
-| 5 | the same: a conflict, as an id that is taken |
-| 6 | the same: the vault refuses what was sent |
-| 7 | the same: no answer, or not now; to be tried again |
+| 3 | no live key, or one that may not |
+| 4 | there is no such thing |
+| 5 | a conflict, as an id that is taken |
+| 6 | the vault refuses what was sent |
+| 7 | no answer, or not now; to be tried again |
+
+3 to 7 come from commands that ask a vault as its callers do: \`token\`, \`session create\`,
+\`session authorize\` and \`permissions\`.
 
 A failure is one line on stderr, which begins with \`coffer: \`, names the cause and says what
 to do about it. No line repeats a key or what is stored. \`verify\` ends with 1 for any damage
@@ -54,8 +57,8 @@ with 0 on SIGTERM and SIGINT.
 
 ## What \`--json\` prints
 
-One object on one line of stdout, and of \`token list\` and \`token search\` one line a token; failures
-stay text on stderr. A newer version may add members.
+One object on one line of stdout, and of \`token list\` and \`token search\` one a token;
+failures stay text on stderr. A newer version may add members.
 Below stand types in the place of values, and \`?\` for what may not be there.
 `
 

@@ -58,6 +58,7 @@ const untilToEnd = (): Promise<void> =>
 export async function dev({ json, ...options }: DevOptions): Promise<void> {
   const { address, logs, settings } = loadConfig(options)
   const logging = startLogging(logs)
+  const { log, observe } = logging
   const port = 'port' in address ? address.port : 0
   sweepThrownAway()
   const folder = makeThrowAway()
@@ -67,9 +68,9 @@ export async function dev({ json, ...options }: DevOptions): Promise<void> {
       elapsedMs,
       mark: noMark,
       startHoldMs: clockStartHoldMs,
-      log: logging.log,
+      log,
     })
-    const demo = await makeDemoVault(folder.path, { settings, clock, elapsedMs, ...logging })
+    const demo = await makeDemoVault(folder.path, { settings, clock, elapsedMs, log, observe })
     const stopped = untilToEnd()
     const server = await startServer(demo.deps, { host: '127.0.0.1', port })
     const baseUrl = server.address + settings.basePath

@@ -3,6 +3,7 @@
  * @module
  */
 import { idempotencyKeyBytes } from './limits.ts'
+import { randomHex } from './platform.ts'
 import { send, type Call, type CallOptions, type Wire } from './wire.ts'
 
 type Asking = <T>(
@@ -19,15 +20,13 @@ export interface Ask {
   readonly keeping: Asking
 }
 
-/** `crypto.randomUUID` is missing where a page is not secure. */
-const newIdempotencyKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(idempotencyKeyBytes)), byte =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('')
-
 export const makeAsk = (wire: Wire): Ask => ({
   plain: <T>(method: Call['method'], path: string, body?: unknown, options?: CallOptions) =>
     send(wire, { method, path, body }, options) as Promise<T>,
   keeping: <T>(method: Call['method'], path: string, body?: unknown, options?: CallOptions) =>
-    send(wire, { method, path, body, idempotencyKey: newIdempotencyKey() }, options) as Promise<T>,
+    send(
+      wire,
+      { method, path, body, idempotencyKey: randomHex(idempotencyKeyBytes) },
+      options,
+    ) as Promise<T>,
 })

@@ -8,6 +8,7 @@
 import { applicationOperations, permissionOperations, tenantOperations } from './applications.ts'
 import { makeAsk } from './ask.ts'
 import { attemptMsDefault, retriesDefault } from './limits.ts'
+import { random, sleep } from './platform.ts'
 import { sessionOperations } from './sessions.ts'
 import { bulkOperations, tokenOperations } from './tokens.ts'
 import type { Fetch, Wire } from './wire.ts'
@@ -51,8 +52,6 @@ function keyOf(key: ClientOptions['key']): Wire['key'] {
   throw new TypeError('createClient: expected an API key, such as key_… or key_sess_…')
 }
 
-const sleep = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
-
 /** @throws TypeError for an address or a key that can be none */
 export function createClient(options: ClientOptions) {
   const { timeoutMs = attemptMsDefault, retries = retriesDefault } = options
@@ -62,7 +61,7 @@ export function createClient(options: ClientOptions) {
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     timeoutMs,
     retries,
-    random: Math.random,
+    random,
     sleep,
   })
   return {

@@ -12,7 +12,7 @@ function* pairsOf(name: string, value: Value): Generator<readonly [string, strin
   else for (const [key, each] of Object.entries(value)) yield [`${name}[${key}]`, String(each)]
 }
 
-/** A list is repeated, names to texts are `metadata[key]=value`; what is `undefined` is left out. */
+/** A list is repeated, names to texts are `metadata[key]=value`, and `undefined` is left out. */
 export function withQuery(path: string, query: Readonly<Record<string, Value>>): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {

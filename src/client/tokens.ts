@@ -108,10 +108,10 @@ export const tokenOperations = (ask: Ask) => ({
 
 export const bulkOperations = (ask: Ask) => ({
   /**
-   * Objects that look like new tokens become tokens, other values become tokens of the type `token`;
-   * ids take their places. All of them, or none.
+   * An object that looks like a new token is answered as its token; every other value becomes a
+   * token of the type `token`, and its id takes its place. All of them, or none.
    */
-  tokenize: <Ids = unknown>(tree: unknown, options?: CallOptions): Promise<Ids> =>
+  tokenize: <Tree = unknown>(tree: unknown, options?: CallOptions): Promise<Tree> =>
     ask.keeping('POST', '/tokenize', tree, options),
 
   /** As `tokenize`, where each is told by itself what became of it. */

@@ -25,10 +25,12 @@ export interface DemoVault {
   readonly public: Secret
 }
 
-export interface DemoParts extends Pick<Deps, 'settings' | 'elapsedMs' | 'log'> {
+export interface DemoParts
+  extends
+    Pick<Deps, 'settings' | 'elapsedMs' | 'log'>,
+    Pick<LmdbOptions, 'allocate' | 'freeBytes'> {
   readonly observe?: Deps['observe'] | undefined
   readonly clock: Clock
-  readonly allocate?: LmdbOptions['allocate']
 }
 
 const privateApplication: CreateApplicationBody = {
@@ -56,10 +58,10 @@ async function addApplication(
 
 /** @param path of a folder that is empty but for a lock */
 export async function makeDemoVault(path: string, parts: DemoParts): Promise<DemoVault> {
-  const { settings, elapsedMs, log, observe, allocate } = parts
-  const { now, settled } = parts.clock
+  const { settings, elapsedMs, log, observe, clock, ...files } = parts
+  const { now, settled } = clock
   const masterKey = randomBytes(32)
-  const store = await openLmdbStore({ path, ...(allocate === undefined ? {} : { allocate }) })
+  const store = await openLmdbStore({ path, ...files })
   const { tenantId, key } = await createVault({ store, now, randomBytes }, masterKey)
   const keys = await openVaultKeys(store, masterKey)
   masterKey.fill(0)

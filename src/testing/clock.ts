@@ -8,7 +8,7 @@ const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as con
 const pattern = /^(\d{1,9})(ms|s|m|h|d)$/
 
 /** As `3m`; or milliseconds. @throws TypeError for what is no length of time, or below 0 */
-export function lengthMs(length: string | number): number {
+function lengthMs(length: string | number): number {
   const [, count, unit] = pattern.exec(String(length)) ?? []
   const ms = typeof length === 'number' ? length : Number(count) * units[unit as keyof typeof units]
   if (Number.isFinite(ms) && ms >= 0) return ms

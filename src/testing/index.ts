@@ -6,6 +6,9 @@
  *     vault.clock.advance('3m')
  * @module
  */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
   createClient,
   type Application,
@@ -14,11 +17,11 @@ import {
   type CreateApplicationRequest,
   type NewToken,
   type SessionGrants,
+  type Token,
 } from '../client/index.ts'
 import { makeClock, noMark } from '../serve/clock.ts'
-import { makeDemoVault, type DemoVault } from '../serve/demo-vault.ts'
+import { makeDemoVault, type DemoParts, type DemoVault } from '../serve/demo-vault.ts'
 import { startServer } from '../serve/server.ts'
-import { makeThrowAway, sweepThrownAway, type ThrowAway } from '../serve/throw-away.ts'
 import { defaultSettings, type Settings } from '../settings.ts'
 import { makeMovedTime, type TestClock } from './clock.ts'
 
@@ -59,27 +62,8 @@ export interface TestVault extends AsyncDisposable {
 
 /** decision: tokens of one request when a vault is seeded. */
 const seedBatch = 500
-const open = new Set<ThrowAway>()
-let isFirst = true
-
-/** What is not stopped goes with the process; what is killed is swept by the next one. */
-function prepare(): ThrowAway {
-  if (isFirst) {
-    isFirst = false
-    sweepThrownAway()
-    process.on('exit', () => {
-      for (const folder of open) folder.remove()
-    })
-  }
-  const folder = makeThrowAway()
-  open.add(folder)
-  return folder
-}
-
-function discard(folder: ThrowAway): void {
-  open.delete(folder)
-  folder.remove()
-}
+/** More than any reserve. */
+const bytesFree = Number.MAX_SAFE_INTEGER
 
 function ways(address: string, demo: DemoVault) {
   const keys = {
@@ -105,12 +89,30 @@ function ways(address: string, demo: DemoVault) {
       const ids: string[] = []
       for (let from = 0; from < tokens.length; from += seedBatch) {
         const batch = tokens.slice(from, from + seedBatch)
-        ids.push(...(await client().tokenize<readonly string[]>(batch)))
+        const made = await client().tokenize<readonly Token[]>(batch)
+        ids.push(...made.map(({ id }) => id))
       }
       return ids
     },
   }
   return ways
+}
+
+/**
+ * Its files have no name any more when it begins: they go with the process, however that ends.
+ */
+async function openNameless(parts: Omit<DemoParts, 'allocate' | 'freeBytes'>): Promise<DemoVault> {
+  const path = mkdtempSync(join(tmpdir(), 'coffer-testing-'))
+  try {
+    // Nothing can ask the file system any more; what fills the disk of a test is no loss.
+    return await makeDemoVault(path, {
+      ...parts,
+      allocate: () => false,
+      freeBytes: () => bytesFree,
+    })
+  } finally {
+    rmSync(path, { recursive: true })
+  }
 }
 
 /** @throws CommandFailure when no port can be had */
@@ -119,30 +121,21 @@ export async function startVault(options: StartOptions = {}): Promise<TestVault>
   const { wall, elapsedMs, advance } = makeMovedTime(options.startAt)
   const log = options.log ?? (() => {})
   const clock = makeClock({ wall, elapsedMs, mark: noMark, startHoldMs: 0, log })
-  const folder = prepare()
-  try {
-    // Room is kept for nobody: what fills the disk of a test is no loss.
-    const parts = { settings, clock, elapsedMs, log, allocate: () => false }
-    const demo = await makeDemoVault(folder.path, parts)
-    const server = await startServer(demo.deps, { host: '127.0.0.1', port: 0 })
-    const address = server.address + settings.basePath
-    let stopped: Promise<void> | undefined
-    const end = async (): Promise<void> => {
-      await server.stop()
-      demo.deps.keys.wipe()
-      discard(folder)
-    }
-    const stop = (): Promise<void> => (stopped ??= end())
-    return {
-      ...ways(address, demo),
-      address,
-      tenantId: demo.tenantId,
-      clock: { now: () => new Date(clock.now()), advance },
-      stop,
-      [Symbol.asyncDispose]: stop,
-    }
-  } catch (error) {
-    discard(folder)
-    throw error
+  const demo = await openNameless({ settings, clock, elapsedMs, log })
+  const server = await startServer(demo.deps, { host: '127.0.0.1', port: 0 })
+  const address = server.address + settings.basePath
+  let stopped: Promise<void> | undefined
+  const end = async (): Promise<void> => {
+    await server.stop()
+    demo.deps.keys.wipe()
+  }
+  const stop = (): Promise<void> => (stopped ??= end())
+  return {
+    ...ways(address, demo),
+    address,
+    tenantId: demo.tenantId,
+    clock: { now: () => new Date(clock.now()), advance },
+    stop,
+    [Symbol.asyncDispose]: stop,
   }
 }

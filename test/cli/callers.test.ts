@@ -78,7 +78,7 @@ describe('coffer token', () => {
     const lines = await run(['token', 'search', '--json'], 'type:bank AND NOT metadata.order:3\n')
     const found = lines.stdout.trim().split('\n')
     expect(found.map(line => (JSON.parse(line) as { type: string }).type)).toEqual(['bank', 'bank'])
-    expect((await run(['token', 'list', '--type', 'card', '--json'])).stdout).toBe('')
+    expect((await run(['token', 'list', '--type', 'employer_id_number', '--json'])).stdout).toBe('')
   })
 
   test('shows what a caller stored without its control characters', async () => {
@@ -86,7 +86,7 @@ describe('coffer token', () => {
     const request = { id: 'evil', type: 'token', data: '\u001b[31m', metadata }
     await told(['token', 'create'], JSON.stringify(request))
     const { stdout } = await run(['token', 'get', 'evil'])
-    expect(stdout).not.toMatch(/[\u001b\u202e]/)
+    for (const mark of ['\u001b', '\u202e']) expect(stdout).not.toContain(mark)
     expect(await told(['token', 'get', 'evil'])).toMatchObject({ metadata })
   })
 })

@@ -126,7 +126,8 @@ async function asking(
   await using vault = await startVault()
   await vault.seed([{ type: 'token', id: 'shape', data: 1 }])
   const env = { COFFER_ADDR: vault.address, COFFER_KEY: vault.keys[as] }
-  return runCoffer([...words, '--json'], { env, input })
+  // Awaited, so that the vault is there for as long as that.
+  return await runCoffer([...words, '--json'], { env, input })
 }
 
 async function authorizing(): Promise<Ended> {
@@ -134,7 +135,7 @@ async function authorizing(): Promise<Ended> {
   const { nonce } = await vault.client('public').sessions.create()
   const env = { COFFER_ADDR: vault.address, COFFER_KEY: vault.keys.private }
   const input = JSON.stringify({ nonce, permissions: ['token:read'] })
-  return runCoffer(['session', 'authorize', '--json'], { env, input })
+  return await runCoffer(['session', 'authorize', '--json'], { env, input })
 }
 
 async function newApp(): Promise<string> {
