@@ -6,7 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import { createClient } from '../../src/client/index.ts'
 import { afterwards, openServed } from './served.ts'
 
-const { address, keys, clientOf, app } = await openServed(3)
+const { address, keys, clientOf } = await openServed(3)
 const based = await openServed(4, { basePath: '/vault' })
 
 const told = async (call: Promise<unknown>) => {
@@ -92,7 +92,8 @@ describe('a call says', () => {
   })
 
   test('that the vault is closed', async () => {
-    const { tokens } = clientOf('private', { retries: 0 })
+    const { app, clientOf: clientOfClosed } = await openServed(8)
+    const { tokens } = clientOfClosed('private', { retries: 0 })
     await app.drain()
     const error = await told(tokens.get('a'))
     expect(error).toMatchObject({ code: 'unavailable', status: 503 })
