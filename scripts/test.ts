@@ -87,7 +87,8 @@ async function runTests(paths: readonly string[]): Promise<{ passed: number; fai
       `--timeout=${testMsMax}`,
       `--parallel=${processes}`,
       '--no-isolate',
-      '--path-ignore-patterns=**/slow/**',
+      // Long ones, and those of `.ci/run`, which installs what they need.
+      ...['slow', 'package'].map(name => `--path-ignore-patterns=**/${name}/**`),
       ...paths,
     ],
     {

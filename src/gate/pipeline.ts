@@ -272,8 +272,8 @@ function begin(
  * host would have errors to answer that are not theirs.
  */
 
-/** What a hook is given. */
-interface Hooked {
+/** What a hook is given. @public the declarations of routes name it */
+export interface Hooked {
   readonly request: Request
   /** The pattern under which the route was registered, with every prefix. */
   readonly route: string

@@ -1,0 +1,59 @@
+/**
+ * `bun run pack`: the npm package in `dist/npm`, as `npm publish` takes it, and its archive beside.
+ *
+ * The client is one file that needs nothing. The vault itself is bundled without the packages that
+ * it needs, which are then dependencies; it runs on Bun, which the command finds by itself.
+ * @module
+ */
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { manifestOf } from './pack/manifest.ts'
+import { writeTypes } from './pack/types.ts'
+
+const root = resolve(import.meta.dir, '..')
+const folder = join(root, 'dist', 'npm')
+
+interface Bundle {
+  readonly entry: string
+  readonly file: string
+  readonly target: 'browser' | 'node' | 'bun'
+}
+
+const bundles: readonly Bundle[] = [
+  { entry: 'client/index.ts', file: 'client.js', target: 'browser' },
+  { entry: 'client/socket.ts', file: 'socket.js', target: 'node' },
+  { entry: 'index.ts', file: 'index.js', target: 'bun' },
+  { entry: 'testing/index.ts', file: 'testing.js', target: 'bun' },
+  { entry: 'main.ts', file: 'main.js', target: 'bun' },
+]
+
+async function bundle({ entry, file, target }: Bundle): Promise<void> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(root, 'src', entry)],
+    target,
+    packages: 'external',
+  })
+  const [output] = outputs
+  if (output === undefined) throw new Error(`nothing became of ${entry}`)
+  writeFileSync(join(folder, file), await output.text())
+}
+
+async function run(command: readonly string[], cwd: string): Promise<void> {
+  const child = Bun.spawn([...command], {
+    cwd,
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'inherit',
+  })
+  if ((await child.exited) !== 0) throw new Error(`${command.join(' ')} failed`)
+}
+
+rmSync(folder, { recursive: true, force: true })
+mkdirSync(folder, { recursive: true })
+for (const each of bundles) await bundle(each)
+writeTypes(root, folder)
+cpSync(join(root, 'scripts', 'pack', 'coffer.mjs'), join(folder, 'coffer.mjs'))
+cpSync(join(root, 'README.md'), join(folder, 'README.md'))
+writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifestOf(), undefined, 2)}\n`)
+await run(['npm', 'pack', '--silent', '--pack-destination', join(root, 'dist')], folder)
+console.log('dist/npm, and its archive in dist')

@@ -1,0 +1,204 @@
+/**
+ * The npm package as somebody gets it: installed by npm into an empty folder, used in Node.js, in
+ * Bun and on the command line. It is made by `bun run pack`.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { version } from '../../package.json' with { type: 'json' }
+import { temporaryFolder } from '../support/folders.ts'
+
+const root = resolve(import.meta.dir, '../..')
+const archive = join(root, 'dist', `coffer-${version}.tgz`)
+const installMsMax = 180_000
+
+let home: string
+
+/** What the binary of this project is called is no setting of a vault. */
+const { COFFER_BINARY: _, ...env } = process.env
+
+async function run(command: readonly string[], input = '') {
+  const child = Bun.spawn([...command], {
+    cwd: home,
+    env,
+    stdin: Buffer.from(input),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  return { exitCode: await child.exited, stdout, stderr }
+}
+
+const write = (name: string, text: string): void => writeFileSync(join(home, name), text)
+
+beforeAll(async () => {
+  home = temporaryFolder()
+  write('package.json', JSON.stringify({ name: 'shop', private: true, type: 'module' }))
+  const { exitCode, stderr } = await run(['npm', 'install', '--no-audit', '--no-fund', archive])
+  expect([exitCode, exitCode === 0 ? '' : stderr]).toEqual([0, ''])
+}, installMsMax)
+
+const packed = () => join(home, 'node_modules', 'coffer')
+
+describe('what is in it', () => {
+  test('is what it exports, with types, and no source, test or setting of this project', () => {
+    const files = readdirSync(packed()).toSorted()
+    const bundles = ['client.js', 'coffer.mjs', 'index.js', 'main.js', 'socket.js', 'testing.js']
+    expect(files).toEqual([...bundles, 'README.md', 'package.json', 'types'].toSorted())
+    const { exports } = JSON.parse(readFileSync(join(packed(), 'package.json'), 'utf8')) as {
+      exports: Record<string, string | { types: string; default: string }>
+    }
+    for (const to of Object.values(exports)) {
+      const paths = typeof to === 'string' ? [to] : [to.types, to.default]
+      for (const path of paths) expect(readFileSync(join(packed(), path), 'utf8')).not.toBe('')
+    }
+  })
+
+  test('names no folder of the machine that made it', () => {
+    for (const name of readdirSync(packed(), { recursive: true, encoding: 'utf8' })) {
+      if (!/\.(?:js|mjs|ts|json)$/.test(name)) continue
+      expect([name, readFileSync(join(packed(), name), 'utf8').includes(root)]).toEqual([
+        name,
+        false,
+      ])
+    }
+  })
+
+  test('of the client needs no package and no addon', () => {
+    const text = readFileSync(join(packed(), 'client.js'), 'utf8')
+    expect(text).not.toMatch(/^import |\bimport\(|\brequire\(/m)
+    const socket = readFileSync(join(packed(), 'socket.js'), 'utf8')
+    expect([...socket.matchAll(/from "([^"]+)"/g)].map(([, name]) => name)).toEqual(['node:http'])
+  })
+})
+
+test('npx coffer dev and a client in Node.js store and reveal a card', async () => {
+  write(
+    'card.mjs',
+    `import { spawn } from 'node:child_process'
+    import { once } from 'node:events'
+    import { createClient } from 'coffer/client'
+    const vault = spawn('npx', ['coffer', 'dev', '--port', '0', '--json'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [line] = await once(vault.stdout, 'data')
+    const { base_url: address, private_key: key, public_key } = JSON.parse(line)
+    const { tokens } = createClient({ address, key: public_key })
+    const { id } = await tokens.create({ type: 'card', data: { number: '4242424242424242' } })
+    const { data } = await createClient({ address, key }).tokens.get(id)
+    console.log(data.number)
+    vault.kill()
+    await once(vault, 'exit')`,
+  )
+  expect(await run(['node', 'card.mjs'])).toEqual({
+    exitCode: 0,
+    stdout: '4242424242424242\n',
+    stderr: '',
+  })
+}, 60_000)
+
+test('a vault runs inside bun test', async () => {
+  write(
+    'shop.test.ts',
+    `import { expect, test } from 'bun:test'
+    import { startVault } from 'coffer/testing'
+    test('a card comes back', async () => {
+      await using vault = await startVault()
+      const [id] = await vault.seed([{ type: 'card', data: { number: '4242424242424242' } }])
+      expect((await vault.client().tokens.get(id!)).data).toEqual({ number: '4242424242424242' })
+      vault.clock.advance('3m')
+    })`,
+  )
+  const bun = join(home, 'node_modules', '.bin', 'bun')
+  const { exitCode, stderr } = await run([bun, 'test', 'shop.test.ts'])
+  expect([exitCode, stderr]).toEqual([0, expect.stringContaining(' 1 pass')])
+}, 60_000)
+
+test('the vault is mounted in an application of Elysia', async () => {
+  write(
+    'app.ts',
+    `import { coffer, openVault } from 'coffer'
+    import { Elysia } from 'elysia'
+    const { deps, close } = await openVault({ data: 'vault' })
+    const app = new Elysia({ prefix: '/vault' }).use(coffer(deps))
+    const { status } = await app.handle(new Request('http://localhost/vault/tokens'))
+    console.log(status)
+    await close()
+    process.exit(0)`,
+  )
+  const bun = join(home, 'node_modules', '.bin', 'bun')
+  expect((await run(['npx', 'coffer', 'init', '--data', 'vault'])).exitCode).toBe(0)
+  expect((await run([bun, 'app.ts'])).stdout).toBe('401\n')
+}, 60_000)
+
+describe('its types', () => {
+  const strict = (more: object, files: readonly string[]) =>
+    JSON.stringify({
+      compilerOptions: { strict: true, noEmit: true, target: 'ES2022', types: [], ...more },
+      files,
+    })
+  const compile = () => run([join(root, 'node_modules/.bin/tsc'), '--project', 'tsconfig.json'])
+
+  test.each([
+    ['a page', { module: 'ESNext', moduleResolution: 'bundler', lib: ['ES2022', 'DOM'] }],
+    ['Node.js', { module: 'NodeNext', moduleResolution: 'NodeNext', lib: ['ES2022', 'DOM'] }],
+  ])(
+    'of the client compile in %s, with its declarations checked',
+    async (_, options) => {
+      write(
+        'client.ts',
+        `import { CofferError, createClient, type Client, type Token } from 'coffer/client'
+      const client: Client = createClient({ address: 'http://127.0.0.1', key: 'key_a' })
+      export async function last4(id: string): Promise<string | undefined> {
+        const token: Token<{ number: string }> = await client.tokens.get(id)
+        for await (const { type } of client.tokens.list({ type: ['card'] })) console.log(type)
+        return token.data?.number.slice(-4)
+      }
+      // @ts-expect-error: there is no such type
+      export const wrong = () => client.tokens.create({ type: 'cart', data: 1 })
+      // @ts-expect-error: data is missing
+      export const missing = () => client.tokens.create({ type: 'card' })
+      export const codeOf = (error: unknown) => (error instanceof CofferError ? error.code : '')`,
+      )
+      write('tsconfig.json', strict(options, ['client.ts']))
+      expect(await compile()).toEqual({ exitCode: 0, stdout: '', stderr: '' })
+    },
+    60_000,
+  )
+
+  test('of the vault inside a test and of the plugin compile', async () => {
+    write(
+      'server.ts',
+      `import { coffer, openVault, type Coffer } from 'coffer'
+      import { startVault, type TestVault } from 'coffer/testing'
+      export async function start(): Promise<TestVault> {
+        const vault = await startVault({ settings: { basePath: '/vault' } })
+        // @ts-expect-error: a number or a text
+        vault.clock.advance(new Date())
+        return vault
+      }
+      export async function mount(): Promise<Coffer> {
+        return coffer((await openVault({ data: 'vault' })).deps)
+      }`,
+    )
+    const bundler = { module: 'ESNext', moduleResolution: 'bundler', lib: ['ESNext', 'DOM'] }
+    write('tsconfig.json', strict({ ...bundler, skipLibCheck: true }, ['server.ts']))
+    expect(await compile()).toEqual({ exitCode: 0, stdout: '', stderr: '' })
+  }, 120_000)
+})
+
+test('without Bun the command says what is missing', async () => {
+  const alone = temporaryFolder()
+  writeFileSync(join(alone, 'coffer.mjs'), readFileSync(join(packed(), 'coffer.mjs')))
+  const node = Bun.which('node') ?? ''
+  const child = Bun.spawn([node, 'coffer.mjs', 'dev'], {
+    cwd: alone,
+    env: { PATH: '/nowhere' },
+    stderr: 'pipe',
+  })
+  expect(await child.stderr.text()).toBe(
+    'coffer: found no Bun to run on: install the package bun beside it\n',
+  )
+  expect(await child.exited).toBe(1)
+})
