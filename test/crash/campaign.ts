@@ -63,7 +63,11 @@ const { seed, size, names } = readArguments()
 console.info(`crash campaign: ${size}, seed ${seed}`)
 const results = new Map<string, PartResult>()
 for (const [name, part] of Object.entries(parts)) {
-  if (names.includes(name)) results.set(name, await runPart(name, part, seed, size))
+  if (!names.includes(name)) continue
+  const result = await runPart(name, part, seed, size)
+  // At once, since the others may take hours.
+  for (const failure of result.failures) console.info(`${name}: failed: ${failure}`)
+  results.set(name, result)
 }
 console.info(`\n| part | figure (${size}, seed ${seed}) | count |\n|---|---|---|`)
 for (const [name, result] of results) printResult(name, result)
