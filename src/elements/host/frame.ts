@@ -3,7 +3,7 @@
  * @module
  */
 import type { Frame, Node, Page } from '../dom.ts'
-import { frameBeginsMsMax, frameHeightPxFirst, frameHeightPxMax } from '../limits.ts'
+import { frameBeginsMsMax, frameEdgePx, frameHeightPxFirst, frameHeightPxMax } from '../limits.ts'
 import type { ElementsErrorCode, Failure, Greeting, ToFrame, ToPage } from '../protocol.ts'
 
 declare const document: Page
@@ -48,13 +48,16 @@ async function diagnose(address: URL): Promise<Failure> {
 
 function makeElement(address: URL, title: string): Frame {
   const element = document.createElement('iframe')
-  const { style } = element
   element.title = title
   element.referrerPolicy = 'no-referrer'
-  style.setProperty('display', 'block')
-  style.setProperty('width', '100%')
-  style.setProperty('border', '0')
-  style.setProperty('height', `${frameHeightPxFirst}px`)
+  const look = {
+    display: 'block',
+    border: '0',
+    margin: `-${frameEdgePx}px`,
+    width: `calc(100% + ${2 * frameEdgePx}px)`,
+    height: `${frameHeightPxFirst}px`,
+  }
+  for (const [name, value] of Object.entries(look)) element.style.setProperty(name, value)
   element.src = new URL('elements/card', address).href
   return element
 }
