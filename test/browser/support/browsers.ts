@@ -60,11 +60,10 @@ afterAll(async () => {
   for (const browser of await Promise.all(all)) await browser.close()
 })
 
-/** A page in a profile of its own, in a browser that the tests of one file share. */
+/** A page in a browser that the tests of one file share: nothing of ours is stored in it. */
 export async function openPage(name: BrowserName, storage: Storage = 'usual'): Promise<Page> {
   const key = `${name} ${storage}`
   let browser = open.get(key)
   if (browser === undefined) open.set(key, (browser = launch(name, storage)))
-  const context = await (await browser).createBrowserContext()
-  return context.newPage()
+  return (await browser).newPage()
 }

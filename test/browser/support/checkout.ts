@@ -61,8 +61,12 @@ export async function openShopPage(name: BrowserName, shop: Shop, options: Check
   return page
 }
 
+/** As a text, since what is hostile the drivers would not hand on. */
 export const mount = (page: Page, options: object): Promise<'ready' | Facts> =>
-  page.evaluate(given => (globalThis as unknown as ShopPage).mount(given), options)
+  page.evaluate(
+    given => (globalThis as unknown as ShopPage).mount(JSON.parse(given) as object),
+    JSON.stringify(options),
+  )
 
 /** The frame of the vault in a page; the first where there are several. */
 export function frameOf(page: Page, vault: DevVault): Frame {
