@@ -33,7 +33,7 @@ export const retriesMax = 3
 export const idempotencyKeyBytes = 16
 
 // Size of the frame in the shop's page
-/** Around the fields, for the ring of the focus (`main` in `card.css`); it lies over the page. */
+/** Around the fields, for the ring of the focus (`#main` in `card.css`); it lies over the page. */
 export const frameEdgePx = 4
 export const frameHeightPxFirst = 160
 export const frameHeightPxMax = 1_000

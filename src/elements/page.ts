@@ -81,7 +81,7 @@ export const pageFor = (origins: readonly string[], folder: string): string => `
 <script type="module" src="${folder}/card.js"></script>
 </head>
 <body>
-<main id="main">
+<div id="main">
 <form id="card" novalidate hidden>
 <div class="whole">${field(
   { name: 'number', autocomplete: 'cc-number', describedBy: 'brand ' },
@@ -93,7 +93,7 @@ export const pageFor = (origins: readonly string[], folder: string): string => `
 <div>${field({ name: 'cvc', autocomplete: 'cc-csc' })}
 </div>
 </form>
-</main>
+</div>
 </body>
 </html>
 `
