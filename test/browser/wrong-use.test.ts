@@ -111,7 +111,7 @@ const frameTests = (open: () => Page) => {
 
   test('a vault that closes while the fields are there', async () => {
     const closing = await openVault()
-    const checkout = await checkoutIn(open(), closing, { timeoutMs: 2_000 })
+    const checkout = await checkoutIn(open(), closing, { timeoutMs: 6_000 })
     await checkout.fill(...card)
     await closing.stop()
     expect(await checkout.tokenize()).toMatchObject({ code: 'unavailable', status: 0 })
