@@ -56,7 +56,7 @@ async function listen(
   address: Address,
   { sharing, tls: files }: ServerOptions,
 ): Promise<PlainListening> {
-  if ('socket' in address) return listenAtSocket(listener, address.socket)
+  if ('socket' in address) return listenAtSocket(listener, address)
   const isShared = sharing !== undefined
   if (files === undefined) return listenOnPort(listener, address, isShared)
   return listenWithTls(listener, address, { files, isShared, log, wallMs })

@@ -231,7 +231,7 @@ export async function serveUntilSignalled(serving: Serving): Promise<void> {
   const listening = await startListening(front.listener, logging, address, { sharing, tls })
   reload = () => listening.reload?.()
   const takeShare = reopen && unsealer.takeShare
-  const opsServer = ops && listenOps(ops, watchedIn(sealable), takeShare)
+  const opsServer = ops && (await listenOps(ops, watchedIn(sealable), takeShare))
   const control = sharing?.sweeps === false ? undefined : startControlling(serving, sealable)
   announce(listening.address, opsServer?.address)
   await stopped
