@@ -5,7 +5,7 @@
 import type { Facts } from '../administration/operation.ts'
 import type { FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
-import { sayNow } from '../serve/system.ts'
+import { sayJson, sayNow } from '../serve/system.ts'
 import { operate } from './operate.ts'
 
 export interface KeysOptions extends FolderOptions {
@@ -23,7 +23,7 @@ const when = (instant: string | null): string => instant ?? 'an unknown time'
 
 export async function keysStatus(options: KeysOptions): Promise<void> {
   const facts = await operate(options, 'keys-status', {})
-  if (options.json === true) return sayNow(JSON.stringify(facts))
+  if (options.json === true) return sayJson(facts)
   const keys = facts['keys'] as readonly KeyFacts[]
   for (const { number, state, made_at: madeAt, rows } of keys) {
     sayNow(`key ${number}: ${state}, made ${when(madeAt)}, ${rows} rows are sealed under it`)
@@ -37,7 +37,7 @@ export async function keysStatus(options: KeysOptions): Promise<void> {
 export async function keysRotate(options: KeysOptions): Promise<void> {
   const facts = await operate(options, 'keys-rotate', {})
   const { key, rows_resealed: rows, rows_damaged: damaged } = facts
-  if (options.json === true) sayNow(JSON.stringify(facts))
+  if (options.json === true) sayJson(facts)
   else sayNow(`Key ${String(key)} is the current one; ${String(rows)} rows were sealed anew.`)
   if (damaged !== 0) throw new CommandFailure(`${String(damaged)} rows did not open: run verify`)
 }
@@ -62,7 +62,7 @@ const notScrubbed =
 /** @throws CommandFailure, once all is told, where keyrings of before are left in the files */
 export async function keysRetire(options: KeysOptions): Promise<void> {
   const facts = await operate(options, 'keys-retire', {})
-  if (options.json === true) sayNow(JSON.stringify(facts))
+  if (options.json === true) sayJson(facts)
   else tellReceipt(facts)
   if (facts['scrubbed'] !== true) throw new CommandFailure(notScrubbed)
 }

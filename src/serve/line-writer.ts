@@ -81,19 +81,29 @@ export function makeLineWriter(
     return batch === '' ? undefined : batch
   }
 
+  /** @returns whether it was written: a full disk, or a reader that has gone, ends no service */
+  async function isWritten(text: string): Promise<boolean> {
+    try {
+      await writeAll(file, Buffer.from(text, 'latin1'))
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /** Behind a line that was written only: where none can be, this one would not be either. */
+  async function reportDropped(): Promise<void> {
+    const count = dropped
+    if (count === 0 || waitingBytes > logBufferBytesMax / 2) return
+    if (await isWritten(tellDropped(count))) dropped -= count
+  }
+
   async function writeOut(): Promise<void> {
     for (let batch = nextBatch(); batch !== undefined; batch = nextBatch()) {
-      try {
-        await writeAll(file, Buffer.from(batch, 'latin1'))
-      } catch {
-        // Such as a full disk, or a reader that has gone: the service goes on.
-        dropped += countLines(batch)
-      }
+      const isTold = await isWritten(batch)
       waitingBytes -= batch.length
-      if (dropped === 0 || waitingBytes > logBufferBytesMax / 2) continue
-      const line = tellDropped(dropped)
-      dropped = 0
-      add(line)
+      if (isTold) await reportDropped()
+      else dropped += countLines(batch)
     }
   }
 

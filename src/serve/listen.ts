@@ -23,6 +23,9 @@ export interface Listening {
   readonly reload?: () => void
 }
 
+/** RFC 3986 section 3.2.2: an address of IPv6 stands in brackets. */
+export const inUrl = (host = ''): string => (host.includes(':') ? `[${host}]` : host)
+
 type Handlers = App['listener']
 
 const isSocket = (path: string): boolean =>
@@ -96,7 +99,7 @@ export function listenOnPort(
   const tcp = { hostname, port, reusePort: isShared, idleTimeout: idleSecondsMax }
   const server = Bun.serve({ ...commonOf(handlers), ...tcp })
   return {
-    address: `http://${server.hostname}:${server.port}`,
+    address: `http://${inUrl(server.hostname)}:${server.port}`,
     stop: () => server.stop(),
   }
 }
