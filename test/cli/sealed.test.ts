@@ -256,7 +256,7 @@ describe('a server that is sealed', () => {
     const { server, ask, send, unseal } = await startSealed()
     expect((await unseal(some(0))).exitCode).toBe(0)
     for (const at of [0, 1]) await send(foreign[at] ?? '')
-    expect((await unseal(some(1, 2))).stdout).toBe('The vault is unsealed.\n')
+    expect((await unseal(some(1, 2))).stdout).toEndWith('The vault is unsealed.\n')
     expect(await ask()).toBe(200)
     expect(await server.end('SIGTERM')).toBe(0)
   })
