@@ -60,3 +60,7 @@ export async function runIn(
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
   return { exitCode: await child.exited, stdout, stderr }
 }
+
+/** What a program prints by its own words: what stands as a comment behind each `console.log`. */
+export const printedBy = (program: string): string =>
+  [...program.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm)].map(([, text]) => `${text}\n`).join('')
