@@ -1,8 +1,9 @@
 /**
  * `bun run pack`: the npm package in `dist/npm`, as `npm publish` takes it, and its archive beside.
  *
- * The client is one file that needs nothing. The vault itself is bundled without the packages that
- * it needs, which are then dependencies; it runs on Bun, which the command finds by itself.
+ * The client is one file that needs nothing, and so are the card fields. The vault itself is
+ * bundled without the packages that it needs, which are then dependencies; it runs on Bun, which
+ * the command finds by itself.
  * @module
  */
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,6 +23,7 @@ interface Bundle {
 const bundles: readonly Bundle[] = [
   { entry: 'client/index.ts', file: 'client.js', target: 'browser' },
   { entry: 'client/socket.ts', file: 'socket.js', target: 'node' },
+  { entry: 'elements/host/index.ts', file: 'elements.js', target: 'browser' },
   { entry: 'index.ts', file: 'index.js', target: 'bun' },
   { entry: 'testing/index.ts', file: 'testing.js', target: 'bun' },
   { entry: 'main.ts', file: 'main.js', target: 'bun' },

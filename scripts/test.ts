@@ -88,7 +88,9 @@ async function runTests(paths: readonly string[]): Promise<{ passed: number; fai
       `--parallel=${processes}`,
       '--no-isolate',
       // Long ones, and those of `.ci/run`, which installs what they need.
-      ...['slow', 'package', 'examples-abroad'].map(name => `--path-ignore-patterns=**/${name}/**`),
+      ...['slow', 'package', 'browser', 'examples-abroad'].map(
+        name => `--path-ignore-patterns=**/${name}/**`,
+      ),
       ...paths,
     ],
     {

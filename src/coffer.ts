@@ -23,6 +23,7 @@ import {
 } from './gate/admission.ts'
 import { makeEnterAddress } from './gate/client-address.ts'
 import { documentation } from './documentation/routes.ts'
+import { elementRoutes } from './elements/routes.ts'
 import type { Pipeline } from './gate/pipeline.ts'
 import { permissionRoutes } from './permissions/routes.ts'
 import { sessionAuthenticator, sessionKeyPrefix } from './sessions/authenticate.ts'
@@ -81,8 +82,9 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
     .use(tenantRoutes(deps, pipeline))
     .use(permissionRoutes(pipeline))
   const pages = documentation(pipeline, [...operations.routes])
-  const others = otherMethods(pipeline, [...operations.routes, ...pages.routes])
-  return operations.use(pages).use(others)
+  const elements = elementRoutes(pipeline)
+  const known = [...operations.routes, ...pages.routes, ...elements.routes]
+  return operations.use(pages).use(elements).use(otherMethods(pipeline, known))
 }
 
 /** While a host listens that uses it, the days on which keys were used are written. */

@@ -19,6 +19,7 @@ export const manifestOf = () => ({
     '.': { ...of('index.js'), default: './index.js' },
     './client': { ...of('client/index.js'), default: './client.js' },
     './client/socket': { ...of('client/socket.js'), default: './socket.js' },
+    './elements': { ...of('elements/host/index.js'), default: './elements.js' },
     './testing': { ...of('testing/index.js'), default: './testing.js' },
     './package.json': './package.json',
   },

@@ -6,7 +6,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import ts from 'typescript'
 
-const entries = ['index.ts', 'client/index.ts', 'client/socket.ts', 'testing/index.ts']
+const entries = [
+  'index.ts',
+  'client/index.ts',
+  'client/socket.ts',
+  'elements/host/index.ts',
+  'testing/index.ts',
+]
 
 /** Beside `a.js` lies `a.d.ts`: of a path that ends with `.ts` nobody would find it. */
 const withJs = (text: string): string =>

@@ -44,7 +44,8 @@ const packed = () => join(home, 'node_modules', 'coffer')
 describe('what is in it', () => {
   test('is what it exports, with types, and no source, test or setting of this project', () => {
     const files = readdirSync(packed()).toSorted()
-    const bundles = ['client.js', 'coffer.mjs', 'index.js', 'main.js', 'socket.js', 'testing.js']
+    const scripts = ['client', 'elements', 'index', 'main', 'socket', 'testing']
+    const bundles = ['coffer.mjs', ...scripts.map(name => `${name}.js`)]
     expect(files).toEqual([...bundles, 'README.md', 'package.json', 'types'].toSorted())
     const { exports } = JSON.parse(readFileSync(join(packed(), 'package.json'), 'utf8')) as {
       exports: Record<string, string | { types: string; default: string }>
@@ -65,9 +66,11 @@ describe('what is in it', () => {
     }
   })
 
-  test('of the client needs no package and no addon', () => {
-    const text = readFileSync(join(packed(), 'client.js'), 'utf8')
-    expect(text).not.toMatch(/^import |\bimport\(|\brequire\(/m)
+  test('of the client and the card fields needs no package and no addon', () => {
+    for (const name of ['client.js', 'elements.js']) {
+      const text = readFileSync(join(packed(), name), 'utf8')
+      expect([name, /^import |\bimport\(|\brequire\(/m.test(text)]).toEqual([name, false])
+    }
     const socket = readFileSync(join(packed(), 'socket.js'), 'utf8')
     expect([...socket.matchAll(/from "([^"]+)"/g)].map(([, name]) => name)).toEqual(['node:http'])
   })
@@ -88,12 +91,13 @@ test('npx coffer dev and a client in Node.js store and reveal a card', async () 
     const { id } = await tokens.create({ type: 'card', data: { number: '4242424242424242' } })
     const { data } = await createClient({ address, key }).tokens.get(id)
     console.log(data.number)
+    console.log((await fetch(address + '/elements/card.js')).headers.get('content-type'))
     vault.kill()
     await once(vault, 'exit')`,
   )
   expect(await run(['node', 'card.mjs'])).toEqual({
     exitCode: 0,
-    stdout: '4242424242424242\n',
+    stdout: '4242424242424242\ntext/javascript; charset=utf-8\n',
     stderr: '',
   })
 }, 60_000)
@@ -166,6 +170,25 @@ describe('its types', () => {
     },
     60_000,
   )
+
+  test('of the card fields compile in a page, with its declarations checked', async () => {
+    write(
+      'page.ts',
+      `import { ElementsError, mountCard, type CardElement, type CardToken } from 'coffer/elements'
+      const address = 'https://vault.example'
+      const styles = { input: { color: 'red' } }
+      const card: CardElement = mountCard(document.body, { address, key: () => 'key_a', styles })
+      export const token = (): Promise<CardToken> => card.tokenize({ metadata: { order: '17' } })
+      // @ts-expect-error: an expression could tell the code
+      export const leak = () => card.tokenize({ id: '{{ data.cvc }}' })
+      // @ts-expect-error: the key is missing
+      export const keyless = () => mountCard('#card', { address })
+      export const fieldsOf = (error: unknown) => (error instanceof ElementsError ? error.fields : [])`,
+    )
+    const options = { module: 'ESNext', moduleResolution: 'bundler', lib: ['ES2022', 'DOM'] }
+    write('tsconfig.json', strict(options, ['page.ts']))
+    expect(await compile()).toEqual({ exitCode: 0, stdout: '', stderr: '' })
+  }, 60_000)
 
   test('of the vault inside a test and of the plugin compile', async () => {
     write(

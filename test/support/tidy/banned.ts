@@ -19,7 +19,12 @@ interface Ban {
 }
 
 const terminal = ['src/main.ts', 'src/cli', 'src/serve']
-const system = ['src/serve/system.ts', 'src/deps.ts', 'src/client/platform.ts']
+const system = [
+  'src/serve/system.ts',
+  'src/deps.ts',
+  'src/client/platform.ts',
+  'src/elements/frame/platform.ts',
+]
 const nothing = /^(?!)/
 
 const bans: readonly Ban[] = [

@@ -54,6 +54,17 @@ const layers: readonly Layer[] = [
   },
   // Bundled for browsers: it knows nothing of the server but its shapes, which are printed for it.
   { name: 'client', paths: ['src/client'], imports: [] },
+  {
+    name: 'elements in browsers',
+    paths: [
+      'src/elements/frame',
+      'src/elements/host',
+      'src/elements/dom.ts',
+      'src/elements/limits.ts',
+      'src/elements/protocol.ts',
+    ],
+    imports: [],
+  },
   { name: 'gate', paths: ['src/gate'], imports: ['deps', ...core] },
   // deps.ts holds types alone: what a service is handed. So it stands below the features.
   { name: 'deps', paths: ['src/deps.ts'], imports: core },
@@ -125,6 +136,7 @@ const entries = [
   'src/client/index.ts',
   'src/client/socket.ts',
   'src/testing/index.ts',
+  'src/elements/host/index.ts',
 ]
 
 interface Home {
@@ -153,7 +165,7 @@ const homes: readonly Home[] = [
   {
     packages: /^(?:node|bun)(?::.*)?$/,
     paths: ['src'],
-    except: /^src\/client\/(?!socket\.ts$)/,
+    except: /^src\/(?:client\/(?!socket\.ts$)|elements\/(?:frame|host)\/)/,
   },
   { packages: /^@sinclair\/typebox$/, paths: ['src'] },
 ]

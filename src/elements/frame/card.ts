@@ -1,0 +1,88 @@
+/**
+ * What was typed as a card: what is wrong with it, and what the vault is sent.
+ * @module
+ */
+import { cardDigitsMax, cardDigitsMin } from '../limits.ts'
+import type { CardState, Fault, FieldName } from '../protocol.ts'
+import { groupNumber, kindOfNumber } from './brands.ts'
+import { digitsOf, isLuhnValid } from './digits.ts'
+import type { Writing } from './editing.ts'
+import { expiryOf, isPast, type Expiry } from './expiry.ts'
+
+/** The digits of each field. */
+export type Digits = Readonly<Record<FieldName, string>>
+
+export const fieldNames: readonly FieldName[] = ['number', 'expiry', 'cvc']
+
+export const numberWriting: Writing = {
+  digits(text) {
+    const all = digitsOf(text)
+    return all.slice(0, kindOfNumber(all).digitsMax)
+  },
+  write: groupNumber,
+}
+
+/** @param number of the card, which says how long its code is */
+export const cvcWriting = (number: () => string): Writing => ({
+  digits: text => digitsOf(text).slice(0, kindOfNumber(number()).cvcDigits[1]),
+  write: all => all,
+})
+
+/** The vault's own rule: the length, and the check sum. */
+const isCardNumber = (digits: string): boolean =>
+  digits.length >= cardDigitsMin && digits.length <= cardDigitsMax && isLuhnValid(digits)
+
+function faultOfNumber(number: string): Fault | undefined {
+  if (isCardNumber(number)) return undefined
+  return number.length < kindOfNumber(number).digitsUsual ? 'incomplete' : 'invalid'
+}
+
+function faultOfExpiry(digits: string, today: Expiry): Fault | undefined {
+  const month = Number(digits.slice(0, 2))
+  if (digits.length >= 2 && (month < 1 || month > 12)) return 'invalid'
+  const expiry = expiryOf(digits)
+  if (expiry === undefined) return 'incomplete'
+  return isPast(expiry, today) ? 'past' : undefined
+}
+
+function faultOfCvc({ number, cvc }: Digits): Fault | undefined {
+  const [min, max] = kindOfNumber(number).cvcDigits
+  if (cvc.length > max) return 'invalid'
+  return cvc.length < min ? 'incomplete' : undefined
+}
+
+export type Faults = Readonly<Partial<Record<FieldName, Fault>>>
+
+/** @param today by the clock of this machine, which may be wrong */
+export function faultsOf(digits: Digits, today: Expiry): Faults {
+  const faults: Record<FieldName, Fault | undefined> = {
+    number: faultOfNumber(digits.number),
+    expiry: faultOfExpiry(digits.expiry, today),
+    cvc: faultOfCvc(digits),
+  }
+  return Object.fromEntries(
+    fieldNames.flatMap(name => (faults[name] === undefined ? [] : [[name, faults[name]]])),
+  )
+}
+
+/** The vault takes past dates too, and the clock here may be wrong: that one is a hint. */
+export const keepsFromVault = (fault: Fault | undefined): boolean =>
+  fault !== undefined && fault !== 'past'
+
+/** @param left the fields that are not being typed in for the first time */
+export function stateOf(digits: Digits, today: Expiry, left: ReadonlySet<FieldName>): CardState {
+  const faults = faultsOf(digits, today)
+  return {
+    complete: !Object.values(faults).some(keepsFromVault),
+    brand: kindOfNumber(digits.number).brand,
+    errors: Object.fromEntries(
+      Object.entries(faults).filter(([name]) => left.has(name as FieldName)),
+    ),
+  }
+}
+
+/** As the vault takes it. */
+export function dataOf({ number, expiry, cvc }: Digits): object {
+  const { month, year } = expiryOf(expiry) ?? { month: 0, year: 0 }
+  return { number, expiration_month: month, expiration_year: year, cvc }
+}

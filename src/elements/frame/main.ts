@@ -1,0 +1,87 @@
+/**
+ * Where the frame begins: it waits for one greeting of the page that holds it, and from then on
+ * speaks to nobody else.
+ * @module
+ */
+import type { Happening, Page, Receiver } from '../dom.ts'
+import type { Failure, ToPage } from '../protocol.ts'
+import { elementOf } from './field.ts'
+import { makeForm } from './form.ts'
+import { labelsOf } from './labels.ts'
+import { elapsedMs, random, randomHex, sleep, today } from './platform.ts'
+import { applyStyles, stylesOf } from './styles.ts'
+import { makeTokens } from './tokens.ts'
+
+declare const document: Page
+declare const parent: Receiver
+declare const location: { readonly origin: string }
+declare const window: Pick<Page, 'addEventListener' | 'removeEventListener'>
+declare const ResizeObserver: new (then: () => void) => { observe(element: unknown): void }
+
+/** As the server wrote it into the page, which it lets those alone frame as well. */
+const allowed = (document.documentElement.dataset['origins'] ?? '').split(' ')
+
+/** A page of this origin could read the fields: it is none that they are to be kept from. */
+const isAllowed = (origin: string): boolean =>
+  origin !== location.origin && (allowed.includes('*') || allowed.includes(origin))
+
+const means = {
+  fetch: (url: string, init: RequestInit) => fetch(url, init),
+  elapsedMs,
+  random,
+  randomHex,
+  sleep,
+  url: new URL('../tokens', import.meta.url).href,
+}
+
+const isMessage = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+function begin(port: MessagePort, greeting: object): Failure | undefined {
+  const { styles, labels } = greeting as { readonly styles?: unknown; readonly labels?: unknown }
+  const texts = labelsOf(labels)
+  if (texts === undefined) return { code: 'invalid_options', message: 'labels: expected texts' }
+  const looks = stylesOf(styles)
+  if (looks === undefined) {
+    return { code: 'invalid_options', message: 'styles: expected properties with plain values' }
+  }
+  const say = (message: ToPage): void => port.postMessage(message)
+  applyStyles(document, looks)
+  const form = makeForm(document, texts, today, {
+    changed: state => say({ type: 'change', state }),
+    entered: () => say({ type: 'submit' }),
+  })
+  const tokens = makeTokens(form, means)
+  const tokenize = async (message: object): Promise<void> => {
+    const call = Number((message as { readonly call?: unknown }).call)
+    const made = await tokens.make(message)
+    if ('code' in made) say({ type: 'failed', call, failure: made })
+    else say({ type: 'made', call, token: made })
+  }
+  port.addEventListener('message', ({ data }: { readonly data: unknown }) => {
+    const { type } = (isMessage(data) ? data : {}) as { readonly type?: unknown }
+    if (type === 'tokenize') void tokenize(data as object)
+    else if (type === 'focus') form.focus()
+    else if (type === 'clear') {
+      tokens.forget()
+      form.clear()
+    }
+  })
+  port.start()
+  const main = elementOf(document, 'main')
+  say({ type: 'ready', height: main.offsetHeight })
+  new ResizeObserver(() => say({ type: 'height', height: main.offsetHeight })).observe(main)
+  return undefined
+}
+
+function meet({ source, origin, ports, data }: Happening): void {
+  const [port] = ports
+  if (source !== parent || port === undefined || !isMessage(data)) return
+  if ((data as { readonly coffer?: unknown }).coffer !== 'card') return
+  const failure: Failure | undefined = isAllowed(origin)
+    ? begin(port, data)
+    : { code: 'origin_not_allowed', message: 'the vault is not for pages of this origin' }
+  if (failure === undefined) window.removeEventListener('message', meet)
+  else port.postMessage({ type: 'refused', failure } satisfies ToPage)
+}
+
+window.addEventListener('message', meet)

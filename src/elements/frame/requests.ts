@@ -1,0 +1,49 @@
+/**
+ * What a shop may say of the token: nothing from which a digit of the card could follow, such as an
+ * expression that gives the id, a fingerprint or a mask.
+ * @module
+ */
+import { keyCharsMax, requestCharsMax, timeoutMsMax } from '../limits.ts'
+import type { Failure, TokenRequest } from '../protocol.ts'
+
+const members: readonly string[] = ['metadata', 'containers', 'expires_at', 'deduplicate_token']
+
+const isKey = (key: unknown): key is string =>
+  typeof key === 'string' && key.length <= keyCharsMax && /^[!-~]+$/.test(key)
+
+const isTime = (ms: unknown): ms is number => typeof ms === 'number' && ms > 0 && ms <= timeoutMsMax
+
+const isRequest = (request: unknown): request is TokenRequest =>
+  typeof request === 'object' &&
+  request !== null &&
+  !Array.isArray(request) &&
+  Object.keys(request).every(name => members.includes(name))
+
+/** A message may hold what JSON does not, such as a ring. */
+function isShort(request: TokenRequest): boolean {
+  try {
+    return JSON.stringify(request).length <= requestCharsMax
+  } catch {
+    return false
+  }
+}
+
+export interface Asked {
+  readonly key: string
+  readonly request: TokenRequest
+  readonly timeoutMs: number
+}
+
+const invalid = (message: string): Failure => ({ code: 'invalid_request', message })
+
+/** What the page asks for, or why not. */
+export function askedOf(message: object): Asked | Failure {
+  const { key, request, timeoutMs } = message as Readonly<Record<string, unknown>>
+  if (!isKey(key)) return invalid('expected an API key, such as key_… or key_sess_…')
+  if (!isTime(timeoutMs)) return invalid(`expected timeoutMs of at most ${timeoutMsMax}`)
+  if (!isRequest(request)) return invalid(`a token may be given ${members.join(', ')} alone`)
+  if (!isShort(request)) {
+    return invalid(`expected JSON of at most ${requestCharsMax} characters beside the card`)
+  }
+  return { key, request, timeoutMs }
+}

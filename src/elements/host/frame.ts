@@ -1,0 +1,116 @@
+/**
+ * The frame in the page, and the one channel to what is in it.
+ * @module
+ */
+import type { Frame, Node, Page } from '../dom.ts'
+import { frameBeginsMsMax, frameEdgePx, frameHeightPxFirst, frameHeightPxMax } from '../limits.ts'
+import type { ElementsErrorCode, Failure, Greeting, ToFrame, ToPage } from '../protocol.ts'
+
+declare const document: Page
+
+export interface FrameEvents {
+  readonly heard: (message: ToPage) => void
+  /** It is no vault's frame, or one that this page may not have. */
+  readonly failed: (failure: Failure) => void
+}
+
+export interface CardFrame {
+  readonly say: (message: ToFrame) => void
+  readonly focus: () => void
+  readonly remove: () => void
+}
+
+const failureOf = (code: ElementsErrorCode, message: string): Failure => ({ code, message })
+
+/** A frame that shows nothing says nothing of why, so that all that it can be is told. */
+const noFrame = (address: URL): Failure =>
+  failureOf(
+    'no_frame',
+    `no card fields came from ${address.href}: the address is wrong, the vault is closed, or the ` +
+      'content security policy of this page lacks the origin of the vault in frame-src ' +
+      '(and in connect-src, to learn more)',
+  )
+
+/** The vault says whether it is for pages of this origin; a frame that it is not for is blank. */
+async function diagnose(address: URL): Promise<Failure> {
+  try {
+    const { href } = new URL('elements/origin', address)
+    const signal = AbortSignal.timeout(frameBeginsMsMax)
+    const answer = await fetch(href, { credentials: 'omit', referrerPolicy: 'no-referrer', signal })
+    const { allowed } = (await answer.json()) as { readonly allowed?: unknown }
+    if (allowed !== false) return noFrame(address)
+    const message = 'the vault is not for pages of this origin: its setting cors-origins says which'
+    return failureOf('origin_not_allowed', message)
+  } catch {
+    return noFrame(address)
+  }
+}
+
+function makeElement(address: URL, title: string): Frame {
+  const element = document.createElement('iframe')
+  element.title = title
+  element.referrerPolicy = 'no-referrer'
+  const look = {
+    display: 'block',
+    border: '0',
+    margin: `-${frameEdgePx}px`,
+    width: `calc(100% + ${2 * frameEdgePx}px)`,
+    height: `${frameHeightPxFirst}px`,
+  }
+  for (const [name, value] of Object.entries(look)) element.style.setProperty(name, value)
+  element.src = new URL('elements/card', address).href
+  return element
+}
+
+const setHeight = (element: Frame, height: number): void => {
+  if (height >= 0 && height <= frameHeightPxMax) element.style.setProperty('height', `${height}px`)
+}
+
+/** @param address with a slash at its end */
+export function openFrame(
+  target: Node,
+  address: URL,
+  greeting: Greeting & { readonly title: string },
+  timeoutMs: number,
+  events: FrameEvents,
+): CardFrame {
+  const { title, ...rest } = greeting
+  const element = makeElement(address, title)
+  let port: MessagePort | undefined
+  let timer: ReturnType<typeof setTimeout>
+  const fail = (): void => {
+    void diagnose(address).then(events.failed)
+  }
+  const hear = ({ data }: { readonly data: ToPage }): void => {
+    if (data.type === 'ready' || data.type === 'refused') clearTimeout(timer)
+    if (data.type === 'ready' || data.type === 'height') setHeight(element, data.height)
+    events.heard(data)
+  }
+  // Again where the page has moved the frame, which makes the browser load it anew.
+  const greet = (): void => {
+    port?.close()
+    clearTimeout(timer)
+    timer = setTimeout(fail, Math.min(timeoutMs, frameBeginsMsMax))
+    const channel = new MessageChannel()
+    port = channel.port1
+    port.onmessage = hear
+    element.contentWindow?.postMessage(rest, address.origin, [channel.port2])
+  }
+  element.addEventListener('load', greet)
+  timer = setTimeout(fail, timeoutMs)
+  target.append(element)
+  return {
+    say: message => port?.postMessage(message),
+    focus() {
+      element.focus()
+      port?.postMessage({ type: 'focus' } satisfies ToFrame)
+    },
+    remove() {
+      clearTimeout(timer)
+      element.removeEventListener('load', greet)
+      port?.close()
+      port = undefined
+      element.remove()
+    },
+  }
+}

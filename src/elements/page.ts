@@ -1,0 +1,99 @@
+/**
+ * The document of the frame. What a shop's page may not see is typed here, so nothing but the
+ * files beside it is loaded, nothing is stored, and it can be framed by the allowed origins alone.
+ * @module
+ */
+
+/** Origins in a header and in markup: what would end a directive or an attribute is left out. */
+const plainOrigin = /^[a-z][a-z0-9+.-]*:\/\/[^\s;,'"<>&]+$/i
+
+/** @param corsOrigins the setting; `*` is any */
+export const framingOrigins = (corsOrigins: readonly string[]): readonly string[] =>
+  corsOrigins.includes('*') ? ['*'] : corsOrigins.filter(origin => plainOrigin.test(origin))
+
+const features = [
+  'accelerometer',
+  'camera',
+  'clipboard-read',
+  'clipboard-write',
+  'display-capture',
+  'geolocation',
+  'gyroscope',
+  'magnetometer',
+  'microphone',
+  'midi',
+  'payment',
+  'publickey-credentials-get',
+  'screen-wake-lock',
+  'serial',
+  'storage-access',
+  'usb',
+  'xr-spatial-tracking',
+]
+
+const policy = (origins: readonly string[]): string =>
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; " +
+  `frame-ancestors ${origins.length === 0 ? "'none'" : origins.join(' ')}`
+
+/** Of the frame and of all that it loads. */
+export const headersFor = (origins: readonly string[]): Readonly<Record<string, string>> => ({
+  'content-security-policy': policy(origins),
+  'permissions-policy': features.map(name => `${name}=()`).join(', '),
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  // Files of two versions would not fit each other.
+  'cache-control': 'no-store',
+  // A shop on a neighbouring host shares no process with the frame, where the browser can help it.
+  'origin-agent-cluster': '?1',
+  // So that a page which is isolated from other origins may hold it.
+  'cross-origin-embedder-policy': 'require-corp',
+  'cross-origin-resource-policy': 'cross-origin',
+})
+
+interface FieldMarkup {
+  readonly name: string
+  readonly autocomplete: string
+  /** Beside the field's own error. */
+  readonly describedBy?: string
+}
+
+const field = ({ name, autocomplete, describedBy = '' }: FieldMarkup, more = '') => `
+<label id="${name}-label" for="${name}"></label>
+<div class="box"><input id="${name}" name="${name}" type="text" inputmode="numeric"
+ autocomplete="${autocomplete}" autocapitalize="off" autocorrect="off" spellcheck="false" dir="ltr"
+ required aria-invalid="false" aria-describedby="${describedBy}${name}-error">${more}</div>
+<p id="${name}-error" class="error" aria-live="polite"></p>`
+
+const brand = '<span id="brand" aria-live="polite"></span>'
+
+/**
+ * The fields are hidden until a page was met that they are for.
+ * @param folder where its files are, from the document
+ */
+export const pageFor = (origins: readonly string[], folder: string): string => `<!doctype html>
+<html lang="en" data-origins="${origins.join(' ')}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Card details</title>
+<link rel="stylesheet" href="${folder}/card.css">
+<script type="module" src="${folder}/card.js"></script>
+</head>
+<body>
+<div id="main">
+<form id="card" novalidate hidden>
+<div class="whole">${field(
+  { name: 'number', autocomplete: 'cc-number', describedBy: 'brand ' },
+  brand,
+)}
+</div>
+<div>${field({ name: 'expiry', autocomplete: 'cc-exp' })}
+</div>
+<div>${field({ name: 'cvc', autocomplete: 'cc-csc' })}
+</div>
+</form>
+</div>
+</body>
+</html>
+`

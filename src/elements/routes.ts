@@ -1,0 +1,56 @@
+/**
+ * Card fields in a frame that the vault serves, so that a card number never touches the page of a
+ * shop (docs/elements.md).
+ * @module
+ */
+import { Elysia } from 'elysia'
+import type { Exchange } from '../gate/answers.ts'
+import { finish, type Pipeline, hooks } from '../gate/pipeline.ts'
+import { pathOf } from '../gate/request.ts'
+import style from './card.css' with { type: 'text' }
+import { framingOrigins, headersFor, pageFor } from './page.ts'
+import { frameScript } from './script.ts'
+
+/** What a host has mounted does not know what stands before it: links say where from the page. */
+const folderOf = ({ url }: Request): string => (pathOf(url).endsWith('/') ? '..' : '.')
+
+/**
+ * Whether pages of the origin that asks may hold the frame: where they may not, they see no more
+ * than that it is empty. Any of them may read that, of itself.
+ */
+const readable = { 'access-control-allow-origin': '*', vary: 'Origin' }
+
+/** `GET /elements/card` and what it loads, all from this origin. */
+export function elementRoutes(pipeline: Pipeline) {
+  const origins = framingOrigins(pipeline.deps.settings.corsOrigins)
+  const headers = headersFor(origins)
+  const isAllowed = (origin: string | null): boolean =>
+    origins.includes('*') || (origin !== null && origins.includes(origin))
+  const page =
+    (type: string, read: (request: Request) => string, more = {}) =>
+    ({ exchange }: { readonly exchange: Exchange }) => {
+      const text = read(exchange.request)
+      const answer = new Response(text, {
+        headers: { ...headers, 'content-type': `${type}; charset=utf-8`, ...more },
+      })
+      const found = pipeline.answers.page(exchange, answer, Buffer.byteLength(text))
+      return finish(pipeline, exchange, found)
+    }
+  const shown = () => ({ parse: 'none', page: true, detail: { hide: true } }) as const
+  const originAllowed = ({ headers: sent }: Request): string =>
+    JSON.stringify({ allowed: isAllowed(sent.get('origin')) })
+  return new Elysia()
+    .use(hooks(pipeline))
+    .get(
+      '/elements/card',
+      page('text/html', request => pageFor(origins, folderOf(request))),
+      shown(),
+    )
+    .get('/elements/card.js', page('text/javascript', frameScript), shown())
+    .get(
+      '/elements/card.css',
+      page('text/css', () => style),
+      shown(),
+    )
+    .get('/elements/origin', page('application/json', originAllowed, readable), shown())
+}

@@ -1,0 +1,146 @@
+/**
+ * The card fields for people who do not see them, or read another language.
+ * @module
+ */
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import axe from 'axe-core'
+import type { ElementHandle, Page } from 'puppeteer-core'
+import { browserNames } from './support/browsers.ts'
+import { checkoutIn, openCheckout, openShopPage, type Checkout } from './support/checkout.ts'
+import { openShop, type Shop } from './support/shop.ts'
+import { openVault, type DevVault } from './support/vaults.ts'
+
+let vault: DevVault
+let shop: Shop
+beforeAll(async () => {
+  vault = await openVault()
+  shop = openShop()
+})
+
+interface Axe {
+  configure(options: object): void
+  run(): Promise<{
+    readonly violations: readonly { readonly id: string }[]
+    readonly passes: readonly { readonly nodes: readonly { readonly target: object }[] }[]
+  }>
+}
+
+/** What axe finds in the page with all of its frames, by the names of its rules. */
+async function findingsIn(page: Page): Promise<readonly string[]> {
+  for (const frame of page.frames()) {
+    await frame.evaluate(axe.source)
+    await frame.evaluate(() => {
+      const { axe } = globalThis as unknown as { axe: Axe }
+      axe.configure({ allowedOrigins: ['<unsafe_all_origins>'] })
+    })
+  }
+  const { violations, isWhole } = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: Axe }
+    const { violations, passes } = await axe.run()
+    const targets = JSON.stringify(passes.flatMap(({ nodes }) => nodes.map(each => each.target)))
+    return { violations: violations.map(({ id }) => id), isWhole: targets.includes('#cvc') }
+  })
+  expect(isWhole).toBe(true)
+  return violations
+}
+
+/** What a screen reader is told of a field. */
+const described = (input: ElementHandle) =>
+  input.evaluate(element => {
+    const field = element as unknown as {
+      readonly labels: readonly { readonly textContent: string }[]
+      getAttribute(name: string): string | null
+    }
+    const { document } = globalThis as unknown as {
+      document: { getElementById(id: string): { readonly textContent: string } | null }
+    }
+    const ids = field.getAttribute('aria-describedby')?.split(' ') ?? []
+    return {
+      name: field.labels[0]?.textContent,
+      description: ids.map(id => document.getElementById(id)?.textContent).join(' '),
+      isInvalid: field.getAttribute('aria-invalid'),
+    }
+  })
+
+const toldOf = async ({ frame }: Checkout) =>
+  Promise.all((await frame.$$('input')).map(input => described(input)))
+
+describe.each(browserNames)('in %s', name => {
+  let checkout: Checkout
+  beforeEach(async () => {
+    checkout = await openCheckout(name, shop, vault)
+  })
+
+  test('axe finds nothing in the page and in the frame, also with errors', async () => {
+    const { page, tokenize, fill } = checkout
+    expect(await findingsIn(page)).toEqual([])
+    await tokenize()
+    expect(await findingsIn(page)).toEqual([])
+    await fill('4242424242424242', '1131', '123')
+    expect(await findingsIn(page)).toEqual([])
+  })
+
+  test('axe would find a field without a label', async () => {
+    const { page, frame } = checkout
+    await frame.$eval('#number-label', label => label.remove())
+    expect(await findingsIn(page)).toEqual(['label-title-only'])
+  })
+
+  test('fields are found by their names', async () => {
+    const { frame } = checkout
+    for (const label of ['Card number', 'Expiry date', 'Security code']) {
+      const found = await frame.$(`aria/${label}[role="textbox"]`)
+      expect([label, found === null]).toEqual([label, false])
+    }
+  })
+
+  test('brand and errors are told with their field, and read out as they come', async () => {
+    const { frame, fill, tokenize } = checkout
+    await fill('4242424242424241', '', '')
+    await tokenize()
+    expect(await toldOf(checkout)).toEqual([
+      {
+        name: 'Card number',
+        description: 'Visa This is no card number. Check its digits.',
+        isInvalid: 'true',
+      },
+      {
+        name: 'Expiry date',
+        description: 'Enter month and year, as 08 / 31.',
+        isInvalid: 'true',
+      },
+      { name: 'Security code', description: 'Enter the whole security code.', isInvalid: 'true' },
+    ])
+    const live = await frame.$$eval('[aria-live=polite]', all => all.map(({ id }) => id))
+    expect(live).toEqual(['brand', 'number-error', 'expiry-error', 'cvc-error'])
+  })
+
+  test('browsers know what to fill in, and which keys to show', async () => {
+    const { frame } = checkout
+    const attributes = await frame.$$eval('input', all =>
+      all.map(each => ['autocomplete', 'inputmode'].map(attribute => each.getAttribute(attribute))),
+    )
+    expect(attributes).toEqual([
+      ['cc-number', 'numeric'],
+      ['cc-exp', 'numeric'],
+      ['cc-csc', 'numeric'],
+    ])
+  })
+
+  test('texts in another language are read out in it, and from its side', async () => {
+    const labels = {
+      language: 'he',
+      frame: 'פרטי כרטיס',
+      number: 'מספר כרטיס',
+      numberIncomplete: 'חסר מספר',
+    }
+    const page = await openShopPage(name, shop)
+    const { frame, errors, tokenize } = await checkoutIn(page, vault, { labels })
+    await tokenize()
+    expect((await errors())[0]).toBe('חסר מספר')
+    const root = await frame.$eval('html', html => [html.lang, html.dir])
+    expect(root).toEqual(['he', 'rtl'])
+    expect(await frame.$eval('#number', input => input.getAttribute('dir'))).toBe('ltr')
+    expect(await findingsIn(page)).toEqual([])
+  })
+})

@@ -1,0 +1,136 @@
+/**
+ * A card is typed in a shop: the vault gets it, and the page of the shop never has it.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'puppeteer-core'
+import { browserNames } from './support/browsers.ts'
+import { openCheckout, type Checkout, type Made } from './support/checkout.ts'
+import { openShop, type Shop } from './support/shop.ts'
+import { openVault, type DevVault } from './support/vaults.ts'
+
+const number = '4000056655665556'
+const grouped = '4000 0566 5566 5556'
+const cvc = '739'
+
+let vault: DevVault
+beforeAll(async () => {
+  vault = await openVault()
+})
+
+/** What a page would take down that wants all that it can have. */
+interface Spying {
+  seen: string[]
+  keys: string[]
+  MessageChannel: new () => { readonly port1: Listened }
+}
+
+interface Listened {
+  addEventListener(name: string, listen: (event: never) => void, capture?: boolean): void
+}
+
+/** Notes every message that comes into a window, by its window or by a channel of its own. */
+const spy = (page: Page) =>
+  page.evaluateOnNewDocument(() => {
+    const host = globalThis as unknown as Spying & Listened
+    host.seen = []
+    host.keys = []
+    const note = ({ data }: { data: unknown }) => void host.seen.push(JSON.stringify(data))
+    host.addEventListener('message', note, true)
+    for (const name of ['keydown', 'beforeinput', 'input', 'paste']) {
+      host.addEventListener(name, () => void host.keys.push(name), true)
+    }
+    const Native = host.MessageChannel
+    host.MessageChannel = class extends Native {
+      constructor() {
+        super()
+        this.port1.addEventListener('message', note)
+      }
+    }
+  })
+
+/** All texts that script of the page can come to: its document, and what its globals lead to. */
+const everythingIn = (page: Page) =>
+  page.evaluate(() => {
+    const found: string[] = []
+    const known = new Set<unknown>()
+    const walk = (value: unknown, depth: number): void => {
+      if (typeof value === 'string' || typeof value === 'number') found.push(String(value))
+      if (typeof value !== 'object' || value === null || known.has(value) || depth === 0) return
+      known.add(value)
+      for (const name of Object.getOwnPropertyNames(value)) {
+        try {
+          walk((value as Record<string, unknown>)[name], depth - 1)
+        } catch {
+          // Of the frame, which is of another origin.
+        }
+      }
+    }
+    walk(globalThis, 6)
+    const { document } = globalThis as unknown as {
+      document: { documentElement: { outerHTML: string } }
+    }
+    return `${document.documentElement.outerHTML}\n${found.join('\n')}`
+  })
+
+/** Every message of the frame, as it has to be; heights aside. */
+const messages = [
+  { type: 'ready', height: expect.any(Number) },
+  { type: 'change', state: { complete: false, brand: 'visa', errors: {} } },
+  { type: 'change', state: { complete: true, brand: 'visa', errors: {} } },
+  {
+    type: 'made',
+    call: 1,
+    token: {
+      id: expect.any(String),
+      brand: 'visa',
+      data: { number: 'XXXXXXXXXXXX5556', expiration_month: 11, expiration_year: 2031 },
+    },
+  },
+]
+
+describe.each(browserNames)('in %s', name => {
+  let shop: Shop
+  let checkout: Checkout
+  let made: Made
+  beforeAll(async () => {
+    shop = openShop()
+    checkout = await openCheckout(name, shop, vault, { before: spy })
+    await checkout.fill(number, '1131', cvc)
+    made = await checkout.tokenize({ metadata: { order: '17' } })
+  })
+
+  test('what is typed becomes a token, which the private key reveals', async () => {
+    expect(checkout.mounted).toBe('ready')
+    expect(await checkout.values()).toEqual([grouped, '11 / 31', cvc])
+    expect(await checkout.state()).toEqual({ complete: true, brand: 'visa', errors: {} })
+    const { type, data, metadata } = await vault.backend.tokens.get(made.id ?? '')
+    expect({ type, data, metadata }).toEqual({
+      type: 'card',
+      data: { number, expiration_month: 11, expiration_year: 2031, cvc },
+      metadata: { order: '17' },
+    })
+  })
+
+  test('the page of the shop sees no digit of it, nor does its server', async () => {
+    const { page } = checkout
+    const { seen, keys } = await page.evaluate(() => {
+      const host = globalThis as unknown as Spying
+      return { seen: host.seen, keys: host.keys }
+    })
+    const heard = seen.map(text => JSON.parse(text) as { readonly type: string })
+    expect(heard.filter(({ type }) => type !== 'height')).toEqual(messages)
+    expect(keys).toEqual([])
+    const texts = `${await everythingIn(page)}\n${seen.join('\n')}\n${shop.asked.join('\n')}`
+    const digits = texts.replaceAll(/[ -]/g, '')
+    // What is there is found, so that what is not found is not there.
+    const isThere = (text: string) => digits.includes(text)
+    expect(['XXXXXXXXXXXX5556', number, number.slice(0, 12)].map(isThere)).toEqual([
+      true,
+      false,
+      false,
+    ])
+    expect(shop.asked.length).toBeGreaterThan(2)
+    for (const each of shop.asked) expect(each).toStartWith(`GET ${shop.origin}/`)
+  })
+})

@@ -1,0 +1,227 @@
+/**
+ * Pages that want the card: what they try with the frame, its messages, styles and texts.
+ * @module
+ */
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { Frame, Page } from 'puppeteer-core'
+import { browserNames, type BrowserName } from './support/browsers.ts'
+import {
+  checkoutIn,
+  frameOf,
+  mount,
+  openCheckout,
+  openShopPage,
+  type Checkout,
+  type Facts,
+} from './support/checkout.ts'
+import { openShop, type Shop } from './support/shop.ts'
+import { openVault, type DevVault } from './support/vaults.ts'
+
+const number = '4000056655665556'
+const card = [number, '1131', '739'] as const
+
+let vault: DevVault
+let shop: Shop
+beforeAll(async () => {
+  vault = await openVault()
+  shop = openShop()
+})
+
+/** The part of a window that a hostile page uses. */
+interface Hostile {
+  readonly document: {
+    querySelector(selector: string): { readonly contentWindow: Hostile } | null
+  }
+  readonly frames: readonly Hostile[]
+  readonly parent: Hostile
+  postMessage(message: unknown, origin: string, ports?: readonly MessagePort[]): void
+}
+
+/** Greets a frame by hand. @returns all that comes back within a while */
+const greetByHand = (page: Pick<Page, 'evaluate'>, greeting: unknown, messages: object[] = []) =>
+  page.evaluate(
+    async (hello, more) => {
+      const { document } = globalThis as unknown as Hostile
+      const window = document.querySelector('iframe')?.contentWindow
+      const { port1, port2 } = new MessageChannel()
+      const heard: unknown[] = []
+      port1.onmessage = ({ data }: { readonly data: unknown }) => void heard.push(data)
+      window?.postMessage(hello, '*', [port2])
+      for (const message of more) port1.postMessage(message)
+      await new Promise(resolve => setTimeout(resolve, 500))
+      return heard as { readonly type: string; readonly failure?: Facts }[]
+    },
+    greeting,
+    messages,
+  )
+
+const greeting = { coffer: 'card', styles: {}, labels: {} }
+
+const colourOf = (frame: Frame, selector: string) =>
+  frame.$eval(selector, element => {
+    const { getComputedStyle } = globalThis as unknown as {
+      getComputedStyle(element: unknown): Readonly<Record<string, string>>
+    }
+    return getComputedStyle(element)['color']
+  })
+
+const messageTests = (name: BrowserName, open: () => Checkout) => {
+  test('a second greeting is not heard, nor what is sent with it', async () => {
+    const { page, fill } = open()
+    await fill(...card)
+    const call = { call: 1, key: vault.publicKey, request: {}, timeoutMs: 1_000 }
+    const heard = await greetByHand(page, greeting, [{ type: 'tokenize', ...call }])
+    expect(heard).toEqual([])
+  })
+
+  test('another frame of the page is not heard', async () => {
+    const { page } = open()
+    const other = openShop({ html: '<!doctype html><title>Advertisement</title>' })
+    await page.evaluate(src => {
+      const { document } = globalThis as unknown as {
+        document: { createElement(name: string): object; body: { append(node: object): void } }
+      }
+      document.body.append(Object.assign(document.createElement('iframe'), { src }))
+    }, other.origin)
+    const advertisement = await page.waitForFrame(frame => frame.url().startsWith(other.origin))
+    const heard = await advertisement.evaluate(async hello => {
+      const { parent } = globalThis as unknown as Hostile
+      const { port1, port2 } = new MessageChannel()
+      const all: unknown[] = []
+      port1.onmessage = ({ data }: { readonly data: unknown }) => void all.push(data)
+      parent.frames[0]?.postMessage(hello, '*', [port2])
+      await new Promise(resolve => setTimeout(resolve, 500))
+      return all
+    }, greeting)
+    expect(heard).toEqual([])
+  })
+
+  test('messages of any form get no digit, and break nothing', async () => {
+    const messages = [
+      { type: 'tokenize' },
+      { type: 'tokenize', call: 2, key: 17, request: {}, timeoutMs: 1 },
+      { type: 'tokenize', call: 3, key: 'k', request: [], timeoutMs: 1 },
+      { type: 'tokenize', call: 4, key: 'k', request: { id: '{{ data.cvc }}' }, timeoutMs: 1 },
+      { type: 'tokenize', call: 5, key: 'k', request: {}, timeoutMs: 1e9 },
+      { type: 'digits' },
+      { type: '__proto__' },
+      null,
+      'tokenize',
+    ] as object[]
+    const raw = openShop({ html: rawPage(vault.address) })
+    const hostile = await openShopPage(name, raw)
+    const heard = await greetByHand(hostile, greeting, messages)
+    const failed = heard.filter(({ type }) => type === 'failed')
+    expect(failed.map(({ failure }) => failure?.code)).toEqual(Array(5).fill('invalid_request'))
+    expect(heard.every(({ type }) => ['ready', 'height', 'failed'].includes(type))).toBe(true)
+  })
+}
+
+/** A page that frames the fields without our script. */
+const rawPage = (address: string) => `<!doctype html><html data-begun><title>Other</title>
+<link rel="icon" href="data:,"><iframe src="${address}/elements/card"></iframe></html>`
+
+const styleTests = (open: () => Page) => {
+  test('styles of a shop are applied', async () => {
+    const styles = {
+      input: { color: 'rgb(1, 2, 3)', 'border-radius': '0' },
+      label: { color: '#040506', 'font-family': '"Helvetica Neue", Arial' },
+      invalid: { color: 'rgb(7 8 9)' },
+    }
+    const { frame, tokenize } = await checkoutIn(open(), vault, { styles })
+    expect(await colourOf(frame, '#number')).toBe('rgb(1, 2, 3)')
+    expect(await colourOf(frame, 'label')).toBe('rgb(4, 5, 6)')
+    await tokenize()
+    expect(await colourOf(frame, '#number')).toBe('rgb(7, 8, 9)')
+  })
+
+  test('styles that could do more refuse the fields, all of them', async () => {
+    const hostile = [
+      { input: { 'background-color': 'url(http://evil.example/a)' } },
+      { input: { color: 'red', position: 'fixed' } },
+      { 'input[value^="4"]': { color: 'red' } },
+      'input { color: red }',
+    ]
+    for (const styles of hostile) {
+      const refused = await mount(open(), { address: vault.address, key: 'key_a', styles })
+      const message = 'styles: expected properties with plain values'
+      expect(refused).toMatchObject({ code: 'invalid_options', message })
+    }
+  })
+}
+
+const labelTests = (open: () => Page) => {
+  test('labels of a shop are texts, whatever is in them', async () => {
+    const labels = { number: '<img src=x onerror=alert(1)>', language: 'de', frame: 'Karte' }
+    const { page, frame } = await checkoutIn(open(), vault, { labels })
+    const shown = await frame.$eval('#number-label', each => [each.textContent, each.innerHTML])
+    expect(shown).toEqual([labels.number, '&lt;img src=x onerror=alert(1)&gt;'])
+    expect(await frame.$('img')).toBeNull()
+    expect(await frame.$eval('html', each => each.getAttribute('lang'))).toBe('de')
+    expect(await page.$eval('iframe', each => each.getAttribute('title'))).toBe('Karte')
+  })
+
+  test('labels that are none refuse the fields', async () => {
+    for (const labels of [{ innerHTML: 'a' }, { language: 'de" onload="' }, 'a']) {
+      const refused = await mount(open(), { address: vault.address, key: 'key_a', labels })
+      expect(refused).toMatchObject({ code: 'invalid_options', message: 'labels: expected texts' })
+    }
+  })
+}
+
+const frameTests = (open: () => Page) => {
+  test('the page cannot look into the frame', async () => {
+    const { page } = await checkoutIn(open(), vault)
+    const looks = await page.evaluate(() => {
+      const { document } = globalThis as unknown as Hostile
+      const window = document.querySelector('iframe')?.contentWindow
+      try {
+        return typeof window?.document
+      } catch (error) {
+        return (error as Error).name
+      }
+    })
+    expect(looks).toBe('SecurityError')
+    expect(frameOf(page, vault).url()).toBe(`${vault.address}/elements/card`)
+  })
+
+  test('fields that the page moves are empty, and begin anew', async () => {
+    const { page, fill, state } = await checkoutIn(open(), vault)
+    await fill(...card)
+    await page.evaluate(() => {
+      const { document } = globalThis as unknown as {
+        document: {
+          querySelector(selector: string): unknown
+          body: { append(node: unknown): void }
+        }
+      }
+      document.body.append(document.querySelector('iframe'))
+    })
+    await Bun.sleep(1_000)
+    expect(await state()).toEqual({ complete: false, brand: 'unknown', errors: {} })
+    const again = await page.evaluate(async () => {
+      const { tokenize } = globalThis as unknown as { tokenize(): Promise<Facts> }
+      return (await tokenize()).code
+    })
+    expect(again).toBe('invalid_card')
+  })
+}
+
+describe.each(browserNames)('in %s', name => {
+  describe('by messages', () => {
+    let checkout: Checkout
+    beforeEach(async () => {
+      checkout = await openCheckout(name, shop, vault)
+    })
+    messageTests(name, () => checkout)
+  })
+  describe('by what it may set', () => {
+    let page: Page
+    beforeEach(async () => {
+      page = await openShopPage(name, shop)
+    })
+    styleTests(() => page)
+    labelTests(() => page)
+    frameTests(() => page)
+  })
+})

@@ -1,0 +1,69 @@
+/**
+ * Real browsers: Debian's Chromium and Firefox, driven without a window.
+ *
+ * `scripts/install-browsers` installs them. Where one is missing, tests fail.
+ * @module
+ */
+import { afterAll } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import puppeteer, { type Browser, type Page } from 'puppeteer-core'
+import { temporaryFolder } from '../../support/folders.ts'
+
+export type BrowserName = 'chrome' | 'firefox'
+
+export const browserNames: readonly BrowserName[] = ['chrome', 'firefox']
+
+const programs = { chrome: 'chromium', firefox: 'firefox-esr' } as const
+
+/** What a browser keeps from frames of other sites. */
+export type Storage = 'usual' | 'blocked'
+
+function programOf(name: BrowserName): string {
+  const path = Bun.which(programs[name])
+  if (path === null) throw new Error(`no ${programs[name]} here: run sh scripts/install-browsers`)
+  return path
+}
+
+/** No site may store anything: content setting 2 of Chromium. */
+function chromeProfile(storage: Storage): string {
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'Default'))
+  const profile =
+    storage === 'blocked'
+      ? { default_content_setting_values: { cookies: 2 }, block_third_party_cookies: true }
+      : {}
+  writeFileSync(join(folder, 'Default', 'Preferences'), JSON.stringify({ profile }))
+  return folder
+}
+
+const launch = (name: BrowserName, storage: Storage): Promise<Browser> =>
+  name === 'chrome'
+    ? puppeteer.launch({
+        browser: name,
+        executablePath: programOf(name),
+        userDataDir: chromeProfile(storage),
+        // Root, as tests run in containers, gets no sandbox.
+        args: ['--no-sandbox', '--disable-gpu'],
+      })
+    : puppeteer.launch({
+        browser: name,
+        executablePath: programOf(name),
+        extraPrefsFirefox: storage === 'blocked' ? { 'network.cookie.cookieBehavior': 2 } : {},
+      })
+
+const open = new Map<string, Promise<Browser>>()
+
+afterAll(async () => {
+  const all = [...open.values()]
+  open.clear()
+  for (const browser of await Promise.all(all)) await browser.close()
+})
+
+/** A page in a browser that the tests of one file share: nothing of ours is stored in it. */
+export async function openPage(name: BrowserName, storage: Storage = 'usual'): Promise<Page> {
+  const key = `${name} ${storage}`
+  let browser = open.get(key)
+  if (browser === undefined) open.set(key, (browser = launch(name, storage)))
+  return (await browser).newPage()
+}

@@ -1,0 +1,39 @@
+/**
+ * Throw-away vaults as `coffer dev` starts them: from source, or of the binary under test.
+ * @module
+ */
+import { afterAll } from 'bun:test'
+import { createClient, type Client } from '../../../src/client/index.ts'
+import { startCoffer, type Running } from '../../support/coffer-process.ts'
+
+export interface DevVault {
+  /** As `http://127.0.0.1:41234`, with the base path. */
+  readonly address: string
+  readonly publicKey: string
+  readonly privateKey: string
+  readonly managementKey: string
+  /** With the key that reveals. */
+  readonly backend: Client
+  readonly stop: () => Promise<unknown>
+}
+
+const running: Running[] = []
+afterAll(async () => {
+  for (const each of running.splice(0)) await each.end('SIGTERM')
+})
+
+/** @param flags as of `coffer serve`, such as `--cors-origins` */
+export async function openVault(...flags: readonly string[]): Promise<DevVault> {
+  const vault = await startCoffer(['dev', '--port', '0', '--json', ...flags])
+  running.push(vault)
+  const made = JSON.parse(vault.ready) as Readonly<Record<string, string>>
+  const { base_url: address = '', private_key: privateKey = '' } = made
+  return {
+    address,
+    publicKey: made['public_key'] ?? '',
+    privateKey,
+    managementKey: made['management_key'] ?? '',
+    backend: createClient({ address, key: privateKey }),
+    stop: () => vault.end('SIGTERM'),
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * Typing, pasting, leaving and correcting, by hand and by keyboard alone.
+ * @module
+ */
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { KeyInput, Page } from 'puppeteer-core'
+import { browserNames, type BrowserName } from './support/browsers.ts'
+import { openCheckout, type Checkout } from './support/checkout.ts'
+import { openShop, type Shop } from './support/shop.ts'
+import { openVault, type DevVault } from './support/vaults.ts'
+
+let vault: DevVault
+let shop: Shop
+beforeAll(async () => {
+  vault = await openVault()
+  shop = openShop()
+})
+
+/** Chromium is told what the keys of an editor do; Firefox knows. */
+const withControl = async (page: Page, key: KeyInput, command: string) => {
+  await page.keyboard.down('Control')
+  await page.keyboard.press(key, { commands: [command] })
+  await page.keyboard.up('Control')
+}
+
+/** Copies a text out of a field of the shop. */
+async function copy(page: Page, text: string): Promise<void> {
+  await page.$eval('#name', (input, value) => void Object.assign(input, { value }), text)
+  await page.focus('#name')
+  await withControl(page, 'a', 'SelectAll')
+  await withControl(page, 'c', 'Copy')
+}
+
+const press = async ({ page }: Checkout, ...keys: readonly KeyInput[]) => {
+  for (const key of keys) await page.keyboard.press(key)
+}
+
+const caret = ({ frame }: Checkout) =>
+  frame.$eval('#number', input => (input as unknown as { selectionStart: number }).selectionStart)
+
+/** What has the focus, by its id. */
+const focused = (where: Pick<Page, 'evaluate'>) =>
+  where.evaluate(() => {
+    const { document } = globalThis as unknown as { document: { activeElement: { id: string } } }
+    return document.activeElement.id
+  })
+
+const caretTests = (open: () => Checkout) => {
+  test('a digit that is put in the middle leaves the caret behind it', async () => {
+    const checkout = open()
+    await checkout.fill('42424242', '', '')
+    await checkout.frame.focus('#number')
+    await press(checkout, 'Home', 'ArrowRight', 'ArrowRight', '9')
+    expect([(await checkout.values())[0], await caret(checkout)]).toEqual(['4294 2424 2', 3])
+    await press(checkout, 'Backspace')
+    expect([(await checkout.values())[0], await caret(checkout)]).toEqual(['4242 4242', 2])
+  })
+
+  test('a key that deletes a space deletes the digit beside it', async () => {
+    const checkout = open()
+    await checkout.fill('42424142', '', '')
+    await checkout.frame.focus('#number')
+    await press(checkout, 'Home', ...Array<KeyInput>(5).fill('ArrowRight'), 'Backspace')
+    expect([(await checkout.values())[0], await caret(checkout)]).toEqual(['4244 142', 3])
+    await press(checkout, 'ArrowRight', 'Delete')
+    expect([(await checkout.values())[0], await caret(checkout)]).toEqual(['4244 42', 4])
+  })
+
+  test('the expiry can be deleted key by key', async () => {
+    const checkout = open()
+    await checkout.fill('', '831', '')
+    expect((await checkout.values())[1]).toBe('08 / 31')
+    await checkout.frame.focus('#expiry')
+    await press(checkout, 'End', 'Backspace', 'Backspace')
+    expect((await checkout.values())[1]).toBe('08')
+    await press(checkout, 'Backspace', 'Backspace')
+    expect((await checkout.values())[1]).toBe('')
+  })
+}
+
+const pasteTests = (open: () => Checkout, name: BrowserName) => {
+  test.each([
+    ['4242-4242-4242-4242', '#number', '4242 4242 4242 4242'],
+    [' 3782 822463 10005\n', '#number', '3782 822463 10005'],
+    ['3/2031', '#expiry', '03 / 2031'],
+    ['12/31', '#expiry', '12 / 31'],
+  ])(`%j is pasted into %s of ${name}`, async (text, field, shown) => {
+    const { page, frame, values } = open()
+    await copy(page, text)
+    await frame.focus(field)
+    await withControl(page, 'v', 'Paste')
+    expect(await values()).toContain(shown)
+  })
+}
+
+const keyboardTests = (open: () => Checkout) => {
+  test('Tab goes through the fields in order, and on to the page', async () => {
+    const { page, frame } = open()
+    await page.focus('#name')
+    const order: string[] = []
+    for (const _ of [1, 2, 3, 4]) {
+      await page.keyboard.press('Tab')
+      const outside = await focused(page)
+      order.push(outside === '' ? await focused(frame) : outside)
+    }
+    expect(order).toEqual(['number', 'expiry', 'cvc', 'pay'])
+  })
+
+  test('a card is typed and sent by the keyboard alone', async () => {
+    const { page, told } = open()
+    await page.focus('#name')
+    await page.keyboard.press('Tab')
+    for (const text of ['4242424242424242', '1131', '123']) {
+      await page.keyboard.type(text)
+      await page.keyboard.press(text === '123' ? 'Enter' : 'Tab')
+    }
+    expect(await told('submit')).toHaveLength(1)
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    const paid = await page.evaluate(() => (globalThis as unknown as { paid: unknown }).paid)
+    expect(paid).toMatchObject({ brand: 'visa' })
+  })
+}
+
+const errorTests = (open: () => Checkout) => {
+  test('a wrong number is told when it was left, and once it is right no more', async () => {
+    const { page, frame, fill, errors, state } = open()
+    await fill('4242424242424241', '', '')
+    const wrong = 'This is no card number. Check its digits.'
+    expect([await errors(), (await state()).errors]).toEqual([
+      [wrong, '', ''],
+      { number: 'invalid' },
+    ])
+    const invalid = () => frame.$eval('#number', each => each.getAttribute('aria-invalid'))
+    expect(await invalid()).toBe('true')
+    await frame.focus('#number')
+    for (const key of ['End', 'Backspace', '2'] as const) await page.keyboard.press(key)
+    expect([await errors(), await invalid()]).toEqual([['', '', ''], 'false'])
+  })
+
+  test('no token is made of a card that is not whole; the first wrong field is led to', async () => {
+    const { frame, fill, tokenize, errors } = open()
+    await fill('4242424242424242', '13', '12')
+    expect(await tokenize()).toEqual({
+      code: 'invalid_card',
+      message: 'the card is not complete, or wrong',
+      fields: ['expiry', 'cvc'],
+      status: 0,
+      name: 'ElementsError',
+      hasTrace: false,
+    })
+    expect(await focused(frame)).toBe('expiry')
+    expect(await errors()).toEqual([
+      '',
+      'The month is from 01 to 12.',
+      'Enter the whole security code.',
+    ])
+  })
+
+  test('a date that is past is a hint, with which a token is made', async () => {
+    const { fill, errors, state, tokenize } = open()
+    await fill('4242424242424242', '0120', '123')
+    expect((await errors())[1]).toBe('This date is past. Check month and year.')
+    expect(await state()).toEqual({ complete: true, brand: 'visa', errors: { expiry: 'past' } })
+    expect(await tokenize()).toMatchObject({ data: { expiration_year: 2020 } })
+  })
+
+  test('the code has as many digits as the brand says', async () => {
+    const { fill, values, state, tokenize } = open()
+    await fill('378282246310005', '1131', '12345')
+    expect(await values()).toEqual(['3782 822463 10005', '11 / 31', '1234'])
+    expect(await state()).toMatchObject({ complete: true, brand: 'amex' })
+    expect(await tokenize()).toMatchObject({ brand: 'amex' })
+  })
+}
+
+describe.each(browserNames)('in %s', name => {
+  let checkout: Checkout
+  beforeEach(async () => {
+    checkout = await openCheckout(name, shop, vault)
+  })
+  const open = () => checkout
+  describe('the caret', () => caretTests(open))
+  describe('a paste', () => pasteTests(open, name))
+  describe('the keyboard', () => keyboardTests(open))
+  describe('an error', () => errorTests(open))
+})
