@@ -4,11 +4,11 @@
  * @module
  */
 
-export interface Style {
+interface Style {
   setProperty(name: string, value: string): void
 }
 
-export interface Events {
+interface Events {
   addEventListener(name: string, listener: (event: Happening) => void): void
   removeEventListener(name: string, listener: (event: Happening) => void): void
 }

@@ -46,10 +46,13 @@ export const headersFor = (origins: readonly string[]): Readonly<Record<string, 
   'cache-control': 'no-store',
   // A shop on a neighbouring host shares no process with the frame, where the browser can help it.
   'origin-agent-cluster': '?1',
-  // So that a page which is isolated from other origins may hold it.
+  // With what lets other origins have it (`open`), a page that is isolated may hold the frame.
   'cross-origin-embedder-policy': 'require-corp',
-  'cross-origin-resource-policy': 'cross-origin',
+  'cross-origin-resource-policy': 'same-origin',
 })
+
+/** Of what the page of a shop asks for: the frame, and whether it may hold it. */
+export const open = { 'cross-origin-resource-policy': 'cross-origin' }
 
 interface FieldMarkup {
   readonly name: string

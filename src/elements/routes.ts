@@ -8,7 +8,7 @@ import type { Exchange } from '../gate/answers.ts'
 import { finish, type Pipeline, hooks } from '../gate/pipeline.ts'
 import { pathOf } from '../gate/request.ts'
 import style from './card.css' with { type: 'text' }
-import { framingOrigins, headersFor, pageFor } from './page.ts'
+import { framingOrigins, headersFor, open, pageFor } from './page.ts'
 import { frameScript } from './script.ts'
 
 /** What a host has mounted does not know what stands before it: links say where from the page. */
@@ -18,7 +18,7 @@ const folderOf = ({ url }: Request): string => (pathOf(url).endsWith('/') ? '..'
  * Whether pages of the origin that asks may hold the frame: where they may not, they see no more
  * than that it is empty. Any of them may read that, of itself.
  */
-const readable = { 'access-control-allow-origin': '*', vary: 'Origin' }
+const readable = { ...open, 'access-control-allow-origin': '*', vary: 'Origin' }
 
 /** `GET /elements/card` and what it loads, all from this origin. */
 export function elementRoutes(pipeline: Pipeline) {
@@ -43,7 +43,7 @@ export function elementRoutes(pipeline: Pipeline) {
     .use(hooks(pipeline))
     .get(
       '/elements/card',
-      page('text/html', request => pageFor(origins, folderOf(request))),
+      page('text/html', request => pageFor(origins, folderOf(request)), open),
       shown(),
     )
     .get('/elements/card.js', page('text/javascript', frameScript), shown())

@@ -4,8 +4,16 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
+import { createClient } from '../../src/client/index.ts'
 import { browserNames } from './support/browsers.ts'
-import { openCheckout, type Checkout, type Made } from './support/checkout.ts'
+import {
+  frameOf,
+  openCheckout,
+  openShopPage,
+  type Checkout,
+  type Made,
+  type ShopPage,
+} from './support/checkout.ts'
 import { openShop, type Shop } from './support/shop.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
 
@@ -132,5 +140,33 @@ describe.each(browserNames)('in %s', name => {
     ])
     expect(shop.asked.length).toBeGreaterThan(2)
     for (const each of shop.asked) expect(each).toStartWith(`GET ${shop.origin}/`)
+  })
+
+  test('the key may be that of a session, asked for when it is needed', async () => {
+    const { sessions } = createClient({ address: vault.address, key: vault.publicKey })
+    const { nonce, session_key: key } = await sessions.create()
+    const page = await openShopPage(name, shop)
+    await page.evaluate(address => {
+      const host = globalThis as unknown as ShopPage & { keys: string[]; asked: number }
+      Object.assign(host, { keys: [], asked: 0 })
+      const key = () => host.keys[host.asked++] ?? Promise.reject(new Error('no key'))
+      return host.mount({ address, key })
+    }, vault.address)
+    const fields = frameOf(page, vault)
+    await fields.focus('#number')
+    for (const text of [number, '1131', cvc]) {
+      await page.keyboard.type(text)
+      await page.keyboard.press('Tab')
+    }
+    const tokenize = (keys: readonly string[]) =>
+      page.evaluate(given => {
+        const host = globalThis as unknown as ShopPage & { keys: string[] }
+        host.keys.push(...given)
+        return host.tokenize()
+      }, keys)
+    expect(await tokenize([key])).toMatchObject({ code: 'key_refused', status: 403 })
+    await vault.backend.sessions.authorize({ nonce, permissions: ['token:create'] })
+    expect(await tokenize([key])).toMatchObject({ brand: 'visa' })
+    expect(await tokenize([])).toMatchObject({ message: 'no key', name: 'Error' })
   })
 })

@@ -74,17 +74,12 @@ const messageTests = (name: BrowserName, open: () => Checkout) => {
     expect(heard).toEqual([])
   })
 
-  test('another frame of the page is not heard', async () => {
-    const { page } = open()
-    const other = openShop({ html: '<!doctype html><title>Advertisement</title>' })
-    await page.evaluate(src => {
-      const { document } = globalThis as unknown as {
-        document: { createElement(name: string): object; body: { append(node: object): void } }
-      }
-      document.body.append(Object.assign(document.createElement('iframe'), { src }))
-    }, other.origin)
-    const advertisement = await page.waitForFrame(frame => frame.url().startsWith(other.origin))
-    const heard = await advertisement.evaluate(async hello => {
+  test('another frame of the page is not heard, also before the page has greeted', async () => {
+    const advertisement = openShop({ html: '<!doctype html><title>Advertisement</title>' })
+    const both = `${rawPage(vault.address)}<iframe src="${advertisement.origin}"></iframe>`
+    const page = await openShopPage(name, openShop({ html: both }))
+    const other = await page.waitForFrame(frame => frame.url().startsWith(advertisement.origin))
+    const heard = await other.evaluate(async hello => {
       const { parent } = globalThis as unknown as Hostile
       const { port1, port2 } = new MessageChannel()
       const all: unknown[] = []
@@ -94,6 +89,15 @@ const messageTests = (name: BrowserName, open: () => Checkout) => {
       return all
     }, greeting)
     expect(heard).toEqual([])
+    const [ready] = await greetByHand(page, greeting)
+    expect(ready?.type).toBe('ready')
+  })
+
+  test('a page of the origin of the vault, which could read the fields, gets none', async () => {
+    const same = openShop({ html: rawPage('/vault'), mounts: vault.address })
+    const page = await openShopPage(name, same)
+    const [refused] = await greetByHand(page, greeting)
+    expect(refused).toMatchObject({ type: 'refused', failure: { code: 'origin_not_allowed' } })
   })
 
   test('messages of any form get no digit, and break nothing', async () => {
@@ -183,6 +187,17 @@ const frameTests = (open: () => Page) => {
     })
     expect(looks).toBe('SecurityError')
     expect(frameOf(page, vault).url()).toBe(`${vault.address}/elements/card`)
+  })
+
+  test('what a browser has kept of a visit before is not in the fields', async () => {
+    const raw = openShop({ html: rawPage(vault.address) })
+    const page = open()
+    await page.goto(raw.origin)
+    const frame = await page.waitForFrame(each => each.url().startsWith(vault.address))
+    await frame.$eval('#number', input => Object.assign(input, { value: '4242' }))
+    const [ready] = await greetByHand(page, greeting)
+    expect(ready?.type).toBe('ready')
+    expect(await frame.$eval('#number', input => (input as { value?: string }).value)).toBe('')
   })
 
   test('fields that the page moves are empty, and begin anew', async () => {

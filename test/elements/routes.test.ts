@@ -45,6 +45,8 @@ describe('the frame', () => {
       expect(headers.get('x-content-type-options')).toBe('nosniff')
       expect(headers.get('cache-control')).toBe('no-store')
       expect(headers.get('origin-agent-cluster')).toBe('?1')
+      const reach = /\.(?:js|css)$/.test(path) ? 'same-origin' : 'cross-origin'
+      expect([path, headers.get('cross-origin-resource-policy')]).toEqual([path, reach])
       expect(headers.get('permissions-policy')).toMatch(/^(?:[a-z-]+=\(\)(?:, |$)){10,}$/)
       expect(headers.has('set-cookie')).toBe(false)
     }

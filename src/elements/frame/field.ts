@@ -49,7 +49,8 @@ export function makeField(
 ): Field {
   const input = elementOf(page, name)
   const error = elementOf(page, `${name}-error`)
-  let digits = ''
+  // What a browser has kept of a visit before is not what stands here.
+  let digits = (input.value = '')
   const read = ({ inputType, isComposing }: Happening): void => {
     // What an input method is still at must not be written over.
     if (isComposing === true) return

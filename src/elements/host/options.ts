@@ -43,7 +43,7 @@ const isKey = (key: unknown): key is string =>
   typeof key === 'string' && key.length <= keyCharsMax && /^[!-~]+$/.test(key)
 
 /** @throws ElementsError */
-export function keyOf(key: unknown): string {
+function keyOf(key: unknown): string {
   if (isKey(key)) return key
   return refuse('expected the key of a public application or a session, such as key_…')
 }

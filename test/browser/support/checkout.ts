@@ -132,5 +132,3 @@ export async function openCheckout(
   const page = await openShopPage(name, shop, options)
   return checkoutIn(page, vault, options.options)
 }
-
-export const fieldIds = inputs

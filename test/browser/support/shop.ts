@@ -60,6 +60,8 @@ export interface ShopOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly html?: string
   readonly host?: string
+  /** A vault that stands below `/vault` of its origin, as where an application mounts it. */
+  readonly mounts?: string
 }
 
 const stops: (() => unknown)[] = []
@@ -71,7 +73,7 @@ const typed = (type: string, text: string, headers = {}) =>
   new Response(text, { headers: { 'content-type': type, ...headers } })
 
 export function openShop(options: ShopOptions = {}): Shop {
-  const { headers = {}, html = page, host = 'localhost' } = options
+  const { headers = {}, html = page, host = 'localhost', mounts } = options
   const asked: string[] = []
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -80,6 +82,7 @@ export function openShop(options: ShopOptions = {}): Shop {
       const { pathname } = new URL(request.url)
       const sent = JSON.stringify([...request.headers])
       asked.push(`${request.method} ${request.url} ${sent} ${await request.text()}`)
+      if (pathname.startsWith('/vault/')) return fetch(`${mounts}${pathname.slice(6)}`)
       if (pathname === '/elements.js') return typed('text/javascript', await elements)
       if (pathname === '/shop.js') return typed('text/javascript', script)
       return typed('text/html', html, headers)
