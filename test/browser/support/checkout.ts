@@ -76,8 +76,6 @@ export function frameOf(page: Page, vault: DevVault): Frame {
   return frame
 }
 
-const inputs = ['number', 'expiry', 'cvc'] as const
-
 async function fieldOf(frame: Frame, name: string): Promise<ElementHandle> {
   const found = await frame.$(`#${name}`)
   if (found === null) throw new Error(`no field ${name}`)
