@@ -69,7 +69,7 @@ export const sayNow = (line: string): void => {
 /** What moves the cursor of a terminal, ends a line or turns the order of letters. */
 const unseen = /[\x7f-\x9f\p{Cf}\u2028\u2029]/gu
 
-/** One line of JSON that does nothing to a terminal: names and values are whatever callers chose. */
+/** One line of JSON that does nothing to a terminal: values are whatever callers chose. */
 export const sayJson = (value: unknown): void =>
   sayNow(
     JSON.stringify(value).replaceAll(unseen, text =>

@@ -76,7 +76,7 @@ describe.each(browserNames)('in %s', name => {
     expect(frames).toEqual([false])
   })
 
-  test('a page that frames them by itself shows nothing, nor does one that frames the shop', async () => {
+  test('a page that frames them by itself shows nothing, nor one of the shop', async () => {
     const direct = openShop({ html: framing(`${bound.address}/elements/card`) })
     const page = await openShopPage(name, direct)
     await settled()

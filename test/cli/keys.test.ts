@@ -129,7 +129,7 @@ describe('coffer keys rotate and retire', () => {
     expect((await runCoffer(['verify', '--data', data])).exitCode).toBe(0)
   })
 
-  test('while somebody reads the files the receipt says what is left, and it is a failure', async () => {
+  test('while somebody reads the files the receipt says what is left, and that fails', async () => {
     const data = copyOfMade('held')
     const reader = openTables(join(data, 'store'), tableNames, true)
     const held = reader.root.useReadTransaction()
