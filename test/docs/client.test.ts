@@ -52,7 +52,7 @@ test('the program over a socket prints what it says', async () => {
   await server.end('SIGTERM')
 })
 
-test('the programs of docs/client.md have the types that strict applications ask for', async () => {
+test('the programs of docs/client.md have the types that strict code asks for', async () => {
   const folder = makeApplication()
   for (const [at, code] of [program, ...ofSocket].entries()) {
     writeFileSync(join(folder, `page-${at}.ts`), code)

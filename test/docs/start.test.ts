@@ -46,7 +46,7 @@ describe('docs/start-on-a-machine.md', () => {
 describe('docs/start-as-a-sidecar.md', () => {
   const page = readPage('docs/start-as-a-sidecar.md')
 
-  test('makes a vault, serves it on a socket, stores a card; the program reads it', async () => {
+  test('serves a vault on a socket and stores a card, which the program reads', async () => {
     const [serve = '', store = '', ...others] = blocksOf(page, 'sh')
     const [program = '', ...more] = blocksOf(page, 'ts')
     expect([others, more]).toEqual([[], []])
