@@ -10,6 +10,8 @@
 import { resolve } from 'node:path'
 
 const testMsMax = 60_000
+/** Folders of long tests, and of those of `.ci/run`, which installs what they need. */
+const leftOut = ['slow', 'package', 'browser', 'examples-abroad', 'site']
 /** Test files that run side by side, each in a process that others follow in. */
 const processes = 2
 const caches = 'node_modules/.cache/coffer'
@@ -87,8 +89,7 @@ async function runTests(paths: readonly string[]): Promise<{ passed: number; fai
       `--timeout=${testMsMax}`,
       `--parallel=${processes}`,
       '--no-isolate',
-      // Long ones, and those of `.ci/run`, which installs what they need.
-      ...['slow', 'package', 'browser'].map(name => `--path-ignore-patterns=**/${name}/**`),
+      ...leftOut.map(name => `--path-ignore-patterns=**/test/${name}/**`),
       ...paths,
     ],
     {

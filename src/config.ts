@@ -28,7 +28,15 @@ export interface TcpAddress {
   readonly port: number
 }
 
-export type Address = { readonly socket: string } | TcpAddress
+export interface SocketAddress {
+  readonly socket: string
+  /** Its bits; its owner alone where it is absent. */
+  readonly mode?: number
+  /** By name or number; that of the process where it is absent. */
+  readonly group?: string
+}
+
+export type Address = SocketAddress | TcpAddress
 
 /** Paths of what HTTPS is served with. */
 export interface TlsFiles {
@@ -159,9 +167,15 @@ function entryOf(schema: TSchema, value: unknown): string {
 
 /** What is nearer to the command counts: a port by flag stands before a socket of the file. */
 function addressOf(values: Values, texts: Texts): Address {
-  const { socket, host, port } = values
+  const { socket, socketMode, socketGroup, host, port } = values
   const isOverruled = texts.socket === undefined && (texts.host ?? texts.port) !== undefined
-  return socket === undefined || isOverruled ? { host, port } : { socket }
+  if (socket !== undefined && !isOverruled) {
+    const mode = socketMode === undefined ? {} : { mode: Number.parseInt(socketMode, 8) }
+    const group = socketGroup === undefined ? {} : { group: socketGroup }
+    return { socket, ...mode, ...group }
+  }
+  if ((socketMode ?? socketGroup) === undefined) return { host, port }
+  throw refuse('--socket-mode and --socket-group: expected with a --socket to listen on')
 }
 
 /** @throws ApiError for one without the other, and for what no listener would use */
@@ -185,8 +199,9 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
     decodeSetting(name, schema, texts[name as keyof Values], members),
   ])
   const values = Object.fromEntries(decoded) as Values
-  const { host: _host, port: _port, socket: _socket, opsHost, opsPort, ...others } = values
-  const { tlsCert: _cert, tlsKey: _key, tlsClientCa: _clientCa, workers, ...rest } = others
+  const { host: _host, port: _port, opsHost, opsPort, ...others } = values
+  const { socket: _socket, socketMode: _mode, socketGroup: _group, ...beside } = others
+  const { tlsCert: _cert, tlsKey: _key, tlsClientCa: _clientCa, workers, ...rest } = beside
   const { backupTo, backupEvery, backupKeep, ...more } = rest
   const { logLevel, logFormat, logRequests, logSample, ...settings } = more
   const plan = planOf({ backupTo, backupEvery, backupKeep })

@@ -75,6 +75,8 @@ export const dataKeysMax = 4
 export const retiredKeyMs = 60_000
 /** decision: keyrings of before that are looked for in the files; more are scrubbed first. */
 export const replacedKeyringsMax = 4
+/** decision: of the file of groups; longer ones are kept elsewhere. */
+export const groupFileBytesMax = 1024 ** 2
 /** Unix sockets have shorter paths than files: `sun_path` of unix(7), without its last NUL. */
 export const socketPathBytesMax = 107
 /** decision: what somebody may say on the control socket in one piece. */

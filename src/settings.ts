@@ -153,6 +153,20 @@ export const addressSchema = Type.Object({
   }),
   port: integer(0, 65_535, 3_333, 'the port to listen on, 0 for any free one'),
   socket: path('a Unix socket to listen on instead'),
+  socketMode: Type.Unsafe<string | undefined>(
+    Type.String({
+      pattern: '^0?6[06][06]$',
+      description: 'who may speak to that socket (default: 600, its owner alone)',
+      expected: 'one of 600, 660 and 666',
+    }),
+  ),
+  socketGroup: Type.Unsafe<string | undefined>(
+    Type.String({
+      pattern: '^(?:[a-z_][a-z0-9_-]{0,31}|[0-9]{1,9})$',
+      description: 'the group of that socket, by name or number, who may by 660',
+      expected: 'the name or the number of a group',
+    }),
+  ),
   tlsCert: path('a file with the TLS certificate and those above it (PEM): HTTPS is served'),
   tlsKey: path('a file with the key of that certificate (PEM), for its owner only'),
   tlsClientCa: path('a file with certificates (PEM); callers must have one that these signed'),

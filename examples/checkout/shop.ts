@@ -22,8 +22,8 @@ const script = await outputs[0]?.text()
 
 /** The page may run the shop's own script and hold the frame of the vault, and nothing else. */
 const { origin } = new URL(address)
-const policy =
-  `default-src 'none'; script-src 'self'; frame-src ${origin}; ` + `connect-src 'self' ${origin}`
+const own = "default-src 'none'; script-src 'self'; connect-src 'self'"
+const policy = `${own} ${origin}; frame-src ${origin}`
 
 async function pay(request: Request): Promise<Response> {
   const { card } = (await request.json()) as { readonly card?: unknown }

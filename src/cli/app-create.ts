@@ -8,7 +8,7 @@
  */
 import type { Facts } from '../administration/operation.ts'
 import type { FolderOptions } from '../serve/data-folder.ts'
-import { sayNow } from '../serve/system.ts'
+import { sayJson, sayNow } from '../serve/system.ts'
 import { appRequestOf, type AppRequestOptions } from './app-request.ts'
 import { withKeyFile, type KeyFile } from './key-file.ts'
 import { operate } from './operate.ts'
@@ -29,7 +29,7 @@ const kinds: Readonly<Record<string, string>> = {
 function tell(options: AppCreateOptions, { key, ...facts }: Facts, keyFile?: KeyFile): void {
   const place = keyFile === undefined ? { key } : { key_file: keyFile.path }
   if (options.json === true) {
-    return sayNow(JSON.stringify({ ...facts, ...(key === undefined ? {} : place) }))
+    return sayJson({ ...facts, ...(key === undefined ? {} : place) })
   }
   const id = String(facts['application_id'])
   if (key === undefined) return sayNow(`There is an application of that name: ${id}`)

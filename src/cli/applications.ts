@@ -4,7 +4,7 @@
  */
 import type { Facts } from '../administration/operation.ts'
 import type { FolderOptions } from '../serve/data-folder.ts'
-import { sayNow } from '../serve/system.ts'
+import { sayJson, sayNow } from '../serve/system.ts'
 import { operate } from './operate.ts'
 import { printTable, tableOf } from './table.ts'
 
@@ -19,14 +19,14 @@ const inputOf = ({ tenant }: TenantOptions, more: Facts = {}): Facts =>
 
 export async function listApps(options: TenantOptions): Promise<void> {
   const facts = await operate(options, 'app-list', inputOf(options))
-  if (options.json === true) return sayNow(JSON.stringify(facts))
+  if (options.json === true) return sayJson(facts)
   const items = facts['applications'] as readonly Facts[]
   printTable(tableOf(items, ['id', 'type', 'name', 'created_at', 'expires_at']))
 }
 
 export async function regenerateApp(id: string, options: TenantOptions): Promise<void> {
   const facts = await operate(options, 'app-regenerate', inputOf(options, { id }))
-  if (options.json === true) return sayNow(JSON.stringify(facts))
+  if (options.json === true) return sayJson(facts)
   sayNow(`Its new key, shown once: ${String(facts['key'])}`)
 }
 
@@ -37,7 +37,7 @@ export async function deleteApp(id: string, options: TenantOptions): Promise<voi
 
 export async function showSessions(options: TenantOptions): Promise<void> {
   const facts = await operate(options, 'session-list', inputOf(options))
-  if (options.json === true) return sayNow(JSON.stringify(facts))
+  if (options.json === true) return sayJson(facts)
   const items = facts['sessions'] as readonly Facts[]
   printTable(tableOf(items, ['id', 'created_by', 'authorized', 'authorized_by', 'expires_at']))
 }

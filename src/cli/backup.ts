@@ -33,7 +33,7 @@ import {
 } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
-import { randomBytes, sayNow, wallMs } from '../serve/system.ts'
+import { randomBytes, sayJson, sayNow, wallMs } from '../serve/system.ts'
 import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { emptyReport, inspect } from './inspect.ts'
@@ -153,7 +153,7 @@ export async function makeBackup(
 
 function tell(to: string, { manifest, bytes }: MadeBackup, json?: boolean): void {
   const { created_at, rows } = manifest
-  if (json === true) return sayNow(JSON.stringify({ file: to, bytes, created_at, rows }))
+  if (json === true) return sayJson({ file: to, bytes, created_at, rows })
   const count = Object.values(rows).reduce((sum, some) => sum + some, 0)
   sayNow(`backup: ${count} rows of ${created_at} in ${bytes} bytes, read back: ${to}`)
   sayNow('It opens with the master key of the vault, which is not in it: keep that elsewhere.')

@@ -22,7 +22,7 @@ import { findKeyMakers } from './key-makers.ts'
 import { findWritableByOthers } from '../serve/file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { isProcessGuarded } from '../serve/process-guard.ts'
-import { sayNow, wallMs } from '../serve/system.ts'
+import { sayJson, sayNow, wallMs } from '../serve/system.ts'
 import { readTls, troubleOf } from '../serve/tls-files.ts'
 import { weaknessesOf, weaknessesOfKey, type Weakness } from '../serve/weaknesses.ts'
 import { fault, note, warning, type Finding } from './finding.ts'
@@ -140,7 +140,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   if (count('fault') === 0) findings.push(...(await tryServing(options, config)))
   if (count('fault') === 0) findings.push(await findInApplications(options))
   const faults = count('fault')
-  if (options.json === true) sayNow(JSON.stringify({ findings }))
+  if (options.json === true) sayJson({ findings })
   else for (const { level, about, text } of findings) sayNow(`${level}: ${about}: ${text}`)
   if (faults > 0) throw new CommandFailure(`${faults} of ${findings.length} findings are faults`)
   if (options.json !== true) sayNow(`no faults, ${count('warning')} warnings`)

@@ -4,7 +4,8 @@
  */
 import type { Facts } from '../administration/operation.ts'
 import type { FolderOptions } from '../serve/data-folder.ts'
-import { sayNow } from '../serve/system.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { sayJson, sayNow } from '../serve/system.ts'
 import { operate } from './operate.ts'
 
 export interface KeysOptions extends FolderOptions {
@@ -22,7 +23,7 @@ const when = (instant: string | null): string => instant ?? 'an unknown time'
 
 export async function keysStatus(options: KeysOptions): Promise<void> {
   const facts = await operate(options, 'keys-status', {})
-  if (options.json === true) return sayNow(JSON.stringify(facts))
+  if (options.json === true) return sayJson(facts)
   const keys = facts['keys'] as readonly KeyFacts[]
   for (const { number, state, made_at: madeAt, rows } of keys) {
     sayNow(`key ${number}: ${state}, made ${when(madeAt)}, ${rows} rows are sealed under it`)
@@ -32,17 +33,16 @@ export async function keysStatus(options: KeysOptions): Promise<void> {
   if (left > 0) sayNow(`Older keyrings may be in the files, ${left} of them: run keys retire.`)
 }
 
+/** @throws CommandFailure, once all is told, where rows did not open */
 export async function keysRotate(options: KeysOptions): Promise<void> {
   const facts = await operate(options, 'keys-rotate', {})
-  if (options.json === true) return sayNow(JSON.stringify(facts))
   const { key, rows_resealed: rows, rows_damaged: damaged } = facts
-  sayNow(`Key ${String(key)} is the current one; ${String(rows)} rows were sealed anew under it.`)
-  if (damaged !== 0) sayNow(`${String(damaged)} rows did not open: see coffer verify.`)
+  if (options.json === true) sayJson(facts)
+  else sayNow(`Key ${String(key)} is the current one; ${String(rows)} rows were sealed anew.`)
+  if (damaged !== 0) throw new CommandFailure(`${String(damaged)} rows did not open: run verify`)
 }
 
-export async function keysRetire(options: KeysOptions): Promise<void> {
-  const facts = await operate(options, 'keys-retire', {})
-  if (options.json === true) return sayNow(JSON.stringify(facts))
+function tellReceipt(facts: Facts): void {
   const keys = facts['keys'] as readonly KeyFacts[]
   sayNow(`Receipt of ${String(facts['retired_at'])}`)
   for (const { number, made_at: madeAt } of keys) {
@@ -52,7 +52,17 @@ export async function keysRetire(options: KeysOptions): Promise<void> {
   sayNow(`  rows looked at: ${String(facts['rows_looked_at'])}; under a retired key: none`)
   const isScrubbed = facts['scrubbed'] === true
   sayNow(`  keyrings of before are ${isScrubbed ? 'nowhere' : 'still'} in the files`)
-  if (!isScrubbed)
-    sayNow('  somebody reads them, such as a backup: run keys retire once it is done')
   sayNow(`  ${String(facts['not_covered'])}`)
+}
+
+const notScrubbed =
+  'keyrings of before are in the files still, as somebody reads them, such as a backup: ' +
+  'run keys retire again once that is done'
+
+/** @throws CommandFailure, once all is told, where keyrings of before are left in the files */
+export async function keysRetire(options: KeysOptions): Promise<void> {
+  const facts = await operate(options, 'keys-retire', {})
+  if (options.json === true) sayJson(facts)
+  else tellReceipt(facts)
+  if (facts['scrubbed'] !== true) throw new CommandFailure(notScrubbed)
 }

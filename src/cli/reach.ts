@@ -7,6 +7,7 @@ import { CofferError, createClient, type Client, type ErrorCode } from '../clien
 import { overSocket } from '../client/socket.ts'
 import { apiKeyFileBytesMax } from '../operation-limits.ts'
 import { CommandFailure, usageExitCode, type ExitCode } from '../serve/failure.ts'
+import { shown } from './table.ts'
 
 export interface ReachOptions {
   /** An address, or `unix:` and the path of a socket. */
@@ -77,7 +78,7 @@ const exitCodes: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
 
 function failureOf(error: CofferError): CommandFailure {
   const trace = error.traceId === undefined ? '' : ` (trace ${error.traceId})`
-  return new CommandFailure(error.message + trace, exitCodes[error.code] ?? 1, error)
+  return new CommandFailure(shown(error.message + trace), exitCodes[error.code] ?? 1, error)
 }
 
 /** @throws CommandFailure, whose exit code says of which kind it is */

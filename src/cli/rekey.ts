@@ -5,7 +5,7 @@
 import { resolve } from 'node:path'
 import { checkFolder, masterKeyFileOf } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
-import { sayNow } from '../serve/system.ts'
+import { sayJson, sayNow } from '../serve/system.ts'
 import type { KeysOptions } from './keys.ts'
 import { operate } from './operate.ts'
 
@@ -17,7 +17,7 @@ export async function keysRekey(options: KeysOptions): Promise<void> {
   }
   const file = resolve(found)
   const facts = await operate(options, 'keys-rekey', { file })
-  if (options.json === true) return sayNow(JSON.stringify(facts))
+  if (options.json === true) return sayJson(facts)
   sayNow(`The vault opens with the new master key in ${file}.`)
   sayNow('Backups and copies from before open with a copy of the one before alone.')
   if (facts['scrubbed'] !== true) sayNow('Some of it is left in the files: run keys retire.')

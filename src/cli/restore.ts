@@ -25,7 +25,7 @@ import {
 import { CommandFailure } from '../serve/failure.ts'
 import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
 import { obtainMasterKey } from '../serve/key-source.ts'
-import { sayNow } from '../serve/system.ts'
+import { sayJson, sayNow } from '../serve/system.ts'
 import { withProgress } from './progress.ts'
 import { emptyReport, inspect } from './inspect.ts'
 
@@ -80,7 +80,7 @@ async function fill(copy: LockedFolder, file: string, progress: Progress): Promi
 }
 
 function tell({ data, json, verifyOnly }: RestoreOptions, { created_at, rows }: Manifest): void {
-  if (json === true) return sayNow(JSON.stringify({ created_at, rows }))
+  if (json === true) return sayJson({ created_at, rows })
   const count = Object.values(rows).reduce((sum, some) => sum + some, 0)
   const what = `${count} rows of ${created_at}`
   if (verifyOnly === true) return sayNow(`the backup is whole: ${what}`)

@@ -12,7 +12,7 @@ import { backupNameOf, newestInstantOf, surplusOf } from '../serve/backups/names
 import { openPlace, type BackupPlace } from '../serve/backups/place.ts'
 import type { BackupOrder, BackupTurn } from '../serve/backups/schedule.ts'
 import { CommandFailure, systemCodeOf } from '../serve/failure.ts'
-import { sayNow, wallMs } from '../serve/system.ts'
+import { sayJson, wallMs } from '../serve/system.ts'
 import { endWithParent } from '../serve/worker.ts'
 import { makeBackup } from './backup.ts'
 
@@ -74,5 +74,5 @@ export async function scheduledBackup(): Promise<void> {
   // What ends the server ends this as well, by it.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
   const turn = await takeTurn(order).catch((error: unknown) => ({ failed: failureOf(error) }))
-  sayNow(JSON.stringify(turn))
+  sayJson(turn)
 }

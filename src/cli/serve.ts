@@ -31,10 +31,11 @@ import { startLogging } from '../serve/logging.ts'
 import { initWhereAbsent } from './init.ts'
 import { isReadAgain, isSourceGiven, releaseKeys } from '../serve/key-source.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
-import { findPort } from '../serve/listen.ts'
+import { findPort, inUrl } from '../serve/listen.ts'
 import { lockSealed, openLocked } from '../serve/sealed-folder.ts'
 import { untilSignalled } from '../serve/server.ts'
-import { endingSignals, outliveTerminal, serveUntilSignalled } from '../serve/vault-process.ts'
+import { outliveTerminal, reloadOnHangUp } from '../serve/hang-up.ts'
+import { endingSignals, serveUntilSignalled } from '../serve/vault-process.ts'
 import { makeSupervisor, type Supervisor } from '../serve/supervisor.ts'
 import {
   elapsedMs,
@@ -209,12 +210,12 @@ async function serveTogether(
     elapsedMs,
     log,
   })
-  outliveTerminal(reloaderOf(tls, supervisor, log))
+  reloadOnHangUp(reloaderOf(tls, supervisor, log))
   const scheme = tls === undefined ? 'http' : 'https'
   try {
     const announce = announcer(options, config, log)
     const ready = supervisor.isReady.then(() =>
-      announce(`${scheme}://${address.host}:${address.port}`),
+      announce(`${scheme}://${inUrl(address.host)}:${address.port}`),
     )
     await Promise.race([ready, supervisor.failed, stopped])
     await Promise.race([supervisor.failed, stopped])
@@ -225,6 +226,7 @@ async function serveTogether(
 }
 
 export async function serve(options: ServeOptions): Promise<void> {
+  outliveTerminal()
   const config = loadConfig(options)
   const { address, workers } = config
   assertSealable(options, workers)

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ApplicationType, SessionGrants } from '../client/index.ts'
-import { sayNow } from '../serve/system.ts'
+import { sayJson, sayNow } from '../serve/system.ts'
 import { readJsonInput } from './input.ts'
 import { withClient, type ReachOptions } from './reach.ts'
 import { printTable, tableOf } from './table.ts'
@@ -12,7 +12,7 @@ import { printTable, tableOf } from './table.ts'
 export const createSession = (options: ReachOptions): Promise<void> =>
   withClient(options, async ({ sessions }) => {
     const session = await sessions.create()
-    if (options.json === true) return sayNow(JSON.stringify(session))
+    if (options.json === true) return sayJson(session)
     for (const [name, value] of Object.entries(session)) {
       sayNow(`${name.replaceAll('_', ' ').padEnd(12)}${value}`)
     }
@@ -32,7 +32,7 @@ export interface PermissionOptions extends ReachOptions {
 export const showPermissions = (options: PermissionOptions): Promise<void> =>
   withClient(options, async ({ permissions }) => {
     const known = await permissions.list(options.type === undefined ? [] : [options.type])
-    if (options.json === true) return sayNow(JSON.stringify({ permissions: known }))
+    if (options.json === true) return sayJson({ permissions: known })
     const rows = known.map(each => ({ ...each, types: each.application_types.join(', ') }))
     printTable(tableOf(rows, ['type', 'types', 'description']))
   })

@@ -15,7 +15,7 @@ import { checkFolder, masterKeyFileOf, type FolderOptions } from '../serve/data-
 import { CommandFailure, systemCodeOf, usageExitCode } from '../serve/failure.ts'
 import { writeMasterKey } from '../serve/master-key.ts'
 import { askSecret, readSecretLine } from '../serve/secret-input.ts'
-import { randomBytes, sayNow } from '../serve/system.ts'
+import { randomBytes, sayJson, sayNow } from '../serve/system.ts'
 import { collectShares } from '../serve/unsealing.ts'
 import { operate } from './operate.ts'
 
@@ -53,7 +53,7 @@ async function split(masterKey: Uint8Array, { shares, threshold }: SplitOptions)
 const newLine = Buffer.from('\n')
 
 function printShares(texts: readonly Uint8Array[], { json }: SplitOptions): void {
-  if (json === true) return sayNow(JSON.stringify({ shares: texts.map(utf8Text) }))
+  if (json === true) return sayJson({ shares: texts.map(utf8Text) })
   for (const text of texts) {
     writeSync(1, text)
     writeSync(1, newLine)
@@ -90,7 +90,7 @@ export async function keysSplit(options: SplitOptions): Promise<void> {
     try {
       if (options.toDir === undefined) return printShares(texts, options)
       const files = writeShares(texts, resolve(options.toDir))
-      if (options.json === true) sayNow(JSON.stringify({ files }))
+      if (options.json === true) sayJson({ files })
       else sayNow(`${files.length} shares are in ${options.toDir}: give each to somebody else`)
     } finally {
       for (const text of texts) text.fill(0)
@@ -160,6 +160,6 @@ export async function keysJoin(options: JoinOptions): Promise<void> {
     const needed = threshold === null ? 'there was none' : `${shares} of ${threshold} came`
     throw new CommandFailure(`too few shares: ${needed}`)
   }
-  if (options.json === true) sayNow(JSON.stringify({ file }))
+  if (options.json === true) sayJson({ file })
   else sayNow(`The master key is in ${file}: see coffer doctor whether it opens the vault.`)
 }

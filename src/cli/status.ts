@@ -5,7 +5,7 @@
 import { callControl } from '../serve/control.ts'
 import { controlOf, isOfThisFormat, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
-import { sayNow } from '../serve/system.ts'
+import { sayJson, sayNow } from '../serve/system.ts'
 
 export interface StatusOptions extends FolderOptions {
   readonly json?: boolean
@@ -16,7 +16,7 @@ export async function status({ data, json }: StatusOptions): Promise<void> {
   isOfThisFormat(data)
   const facts = await callControl(controlOf(data), 'status', {})
   if (facts === undefined) throw new CommandFailure(`no server runs on ${data}: see coffer serve`)
-  if (json === true) return sayNow(JSON.stringify(facts))
+  if (json === true) return sayJson(facts)
   for (const [name, value] of Object.entries(facts)) {
     sayNow(`${name.replaceAll('_', ' ').padEnd(18)}${String(value)}`)
   }

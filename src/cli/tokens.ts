@@ -4,7 +4,7 @@
  */
 import type { Client, NewToken, Token, TokenChanges, TokenFilter } from '../client/index.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { sayNow } from '../serve/system.ts'
+import { sayJson, sayNow } from '../serve/system.ts'
 import { readJsonInput, readTextInput } from './input.ts'
 import { withClient, type ReachOptions } from './reach.ts'
 import { printTable, shown, tableOf } from './table.ts'
@@ -71,10 +71,10 @@ function newTokenOf(fields: TokenFields): NewToken {
 }
 
 function tell({ json }: ReachOptions, token: Token): void {
-  if (json === true) return sayNow(JSON.stringify(token))
+  if (json === true) return sayJson(token)
   for (const [name, value] of Object.entries(token)) {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    sayNow(`${name.replaceAll('_', ' ').padEnd(24)}${shown(text)}`)
+    sayNow(shown(`${name.replaceAll('_', ' ').padEnd(24)}${text}`))
   }
 }
 
@@ -115,7 +115,7 @@ async function tellAll(
   const rows: Record<string, unknown>[] = []
   for await (const token of upTo(limit, walk)) {
     if (json === true) {
-      sayNow(JSON.stringify(token))
+      sayJson(token)
       continue
     }
     const { data, containers } = token

@@ -9,7 +9,7 @@ import { checkFolder, controlOf, type FolderOptions } from '../serve/data-folder
 import { CommandFailure } from '../serve/failure.ts'
 import { isSourceGiven } from '../serve/key-source.ts'
 import { encodeMasterKey } from '../serve/master-key.ts'
-import { sayNow } from '../serve/system.ts'
+import { sayJson, sayNow } from '../serve/system.ts'
 import { eachShare } from './shares.ts'
 
 export interface UnsealOptions extends FolderOptions {
@@ -41,7 +41,7 @@ async function callWithSecret(options: FolderOptions, secret: Uint8Array): Promi
 }
 
 function tell({ json }: UnsealOptions, facts: Facts): void {
-  if (json === true) return sayNow(JSON.stringify(facts))
+  if (json === true) return sayJson(facts)
   const { sealed, shares, threshold } = facts
   if (sealed !== true) return sayNow('The vault is unsealed.')
   if (threshold === null) return sayNow('The vault is sealed.')

@@ -10,7 +10,7 @@ import { CommandFailure } from '../serve/failure.ts'
 import { emptyReport, inspect, isWhole, type Damage, type Report } from './inspect.ts'
 import { withProgress } from './progress.ts'
 import { databaseBytesOf } from './replace-database.ts'
-import { sayNow } from '../serve/system.ts'
+import { sayJson, sayNow } from '../serve/system.ts'
 import { copyServed, removeCopy } from './verify-online.ts'
 
 export interface VerifyOptions extends FolderOptions {
@@ -40,7 +40,7 @@ function linesOf({ shown, count, rows }: Report): string[] {
 function print({ json }: VerifyOptions, report: Report): void {
   const { shown, count, rows } = report
   if (json !== true) for (const line of linesOf(report)) sayNow(line)
-  else sayNow(JSON.stringify({ damages: shown, more: count - shown.length, rows: rows ?? null }))
+  else sayJson({ damages: shown, more: count - shown.length, rows: rows ?? null })
 }
 
 /** @throws CommandFailure for any damage, and when it could not look at everything */

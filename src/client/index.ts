@@ -38,7 +38,7 @@ const wanted = 'such as https://vault.example or http://127.0.0.1:3333/vault'
 function addressOf(address: string | URL): string {
   const url = URL.canParse(String(address)) ? new URL(address) : undefined
   const isHttp = url !== undefined && /^https?:$/.test(url.protocol)
-  if (!isHttp || url.username !== '' || url.search !== '' || url.hash !== '') {
+  if (!isHttp || url.username + url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new TypeError(`createClient: expected an address ${wanted}`)
   }
   return url.href.replace(/\/+$/, '')

@@ -11,6 +11,8 @@ export const waitMsFirst = 100
 export const waitMsMax = 5_000
 /** A vault that asks for a longer wait is not asked again. */
 export const retryAfterMsMax = 30_000
+/** Of one answer: a page of the longest tokens, and more than enough of everything else. */
+export const answerBytesMax = 128 * 1024 ** 2
 export const pageSizeMax = 100
 /** decision: 128 bits, as an UUID has them nearly. */
 export const idempotencyKeyBytes = 16

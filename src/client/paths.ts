@@ -22,8 +22,11 @@ export function withQuery(path: string, query: Readonly<Record<string, Value>>):
   return text === '' ? path : `${path}?${text}`
 }
 
-/** @throws TypeError for an id that is empty, which would be another address */
+/** Steps of a path, and no names in it (RFC 3986 section 5.2.4): they would lead elsewhere. */
+const steps = ['', '.', '..']
+
+/** @throws TypeError for an id that would be another address */
 export function below(path: string, id: string): string {
-  if (typeof id !== 'string' || id === '') throw new TypeError('expected the id as a text')
+  if (typeof id !== 'string' || steps.includes(id)) throw new TypeError('expected the id as a text')
   return `${path}/${encodeURIComponent(id)}`
 }

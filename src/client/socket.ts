@@ -5,20 +5,19 @@
  * @module
  */
 import { request as open, type IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import type { Fetch } from './wire.ts'
 
 /** Answers that have no body (RFC 9110 section 6.4.1), for which `Response` takes none. */
 const bodiless = [204, 205, 304]
 
-async function responseOf(message: IncomingMessage): Promise<Response> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of message) chunks.push(chunk as Uint8Array)
+function responseOf(message: IncomingMessage): Response {
   const { statusCode: status = 0 } = message
   const headers = new Headers()
   for (const [name, values] of Object.entries(message.headersDistinct)) {
     for (const value of values ?? []) headers.append(name, value)
   }
-  const body = bodiless.includes(status) ? null : Buffer.concat(chunks)
+  const body = bodiless.includes(status) ? null : (Readable.toWeb(message) as ReadableStream)
   return new Response(body, { status, headers })
 }
 
@@ -35,7 +34,7 @@ export const overSocket =
           headers: Object.fromEntries(new Headers(headers)),
           ...(signal ? { signal } : {}),
         },
-        message => void responseOf(message).then(resolve, reject),
+        message => resolve(responseOf(message)),
       )
       sent.on('error', reject)
       sent.end(body ?? undefined)

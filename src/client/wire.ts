@@ -6,7 +6,7 @@
  * @module
  */
 import { codeOf, CofferError } from './error.ts'
-import { retryAfterMsMax, waitMsFirst, waitMsMax } from './limits.ts'
+import { answerBytesMax, retryAfterMsMax, waitMsFirst, waitMsMax } from './limits.ts'
 
 /** `fetch`, as far as it is used here. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
@@ -70,19 +70,18 @@ const notCoffer = ({ address }: Wire, status: number): CofferError =>
   })
 
 interface Problem {
-  readonly detail?: string
-  readonly title?: string
+  readonly detail?: unknown
   readonly errors?: Readonly<Record<string, readonly string[]>>
 }
 
 function errorOf(wire: Wire, call: Call, { status, headers, text }: Answered): CofferError {
   const problem = parse(text) as Problem | undefined
-  const { detail, title = '', errors = {} } = problem ?? {}
-  if (detail === undefined) return notCoffer(wire, status)
+  const { detail, errors = {} } = problem ?? {}
+  if (typeof detail !== 'string') return notCoffer(wire, status)
   const traceId = headers.get('svc-trace-id') ?? undefined
   const facts = { status, errors, ...(traceId === undefined ? {} : { traceId }) }
   if (detail !== nothingHere) {
-    return new CofferError(detail || title, { ...facts, code: codeOf(status) })
+    return new CofferError(detail, { ...facts, code: codeOf(status) })
   }
   const [path] = call.path.split('?')
   const asked = `${call.method} ${path?.split('/').slice(0, 2).join('/')}`
@@ -93,18 +92,21 @@ function errorOf(wire: Wire, call: Call, { status, headers, text }: Answered): C
 }
 
 /** `ECONNREFUSED`, where the platform says so. */
-function causeName(thrown: unknown): string {
+function causeName(thrown: unknown): string | undefined {
   const { code, cause } = thrown as { code?: unknown; cause?: { code?: unknown } }
   const name = cause?.code ?? code
-  return typeof name === 'string' ? `: ${name}` : ''
+  return typeof name === 'string' ? name : undefined
 }
 
 function lost(wire: Wire, thrown: unknown, timeout: AbortSignal): CofferError {
   const isTimeout = timeout.aborted
+  const name = isTimeout ? undefined : causeName(thrown)
   const what = isTimeout ? 'no answer in time' : 'no answer'
-  return new CofferError(`${what} from ${wire.address}${isTimeout ? '' : causeName(thrown)}`, {
+  const why = name === undefined ? '' : `: ${name}`
+  return new CofferError(`${what} from ${wire.address}${why}`, {
     code: isTimeout ? 'timeout' : 'unreachable',
-    cause: thrown,
+    // Alone: the platform's own error may hold the address, and that an id or a filter.
+    ...(name === undefined ? {} : { cause: { code: name } }),
   })
 }
 
@@ -118,6 +120,24 @@ async function headersOf(wire: Wire, call: Call, options: CallOptions): Promise<
   if (idempotencyKey !== undefined) headers.set('svc-idempotency-key', idempotencyKey)
   if (traceId !== undefined) headers.set('svc-trace-id', traceId)
   return headers
+}
+
+/** @throws Error where there is more than any vault answers */
+async function textOf({ body }: Response): Promise<string> {
+  if (body === null) return ''
+  const decoder = new TextDecoder()
+  const reader = body.getReader()
+  let text = ''
+  for (let bytes = 0; ;) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    bytes += value.length
+    if (bytes > answerBytesMax) {
+      await reader.cancel()
+      throw new Error('the answer is too long')
+    }
+    text += decoder.decode(value, { stream: true })
+  }
 }
 
 /** @throws CofferError where no whole answer came. @throws the reason of the caller's signal */
@@ -135,7 +155,7 @@ async function attempt(wire: Wire, call: Call, options: CallOptions): Promise<An
       redirect: 'manual',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     })
-    return { status: response.status, headers: response.headers, text: await response.text() }
+    return { status: response.status, headers: response.headers, text: await textOf(response) }
   } catch (thrown) {
     signal?.throwIfAborted()
     throw lost(wire, thrown, timeout)
@@ -176,14 +196,21 @@ async function tryOnce(
   }
 }
 
+/** @throws the reason of the signal, as soon as it says so */
+async function sleepUnlessAborted({ sleep }: Wire, ms: number, signal?: AbortSignal) {
+  const aborted = Promise.withResolvers<void>()
+  signal?.addEventListener('abort', () => aborted.resolve(), { once: true })
+  await Promise.race([sleep(ms), aborted.promise])
+  signal?.throwIfAborted()
+}
+
 async function persist(wire: Wire, call: Call, options: CallOptions) {
   const { retries = wire.retries, signal } = options
   for (let attempts = 0; ; attempts += 1) {
     const outcome = await tryOnce(wire, call, options)
     const waitMs = attempts < retries ? waitMsAfter(wire, outcome, attempts) : undefined
     if (waitMs === undefined) return { outcome, isRepeated: attempts > 0 }
-    await wire.sleep(waitMs)
-    signal?.throwIfAborted()
+    await sleepUnlessAborted(wire, waitMs, signal)
   }
 }
 
@@ -201,5 +228,7 @@ export async function send(wire: Wire, call: Call, options: CallOptions = {}): P
   if (text !== '' && !jsonType.test(headers.get('content-type') ?? '')) {
     throw notCoffer(wire, status)
   }
-  return parse(text)
+  const parsed = parse(text)
+  if (text !== '' && parsed === undefined) throw notCoffer(wire, status)
+  return parsed
 }

@@ -135,9 +135,11 @@ function parsePlain(plain: Uint8Array): Share {
   const isWhole =
     plain.length === shareChars && equalBytes(bytesAt(plain, sumAt, sumBytes), sumOf(plain))
   if (!isWhole) throw mistyped()
+  const [threshold, number] = [digitsAt(plain, thresholdAt), digitsAt(plain, numberAt)]
+  const isBounded = threshold >= shareThresholdMin && threshold <= sharesMax
+  if (!isBounded || !(number >= 1 && number <= sharesMax)) throw mistyped()
   const [set, check] = [bytesAt(plain, setAt, setBytes), bytesAt(plain, checkAt, checkBytes)]
   const part = bytesAt(plain, partAt, partBytes)
-  const [threshold, number] = [digitsAt(plain, thresholdAt), digitsAt(plain, numberAt)]
   return { threshold, number, set, check, part: primitives.keep(part) }
 }
 

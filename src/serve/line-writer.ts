@@ -47,6 +47,27 @@ async function writeAll(file: number, bytes: Uint8Array): Promise<void> {
 
 const countLines = (text: string): number => text.split('\n').length - 1
 
+/** Lines in their order, in batches that are written at once: whole lines each. */
+function makeBatches(batchBytes: number) {
+  const batches: string[] = []
+  let last = ''
+  return {
+    add(line: string): void {
+      if (last !== '' && last.length + line.length > batchBytes) {
+        batches.push(last)
+        last = ''
+      }
+      last += line
+    },
+    next(): string | undefined {
+      if (batches.length > 0) return batches.shift()
+      const batch = last
+      last = ''
+      return batch === '' ? undefined : batch
+    },
+  }
+}
+
 /**
  * @param file an open file: a pipe, a socket, a terminal or a file of the disk
  * @param batchBytes of one write, where whole lines of it are no more
@@ -57,43 +78,35 @@ export function makeLineWriter(
   batchBytes: number,
   tellDropped: (count: number) => string,
 ): LineWriter {
-  /** Whole lines each. */
-  const batches: string[] = []
-  let last = ''
+  const batches = makeBatches(batchBytes)
   let waitingBytes = 0
   let dropped = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   let writing: Promise<void> | undefined
 
-  function add(line: string): void {
-    if (last !== '' && last.length + line.length > batchBytes) {
-      batches.push(last)
-      last = ''
+  /** @returns whether it was written: a full disk, or a reader that has gone, ends no service */
+  async function isWritten(text: string): Promise<boolean> {
+    try {
+      await writeAll(file, Buffer.from(text, 'latin1'))
+      return true
+    } catch {
+      return false
     }
-    last += line
-    waitingBytes += line.length
   }
 
-  function nextBatch(): string | undefined {
-    if (batches.length > 0) return batches.shift()
-    const batch = last
-    last = ''
-    return batch === '' ? undefined : batch
+  /** Behind a line that was written only: where none can be, this one would not be either. */
+  async function reportDropped(): Promise<void> {
+    const count = dropped
+    if (count === 0 || waitingBytes > logBufferBytesMax / 2) return
+    if (await isWritten(tellDropped(count))) dropped -= count
   }
 
   async function writeOut(): Promise<void> {
-    for (let batch = nextBatch(); batch !== undefined; batch = nextBatch()) {
-      try {
-        await writeAll(file, Buffer.from(batch, 'latin1'))
-      } catch {
-        // Such as a full disk, or a reader that has gone: the service goes on.
-        dropped += countLines(batch)
-      }
+    for (let batch = batches.next(); batch !== undefined; batch = batches.next()) {
+      const isTold = await isWritten(batch)
       waitingBytes -= batch.length
-      if (dropped === 0 || waitingBytes > logBufferBytesMax / 2) continue
-      const line = tellDropped(dropped)
-      dropped = 0
-      add(line)
+      if (isTold) await reportDropped()
+      else dropped += countLines(batch)
     }
   }
 
@@ -112,7 +125,8 @@ export function makeLineWriter(
         dropped += 1
         return
       }
-      add(line)
+      batches.add(line)
+      waitingBytes += line.length
       if (writing !== undefined) return
       if (waitingBytes >= logBatchBytes) void flush()
       else timer ??= setTimeout(flush, logFlushMs)

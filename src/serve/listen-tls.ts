@@ -14,8 +14,14 @@ import type { Log } from '../deps.ts'
 import { idleSecondsMax, listenerCloseMs, listenerSettleMs } from '../limits.ts'
 import { andThen, oneAtATime } from '../waiting.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
-import { commonOf, findPort, type Listening } from './listen.ts'
-import { listenersOn, preferNewest, refuseNew, stopListening } from './listening-sockets.ts'
+import { commonOf, findPort, inUrl, type Listening } from './listen.ts'
+import {
+  listenersOn,
+  openNowhere,
+  preferNewest,
+  refuseNew,
+  stopListening,
+} from './listening-sockets.ts'
 import { logNotReloaded, logTrouble, readTls, type Tls } from './tls-files.ts'
 
 type Handlers = App['listener']
@@ -50,6 +56,9 @@ function leavable(handlers: Handlers, listener: Pick<TlsListener, 'isLeaving'>):
 /** Others than Linux do not tell two listeners on a port apart. */
 const isRenewable = process.platform === 'linux'
 
+/** As `ERR_OSSL_PEM_BAD_END_LINE`; the codes of system calls begin with E, too. */
+const isOfTls = (error: unknown): boolean => systemCodeOf(error)?.startsWith('ERR_') === true
+
 function open(handlers: Handlers, { host: hostname, port }: TcpAddress, tls: Tls): TlsListener {
   const state = { isLeaving: false }
   const { cert, key, ca } = tls
@@ -63,18 +72,24 @@ function open(handlers: Handlers, { host: hostname, port }: TcpAddress, tls: Tls
     })
     return Object.assign(state, { server })
   } catch (error) {
-    if (systemCodeOf(error)?.startsWith('E') === true) throw error
-    throw new CommandFailure('--tls-cert: the TLS library takes no such certificate or key')
+    if (systemCodeOf(error)?.startsWith('E') === true && !isOfTls(error)) throw error
+    throw new CommandFailure(
+      'the TLS library does not take what --tls-cert, --tls-key or --tls-client-ca names',
+    )
   }
 }
 
 /** Has a listener leave its port; resolves when another one alone has it. */
-async function leavePort(listener: TlsListener, files: readonly number[]): Promise<void> {
+async function leavePort(
+  listener: TlsListener,
+  files: readonly number[],
+  nowhere: number,
+): Promise<void> {
   listener.isLeaving = true
   await Bun.sleep(listenerCloseMs)
   for (const file of files) refuseNew(file)
   await Bun.sleep(listenerSettleMs)
-  for (const file of files) stopListening(file)
+  for (const file of files) stopListening(file, nowhere)
 }
 
 interface TlsOptions {
@@ -105,6 +120,7 @@ export async function listenWithTls(
   const { hostname, port = address.port } = current.server
   const leaving = new Set<TlsListener>([current])
   if (!isShared) for (const file of listenersOn(port)) preferNewest(file)
+  const nowhere = openNowhere()
 
   async function renew(): Promise<void> {
     const tls = read(options)
@@ -112,7 +128,7 @@ export async function listenWithTls(
     const last = current
     current = open(handlers, { host: address.host, port }, tls)
     leaving.add(current)
-    await leavePort(last, before)
+    await leavePort(last, before, nowhere)
     log('tls_reloaded', { until: new Date(tls.untilMs).toISOString() })
     setTimeout(
       () => {
@@ -130,7 +146,7 @@ export async function listenWithTls(
     }
   })
   return {
-    address: `https://${hostname}:${port}`,
+    address: `https://${inUrl(hostname)}:${port}`,
     async stop() {
       await Promise.all([...leaving].map(({ server }) => server.stop()))
     },

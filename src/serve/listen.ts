@@ -3,12 +3,13 @@
  *
  * @module
  */
-import { lstatSync, unlinkSync } from 'node:fs'
+import { chmodSync, chownSync, lstatSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { App } from './app.ts'
-import type { Address, TcpAddress } from '../config.ts'
+import type { Address, SocketAddress, TcpAddress } from '../config.ts'
 import { idleSecondsMax } from '../limits.ts'
 import { CommandFailure } from './failure.ts'
+import { groupIdOf } from './groups.ts'
 import { explainListening, type ListenFlags } from './listen-failure.ts'
 import { holdPort } from './port-hold.ts'
 
@@ -21,6 +22,9 @@ export interface Listening {
   /** Reads its certificates anew, and has callers come over; absent where there are none. */
   readonly reload?: () => void
 }
+
+/** RFC 3986 section 3.2.2: an address of IPv6 stands in brackets. */
+export const inUrl = (host = ''): string => (host.includes(':') ? `[${host}]` : host)
 
 type Handlers = App['listener']
 
@@ -58,10 +62,22 @@ export const commonOf = (handlers: Handlers) => ({
 })
 
 /** @throws CommandFailure for what is in the way, and the system's own error */
-export async function listenAtSocket(handlers: Handlers, path: string): Promise<Listening> {
+export async function listenAtSocket(
+  handlers: Handlers,
+  { socket: path, mode, group }: SocketAddress,
+): Promise<Listening> {
   await clearSocket(path)
+  const groupId = group === undefined ? undefined : groupIdOf(group)
   // The process's umask makes the socket its owner's alone from the first moment.
   const server = Bun.serve({ ...commonOf(handlers), unix: path })
+  try {
+    if (groupId !== undefined) chownSync(path, -1, groupId)
+    if (mode !== undefined) chmodSync(path, mode)
+  } catch {
+    await server.stop(true)
+    removeSocket(path)
+    throw new CommandFailure('the socket cannot be given to that group: be one of it, or root')
+  }
   return { address: path, stop: () => server.stop() }
 }
 
@@ -83,7 +99,7 @@ export function listenOnPort(
   const tcp = { hostname, port, reusePort: isShared, idleTimeout: idleSecondsMax }
   const server = Bun.serve({ ...commonOf(handlers), ...tcp })
   return {
-    address: `http://${server.hostname}:${server.port}`,
+    address: `http://${inUrl(server.hostname)}:${server.port}`,
     stop: () => server.stop(),
   }
 }
@@ -98,6 +114,7 @@ export async function tryListening(address: Address, flags: ListenFlags): Promis
   try {
     if ('socket' in address) {
       await clearSocket(address.socket)
+      if (address.group !== undefined) groupIdOf(address.group)
       await Bun.serve({ unix: address.socket, fetch: nothing }).stop(true)
       removeSocket(address.socket)
       return

@@ -8,7 +8,7 @@
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'
-import { closeSync, openSync, readdirSync } from 'node:fs'
+import { openSync, readdirSync } from 'node:fs'
 import { findInLibc } from '../libc.ts'
 
 const { i32, ptr: pointer } = FFIType
@@ -95,9 +95,9 @@ export const refuseNew = (file: number): void =>
     [giveBack, 0, 0, 0xff_ff_ff_ff],
   ])
 
+/** An open file that leads nowhere: had before anything is changed, as there may be none left. */
+export const openNowhere = (): number => openSync('/dev/null', 'r')
+
 /** Ends the listening, and nothing else: the open file leads nowhere from now on. */
-export function stopListening(file: number): void {
-  const nowhere = openSync('/dev/null', 'r')
-  libcOf()?.dup2(nowhere, file)
-  closeSync(nowhere)
-}
+export const stopListening = (file: number, nowhere: number): void =>
+  void libcOf()?.dup2(nowhere, file)

@@ -7,6 +7,7 @@ import type { TcpAddress } from '../config.ts'
 import { ApiError } from '../errors.ts'
 import { describeError } from '../gate/problem.ts'
 import { shareTextBytesMax } from '../operation-limits.ts'
+import { inUrl } from './listen.ts'
 import type { Metrics } from './metrics.ts'
 
 /** What may keep a vault from being sent requests. */
@@ -113,7 +114,7 @@ export function startOps(
         : say(500, 'this cannot be told'),
   })
   return {
-    address: `http://${server.hostname}:${server.port}`,
+    address: `http://${inUrl(server.hostname)}:${server.port}`,
     stop: () => server.stop(true),
   }
 }

@@ -56,7 +56,7 @@ async function listen(
   address: Address,
   { sharing, tls: files }: ServerOptions,
 ): Promise<PlainListening> {
-  if ('socket' in address) return listenAtSocket(listener, address.socket)
+  if ('socket' in address) return listenAtSocket(listener, address)
   const isShared = sharing !== undefined
   if (files === undefined) return listenOnPort(listener, address, isShared)
   return listenWithTls(listener, address, { files, isShared, log, wallMs })
@@ -84,6 +84,15 @@ export async function startListening(
   return { ...listening, clear }
 }
 
+/** Leaves no timer, which would keep the program of whoever tests with a vault. */
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const waited = new Promise(resolve => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([work, waited]).finally(() => clearTimeout(timer))
+}
+
 /** @param sweeps of several processes that share a store, one does */
 export function startAnswering(deps: Deps, app: App, sweeps?: boolean): Answering {
   const stopSweeping = startSweeping(deps, sweeps)
@@ -94,10 +103,10 @@ export function startAnswering(deps: Deps, app: App, sweeps?: boolean): Answerin
       stopSweeping()
       stopWritingKeyUses()
       const stopped = app.drain().then(() => listening?.stop())
-      await Promise.race([stopped, Bun.sleep(drainMsMax)])
+      await atMost(drainMsMax, stopped)
       listening?.clear()
       // A store that cannot commit does not close either: what it answered is on disk all the same.
-      await Promise.race([deps.store.close(), Bun.sleep(storeCloseMsMax)])
+      await atMost(storeCloseMsMax, deps.store.close())
     },
   }
 }

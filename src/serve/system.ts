@@ -66,6 +66,19 @@ export const sayNow = (line: string): void => {
   writeSync(1, line + '\n')
 }
 
+/** What moves the cursor of a terminal, ends a line or turns the order of letters. */
+const unseen = /[\x7f-\x9f\p{Cf}\u2028\u2029]/gu
+
+/** One line of JSON that does nothing to a terminal: values are whatever callers chose. */
+export const sayJson = (value: unknown): void =>
+  sayNow(
+    JSON.stringify(value).replaceAll(unseen, text =>
+      Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
+        .map(unit => `\\u${unit.toString(16).padStart(4, '0')}`)
+        .join(''),
+    ),
+  )
+
 /**
  * What a command says of itself while it works, and blocks. It is no matter where nobody reads it.
  */

@@ -6,7 +6,7 @@
  * @module
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
 import type { TlsFiles } from '../config.ts'
 import type { Log } from '../deps.ts'
 import { certificateEndsSoonMs, tlsFileBytesMax } from '../limits.ts'
@@ -24,13 +24,15 @@ export interface Tls {
 
 /** Root may let a group read a key that is root's, as is usual where several programs use it. */
 function isOpenToOthers({ mode, uid }: Stats): boolean {
-  return (mode & (uid === 0 ? 0o037 : 0o077)) !== 0
+  const isOfOthers = uid !== 0 && uid !== process.geteuid?.()
+  return isOfOthers || (mode & (uid === 0 ? 0o037 : 0o077)) !== 0
 }
 
 function readWhole(path: string, flag: string, check?: (stats: Stats) => void): Buffer {
   let file: number | undefined
   try {
-    file = openSync(path, 'r')
+    // One that is a pipe would keep the whole process waiting for its writer.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const stats = fstatSync(file)
     check?.(stats)
     if (!stats.isFile() || stats.size > tlsFileBytesMax) {
@@ -48,14 +50,18 @@ function readWhole(path: string, flag: string, check?: (stats: Stats) => void): 
   }
 }
 
+const certificateBegin = '-----BEGIN CERTIFICATE-----'
 const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /** @throws CommandFailure where there is none, or one that cannot be read */
 function certificatesIn(bytes: Buffer, path: string, flag: string): X509Certificate {
   try {
-    const [own, ...above] = bytes.toString('latin1').match(certificatePattern) ?? []
-    for (const text of above) void new X509Certificate(text)
-    if (own !== undefined) return new X509Certificate(own)
+    const text = bytes.toString('latin1')
+    const [own, ...above] = text.match(certificatePattern) ?? []
+    // One that is cut off matches nothing.
+    const isWhole = text.split(certificateBegin).length === above.length + 2
+    for (const each of above) void new X509Certificate(each)
+    if (own !== undefined && isWhole) return new X509Certificate(own)
   } catch {
     // Told of below.
   }
@@ -65,7 +71,9 @@ function certificatesIn(bytes: Buffer, path: string, flag: string): X509Certific
 function readKey(path: string, own: X509Certificate): Buffer {
   const key = readWhole(path, '--tls-key', stats => {
     if (!isOpenToOthers(stats)) return
-    throw new CommandFailure(`--tls-key: ${path} is open to others: chmod 600 it`)
+    throw new CommandFailure(
+      `--tls-key: ${path} is of others or open to them: chown it, and chmod 600 it`,
+    )
   })
   let isOwn: boolean
   try {

@@ -9,7 +9,7 @@ import { ApiError } from '../errors.ts'
 import { wrongSharesMax } from '../operation-limits.ts'
 import { decodeMasterKey } from './master-key.ts'
 import type { Sealing } from './sealing.ts'
-import { collectShares } from './unsealing.ts'
+import { collectShares, type ShareCollection } from './unsealing.ts'
 
 export interface Unsealer {
   /** From the control socket. @param text of a share, or the digits of a key; wiped by it */
@@ -28,30 +28,37 @@ const tooMany = () =>
   new ApiError('too_many_requests', 'too many wrong shares came: use coffer unseal on the machine')
 
 export function makeUnsealer<T>(sealing: Sealing<T>, log: Log): Unsealer {
-  const collection = collectShares()
+  const own = collectShares()
+  // Apart, so that whoever reaches the listener keeps nobody from unsealing on the machine.
+  const reached = collectShares(own.shares)
   let wrong = 0
 
-  const status = (): Facts => ({
+  const statusOf = ({ progress }: ShareCollection): Facts => ({
     sealed: sealing.current() === undefined,
-    ...collection.progress(),
+    ...progress(),
   })
+
+  function reset(): void {
+    own.reset()
+    reached.reset()
+    wrong = 0
+  }
 
   async function open(masterKey: Uint8Array): Promise<void> {
     await sealing.unseal(masterKey)
-    collection.reset()
-    wrong = 0
+    reset()
     log('unsealed')
   }
 
-  async function takeShare(text: Uint8Array): Promise<Facts> {
+  async function takeShare(collection: ShareCollection, text: Uint8Array): Promise<Facts> {
     // Else shares would lie about in the memory of a vault that is open.
     if (sealing.current() !== undefined) throw new ApiError('conflict', 'the vault is not sealed')
     try {
       const masterKey = await collection.add(text)
       if (masterKey !== undefined) await open(masterKey)
-      return status()
+      return statusOf(collection)
     } catch (error) {
-      wrong += 1
+      if (collection === reached) wrong += 1
       log('unseal_refused', { wrong })
       throw error
     } finally {
@@ -61,22 +68,21 @@ export function makeUnsealer<T>(sealing: Sealing<T>, log: Log): Unsealer {
 
   return {
     takeShare: async text => {
-      if (wrong < wrongSharesMax) return takeShare(text)
+      if (wrong < wrongSharesMax) return takeShare(reached, text)
       text.fill(0)
       throw tooMany()
     },
     async take(text) {
       const masterKey = decodeMasterKey(text)
-      if (masterKey === undefined) return takeShare(text)
+      if (masterKey === undefined) return takeShare(own, text)
       text.fill(0)
       await open(masterKey)
-      return status()
+      return statusOf(own)
     },
     reset() {
-      collection.reset()
-      wrong = 0
-      return status()
+      reset()
+      return statusOf(own)
     },
-    status,
+    status: () => statusOf(own),
   }
 }

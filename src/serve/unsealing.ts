@@ -23,6 +23,8 @@ export interface ShareCollection {
    */
   readonly add: (text: Uint8Array) => Promise<Uint8Array | undefined>
   readonly progress: () => ShareProgress
+  /** Those that came so far. */
+  readonly shares: () => readonly Share[]
   /** Forgets what came. */
   readonly reset: () => void
 }
@@ -44,31 +46,38 @@ function assertFits(share: Share, before: readonly Share[]): void {
   }
 }
 
-export function collectShares(): ShareCollection {
+/** @param base  of shares that count as well, and are kept by somebody else */
+export function collectShares(base: () => readonly Share[] = () => []): ShareCollection {
   let shares: Share[] = []
-  const reset = (): void => {
-    for (const { part } of shares) part.fill(0)
-    shares = []
+  const wipe = (some: readonly Share[]): void => {
+    for (const { part } of some) part.fill(0)
   }
   return {
     async add(text) {
       const share = parseShare(text)
+      const before = [...base(), ...shares]
       try {
-        assertFits(share, shares)
+        assertFits(share, before)
       } catch (error) {
-        share.part.fill(0)
+        wipe([share])
         throw error
       }
       shares.push(share)
-      if (shares.length < share.threshold) return undefined
-      const enough = shares
+      if (before.length + 1 < share.threshold) return undefined
+      const own = shares
       shares = []
-      const masterKey = await joinShares(enough)
-      for (const { part } of enough) part.fill(0)
+      const masterKey = await joinShares([...before, share]).finally(() => wipe(own))
       if (masterKey !== undefined) return masterKey
       throw refuse('these shares make no master key: start again with others')
     },
-    progress: () => ({ shares: shares.length, threshold: shares[0]?.threshold ?? null }),
-    reset,
+    progress() {
+      const all = [...base(), ...shares]
+      return { shares: all.length, threshold: all[0]?.threshold ?? null }
+    },
+    shares: () => shares,
+    reset() {
+      wipe(shares)
+      shares = []
+    },
   }
 }

@@ -31,17 +31,13 @@ import {
   type Listening,
   type Sharing,
 } from './server.ts'
+import { outliveTerminal, reloadOnHangUp } from './hang-up.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
 import { makeUnsealer } from './unsealer.ts'
 import { listenOps, makeWatch, type Watched } from './watch.ts'
 
 /** What tells a service to end. */
 export const endingSignals = ['SIGTERM', 'SIGINT'] as const
-
-/** The end of a terminal ends no server; whoever sends its signal asks for a look at the files. */
-export function outliveTerminal(reload: () => void): void {
-  process.on('SIGHUP', reload)
-}
 
 /** A folder with its keys. */
 interface OpenedVault {
@@ -225,13 +221,12 @@ export async function serveUntilSignalled(serving: Serving): Promise<void> {
   const open = first && (await openVault(serving, first))
   const sealable = makeSealable(serving, open)
   const { front, sealing, unsealer } = sealable
-  let reload = (): void => {}
-  outliveTerminal(() => reload())
+  outliveTerminal()
   const stopped = untilSignalled(endingSignals)
   const listening = await startListening(front.listener, logging, address, { sharing, tls })
-  reload = () => listening.reload?.()
+  reloadOnHangUp(() => listening.reload?.())
   const takeShare = reopen && unsealer.takeShare
-  const opsServer = ops && listenOps(ops, watchedIn(sealable), takeShare)
+  const opsServer = ops && (await listenOps(ops, watchedIn(sealable), takeShare))
   const control = sharing?.sweeps === false ? undefined : startControlling(serving, sealable)
   announce(listening.address, opsServer?.address)
   await stopped

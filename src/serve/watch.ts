@@ -14,7 +14,7 @@ import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import type { App } from './app.ts'
 import type { BackupSchedule } from './backups/schedule.ts'
 import type { OpenedFolder } from './data-folder.ts'
-import { CommandFailure } from './failure.ts'
+import { explainListening, opsFlags } from './listen-failure.ts'
 import type { Metrics } from './metrics.ts'
 import { startOps, type Checks, type OpsServer } from './ops.ts'
 import { elapsedMs, wallMs } from './system.ts'
@@ -97,11 +97,11 @@ export interface Watched {
 }
 
 /** @throws CommandFailure when the address cannot be had */
-export function listenOps(
+export async function listenOps(
   address: TcpAddress,
   current: () => Watched | undefined,
   takeShare?: Unsealer['takeShare'],
-): OpsServer {
+): Promise<OpsServer> {
   const check = (name: keyof Watched['checks']) => () => current()?.checks[name]?.() ?? false
   const checks = {
     sealed: () => current() === undefined,
@@ -118,7 +118,7 @@ export function listenOps(
   }
   try {
     return startOps(address, checks, { print }, takeShare)
-  } catch {
-    throw new CommandFailure('cannot listen there: choose another --ops-host or --ops-port')
+  } catch (error) {
+    throw await explainListening(error, address, opsFlags)
   }
 }

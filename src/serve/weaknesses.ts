@@ -30,6 +30,14 @@ const ofAddress = (address: Address, { tls }: Listeners): string | false =>
   tls === undefined &&
   'keys and data cross the network in the clear: see --tls-cert, or put a proxy in front'
 
+/** Bits of a socket that all may write to. */
+const everybody = 0o666
+
+const ofSocket = (address: Address): string | false =>
+  'socket' in address &&
+  address.mode === everybody &&
+  'every user of the machine may speak to the socket'
+
 const ofOps = ({ ops }: Listeners): string | false =>
   ops !== undefined &&
   !isLoopback(ops.host) &&
@@ -86,6 +94,7 @@ export function weaknessesOf(
     .map(([about, , text]) => ({ about, text, isDefault: byDefault.has(about) }))
   const addresses = [
     ['--host', ofAddress(address, listeners)],
+    ['--socket-mode', ofSocket(address)],
     ['--ops-host', ofOps(listeners)],
   ] as const
   for (const [about, text] of addresses) {

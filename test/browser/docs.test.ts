@@ -83,8 +83,8 @@ afterAll(() => server.stop(true))
 
 /** What the code of the server gives for an id. */
 async function reveal(id: string): Promise<unknown> {
-  const print = 'console.log(JSON.stringify(data))'
-  const code = `const id = ${JSON.stringify(id)}\n${here(serverCode)}\n${print}`
+  const known = `const id = ${JSON.stringify(id)}`
+  const code = `${known}\n${here(serverCode)}\nconsole.log(JSON.stringify(data))`
   const child = Bun.spawn([process.execPath, '-e', code], {
     cwd: root,
     env: { PATH: process.env['PATH'] },

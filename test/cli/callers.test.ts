@@ -213,3 +213,26 @@ describe('each failure has its exit code, and repeats nothing', () => {
     ])
   })
 })
+
+test('what a server says that is no vault does nothing to the terminal', async () => {
+  const evil = '\u001b[2J\u009b31m\u202e\nline'
+  const headers = { 'content-type': 'application/problem+json', 'svc-trace-id': 'trace\u009b' }
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: request =>
+      request.url.endsWith('/good')
+        ? Response.json({ id: 'good', type: evil, [evil]: evil })
+        : new Response(JSON.stringify({ detail: evil }), { status: 400, headers }),
+  })
+  const env = { COFFER_ADDR: server.url.origin, COFFER_KEY: 'key_any' }
+  const failed = await run(['token', 'get', 'bad'], '', env)
+  expect([failed.exitCode, failed.stderr.trim().split('\n').length]).toEqual([6, 1])
+  const table = await run(['token', 'get', 'good'], '', env)
+  const json = await run(['token', 'get', 'good', '--json'], '', env)
+  for (const text of [failed.stderr, table.stdout, json.stdout]) {
+    for (const mark of ['\u001b', '\u009b', '\u202e']) expect(text).not.toContain(mark)
+  }
+  expect(JSON.parse(json.stdout)).toMatchObject({ [evil]: evil })
+  await server.stop(true)
+})

@@ -17,6 +17,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { lockInstance } from '../../src/serve/instance-lock.ts'
+import { openTables, tableNames } from '../../src/store/lmdb/environment.ts'
 import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { openFilesOf } from '../support/worker-processes.ts'
@@ -126,6 +127,26 @@ describe('coffer keys rotate and retire', () => {
     expect((await ask('GET', '/tokens', { key: 'ses_none' })).status).toBe(401)
     expect(await server.end('SIGTERM')).toBe(0)
     expect((await runCoffer(['verify', '--data', data])).exitCode).toBe(0)
+  })
+
+  test('while somebody reads the files the receipt says what is left, and that fails', async () => {
+    const data = copyOfMade('held')
+    const reader = openTables(join(data, 'store'), tableNames, true)
+    const held = reader.root.useReadTransaction()
+    expect(reader.rows.getRange({ transaction: held }).asArray).not.toEqual([])
+    await json(keys('rotate', data, '--json'))
+    const retired = await keys('retire', data, '--json')
+    expect(JSON.parse(retired.stdout)).toMatchObject({ keys: [{ number: 1 }], scrubbed: false })
+    expect([retired.exitCode, retired.stderr]).toEqual([
+      1,
+      expect.stringContaining('run keys retire again'),
+    ])
+    expect((await keys('retire', data)).exitCode).toBe(1)
+    held.done()
+    await reader.root.close()
+    const again = await keys('retire', data)
+    expect([again.exitCode, again.stderr]).toEqual([0, ''])
+    expect(again.stdout).toContain('keyrings of before are nowhere in the files')
   })
 
   test('the sealed bytes of a keyring with a retired key are nowhere in the folder', async () => {

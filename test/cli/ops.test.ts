@@ -127,7 +127,7 @@ describe('where the listener cannot be', () => {
     expect(ended).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: 'coffer: cannot listen there: choose another --ops-host or --ops-port\n',
+      stderr: 'coffer: the port is in use: stop that process or choose another --ops-port\n',
     })
   })
 

@@ -188,12 +188,17 @@ describe('a server that is sealed', () => {
 
   test('is unsealed share by share, by socket and listener, and sealed again', async () => {
     const { server, ask, ready, send, unseal, seal } = await startSealed()
-    expect(await send(shares[1] ?? '')).toEqual([200, { sealed: true, shares: 1, threshold: 3 }])
-    const second = await unseal(some(3))
+    const first = await unseal(some(3), '--json')
+    expect(json(first)).toEqual({ sealed: true, shares: 1, threshold: 3 })
+    expect(await send(shares[1] ?? '')).toEqual([200, { sealed: true, shares: 2, threshold: 3 }])
+    // What came by the listener counts there alone.
+    const second = await unseal(some(2))
     expect(second.stdout).toBe('The vault is sealed: 2 of 3 shares came.\n')
     expect([await ask(), await ready()]).toEqual([503, [503, 'not ready: sealed\n']])
-    const third = await unseal(some(0), '--json')
-    expect(json(third)).toEqual({ sealed: false, shares: 0, threshold: null })
+    expect(await send(shares[0] ?? '')).toEqual([
+      200,
+      { sealed: false, shares: 0, threshold: null },
+    ])
     expect([await ask(), await ready()]).toEqual([200, [200, 'ready\n']])
     expect((await send(shares[0] ?? ''))[0]).toBe(409)
     expectFailure(await unseal(some(0)), /the vault is not sealed/)
@@ -243,6 +248,15 @@ describe('a server that is sealed', () => {
     expect(await send(foreign[2] ?? '')).toEqual([400, failed])
     expect(await ask()).toBe(503)
     expect((await unseal(some(0, 1, 2))).exitCode).toBe(0)
+    expect(await ask()).toBe(200)
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+
+  test('is unsealed on the machine, whatever shares come by its listener', async () => {
+    const { server, ask, send, unseal } = await startSealed()
+    expect((await unseal(some(0))).exitCode).toBe(0)
+    for (const at of [0, 1]) await send(foreign[at] ?? '')
+    expect((await unseal(some(1, 2))).stdout).toEndWith('The vault is unsealed.\n')
     expect(await ask()).toBe(200)
     expect(await server.end('SIGTERM')).toBe(0)
   })

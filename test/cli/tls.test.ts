@@ -119,7 +119,7 @@ describe('files that cannot be served with', () => {
     [
       'a key that others may read',
       () => ({ key: named('open.key', readFileSync(own.key, 'utf8'), 0o644) }),
-      'is open to others: chmod 600 it',
+      'is of others or open to them',
     ],
   ])('%s: one line names it, and nothing is served', async (_what, change, says) => {
     const args = tlsArgs({ ...own, ...change() })

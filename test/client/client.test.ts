@@ -77,9 +77,11 @@ describe('tokens', () => {
     expect(answer).toMatchObject({ results: [{ status: 201 }, { status: 400 }] })
   })
 
-  test('of an id that is empty are no list', async () => {
-    expect(() => tokens.get('')).toThrow('expected the id')
-    expect(() => tokens.delete('')).toThrow('expected the id')
+  test.each(['', '.', '..'])('of the id %p would be another address', id => {
+    expect(() => tokens.get(id)).toThrow('expected the id')
+    expect(() => tokens.delete(id)).toThrow('expected the id')
+    const { keys } = clientOf('management').applications
+    expect(() => keys.delete('any', id)).toThrow('expected the id')
   })
 })
 

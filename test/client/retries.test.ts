@@ -139,6 +139,15 @@ describe('a call ends', () => {
     expect((await failing(ended)) as Error).toBe(reason)
   })
 
+  test('in the wait between two attempts, at once', async () => {
+    const reason = new Error('the shop is closed')
+    const ends = new AbortController()
+    const answers = [problem(503, { 'retry-after': '30' }), good]
+    const call = at(openScripted(answers)).get('a', { signal: ends.signal })
+    setTimeout(() => ends.abort(reason), 50)
+    expect((await failing(call)) as Error).toBe(reason)
+  })
+
   test('between two attempts, too', async () => {
     const reason = new Error('the shop is closed')
     const ends = new AbortController()

@@ -27,6 +27,7 @@ describe('a client is not made', () => {
     ['vault.example'],
     ['ftp://vault.example'],
     ['http://user:secret@vault.example'],
+    ['http://:secret@vault.example'],
     ['http://vault.example/?key=secret'],
   ])('of the address %p, which it does not repeat', given => {
     const make = () => createClient({ address: given as string, key: keys.private })
@@ -77,6 +78,44 @@ describe('a call says', () => {
     afterwards(() => other.stop(true))
     const { tokens } = createClient({ address: other.url.origin, key: keys.private, retries: 0 })
     expect(await told(tokens.get('a'))).toMatchObject({ code: 'not_coffer' })
+  })
+
+  test.each([
+    ['JSON that is cut off', '{"id":', 'application/json'],
+    ['a detail that is no text', '{"detail":{}}', 'application/problem+json'],
+  ])('that what answers is no vault: %s', async (_, text, type) => {
+    const status = text.includes('detail') ? 400 : 200
+    const answer = () => new Response(text, { status, headers: { 'content-type': type } })
+    const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
+    afterwards(() => other.stop(true))
+    const { tokens } = createClient({ address: other.url.origin, key: keys.private, retries: 0 })
+    expect(await told(tokens.get('a'))).toMatchObject({ code: 'not_coffer' })
+  })
+
+  test.each([
+    ['null', () => Response.json(null)],
+    ['no list', () => Response.json({ data: {} })],
+    [
+      'the same place again and again',
+      () => Response.json({ data: [1], pagination: { next: 'a' } }),
+    ],
+  ])('that a list is none: %s', async (_, answer) => {
+    const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
+    afterwards(() => other.stop(true))
+    const { tokens } = createClient({ address: other.url.origin, key: keys.private, retries: 0 })
+    const walk = async () => {
+      for await (const _ of tokens.list());
+    }
+    expect(await told(walk())).toMatchObject({ code: 'not_coffer' })
+  })
+
+  test('nothing of what was asked, where nobody answers', async () => {
+    const nobody = createClient({ address: 'http://127.0.0.1:9', key: keys.private, retries: 0 })
+    const asked = [nobody.tokens.get('a-secret'), nobody.tokens.listPage({ id: ['a-secret'] })]
+    for (const call of asked) {
+      const error = await call.catch((thrown: unknown) => thrown)
+      expect(Bun.inspect(error)).not.toContain('a-secret')
+    }
   })
 
   test('that the base path is missing, or too much', async () => {

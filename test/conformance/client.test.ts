@@ -26,7 +26,9 @@ async function thrownBy(answer: PromiseLike<unknown>): Promise<unknown> {
   }
 }
 
-const permissions = ['token:create', 'token:read', 'token:update', 'token:delete', 'token:search']
+const permissions = ['create', 'read', 'update', 'delete', 'search', 'use'].map(
+  each => `token:${each}`,
+)
 const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 }
 
 beforeAll(async () => {
@@ -115,6 +117,8 @@ describe('tokens', () => {
     })) as Record<string, unknown>
     expect(Object.keys(made)).toEqual(['first', 'second'])
     expect(JSON.stringify(made)).not.toContain('two')
+    const { id } = made['first'] as { id: string }
+    expect(await backend.tokens.detokenize({ is: `{{ ${id} }}` })).toEqual({ is: 'one' })
   })
 
   test('are the same one when deduplicated', async () => {
@@ -225,4 +229,22 @@ describe('a session', () => {
     expect((await visitor.tokens.get('seen')).data).toBe('shown')
     expect(await thrownBy(visitor.tokens.get('unseen'))).toBeInstanceOf(BasisTheory.NotFoundError)
   })
+})
+
+test('what the vault has not is told as 404', async () => {
+  const calls = [
+    management.logs.list(),
+    management.proxies.list(),
+    management.reactors.list(),
+    management.webhooks.list(),
+    management.networkTokens.create({ tokenId: 'some-id' }),
+    backend.tokenIntents.create({ type: 'card', data: card }),
+    backend.googlePay.get('some-id'),
+    backend.documents.get('some-id'),
+  ]
+  for (const call of calls) {
+    const thrown = await thrownBy(call)
+    expect((thrown as BasisTheory.NotFoundError).statusCode).toBe(404)
+    expect((thrown as Error).message).toContain('There is nothing at this address.')
+  }
 })

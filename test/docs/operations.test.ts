@@ -3,11 +3,11 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { cofferCommand } from '../support/coffer-process.ts'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { temporaryFolder } from '../support/folders.ts'
 import { findPort } from '../support/free-port.ts'
+import { makePath } from '../support/page.ts'
 
 const text = readFileSync(resolve(import.meta.dir, '../../docs/operations.md'), 'utf8')
 /** The ports of the page, in the place of which free ones are taken. */
@@ -18,16 +18,6 @@ const blocks = [...text.matchAll(/```sh\n([^`]+)```/g)].map(([, block = '']) =>
   freePorts.reduce((words, [port, free]) => words.replaceAll(port, free), block.trim()),
 )
 const staying = 'coffer serve '
-
-/** A program of that name, first on the path. */
-function makePath(folder: string): string {
-  const bin = join(folder, 'bin')
-  mkdirSync(bin)
-  const quoted = cofferCommand.map(word => `'${word}'`).join(' ')
-  writeFileSync(join(bin, 'coffer'), `#!/bin/sh\nexec ${quoted} "$@"\n`)
-  chmodSync(join(bin, 'coffer'), 0o755)
-  return `${bin}:${process.env['PATH']}`
-}
 
 test('the commands of docs/operations.md do what they are for, as they stand', async () => {
   const cwd = temporaryFolder()

@@ -183,7 +183,8 @@ describe('its types', () => {
       export const leak = () => card.tokenize({ id: '{{ data.cvc }}' })
       // @ts-expect-error: the key is missing
       export const keyless = () => mountCard('#card', { address })
-      export const codeOf = (error: unknown) => (error instanceof ElementsError ? error.code : '')`,
+      export const fieldsOf = (error: unknown) =>
+        error instanceof ElementsError ? error.fields : []`,
     )
     const options = { module: 'ESNext', moduleResolution: 'bundler', lib: ['ES2022', 'DOM'] }
     write('tsconfig.json', strict(options, ['page.ts']))

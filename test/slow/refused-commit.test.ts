@@ -6,6 +6,7 @@
 import { mapBytes } from '../../src/limits.ts'
 import { expect, test } from 'bun:test'
 import { open } from 'lmdb'
+import { freePagesLoaded } from '../../src/store/limits.ts'
 import { commit } from '../../src/store/lmdb/write/commit.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
@@ -35,9 +36,10 @@ function openRandom(): () => number {
 }
 
 /** One table in which most rows came and went; it never asks the disk, which plays no part here. */
-function openWorn() {
+/** @param more  options of the engine */
+function openWorn(more: object = {}) {
   const options = { encoding: 'binary', keyEncoding: 'binary', noSubdir: false } as const
-  const engine = { cache: false, overlappingSync: false, noSync: true, mapSize: mapBytes }
+  const engine = { cache: false, overlappingSync: false, noSync: true, mapSize: mapBytes, ...more }
   const path = temporaryFolder()
   const root = open<Uint8Array, Uint8Array>({ ...options, ...engine, path })
   const putChunks = (): void => {
@@ -64,8 +66,8 @@ function openWorn() {
   return { root, putChunks }
 }
 
-test('what the engine refuses for its free pages is committed by another try', async () => {
-  const { root, putChunks } = openWorn()
+/** @returns how often what was to be committed was run, where all of it was */
+async function writeAll({ root, putChunks }: ReturnType<typeof openWorn>): Promise<number> {
   const tables = {
     rows: root,
     uniques: root,
@@ -91,7 +93,15 @@ test('what the engine refuses for its free pages is committed by another try', a
     if (root.getBinary(key)?.readUInt32LE() !== number) mistaken.push(number)
   }
   expect(mistaken).toEqual([])
-  // Otherwise nothing was refused, and nothing tried.
-  expect(runs).toBeGreaterThan(writes)
   await root.close()
+  return runs
+}
+
+test('what the engine refuses for its free pages is committed by another try', async () => {
+  // Otherwise nothing was refused, and nothing tried.
+  expect(await writeAll(openWorn())).toBeGreaterThan(writes)
+})
+
+test('as the store opens it, the engine refuses none of them', async () => {
+  expect(await writeAll(openWorn({ maxFreeSpaceToLoad: freePagesLoaded }))).toBe(writes)
 })

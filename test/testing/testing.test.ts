@@ -190,6 +190,19 @@ describe('nothing is left', () => {
     expect((await run(place, ['killed.ts'])).exitCode).not.toBe(0)
     expect(left(place)).toEqual([])
   })
+
+  test('by a program that stops its vault: it ends at once, as no timer keeps it', async () => {
+    const place = temporaryFolder()
+    const text = `import { startVault } from ${JSON.stringify(entry)}
+      const vault = await startVault()
+      await vault.seed([{ type: 'token', data: 1 }])
+      await vault.stop()
+      const stopped = performance.now()
+      process.on('exit', () => console.error('kept for', Math.round(performance.now() - stopped)))`
+    writeFileSync(join(place, 'stops.ts'), text)
+    const { errors } = await run(place, ['stops.ts'])
+    expect(Number(/^kept for (\d+)$/m.exec(errors)?.[1])).toBeLessThan(2_000)
+  })
 })
 
 test('a vault whose files are gone takes and sweeps as any other', async () => {

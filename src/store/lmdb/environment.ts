@@ -5,7 +5,7 @@
 import { mapBytes } from '../../limits.ts'
 import { ApiError, assertStored } from '../../errors.ts'
 import { open, type Database, type RootDatabase } from 'lmdb'
-import { digestPrefixes, readersMax, stagedBytesMax } from '../limits.ts'
+import { digestPrefixes, freePagesLoaded, readersMax, stagedBytesMax } from '../limits.ts'
 import { utf8, readU48, u48Bytes, writeU48 } from '../../bytes.ts'
 import { ownerOnlyFile, syncFolder } from '../../files.ts'
 
@@ -77,6 +77,7 @@ const environmentOptions = {
   maxDbs: tablesMax,
   // L12: address space only, so that the map need not move while it grows.
   mapSize: mapBytes,
+  maxFreeSpaceToLoad: freePagesLoaded,
 }
 
 /**

@@ -184,6 +184,12 @@ const texts: readonly Sample[] = [
     finds: ['a', 'b', 'c'].map(name => `package.json: ${name} is not pinned to one version`),
   },
   {
+    rule: 'packages are pinned',
+    says: 'refuses them also in the package of the site',
+    files: { 'scripts/site/package.json': '{"devDependencies":{"a":"^1.2.3"}}' },
+    finds: ['scripts/site/package.json: a is not pinned to one version'],
+  },
+  {
     rule: 'the lock file is whole and has no address',
     says: 'finds a package beside, around or above the one that needs it',
     files: lockOf(

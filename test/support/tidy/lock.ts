@@ -8,7 +8,10 @@
  */
 import type { Project } from './project.ts'
 
-export const lockPath = 'bun.lock'
+/** Folders of a package.json with a lock file: the project, and what its site is made with. */
+export const packageFolders = ['', 'scripts/site/'] as const
+
+export const lockPathOf = (folder: string): string => `${folder}bun.lock`
 
 type Versions = Readonly<Record<string, string>>
 
@@ -33,8 +36,9 @@ interface LockFile {
   readonly packages?: Readonly<Record<string, LockedPackage>>
 }
 
-export function readLock({ files }: Project): Lock {
-  const { workspaces, packages } = Bun.JSONC.parse(files.get(lockPath) ?? '{}') as LockFile
+export function readLock({ files }: Project, folder: string): Lock {
+  const text = files.get(lockPathOf(folder)) ?? '{}'
+  const { workspaces, packages } = Bun.JSONC.parse(text) as LockFile
   return { wanted: workspaces?.[''] ?? {}, packages: new Map(Object.entries(packages ?? {})) }
 }
 

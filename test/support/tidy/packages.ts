@@ -5,7 +5,7 @@
  * is taken out of there, with the line that asks for it.
  * @module
  */
-import { lockPath, namesIn, neededNames, readLock } from './lock.ts'
+import { lockPathOf, namesIn, neededNames, packageFolders, readLock } from './lock.ts'
 import { type Project, type Rule } from './project.ts'
 
 /** Packages that send where they are installed or used, by name. */
@@ -19,15 +19,18 @@ const telemetry = new RegExp(
     .join('|'),
 )
 
-function findTelemetry(project: Project): string[] {
-  const names = [...readLock(project).packages].flatMap(([key, [, , needs]]) => [
+function findTelemetryIn(project: Project, folder: string): string[] {
+  const names = [...readLock(project, folder).packages].flatMap(([key, [, , needs]]) => [
     ...namesIn(key).slice(-1),
     ...neededNames(needs),
   ])
   return [...new Set(names)]
     .filter(name => telemetry.test(name))
-    .map(name => `${lockPath}: ${name} reports where it is installed`)
+    .map(name => `${lockPathOf(folder)}: ${name} reports where it is installed`)
 }
+
+const findTelemetry = (project: Project): string[] =>
+  packageFolders.flatMap(folder => findTelemetryIn(project, folder))
 
 function findScripts({ files }: Project): string[] {
   const found: string[] = []

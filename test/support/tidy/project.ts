@@ -36,7 +36,7 @@ export interface Rule {
   readonly check: (project: Project) => readonly string[]
 }
 
-const skippedNames = new Set(['node_modules', 'dist', '.git'])
+const skippedNames = new Set(['node_modules', 'dist', '.git', '__pycache__', '.pytest_cache'])
 
 const resolveImport = (from: string, specifier: string): Import => ({
   specifier,

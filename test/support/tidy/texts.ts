@@ -2,7 +2,15 @@
  * What every file must and must not say, and that the packages are pinned.
  * @module
  */
-import { lockPath, namesIn, neededNames, readLock, type Lock, type Needs } from './lock.ts'
+import {
+  lockPathOf,
+  namesIn,
+  neededNames,
+  packageFolders,
+  readLock,
+  type Lock,
+  type Needs,
+} from './lock.ts'
 import { type Project, type Rule } from './project.ts'
 
 /** What a file opens with: what it owns. A script may have its `#!` line first. */
@@ -31,13 +39,13 @@ const pinned = (needs: Needs): Readonly<Record<string, string>> => ({
   ...needs.devDependencies,
 })
 
-const readManifest = ({ files }: Project): Needs =>
-  JSON.parse(files.get('package.json') ?? '{}') as Needs
+const readManifest = ({ files }: Project, folder: string): Needs =>
+  JSON.parse(files.get(`${folder}package.json`) ?? '{}') as Needs
 
-const checkPins = (project: Project): string[] =>
-  Object.entries(pinned(readManifest(project)))
+const checkPins = (project: Project, folder: string): string[] =>
+  Object.entries(pinned(readManifest(project, folder)))
     .filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))
-    .map(([name]) => `package.json: ${name} is not pinned to one version`)
+    .map(([name]) => `${folder}package.json: ${name} is not pinned to one version`)
 
 /** A package is looked for below the one that needs it, then below each that is around that. */
 const isLocked = (packages: Lock['packages'], key: string, name: string): boolean =>
@@ -45,8 +53,8 @@ const isLocked = (packages: Lock['packages'], key: string, name: string): boolea
     packages.has([...names.slice(1, depth + 1), name].join('/')),
   )
 
-function checkLock(project: Project): string[] {
-  const { wanted, packages } = readLock(project)
+function checkLock(project: Project, folder: string): string[] {
+  const { wanted, packages } = readLock(project, folder)
   const found = neededNames(wanted).filter(name => !packages.has(name))
   const keys: string[] = []
   for (const [key, [, address, needs, hash]] of packages) {
@@ -55,17 +63,22 @@ function checkLock(project: Project): string[] {
     found.push(...neededNames(needs).filter(name => !isLocked(packages, key, name)))
   }
   return [...keys, ...found.map(name => `${name} is not locked`)].map(
-    finding => `${lockPath}: ${finding}`,
+    finding => `${lockPathOf(folder)}: ${finding}`,
   )
 }
 
-function checkAgreement(project: Project): string[] {
-  const locked = pinned(readLock(project).wanted)
-  const wanted = pinned(readManifest(project))
+function checkAgreement(project: Project, folder: string): string[] {
+  const locked = pinned(readLock(project, folder).wanted)
+  const wanted = pinned(readManifest(project, folder))
   return [...new Set([...Object.keys(locked), ...Object.keys(wanted)])]
     .filter(name => locked[name] !== wanted[name])
-    .map(name => `${lockPath}: differs from package.json in ${name}`)
+    .map(name => `${lockPathOf(folder)}: differs from package.json in ${name}`)
 }
+
+const inEach =
+  (check: (project: Project, folder: string) => readonly string[]): Rule['check'] =>
+  project =>
+    packageFolders.flatMap(folder => check(project, folder))
 
 const checkOneLock = ({ files }: Project): string[] =>
   ['package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'bun.lockb']
@@ -75,8 +88,8 @@ const checkOneLock = ({ files }: Project): string[] =>
 export const textRules: readonly Rule[] = [
   { name: 'every file says what it is', check: checkOpenings },
   { name: 'no text speaks of one machine', check: checkLocal },
-  { name: 'packages are pinned', check: checkPins },
-  { name: 'the lock file is whole and has no address', check: checkLock },
-  { name: 'the lock file agrees with package.json', check: checkAgreement },
+  { name: 'packages are pinned', check: inEach(checkPins) },
+  { name: 'the lock file is whole and has no address', check: inEach(checkLock) },
+  { name: 'the lock file agrees with package.json', check: inEach(checkAgreement) },
   { name: 'there is one lock file', check: checkOneLock },
 ]

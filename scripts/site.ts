@@ -1,0 +1,56 @@
+/**
+ * Makes `dist/site` of the pages in `docs/`: `bun run site`, or `bun run site --base /coffer/` for
+ * one that is not at the root of its host.
+ *
+ * The generator and what draws diagrams are packages of their own (`scripts/site/package.json`), as
+ * nobody else needs them; they are installed here, and nothing of theirs runs at that.
+ * @module
+ */
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { composeSite, type Draw } from './site/pages.ts'
+
+const root = resolve(import.meta.dir, '..')
+const home = join(root, 'scripts', 'site')
+const pagesFolder = join(home, 'dist', 'pages')
+
+/** Ends with the code of what fails. */
+async function run(command: readonly string[]): Promise<void> {
+  const child = Bun.spawn([...command], { cwd: home, stdin: 'ignore' })
+  const code = await child.exited
+  if (code !== 0) process.exit(code)
+}
+
+interface Mermaid {
+  renderMermaidSVG(diagram: string, options: Readonly<Record<string, unknown>>): string
+}
+
+/** In the colours of the theme, also when it is dark. */
+async function loadDraw(): Promise<Draw> {
+  const path = Bun.resolveSync('beautiful-mermaid', home)
+  const { renderMermaidSVG } = (await import(path)) as Mermaid
+  const options = { bg: 'var(--vp-c-bg)', fg: 'var(--vp-c-text-1)', transparent: true }
+  return diagram => renderMermaidSVG(diagram, options)
+}
+
+const isPart = (name: string): boolean => !/^[._]/.test(name)
+
+await run([process.execPath, 'install', '--frozen-lockfile', '--ignore-scripts', '--no-progress'])
+const { pages, assets } = composeSite(
+  {
+    read: path => readFileSync(join(root, path), 'utf8'),
+    list: path => readdirSync(join(root, path)).filter(isPart).toSorted(),
+  },
+  await loadDraw(),
+)
+rmSync(pagesFolder, { recursive: true, force: true })
+for (const [page, text] of pages) {
+  mkdirSync(dirname(join(pagesFolder, page)), { recursive: true })
+  writeFileSync(join(pagesFolder, page), text)
+}
+mkdirSync(join(pagesFolder, 'public'), { recursive: true })
+for (const asset of assets) {
+  cpSync(join(root, asset), join(pagesFolder, 'public', basename(asset)))
+}
+await run([process.execPath, 'node_modules/.bin/vitepress', 'build', ...process.argv.slice(2)])
+console.log(`dist/site: ${pages.size} pages`)

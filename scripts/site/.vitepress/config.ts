@@ -1,0 +1,26 @@
+/**
+ * How VitePress makes the site: from the pages that `scripts/site.ts` composes, with a search that
+ * runs in the browser, and nothing from another host.
+ * @module
+ */
+import { anchorOf, navigation, pageOf } from '../navigation.ts'
+
+const linkOf = (file: string): string => `/${(pageOf(file) ?? '').replace(/(?:index)?\.md$/, '')}`
+
+export default {
+  title: 'Coffer',
+  description: 'A tokenization vault in one binary.',
+  lang: 'en',
+  srcDir: 'dist/pages',
+  outDir: '../../dist/site',
+  cacheDir: 'dist/cache',
+  markdown: { anchor: { slugify: anchorOf } },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    sidebar: navigation.map(({ title, entries }) => ({
+      text: title,
+      items: entries.map(entry => ({ text: entry.title, link: linkOf(entry.file) })),
+    })),
+  },
+}

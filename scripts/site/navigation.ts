@@ -1,0 +1,91 @@
+/**
+ * The pages of the site: what stands where in it, and which file each is made of.
+ * @module
+ */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+export interface Entry {
+  readonly title: string
+  /** From the root of the project. */
+  readonly file: string
+}
+
+interface Section {
+  readonly title: string
+  readonly entries: readonly Entry[]
+}
+
+const docs = (title: string, name: string): Entry => ({ title, file: `docs/${name}.md` })
+
+const sections: readonly Section[] = [
+  {
+    title: 'Getting started',
+    entries: [
+      { title: 'What it is', file: 'README.md' },
+      docs('On a machine', 'start-on-a-machine'),
+      docs('As a sidecar', 'start-as-a-sidecar'),
+      docs('In a test', 'start-in-a-test'),
+    ],
+  },
+  {
+    title: 'Understanding it',
+    entries: [docs('Concepts', 'concepts'), docs('Expressions', 'expressions')],
+  },
+  {
+    title: 'Using it',
+    entries: [
+      docs('Interface', 'interface'),
+      docs('Client', 'client'),
+      docs('Testing', 'testing'),
+      docs('Elements', 'elements'),
+      docs('Embedding', 'embedding'),
+      docs('Compatibility', 'compatibility'),
+    ],
+  },
+  {
+    title: 'Running it',
+    entries: [
+      docs('Operations', 'operations'),
+      docs('Command line', 'cli'),
+      { title: 'Security', file: 'SECURITY.md' },
+      docs('Performance', 'performance'),
+      docs('Reliability', 'reliability'),
+      docs('Hostile inputs', 'hostile-inputs'),
+    ],
+  },
+  {
+    title: 'Behind it',
+    entries: [
+      docs('Decisions', 'decisions'),
+      docs('Architecture', 'architecture'),
+      { title: 'Contributing', file: 'CONTRIBUTING.md' },
+      { title: 'Changes', file: 'CHANGELOG.md' },
+    ],
+  },
+]
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** Without pages that are not written yet. */
+export const navigation: readonly Section[] = sections.map(({ title, entries }) => ({
+  title,
+  entries: entries.filter(({ file }) => existsSync(join(root, file))),
+}))
+
+export const entries: readonly Entry[] = navigation.flatMap(section => section.entries)
+
+/** Of a file of the project, in the site: `operations.md` for `docs/operations.md`. */
+export function pageOf(file: string): string | undefined {
+  if (file === 'README.md') return 'index.md'
+  if (!entries.some(entry => entry.file === file)) return undefined
+  return file.replace(/^docs\//, '').toLowerCase()
+}
+
+/** As GitHub makes the names of headings, which the pages link to. */
+export const anchorOf = (heading: string): string =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-')

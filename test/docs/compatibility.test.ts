@@ -1,0 +1,61 @@
+/**
+ * `docs/compatibility.md`: each line names tests that exist, and the clients are those of the lock
+ * file and of the script that installs them.
+ * @module
+ */
+import { expect, test } from 'bun:test'
+import { devDependencies } from '../../package.json' with { type: 'json' }
+import { temporaryFolder } from '../support/folders.ts'
+import { blocksOf, makePath, readPage } from '../support/page.ts'
+import { faultsOf, readRows } from '../support/proofs.ts'
+
+const file = 'docs/compatibility.md'
+const rows = readRows(file)
+
+test('every line of docs/compatibility.md names tests that exist', () => {
+  expect(rows.length).toBeGreaterThan(35)
+  expect(faultsOf(rows)).toEqual([])
+})
+
+test('docs/compatibility.md names the versions that are tested', () => {
+  const page = readPage(file)
+  for (const [name, version] of Object.entries(devDependencies)) {
+    if (name.startsWith('@basis-theory/')) expect(page).toContain(`| \`${name}\` ${version}`)
+  }
+  const installed = [
+    ...readPage('examples/python/requirements.txt').matchAll(/^(BasisTheoryClient)==(\S+)$/gm),
+    ...readPage('scripts/install-client-tools').matchAll(/ (basistheory)==(\S+) /g),
+  ]
+  expect(installed).toHaveLength(2)
+  for (const [, name, version] of installed) expect(page).toContain(`| \`${name}\` ${version}`)
+})
+
+test('every test of a published client stands in docs/compatibility.md', () => {
+  const named = rows.map(cells => cells.at(-1)).join('<br>')
+  const older = readPage('test/conformance/older-client.test.ts')
+  const abroad = readPage('test/examples-abroad/clients.test.ts')
+  const tests = [
+    ...[...older.matchAll(/^  test\('([^']+)'/gm)].map(
+      ([, name]) => `› @basis-theory/basis-theory-js 4.30.2 › ${name}`,
+    ),
+    ...[...abroad.matchAll(/^    \['([^']+)'\]/gm)].map(([, name]) => ` for Python › ${name}`),
+  ]
+  expect(tests.length).toBe(28)
+  expect(tests.filter(name => !named.includes(name))).toEqual([])
+})
+
+test('the command of docs/compatibility.md makes the names of the clients count', async () => {
+  const [block = '', ...others] = blocksOf(readPage(file), 'sh')
+  expect(others).toEqual([])
+  const folder = temporaryFolder()
+  const child = Bun.spawn(['sh', '-c', `exec env ${block} --port 0 --json`], {
+    env: { PATH: makePath(folder), TMPDIR: folder },
+    stdout: 'pipe',
+  })
+  const { value } = await child.stdout.getReader().read()
+  const facts = JSON.parse(new TextDecoder().decode(value)) as Record<string, string>
+  const headers = { 'BT-API-KEY': facts['private_key'] ?? '' }
+  expect((await fetch(`${facts['base_url']}/tokens`, { headers })).status).toBe(200)
+  child.kill()
+  await child.exited
+})

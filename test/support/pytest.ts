@@ -1,0 +1,55 @@
+/**
+ * Tests in Python, with the clients that `scripts/install-client-tools` installs.
+ * @module
+ */
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
+const program = join(cache, 'coffer/clients-7.4.0-3.0.0/bin/pytest')
+const root = resolve(import.meta.dir, '../..')
+
+/** What the tests in other languages are run on. */
+export const binary = process.env['COFFER_BINARY']
+export const binaryMissing = 'COFFER_BINARY names no binary'
+
+export const hasPytest = existsSync(program)
+export const pytestMissing =
+  'the clients in Python are not installed: see scripts/install-client-tools'
+
+/**
+ * What a program of another language gets: the binary by a name that is no setting of a vault, and
+ * the environment around, in which compilers look for their caches.
+ */
+export function environmentAbroad(): Readonly<Record<string, string | undefined>> {
+  const { COFFER_BINARY: path = '', ...env } = process.env
+  return { ...env, COFFER: resolve(root, path) }
+}
+
+export interface Results {
+  /** By name of the test: `passed`, `failed`, …, as pytest says it. */
+  readonly outcomes: ReadonlyMap<string, string>
+  readonly output: string
+}
+
+/** Runs the tests of a file. @param file from the root */
+export async function runPytest(file: string): Promise<Results> {
+  const words = ['-q', '-rA', '--tb=short', '-p', 'no:cacheprovider', file]
+  const child = Bun.spawn([program, ...words], {
+    cwd: root,
+    env: { ...environmentAbroad(), PYTHONDONTWRITEBYTECODE: '1' },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  const lines = stdout.matchAll(/^([A-Z]+) [^ ]+::(\w+)/gm)
+  const outcomes = new Map(
+    [...lines].map(([, outcome = '', name = '']) => [name, outcome.toLowerCase()]),
+  )
+  return { outcomes, output: stdout + stderr }
+}
+
+/** `test_a_b` for `a b`; commas are left out. */
+export const pytestName = (name: string): string => `test_${name.replaceAll(/[, ]+/g, '_')}`

@@ -1,0 +1,45 @@
+/**
+ * Lines of the log where nobody can take them.
+ * @module
+ */
+import { expect, test } from 'bun:test'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeLineWriter } from '../../../src/serve/line-writer.ts'
+import { temporaryFolder } from '../../support/folders.ts'
+
+const batchBytes = 64
+const told = (count: number): string => `dropped ${count}\n`
+
+// A disk that is full, for every write.
+test.skipIf(process.platform !== 'linux')(
+  'a write that fails is tried once, and rests',
+  async () => {
+    const file = openSync('/dev/full', 'w')
+    let reports = 0
+    const writer = makeLineWriter(file, batchBytes, count => {
+      reports += 1
+      return told(count)
+    })
+    writer.write('one\n')
+    writer.write('two\n')
+    await writer.end()
+    expect([writer.isIdle(), reports]).toEqual([true, 0])
+    closeSync(file)
+  },
+)
+
+test('what was dropped is told in full, behind a line that was written again', async () => {
+  const path = join(temporaryFolder(), 'log')
+  // Of another number each time, so that the first is closed and the second is there.
+  const file = openSync(path, 'w')
+  closeSync(file)
+  const writer = makeLineWriter(file, batchBytes, told)
+  for (const line of ['one\n', 'two\n', 'three\n']) writer.write(line)
+  await writer.end()
+  expect(openSync(path, 'w')).toBe(file)
+  writer.write('four\n')
+  await writer.end()
+  expect(readFileSync(path, 'latin1')).toBe('four\ndropped 3\n')
+  closeSync(file)
+})
