@@ -268,7 +268,7 @@ export const settingsSchema = Type.Object({
   corsOrigins: list(Type.String({ format: 'origin or *', maxLength: settingCharsMax }), {
     maxItems: corsOriginsMax,
     default: ['*'],
-    description: 'origins that browsers may call from, comma-separated; * is any',
+    description: 'origins whose pages may call and hold the card fields; * is any',
     expected: `at most ${corsOriginsMax} origins such as https://shop.example, or *`,
   }),
   bodyBytesMax: integer(

@@ -44,6 +44,10 @@ async function findingsIn(page: Page): Promise<readonly string[]> {
   return violations
 }
 
+interface Boxed {
+  getBoundingClientRect(): { readonly left: number; readonly right: number }
+}
+
 /** What a screen reader is told of a field. */
 const described = (input: ElementHandle) =>
   input.evaluate(element => {
@@ -142,5 +146,24 @@ describe.each(browserNames)('in %s', name => {
     expect(root).toEqual(['he', 'rtl'])
     expect(await frame.$eval('#number', input => input.getAttribute('dir'))).toBe('ltr')
     expect(await findingsIn(page)).toEqual([])
+  })
+
+  test.each(['en', 'he'])('the brand stands beside the number, in %s too', async language => {
+    const page = await openShopPage(name, shop)
+    const { frame, fill } = await checkoutIn(page, vault, { labels: { language } })
+    await fill('5555555555554444', '', '')
+    const [brand, numberEnd] = await frame.evaluate(() => {
+      const { document, getComputedStyle } = globalThis as unknown as {
+        document: { getElementById(id: string): Boxed }
+        getComputedStyle(element: Boxed): { readonly paddingRight: string }
+      }
+      const input = document.getElementById('number')
+      const padding = Number.parseFloat(getComputedStyle(input).paddingRight)
+      const boxes = [document.getElementById('brand'), input].map(each =>
+        each.getBoundingClientRect(),
+      )
+      return [boxes[0]?.left ?? 0, (boxes[1]?.right ?? 0) - padding] as const
+    })
+    expect(brand).toBeGreaterThan(numberEnd)
   })
 })

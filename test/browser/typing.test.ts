@@ -5,7 +5,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { KeyInput, Page } from 'puppeteer-core'
 import { browserNames, type BrowserName } from './support/browsers.ts'
-import { openCheckout, type Checkout } from './support/checkout.ts'
+import { openCheckout, type Checkout, type ShopPage } from './support/checkout.ts'
 import { openShop, type Shop } from './support/shop.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
 
@@ -122,6 +122,34 @@ const keyboardTests = (open: () => Checkout) => {
   })
 }
 
+const handTests = (open: () => Checkout) => {
+  const call = ({ page }: Checkout, name: 'focus' | 'clear') =>
+    page.evaluate(what => (globalThis as unknown as ShopPage).card[what](), name)
+
+  test('empties the fields, and what is told of them', async () => {
+    const checkout = open()
+    await checkout.fill('4242424242424241', '13', '12')
+    await checkout.tokenize()
+    await call(checkout, 'clear')
+    while ((await checkout.state()).brand !== 'unknown') await Bun.sleep(20)
+    expect(await checkout.state()).toEqual({ complete: false, brand: 'unknown', errors: {} })
+    expect([await checkout.values(), await checkout.errors()]).toEqual([
+      ['', '', ''],
+      ['', '', ''],
+    ])
+  })
+
+  test('leads to the first field', async () => {
+    const checkout = open()
+    const { page, frame, values } = checkout
+    await page.focus('#pay')
+    await call(checkout, 'focus')
+    while ((await focused(frame)) !== 'number') await Bun.sleep(20)
+    await page.keyboard.type('42')
+    expect((await values())[0]).toBe('42')
+  })
+}
+
 const errorTests = (open: () => Checkout) => {
   test('a wrong number is told when it was left, and once it is right no more', async () => {
     const { page, frame, fill, errors, state } = open()
@@ -184,4 +212,5 @@ describe.each(browserNames)('in %s', name => {
   describe('a paste', () => pasteTests(open, name))
   describe('the keyboard', () => keyboardTests(open))
   describe('an error', () => errorTests(open))
+  describe('the page', () => handTests(open))
 })

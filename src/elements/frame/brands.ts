@@ -36,7 +36,7 @@ const unknown = kindOf('unknown', '', /^/, [16, cardDigitsMax], [cvcDigitsMin, c
 const kinds: readonly Kind[] = [
   kindOf('visa', 'Visa', /^4/),
   kindOf('mastercard', 'Mastercard', /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, [16, 16]),
-  kindOf('amex', 'American Express', /^3[47]/, [15, 15], four),
+  kindOf('amex', 'Amex', /^3[47]/, [15, 15], four),
   kindOf('diners', 'Diners Club', /^3(?:0[0-5]|095|[689])/, [14, cardDigitsMax]),
   kindOf('jcb', 'JCB', /^35(?:2[89]|[3-8])/),
   kindOf('discover', 'Discover', /^6(?:011|4[4-9]|5)/),
