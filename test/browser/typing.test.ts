@@ -138,7 +138,7 @@ const errorTests = (open: () => Checkout) => {
     expect([await errors(), await invalid()]).toEqual([['', '', ''], 'false'])
   })
 
-  test('no token is made of a card that is not whole; its first fault is led to', async () => {
+  test('no token is made of half a card; the first wrong field is led to', async () => {
     const { frame, fill, tokenize, errors } = open()
     await fill('4242424242424242', '13', '12')
     expect(await tokenize()).toEqual({

@@ -61,6 +61,32 @@ const optionTests = (open: () => Page) => {
   })
 }
 
+const holdingTests = (open: () => Page) => {
+  const codeOf = (options: 'none' | 'a function in it') =>
+    open().evaluate(
+      async (what, address) => {
+        const { mountCard } = (await import(`${location.origin}/elements.js`)) as {
+          mountCard(target: string, options?: object): { readonly ready: Promise<void> }
+        }
+        const styles = { input: { color: () => 'red' } }
+        const options = what === 'none' ? [] : [{ address, key: 'key_a', styles }]
+        try {
+          await mountCard('#card', ...options).ready
+          return 'ready'
+        } catch (error) {
+          return (error as Facts).code
+        }
+      },
+      options,
+      vault.address,
+    )
+
+  test('no options, and such as no message can hold', async () => {
+    expect(await codeOf('none')).toBe('invalid_options')
+    expect(await codeOf('a function in it')).toBe('invalid_options')
+  })
+}
+
 declare const location: { readonly origin: string }
 
 const frameTests = (open: () => Page) => {
@@ -85,7 +111,7 @@ const frameTests = (open: () => Page) => {
 
   test('a vault that closes while the fields are there', async () => {
     const closing = await openVault()
-    const checkout = await checkoutIn(open(), closing, { timeoutMs: 2_000 })
+    const checkout = await checkoutIn(open(), closing, { timeoutMs: 6_000 })
     await checkout.fill(...card)
     await closing.stop()
     expect(await checkout.tokenize()).toMatchObject({ code: 'unavailable', status: 0 })
@@ -143,6 +169,17 @@ const requestTests = (open: () => Checkout) => {
       )
     }
   })
+
+  test('a request that no message can hold makes no token, and the next one does', async () => {
+    const { page, fill, tokenize } = open()
+    await fill(...card)
+    const refused = await page.evaluate(() => {
+      const { tokenize } = globalThis as unknown as ShopPage
+      return tokenize({ metadata: { order: () => '17' } })
+    })
+    expect(refused).toMatchObject({ code: 'invalid_request', status: 0 })
+    expect(await tokenize()).toMatchObject({ brand: 'visa' })
+  })
 }
 
 const endTests = (open: () => Checkout) => {
@@ -183,6 +220,7 @@ describe.each(browserNames)('in %s', name => {
       page = await openShopPage(name, shop)
     })
     optionTests(() => page)
+    holdingTests(() => page)
   })
   describe('an error tells of', () => {
     let page: Page

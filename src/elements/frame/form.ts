@@ -16,7 +16,7 @@ import {
 } from './card.ts'
 import type { Writing } from './editing.ts'
 import { expiryWriting, type Expiry } from './expiry.ts'
-import { elementOf, makeField, type Field } from './field.ts'
+import { elementOf, makeField, type Field, type FieldEvents } from './field.ts'
 import { directionOf, errorText } from './labels.ts'
 
 export interface Form {
@@ -45,7 +45,15 @@ function writeTexts(page: Page, labels: Labels): void {
   }
 }
 
-function makeFields(listen: (name: FieldName) => Parameters<typeof makeField>[3], page: Page) {
+type Fields = Readonly<Record<FieldName, Field>>
+
+const digitsIn = ({ number, expiry, cvc }: Fields): Digits => ({
+  number: number.digits(),
+  expiry: expiry.digits(),
+  cvc: cvc.digits(),
+})
+
+function makeFields(page: Page, listen: (name: FieldName) => FieldEvents): Fields {
   const fields = {} as Record<FieldName, Field>
   const writings: Readonly<Record<FieldName, Writing>> = {
     number: numberWriting,
@@ -58,6 +66,17 @@ function makeFields(listen: (name: FieldName) => Parameters<typeof makeField>[3]
   return fields
 }
 
+/** What is written into the document of a state. */
+function writeState(page: Page, labels: Labels, fields: Fields, number: string, state: CardState) {
+  const brand = elementOf(page, 'brand')
+  const { name } = kindOfNumber(number)
+  if (brand.textContent !== name) brand.textContent = name
+  for (const field of fieldNames) {
+    const fault = state.errors[field]
+    fields[field].tell(errorText(labels, field, fault), keepsFromVault(fault))
+  }
+}
+
 /** Shows the fields, which are hidden before there is a shop that they are for. */
 export function makeForm(
   page: Page,
@@ -67,36 +86,26 @@ export function makeForm(
 ): Form {
   const left = new Set<FieldName>()
   let told = ''
-  const brand = elementOf(page, 'brand')
-  const digits = (): Digits => ({
-    number: fields.number.digits(),
-    expiry: fields.expiry.digits(),
-    cvc: fields.cvc.digits(),
-  })
   const update = (): void => {
-    const state = stateOf(digits(), today(), left)
-    const { name } = kindOfNumber(digits().number)
-    if (brand.textContent !== name) brand.textContent = name
-    for (const field of fieldNames) {
-      const fault = state.errors[field]
-      fields[field].tell(errorText(labels, field, fault), keepsFromVault(fault))
-    }
+    const state = stateOf(digitsIn(fields), today(), left)
+    writeState(page, labels, fields, fields.number.digits(), state)
     // How many digits were typed is not told by how often something is told.
     if (told === (told = JSON.stringify(state))) return
     events.changed(state)
   }
-  const leave = (name: FieldName): void => {
-    left.add(name)
+  const leave = (...names: readonly FieldName[]): void => {
+    for (const name of names) left.add(name)
     update()
   }
-  const fields = makeFields(
-    name => ({ changed: update, left: () => leave(name), entered: events.entered }),
-    page,
-  )
+  const fields = makeFields(page, name => ({
+    changed: update,
+    left: () => leave(name),
+    entered: events.entered,
+  }))
   writeTexts(page, labels)
   elementOf(page, 'card').hidden = false
   return {
-    digits,
+    digits: () => digitsIn(fields),
     focus: () => fields.number.focus(),
     clear() {
       left.clear()
@@ -104,9 +113,8 @@ export function makeForm(
       update()
     },
     check() {
-      for (const name of fieldNames) left.add(name)
-      update()
-      const faults = faultsOf(digits(), today())
+      leave(...fieldNames)
+      const faults = faultsOf(digitsIn(fields), today())
       const wrong = fieldNames.filter(name => keepsFromVault(faults[name]))
       for (const name of wrong.slice(0, 1)) fields[name].focus()
       return wrong

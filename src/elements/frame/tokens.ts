@@ -36,41 +36,41 @@ export interface TokenMeans extends Means {
 const isSame = (sent: Sent | undefined, key: string, body: string): sent is Sent =>
   sent?.key === key && sent.body === body
 
+/** What is asked for, of a card that can go to the vault. */
+function check(form: Form, message: object): Asked | Failure {
+  const asked = askedOf(message)
+  if ('code' in asked) return asked
+  const fields = form.check()
+  if (fields.length === 0) return asked
+  return { code: 'invalid_card', message: 'the card is not complete, or wrong', fields }
+}
+
+function tokenOf(body: unknown, number: string): CardToken | Failure {
+  const id = idOf(body)
+  if (id === undefined) return { code: 'unavailable', message: 'what answered is no vault' }
+  return { id, brand: kindOfNumber(number).brand, data: maskedOf(body, number) }
+}
+
 export function makeTokens(form: Form, means: TokenMeans): Tokens {
   let unanswered: Sent | undefined
   let isUnderWay = false
-
   const create = async ({ key, request, timeoutMs }: Asked): Promise<CardToken | Failure> => {
     const digits = form.digits()
     const body = JSON.stringify({ ...request, type: 'card', data: dataOf(digits) })
-    const { idempotencyKey } = isSame(unanswered, key, body)
+    const sent = isSame(unanswered, key, body)
       ? unanswered
-      : { idempotencyKey: means.randomHex(idempotencyKeyBytes) }
-    unanswered = { key, body, idempotencyKey }
+      : { key, body, idempotencyKey: means.randomHex(idempotencyKeyBytes) }
+    unanswered = sent
     const untilMs = means.elapsedMs() + timeoutMs
-    const answer = await send(means, { url: means.url, untilMs, ...unanswered })
+    const answer = await send(means, { url: means.url, untilMs, ...sent })
     const failure = failureOf(answer)
-    if (failure?.code === 'unavailable') return failure
-    unanswered = undefined
-    if (failure !== undefined) return failure
-    const id = idOf(answer?.body)
-    if (id === undefined) return { code: 'unavailable', message: 'what answered is no vault' }
-    const { brand } = kindOfNumber(digits.number)
-    return { id, brand, data: maskedOf(answer?.body, digits.number) }
+    if (failure?.code !== 'unavailable') unanswered = undefined
+    return failure ?? tokenOf(answer?.body, digits.number)
   }
-
-  const check = (message: object): Asked | Failure => {
-    const asked = askedOf(message)
-    if ('code' in asked) return asked
-    const fields = form.check()
-    if (fields.length === 0) return asked
-    return { code: 'invalid_card', message: 'the card is not complete, or wrong', fields }
-  }
-
   return {
     async make(message) {
       if (isUnderWay) return { code: 'invalid_request', message: 'a token is being made already' }
-      const asked = check(message)
+      const asked = check(form, message)
       if ('code' in asked) return asked
       isUnderWay = true
       try {

@@ -46,7 +46,8 @@ async function diagnose(address: URL): Promise<Failure> {
   }
 }
 
-function makeElement(address: URL, title: string): Frame {
+/** @param title of the shop; what is none the frame refuses */
+function makeElement(address: URL, title = 'Card details'): Frame {
   const element = document.createElement('iframe')
   element.title = title
   element.referrerPolicy = 'no-referrer'
@@ -66,48 +67,60 @@ const setHeight = (element: Frame, height: number): void => {
   if (height >= 0 && height <= frameHeightPxMax) element.style.setProperty('height', `${height}px`)
 }
 
+/**
+ * Greets what is in the frame; only the vault's origin gets it.
+ * @returns our end of the channel; `undefined` for styles or labels that no message can hold
+ */
+function greet(element: Frame, { origin }: URL, greeting: Greeting): MessagePort | undefined {
+  const { port1, port2 } = new MessageChannel()
+  try {
+    element.contentWindow?.postMessage(greeting, origin, [port2])
+    return port1
+  } catch {
+    return undefined
+  }
+}
+
+const noTexts = failureOf('invalid_options', 'mountCard: expected texts as styles and labels')
+
 /** @param address with a slash at its end */
 export function openFrame(
   target: Node,
   address: URL,
-  greeting: Greeting & { readonly title: string },
+  greeting: Greeting,
   timeoutMs: number,
   events: FrameEvents,
 ): CardFrame {
-  const { title, ...rest } = greeting
-  const element = makeElement(address, title)
+  const element = makeElement(address, greeting.labels.frame)
   let port: MessagePort | undefined
-  let timer: ReturnType<typeof setTimeout>
-  const fail = (): void => {
-    void diagnose(address).then(events.failed)
-  }
+  const fail = (): void => void diagnose(address).then(events.failed)
+  let timer = setTimeout(fail, timeoutMs)
   const hear = ({ data }: { readonly data: ToPage }): void => {
     if (data.type === 'ready' || data.type === 'refused') clearTimeout(timer)
     if (data.type === 'ready' || data.type === 'height') setHeight(element, data.height)
     events.heard(data)
   }
   // Again where the page has moved the frame, which makes the browser load it anew.
-  const greet = (): void => {
+  const meet = (): void => {
     port?.close()
     clearTimeout(timer)
     timer = setTimeout(fail, Math.min(timeoutMs, frameBeginsMsMax))
-    const channel = new MessageChannel()
-    port = channel.port1
-    port.onmessage = hear
-    element.contentWindow?.postMessage(rest, address.origin, [channel.port2])
+    port = greet(element, address, greeting)
+    if (port === undefined) events.failed(noTexts)
+    else port.onmessage = hear
   }
-  element.addEventListener('load', greet)
-  timer = setTimeout(fail, timeoutMs)
+  element.addEventListener('load', meet)
   target.append(element)
+  const say = (message: ToFrame): void => port?.postMessage(message)
   return {
-    say: message => port?.postMessage(message),
+    say,
     focus() {
       element.focus()
-      port?.postMessage({ type: 'focus' } satisfies ToFrame)
+      say({ type: 'focus' })
     },
     remove() {
       clearTimeout(timer)
-      element.removeEventListener('load', greet)
+      element.removeEventListener('load', meet)
       port?.close()
       port = undefined
       element.remove()

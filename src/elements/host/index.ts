@@ -7,10 +7,11 @@
  * @module
  */
 import type { Node, Page } from '../dom.ts'
-import type { CardState, CardToken, Failure, TokenRequest, ToPage } from '../protocol.ts'
+import type { CardToken, TokenRequest } from '../protocol.ts'
 import { makeCalls } from './calls.ts'
-import { ElementsError, refuse } from './error.ts'
+import { refuse } from './error.ts'
 import { openFrame } from './frame.ts'
+import { makeLife } from './life.ts'
 import { addressOf, keySource, timeoutOf, type CardOptions } from './options.ts'
 
 export { ElementsError } from './error.ts'
@@ -45,10 +46,6 @@ export interface CardElement {
   readonly destroy: () => void
 }
 
-const destroyed: Failure = { code: 'destroyed', message: 'the card fields were destroyed' }
-const reloaded: Failure = { code: 'no_frame', message: 'the page has moved the frame meanwhile' }
-const empty: CardState = { complete: false, brand: 'unknown', errors: {} }
-
 function findElement(selector: string): Element | null {
   try {
     return document.querySelector(selector)
@@ -70,54 +67,30 @@ function targetOf(target: unknown): Node {
  * @throws ElementsError `invalid_options`
  */
 export function mountCard(target: string | Element, options: CardOptions): CardElement {
-  const { styles = {}, labels = {}, onReady, onChange, onSubmit } = options
+  if (typeof options !== 'object' || options === null) refuse('expected options')
   const address = addressOf(options.address, location.origin)
   const askKey = keySource(options.key)
   const timeoutMs = timeoutOf(options.timeoutMs)
   const calls = makeCalls()
-  const readiness = Promise.withResolvers<void>()
-  let failure: Failure | undefined
-  let isReady = false
+  const { ready, heard, fail, end, assertThere } = makeLife(calls, options)
+  const greeting = {
+    coffer: 'card',
+    styles: options.styles ?? {},
+    labels: options.labels ?? {},
+  } as const
+  const frame = openFrame(targetOf(target), address, greeting, timeoutMs, { heard, failed: fail })
   let underWay: Promise<CardToken> | undefined
 
-  const fail = (what: Failure): void => {
-    failure ??= what
-    readiness.reject(new ElementsError(failure))
-    calls.fail(failure)
-  }
-  const begin = (): void => {
-    readiness.resolve()
-    if (!isReady) return onReadyOnce()
-    // The fields are empty again.
-    calls.fail(reloaded)
-    onChange?.(empty)
-  }
-  const onReadyOnce = (): void => {
-    isReady = true
-    onReady?.()
-  }
-  const heard = (message: ToPage): void => {
-    if (failure !== undefined) return
-    if (message.type === 'ready') begin()
-    else if (message.type === 'refused') fail(message.failure)
-    else if (message.type === 'change') onChange?.(message.state)
-    else if (message.type === 'submit') onSubmit?.()
-    else calls.heard(message)
-  }
-  const title = typeof labels.frame === 'string' ? labels.frame : 'Card details'
-  const greeting = { coffer: 'card', styles, labels, title } as const
-  const frame = openFrame(targetOf(target), address, greeting, timeoutMs, { heard, failed: fail })
-
   const run = async (request: TokenRequest): Promise<CardToken> => {
-    await readiness.promise
+    await ready
     const key = await askKey()
-    if (failure !== undefined) throw new ElementsError(failure)
+    assertThere()
     return calls.make(timeoutMs, call =>
       frame.say({ type: 'tokenize', call, key, request, timeoutMs }),
     )
   }
   return {
-    ready: readiness.promise,
+    ready,
     tokenize: (request = {}) =>
       (underWay ??= run(request).finally(() => {
         underWay = undefined
@@ -125,9 +98,7 @@ export function mountCard(target: string | Element, options: CardOptions): CardE
     focus: frame.focus,
     clear: () => frame.say({ type: 'clear' }),
     destroy() {
-      // Whoever took the fields away waits for them no more.
-      readiness.promise.catch(() => {})
-      fail(destroyed)
+      end()
       frame.remove()
     },
   }

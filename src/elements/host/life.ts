@@ -1,0 +1,64 @@
+/**
+ * What becomes of the fields: they are there, fail, begin anew where the page moves them, and end.
+ * @module
+ */
+import type { CardState, Failure, ToPage } from '../protocol.ts'
+import type { Calls } from './calls.ts'
+import { ElementsError } from './error.ts'
+import type { CardOptions } from './options.ts'
+
+const destroyed: Failure = { code: 'destroyed', message: 'the card fields were destroyed' }
+const moved: Failure = { code: 'no_frame', message: 'the page has moved the frame meanwhile' }
+const empty: CardState = { complete: false, brand: 'unknown', errors: {} }
+
+export interface Life {
+  readonly ready: Promise<void>
+  readonly heard: (message: ToPage) => void
+  readonly fail: (failure: Failure) => void
+  /** Nobody waits for the fields any more. */
+  readonly end: () => void
+  /** @throws ElementsError where they have failed or ended */
+  readonly assertThere: () => void
+}
+
+type Callbacks = Pick<CardOptions, 'onReady' | 'onChange' | 'onSubmit'>
+
+export function makeLife(calls: Calls, { onReady, onChange, onSubmit }: Callbacks): Life {
+  const { promise: ready, resolve, reject } = Promise.withResolvers<void>()
+  let failure: Failure | undefined
+  let isReady = false
+  const fail = (what: Failure): void => {
+    failure ??= what
+    reject(new ElementsError(failure))
+    calls.fail(failure)
+  }
+  const begin = (): void => {
+    resolve()
+    if (isReady) {
+      calls.fail(moved)
+      onChange?.(empty)
+    } else {
+      isReady = true
+      onReady?.()
+    }
+  }
+  return {
+    ready,
+    heard(message) {
+      if (failure !== undefined) return
+      if (message.type === 'ready') begin()
+      else if (message.type === 'refused') fail(message.failure)
+      else if (message.type === 'change') onChange?.(message.state)
+      else if (message.type === 'submit') onSubmit?.()
+      else calls.heard(message)
+    },
+    fail,
+    end() {
+      ready.catch(() => {})
+      fail(destroyed)
+    },
+    assertThere() {
+      if (failure !== undefined) throw new ElementsError(failure)
+    },
+  }
+}
