@@ -102,7 +102,13 @@ function composePage(file: string, text: string, draw: Draw, assets: Set<string>
     .join('')
 }
 
-const languages: Readonly<Record<string, string>> = { ts: 'ts', py: 'python', go: 'go' }
+const languages: Readonly<Record<string, string>> = {
+  ts: 'ts',
+  js: 'js',
+  html: 'html',
+  py: 'python',
+  go: 'go',
+}
 
 /** The files of an example, one below the other. */
 function composeExample(folder: string, { read, list }: Files): string {

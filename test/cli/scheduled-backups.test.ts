@@ -137,7 +137,8 @@ describe('a server that makes backups of itself', () => {
     const words = ['--data', data, '--master-key-file', masterKey, '--port', '0']
     const more = ['--workers', '2', '--backup-to', folder]
     const server = await startCoffer(['serve', ...words, ...more])
-    await eventually(() => backupsIn(folder).length > 0)
+    // What it is made in goes a moment after it is there, and an end may come in between.
+    await eventually(() => backupsIn(folder).length > 0 && readdirSync(folder).length === 1)
     const lines = await end(server)
     expect(lines.filter(({ event }) => event === 'backup_made').length).toBeLessThanOrEqual(1)
     expect(readdirSync(folder)).toHaveLength(1)
