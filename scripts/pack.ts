@@ -55,7 +55,9 @@ mkdirSync(folder, { recursive: true })
 for (const each of bundles) await bundle(each)
 writeTypes(root, folder)
 cpSync(join(root, 'scripts', 'pack', 'coffer.mjs'), join(folder, 'coffer.mjs'))
-cpSync(join(root, 'README.md'), join(folder, 'README.md'))
+for (const file of ['README.md', 'needs-bun.js']) {
+  cpSync(join(root, 'scripts', 'pack', file), join(folder, file))
+}
 writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifestOf(), undefined, 2)}\n`)
 await run(['npm', 'pack', '--silent', '--pack-destination', join(root, 'dist')], folder)
 console.log('dist/npm, and its archive in dist')

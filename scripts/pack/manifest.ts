@@ -16,11 +16,11 @@ export const manifestOf = () => ({
   sideEffects: false,
   bin: { coffer: 'coffer.mjs' },
   exports: {
-    '.': { ...of('index.js'), default: './index.js' },
+    '.': { ...of('index.js'), bun: './index.js', default: './needs-bun.js' },
     './client': { ...of('client/index.js'), default: './client.js' },
     './client/socket': { ...of('client/socket.js'), default: './socket.js' },
     './elements': { ...of('elements/host/index.js'), default: './elements.js' },
-    './testing': { ...of('testing/index.js'), default: './testing.js' },
+    './testing': { ...of('testing/index.js'), bun: './testing.js', default: './needs-bun.js' },
     './package.json': './package.json',
   },
   engines: manifest.engines,

@@ -198,9 +198,10 @@ async function tryOnce(
 
 /** @throws the reason of the signal, as soon as it says so */
 async function sleepUnlessAborted({ sleep }: Wire, ms: number, signal?: AbortSignal) {
-  const aborted = Promise.withResolvers<void>()
-  signal?.addEventListener('abort', () => aborted.resolve(), { once: true })
-  await Promise.race([sleep(ms), aborted.promise])
+  const aborted = new Promise<void>(resolve => {
+    signal?.addEventListener('abort', () => resolve(), { once: true })
+  })
+  await Promise.race([sleep(ms), aborted])
   signal?.throwIfAborted()
 }
 

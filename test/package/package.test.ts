@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
+import { startVault } from '../../src/testing/index.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
 const root = resolve(import.meta.dir, '../..')
@@ -18,11 +19,11 @@ let home: string
 /** What the binary of this project is called is no setting of a vault. */
 const { COFFER_BINARY: _, ...env } = process.env
 
-async function run(command: readonly string[], input = '') {
+async function run(command: readonly string[], more: Readonly<Record<string, string>> = {}) {
   const child = Bun.spawn([...command], {
     cwd: home,
-    env,
-    stdin: Buffer.from(input),
+    env: { ...env, ...more },
+    stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
   })
@@ -46,7 +47,9 @@ describe('what is in it', () => {
     const files = readdirSync(packed()).toSorted()
     const scripts = ['client', 'elements', 'index', 'main', 'socket', 'testing']
     const bundles = ['coffer.mjs', ...scripts.map(name => `${name}.js`)]
-    expect(files).toEqual([...bundles, 'README.md', 'package.json', 'types'].toSorted())
+    expect(files).toEqual(
+      [...bundles, 'README.md', 'needs-bun.js', 'package.json', 'types'].toSorted(),
+    )
     const { exports } = JSON.parse(readFileSync(join(packed(), 'package.json'), 'utf8')) as {
       exports: Record<string, string | { types: string; default: string }>
     }
@@ -72,8 +75,10 @@ describe('what is in it', () => {
       expect([name, /^import |\bimport\(|\brequire\(/m.test(text)]).toEqual([name, false])
     }
     const socket = readFileSync(join(packed(), 'socket.js'), 'utf8')
-    const needed = [...socket.matchAll(/from "([^"]+)"/g)].map(([, name]) => name)
-    expect(needed.toSorted()).toEqual(['node:http', 'node:stream'])
+    expect([...socket.matchAll(/from "([^"]+)"/g)].map(([, name]) => name)).toEqual([
+      'node:http',
+      'node:stream',
+    ])
   })
 })
 
@@ -101,6 +106,34 @@ test('npx coffer dev and a client in Node.js store and reveal a card', async () 
     stdout: '4242424242424242\ntext/javascript; charset=utf-8\n',
     stderr: '',
   })
+}, 60_000)
+
+/** The first block of the README of the package in that language. */
+const blockOf = (language: string): string => {
+  const text = readFileSync(join(packed(), 'README.md'), 'utf8')
+  return new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(text)?.[1] ?? ''
+}
+
+test('the program of its README does in Node.js what it says', async () => {
+  await using vault = await startVault()
+  write('readme.mjs', blockOf('js'))
+  const reach = { VAULT_ADDRESS: vault.address, VAULT_KEY: vault.keys.private }
+  const ended = await run(['node', 'readme.mjs'], reach)
+  const stdout = 'XXXXXXXXXXXX4242\n4242424242424242\n'
+  expect(ended).toEqual({ exitCode: 0, stdout, stderr: '' })
+}, 60_000)
+
+test('the test of its README passes', async () => {
+  write('readme.test.ts', blockOf('ts'))
+  const { exitCode, stderr } = await run(['npx', 'bun', 'test', 'readme.test.ts'])
+  expect([exitCode, stderr]).toEqual([0, expect.stringContaining(' 1 pass')])
+}, 60_000)
+
+test('what needs Bun says so in Node.js', async () => {
+  for (const name of ['coffer', 'coffer/testing']) {
+    const { exitCode, stderr } = await run(['node', '-e', `import('${name}')`])
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('the vault runs on Bun')])
+  }
 }, 60_000)
 
 test('a vault runs inside bun test', async () => {

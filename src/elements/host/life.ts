@@ -24,7 +24,13 @@ export interface Life {
 type Callbacks = Pick<CardOptions, 'onReady' | 'onChange' | 'onSubmit'>
 
 export function makeLife(calls: Calls, { onReady, onChange, onSubmit }: Callbacks): Life {
-  const { promise: ready, resolve, reject } = Promise.withResolvers<void>()
+  let resolve = (): void => {}
+  let reject: (reason: unknown) => void = () => {}
+  // `Promise.withResolvers` is missing in browsers that are not of the last two years.
+  const ready = new Promise<void>((done, failed) => {
+    resolve = done
+    reject = failed
+  })
   let failure: Failure | undefined
   let isReady = false
   const fail = (what: Failure): void => {

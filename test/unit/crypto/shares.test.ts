@@ -3,6 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
 import { joinShares, parseShare, splitKey } from '../../../src/crypto/shares.ts'
 import { sharesMax } from '../../../src/operation-limits.ts'
 import { seededBytes } from '../../support/seeded.ts'
@@ -91,5 +92,32 @@ describe('a share as text', () => {
     for (const other of ['', 'planted secret', 'ab'.repeat(32)]) {
       expect(() => parse(other)).toThrow(/^this is not a share of coffer keys split$/)
     }
+  })
+})
+
+describe('a share that somebody forged, with a checksum that fits', () => {
+  const numbersAt = 'coffer-share-1-'.length
+
+  /** The same with other numbers, two characters each. */
+  function forge(share: string, threshold: string, number: string): string {
+    const numbers = `${threshold}-${number}`
+    const rest = share.slice(numbersAt + numbers.length, -8)
+    const before = `${share.slice(0, numbersAt)}${numbers}${rest}`
+    return before + createHash('sha256').update(before).digest('hex').slice(0, 8)
+  }
+
+  test.each([
+    ['01', '01'],
+    ['00', '01'],
+    ['21', '01'],
+    ['99', '01'],
+    ['zz', '01'],
+    ['02', '00'],
+    ['02', '21'],
+    ['02', '%%'],
+  ])('is refused with a threshold of %s and the number %s', async (threshold, number) => {
+    const [share = ''] = await texts(fresh(), 2, 2)
+    expect(parse(forge(share, '02', '01'))).toMatchObject({ threshold: 2, number: 1 })
+    expect(() => parse(forge(share, threshold, number))).toThrow(/mistyped/)
   })
 })

@@ -1,0 +1,6 @@
+/*
+ * What other platforms than Bun find in the place of the vault itself.
+ */
+throw new Error(
+  'the vault runs on Bun: use `bun`, or `npx coffer dev --json` beside it; coffer/client runs anywhere',
+)
