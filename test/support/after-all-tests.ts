@@ -4,6 +4,10 @@
  * @module
  */
 import { afterAll } from 'bun:test'
+import { endAll } from './at-end.ts'
 import { removeTemporaryFolders } from './folders.ts'
 
-afterAll(removeTemporaryFolders)
+afterAll(async () => {
+  await endAll()
+  removeTemporaryFolders()
+})

@@ -4,10 +4,10 @@
  * `scripts/install-browsers` installs them. Where one is missing, tests fail.
  * @module
  */
-import { afterAll } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import puppeteer, { type Browser, type Page } from 'puppeteer-core'
+import { atEnd } from '../../support/at-end.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 
 export type BrowserName = 'chrome' | 'firefox'
@@ -52,18 +52,28 @@ const launch = (name: BrowserName, storage: Storage): Promise<Browser> =>
         extraPrefsFirefox: storage === 'blocked' ? { 'network.cookie.cookieBehavior': 2 } : {},
       })
 
+const pagesMax = 8
+
 const open = new Map<string, Promise<Browser>>()
 
-afterAll(async () => {
-  const all = [...open.values()]
-  open.clear()
-  for (const browser of await Promise.all(all)) await browser.close()
-})
-
-/** A page in a browser that the tests of one file share: nothing of ours is stored in it. */
-export async function openPage(name: BrowserName, storage: Storage = 'usual'): Promise<Page> {
+function launchOnce(name: BrowserName, storage: Storage): Promise<Browser> {
   const key = `${name} ${storage}`
-  let browser = open.get(key)
-  if (browser === undefined) open.set(key, (browser = launch(name, storage)))
-  return (await browser).newPage()
+  const known = open.get(key)
+  if (known !== undefined) return known
+  const launched = launch(name, storage)
+  open.set(key, launched)
+  atEnd(async () => {
+    open.delete(key)
+    await (await launched).close()
+  })
+  return launched
+}
+
+/** A page in a browser that tests share: nothing of ours is stored in it. */
+export async function openPage(name: BrowserName, storage: Storage = 'usual'): Promise<Page> {
+  const browser = await launchOnce(name, storage)
+  const pages = await browser.pages()
+  // Of tests that have ended: no test opens so many.
+  for (const page of pages.slice(0, -pagesMax)) await page.close()
+  return browser.newPage()
 }

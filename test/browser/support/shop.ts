@@ -2,8 +2,8 @@
  * A shop: pages with the card fields, on an origin of their own, and what was asked of it.
  * @module
  */
-import { afterAll } from 'bun:test'
 import { resolve } from 'node:path'
+import { atEnd } from '../../support/at-end.ts'
 
 const entry = resolve(import.meta.dir, '../../../src/elements/host/index.ts')
 
@@ -64,11 +64,6 @@ export interface ShopOptions {
   readonly mounts?: string
 }
 
-const stops: (() => unknown)[] = []
-afterAll(async () => {
-  for (const stop of stops.splice(0)) await stop()
-})
-
 const typed = (type: string, text: string, headers = {}) =>
   new Response(text, { headers: { 'content-type': type, ...headers } })
 
@@ -88,6 +83,6 @@ export function openShop(options: ShopOptions = {}): Shop {
       return typed('text/html', html, headers)
     },
   })
-  stops.push(() => server.stop(true))
+  atEnd(() => server.stop(true))
   return { origin: `http://${host}:${server.port}`, asked }
 }

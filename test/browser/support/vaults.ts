@@ -2,9 +2,9 @@
  * Throw-away vaults as `coffer dev` starts them: from source, or of the binary under test.
  * @module
  */
-import { afterAll } from 'bun:test'
 import { createClient, type Client } from '../../../src/client/index.ts'
-import { startCoffer, type Running } from '../../support/coffer-process.ts'
+import { atEnd } from '../../support/at-end.ts'
+import { startCoffer } from '../../support/coffer-process.ts'
 
 export interface DevVault {
   /** As `http://127.0.0.1:41234`, with the base path. */
@@ -17,15 +17,10 @@ export interface DevVault {
   readonly stop: () => Promise<unknown>
 }
 
-const running: Running[] = []
-afterAll(async () => {
-  for (const each of running.splice(0)) await each.end('SIGTERM')
-})
-
 /** @param flags as of `coffer serve`, such as `--cors-origins` */
 export async function openVault(...flags: readonly string[]): Promise<DevVault> {
   const vault = await startCoffer(['dev', '--port', '0', '--json', ...flags])
-  running.push(vault)
+  atEnd(() => vault.end('SIGTERM'))
   const made = JSON.parse(vault.ready) as Readonly<Record<string, string>>
   const { base_url: address = '', private_key: privateKey = '' } = made
   return {
