@@ -82,7 +82,7 @@ export const socketPathBytesMax = 107
 /** decision: what somebody may say on the control socket in one piece. */
 export const controlBodyBytesMax = 65_536
 /** decision: rows that are sealed anew in one commit; with 15, the p99 of reads was 2.5 × idle. */
-export const resealBatchRows = 4
+export const resealBatchRows = 2
 /** decision: so many times what a commit of them took is then left to others, where such come. */
 export const resealRest = 2
 /** decision: rows that are looked at in one go for what they are sealed under. */

@@ -14,7 +14,8 @@ import {
   stateKey,
   type Environment,
 } from '../../src/store/lmdb/environment.ts'
-import { decodeRow, encodeRow, encodeRowKey } from '../../src/store/lmdb/layout.ts'
+import { encodeRowKey } from '../../src/store/lmdb/layout.ts'
+import { decodeRow, encodeRow } from '../../src/store/row-format.ts'
 import type { NewRow, Row } from '../../src/store/contract.ts'
 import { readPages, rootOf } from '../store/data-file.ts'
 import { foldAll } from '../store/fold.ts'

@@ -5,12 +5,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Store } from '../../src/store/contract.ts'
 import { type Environment, type State } from '../../src/store/lmdb/environment.ts'
-import {
-  encodeMoveKey,
-  encodeRow,
-  encodeRowKey,
-  encodeRowVersion,
-} from '../../src/store/lmdb/layout.ts'
+import { encodeMoveKey, encodeRowKey, encodeRowVersion } from '../../src/store/lmdb/layout.ts'
+import { encodeRow } from '../../src/store/row-format.ts'
 import { encodeTermKey } from '../../src/store/lmdb/index/postings.ts'
 import type { Finding } from '../../src/store/lmdb/inspect/integrity.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'

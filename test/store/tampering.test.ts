@@ -1,13 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { Store } from '../../src/store/contract.ts'
 import { encodeDeadlineKey, encodeTermKey } from '../../src/store/lmdb/index/postings.ts'
-import { copyToBitmap } from '../../src/store/lmdb/index/place-set.ts'
-import {
-  encodeDeadline,
-  encodeRow,
-  encodeRowKey,
-  encodeRowVersion,
-} from '../../src/store/lmdb/layout.ts'
+import { copyToBitmap } from '../../src/store/place-set.ts'
+import { encodeDeadline, encodeRowKey, encodeRowVersion } from '../../src/store/lmdb/layout.ts'
+import { encodeRow } from '../../src/store/row-format.ts'
 import { openEnvironment, type Environment, type Table } from '../../src/store/lmdb/environment.ts'
 import type { Finding } from '../../src/store/lmdb/inspect/integrity.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'

@@ -35,7 +35,7 @@ import { checkIntegrity, type Finding } from './inspect/integrity.ts'
 import { isReadBefore } from './inspect/readers.ts'
 import { scrub } from './inspect/scrub.ts'
 import { readDue, readPage } from './index/query.ts'
-import { prepareChanges } from './write/changes.ts'
+import { prepareChanges } from '../decide.ts'
 import { commit, makeCommitQueue, type CommitGroup, type CommitQueue } from './write/commit.ts'
 
 /*

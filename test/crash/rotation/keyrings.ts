@@ -13,7 +13,7 @@ import { keyNumberOf } from '../../../src/crypto/seal.ts'
 import { keyringSealer, keyringUnique } from '../../../src/keyring/ring.ts'
 import { unsealRow } from '../../../src/records/rows.ts'
 import { readMasterKey } from '../../../src/serve/master-key.ts'
-import { decodeRow } from '../../../src/store/lmdb/layout.ts'
+import { decodeRow } from '../../../src/store/row-format.ts'
 
 /** Where the unique stands in the value of its row, and where the parts begin behind it. */
 const uniqueAt = 21

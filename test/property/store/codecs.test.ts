@@ -5,24 +5,18 @@ import { storedRow } from '../../../src/store/rows.ts'
 import { ordinalMax } from '../../../src/store/limits.ts'
 import type { NewRow } from '../../../src/store/contract.ts'
 import type { Environment } from '../../../src/store/lmdb/environment.ts'
-import {
-  chunkOf,
-  deadlinesOfStore,
-  termsOfStore,
-  lowOf,
-  ordinalOf,
-} from '../../../src/store/lmdb/index/postings.ts'
+import { deadlinesOfStore, termsOfStore } from '../../../src/store/lmdb/index/postings.ts'
+import { chunkOf, lowOf, ordinalOf } from '../../../src/store/plan.ts'
 import {
   decodeDeadline,
   dueRange,
   encodeDeadline,
-  decodeRow,
-  encodeRow,
   decodeRowKey,
   encodeRowKey,
   decodeRowVersion,
   encodeRowVersion,
 } from '../../../src/store/lmdb/layout.ts'
+import { decodeRow, encodeRow } from '../../../src/store/row-format.ts'
 
 /** Numbers of all sizes, not only great ones. */
 const upTo = (max: number): fc.Arbitrary<number> =>

@@ -18,7 +18,7 @@ import {
   unite,
   uniteAll,
   type PlaceSet,
-} from '../../../src/store/lmdb/index/place-set.ts'
+} from '../../../src/store/place-set.ts'
 
 const lows = fc.nat({ max: chunkOrdinals - 1 })
 

@@ -16,8 +16,9 @@ import {
   uniquesOfPrefix,
   type Segment,
 } from '../../../src/store/lmdb/index/segment.ts'
-import { placesOf } from '../../../src/store/lmdb/index/place-set.ts'
-import { chunkOf, lowOf, placeSetOf } from '../../../src/store/lmdb/index/postings.ts'
+import { placesOf } from '../../../src/store/place-set.ts'
+import { placeSetOf } from '../../../src/store/lmdb/index/postings.ts'
+import { chunkOf, lowOf } from '../../../src/store/plan.ts'
 import { storedRow } from '../../../src/store/rows.ts'
 
 /** Few first bytes, and one more by which any two differ, wherever that stands. */

@@ -3,7 +3,7 @@
  * @module
  */
 import { termBytes } from '../../../limits.ts'
-import { chunkOrdinals, countKeyPiecesMax, keptCountsMax, listedPlacesMax } from '../../limits.ts'
+import { countKeyPiecesMax, keptCountsMax, listedPlacesMax } from '../../limits.ts'
 import { assertStored } from '../../../errors.ts'
 import { readU32, u48Bytes, writeU32 } from '../../../bytes.ts'
 import { keyOf, type KeyedRow } from '../../rows.ts'
@@ -21,7 +21,8 @@ import {
   setOf,
   subtract,
   unite,
-} from './place-set.ts'
+} from '../../place-set.ts'
+import { chunkOf, lowOf } from '../../plan.ts'
 import { isFolded, type Environment, type State, type Table } from '../environment.ts'
 import { encodeDeadline } from '../layout.ts'
 
@@ -35,13 +36,6 @@ import { encodeDeadline } from '../layout.ts'
  */
 
 const chunkNumberBytes = 4
-
-export const chunkOf = (ordinal: number): number => Math.floor(ordinal / chunkOrdinals)
-
-/** The place of an ordinal within its chunk. */
-export const lowOf = (ordinal: number): number => ordinal % chunkOrdinals
-
-export const ordinalOf = (chunk: number, low: number): number => chunk * chunkOrdinals + low
 
 export function encodeTermKey(term: Uint8Array, chunk: number): Uint8Array {
   const key = new Uint8Array(chunkNumberBytes + term.length)

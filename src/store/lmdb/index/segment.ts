@@ -11,7 +11,8 @@ import { readU32, writeU32 } from '../../../bytes.ts'
 import type { Digest } from '../../contract.ts'
 import { digestsAt, versionOf } from '../../rows.ts'
 import type { RowVersion } from '../layout.ts'
-import { addPlace, chunkOf, dropPlace, lowOf, type Places } from './postings.ts'
+import { addPlace, dropPlace, type Places } from './postings.ts'
+import { chunkOf, lowOf } from '../../plan.ts'
 
 /*
  * A table of digests: open addressing, in which each entry also leads to the one before it with the

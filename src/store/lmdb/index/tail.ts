@@ -15,16 +15,14 @@ import type { Digest, Row } from '../../contract.ts'
 import { isFoldRunning, readState, type Environment, type State } from '../environment.ts'
 import {
   decodeMoveKey,
-  decodeRow,
   decodeRowKey,
   decodeRowVersion,
   encodeMoveKey,
   encodeRowKey,
-  findRowHeader,
-  isSoundHeader,
   type RowVersion,
 } from '../layout.ts'
-import { unite, type PlaceSet } from './place-set.ts'
+import { decodeRow, findRowHeader, isSoundHeader } from '../../row-format.ts'
+import { unite, type PlaceSet } from '../../place-set.ts'
 import { makeLiveChunks, type LiveChunks } from './live-chunks.ts'
 import { placeSetOf } from './postings.ts'
 import { addRow, dropRow, emptySegment, holderOf, placesOfTerm, type Segment } from './segment.ts'

@@ -16,15 +16,8 @@ import { equalDigests } from '../../queries.ts'
 import type { Row } from '../../contract.ts'
 import { attempt } from '../../../errors.ts'
 import { noProgress, type Progress } from '../../../progress.ts'
-import {
-  chunkOf,
-  deadlinesOfStore,
-  lowOf,
-  ordinalOf,
-  readChunk,
-  termsOfStore,
-  type Postings,
-} from '../index/postings.ts'
+import { deadlinesOfStore, readChunk, termsOfStore, type Postings } from '../index/postings.ts'
+import { chunkOf, lowOf, ordinalOf } from '../../plan.ts'
 import {
   decodePlaceSet,
   isCanonical,
@@ -33,16 +26,16 @@ import {
   hasPlace,
   placesOf,
   type PlaceSet,
-} from '../index/place-set.ts'
+} from '../../place-set.ts'
 import {
   decodeDeadline,
   decodeMoveKey,
-  decodeRow,
   decodeRowKey,
   decodeRowVersion,
   encodeDeadline,
   encodeMoveKey,
 } from '../layout.ts'
+import { decodeRow } from '../../row-format.ts'
 import { assertSafeState, isFolded, type State } from '../environment.ts'
 import {
   findInTail,

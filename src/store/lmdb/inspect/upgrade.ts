@@ -24,15 +24,9 @@ import {
   takePut,
   type Put,
 } from '../environment.ts'
-import { encodePlaceSet } from '../index/place-set.ts'
-import {
-  chunkOf,
-  encodeTermKey,
-  lowOf,
-  addPlace,
-  placeSetOf,
-  type Places,
-} from '../index/postings.ts'
+import { encodePlaceSet } from '../../place-set.ts'
+import { encodeTermKey, addPlace, placeSetOf, type Places } from '../index/postings.ts'
+import { chunkOf, lowOf } from '../../plan.ts'
 import { decodeRowKey, decodeRowVersion, upgradeRow } from '../layout.ts'
 import { copyTable, syncFile } from './compact.ts'
 

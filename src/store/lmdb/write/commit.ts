@@ -14,7 +14,7 @@ import { type Environment, rewriteMeta } from '../environment.ts'
 import { ApiError } from '../../../errors.ts'
 import { afterTurning } from '../../../waiting.ts'
 import type { WriteOutcome } from '../../contract.ts'
-import type { SetResult, PreparedChange } from './changes.ts'
+import type { PreparedChange, SetResult } from '../../decide.ts'
 
 /*
  * One transaction of the engine: on disk when its promise resolves.

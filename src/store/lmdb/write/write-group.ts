@@ -12,17 +12,13 @@ import {
   reserveBytesWanted,
 } from '../../limits.ts'
 import type { Change } from '../../contract.ts'
-import {
-  type PreparedChange,
-  applySet,
-  type SetResult,
-  makeGroupDraft,
-  type GroupDraft,
-} from './changes.ts'
+import { applySet, type PreparedChange, type SetResult } from '../../decide.ts'
+import { makeStoreDraft, type StoreDraft } from './changes.ts'
 import { FFIType } from 'bun:ffi'
 import { join } from 'node:path'
 import { findInLibc } from '../../../libc.ts'
-import { chunkOf, type ChunkCounts, chunkEntry, type PostingDraft } from '../index/postings.ts'
+import { type ChunkCounts, chunkEntry, type PostingDraft } from '../index/postings.ts'
+import { chunkOf } from '../../plan.ts'
 import {
   assertSafeState,
   encodeState,
@@ -157,7 +153,7 @@ export function openReserve(
  */
 
 /** New rows stand in the order of their ordinals, as they were given. */
-const rowPuts = ({ rows, environment, state }: GroupDraft): Put[] =>
+const rowPuts = ({ rows, environment, state }: StoreDraft): Put[] =>
   [...rows].map(([ordinal, row]) => ({
     table: environment.rows,
     key: encodeRowKey(ordinal),
@@ -169,7 +165,7 @@ const rowPuts = ({ rows, environment, state }: GroupDraft): Put[] =>
  * Of folded rows alone. Uniques of a row that was moved carry its new version; a holder is always a
  * moved row.
  */
-const uniquePuts = ({ rows, holdings, freed, environment, state }: GroupDraft): Put[] =>
+const uniquePuts = ({ rows, holdings, freed, environment, state }: StoreDraft): Put[] =>
   [...holdings].flatMap(([key, { unique, ordinal }]) => {
     const version = ordinal === undefined ? undefined : rows.get(ordinal)?.row.version
     const isHeld = ordinal !== undefined && version !== undefined
@@ -181,14 +177,14 @@ const uniquePuts = ({ rows, holdings, freed, environment, state }: GroupDraft): 
   })
 
 /** Rows of the tail that are not as they were inserted: the version, or that they are removed. */
-const moveVersions = ({ rows, state }: GroupDraft): RowVersion[] =>
+const moveVersions = ({ rows, state }: StoreDraft): RowVersion[] =>
   [...rows].flatMap(([ordinal, row]) => {
     const version = row?.row.version ?? 0
     const isMoved = version !== 1 || ordinal < state.nextOrdinal
     return ordinal >= state.foldedTo && isMoved ? { ordinal, version } : []
   })
 
-const movePuts = ({ environment, state }: GroupDraft, moved: readonly RowVersion[]): Put[] =>
+const movePuts = ({ environment, state }: StoreDraft, moved: readonly RowVersion[]): Put[] =>
   moved.map((move, i) => ({
     table: environment.moves,
     key: encodeMoveKey(state.movesTo + i),
@@ -210,7 +206,7 @@ interface Decided {
   readonly state: State
 }
 
-function putsOf(draft: GroupDraft): Pick<Decided, 'puts' | 'state'> {
+function putsOf(draft: StoreDraft): Pick<Decided, 'puts' | 'state'> {
   const moved = moveVersions(draft)
   const { state, nextOrdinal, generation } = draft
   return {
@@ -236,10 +232,10 @@ function decideGroup(
 ): Decided {
   try {
     assertSafeState(environment, state)
-    const draft = makeGroupDraft(environment, state)
+    const draft = makeStoreDraft(environment, state)
     const results = sets.map(set => {
       const fault = faultOfRoom(roomBytes, set)
-      return fault === undefined ? applySet(draft, set) : { fault }
+      return fault === undefined ? applySet(draft, set, faultOf) : { fault }
     })
     const chunks = new Set([...draft.rows.keys()].map(chunkOf))
     return { results, chunks, ...putsOf(draft) }

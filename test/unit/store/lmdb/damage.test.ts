@@ -1,19 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { ApiError } from '../../../../src/errors.ts'
-import {
-  decodePlaceSet,
-  isCanonical,
-  copyToBitmap,
-} from '../../../../src/store/lmdb/index/place-set.ts'
+import { decodePlaceSet, isCanonical, copyToBitmap } from '../../../../src/store/place-set.ts'
 import type { Environment } from '../../../../src/store/lmdb/environment.ts'
 import { deadlinesOfStore, termsOfStore } from '../../../../src/store/lmdb/index/postings.ts'
 import {
   decodeDeadline,
-  decodeRow,
-  encodeRow,
   decodeRowKey,
   decodeRowVersion,
 } from '../../../../src/store/lmdb/layout.ts'
+import { decodeRow, encodeRow } from '../../../../src/store/row-format.ts'
 
 const expectCorrupt = (read: () => unknown): void => {
   let fault: unknown

@@ -7,7 +7,7 @@ import {
   type CommitGroup,
 } from '../../../../../src/store/lmdb/write/commit.ts'
 import { commitMsMax, groupCommitBytesMax } from '../../../../../src/store/limits.ts'
-import type { SetResult } from '../../../../../src/store/lmdb/write/changes.ts'
+import type { SetResult } from '../../../../../src/store/decide.ts'
 import { expectFault } from '../../../../store/rows.ts'
 
 /** A set of so many changes; the ordinal of a removal stands for its name. */

@@ -15,7 +15,7 @@ import {
   freeBytesAt,
   makeSpaceGuard,
 } from '../../../../../src/store/lmdb/write/write-group.ts'
-import { prepareChanges } from '../../../../../src/store/lmdb/write/changes.ts'
+import { prepareChanges } from '../../../../../src/store/decide.ts'
 import { temporaryFolder } from '../../../../support/folders.ts'
 
 const row = { uniques: [], terms: [], version: 1, parts: [] }

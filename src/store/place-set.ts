@@ -7,8 +7,8 @@
  * Source: the idea of roaring bitmaps (Chambi and others, 2014).
  * @module
  */
-import { chunkArrayEntriesMax, chunkOrdinals } from '../../limits.ts'
-import { assertStored } from '../../../errors.ts'
+import { chunkArrayEntriesMax, chunkOrdinals } from './limits.ts'
+import { assertStored } from '../errors.ts'
 
 type SmallSet = Uint16Array
 export type Bitmap = Uint32Array
