@@ -41,3 +41,7 @@ export function networkOf(address: string): Network | undefined {
   const isMapped = mappedPrefix.every((byte, at) => bytes[at] === byte)
   return isMapped ? { four: wordAt(bytes, 12) } : { high: wordAt(bytes, 0), low: wordAt(bytes, 4) }
 }
+
+/** Whether the name of a host says that nothing leaves this machine. */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))

@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Counter, Gauge, Registry, type Histogram } from 'prom-client'
 import type { Seen } from '../deps.ts'
-import type { StoreFigures } from '../store/lmdb/open.ts'
+import type { StoreFigures } from '../store/operated.ts'
 import { latencyBucketsSeconds } from '../operation-limits.ts'
 
 interface BackupsTold {

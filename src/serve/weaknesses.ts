@@ -2,8 +2,8 @@
  * What an operator has chosen that weakens the vault: told at each start, and by `coffer doctor`.
  * @module
  */
+import { isLoopback } from '../ip.ts'
 import { existsSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { join } from 'node:path'
 import type { Address, Config } from '../config.ts'
 import type { Log } from '../deps.ts'
@@ -20,9 +20,6 @@ export interface Weakness {
 }
 
 type Listeners = Pick<Config, 'ops' | 'tls'>
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 
 const ofAddress = (address: Address, { tls }: Listeners): string | false =>
   'host' in address &&

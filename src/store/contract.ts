@@ -84,7 +84,8 @@ export type Change =
   | { readonly bumpGeneration: true }
 
 /**
- * `at` is the index of the refused change. `unique_taken` names the digest and the row that has it;
+ * `at` is the index of the refused change. `unique_taken` names the digest and the row that has it,
+ * whose ordinal means nothing where this very write would have inserted it;
  * `version_moved` says that the row was replaced or removed since it was read.
  */
 export type WriteOutcome =

@@ -82,3 +82,40 @@ export const commitTriesMax = 3
  * crash (docs/reliability.md). By itself it is 50,000.
  */
 export const freePagesLoaded = 2_000
+
+// A database of others (PostgreSQL)
+export const databaseConnectMsMax = 5_000
+export const databaseIdleMs = 0
+/** decision: connections for look-ups, for pages and for writes, apart: none waits for another. */
+export const lookConnections = 2
+export const pageConnections = 4
+export const writeConnections = 2
+/** decision: of one statement's uniques; a row may have 2 MiB. */
+export const lookUniquesMax = 64
+/** decision: a read that no database answers for so long is refused; a failover may take longer. */
+export const databaseReadMsMax = 5_000
+/** decision: a failover of a frozen machine takes up to 27 s where its lease is 20 s. */
+export const databaseWriteMsMax = 30_000
+/** decision: one try of a group, before its connection counts as dead. */
+export const databaseTryMsMax = 10_000
+export const databaseRetryMsMin = 20
+export const databaseRetryMsMax = 500
+/** decision: of the statement that reads the index of a query; with more, all recent rows come. */
+export const pageTermsSentMax = 32
+/** decision: rows that one transaction puts into chunks. */
+export const foldRowsOfDatabase = 2_000
+/** decision: fewer stay as they are; each costs every page. */
+export const foldRowsMin = 500
+export const foldLookMs = 200
+/** decision: who holds a lease renews it four times within it. */
+export const leaseMs = 8_000
+export const leaseRenewMs = 2_000
+/** decision: how often the clock of the database is asked for, and by how much ours may be off. */
+export const databaseClockMs = 1_000
+export const clockSkewMsMax = 5_000
+/** decision: from when on the receipt of a writer that is gone is removed. */
+export const receiptHoursMax = 24
+/** decision: rows of one step of a walk over a database. */
+export const inspectRows = 1_000
+/** decision: a walk over a billion rows ends within it. */
+export const inspectMsMax = 24 * 60 * 60 * 1_000

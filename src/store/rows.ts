@@ -32,10 +32,14 @@ const versionAt = 1
 const deadlineAt = 5
 const uniqueCountAt = 11
 const termCountAt = 13
-const uniquesAt = 15
+/** Of a header, where its uniques begin. */
+export const uniquesAt = 15
 
 const sizeFor = (uniques: number, terms: number): number =>
   uniquesAt + uniques * uniqueBytes + terms * termBytes
+
+/** Of a header, where its terms begin. */
+export const termsAt = ({ uniques }: Pick<Header, 'uniques'>): number => sizeFor(uniques.length, 0)
 
 export const clearHeaderBytes = ({ uniques, terms }: Header): number =>
   sizeFor(uniques.length, terms.length)

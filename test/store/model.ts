@@ -37,7 +37,8 @@ class Refusal extends Error {
   }
 }
 
-function changeOne(model: Model, change: Change, at: number): Model {
+/** @param given the ordinal that the store has given to what is inserted */
+function changeOne(model: Model, change: Change, at: number, given?: number): Model {
   const rows = new Map(model.rows)
   const put = (ordinal: number, row: NewRow): void => {
     for (const unique of row.uniques) {
@@ -54,8 +55,10 @@ function changeOne(model: Model, change: Change, at: number): Model {
     throw new Refusal({ ok: false, at, reason: 'version_moved' })
   }
   if ('insert' in change) {
-    put(model.nextOrdinal, change.insert)
-    return { ...model, rows, nextOrdinal: model.nextOrdinal + 1 }
+    // They grow, perhaps with gaps.
+    const ordinal = Math.max(model.nextOrdinal, given ?? 0)
+    put(ordinal, change.insert)
+    return { ...model, rows, nextOrdinal: ordinal + 1 }
   }
   if ('reseal' in change) {
     check(change.ordinal, change.reseal.version)
@@ -74,14 +77,21 @@ function changeOne(model: Model, change: Change, at: number): Model {
   return { ...model, rows }
 }
 
-export function writeModel(model: Model, changes: readonly Change[]): [Model, WriteOutcome] {
+/** @param outcome what a store has said, whose ordinals count where they grow */
+export function writeModel(
+  model: Model,
+  changes: readonly Change[],
+  said?: WriteOutcome,
+): [Model, WriteOutcome] {
   const ordinals: number[] = []
   let next = model
   try {
     for (const [at, change] of changes.entries()) {
-      if ('insert' in change) ordinals.push(next.nextOrdinal)
+      const given = said?.ok === true ? said.ordinals[ordinals.length] : undefined
+      const after = changeOne(next, change, at, given)
+      if ('insert' in change) ordinals.push(after.nextOrdinal - 1)
       if ('replace' in change) ordinals.push(change.ordinal)
-      next = changeOne(next, change, at)
+      next = after
     }
   } catch (error) {
     if (error instanceof Refusal) return [model, error.outcome]

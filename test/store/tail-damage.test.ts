@@ -8,7 +8,7 @@ import { type Environment, type State } from '../../src/store/lmdb/environment.t
 import { encodeMoveKey, encodeRowKey, encodeRowVersion } from '../../src/store/lmdb/layout.ts'
 import { encodeRow } from '../../src/store/row-format.ts'
 import { encodeTermKey } from '../../src/store/lmdb/index/postings.ts'
-import type { Finding } from '../../src/store/lmdb/inspect/integrity.ts'
+import type { Finding } from '../../src/store/operated.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import {

@@ -8,8 +8,7 @@
 import { ApiError } from '../../errors.ts'
 import { eraOrdinals, foldPauseMs, foldStepsAheadMax } from '../limits.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../queries.ts'
-import type { Progress } from '../../progress.ts'
-import type { Row, Store } from '../contract.ts'
+import type { Row } from '../contract.ts'
 import { noChunkCounts, makeChunkCounts, type ChunkCounts } from './index/postings.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'
 import { faultOf, openEnvironment, openMeta, readState, type State } from './environment.ts'
@@ -31,7 +30,8 @@ import {
   type Reserve,
 } from './write/write-group.ts'
 import { lastCommitOf, usedBytesOf } from './inspect/compact.ts'
-import { checkIntegrity, type Finding } from './inspect/integrity.ts'
+import { checkIntegrity } from './inspect/integrity.ts'
+import type { OperatedStore, StoreFigures } from '../operated.ts'
 import { isReadBefore } from './inspect/readers.ts'
 import { scrub } from './inspect/scrub.ts'
 import { readDue, readPage } from './index/query.ts'
@@ -181,28 +181,11 @@ export interface LmdbOptions {
   readonly onDamage?: () => void
 }
 
-export interface StoreFigures {
-  /** By all processes, since the store was made. */
-  readonly commits: number
-  /** By this process, since it opened the store: some of them share a commit. */
-  readonly writes: number
-  /** Of the file, without free pages. */
-  readonly usedBytes: number
-}
-
-export interface LmdbStore extends Store {
-  /** Walks the whole store and blocks meanwhile; empty when rows and indexes agree. */
-  integrity(progress?: Progress): Promise<readonly Finding[]>
-  /**
-   * Overwrites values that stand no more wherever they were left in the file; looks once.
-   * @returns how many pieces of them were found
-   */
+export interface LmdbStore extends OperatedStore {
   scrub(sealed: readonly Uint8Array[]): Promise<number>
-  /** Numbers of the store, for whoever watches it. */
   figures(): StoreFigures
   /** How far rows are folded, for whoever measures or waits. */
   state(): State
-  /** All rows, oldest first; for a walk in one go. What is no row, `integrity` finds. */
   everyRow(): Iterable<Row>
 }
 
@@ -233,11 +216,16 @@ async function openIndexed(path: string, firstOrdinal: number): Promise<IndexedE
   }
 }
 
-const figuresOf = (environment: IndexedEnvironment, writer: Writer): StoreFigures => ({
-  commits: lastCommitOf(environment),
-  writes: writer.writes(),
-  usedBytes: usedBytesOf(environment),
-})
+function figuresOf(environment: IndexedEnvironment, writer: Writer) {
+  const { nextOrdinal, foldedTo } = readState(environment)
+  return {
+    commits: lastCommitOf(environment),
+    writes: writer.writes(),
+    usedBytes: usedBytesOf(environment),
+    nextOrdinal,
+    waiting: nextOrdinal - foldedTo,
+  }
+}
 
 /** After a failed commit the engine never lets go of its writer (hardening L10). */
 async function closeAll(writer: Writer, { root }: IndexedEnvironment): Promise<void> {

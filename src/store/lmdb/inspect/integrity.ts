@@ -13,6 +13,7 @@
 import { findingsMax } from '../../limits.ts'
 import { keyOf } from '../../rows.ts'
 import { equalDigests } from '../../queries.ts'
+import type { Finding, FindingKind } from '../../operated.ts'
 import type { Row } from '../../contract.ts'
 import { attempt } from '../../../errors.ts'
 import { noProgress, type Progress } from '../../../progress.ts'
@@ -47,33 +48,6 @@ import {
 
 /** Sets of common terms; rarer ones are read each time. */
 const chunksKeptMax = 1_024
-
-type FindingKind =
-  /** Format, next ordinal or generation are missing, or an ordinal would be given twice. */
-  | 'meta_damaged'
-  /** Bytes that nothing of ours writes. */
-  | 'row_damaged'
-  | 'unique_damaged'
-  | 'term_damaged'
-  | 'deadline_damaged'
-  | 'move_damaged'
-  /** A row says so, and the index does not. */
-  | 'unique_missing'
-  | 'term_missing'
-  | 'deadline_missing'
-  /** One of the newest rows is not there, or not at the version that it must have. */
-  | 'move_missing'
-  /** The index says so, and the row does not, or is not there. */
-  | 'unique_orphan'
-  | 'term_orphan'
-  | 'deadline_orphan'
-  | 'tail_orphan'
-
-/** Plain data without any stored value. `ordinal` is of the row, or of the first row of a chunk. */
-export interface Finding {
-  readonly kind: FindingKind
-  readonly ordinal?: number
-}
 
 /** The store at one state, and what is known of it. */
 interface Walk {

@@ -3,18 +3,13 @@
  * @module
  */
 import { setTimeout } from 'node:timers/promises'
-import {
-  commitCauseMsMax,
-  commitTriesMax,
-  commitMsMax,
-  groupCommitBytesMax,
-  groupCommitChangesMax,
-} from '../../limits.ts'
+import { commitCauseMsMax, commitTriesMax, commitMsMax } from '../../limits.ts'
 import { type Environment, rewriteMeta } from '../environment.ts'
 import { ApiError } from '../../../errors.ts'
 import { afterTurning } from '../../../waiting.ts'
 import type { WriteOutcome } from '../../contract.ts'
-import type { PreparedChange, SetResult } from '../../decide.ts'
+import type { SetResult } from '../../decide.ts'
+import { answerGroup, takeGroup, type ChangeSet, type Waiter } from '../../write-queue.ts'
 
 /*
  * One transaction of the engine: on disk when its promise resolves.
@@ -98,8 +93,6 @@ export async function commit<T>(environment: Environment, body: () => T): Promis
  * (hardening section 0, item 5). One that the engine refused before it wrote is no such (`commit`).
  */
 
-export type ChangeSet = readonly PreparedChange[]
-
 /**
  * Commits one group. `take` gives its sets, and may be called only once the transaction began: what
  * came until then goes along. Called again it gives the same; once they were answered, it throws.
@@ -113,39 +106,6 @@ export interface CommitQueue {
   close(): Promise<void>
   /** Whether a commit failed. */
   isHalted(): boolean
-}
-
-interface Waiter {
-  readonly changes: ChangeSet
-  readonly resolve: (outcome: WriteOutcome) => void
-  readonly reject: (fault: ApiError) => void
-}
-
-function bytesOf(changes: ChangeSet): number {
-  let bytes = 0
-  for (const change of changes) if ('row' in change) bytes += change.row.value.length
-  return bytes
-}
-
-/** As many of the first waiters as one transaction may hold; always at least one. */
-function takeGroup(waiting: Waiter[]): Waiter[] {
-  let changes = 0
-  let bytes = 0
-  const end = waiting.findIndex((waiter, at) => {
-    changes += waiter.changes.length
-    bytes += bytesOf(waiter.changes)
-    return at > 0 && (changes > groupCommitChangesMax || bytes > groupCommitBytesMax)
-  })
-  return waiting.splice(0, end < 0 ? waiting.length : end)
-}
-
-function answer(group: readonly Waiter[], results: readonly SetResult[]): void {
-  group.forEach(({ resolve, reject }, i) => {
-    const result = results[i]
-    if (result === undefined) reject(new ApiError('internal', 'a change set was not decided'))
-    else if ('fault' in result) reject(result.fault)
-    else resolve(result.outcome)
-  })
 }
 
 /** Resolves after so long; never, once `signal` is aborted. */
@@ -212,7 +172,7 @@ export function makeCommitQueue(
     ]).finally(() => ended.abort())
     try {
       const results = await committed
-      answer(group, results)
+      answerGroup(group, results)
     } catch (error) {
       await halt(group, error)
     }

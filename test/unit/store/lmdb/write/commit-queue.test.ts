@@ -1,12 +1,9 @@
 import { describe, expect, jest, test } from 'bun:test'
 import type { WriteOutcome } from '../../../../../src/store/contract.ts'
 import { ApiError } from '../../../../../src/errors.ts'
-import {
-  makeCommitQueue,
-  type ChangeSet,
-  type CommitGroup,
-} from '../../../../../src/store/lmdb/write/commit.ts'
+import { makeCommitQueue, type CommitGroup } from '../../../../../src/store/lmdb/write/commit.ts'
 import { commitMsMax, groupCommitBytesMax } from '../../../../../src/store/limits.ts'
+import type { ChangeSet } from '../../../../../src/store/write-queue.ts'
 import type { SetResult } from '../../../../../src/store/decide.ts'
 import { expectFault } from '../../../../store/rows.ts'
 

@@ -1,0 +1,88 @@
+/**
+ * Where a database is, as a URL says it: `postgres://user@host:5432/name?sslmode=verify-full`.
+ *
+ * Sealed bytes and digests go over this connection, and whoever stands in it could answer with
+ * older ones; so beyond this machine it is TLS with a certificate that is verified, or refused.
+ * @module
+ */
+import { readFileSync } from 'node:fs'
+import { isLoopback } from '../../ip.ts'
+import { invalid } from '../../errors.ts'
+
+export interface DatabaseAddress {
+  readonly hostname: string
+  readonly port: number
+  /** Of a Unix socket, in place of host and port. */
+  readonly path?: string
+  readonly database: string
+  readonly username: string
+  readonly password?: string
+  /** What signs the certificate of the server; absent where the connection leaves no machine. */
+  readonly tls?: { readonly ca?: string }
+  /** Whether statements may be kept by a connection: not behind a pool of transactions. */
+  readonly prepare: boolean
+  /** In which all tables are. */
+  readonly schema: string
+}
+
+const schemaPattern = /^[a-z][a-z0-9_]{0,47}$/
+const known = ['sslmode', 'sslrootcert', 'host', 'schema', 'pgbouncer']
+const portDefault = 5_432
+
+const refuse = (expected: string): never => {
+  throw invalid('store', expected)
+}
+
+function parse(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : refuse('is not a URL')
+  const isKnown = ['postgres:', 'postgresql:'].includes(url.protocol)
+  return isKnown ? url : refuse('expected postgres://user@host/name')
+}
+
+function tlsOf({ hostname, searchParams }: URL): DatabaseAddress['tls'] {
+  const mode = searchParams.get('sslmode')
+  if (mode === 'verify-full') {
+    const file = searchParams.get('sslrootcert')
+    return file === null ? {} : { ca: readFileSync(file, 'utf8') }
+  }
+  if (mode !== null && mode !== 'disable') refuse('expected sslmode=verify-full')
+  if (!isLoopback(hostname)) refuse('expected sslmode=verify-full beyond this machine')
+  return undefined
+}
+
+/**
+ * @param password where it is not in the URL
+ * @throws ApiError `invalid_request` that repeats nothing of it
+ */
+export function parseDatabase(text: string, password?: string): DatabaseAddress {
+  const url = parse(text)
+  const { searchParams } = url
+  if ([...searchParams.keys()].some(name => !known.includes(name))) {
+    refuse(`expected no other parameter than ${known.join(', ')}`)
+  }
+  const schema = searchParams.get('schema') ?? 'coffer'
+  if (!schemaPattern.test(schema)) refuse('expected a schema of small letters, digits and _')
+  const database = decodeURIComponent(url.pathname.slice(1))
+  if (database === '' || database.includes('/')) refuse('expected the name of a database')
+  const folder = searchParams.get('host')
+  const port = Number(url.port || portDefault)
+  const isSocket = folder?.startsWith('/') === true
+  if (folder !== null && !isSocket) refuse('expected in host the folder of a socket')
+  const tls = isSocket ? undefined : tlsOf(url)
+  const secret = password ?? decodeURIComponent(url.password)
+  return {
+    hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port,
+    ...(isSocket ? { path: `${folder}/.s.PGSQL.${port}` } : {}),
+    database,
+    username: decodeURIComponent(url.username) || 'coffer',
+    ...(secret === '' ? {} : { password: secret }),
+    ...(tls === undefined ? {} : { tls }),
+    prepare: searchParams.get('pgbouncer') !== 'true',
+    schema,
+  }
+}
+
+/** Where it is, for a person: without what is secret. */
+export const printDatabase = ({ path, hostname, port, database }: DatabaseAddress): string =>
+  `${database} at ${path ?? `${hostname}:${port}`}`

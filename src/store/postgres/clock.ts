@@ -1,0 +1,88 @@
+/**
+ * The clock of the database, which is one for all vaults: how far ours is from it, and the mark that
+ * all keep there (`serve/clock.ts`).
+ *
+ * A vault whose clock is off does not serve, since others would call expired what it calls live; nor
+ * is anything destroyed while both clocks do not say the same.
+ * Source: docs/many-machines.md, "Clocks".
+ * @module
+ */
+import { clockSkewMsMax, databaseClockMs } from '../limits.ts'
+import type { Pool } from './pool.ts'
+import type { Tables } from './schema.ts'
+
+export interface DatabaseClock {
+  /**
+   * Milliseconds by which ours is ahead of the one of the database, as it was told last;
+   * `undefined` until then.
+   */
+  readonly skewMs: () => number | undefined
+  /** Whether both say the same, within `clockSkewMsMax`. */
+  readonly isRight: () => boolean
+  /** As it stood when the store was opened, as text. */
+  readonly mark: string
+  /** Keeps a mark where it is later than the one there, some time soon. */
+  readonly keep: (text: string) => void
+  readonly close: () => Promise<void>
+}
+
+export interface ClockOptions {
+  readonly pool: Pool
+  readonly tables: Tables
+  readonly wallMs: () => number
+  /** Told when our clock begins or ends to be off. */
+  readonly onSkew: (skewMs: number, isRight: boolean) => void
+}
+
+const readText = ({ state }: Tables): string =>
+  `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, clock_ms FROM ${state}`
+
+/** @throws Trouble */
+export async function openDatabaseClock(options: ClockOptions): Promise<DatabaseClock> {
+  const { pool, tables, wallMs, onSkew } = options
+  let skewMs: number | undefined
+  let wasRight = true
+  const isRight = (): boolean => skewMs !== undefined && Math.abs(skewMs) <= clockSkewMsMax
+
+  async function look(): Promise<number> {
+    const before = wallMs()
+    const [row] = await pool.query(readText(tables))
+    const after = wallMs()
+    const theirs = Number(row?.[0])
+    // Whenever it was read between those: only what is outside of both is off.
+    skewMs = Math.max(0, before - theirs) + Math.min(0, after - theirs)
+    if (isRight() !== wasRight) {
+      wasRight = isRight()
+      onSkew(skewMs, wasRight)
+    }
+    return Number(row?.[1])
+  }
+
+  const markMs = await look()
+  let isLooking = false
+  const timer = setInterval(() => {
+    if (isLooking) return
+    isLooking = true
+    look()
+      .catch(() => {})
+      .finally(() => {
+        isLooking = false
+      })
+  }, databaseClockMs)
+  timer.unref()
+  let keeping: Promise<unknown> = Promise.resolve()
+  const keepText = `UPDATE ${tables.state} SET clock_ms = $1::bigint WHERE clock_ms < $1::bigint`
+  return {
+    skewMs: () => skewMs,
+    isRight,
+    mark: markMs > 0 ? `${markMs}\n` : '',
+    keep(text) {
+      // Nobody keeps a mark by a clock that others do not share.
+      if (isRight()) keeping = pool.query(keepText, [Number(text)]).catch(() => {})
+    },
+    async close() {
+      clearInterval(timer)
+      await keeping
+    },
+  }
+}

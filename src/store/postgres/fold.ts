@@ -1,0 +1,88 @@
+/**
+ * Folds: terms of recent rows are put into chunks, some thousand rows at a time.
+ *
+ * A fold is one transaction, so a page finds each row in one of both. Rows that another vault folds
+ * or moves at this moment are left to it.
+ * @module
+ */
+import { termBytes } from '../../limits.ts'
+import { foldLookMs, foldRowsMin, foldRowsOfDatabase, databaseTryMsMax } from '../limits.ts'
+import type { Lease } from './lease.ts'
+import type { Pool } from './pool.ts'
+import type { Tables } from './schema.ts'
+import { changeChunks, movePlace, type ChunkMoves } from './write/chunks.ts'
+
+const takeText = ({ recent }: Tables): string => `DELETE FROM ${recent} r USING (
+  SELECT ordinal FROM ${recent} ORDER BY ordinal LIMIT $1::int FOR UPDATE SKIP LOCKED
+) o WHERE r.ordinal = o.ordinal RETURNING r.ordinal, r.terms`
+
+/**
+ * One fold.
+ * @returns how many rows were folded
+ * @throws Trouble
+ */
+export const foldOnce = (pool: Pool, tables: Tables, rowsMax: number): Promise<number> =>
+  pool.hold(databaseTryMsMax, async session => {
+    await session.send('BEGIN')
+    const taken = await session.send(takeText(tables), [rowsMax])
+    const chunks: ChunkMoves = new Map()
+    for (const [ordinal, terms] of taken) {
+      if (!(terms instanceof Uint8Array)) continue
+      for (let at = 0; at < terms.length; at += termBytes) {
+        movePlace(chunks, terms.subarray(at, at + termBytes), Number(ordinal), true)
+      }
+    }
+    const sent = await changeChunks(session, tables, { chunks, recent: [] })
+    await Promise.all([...sent, session.send('COMMIT')])
+    return taken.length
+  })
+
+export interface Folder {
+  /** Folds since the store was opened, and the rows that wait. */
+  readonly figures: () => { readonly folds: number; readonly waiting: number }
+  readonly close: () => Promise<void>
+}
+
+export interface FolderOptions {
+  readonly pool: Pool
+  readonly tables: Tables
+  readonly lease: Lease
+  /** How many rows wait before they are folded. */
+  readonly rowsMin?: number
+  readonly onTrouble: () => void
+}
+
+/** Folds whenever this vault holds the lease and enough rows wait. */
+export function startFolding(options: FolderOptions): Folder {
+  const { pool, tables, lease, rowsMin = foldRowsMin, onTrouble } = options
+  const countText = `SELECT count(*) FROM (SELECT 1 FROM ${tables.recent} LIMIT $1::int) some`
+  let folds = 0
+  let waiting = 0
+  let running: Promise<void> | undefined
+  async function foldAll(): Promise<void> {
+    for (;;) {
+      const [row] = await pool.query(countText, [foldRowsOfDatabase * 2])
+      waiting = Number(row?.[0] ?? 0)
+      if (waiting < rowsMin || !lease.isHeld()) return
+      if ((await foldOnce(pool, tables, foldRowsOfDatabase)) === 0) return
+      folds += 1
+    }
+  }
+  const look = (): void => {
+    if (running !== undefined || !lease.isHeld()) return
+    running = foldAll()
+      .catch(onTrouble)
+      .finally(() => {
+        running = undefined
+      })
+  }
+  const timer = setInterval(look, foldLookMs)
+  timer.unref()
+  return {
+    figures: () => ({ folds, waiting }),
+    async close() {
+      clearInterval(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * Leases: what one vault of many does for all, until it says nothing for some seconds.
+ *
+ * Two that hold one for a moment do no harm: whatever is done under a lease is safe to do twice. It
+ * goes by the clock of the database, which is one for all.
+ * @module
+ */
+import { leaseMs, leaseRenewMs } from '../limits.ts'
+import type { Pool } from './pool.ts'
+import type { Tables } from './schema.ts'
+
+export interface Lease {
+  readonly isHeld: () => boolean
+  /** Gives it back, so that another one need not wait for its end. */
+  readonly close: () => Promise<void>
+}
+
+const takeText = ({ leases }: Tables): string => `INSERT INTO ${leases} AS l
+VALUES ($1, $2::bytea, clock_timestamp() + $3::int * interval '1 ms')
+ON CONFLICT (name) DO UPDATE SET holder = EXCLUDED.holder, until = EXCLUDED.until
+WHERE l.holder = EXCLUDED.holder OR l.until < clock_timestamp()
+RETURNING 1`
+
+export interface LeaseOptions {
+  readonly pool: Pool
+  readonly tables: Tables
+  readonly holder: Uint8Array
+  readonly elapsedMs: () => number
+}
+
+export function keepLease(name: string, { pool, tables, holder, elapsedMs }: LeaseOptions): Lease {
+  let heldUntilMs = -1
+  let isTaking = false
+  async function take(): Promise<void> {
+    if (isTaking) return
+    isTaking = true
+    const startMs = elapsedMs()
+    try {
+      const rows = await pool.query(takeText(tables), [name, holder, leaseMs])
+      heldUntilMs = rows.length > 0 ? startMs + leaseMs : -1
+    } catch {
+      // It ends by itself.
+    } finally {
+      isTaking = false
+    }
+  }
+  void take()
+  const timer = setInterval(() => void take(), leaseRenewMs)
+  timer.unref()
+  const isHeld = (): boolean => elapsedMs() < heldUntilMs
+  return {
+    isHeld,
+    async close() {
+      clearInterval(timer)
+      if (!isHeld()) return
+      heldUntilMs = -1
+      const text = `DELETE FROM ${tables.leases} WHERE name = $1 AND holder = $2::bytea`
+      await pool.query(text, [name, holder]).catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Connections to a database: statements with a deadline of ours, and transactions.
+ *
+ * The client has no deadline of its own on a server that says nothing, so whatever is not answered
+ * in time ends all connections of its pool: what they wait for is not known any more.
+ * @module
+ */
+import { SQL, type ReservedSQL } from 'bun'
+import { databaseConnectMsMax, databaseIdleMs } from '../limits.ts'
+import type { DatabaseAddress } from './address.ts'
+import { Trouble, troubleOf } from './trouble.ts'
+
+/** What a statement is given; arrays go as texts (`{1,2}`). */
+export type Parameter = string | number | null | Uint8Array
+/** A row of an answer, in the order of its columns. */
+export type Cells = readonly unknown[]
+
+/** One connection, for as long as somebody holds it. */
+export interface Session {
+  /** Sent at once, behind those before it: their answers need not be waited for. */
+  readonly send: (text: string, parameters?: readonly Parameter[]) => Promise<readonly Cells[]>
+}
+
+export interface Pool {
+  /** @throws Trouble */
+  readonly query: (
+    text: string,
+    parameters?: readonly Parameter[],
+    msMax?: number,
+  ) => Promise<readonly Cells[]>
+  /**
+   * Work on one connection, which is given back once it ended and rolled back where it failed.
+   * @throws Trouble
+   */
+  readonly hold: <T>(msMax: number, work: (session: Session) => Promise<T>) => Promise<T>
+  readonly close: () => Promise<void>
+}
+
+function openClient(address: DatabaseAddress, connections: number): SQL {
+  const { hostname, port, path, database, username, password, tls, prepare } = address
+  return new SQL({
+    adapter: 'postgres',
+    ...(path === undefined ? { hostname, port } : { path }),
+    database,
+    username,
+    password: password ?? '',
+    tls:
+      tls === undefined
+        ? false
+        : { ...(tls.ca === undefined ? {} : { ca: tls.ca }), rejectUnauthorized: true },
+    max: connections,
+    prepare,
+    connectionTimeout: databaseConnectMsMax / 1_000,
+    idleTimeout: databaseIdleMs / 1_000,
+  })
+}
+
+/** Of a query of the client: rows as arrays. */
+const sendOn = async (
+  client: Pick<SQL, 'unsafe'>,
+  text: string,
+  parameters: readonly Parameter[],
+): Promise<readonly Cells[]> => {
+  try {
+    return (await client.unsafe(text, [...parameters]).values()) as readonly Cells[]
+  } catch (error) {
+    throw troubleOf(error)
+  }
+}
+
+async function rolledBack(session: ReservedSQL): Promise<void> {
+  await session.unsafe('ROLLBACK')
+  await session.release()
+}
+
+/** @param connections at most, at once */
+export function openPool(address: DatabaseAddress, connections: number): Pool {
+  let client = openClient(address, connections)
+  let isClosed = false
+
+  function drop(late: SQL): void {
+    if (late === client && !isClosed) client = openClient(address, connections)
+    void late.close({ timeout: 0 }).catch(() => {})
+  }
+
+  /** @throws Trouble `lost` where it is not there in time */
+  async function within<T>(
+    msMax: number,
+    used: SQL,
+    work: Promise<T>,
+    onLate: () => void = () => {},
+  ): Promise<T> {
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(() => {
+      onLate()
+      drop(used)
+      late.reject(new Trouble('lost'))
+    }, msMax)
+    try {
+      return await Promise.race([work, late.promise])
+    } catch (error) {
+      // What is late may fail later, and nobody waits for it.
+      work.catch(() => {})
+      throw troubleOf(error)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async function holding<T>(
+    used: SQL,
+    work: (session: Session) => Promise<T>,
+    late: { readonly signal: AbortSignal },
+  ): Promise<T> {
+    const held = await used.reserve()
+    const send: Session['send'] = async (text, parameters = []) => {
+      // Its caller has given up, and may have begun again elsewhere.
+      if (late.signal.aborted) throw new Trouble('lost')
+      return sendOn(held, text, parameters)
+    }
+    try {
+      const value = await work({ send })
+      await held.release()
+      return value
+    } catch (error) {
+      // A connection that is gone is given back by the client.
+      await rolledBack(held).catch(() => held.close({ timeout: 0 }).catch(() => {}))
+      throw error
+    }
+  }
+
+  return {
+    query(text, parameters = [], msMax = databaseConnectMsMax) {
+      const used = client
+      return within(msMax, used, sendOn(used, text, parameters))
+    },
+    hold(msMax, work) {
+      const used = client
+      const late = new AbortController()
+      return within(msMax, used, holding(used, work, late), () => late.abort())
+    },
+    async close() {
+      isClosed = true
+      await client.close({ timeout: 1 })
+    },
+  }
+}
+
+/** Numbers as an array of the database. */
+export const arrayOf = (numbers: Iterable<number | null>): string =>
+  `{${Array.from(numbers, number => number ?? 'NULL').join(',')}}`

@@ -1,0 +1,134 @@
+/**
+ * Tables of a store in PostgreSQL, and the statements that make them.
+ *
+ * All of it is blind: digests, ordinals, deadlines and sealed bytes. Names are qualified, so that no
+ * `search_path` is needed, which a pool of transactions would not keep.
+ * Source: docs/many-machines.md, "The tables".
+ * @module
+ */
+import { ApiError } from '../../errors.ts'
+import type { Pool } from './pool.ts'
+import { troubleOf, type Trouble } from './trouble.ts'
+
+/** Moves with every change of a table. */
+export const databaseFormat = 1
+
+/** Names of what is in a schema. */
+export const tablesIn = (schema: string) => ({
+  schema,
+  /** One row: the format, the generation, and the mark of the clock. */
+  state: `${schema}.state`,
+  /** Gives ordinals: ever growing, with gaps where a write was rolled back. */
+  ordinals: `${schema}.ordinals`,
+  /** Ordinal → row as bytes (`store/row-format.ts`), with what statements ask of it. */
+  rows: `${schema}.rows`,
+  /** Digest → ordinal and version. */
+  uniques: `${schema}.uniques`,
+  /** Rows whose terms are in no chunk yet. */
+  recent: `${schema}.recent`,
+  /** Chunk and term → places (`store/place-set.ts`). */
+  chunks: `${schema}.chunks`,
+  /** What one vault does for all, until when. */
+  leases: `${schema}.leases`,
+  /** What each writer has committed last. */
+  receipts: `${schema}.receipts`,
+})
+
+export type Tables = ReturnType<typeof tablesIn>
+
+/** Sealed bytes do not compress, and places do. */
+export const statementsOf = (tables: Tables): readonly string[] => [
+  `CREATE SCHEMA ${tables.schema}`,
+  `CREATE TABLE ${tables.state} (
+  one boolean PRIMARY KEY CHECK (one),
+  format integer NOT NULL,
+  generation bigint NOT NULL,
+  clock_ms bigint NOT NULL
+)`,
+  `CREATE SEQUENCE ${tables.ordinals} MINVALUE 1 MAXVALUE ${2 ** 48 - 1} CACHE 1`,
+  `CREATE TABLE ${tables.rows} (
+  ordinal bigint PRIMARY KEY,
+  version bigint NOT NULL,
+  deadline_ms bigint,
+  value bytea NOT NULL
+)`,
+  `ALTER TABLE ${tables.rows} ALTER COLUMN value SET STORAGE EXTERNAL`,
+  `CREATE INDEX rows_due ON ${tables.rows} (deadline_ms, ordinal) WHERE deadline_ms IS NOT NULL`,
+  `CREATE TABLE ${tables.uniques} (
+  digest bytea PRIMARY KEY,
+  ordinal bigint NOT NULL,
+  version bigint NOT NULL
+)`,
+  `CREATE TABLE ${tables.recent} (ordinal bigint PRIMARY KEY, terms bytea NOT NULL)`,
+  `CREATE TABLE ${tables.chunks} (
+  chunk integer NOT NULL,
+  term bytea NOT NULL,
+  places bytea NOT NULL,
+  PRIMARY KEY (chunk, term)
+)`,
+  `CREATE TABLE ${tables.leases} (
+  name text PRIMARY KEY,
+  holder bytea NOT NULL,
+  until timestamptz NOT NULL
+)`,
+  `CREATE TABLE ${tables.receipts} (
+  writer bytea PRIMARY KEY,
+  number bigint NOT NULL,
+  ordinals bigint[] NOT NULL,
+  used_at timestamptz NOT NULL
+)`,
+  // Rows of these come and go all the time.
+  `ALTER TABLE ${tables.recent} SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`,
+  `INSERT INTO ${tables.state} VALUES (true, ${databaseFormat}, 0, 0)`,
+]
+
+/** What a role needs that only serves: for whoever makes the tables as another one. */
+export const grantsOf = ({ schema }: Tables, role: string): readonly string[] => [
+  `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
+  `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
+  `GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
+]
+
+const isMissing = ({ kind, state }: Trouble): boolean =>
+  kind === 'missing' && (state === '3F000' || state === '42P01')
+
+/**
+ * The format of the tables; `undefined` where there are none.
+ * @throws Trouble
+ */
+export async function readFormat(pool: Pool, { state }: Tables): Promise<number | undefined> {
+  try {
+    const [row] = await pool.query(`SELECT format FROM ${state}`)
+    return row === undefined ? 0 : Number(row[0])
+  } catch (error) {
+    const trouble = troubleOf(error)
+    if (isMissing(trouble)) return undefined
+    throw trouble
+  }
+}
+
+/**
+ * Of whoever makes the tables, in this database: a pool of transactions keeps no others. A plan that
+ * was made while a table had few rows must not read all of it once it has many; and to compile a
+ * plan takes longer than any of ours.
+ */
+const settingsOfRole = `DO $$ BEGIN
+EXECUTE format('ALTER ROLE CURRENT_USER IN DATABASE %I SET enable_seqscan = off', current_database());
+EXECUTE format('ALTER ROLE CURRENT_USER IN DATABASE %I SET jit = off', current_database());
+EXCEPTION WHEN insufficient_privilege THEN NULL; END $$`
+
+/**
+ * Makes the tables where there are none, all or nothing.
+ * @throws ApiError `conflict` where there are some; Trouble
+ */
+export async function makeTables(pool: Pool, tables: Tables, msMax: number): Promise<void> {
+  if ((await readFormat(pool, tables)) !== undefined) {
+    throw new ApiError('conflict', 'the database has a vault')
+  }
+  await pool.hold(msMax, async ({ send }) => {
+    await send('BEGIN')
+    for (const statement of statementsOf(tables)) await send(statement)
+    await send('COMMIT')
+  })
+  await pool.query(settingsOfRole)
+}

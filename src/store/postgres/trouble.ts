@@ -1,0 +1,75 @@
+/**
+ * What goes wrong between a vault and its database, and what it is told as.
+ *
+ * Nothing that the database says is told on: its details repeat digests.
+ * Source: PostgreSQL, "Error Codes" (SQLSTATE).
+ * @module
+ */
+import { ApiError } from '../../errors.ts'
+
+export type TroubleKind =
+  /** Nobody answers, or somebody who may not write: a failover, or no database at all. */
+  | 'lost'
+  /** Others were faster: the same once more. */
+  | 'again'
+  | 'full'
+  /** A role without a right, or a wrong password. */
+  | 'rights'
+  /** There is no such database, schema or table. */
+  | 'missing'
+  | 'other'
+
+export class Trouble extends Error {
+  readonly kind: TroubleKind
+  /** SQLSTATE, where the database has said one. */
+  readonly state: string | undefined
+
+  constructor(kind: TroubleKind, state?: string) {
+    super(`the database: ${kind}${state === undefined ? '' : ` (${state})`}`)
+    this.name = 'Trouble'
+    this.kind = kind
+    this.state = state
+  }
+}
+
+const kinds: readonly (readonly [RegExp, TroubleKind])[] = [
+  [/^(?:40001|40P01|23505|55P03)$/, 'again'],
+  // 57014 is a statement that took too long; 53300 too many connections; 25006 a standby.
+  [/^(?:08...|57P0.|57014|53300|53200|25006|25P0.|55000|58...)$/, 'lost'],
+  [/^(?:53100|54...)$/, 'full'],
+  [/^(?:42501|28...)$/, 'rights'],
+  [/^(?:3D000|3F000|42P01|42703|42883)$/, 'missing'],
+]
+
+function stateOf(error: unknown): string | undefined {
+  const state: unknown = error instanceof Error && 'errno' in error ? error.errno : undefined
+  return typeof state === 'string' && /^[0-9A-Z]{5}$/.test(state) ? state : undefined
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+
+/** Of a client whose connection ended, or never began. */
+const isOfConnection = (error: unknown): boolean =>
+  /CONNECTION|TIMEOUT|ECONN|ENOENT|ENOTFOUND|EPIPE|LIFETIME|TLS|CERT|SSL/i.test(codeOf(error))
+
+export function troubleOf(error: unknown): Trouble {
+  if (error instanceof Trouble) return error
+  const state = stateOf(error)
+  if (state === undefined) return new Trouble(isOfConnection(error) ? 'lost' : 'other')
+  const kind = kinds.find(([pattern]) => pattern.test(state))?.[1] ?? 'other'
+  return new Trouble(kind, state)
+}
+
+/** What a caller of the store is told. */
+export function faultOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  const trouble = troubleOf(error)
+  if (trouble.kind === 'full') {
+    return new ApiError('storage_full', 'The storage is full. Reading goes on.', undefined, trouble)
+  }
+  if (trouble.kind === 'other') {
+    return new ApiError('internal', 'the store failed', undefined, trouble)
+  }
+  return new ApiError('unavailable', 'the database cannot be reached', undefined, trouble, 1)
+}

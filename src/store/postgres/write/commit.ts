@@ -1,0 +1,158 @@
+/**
+ * Group commit over a database that may go away: writes that wait go together, each exactly once.
+ *
+ * A connection that is lost amid its COMMIT does not tell whether that landed. So each writer has a
+ * receipt, which every group of it changes and locks first: whoever begins again waits for what is
+ * still under way there, and then reads whether it landed. Only this writer has groups of its own,
+ * one at a time.
+ * Source: docs/many-machines.md, "Exactly once".
+ * @module
+ */
+import { setTimeout } from 'node:timers/promises'
+import { ApiError } from '../../../errors.ts'
+import type { WriteOutcome } from '../../contract.ts'
+import { applySet, makeGroupDraft, type SetResult } from '../../decide.ts'
+import {
+  databaseRetryMsMax,
+  databaseRetryMsMin,
+  databaseTryMsMax,
+  databaseWriteMsMax,
+} from '../../limits.ts'
+import { answerGroup, takeGroup, type ChangeSet, type Waiter } from '../../write-queue.ts'
+import type { Pool, Session } from '../pool.ts'
+import type { Tables } from '../schema.ts'
+import { faultOf, troubleOf } from '../trouble.ts'
+import { placeholderFrom, putGroup } from './put.ts'
+import { stand } from './standing.ts'
+
+/** What a group has become, where rows that it inserts have no ordinal yet. */
+type Decided = readonly SetResult[]
+
+/** Puts the ordinals that the database has given in the place of placeholders. */
+function withOrdinals(results: Decided, ordinals: readonly number[]): SetResult[] {
+  const real = (ordinal: number): number =>
+    ordinal < placeholderFrom ? ordinal : (ordinals[ordinal - placeholderFrom] ?? ordinal)
+  const outcomeOf = (outcome: WriteOutcome): WriteOutcome => {
+    if (outcome.ok) return { ok: true, ordinals: outcome.ordinals.map(real) }
+    return outcome.reason === 'unique_taken'
+      ? { ...outcome, ordinal: real(outcome.ordinal) }
+      : outcome
+  }
+  return results.map(result =>
+    'outcome' in result ? { outcome: outcomeOf(result.outcome) } : result,
+  )
+}
+
+interface Writer {
+  readonly pool: Pool
+  readonly tables: Tables
+  /** Of this process alone, 16 bytes. */
+  readonly writer: Uint8Array
+}
+
+/** Commits one group at a time. @throws Trouble, ApiError: nothing is known to have landed */
+function makeCommitter({ pool, tables, writer }: Writer) {
+  let groups = 0
+
+  /** @param sent what this group was, where a COMMIT of it was sent and not answered */
+  async function tryOnce(
+    session: Session,
+    sets: readonly ChangeSet[],
+    number: number,
+    sent: { decided?: Decided },
+  ): Promise<SetResult[]> {
+    const stood = await stand(session, tables, writer, sets)
+    if (stood.receipt?.number === number && sent.decided !== undefined) {
+      await session.send('COMMIT')
+      return withOrdinals(sent.decided, stood.receipt.ordinals)
+    }
+    const from = { nextOrdinal: placeholderFrom, generation: 0 }
+    const draft = makeGroupDraft(from, stood.standing, () => {})
+    const decided = sets.map(set => applySet(draft, set, faultOf))
+    const hasMoved = draft.rows.size > 0 || draft.generation > 0
+    if (!hasMoved) {
+      await session.send('COMMIT')
+      return decided
+    }
+    sent.decided = decided
+    const ordinals = await putGroup(session, tables, draft, stood, { writer, number })
+    return withOrdinals(decided, ordinals)
+  }
+
+  async function addReceipt(): Promise<void> {
+    const text = `INSERT INTO ${tables.receipts} VALUES ($1::bytea, 0, '{}', clock_timestamp())
+ON CONFLICT (writer) DO NOTHING`
+    await pool.query(text, [writer])
+  }
+
+  return async (sets: readonly ChangeSet[]): Promise<SetResult[]> => {
+    groups += 1
+    const number = groups
+    const sent: { decided?: Decided } = {}
+    let waitMs = databaseRetryMsMin
+    const until = performance.now() + databaseWriteMsMax
+    for (;;) {
+      try {
+        if (groups === 1) await addReceipt()
+        return await pool.hold(databaseTryMsMax, session => tryOnce(session, sets, number, sent))
+      } catch (error) {
+        if (error instanceof ApiError) throw error
+        const { kind } = troubleOf(error)
+        const isPassing = kind === 'lost' || kind === 'again'
+        if (!isPassing || performance.now() + waitMs > until) throw error
+      }
+      await setTimeout(waitMs)
+      waitMs = Math.min(waitMs * 2, databaseRetryMsMax)
+    }
+  }
+}
+
+export interface WriteQueue {
+  /** @throws ApiError `unavailable` where no database took it in time, or the queue is closed */
+  readonly submit: (changes: ChangeSet) => Promise<WriteOutcome>
+  readonly close: () => Promise<void>
+  /** How many change sets were committed. */
+  readonly writes: () => number
+}
+
+export function makeWriteQueue(writer: Writer): WriteQueue {
+  const commit = makeCommitter(writer)
+  const waiting: Waiter[] = []
+  let running: Promise<void> | undefined
+  let isClosed = false
+  let writes = 0
+
+  async function commitNext(): Promise<void> {
+    const group = takeGroup(waiting)
+    try {
+      answerGroup(group, await commit(group.map(({ changes }) => changes)))
+      writes += group.length
+    } catch (error) {
+      const fault = faultOf(error)
+      // Whoever has waited behind it has waited for the same database.
+      for (const { reject } of [...group, ...waiting.splice(0)]) reject(fault)
+    }
+  }
+
+  const drain = async (): Promise<void> => {
+    // What comes in the same turn of the loop goes along.
+    await Promise.resolve()
+    while (waiting.length > 0) await commitNext()
+    running = undefined
+  }
+
+  return {
+    submit(changes) {
+      if (isClosed) return Promise.reject(new ApiError('unavailable', 'the store is closed'))
+      return new Promise((resolve, reject) => {
+        waiting.push({ changes, resolve, reject })
+        running ??= drain()
+      })
+    },
+    async close() {
+      isClosed = true
+      await running
+    },
+    writes: () => writes,
+  }
+}

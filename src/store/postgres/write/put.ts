@@ -1,0 +1,254 @@
+/**
+ * Putting what a group has become: a few statements for all of it, each with arrays.
+ *
+ * Uniques that change hands are removed before the others are put. Inserted rows get their
+ * ordinals from the sequence, in the statement that puts them.
+ * @module
+ */
+import { assertStored } from '../../../errors.ts'
+import { uniqueBytes } from '../../../limits.ts'
+import type { Digest, NewRow } from '../../contract.ts'
+import type { GroupDraft, PreparedRow } from '../../decide.ts'
+import { headerAt } from '../../row-format.ts'
+import { keyOf, termsAt, uniquesAt } from '../../rows.ts'
+import { packDigests } from '../look.ts'
+import { arrayOf, type Cells, type Session } from '../pool.ts'
+import type { Tables } from '../schema.ts'
+import { changeChunks, termMoves } from './chunks.ts'
+import type { Stood } from './standing.ts'
+
+/** Ordinals from here on stand for those that the database gives: the first, the second … */
+export const placeholderFrom = 2 ** 50
+
+/** Bytes of rows behind each other. */
+interface Packed {
+  readonly bytes: Uint8Array
+  /** Where each begins, from 1 on as the database counts. */
+  readonly at: readonly number[]
+}
+
+function pack(rows: readonly PreparedRow[]): Packed {
+  const bytes = new Uint8Array(rows.reduce((sum, { value }) => sum + value.length, 0))
+  const at: number[] = []
+  let next = 0
+  for (const { value } of rows) {
+    at.push(next + 1)
+    bytes.set(value, next)
+    next += value.length
+  }
+  return { bytes, at }
+}
+
+const deadlinesOf = (rows: readonly PreparedRow[]): string =>
+  arrayOf(rows.map(({ row }) => row.deadlineMs ?? null))
+
+/** What becomes of rows and uniques. */
+interface Puts {
+  readonly inserted: readonly PreparedRow[]
+  readonly updated: readonly (readonly [ordinal: number, row: PreparedRow])[]
+  readonly removed: readonly number[]
+  /** Given up, or to be held by another row. */
+  readonly freed: readonly Digest[]
+  /** Of a row that keeps them, at its new version. */
+  readonly kept: readonly Held[]
+  /** New ones of rows that were there. */
+  readonly taken: readonly Held[]
+}
+
+interface Held {
+  readonly unique: Digest
+  readonly ordinal: number
+  readonly version: number
+}
+
+const heldBy = (ordinal: number, { uniques, version }: NewRow): Held[] =>
+  uniques.map(unique => ({ unique, ordinal, version }))
+
+export function putsOf({ rows }: GroupDraft, stood: Stood): Puts {
+  const inserted: PreparedRow[] = []
+  const updated: (readonly [number, PreparedRow])[] = []
+  const removed: number[] = []
+  for (const [ordinal, row] of [...rows].sort(([a], [b]) => a - b)) {
+    if (row === undefined) removed.push(ordinal)
+    else if (ordinal >= placeholderFrom) inserted.push(row)
+    else updated.push([ordinal, row])
+  }
+  const before = new Map<string, number>()
+  const freed: Digest[] = []
+  for (const ordinal of [...updated.map(([each]) => each), ...removed]) {
+    const keys = new Set(rows.get(ordinal)?.uniqueKeys)
+    const { row, uniqueKeys = [] } = stood.rows.get(ordinal) ?? {}
+    const uniques = row?.uniques ?? []
+    uniqueKeys.forEach((key, i) => {
+      const unique = uniques[i]
+      before.set(key, ordinal)
+      if (unique !== undefined && !keys.has(key)) freed.push(unique)
+    })
+  }
+  const held = updated.flatMap(([ordinal, { row }]) => heldBy(ordinal, row))
+  const isKept = ({ unique, ordinal }: Held): boolean => before.get(keyOf(unique)) === ordinal
+  return {
+    inserted,
+    updated,
+    removed,
+    freed,
+    kept: held.filter(isKept),
+    taken: held.filter(each => !isKept(each)),
+  }
+}
+
+const digestAt = (bytes: string, at: string): string =>
+  `substring(${bytes}::bytea FROM ${at} FOR ${uniqueBytes})`
+const nthDigest = digestAt('$1', `i::int * ${uniqueBytes} - ${uniqueBytes - 1}`)
+
+type Send = Session['send']
+
+function putUniques(send: Send, tables: Tables, { freed, kept, taken }: Puts) {
+  const sent: Promise<unknown>[] = []
+  const { uniques } = tables
+  if (freed.length > 0) {
+    const text = `DELETE FROM ${uniques} u USING generate_series(1, $2::int) i
+WHERE u.digest = ${nthDigest}`
+    sent.push(send(text, [packDigests(freed, uniqueBytes), freed.length]))
+  }
+  const arrays = (held: readonly Held[]) => [
+    packDigests(
+      held.map(({ unique }) => unique),
+      uniqueBytes,
+    ),
+    arrayOf(held.map(({ ordinal }) => ordinal)),
+    arrayOf(held.map(({ version }) => version)),
+  ]
+  const given = 'unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY g(ordinal, version, i)'
+  if (kept.length > 0) {
+    const text = `UPDATE ${uniques} u SET version = g.version FROM ${given}
+WHERE u.digest = ${nthDigest}`
+    sent.push(send(text, arrays(kept)))
+  }
+  if (taken.length > 0) {
+    const text = `INSERT INTO ${uniques} SELECT ${nthDigest}, ordinal, version FROM ${given}`
+    sent.push(send(text, arrays(taken)))
+  }
+  return sent
+}
+
+function putUpdates(send: Send, { rows, recent }: Tables, { updated, removed }: Puts) {
+  const sent: Promise<unknown>[] = []
+  if (updated.length > 0) {
+    const prepared = updated.map(([, row]) => row)
+    const { bytes, at } = pack(prepared)
+    const text = `UPDATE ${rows} r
+SET version = g.version, deadline_ms = g.deadline, value = substring($1::bytea FROM g.at FOR g.size)
+FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::int[])
+  g(ordinal, version, deadline, at, size)
+WHERE r.ordinal = g.ordinal`
+    sent.push(
+      send(text, [
+        bytes,
+        arrayOf(updated.map(([ordinal]) => ordinal)),
+        arrayOf(prepared.map(({ row }) => row.version)),
+        deadlinesOf(prepared),
+        arrayOf(at),
+        arrayOf(prepared.map(({ value }) => value.length)),
+      ]),
+    )
+  }
+  if (removed.length > 0) {
+    const text = (table: string) => `DELETE FROM ${table} WHERE ordinal = ANY($1::bigint[])`
+    for (const table of [rows, recent]) sent.push(send(text(table), [arrayOf(removed)]))
+  }
+  return sent
+}
+
+/** Terms of a row stand within its bytes, one behind the other. */
+const insertText = ({ ordinals, rows, recent, uniques, receipts }: Tables): string => `
+WITH given AS MATERIALIZED (
+  SELECT g.*, nextval('${ordinals}') AS ordinal
+  FROM unnest($4::int[], $5::int[], $6::bigint[], $7::int[], $8::int[]) WITH ORDINALITY
+    g(at, size, deadline, terms_at, terms_size, i)
+), put_rows AS (
+  INSERT INTO ${rows} SELECT ordinal, 1, deadline, substring($3::bytea FROM at FOR size) FROM given
+), put_uniques AS (
+  INSERT INTO ${uniques}
+  SELECT ${digestAt('$3', 'u.at')}, ordinal, 1
+  FROM unnest($9::int[], $10::int[]) u(i, at) JOIN given USING (i)
+), put_recent AS (
+  INSERT INTO ${recent}
+  SELECT ordinal, substring($3::bytea FROM terms_at FOR terms_size) FROM given
+), put_receipt AS (
+  UPDATE ${receipts} SET number = $2::bigint, used_at = clock_timestamp(),
+    ordinals = (SELECT array_agg(ordinal ORDER BY i) FROM given)
+  WHERE writer = $1::bytea
+)
+SELECT ordinal FROM given ORDER BY i`
+
+const receiptText = ({ receipts }: Tables): string => `UPDATE ${receipts}
+SET number = $2::bigint, used_at = clock_timestamp(), ordinals = '{}' WHERE writer = $1::bytea`
+
+function putInserts(send: Send, tables: Tables, inserted: readonly PreparedRow[], by: By) {
+  if (inserted.length === 0) return send(receiptText(tables), [by.writer, by.number])
+  const { bytes, at } = pack(inserted)
+  const headersAt = at.map(each => each + headerAt)
+  const termsFrom = inserted.map(({ row }, i) => (headersAt[i] ?? 0) + termsAt(row))
+  const uniquesOf = inserted.flatMap(({ row }, i) =>
+    row.uniques.map((_, n) => ({
+      i: i + 1,
+      at: (headersAt[i] ?? 0) + uniquesAt + n * uniqueBytes,
+    })),
+  )
+  return send(insertText(tables), [
+    by.writer,
+    by.number,
+    bytes,
+    arrayOf(at),
+    arrayOf(inserted.map(({ value }) => value.length)),
+    deadlinesOf(inserted),
+    arrayOf(termsFrom),
+    arrayOf(inserted.map(({ row }) => row.terms.length * 16)),
+    arrayOf(uniquesOf.map(({ i }) => i)),
+    arrayOf(uniquesOf.map(each => each.at)),
+  ])
+}
+
+/** Who commits, and which of its groups. */
+export interface By {
+  readonly writer: Uint8Array
+  readonly number: number
+}
+
+/**
+ * Puts all of a group, and commits it.
+ * @returns the ordinals of the inserted rows, in their order
+ * @throws Trouble
+ */
+export async function putGroup(
+  session: Session,
+  tables: Tables,
+  draft: GroupDraft,
+  stood: Stood,
+  by: By,
+): Promise<readonly number[]> {
+  const { send } = session
+  const puts = putsOf(draft, stood)
+  const moves = termMoves(draft, stood)
+  // Chunks are locked and read before they are put.
+  const sent: Promise<unknown>[] = await changeChunks(session, tables, moves)
+  sent.push(...putUniques(send, tables, puts), ...putUpdates(send, tables, puts))
+  if (draft.generation > 0) {
+    const text = `UPDATE ${tables.state} SET generation = generation + $1::bigint`
+    sent.push(send(text, [draft.generation]))
+  }
+  const inserting = putInserts(send, tables, puts.inserted, by)
+  const committing = send('COMMIT')
+  const [cells]: [readonly Cells[], ...unknown[]] = await Promise.all([
+    inserting,
+    committing,
+    ...sent,
+  ])
+  const ordinals = cells.map(([ordinal]) => Number(ordinal))
+  assertStored(
+    puts.inserted.length === 0 || ordinals.length === puts.inserted.length,
+    'an ordinal for each row',
+  )
+  return puts.inserted.length === 0 ? [] : ordinals
+}

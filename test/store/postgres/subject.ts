@@ -1,0 +1,44 @@
+/**
+ * Stores in schemas of one PostgreSQL, for tests.
+ * @module
+ */
+import { basename } from 'node:path'
+import {
+  openPostgresStore,
+  type PostgresOptions,
+  type PostgresStore,
+} from '../../../src/store/postgres/open.ts'
+import { openPool } from '../../../src/store/postgres/pool.ts'
+import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
+import { randomBytes } from '../../../src/serve/system.ts'
+import { sharedPostgres } from '../../support/postgres.ts'
+
+const schemas = new Map<string, string>()
+
+/**
+ * Opens the store that stands for a folder, and makes its tables where there are none yet.
+ * @param firstOrdinal of a new one
+ */
+export async function openAt(
+  folder: string,
+  options: Partial<PostgresOptions> = {},
+  firstOrdinal = 1,
+): Promise<PostgresStore> {
+  const server = await sharedPostgres()
+  const known = schemas.get(folder)
+  const plain = basename(folder)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '')
+  const schema = known ?? `s${schemas.size}_${plain}`
+  const address = server.address(schema)
+  if (known === undefined) {
+    schemas.set(folder, schema)
+    const pool = openPool(address, 1)
+    const tables = tablesIn(schema)
+    await makeTables(pool, tables, 10_000)
+    await pool.query(`ALTER SEQUENCE ${tables.ordinals} RESTART WITH ${firstOrdinal}`)
+    await pool.close()
+  }
+  const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
+  return openPostgresStore({ address, ...machine, ...options })
+}
