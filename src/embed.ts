@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { openClockFile } from './serve/clock-file.ts'
+import { markOf } from './serve/clock-file.ts'
 import { openDataFolder, type FolderOptions } from './serve/data-folder.ts'
 import { makeDeps } from './serve/vault-process.ts'
 import { endAfterFailure, logToStderr } from './serve/system.ts'
@@ -44,7 +44,7 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
   })
   const { deps, clock } = makeDeps({
     opened,
-    mark: openClockFile(opened.clockFile),
+    mark: markOf(opened),
     startHoldMs: clockStartHoldMs,
     settings,
     log,

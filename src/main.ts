@@ -13,7 +13,7 @@ import { addCallerCommands } from './cli/commands/callers.ts'
 import { addFileCommands } from './cli/commands/files.ts'
 import { addKeyCommands } from './cli/commands/keys.ts'
 import { addPackagingCommands } from './cli/commands/packaging.ts'
-import { addKeySources } from './cli/commands/options.ts'
+import { addDatabase, addKeySources } from './cli/commands/options.ts'
 import { addServingCommands } from './cli/commands/serving.ts'
 import { endOnFault, tellFault } from './cli/fault.ts'
 import { helpEnd, helpForm } from './cli/help.ts'
@@ -52,6 +52,7 @@ function buildCommands(): Command {
   addFileCommands(program)
   addKeyCommands(program)
   addPackagingCommands(program)
+  addDatabase(program)
   addKeySources(program)
   program
     .command('version')

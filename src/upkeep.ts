@@ -45,18 +45,16 @@ function repeat(
 /**
  * Where another process sweeps, the clock is looked at as often: what the wall called expired for
  * so long is then hidden by all.
- */
-function startWatching({ now }: Pick<Deps, 'now'>): () => void {
-  const timer = setInterval(now, sweepIntervalMs)
-  return () => clearInterval(timer)
-}
-
-/**
- * @param sweeps of several processes that share a store, one does
+ * @param isSweeper of several processes that share a store, one is
  * @returns stop
  */
-export const startSweeping = (deps: Deps, sweeps = true): (() => void) =>
-  sweeps ? repeat(() => sweep(deps), sweepIntervalMs, 'sweep_failed', deps) : startWatching(deps)
+export const startSweeping = (deps: Deps, isSweeper: () => boolean = () => true): (() => void) =>
+  repeat(
+    async () => (isSweeper() ? sweep(deps) : deps.now()),
+    sweepIntervalMs,
+    'sweep_failed',
+    deps,
+  )
 
 /**
  * @param write of the keys that were used in this process

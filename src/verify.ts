@@ -25,7 +25,6 @@ import {
 import { equalDigests } from './store/queries.ts'
 import type { Digest, Row } from './store/contract.ts'
 import { attempt } from './errors.ts'
-import type { Done } from './progress.ts'
 import { unsealTenant, tenantUnique } from './tenants/record.ts'
 import { isFoundByItsRecord } from './tokens/write/dedup.ts'
 import { isKeyringRow } from './keyring/ring.ts'
@@ -136,19 +135,19 @@ function makeReader(keys: Keys): (row: Row) => Read | undefined {
   }
 }
 
+/** Looks at one row after the other. */
+export interface RecordCheck {
+  /** Of those that were looked at. */
+  readonly counts: RowCounts
+  readonly check: (row: Row) => void
+}
+
 /**
- * Opens every part of every row. Blocks while it runs, and keeps no record.
+ * Opens every part of every row that it is given, oldest first, and keeps no record.
  * @param keys of a keyring that was opened from its row
- * @param rows all of them, oldest first
  * @param report is told of each row that is not as it was written
- * @param onRow  is told the ordinal of each
  */
-export function checkRecords(
-  keys: Keys,
-  rows: Iterable<Row>,
-  report: (finding: RecordFinding) => void,
-  onRow: Done = () => {},
-): RowCounts {
+export function makeRecordCheck(keys: Keys, report: (finding: RecordFinding) => void): RecordCheck {
   const counts: RowCounts = {
     keyring: 0,
     tenant: 0,
@@ -158,15 +157,27 @@ export function checkRecords(
     idempotency: 0,
   }
   const read = makeReader(keys)
-  for (const row of rows) {
-    const { ordinal } = row
-    onRow(ordinal)
-    const found: Read | undefined = isKeyringRow(row) ? keyringRead : read(row)
-    if (found === undefined) report({ kind: 'value_damaged', ordinal })
-    else {
-      counts[found.collection] += 1
-      if (!found.follows) report({ kind: 'record_mismatched', ordinal })
-    }
+  return {
+    counts,
+    check(row) {
+      const { ordinal } = row
+      const found: Read | undefined = isKeyringRow(row) ? keyringRead : read(row)
+      if (found === undefined) report({ kind: 'value_damaged', ordinal })
+      else {
+        counts[found.collection] += 1
+        if (!found.follows) report({ kind: 'record_mismatched', ordinal })
+      }
+    },
   }
+}
+
+/** All of them in one go. */
+export function checkRecords(
+  keys: Keys,
+  rows: Iterable<Row>,
+  report: (finding: RecordFinding) => void,
+): RowCounts {
+  const { counts, check } = makeRecordCheck(keys, report)
+  for (const row of rows) check(row)
   return counts
 }

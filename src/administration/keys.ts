@@ -26,7 +26,7 @@ const nothing = Type.Object({}, { additionalProperties: false })
 const madeAt = (madeMs: number): string | null => (madeMs === 0 ? null : printInstantUtc(madeMs))
 
 async function statusOf({ ring, store }: Administered): Promise<Facts> {
-  ring.refresh()
+  await ring.refresh()
   const counts = await countByKey(store)
   const { dataKeys, replaced } = ring.keyring()
   return {
@@ -56,7 +56,7 @@ async function retireOlder({ deps, ring, store }: Administered): Promise<Facts> 
     keys: retired.map(({ number, madeMs }) => ({ number, made_at: madeAt(madeMs) })),
     rows_looked_at: rows,
     rows_left: 0,
-    scrubbed: isScrubbed,
+    scrubbed: isScrubbed ?? null,
     not_covered: notCovered,
   }
 }
@@ -70,12 +70,12 @@ export function makeResealer({ deps, store }: Administered): Resealer {
   let isAskedAgain = false
   const listeners = new Set<Tell>()
   let seen = 0
-  const resealOnce = (): Promise<Resealed> => {
+  const resealOnce = async (): Promise<Resealed> => {
     seen = 0
     isAskedAgain = false
+    const { nextOrdinal: total } = await store.figures()
     return resealAll(deps, count => {
       seen += count
-      const total = store.state().nextOrdinal
       for (const tell of listeners) tell({ rows: Math.min(seen, total), of: total })
     })
   }
@@ -113,7 +113,7 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
     try {
       // Where a commit failed, nobody knows which of two keys counts: none is written over then.
       await store.write([{ bumpGeneration: true }])
-      ring.refresh()
+      await ring.refresh()
       await replaceMasterKey(file, masterKey => rekey({ ...deps, ring, store }, masterKey))
     } finally {
       isRekeying = false
@@ -122,7 +122,7 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
   return {
     'keys-status': operation(nothing, () => statusOf(vault)),
     'keys-prove': operation(proved, async ({ proof }) => {
-      ring.refresh()
+      await ring.refresh()
       return { holds: ring.isProof(bytesOfHex(proof)) }
     }),
     'keys-rotate': operation(nothing, async (_, tell) => {
@@ -131,10 +131,11 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
       return { key: number, rows_resealed: rows, rows_damaged: damaged }
     }),
     'keys-rekey': operation(rekeyed, async ({ file }) => {
-      if (isShared) throw new ApiError('conflict', 'workers cannot follow: stop the server first')
+      if (isShared)
+        throw new ApiError('conflict', 'others that serve it cannot follow: stop all of them first')
       await rekeyInto(file)
       const scrubbed = await scrubReplaced({ ...deps, ring, store })
-      return { master_key: ring.masterNumber(), scrubbed }
+      return { master_key: ring.masterNumber(), scrubbed: scrubbed ?? null }
     }),
     'keys-retire': operation(nothing, async (_, tell) => {
       // What a rotation has left that was cut off, or found the disk full: rotating once more would

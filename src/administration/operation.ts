@@ -10,7 +10,7 @@ import { Value } from '@sinclair/typebox/value'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import type { Ring } from '../keyring/ring.ts'
-import type { LmdbStore } from '../store/lmdb/open.ts'
+import type { OperatedStore } from '../store/operated.ts'
 
 /** Plain facts, as JSON. */
 export interface Facts {
@@ -28,7 +28,7 @@ export type Operations = Readonly<Record<string, Operation>>
 /** What operations work on. */
 export interface Administered {
   readonly deps: Deps
-  readonly store: LmdbStore
+  readonly store: OperatedStore
   readonly ring: Ring
   /** Whether other processes have the same store open. */
   readonly isShared: boolean

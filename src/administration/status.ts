@@ -8,13 +8,13 @@ import { operation, type Administered, type Operations } from './operation.ts'
 
 export const statusOperations = ({ deps, store, ring }: Administered): Operations => ({
   status: operation(Type.Object({}, { additionalProperties: false }), async () => {
-    const { nextOrdinal, foldedTo } = store.state()
+    const { nextOrdinal, waiting, usedBytes } = await store.figures()
     return {
       version,
       serving_seconds: Math.floor(deps.elapsedMs() / 1_000),
       rows_given: nextOrdinal - 1,
-      rows_not_folded: nextOrdinal - foldedTo,
-      used_bytes: store.figures().usedBytes,
+      rows_not_folded: waiting,
+      used_bytes: usedBytes,
       data_keys: ring.keyring().dataKeys.length,
     }
   }),

@@ -6,6 +6,7 @@
  * which is not in it.
  * @module
  */
+import { assertOwnStore } from '../serve/database.ts'
 import { createHash } from 'node:crypto'
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -23,14 +24,13 @@ import {
 import { splitTarget, type BackupPlace } from '../serve/backups/place.ts'
 import {
   checkFolder,
-  explained,
-  formatVersion,
   keyPlacesOf,
   makeStagedFolder,
   unsealKeysOf,
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
+import { explained, formatVersion } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
 import { randomBytes, sayJson, sayNow, wallMs } from '../serve/system.ts'
@@ -132,6 +132,7 @@ export async function makeBackup(
   name: string,
   progress: Progress,
 ): Promise<MadeBackup> {
+  assertOwnStore(options.data, 'use the backups of that, see docs/many-machines.md')
   const masterKey = checkFolder(options)
   const staging = place.stagingOf(name)
   await place.assertFree(name)

@@ -6,6 +6,7 @@
  * Source: contract section 13; SECURITY.md, "What the files tell".
  * @module
  */
+import { assertOwnStore } from '../serve/database.ts'
 import type { Keys } from '../crypto/keyring.ts'
 import type { Progress } from '../progress.ts'
 import type { Store } from '../store/contract.ts'
@@ -35,6 +36,7 @@ async function inspectOld(folder: LockedFolder, progress: Progress): Promise<Key
 
 /** @throws CommandFailure with the old file in its place */
 export async function compact(options: FolderOptions): Promise<void> {
+  assertOwnStore(options.data, 'it is compacted there, by VACUUM')
   const folder = lockDataFolder(options)
   clearLeftovers(folder)
   const before = databaseBytesOf(folder)

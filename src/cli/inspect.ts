@@ -11,7 +11,8 @@ import { findingsShownMax } from '../limits.ts'
 import { noProgress, type Progress } from '../progress.ts'
 import type { Store } from '../store/contract.ts'
 import { examinePages } from '../store/lmdb/inspect/damaged-pages.ts'
-import { checkRecords, type RowCounts } from '../verify.ts'
+import { makeRecordCheck, type RowCounts } from '../verify.ts'
+import { isInDatabase } from '../serve/database.ts'
 import { openStoreOf, type FoundFolder } from '../serve/data-folder.ts'
 
 /** One damage: of a page of the file, or of a row or what leads to it. */
@@ -58,14 +59,22 @@ export async function inspect(
   makeKeys: (store: Store) => Promise<Keys>,
   progress: Progress = noProgress,
 ): Promise<void> {
-  const { damaged, hasLostCommit } = examinePages(folder.store, undefined, progress)
-  for (const page of damaged) add(report, { kind: 'page_damaged', page })
-  if (hasLostCommit) add(report, { kind: lostCommit })
-  if (damaged.length > 0) return
+  if (!isInDatabase(folder.data)) {
+    const { damaged, hasLostCommit } = examinePages(folder.store, undefined, progress)
+    for (const page of damaged) add(report, { kind: 'page_damaged', page })
+    if (hasLostCommit) add(report, { kind: lostCommit })
+    if (damaged.length > 0) return
+  }
   const store = await openStoreOf(folder, { onFailure: () => {} })
   for (const finding of await store.integrity(progress)) add(report, finding)
   const keys = await makeKeys(store)
-  const onRow = progress(store.state().nextOrdinal, 'values')
-  report.rows = checkRecords(keys, store.everyRow(), finding => add(report, finding), onRow)
+  const { nextOrdinal } = await store.figures()
+  const onRow = progress(nextOrdinal, 'values')
+  const { check, counts } = makeRecordCheck(keys, finding => add(report, finding))
+  for await (const row of store.everyRow()) {
+    onRow(row.ordinal)
+    check(row)
+  }
+  report.rows = counts
   await store.close()
 }

@@ -42,6 +42,11 @@ export async function keysRotate(options: KeysOptions): Promise<void> {
   if (damaged !== 0) throw new CommandFailure(`${String(damaged)} rows did not open: run verify`)
 }
 
+const whereLeft = (scrubbed: unknown): string => {
+  if (scrubbed === null) return 'in what the database has not vacuumed, its log and its backups'
+  return scrubbed === true ? 'nowhere in the files' : 'still in the files'
+}
+
 function tellReceipt(facts: Facts): void {
   const keys = facts['keys'] as readonly KeyFacts[]
   sayNow(`Receipt of ${String(facts['retired_at'])}`)
@@ -50,8 +55,7 @@ function tellReceipt(facts: Facts): void {
   }
   if (keys.length === 0) sayNow('  no key was left to retire')
   sayNow(`  rows looked at: ${String(facts['rows_looked_at'])}; under a retired key: none`)
-  const isScrubbed = facts['scrubbed'] === true
-  sayNow(`  keyrings of before are ${isScrubbed ? 'nowhere' : 'still'} in the files`)
+  sayNow(`  keyrings of before are ${whereLeft(facts['scrubbed'])}`)
   sayNow(`  ${String(facts['not_covered'])}`)
 }
 
@@ -64,5 +68,5 @@ export async function keysRetire(options: KeysOptions): Promise<void> {
   const facts = await operate(options, 'keys-retire', {})
   if (options.json === true) sayJson(facts)
   else tellReceipt(facts)
-  if (facts['scrubbed'] !== true) throw new CommandFailure(notScrubbed)
+  if (facts['scrubbed'] === false) throw new CommandFailure(notScrubbed)
 }

@@ -8,7 +8,7 @@ import { makeOperations } from '../administration/operations.ts'
 import type { Facts, Tell } from '../administration/operation.ts'
 import { ApiError, invariant } from '../errors.ts'
 import { clockStartHoldMs } from '../limits.ts'
-import { openClockFile } from '../serve/clock-file.ts'
+import { markOf } from '../serve/clock-file.ts'
 import { callControl } from '../serve/control.ts'
 import { controlOf, folderOf, openDataFolder, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
@@ -24,11 +24,10 @@ async function operateHere(
   tell: Tell,
 ): Promise<Facts> {
   const opened = await openDataFolder(options, { onFailure: endAfterFailure })
-  const { store, ring, masterKeyFile, clockFile } = opened
-  const mark = openClockFile(clockFile)
+  const { store, ring, masterKeyFile } = opened
   const { deps, clock } = makeDeps({
     opened,
-    mark,
+    mark: markOf(opened),
     startHoldMs: clockStartHoldMs,
     settings: defaultSettings,
     log: logToStderr,

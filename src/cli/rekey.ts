@@ -20,5 +20,5 @@ export async function keysRekey(options: KeysOptions): Promise<void> {
   if (options.json === true) return sayJson(facts)
   sayNow(`The vault opens with the new master key in ${file}.`)
   sayNow('Backups and copies from before open with a copy of the one before alone.')
-  if (facts['scrubbed'] !== true) sayNow('Some of it is left in the files: run keys retire.')
+  if (facts['scrubbed'] === false) sayNow('Some of it is left in the files: run keys retire.')
 }

@@ -11,7 +11,8 @@ import { freeSpaceBytesMin } from '../limits.ts'
 import type { Progress } from '../progress.ts'
 import type { Store } from '../store/contract.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
-import { clearLeftovers, explained, type LockedFolder } from '../serve/data-folder.ts'
+import { clearLeftovers, type FoundFolder, type LockedFolder } from '../serve/data-folder.ts'
+import { explained } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { emptyReport, inspect } from './inspect.ts'
 import { syncFolder } from '../files.ts'
@@ -19,7 +20,9 @@ import { syncFolder } from '../files.ts'
 const databaseIn = (store: string): string => join(store, 'data.mdb')
 
 /** Of the database as it stands. */
-export const databaseBytesOf = ({ store }: LockedFolder): number => statSync(databaseIn(store)).size
+/** 0 where it is elsewhere. */
+export const databaseBytesOf = ({ store }: FoundFolder): number =>
+  statSync(databaseIn(store), { throwIfNoEntry: false })?.size ?? 0
 
 function assertRoom({ data }: LockedFolder, bytes: number): void {
   const needed = bytes + freeSpaceBytesMin

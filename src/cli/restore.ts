@@ -13,15 +13,13 @@ import { countBytes, type Progress } from '../progress.ts'
 import { addressPrefix, openBucket, splitAddress } from '../serve/backups/bucket.ts'
 import { readBackup, writeDatabase, type Manifest } from '../serve/backup-file.ts'
 import {
-  explained,
-  formatVersion,
   keyPlacesOf,
   makeStagedFolder,
-  stampFolder,
   unsealKeysOf,
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
+import { explained, formatVersion, stampFolder } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
 import { obtainMasterKey } from '../serve/key-source.ts'

@@ -12,11 +12,12 @@ import type { Log } from '../deps.ts'
 import { clockStartHoldMs } from '../limits.ts'
 import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
 import { startBackups, type BackupSchedule } from '../serve/backups/schedule.ts'
-import { openClockFile } from '../serve/clock-file.ts'
+import { markOf, openClockFile } from '../serve/clock-file.ts'
 import {
   clearLeftovers,
   controlOf,
   folderOf,
+  joinFolder,
   lockDataFolder,
   openDataFolder,
   unsealKeysOf,
@@ -25,6 +26,7 @@ import {
   type LockedFolder,
   type OpenedFolder,
 } from '../serve/data-folder.ts'
+import { assertOwnStore, databaseOf, databaseUse } from '../serve/database.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { assertOwnFiles } from '../serve/file-access.ts'
 import { startLogging } from '../serve/logging.ts'
@@ -87,14 +89,18 @@ const startBackupsOf = (
 ): BackupSchedule | undefined =>
   backups && startBackups(folderOf(options), backups, { wallMs, log })
 
+const ownBackups = 'use the backups of that, see docs/many-machines.md'
+
 async function makeFolder(options: ServeOptions): Promise<void> {
   const { init, keyFile } = options
   if (init !== true) {
+    joinFolder(options)
     if (keyFile === undefined) return
     throw new CommandFailure('--key-file: expected with --init, which alone makes a key', 2)
   }
   await initWhereAbsent({
     ...folderOf(options),
+    ...databaseOf(options),
     ...(keyFile === undefined ? {} : { keyFile }),
   })
 }
@@ -116,9 +122,10 @@ async function serveAlone(options: ServeOptions, config: Config): Promise<void> 
   const use = {
     onFailure: (cause: unknown) => endAfterFailure(cause, log),
     onDamage: () => log('newest_rows_damaged'),
+    ...databaseUse(log),
     foldRows: settings.foldRows,
   }
-  const withMark = (opened: OpenedFolder) => ({ opened, mark: openClockFile(opened.clockFile) })
+  const withMark = (opened: OpenedFolder) => ({ opened, mark: markOf(opened) })
   if (options.sealed === true) lockSealed(data)
   const first =
     options.sealed === true ? {} : { first: withMark(await openDataFolder(options, use)) }
@@ -232,6 +239,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   assertSealable(options, workers)
   assertReadAgain(options, config)
   await makeFolder(options)
+  if (config.backups !== undefined) assertOwnStore(options.data, ownBackups)
   outliveReaders()
   assertOwnFiles(options)
   if (workers === 1 || 'socket' in address) await serveAlone(options, config)

@@ -3,7 +3,8 @@
  * @module
  */
 import { callControl } from '../serve/control.ts'
-import { controlOf, isOfThisFormat, type FolderOptions } from '../serve/data-folder.ts'
+import { controlOf, type FolderOptions } from '../serve/data-folder.ts'
+import { isOfThisFormat } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { sayJson, sayNow } from '../serve/system.ts'
 

@@ -13,13 +13,12 @@ import { examinePages } from '../store/lmdb/inspect/damaged-pages.ts'
 import { isUpgraded, oldTableNames, upgradeStore } from '../store/lmdb/inspect/upgrade.ts'
 import {
   clearLeftovers,
-  isOfThisFormat,
   lockOldFolder,
-  stampFolder,
   unsealKeysOf,
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
+import { isOfThisFormat, stampFolder } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import type { Progress } from '../progress.ts'
 import type { Store } from '../store/contract.ts'

@@ -11,11 +11,12 @@ import { dirname, join, resolve } from 'node:path'
 import { freeSpaceBytesMin } from '../limits.ts'
 import {
   checkFolder,
-  explained,
   makeStagedFolder,
   type FolderOptions,
+  type FoundFolder,
   type LockedFolder,
 } from '../serve/data-folder.ts'
+import { explained } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
@@ -27,7 +28,7 @@ function assertRoom(beside: string, store: string): void {
   throw new CommandFailure(`too little space is free for a copy: ${mebibytes} MiB are needed`)
 }
 
-export const removeCopy = ({ data }: LockedFolder): void =>
+export const removeCopy = ({ data }: FoundFolder): void =>
   rmSync(data, { recursive: true, force: true })
 
 /**

@@ -5,7 +5,14 @@
  * Source: hardening D8.
  * @module
  */
-import { lockDataFolder, unsealKeysOf, type FolderOptions } from '../serve/data-folder.ts'
+import { isInDatabase } from '../serve/database.ts'
+import {
+  findFolder,
+  lockDataFolder,
+  unsealKeysOf,
+  type FolderOptions,
+  type FoundFolder,
+} from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { emptyReport, inspect, isWhole, type Damage, type Report } from './inspect.ts'
 import { withProgress } from './progress.ts'
@@ -43,10 +50,15 @@ function print({ json }: VerifyOptions, report: Report): void {
   else sayJson({ damages: shown, more: count - shown.length, rows: rows ?? null })
 }
 
+const lockedOrCopied = async (options: VerifyOptions): Promise<FoundFolder> =>
+  options.online === true ? copyServed(options) : lockDataFolder(options)
+
 /** @throws CommandFailure for any damage, and when it could not look at everything */
 export async function verify(options: VerifyOptions): Promise<void> {
-  const isOnline = options.online === true
-  const folder = isOnline ? await copyServed(options) : lockDataFolder(options)
+  const isShared = isInDatabase(options.data)
+  // Others may write to a database meanwhile: one state of it is looked at.
+  const isCopied = options.online === true && !isShared
+  const folder = isShared ? findFolder(options) : await lockedOrCopied(options)
   const report = emptyReport()
   try {
     await withProgress({ ...options, bytes: databaseBytesOf(folder) }, progress =>
@@ -54,7 +66,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
     )
   } finally {
     print(options, report)
-    if (isOnline) removeCopy(folder)
+    if (isCopied) removeCopy(folder)
   }
   if (report.count === 0) return
   const advice = isWhole(report)

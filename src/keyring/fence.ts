@@ -31,7 +31,7 @@ export const fenced = <S extends Store>(store: S, ring: Ring): S => ({
     if (rows.some(({ parts: [head] }) => !head || keyNumberOf(head) !== current)) return movedOn
     const outcome = await store.write([...changes, ring.fence()])
     if (outcome.ok || outcome.at < changes.length) return outcome
-    ring.refresh()
+    await ring.refresh()
     return movedOn
   },
 })

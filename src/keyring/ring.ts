@@ -23,6 +23,7 @@ import { writeAttemptsMax } from '../limits.ts'
 import { replacedKeyringsMax, retiredKeyMs } from '../operation-limits.ts'
 import { changedByOthers, inTurn, sealRow, unsealRow, type RowSealer } from '../records/rows.ts'
 import type { Change, Row, Store } from '../store/contract.ts'
+import { andThen, type MaybeLater } from '../waiting.ts'
 
 const keyringScopeName = 'keyring'
 /** Where the keyring is found, in every store. */
@@ -93,8 +94,11 @@ export interface Ring {
   readonly isProof: (proof: Uint8Array) => boolean
   /** Holds while what was sealed last is sealed under the newest keyring. */
   readonly fence: () => Change
-  /** Reads the keyring again. @throws ApiError `storage_corrupt` */
-  readonly refresh: () => void
+  /**
+   * Reads the keyring again, at once where the engine need not wait for it.
+   * @throws ApiError `storage_corrupt`
+   */
+  readonly refresh: () => MaybeLater<void>
   /**
    * Puts another keyring in the place of this one, whose sealed bytes it remembers.
    * @param sealed by what it is sealed from now on, where that is to be another key
@@ -142,7 +146,11 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
   /** What seals the keyring once a commit has landed that others may see before it is answered. */
   let coming: RowSealer | undefined
   let keyring = openRow(sealer, row)
-  const keys = makeKeys(keyring, () => refresh())
+  // Of an engine that waits no value is given before its key is known (`follow.ts`).
+  const keys = makeKeys(keyring, () => {
+    const later = refresh()
+    if (later instanceof Promise) later.catch(() => {})
+  })
 
   function take(next: Row): void {
     if (next.version === row.version) return
@@ -159,11 +167,8 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
     setTimeout(keys.adopt(keyring), retiredKeyMs).unref()
   }
 
-  function refresh(): void {
-    const found = store.find(keyringUnique)
-    // An engine that waits is read before keys are asked for.
-    if (found === undefined || found instanceof Promise) return
-    take(found)
+  function refresh(): MaybeLater<void> {
+    return andThen(store.find(keyringUnique), found => found && take(found))
   }
 
   /** @returns whether it landed */
@@ -197,7 +202,7 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
         for (let count = 0; count < writeAttemptsMax; count += 1) {
           coming = sealed?.(masterNumberOf(row) + 1)
           const hasLanded = await put(make(keyring), coming ?? sealer, randomBytes)
-          refresh()
+          await refresh()
           if (hasLanded) return
           if (coming !== undefined) wipeSealer(coming)
         }

@@ -9,13 +9,13 @@ import type { Deps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import { dataKeysMax, replacedKeyringsMax, scrubLooksMax } from '../operation-limits.ts'
 import type { Keyring } from '../crypto/keyring-format.ts'
-import type { LmdbStore } from '../store/lmdb/open.ts'
+import type { OperatedStore } from '../store/operated.ts'
 import { countByKey } from './reseal.ts'
 import { keyringSealer, type Ring } from './ring.ts'
 
 /** What the keys of a store are changed with. */
 export interface Keyholder extends Pick<Deps, 'now' | 'randomBytes'> {
-  readonly store: LmdbStore
+  readonly store: OperatedStore
   readonly ring: Ring
 }
 
@@ -56,8 +56,11 @@ export interface Retirement {
   readonly retired: readonly RetiredKey[]
   /** How many rows were looked at; none of them was under one of these keys. */
   readonly rows: number
-  /** Whether keyrings that hold them were looked for in the files, and none is left. */
-  readonly isScrubbed: boolean
+  /**
+   * Whether keyrings that hold them were looked for in the files, and none is left; `undefined`
+   * where the files are of a database.
+   */
+  readonly isScrubbed: boolean | undefined
 }
 
 /** Two commits: by then no state that the engine may fall back to has the keyring before. */
@@ -71,20 +74,21 @@ const isIn = (known: readonly Uint8Array[], sealed: Uint8Array): boolean =>
 
 /**
  * Overwrites what the files hold of keyrings before this one.
- * @returns whether the last look found nothing
+ * @returns whether the last look found nothing; `undefined` where nobody can look
  */
-export async function scrubReplaced(holder: Keyholder): Promise<boolean> {
+export async function scrubReplaced(holder: Keyholder): Promise<boolean | undefined> {
   const { store, ring, randomBytes } = holder
   const { replaced } = ring.keyring()
   if (replaced.length === 0) return true
   await passStates(holder)
   for (let looks = 0; looks < scrubLooksMax; looks += 1) {
-    if ((await store.scrub(replaced)) > 0) continue
+    const found = await store.scrub(replaced)
+    if (found !== undefined && found > 0) continue
     await ring.change(randomBytes, keyring => ({
       ...keyring,
       replaced: keyring.replaced.filter(sealed => !isIn(replaced, sealed)),
     }))
-    return true
+    return found === undefined ? undefined : true
   }
   return false
 }

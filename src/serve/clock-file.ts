@@ -44,6 +44,12 @@ function openToRead(path: string): number {
   }
 }
 
+/** Where a mark is kept: in a file, or with the store. */
+export interface MarkPlace {
+  readonly clockFile: string
+  readonly database?: { readonly clock: { readonly mark: string; keep(text: string): void } }
+}
+
 /**
  * A mark that several processes keep: whoever is behind leaves what another one has written.
  * @param text what it was before the first of them began: they are ahead of their time by a lease
@@ -56,6 +62,12 @@ export const sharedMark = (mark: ClockMark, text?: string): ClockMark => ({
     if (keptMs === undefined || keptMs < Number(text)) mark.write(text)
   },
 })
+
+/** Of a vault whose store is in a database that others share, so that they share the mark. */
+export const markOf = ({ clockFile, database }: MarkPlace): ClockMark =>
+  database === undefined
+    ? openClockFile(clockFile)
+    : { read: () => database.clock.mark, write: text => database.clock.keep(text) }
 
 /** The file is made where it is missing. Whatever fails then fails at each use, as an error. */
 export function openClockFile(path: string): ClockMark {

@@ -2,20 +2,14 @@
  * The data folder: `format` (the stamp), `master.key` or `master.kdf` or neither
  * (`key-source.ts`), `lock`, `store` with the database, and `clock` from the first serving on.
  * While it is served, `control` is there, a socket; while `coffer compact` runs, `compacting` is.
- *
- * The stamp is written last by `init` and `upgrade`, and read first by everything else, so that no
- * other version's folder is ever opened. It is the only readable text of the store.
  * @module
  */
 import { foldRowsDefault } from '../limits.ts'
 import {
-  chownSync,
   closeSync,
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
-  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -26,10 +20,32 @@ import { ApiError } from '../errors.ts'
 import type { Store } from '../store/contract.ts'
 import { openLmdbStore, type LmdbStore } from '../store/lmdb/open.ts'
 import { fenced } from '../keyring/fence.ts'
+import { followed } from '../keyring/follow.ts'
+import type { OperatedStore } from '../store/operated.ts'
+import type { PostgresStore } from '../store/postgres/open.ts'
 import { openRing, type Ring } from '../keyring/ring.ts'
 import { createVault, type NewVault } from '../vault.ts'
 import { claimFolder } from './claim-folder.ts'
-import { CommandFailure, systemCodeOf } from './failure.ts'
+import {
+  assertSameDatabase,
+  isInDatabase,
+  openDatabase,
+  prepareDatabase,
+  readDatabase,
+  writeDatabase,
+  type DatabaseOptions,
+  type DatabaseUse,
+} from './database.ts'
+import { CommandFailure } from './failure.ts'
+import {
+  checkStamp,
+  explained,
+  formatsBefore,
+  formatVersion,
+  isDataFolder,
+  pathsOf,
+  stampFolder,
+} from './folder-stamp.ts'
 import { hasLock, lockInstance } from './instance-lock.ts'
 import {
   keyFileOf,
@@ -44,32 +60,12 @@ import { openWithEither } from './next-master-key.ts'
 import { elapsedMs, randomBytes, sleep, wallMs } from './system.ts'
 import { ownerOnlyFolder, syncFolder } from '../files.ts'
 
-/**
- * 4 since records of tokens are no JSON and ids have eras, which a binary of format 3 cannot read;
- * 3 since rows are the log.
- */
-export const formatVersion = 4
-/** Those of which `coffer upgrade` makes one of this. */
-const formatsBefore: readonly number[] = [2, 3]
-const stampPattern = /^coffer data folder, format ([1-9][0-9]{0,5})\n$/
 const masterKeyBytes = 32
-
-export const pathsOf = (folder: string) => ({
-  stamp: join(folder, 'format'),
-  newStamp: join(folder, 'format.new'),
-  masterKey: join(folder, 'master.key'),
-  derivation: join(folder, 'master.kdf'),
-  lock: join(folder, 'lock'),
-  store: join(folder, 'store'),
-  clock: join(folder, 'clock'),
-  control: join(folder, 'control'),
-  compacting: join(folder, 'compacting'),
-})
 
 /** The file whose lock is that of a data folder. */
 export const lockOf = (folder: string): string => pathsOf(folder).lock
 
-export interface FolderOptions extends KeyOptions {
+export interface FolderOptions extends KeyOptions, DatabaseOptions {
   readonly data: string
 }
 
@@ -85,24 +81,6 @@ export function keyPlacesOf(data: string): Required<KeyPlaces> {
   return { file, derivation }
 }
 
-/** Turns a failed system call into a line for the person; everything else goes on as it is. */
-export function explained(folder: string, error: unknown): unknown {
-  const code = systemCodeOf(error)
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return new CommandFailure(`cannot write to ${folder}: check its owner and mode`, 1, error)
-  }
-  if (code === 'ENOTDIR' || code === 'EEXIST') {
-    return new CommandFailure(`${folder} is not a folder: choose another with --data`, 1, error)
-  }
-  if (code === 'ENOSPC') {
-    return new CommandFailure(`no space is left for ${folder}: make some`, 1, error)
-  }
-  return error
-}
-
-/** Whether there is a stamp, of whatever format. */
-export const isDataFolder = (folder: string): boolean => existsSync(pathsOf(folder).stamp)
-
 /** An empty file is what a cut-off init has left. */
 function makeMasterKey(path: string): Uint8Array {
   if (statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path)
@@ -111,17 +89,70 @@ function makeMasterKey(path: string): Uint8Array {
   return masterKey
 }
 
-async function fillFolder(options: FolderOptions): Promise<NewVault> {
-  const paths = pathsOf(options.data)
-  writeFileSync(paths.newStamp, '')
+/** A new store, and what takes away what of it is not in the folder. */
+async function makeStore(options: FolderOptions) {
+  const { data } = options
+  const { store: path } = pathsOf(data)
+  mkdirSync(path, { mode: ownerOnlyFolder })
+  if (options.store === undefined) {
+    return { store: await openLmdbStore({ path }), undo: async () => {} }
+  }
+  const address = writeDatabase(data, options)
+  const undo = await prepareDatabase(address)
+  try {
+    return { store: await openDatabase(address), undo }
+  } catch (error) {
+    await undo()
+    throw error
+  }
+}
+
+async function fillFolder(
+  options: FolderOptions,
+  { store }: { readonly store: Store },
+): Promise<NewVault> {
   const masterKey = obtainNewMasterKey(options, keyPlacesOf(options.data), makeMasterKey)
-  mkdirSync(paths.store, { mode: ownerOnlyFolder })
-  const store = await openLmdbStore({ path: paths.store })
   try {
     return await createVault({ store, now: wallMs, randomBytes }, masterKey)
   } finally {
     masterKey.fill(0)
     await store.close()
+  }
+}
+
+async function makeVaultIn(
+  options: FolderOptions,
+  announce: (made: NewVault) => void,
+): Promise<void> {
+  writeFileSync(pathsOf(options.data).newStamp, '')
+  const made = await makeStore(options)
+  try {
+    announce(await fillFolder(options, made))
+  } catch (error) {
+    await made.undo()
+    throw error
+  }
+}
+
+/**
+ * A data folder on this machine for a vault that is in a database already: with its master key
+ * elsewhere, or put there by whoever has it. Nothing happens where there is one.
+ * @throws CommandFailure
+ */
+export function joinFolder(options: FolderOptions): void {
+  const { data, store } = options
+  if (store === undefined) return
+  if (isDataFolder(data)) return assertSameDatabase(data, options)
+  let lockFile: number | undefined
+  try {
+    lockFile = claimFolder(data)
+    mkdirSync(pathsOf(data).store, { mode: ownerOnlyFolder })
+    writeDatabase(data, options)
+    stampFolder(data)
+  } catch (error) {
+    throw explained(data, error)
+  } finally {
+    if (lockFile !== undefined) closeSync(lockFile)
   }
 }
 
@@ -143,7 +174,7 @@ export async function createDataFolder(
     throw explained(data, error)
   }
   try {
-    announce(await fillFolder(options))
+    await makeVaultIn(options, announce)
     stampFolder(data)
     for (const folder of [pathsOf(data).store, dirname(resolve(data))]) syncFolder(folder)
   } catch (error) {
@@ -154,49 +185,9 @@ export async function createDataFolder(
   }
 }
 
-/** Says that a folder is of this format. */
-export function stampFolder(folder: string): void {
-  const { stamp, newStamp } = pathsOf(folder)
-  writeFileSync(newStamp, `coffer data folder, format ${formatVersion}\n`, { flush: true })
-  // Who upgrades may be root, and who serves may not.
-  const { uid, gid } = statSync(folder)
-  if (statSync(newStamp).uid !== uid) chownSync(newStamp, uid, gid)
-  renameSync(newStamp, stamp)
-  syncFolder(folder)
-}
-
-/** @throws CommandFailure when the folder is missing, foreign, or its stamp is damaged */
-function readStamp(folder: string): number {
-  let stamp: string
-  try {
-    stamp = readFileSync(pathsOf(folder).stamp, 'latin1')
-  } catch (error) {
-    if (systemCodeOf(error) === 'EACCES') throw explained(folder, error)
-    throw new CommandFailure(`${folder} is not a data folder: make one with coffer init --data`)
-  }
-  const version = stampPattern.exec(stamp)?.[1]
-  if (version === undefined) {
-    throw new CommandFailure(`the format stamp in ${folder} is damaged: restore it from a backup`)
-  }
-  return Number(version)
-}
-
-/** @throws CommandFailure as `readStamp` */
-export const isOfThisFormat = (folder: string): boolean => readStamp(folder) === formatVersion
-
-/** @throws CommandFailure as `readStamp`, and when the folder is of another format */
-export function checkStamp(folder: string, wanted: readonly number[]): void {
-  const format = readStamp(folder)
-  if (wanted.includes(format)) return
-  if (format > formatVersion) {
-    throw new CommandFailure(`${folder} was written by a newer coffer: use that version`)
-  }
-  const advice = formatsBefore.includes(format) ? 'run coffer upgrade' : 'use that version'
-  throw new CommandFailure(`${folder} was written by an older coffer: ${advice}`)
-}
-
 /** Opening a missing database would make a new one, and hide that the tokens are gone. */
 export function checkDatabase(folder: string): void {
+  if (isInDatabase(folder)) return
   const database = join(pathsOf(folder).store, 'data.mdb')
   if (!existsSync(database) || statSync(database).size === 0) {
     throw new CommandFailure(`the database in ${folder} is missing: restore it from a backup`)
@@ -270,7 +261,8 @@ export const masterKeyFileOf = (options: FolderOptions): string | undefined =>
 /** The path of the control socket of a data folder. */
 export const controlOf = (data: string): string => pathsOf(data).control
 
-function findFolder(options: FolderOptions, formats?: readonly number[]): FoundFolder {
+/** @throws CommandFailure as `checkFolder` */
+export function findFolder(options: FolderOptions, formats?: readonly number[]): FoundFolder {
   const { store, clock, control, compacting } = pathsOf(options.data)
   const masterKey = checkFolder(options, formats)
   const masterKeyFile = masterKeyFileOf(options)
@@ -304,7 +296,7 @@ export const isFolderLocked = ({ data }: FolderOptions, file: number): boolean =
   hasLock(file, pathsOf(data).lock)
 
 /** How a store is to be used. */
-export interface StoreUse {
+export interface StoreUse extends DatabaseUse {
   /** Told when the store can no longer write. */
   readonly onFailure: (cause: unknown) => void
   /** Told once when the newest rows were damaged, which `coffer verify` then looks at. */
@@ -319,7 +311,8 @@ export interface StoreUse {
 export async function openStoreOf(
   { data, store: path }: FoundFolder,
   { foldRows = foldRowsDefault, ...use }: StoreUse,
-): Promise<LmdbStore> {
+): Promise<LmdbStore | PostgresStore> {
+  if (isInDatabase(data)) return openDatabase(readDatabase(data), use)
   try {
     return await openLmdbStore({ path, ...use, fold: { rows: foldRows } })
   } catch (error) {
@@ -359,7 +352,9 @@ export async function unsealKeysOf(store: Store, folder: FoundFolder): Promise<K
 
 export interface OpenedFolder {
   /** Takes nothing that was sealed under an older keyring. */
-  readonly store: LmdbStore
+  readonly store: OperatedStore
+  /** Where the store is in a database of others: what is asked of that alone. */
+  readonly database?: Pick<PostgresStore, 'clock' | 'isSweeper' | 'isReachable'>
   /** The folder of its files. */
   readonly storeFolder: string
   readonly ring: Ring
@@ -371,11 +366,20 @@ export interface OpenedFolder {
   readonly control: string
 }
 
-export async function openedOf(folder: FoundFolder, plain: LmdbStore): Promise<OpenedFolder> {
+export async function openedOf(
+  folder: FoundFolder,
+  plain: LmdbStore | PostgresStore,
+): Promise<OpenedFolder> {
   const ring = await openRingOf(plain, folder)
-  const store = fenced(plain, ring)
+  const database = 'clock' in plain ? plain : undefined
+  const store = fenced<OperatedStore>(
+    database === undefined ? plain : followed(database, ring),
+    ring,
+  )
   const { store: storeFolder, masterKeyFile, clock: clockFile, control } = folder
-  return { store, ring, keys: ring.keys, storeFolder, masterKeyFile, clockFile, control }
+  const shared = database === undefined ? {} : { database }
+  const places = { storeFolder, masterKeyFile, clockFile, control }
+  return { store, ...shared, ring, keys: ring.keys, ...places }
 }
 
 /**

@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Counter, Gauge, Registry, type Histogram } from 'prom-client'
 import type { Seen } from '../deps.ts'
 import type { StoreFigures } from '../store/operated.ts'
+import type { MaybeLater } from '../waiting.ts'
 import { latencyBucketsSeconds } from '../operation-limits.ts'
 
 interface BackupsTold {
@@ -21,10 +22,9 @@ export interface Gauges {
   /** When the process began, Unix time. */
   readonly startedMs: number
   readonly requestsInFlight: () => number
-  /** Rows given so far, and those that are not folded yet. */
-  readonly rows: () => { readonly given: number; readonly tail: number }
-  readonly fileBytes: () => number
-  readonly store: () => StoreFigures
+  /** Absent where the store is in a database of others. */
+  readonly fileBytes: () => number | undefined
+  readonly store: () => MaybeLater<StoreFigures>
   /** Milliseconds since which a row that is due is still there; 0 where none is. */
   readonly sweepLagMs: () => Promise<number>
   readonly freeBytes: () => number
@@ -81,7 +81,7 @@ function addBackups(registry: Registry, { backups }: Gauges): void {
 }
 
 function addGauges(registry: Registry, version: string, gauges: Gauges): void {
-  type Read = () => number | undefined | Promise<number>
+  type Read = () => MaybeLater<number | undefined>
   const add = (name: string, help: string, read: Read): void => {
     const gauge: Gauge = new Gauge({
       name,
@@ -102,15 +102,31 @@ function addGauges(registry: Registry, version: string, gauges: Gauges): void {
     () => gauges.startedMs / 1_000,
   )
   add('coffer_requests_in_flight', 'requests under way', gauges.requestsInFlight)
-  add('coffer_store_rows', 'rows given so far, also those that are gone', () => gauges.rows().given)
-  add('coffer_store_tail_rows', 'rows that are not folded yet', () => gauges.rows().tail)
+  add(
+    'coffer_store_rows',
+    'rows given so far, also those that are gone',
+    async () => (await gauges.store()).nextOrdinal - 1,
+  )
+  add(
+    'coffer_store_tail_rows',
+    'rows that are not folded yet',
+    async () => (await gauges.store()).waiting,
+  )
   add('coffer_store_file_bytes', 'the database', gauges.fileBytes)
-  add('coffer_store_used_bytes', 'the database without free pages', () => gauges.store().usedBytes)
-  add('coffer_store_commits', 'commits since the store was made', () => gauges.store().commits)
+  add(
+    'coffer_store_used_bytes',
+    'the database without free pages',
+    async () => (await gauges.store()).usedBytes,
+  )
+  add(
+    'coffer_store_commits',
+    'commits since the store was made',
+    async () => (await gauges.store()).commits,
+  )
   add(
     'coffer_store_writes',
     'writes since the start; a commit has several',
-    () => gauges.store().writes,
+    async () => (await gauges.store()).writes,
   )
   const lag = 'since when a row that has expired is still there'
   add('coffer_sweep_lag_seconds', lag, async () => (await gauges.sweepLagMs()) / 1_000)

@@ -16,6 +16,8 @@ export interface Checks {
   readonly stopping: () => boolean
   /** Whether the store cannot be read, or takes no writes any more. */
   readonly store: () => boolean
+  /** Whether the clock is not that of the database that others share. */
+  readonly clock: () => boolean
   /** Whether too little space is left for writes. */
   readonly disk: () => boolean
   /** Whether so many rows are not folded that writes wait for it. */

@@ -5,15 +5,12 @@
 import { rmSync } from 'node:fs'
 import {
   checkDatabase,
-  checkStamp,
-  explained,
-  formatVersion,
   openedOf,
   openStoreOf,
-  pathsOf,
   type OpenedFolder,
   type StoreUse,
 } from './data-folder.ts'
+import { checkStamp, explained, formatVersion, pathsOf } from './folder-stamp.ts'
 import { lockInstance } from './instance-lock.ts'
 import { elapsedMs, sleep } from './system.ts'
 

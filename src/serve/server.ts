@@ -93,9 +93,9 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, waited]).finally(() => clearTimeout(timer))
 }
 
-/** @param sweeps of several processes that share a store, one does */
-export function startAnswering(deps: Deps, app: App, sweeps?: boolean): Answering {
-  const stopSweeping = startSweeping(deps, sweeps)
+/** @param isSweeper of several processes that share a store, one is */
+export function startAnswering(deps: Deps, app: App, isSweeper?: () => boolean): Answering {
+  const stopSweeping = startSweeping(deps, isSweeper)
   const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
   return {
     app,
@@ -119,7 +119,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   const app = buildApp(deps)
   const listening = await startListening(app.listener, deps, address, options)
-  const answering = startAnswering(deps, app, options.sharing?.sweeps)
+  const answering = startAnswering(deps, app)
   return { address: listening.address, stop: () => answering.end(listening) }
 }
 

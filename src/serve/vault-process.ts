@@ -68,10 +68,14 @@ interface Serving {
 
 type OpeningVault = OpenedVault & Pick<Serving, 'startHoldMs' | 'settings'> & { readonly log: Log }
 
+/** By the clock of the database where there is one, so that all vaults say the same. */
+const wallOf = ({ database }: OpenedFolder) =>
+  database === undefined ? wallMs : () => wallMs() - (database.clock.skewMs() ?? 0)
+
 /** What the application needs, of a folder that was opened; with the clock, which is to be kept. */
 export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVault) {
   const { store, keys } = opened
-  const clock = makeClock({ wall: wallMs, elapsedMs, mark, startHoldMs, log })
+  const clock = makeClock({ wall: wallOf(opened), elapsedMs, mark, startHoldMs, log })
   const { now, settled } = clock
   const turns = makeTurns(elapsedMs)
   const deps: Deps = { store, keys, now, settled, elapsedMs, turns, randomBytes, log, settings }
@@ -88,7 +92,7 @@ function administer({ sharing, logging }: Serving, opened: OpenedFolder, deps: D
   const { log } = logging
   const { store, ring, masterKeyFile } = opened
   const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
-  const isShared = sharing !== undefined
+  const isShared = sharing !== undefined || opened.database !== undefined
   const vault = { deps, store, ring, isShared, replaceMasterKey }
   const reseal = makeResealer(vault)
   if (ring.keyring().dataKeys.length > 1) {
@@ -133,7 +137,9 @@ async function openVault(serving: Serving, { opened, mark }: OpenedVault): Promi
   const watched = watch === undefined ? {} : { watch, checks: watch.checks(app) }
   // Of several processes the one that sweeps does what one alone must do.
   const operations = sharing?.sweeps === false ? {} : administer(serving, opened, deps)
-  const answering = startAnswering(deps, app, sharing?.sweeps)
+  const isSweeper = (): boolean =>
+    sharing?.sweeps !== false && opened.database?.isSweeper() !== false
+  const answering = startAnswering(deps, app, isSweeper)
   return { ...watched, opened, answering, operations, clock }
 }
 

@@ -28,21 +28,24 @@ export interface Watch {
 }
 
 function checksOf(
-  { store }: OpenedFolder,
+  { store, database }: OpenedFolder,
   { settings }: Deps,
   app: App,
   free: () => number,
   backups?: BackupSchedule,
 ): ReturnType<Watch['checks']> {
+  // An engine of others makes no write wait for its folds.
+  const waiting = (): number => {
+    const figures = database === undefined ? store.figures() : undefined
+    return figures === undefined || figures instanceof Promise ? 0 : figures.waiting
+  }
   return {
     stopping: app.isEnding,
     // Throws where it cannot be read; a failed commit ends the process.
-    store: () => store.state() === undefined,
+    store: () => database?.isReachable() === false || waiting() === undefined,
+    clock: () => database?.clock.isRight() === false,
     disk: () => free() < freeSpaceBytesMin,
-    fold: () => {
-      const { nextOrdinal, foldedTo } = store.state()
-      return nextOrdinal - foldedTo > foldLagMax * settings.foldRows
-    },
+    fold: () => waiting() > foldLagMax * settings.foldRows,
     ...(backups === undefined ? {} : { backup: backups.isOverdue }),
   }
 }
@@ -60,11 +63,7 @@ export async function makeWatch(
   const metrics = makeMetrics(version, {
     startedMs: Math.round(wallMs() - elapsedMs()),
     requestsInFlight: () => underWay(),
-    rows() {
-      const { nextOrdinal, foldedTo } = store.state()
-      return { given: nextOrdinal - 1, tail: nextOrdinal - foldedTo }
-    },
-    fileBytes: () => statSync(join(storeFolder, 'data.mdb')).size,
+    fileBytes: () => statSync(join(storeFolder, 'data.mdb'), { throwIfNoEntry: false })?.size,
     store: store.figures,
     async sweepLagMs() {
       const nowMs = deps.settled()
@@ -107,6 +106,7 @@ export async function listenOps(
     sealed: () => current() === undefined,
     stopping: check('stopping'),
     store: check('store'),
+    clock: check('clock'),
     disk: check('disk'),
     fold: check('fold'),
     backup: check('backup'),

@@ -11,7 +11,8 @@ import type { TcpAddress, TlsFiles } from '../config.ts'
 import { findInLibc } from '../libc.ts'
 import { clockHoldMs, clockStartHoldMs } from '../limits.ts'
 import { shareOf, type LogSettings, type Settings } from '../settings.ts'
-import { openClockFile, sharedMark } from './clock-file.ts'
+import { markOf, sharedMark } from './clock-file.ts'
+import { databaseUse } from './database.ts'
 import { isFolderLocked, joinDataFolder, type FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
 import { startLogging } from './logging.ts'
@@ -81,11 +82,12 @@ export async function work(index: number): Promise<void> {
   const opened = await joinDataFolder(folder, {
     onFailure: cause => endAfterFailure(cause, log),
     onDamage: () => log('newest_rows_damaged'),
+    ...databaseUse(log),
     processes: workers,
     foldRows: settings.foldRows,
   })
   await serveUntilSignalled({
-    first: { opened, mark: sharedMark(openClockFile(opened.clockFile), mark) },
+    first: { opened, mark: sharedMark(markOf(opened), mark) },
     control: opened.control,
     startHoldMs: startHoldMsOf(order),
     address,

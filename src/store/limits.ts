@@ -119,3 +119,6 @@ export const receiptHoursMax = 24
 export const inspectRows = 1_000
 /** decision: a walk over a billion rows ends within it. */
 export const inspectMsMax = 24 * 60 * 60 * 1_000
+export const databaseSetupMsMax = 60_000
+/** decision: from when on a vault is not ready; a look comes each `databaseClockMs`. */
+export const databaseSilentMsMax = 5_000

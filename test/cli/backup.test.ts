@@ -18,7 +18,7 @@ import {
 import { join } from 'node:path'
 import { backupChunkBytes } from '../../src/operation-limits.ts'
 import { newBackupKey, writeBackup, type Manifest } from '../../src/serve/backup-file.ts'
-import { formatVersion } from '../../src/serve/data-folder.ts'
+import { formatVersion } from '../../src/serve/folder-stamp.ts'
 import { readMasterKey } from '../../src/serve/master-key.ts'
 import { randomBytes } from '../../src/serve/system.ts'
 import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'

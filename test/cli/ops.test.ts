@@ -152,6 +152,7 @@ test('a vault that is stopping, and what a check meets that fails, is not ready'
     sealed: false,
     stopping: false,
     store: false,
+    clock: false,
     disk: false,
     fold: false,
     backup: false,
@@ -159,6 +160,7 @@ test('a vault that is stopping, and what a check meets that fails, is not ready'
   const checks = {
     sealed: () => fails.sealed,
     stopping: () => fails.stopping,
+    clock: () => fails.clock,
     store: () => {
       if (fails.store) throw new Error('it cannot be read')
       return false

@@ -4,6 +4,7 @@
  */
 import { Option, type Command } from 'commander'
 import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
+import { joinFolder } from '../../serve/data-folder.ts'
 import { assertOneSource } from '../../serve/key-source.ts'
 
 export const dataOption = (): Option =>
@@ -38,6 +39,43 @@ export function addKeySources(program: Command): void {
     if (!has('--master-key-file') || has('--master-key-credential')) continue
     addOptions(command, otherSources())
     command.hook('preAction', () => assertOneSource(command.opts()))
+  }
+}
+
+const databaseOptions = (): readonly Option[] => [
+  new Option('--store <url>', 'the PostgreSQL that holds the vault, in place of the folder').env(
+    'COFFER_STORE',
+  ),
+  new Option('--store-password-file <file>', 'where the password of its user is').env(
+    'COFFER_STORE_PASSWORD_FILE',
+  ),
+]
+
+/** Those that make a folder themselves, or have none to do with a database. */
+const withoutJoining: readonly string[] = ['init', 'serve']
+const ofFilesAlone: readonly string[] = ['backup', 'restore', 'compact', 'upgrade', 'split', 'join']
+
+/** Arguments are for every user to read. */
+function assertNoPassword(command: Command): void {
+  if (command.getOptionValueSource('store') !== 'cli') return
+  const store: unknown = command.getOptionValue('store')
+  if (typeof store !== 'string' || !/^[a-z]+:\/\/[^/@]*:[^/@]*@/.test(store)) return
+  const instead = 'expected no password: see --store-password-file and COFFER_STORE'
+  throw new CommandFailure(`--store: ${instead}`, usageExitCode)
+}
+
+/** Gives every command that opens a store the choice of one in a database. */
+export function addDatabase(program: Command): void {
+  for (const command of program.commands) {
+    addDatabase(command)
+    const has = (name: string) => command.options.some(({ long }) => long === name)
+    if (!has('--data') || !has('--master-key-file') || has('--store')) continue
+    if (ofFilesAlone.includes(command.name())) continue
+    addOptions(command, databaseOptions())
+    command.hook('preAction', () => {
+      assertNoPassword(command)
+      if (!withoutJoining.includes(command.name())) joinFolder(command.opts())
+    })
   }
 }
 

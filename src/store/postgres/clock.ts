@@ -7,7 +7,7 @@
  * Source: docs/many-machines.md, "Clocks".
  * @module
  */
-import { clockSkewMsMax, databaseClockMs } from '../limits.ts'
+import { clockSkewMsMax, databaseClockMs, databaseSilentMsMax } from '../limits.ts'
 import type { Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
 
@@ -19,6 +19,8 @@ export interface DatabaseClock {
   readonly skewMs: () => number | undefined
   /** Whether both say the same, within `clockSkewMsMax`. */
   readonly isRight: () => boolean
+  /** Whether it was told within `databaseSilentMsMax`, by a database that takes writes. */
+  readonly isAnswered: () => boolean
   /** As it stood when the store was opened, as text. */
   readonly mark: string
   /** Keeps a mark where it is later than the one there, some time soon. */
@@ -30,18 +32,21 @@ export interface ClockOptions {
   readonly pool: Pool
   readonly tables: Tables
   readonly wallMs: () => number
+  readonly elapsedMs: () => number
   /** Told when our clock begins or ends to be off. */
   readonly onSkew: (skewMs: number, isRight: boolean) => void
 }
 
 const readText = ({ state }: Tables): string =>
-  `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, clock_ms FROM ${state}`
+  `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, clock_ms, pg_is_in_recovery()
+FROM ${state}`
 
 /** @throws Trouble */
 export async function openDatabaseClock(options: ClockOptions): Promise<DatabaseClock> {
-  const { pool, tables, wallMs, onSkew } = options
+  const { pool, tables, wallMs, elapsedMs, onSkew } = options
   let skewMs: number | undefined
   let wasRight = true
+  let answeredMs = -Infinity
   const isRight = (): boolean => skewMs !== undefined && Math.abs(skewMs) <= clockSkewMsMax
 
   async function look(): Promise<number> {
@@ -49,6 +54,7 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
     const [row] = await pool.query(readText(tables))
     const after = wallMs()
     const theirs = Number(row?.[0])
+    if (row?.[2] === false) answeredMs = elapsedMs()
     // Whenever it was read between those: only what is outside of both is off.
     skewMs = Math.max(0, before - theirs) + Math.min(0, after - theirs)
     if (isRight() !== wasRight) {
@@ -75,6 +81,7 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
   return {
     skewMs: () => skewMs,
     isRight,
+    isAnswered: () => elapsedMs() - answeredMs <= databaseSilentMsMax,
     mark: markMs > 0 ? `${markMs}\n` : '',
     keep(text) {
       // Nobody keeps a mark by a clock that others do not share.

@@ -10,6 +10,7 @@ import { foldLookMs, foldRowsMin, foldRowsOfDatabase, databaseTryMsMax } from '.
 import type { Lease } from './lease.ts'
 import type { Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
+import { troubleOf } from './trouble.ts'
 import { changeChunks, movePlace, type ChunkMoves } from './write/chunks.ts'
 
 const takeText = ({ recent }: Tables): string => `DELETE FROM ${recent} r USING (
@@ -49,13 +50,15 @@ export interface FolderOptions {
   readonly lease: Lease
   /** How many rows wait before they are folded. */
   readonly rowsMin?: number
-  readonly onTrouble: () => void
+  readonly everyMs?: number
+  /** @param state SQLSTATE, where the database has said one */
+  readonly onTrouble: (state: string | undefined) => void
 }
 
 /** Folds whenever this vault holds the lease and enough rows wait. */
 export function startFolding(options: FolderOptions): Folder {
-  const { pool, tables, lease, rowsMin = foldRowsMin, onTrouble } = options
-  const countText = `SELECT count(*) FROM (SELECT 1 FROM ${tables.recent} LIMIT $1::int) some`
+  const { pool, tables, lease, rowsMin = foldRowsMin, everyMs = foldLookMs, onTrouble } = options
+  const countText = `SELECT count(*) FROM (SELECT 1 FROM ${tables.recent} LIMIT $1::int) few`
   let folds = 0
   let waiting = 0
   let running: Promise<void> | undefined
@@ -71,12 +74,12 @@ export function startFolding(options: FolderOptions): Folder {
   const look = (): void => {
     if (running !== undefined || !lease.isHeld()) return
     running = foldAll()
-      .catch(onTrouble)
+      .catch((error: unknown) => onTrouble(troubleOf(error).state))
       .finally(() => {
         running = undefined
       })
   }
-  const timer = setInterval(look, foldLookMs)
+  const timer = setInterval(look, everyMs)
   timer.unref()
   return {
     figures: () => ({ folds, waiting }),

@@ -42,21 +42,23 @@ export interface PostgresOptions {
   readonly randomBytes: (count: number) => Uint8Array
   readonly wallMs: () => number
   readonly elapsedMs: () => number
-  /** How many rows wait before they are folded, so that a test may see few. */
+  /** How many rows wait before they are folded, and how often is looked, so that a test sees it. */
   readonly foldRows?: number
+  readonly foldLookMs?: number
   readonly onSkew?: (skewMs: number, isRight: boolean) => void
-  readonly onFoldTrouble?: () => void
+  readonly onFoldTrouble?: (state: string | undefined) => void
 }
 
 export interface PostgresStore extends OperatedStore {
   readonly clock: DatabaseClock
   /** Whether this vault sweeps for all. */
   readonly isSweeper: () => boolean
-  /** Whether the database answers, and takes writes. */
-  readonly isReachable: () => Promise<boolean>
+  /** Whether the database has answered lately, and takes writes. */
+  readonly isReachable: () => boolean
 }
 
 const holderBytes = 16
+const clockIsOff = 'the clock of this machine is not that of the database'
 
 /** The same once more, while nobody answers, within a bound. */
 async function persist<T>(work: () => Promise<T>): Promise<T> {
@@ -140,7 +142,8 @@ async function firstOrdinalOf({ rowsFrom }: Reads): Promise<number> {
  *   Trouble
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
-  const { address, randomBytes, wallMs, elapsedMs, foldRows, onSkew, onFoldTrouble } = options
+  const { address, randomBytes, wallMs, elapsedMs, foldRows, foldLookMs, onSkew, onFoldTrouble } =
+    options
   const tables = tablesIn(address.schema)
   const look = openPool(address, lookConnections)
   const page = openPool(address, pageConnections)
@@ -154,7 +157,13 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   let firstOrdinal: number
   try {
     await assertFormat(look, tables)
-    clock = await openDatabaseClock({ pool: look, tables, wallMs, onSkew: onSkew ?? (() => {}) })
+    clock = await openDatabaseClock({
+      pool: look,
+      tables,
+      wallMs,
+      elapsedMs,
+      onSkew: onSkew ?? (() => {}),
+    })
     firstOrdinal = await firstOrdinalOf(reads)
   } catch (error) {
     await closePools()
@@ -169,6 +178,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     tables,
     lease: folding,
     rowsMin: foldRows ?? foldRowsMin,
+    ...(foldLookMs === undefined ? {} : { everyMs: foldLookMs }),
     onTrouble: onFoldTrouble ?? (() => {}),
   })
   const looker = makeLooker(tables, reads.look, firstOrdinal)
@@ -177,6 +187,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   let closing: Promise<void> | undefined
   const assertOpen = (): void => {
     if (closing !== undefined) throw new ApiError('unavailable', 'the store is closed')
+    // Others would call expired what this one calls live.
+    if (!clock.isRight()) throw new ApiError('unavailable', clockIsOff)
   }
 
   async function close(): Promise<void> {
@@ -189,11 +201,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   return {
     clock,
     isSweeper: () => sweeping.isHeld() && clock.isRight(),
-    async isReachable() {
-      const text = 'SELECT pg_is_in_recovery()'
-      const cells = await look.query(text).catch(() => [])
-      return cells[0]?.[0] === false
-    },
+    isReachable: clock.isAnswered,
     async find(unique) {
       checkUnique(unique)
       assertOpen()

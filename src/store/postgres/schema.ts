@@ -132,3 +132,13 @@ export async function makeTables(pool: Pool, tables: Tables, msMax: number): Pro
   })
   await pool.query(settingsOfRole)
 }
+
+export async function hasRows(pool: Pool, { rows }: Tables): Promise<boolean> {
+  const [row] = await pool.query(`SELECT EXISTS (SELECT 1 FROM ${rows})`)
+  return row?.[0] === true
+}
+
+/** Of a vault that nobody has used yet. */
+export async function dropTables(pool: Pool, { schema }: Tables): Promise<void> {
+  await pool.query(`DROP SCHEMA ${schema} CASCADE`)
+}

@@ -8,7 +8,7 @@ const never = 1_000_000
 
 describeStoreContract('the PostgreSQL engine', folder => openAt(folder, { foldRows: never }))
 describeStoreContract('the PostgreSQL engine, amid folds,', folder =>
-  openAt(folder, { foldRows: 1 }),
+  openAt(folder, { foldRows: 1, foldLookMs: 5 }),
 )
 
 testModel(
@@ -16,7 +16,7 @@ testModel(
   fc.constantFrom(1, 5, never),
   async foldRows => {
     const folder = temporaryFolder()
-    return { open: () => openAt(folder, { foldRows }, firstOrdinal) }
+    return { open: () => openAt(folder, { foldRows, foldLookMs: 3 }, firstOrdinal) }
   },
   40,
 )

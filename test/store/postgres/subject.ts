@@ -40,5 +40,8 @@ export async function openAt(
     await pool.close()
   }
   const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
-  return openPostgresStore({ address, ...machine, ...options })
+  const onFoldTrouble = (state: string | undefined): void => {
+    throw new Error(`a fold failed: ${state ?? 'lost'}`)
+  }
+  return openPostgresStore({ address, ...machine, onFoldTrouble, ...options })
 }

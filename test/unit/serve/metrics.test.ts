@@ -21,11 +21,10 @@ test('durations are a histogram, each bucket with those of the ones before', asy
   const { observe, print } = makeMetrics('0', {
     startedMs: 0,
     requestsInFlight: none,
-    rows: () => ({ given: 0, tail: 0 }),
     fileBytes: none,
     freeBytes: none,
     clockBehindMs: none,
-    store: () => ({ commits: 0, writes: 0, usedBytes: 0 }),
+    store: () => ({ commits: 0, writes: 0, usedBytes: 0, nextOrdinal: 1, waiting: 0 }),
     sweepLagMs: async () => 0,
     keys: () => ({ count: 1, madeMs: 1 }),
     nowMs: none,

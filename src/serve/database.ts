@@ -1,0 +1,208 @@
+/**
+ * A data folder whose store is in a database of others: the file `store/database` says which one,
+ * as JSON `{"url": …, "password_file": …}`. The password is never in it.
+ *
+ * The folder is then what one machine needs to serve: the master key or where it is, the lock and
+ * the control socket. Others serve the same database from folders of their own.
+ * @module
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { Log } from '../deps.ts'
+import { ApiError, attempt } from '../errors.ts'
+import { ownerOnlyFile } from '../files.ts'
+import { databaseSetupMsMax } from '../store/limits.ts'
+import { parseDatabase, printDatabase, type DatabaseAddress } from '../store/postgres/address.ts'
+import { openPostgresStore, type PostgresStore } from '../store/postgres/open.ts'
+import { openPool, type Pool } from '../store/postgres/pool.ts'
+import { dropTables, hasRows, makeTables, readFormat, tablesIn } from '../store/postgres/schema.ts'
+import { Trouble, troubleOf } from '../store/postgres/trouble.ts'
+import { CommandFailure, usageExitCode } from './failure.ts'
+import { pathsOf } from './folder-stamp.ts'
+import { elapsedMs, randomBytes, wallMs } from './system.ts'
+
+/** What commands are told of it. */
+export interface DatabaseOptions {
+  /** A URL of PostgreSQL. */
+  readonly store?: string
+  readonly storePasswordFile?: string
+}
+
+const placeSchema = Type.Object({
+  url: Type.String(),
+  password_file: Type.Optional(Type.String()),
+})
+
+/** A URL with no password, so that two of them can be compared. */
+function withoutPassword(text: string): string {
+  const url = attempt(() => new URL(text))
+  if (url === undefined) return text
+  url.password = ''
+  return url.href
+}
+
+/** The environment alone may bring one in the URL: arguments are for every user to read. */
+function passwordOf(url: string, file: string | undefined): string | undefined {
+  if (file !== undefined) {
+    try {
+      return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+    } catch {
+      throw new CommandFailure('the file of --store-password-file cannot be read')
+    }
+  }
+  const given = process.env['COFFER_STORE']
+  if (given === undefined || withoutPassword(given) !== url) return undefined
+  return decodeURIComponent(new URL(given).password)
+}
+
+/** @throws CommandFailure that repeats nothing of the URL */
+function addressOf(url: string, file: string | undefined): DatabaseAddress {
+  const password = passwordOf(url, file)
+  try {
+    return parseDatabase(url, password === '' ? undefined : password)
+  } catch (error) {
+    if (error instanceof ApiError) {
+      throw new CommandFailure(`--store: ${error.message}`, usageExitCode)
+    }
+    throw new CommandFailure('--store: the file of sslrootcert cannot be read', usageExitCode)
+  }
+}
+
+/** Whether the store of a data folder is in a database. */
+export const isInDatabase = (data: string): boolean => existsSync(pathsOf(data).database)
+
+/** @throws CommandFailure for what only a store of the folder's own can do */
+export function assertOwnStore(data: string, instead: string): void {
+  if (isInDatabase(data)) throw new CommandFailure(`the vault is in a database: ${instead}`)
+}
+
+function readPlace(data: string): { readonly url: string; readonly file: string | undefined } {
+  const text = readFileSync(pathsOf(data).database, 'utf8')
+  const place: unknown = attempt(() => JSON.parse(text) as unknown)
+  if (!Value.Check(placeSchema, place)) {
+    throw new CommandFailure(`the file store/database in ${data} is damaged: give --store anew`)
+  }
+  return { url: place.url, file: place.password_file }
+}
+
+/** @throws CommandFailure */
+export function readDatabase(data: string): DatabaseAddress {
+  const { url, file } = readPlace(data)
+  return addressOf(url, file)
+}
+
+/** @throws CommandFailure where the folder is of another database, or the URL is none */
+export function assertSameDatabase(data: string, { store }: DatabaseOptions): void {
+  if (store === undefined) return
+  if (!isInDatabase(data)) {
+    throw new CommandFailure(`${data} has a store of its own: choose another folder with --data`)
+  }
+  if (readPlace(data).url === withoutPassword(store)) return
+  throw new CommandFailure(`${data} is of another database: choose another folder with --data`)
+}
+
+/** @returns the address, once it is written. @throws CommandFailure */
+export function writeDatabase(data: string, options: DatabaseOptions): DatabaseAddress {
+  const url = withoutPassword(options.store ?? '')
+  const file = options.storePasswordFile && resolve(options.storePasswordFile)
+  const address = addressOf(url, file)
+  const place = { url, ...(file === undefined ? {} : { password_file: file }) }
+  writeFileSync(pathsOf(data).database, `${JSON.stringify(place)}\n`, {
+    mode: ownerOnlyFile,
+    flush: true,
+  })
+  return address
+}
+
+const advice: Readonly<Record<Trouble['kind'], string>> = {
+  lost: 'does not answer, or takes no writes: is it up, and is it the primary?',
+  again: 'is busy with another: try again',
+  full: 'has no space left: make some',
+  rights: 'refuses this user: see its password and its grants',
+  missing: 'has no vault, or not all of its tables: make one with coffer init --store',
+  other: 'said something that is not known',
+}
+
+const vaultFaults: Readonly<Partial<Record<ApiError['kind'], string>>> = {
+  not_found: 'has no vault: make one with coffer init --store',
+  conflict: 'has a vault already, or one of another version',
+  storage_corrupt: 'has tables that contradict each other: see coffer verify',
+  unavailable: 'does not answer, or takes no writes: is it up, and is it the primary?',
+}
+
+/** One line for a person, of whatever a database said. */
+export function explainDatabase(address: DatabaseAddress, error: unknown): unknown {
+  if (error instanceof CommandFailure) return error
+  const where = `the database ${printDatabase(address)}`
+  if (error instanceof ApiError) {
+    const fault = vaultFaults[error.kind]
+    return fault === undefined ? error : new CommandFailure(`${where} ${fault}`, 1, error)
+  }
+  const trouble = troubleOf(error)
+  const state = trouble.state === undefined ? '' : ` (SQLSTATE ${trouble.state})`
+  return new CommandFailure(`${where} ${advice[trouble.kind]}${state}`, 1, trouble)
+}
+
+/** Of the options of a command, those that say which database. */
+export const databaseOf = ({ store, storePasswordFile }: DatabaseOptions): DatabaseOptions => ({
+  ...(store === undefined ? {} : { store }),
+  ...(storePasswordFile === undefined ? {} : { storePasswordFile }),
+})
+
+export interface DatabaseUse {
+  readonly onSkew?: ((skewMs: number, isRight: boolean) => void) | undefined
+  readonly onFoldTrouble?: ((state: string | undefined) => void) | undefined
+}
+
+/** What is logged of a database that is served. */
+export const databaseUse = (log: Log): DatabaseUse => ({
+  onSkew: (skewMs, isRight) =>
+    isRight ? log('clock_right') : log('clock_off', { aheadMs: Math.round(skewMs) }),
+  onFoldTrouble: state => log('fold_failed', state === undefined ? {} : { state }),
+})
+
+/** @throws CommandFailure */
+export async function openDatabase(
+  address: DatabaseAddress,
+  { onSkew = () => {}, onFoldTrouble = () => {} }: DatabaseUse = {},
+): Promise<PostgresStore> {
+  try {
+    const machine = { randomBytes, wallMs, elapsedMs }
+    return await openPostgresStore({ address, ...machine, onSkew, onFoldTrouble })
+  } catch (error) {
+    throw explainDatabase(address, error)
+  }
+}
+
+async function prepare(pool: Pool, address: DatabaseAddress): Promise<boolean> {
+  const tables = tablesIn(address.schema)
+  if ((await readFormat(pool, tables)) === undefined) {
+    await makeTables(pool, tables, databaseSetupMsMax)
+    return true
+  }
+  if (await hasRows(pool, tables)) throw new ApiError('conflict', 'the database has a vault')
+  return false
+}
+
+/**
+ * Tables for a new vault, which are made where there are none.
+ * @returns what takes them away again, where this made them
+ * @throws CommandFailure where there is a vault
+ */
+export async function prepareDatabase(address: DatabaseAddress): Promise<() => Promise<void>> {
+  const pool = openPool(address, 1)
+  try {
+    const isMade = await prepare(pool, address)
+    return async () => {
+      if (!isMade) return
+      const again = openPool(address, 1)
+      await dropTables(again, tablesIn(address.schema)).finally(() => again.close())
+    }
+  } catch (error) {
+    throw explainDatabase(address, error)
+  } finally {
+    await pool.close()
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * The stamp of a data folder, and the places of what is in it.
+ *
+ * The stamp is written last by `init` and `upgrade`, and read first by everything else, so that no
+ * other version's folder is ever opened. It is the only readable text of the store.
+ * @module
+ */
+import { chownSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { syncFolder } from '../files.ts'
+import { CommandFailure, systemCodeOf } from './failure.ts'
+
+/**
+ * 4 since records of tokens are no JSON and ids have eras, which a binary of format 3 cannot read;
+ * 3 since rows are the log.
+ */
+export const formatVersion = 4
+/** Those of which `coffer upgrade` makes one of this. */
+export const formatsBefore: readonly number[] = [2, 3]
+const stampPattern = /^coffer data folder, format ([1-9][0-9]{0,5})\n$/
+
+export const pathsOf = (folder: string) => ({
+  stamp: join(folder, 'format'),
+  newStamp: join(folder, 'format.new'),
+  masterKey: join(folder, 'master.key'),
+  derivation: join(folder, 'master.kdf'),
+  lock: join(folder, 'lock'),
+  store: join(folder, 'store'),
+  /** Where it is in a database of others: which one. */
+  database: join(folder, 'store', 'database'),
+  clock: join(folder, 'clock'),
+  control: join(folder, 'control'),
+  compacting: join(folder, 'compacting'),
+})
+
+/** Turns a failed system call into a line for the person; everything else goes on as it is. */
+export function explained(folder: string, error: unknown): unknown {
+  const code = systemCodeOf(error)
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    return new CommandFailure(`cannot write to ${folder}: check its owner and mode`, 1, error)
+  }
+  if (code === 'ENOTDIR' || code === 'EEXIST') {
+    return new CommandFailure(`${folder} is not a folder: choose another with --data`, 1, error)
+  }
+  if (code === 'ENOSPC') {
+    return new CommandFailure(`no space is left for ${folder}: make some`, 1, error)
+  }
+  return error
+}
+
+/** Whether there is a stamp, of whatever format. */
+export const isDataFolder = (folder: string): boolean => existsSync(pathsOf(folder).stamp)
+
+/** Says that a folder is of this format. */
+export function stampFolder(folder: string): void {
+  const { stamp, newStamp } = pathsOf(folder)
+  writeFileSync(newStamp, `coffer data folder, format ${formatVersion}\n`, { flush: true })
+  // Who upgrades may be root, and who serves may not.
+  const { uid, gid } = statSync(folder)
+  if (statSync(newStamp).uid !== uid) chownSync(newStamp, uid, gid)
+  renameSync(newStamp, stamp)
+  syncFolder(folder)
+}
+
+/** @throws CommandFailure when the folder is missing, foreign, or its stamp is damaged */
+function readStamp(folder: string): number {
+  let stamp: string
+  try {
+    stamp = readFileSync(pathsOf(folder).stamp, 'latin1')
+  } catch (error) {
+    if (systemCodeOf(error) === 'EACCES') throw explained(folder, error)
+    throw new CommandFailure(`${folder} is not a data folder: make one with coffer init --data`)
+  }
+  const version = stampPattern.exec(stamp)?.[1]
+  if (version === undefined) {
+    throw new CommandFailure(`the format stamp in ${folder} is damaged: restore it from a backup`)
+  }
+  return Number(version)
+}
+
+/** @throws CommandFailure as `readStamp` */
+export const isOfThisFormat = (folder: string): boolean => readStamp(folder) === formatVersion
+
+/** @throws CommandFailure as `readStamp`, and when the folder is of another format */
+export function checkStamp(folder: string, wanted: readonly number[]): void {
+  const format = readStamp(folder)
+  if (wanted.includes(format)) return
+  if (format > formatVersion) {
+    throw new CommandFailure(`${folder} was written by a newer coffer: use that version`)
+  }
+  const advice = formatsBefore.includes(format) ? 'run coffer upgrade' : 'use that version'
+  throw new CommandFailure(`${folder} was written by an older coffer: ${advice}`)
+}
