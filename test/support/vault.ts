@@ -6,6 +6,8 @@
 import { buildApp } from '../../src/serve/app.ts'
 import { openVaultKeys, createVault } from '../../src/vault.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import type { Store } from '../../src/store/contract.ts'
+import { openAt } from '../store/postgres/subject.ts'
 import { makeTurns } from '../../src/waiting.ts'
 import type { Deps } from '../../src/deps.ts'
 import { defaultSettings, type Settings } from '../../src/settings.ts'
@@ -77,6 +79,12 @@ export function requestOf(method: string, path: string, ask: Ask): Request {
 /** There are thousands of these vaults: a reserve for each would fill the disk. */
 const takeNothing = () => false
 
+/** Whether the suite runs over a database of others in place of the engine that is embedded. */
+export const isOverPostgres = process.env['COFFER_TEST_STORE'] === 'postgres'
+
+const openStore = (folder: string): Promise<Store> =>
+  isOverPostgres ? openAt(folder) : openLmdbStore({ path: folder, allocate: takeNothing })
+
 /** The application over these parts, with its clock and what was made with the store. */
 function serve(
   deps: Deps,
@@ -112,7 +120,7 @@ export async function openTestVault(
   const clock = fakeClock()
   const startMs = clock.now()
   const randomBytes = seededBytes(seed)
-  const store = await openLmdbStore({ path: folder, allocate: takeNothing })
+  const store = await openStore(folder)
   const masterKey = masterKeyOf(seed)
   const made = await createVault({ store, now: clock.now, randomBytes }, masterKey)
   const keys = await openVaultKeys(store, masterKey)
@@ -140,7 +148,7 @@ export async function openTestVault(
  */
 export async function reopenTestVault(vault: TestVault, seed = 1): Promise<TestVault> {
   await vault.deps.store.close()
-  const store = await openLmdbStore({ path: vault.folder, allocate: takeNothing })
+  const store = await openStore(vault.folder)
   const keys = await openVaultKeys(store, masterKeyOf(seed))
   return serve({ ...vault.deps, store, keys }, vault)
 }

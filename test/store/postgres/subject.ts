@@ -14,6 +14,8 @@ import { randomBytes } from '../../../src/serve/system.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
 
 const schemas = new Map<string, string>()
+const opened: PostgresStore[] = []
+const openMax = 60
 
 /**
  * Opens the store that stands for a folder, and makes its tables where there are none yet.
@@ -40,8 +42,9 @@ export async function openAt(
     await pool.close()
   }
   const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
-  const onFoldTrouble = (state: string | undefined): void => {
-    throw new Error(`a fold failed: ${state ?? 'lost'}`)
-  }
-  return openPostgresStore({ address, ...machine, onFoldTrouble, ...options })
+  const store = await openPostgresStore({ address, ...machine, ...options })
+  opened.push(store)
+  // Few tests close theirs, and a server has so many connections.
+  if (opened.length > openMax) await opened.shift()?.close()
+  return store
 }
