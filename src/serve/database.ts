@@ -103,10 +103,20 @@ export function assertSameDatabase(data: string, { store }: DatabaseOptions): vo
   throw new CommandFailure(`${data} is of another database: choose another folder with --data`)
 }
 
+function placeOf({ store = '', storePasswordFile }: DatabaseOptions) {
+  const file = storePasswordFile === undefined ? undefined : resolve(storePasswordFile)
+  return { url: withoutPassword(store), file }
+}
+
+/** @throws CommandFailure */
+export function databaseAddress(options: DatabaseOptions): DatabaseAddress {
+  const { url, file } = placeOf(options)
+  return addressOf(url, file)
+}
+
 /** @returns the address, once it is written. @throws CommandFailure */
 export function writeDatabase(data: string, options: DatabaseOptions): DatabaseAddress {
-  const url = withoutPassword(options.store ?? '')
-  const file = options.storePasswordFile && resolve(options.storePasswordFile)
+  const { url, file } = placeOf(options)
   const address = addressOf(url, file)
   const place = { url, ...(file === undefined ? {} : { password_file: file }) }
   writeFileSync(pathsOf(data).database, `${JSON.stringify(place)}\n`, {
@@ -127,7 +137,7 @@ const advice: Readonly<Record<Trouble['kind'], string>> = {
 
 const vaultFaults: Readonly<Partial<Record<ApiError['kind'], string>>> = {
   not_found: 'has no vault: make one with coffer init --store',
-  conflict: 'has a vault already, or one of another version',
+  conflict: 'has a vault already, or one of another version, or one is being moved there',
   storage_corrupt: 'has tables that contradict each other: see coffer verify',
   unavailable: 'does not answer, or takes no writes: is it up, and is it the primary?',
 }

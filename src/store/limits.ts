@@ -122,3 +122,7 @@ export const inspectMsMax = 24 * 60 * 60 * 1_000
 export const databaseSetupMsMax = 60_000
 /** decision: from when on a vault is not ready; a look comes each `databaseClockMs`. */
 export const databaseSilentMsMax = 5_000
+/** decision: rows of one statement of a fill, and of one fold behind it. */
+export const fillStepRows = 2_000
+export const fillFoldRows = 16_000
+export const fillMsMax = 10 * 60 * 1_000

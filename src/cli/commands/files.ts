@@ -6,6 +6,7 @@ import type { Command } from 'commander'
 import type { FolderOptions } from '../../serve/data-folder.ts'
 import { compact } from '../compact.ts'
 import { upgrade } from '../upgrade.ts'
+import { move, type MoveOptions } from '../move.ts'
 import { verify, type VerifyOptions } from '../verify.ts'
 import { dataOption, masterKeyOption } from './options.ts'
 
@@ -24,6 +25,15 @@ export function addFileCommands(program: Command): void {
     .addOption(dataOption())
     .addOption(masterKeyOption())
     .action((options: FolderOptions) => compact(options))
+  program
+    .command('move')
+    .description('move the vault of a folder into PostgreSQL; the server must be stopped')
+    .addOption(dataOption())
+    .addOption(masterKeyOption())
+    .requiredOption('--to <url>', 'the database, without a password')
+    .option('--store-password-file <file>', 'where the password of its user is')
+    .option('--json', 'print one line of JSON')
+    .action((options: MoveOptions) => move(options))
   program
     .command('upgrade')
     .description('make a vault of an older format one of this format; the server must be stopped')

@@ -53,7 +53,15 @@ const databaseOptions = (): readonly Option[] => [
 
 /** Those that make a folder themselves, or have none to do with a database. */
 const withoutJoining: readonly string[] = ['init', 'serve']
-const ofFilesAlone: readonly string[] = ['backup', 'restore', 'compact', 'upgrade', 'split', 'join']
+const ofFilesAlone: readonly string[] = [
+  'move',
+  'backup',
+  'restore',
+  'compact',
+  'upgrade',
+  'split',
+  'join',
+]
 
 /** Arguments are for every user to read. */
 function assertNoPassword(command: Command): void {

@@ -22,8 +22,13 @@ const takeText = ({ recent }: Tables): string => `DELETE FROM ${recent} r USING 
  * @returns how many rows were folded
  * @throws Trouble
  */
-export const foldOnce = (pool: Pool, tables: Tables, rowsMax: number): Promise<number> =>
-  pool.hold(databaseTryMsMax, async session => {
+export const foldOnce = (
+  pool: Pool,
+  tables: Tables,
+  rowsMax: number,
+  msMax = databaseTryMsMax,
+): Promise<number> =>
+  pool.hold(msMax, async session => {
     await session.send('BEGIN')
     const taken = await session.send(takeText(tables), [rowsMax])
     const chunks: ChunkMoves = new Map()

@@ -27,6 +27,7 @@ import { checkDue, checkQuery, checkUnique, checkWindow } from '../queries.ts'
 import { decodeRow } from '../row-format.ts'
 import type { DatabaseAddress } from './address.ts'
 import { openDatabaseClock, type DatabaseClock } from './clock.ts'
+import { fillingFormat } from './fill.ts'
 import { startFolding } from './fold.ts'
 import { inspectTables } from './inspect.ts'
 import { keepLease } from './lease.ts'
@@ -90,6 +91,7 @@ const rowsIn = (cells: readonly Cells[]): Row[] =>
 async function assertFormat(pool: Pool, tables: Tables): Promise<void> {
   const format = await readFormat(pool, tables)
   if (format === undefined) throw new ApiError('not_found', 'the database has no vault')
+  if (format === fillingFormat) throw new ApiError('conflict', 'a vault is being moved there')
   if (format > databaseFormat) throw new ApiError('conflict', 'the tables are of a newer coffer')
   if (format !== databaseFormat) throw new ApiError('conflict', 'the tables are of an older coffer')
 }
@@ -120,6 +122,10 @@ ORDER BY ordinal LIMIT $2::int`
 }
 
 type Reads = ReturnType<typeof readsOf>
+
+/** All rows, oldest first. */
+export const readRows = (pool: Pool, tables: Tables): AsyncGenerator<Row> =>
+  everyRow(readsOf({ look: pool, page: pool }, tables))
 
 async function* everyRow({ rowsFrom }: Reads): AsyncGenerator<Row> {
   for (let from = 0; ;) {
