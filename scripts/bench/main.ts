@@ -22,6 +22,7 @@ import { readOptions, type Options } from './options.ts'
 import { figure, machineText, reportOf, sidesTableOf, tableOf, type Report } from './report.ts'
 import type { Bench, Outcome, Scenario } from './scenario.ts'
 import { createScenarios } from './scenarios/creates.ts'
+import { databaseScenarios } from './scenarios/databases.ts'
 import { expiryScenarios } from './scenarios/expiry.ts'
 import { foldScenarios } from './scenarios/folds.ts'
 import { footprintScenarios } from './scenarios/footprint.ts'
@@ -41,6 +42,7 @@ const scenarios: readonly Scenario[] = [
   ...readScenarios,
   ...createScenarios,
   ...handRolledScenarios,
+  ...databaseScenarios,
   ...listScenarios,
   ...footprintScenarios,
   ...expiryScenarios,

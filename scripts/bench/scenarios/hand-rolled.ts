@@ -40,7 +40,11 @@ select gen_random_uuid(), t.tenant, t.type, t.container, sha256(n::text::bytea),
 from generate_series(1, ${rows}) as n, (select * from tokens limit 1) as t;`
 
 /** @returns ids of tokens that can be read */
-async function fill(server: Server, { query }: Cluster, tokens: number): Promise<string[]> {
+export async function fillHandRolled(
+  server: Server,
+  { query }: Cluster,
+  tokens: number,
+): Promise<string[]> {
   const ids: string[] = []
   for (const request of createCards(key, 0, 1).slice(0, readIds)) {
     ids.push((await askJson<{ id: string }>(server.address, request)).id)
@@ -74,7 +78,7 @@ const checkpointed =
 async function compare(bench: Bench, cluster: Cluster, coffer: Server, tokens: number) {
   const { facts } = await bench.vault(tokens)
   return withHandRolled(cluster.host, key, async other => {
-    const ids = await fill(other, cluster, tokens)
+    const ids = await fillHandRolled(other, cluster, tokens)
     const reads = await alternate(bench, {
       coffer: reading(bench, coffer, facts.keys.reveal, facts.cardIds),
       'hand-rolled': reading(bench, other, key, ids),
