@@ -89,7 +89,11 @@ export const databaseIdleMs = 0
 /** decision: connections for look-ups, for pages and for writes, apart: none waits for another. */
 export const lookConnections = 2
 export const pageConnections = 4
-export const writeConnections = 2
+/** One more than lanes, for folds. */
+export const writeConnections = 3
+export const writeLanes = 2
+/** decision: writes that wait for each lane that is busy, before another one begins. */
+export const laneWritesMin = 8
 /** decision: of one statement's uniques; a row may have 2 MiB. */
 export const lookUniquesMax = 64
 /** decision: a read that no database answers for so long is refused; a failover may take longer. */

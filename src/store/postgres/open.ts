@@ -21,6 +21,7 @@ import {
   lookConnections,
   pageConnections,
   writeConnections,
+  writeLanes,
 } from '../limits.ts'
 import type { OperatedStore, StoreFigures } from '../operated.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../queries.ts'
@@ -188,7 +189,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     onTrouble: onFoldTrouble ?? (() => {}),
   })
   const looker = makeLooker(tables, reads.look, firstOrdinal)
-  const queue = makeWriteQueue({ pool: write, tables, writer: holder })
+  const writers = Array.from({ length: writeLanes }, () => randomBytes(holderBytes))
+  const queue = makeWriteQueue(writers.map(writer => ({ pool: write, tables, writer })))
   let highest = firstOrdinal
   let closing: Promise<void> | undefined
   const assertOpen = (): void => {

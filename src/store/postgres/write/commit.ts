@@ -3,8 +3,8 @@
  *
  * A connection that is lost amid its COMMIT does not tell whether that landed. So each writer has a
  * receipt, which every group of it changes and locks first: whoever begins again waits for what is
- * still under way there, and then reads whether it landed. Only this writer has groups of its own,
- * one at a time.
+ * still under way there, and then reads whether it landed. A writer has one group at a time; a vault
+ * has several writers, so that one is decided while another is flushed.
  * Source: docs/many-machines.md, "Exactly once".
  * @module
  */
@@ -17,6 +17,7 @@ import {
   databaseRetryMsMin,
   databaseTryMsMax,
   databaseWriteMsMax,
+  laneWritesMin,
 } from '../../limits.ts'
 import { answerGroup, takeGroup, type ChangeSet, type Waiter } from '../../write-queue.ts'
 import type { Pool, Session } from '../pool.ts'
@@ -115,14 +116,17 @@ export interface WriteQueue {
   readonly writes: () => number
 }
 
-export function makeWriteQueue(writer: Writer): WriteQueue {
-  const commit = makeCommitter(writer)
+type Commit = ReturnType<typeof makeCommitter>
+
+/** @param writers of which each has an id of its own */
+export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
+  const idle = writers.map(makeCommitter)
+  const draining = new Set<Promise<void>>()
   const waiting: Waiter[] = []
-  let running: Promise<void> | undefined
   let isClosed = false
   let writes = 0
 
-  async function commitNext(): Promise<void> {
+  async function commitNext(commit: Commit): Promise<void> {
     const group = takeGroup(waiting)
     try {
       answerGroup(group, await commit(group.map(({ changes }) => changes)))
@@ -134,11 +138,22 @@ export function makeWriteQueue(writer: Writer): WriteQueue {
     }
   }
 
-  const drain = async (): Promise<void> => {
+  async function drain(commit: Commit): Promise<void> {
     // What comes in the same turn of the loop goes along.
     await Promise.resolve()
-    while (waiting.length > 0) await commitNext()
-    running = undefined
+    while (waiting.length > 0) await commitNext(commit)
+    // In the same turn: whoever submits from here on begins another one.
+    idle.push(commit)
+  }
+
+  /** One after the other where little is to do: the more go together, the less each costs. */
+  function start(): void {
+    const busy = writers.length - idle.length
+    if (waiting.length <= laneWritesMin * busy) return
+    const commit = idle.pop()
+    if (commit === undefined) return
+    const until: Promise<void> = drain(commit).finally(() => draining.delete(until))
+    draining.add(until)
   }
 
   return {
@@ -146,12 +161,12 @@ export function makeWriteQueue(writer: Writer): WriteQueue {
       if (isClosed) return Promise.reject(new ApiError('unavailable', 'the store is closed'))
       return new Promise((resolve, reject) => {
         waiting.push({ changes, resolve, reject })
-        running ??= drain()
+        start()
       })
     },
     async close() {
       isClosed = true
-      await running
+      await Promise.all(draining)
     },
     writes: () => writes,
   }

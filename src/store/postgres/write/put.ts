@@ -172,6 +172,7 @@ WITH given AS MATERIALIZED (
   INSERT INTO ${uniques}
   SELECT ${digestAt('$3', 'u.at')}, ordinal, 1
   FROM unnest($9::int[], $10::int[]) u(i, at) JOIN given USING (i)
+  ORDER BY 1
 ), put_recent AS (
   INSERT INTO ${recent}
   SELECT ordinal, substring($3::bytea FROM terms_at FOR terms_size) FROM given
