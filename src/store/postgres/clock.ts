@@ -7,7 +7,8 @@
  * Source: docs/many-machines.md, "Clocks".
  * @module
  */
-import { clockSkewMsMax, databaseClockMs, databaseSilentMsMax } from '../limits.ts'
+import { clockSkewMsMax, databaseSilentMsMax } from '../limits.ts'
+import { defaultBounds, type Bounds } from './bounds.ts'
 import type { Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
 
@@ -35,6 +36,7 @@ export interface ClockOptions {
   readonly elapsedMs: () => number
   /** Told when our clock begins or ends to be off. */
   readonly onSkew: (skewMs: number, isRight: boolean) => void
+  readonly bounds?: Bounds
 }
 
 const readText = ({ state }: Tables): string =>
@@ -43,7 +45,7 @@ FROM ${state}`
 
 /** @throws Trouble */
 export async function openDatabaseClock(options: ClockOptions): Promise<DatabaseClock> {
-  const { pool, tables, wallMs, elapsedMs, onSkew } = options
+  const { pool, tables, wallMs, elapsedMs, onSkew, bounds = defaultBounds } = options
   let skewMs: number | undefined
   let wasRight = true
   let answeredMs = -Infinity
@@ -74,7 +76,7 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
       .finally(() => {
         isLooking = false
       })
-  }, databaseClockMs)
+  }, bounds.clockMs)
   timer.unref()
   let keeping: Promise<unknown> = Promise.resolve()
   const keepText = `UPDATE ${tables.state} SET clock_ms = $1::bigint WHERE clock_ms < $1::bigint`

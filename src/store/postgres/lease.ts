@@ -5,7 +5,7 @@
  * goes by the clock of the database, which is one for all.
  * @module
  */
-import { leaseMs, leaseRenewMs } from '../limits.ts'
+import { defaultBounds, type Bounds } from './bounds.ts'
 import type { Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
 
@@ -26,9 +26,12 @@ export interface LeaseOptions {
   readonly tables: Tables
   readonly holder: Uint8Array
   readonly elapsedMs: () => number
+  readonly bounds?: Bounds
 }
 
-export function keepLease(name: string, { pool, tables, holder, elapsedMs }: LeaseOptions): Lease {
+export function keepLease(name: string, options: LeaseOptions): Lease {
+  const { pool, tables, holder, elapsedMs, bounds = defaultBounds } = options
+  const { leaseMs, leaseRenewMs } = bounds
   let heldUntilMs = -1
   let isTaking = false
   async function take(): Promise<void> {

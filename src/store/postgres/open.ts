@@ -12,7 +12,6 @@ import type { Progress } from '../../progress.ts'
 import type { Row } from '../contract.ts'
 import { prepareChanges } from '../decide.ts'
 import {
-  databaseReadMsMax,
   databaseRetryMsMax,
   databaseRetryMsMin,
   eraOrdinals,
@@ -27,6 +26,7 @@ import type { OperatedStore, StoreFigures } from '../operated.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../queries.ts'
 import { decodeRow } from '../row-format.ts'
 import type { DatabaseAddress } from './address.ts'
+import { defaultBounds, type Bounds } from './bounds.ts'
 import { openDatabaseClock, type DatabaseClock } from './clock.ts'
 import { fillingFormat } from './fill.ts'
 import { startFolding } from './fold.ts'
@@ -47,6 +47,7 @@ export interface PostgresOptions {
   /** How many rows wait before they are folded, and how often is looked, so that a test sees it. */
   readonly foldRows?: number
   readonly foldLookMs?: number
+  readonly bounds?: Partial<Bounds>
   readonly onSkew?: (skewMs: number, isRight: boolean) => void
   readonly onFoldTrouble?: (state: string | undefined) => void
 }
@@ -63,8 +64,8 @@ const holderBytes = 16
 const clockIsOff = 'the clock of this machine is not that of the database'
 
 /** The same once more, while nobody answers, within a bound. */
-async function persist<T>(work: () => Promise<T>): Promise<T> {
-  const until = performance.now() + databaseReadMsMax
+async function persist<T>(msMax: number, work: () => Promise<T>): Promise<T> {
+  const until = performance.now() + msMax
   for (let waitMs = databaseRetryMsMin; ; waitMs = Math.min(2 * waitMs, databaseRetryMsMax)) {
     try {
       return await work()
@@ -97,10 +98,14 @@ async function assertFormat(pool: Pool, tables: Tables): Promise<void> {
   if (format !== databaseFormat) throw new ApiError('conflict', 'the tables are of an older coffer')
 }
 
-function readsOf(pools: { readonly look: Pool; readonly page: Pool }, tables: Tables) {
+function readsOf(
+  pools: { readonly look: Pool; readonly page: Pool },
+  tables: Tables,
+  { readMs }: Bounds,
+) {
   const { rows, ordinals } = tables
   const ask = (pool: Pool, text: string, parameters: readonly Parameter[]) =>
-    persist(() => pool.query(text, parameters, databaseReadMsMax))
+    persist(readMs, () => pool.query(text, parameters, readMs))
   const dueText = `SELECT ordinal, value FROM ${rows} WHERE deadline_ms <= $1::bigint
 ORDER BY deadline_ms, ordinal LIMIT $2::int`
   const fromText = `SELECT ordinal, value FROM ${rows} WHERE ordinal >= $1::bigint
@@ -126,7 +131,7 @@ type Reads = ReturnType<typeof readsOf>
 
 /** All rows, oldest first. */
 export const readRows = (pool: Pool, tables: Tables): AsyncGenerator<Row> =>
-  everyRow(readsOf({ look: pool, page: pool }, tables))
+  everyRow(readsOf({ look: pool, page: pool }, tables, defaultBounds))
 
 async function* everyRow({ rowsFrom }: Reads): AsyncGenerator<Row> {
   for (let from = 0; ;) {
@@ -152,14 +157,15 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   const { address, randomBytes, wallMs, elapsedMs, foldRows, foldLookMs, onSkew, onFoldTrouble } =
     options
   const tables = tablesIn(address.schema)
-  const look = openPool(address, lookConnections)
-  const page = openPool(address, pageConnections)
-  const write = openPool(address, writeConnections)
+  const bounds = { ...defaultBounds, ...options.bounds }
+  const [look, page, write] = [lookConnections, pageConnections, writeConnections].map(
+    connections => openPool(address, connections, bounds.connectMs),
+  ) as [Pool, Pool, Pool]
   const pools = [look, page, write]
   const closePools = async (): Promise<void> => {
     await Promise.all(pools.map(pool => pool.close().catch(() => {})))
   }
-  const reads = readsOf({ look, page }, tables)
+  const reads = readsOf({ look, page }, tables, bounds)
   let clock: DatabaseClock
   let firstOrdinal: number
   try {
@@ -170,6 +176,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
       wallMs,
       elapsedMs,
       onSkew: onSkew ?? (() => {}),
+      bounds,
     })
     firstOrdinal = await firstOrdinalOf(reads)
   } catch (error) {
@@ -177,7 +184,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     throw error
   }
   const holder = randomBytes(holderBytes)
-  const leased = { pool: look, tables, holder, elapsedMs }
+  const leased = { pool: look, tables, holder, elapsedMs, bounds }
   const sweeping = keepLease('sweep', leased)
   const folding = keepLease('fold', leased)
   const folder = startFolding({
@@ -190,7 +197,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   })
   const looker = makeLooker(tables, reads.look, firstOrdinal)
   const writers = Array.from({ length: writeLanes }, () => randomBytes(holderBytes))
-  const queue = makeWriteQueue(writers.map(writer => ({ pool: write, tables, writer })))
+  const queue = makeWriteQueue(writers.map(writer => ({ pool: write, tables, writer, bounds })))
   let highest = firstOrdinal
   let closing: Promise<void> | undefined
   const assertOpen = (): void => {
@@ -221,7 +228,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
       checkQuery(query)
       checkWindow(window)
       assertOpen()
-      return persist(() => readPage(page, tables, query, window))
+      return persist(bounds.readMs, () => readPage(page, tables, query, window, bounds.readMs))
     },
     async write(changes) {
       assertOpen()

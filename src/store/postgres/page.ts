@@ -6,7 +6,7 @@
 import { assertStored } from '../../errors.ts'
 import { termBytes, uniqueBytes } from '../../limits.ts'
 import type { Digest, Page, PageWindow, Query, Row } from '../contract.ts'
-import { databaseReadMsMax, pageTermsSentMax } from '../limits.ts'
+import { pageTermsSentMax } from '../limits.ts'
 import { countOf, decodePlaceSet, emptySet, subtract, unite, type PlaceSet } from '../place-set.ts'
 import {
   evaluateChunk,
@@ -178,11 +178,12 @@ export async function readPage(
   tables: Tables,
   query: Query,
   window: PageWindow,
+  msMax: number,
 ): Promise<Page> {
   const named = namesOf(query)
   const { terms, uniques } = named
   const text = indexText(tables, terms.length > pageTermsSentMax)
-  return pool.hold(databaseReadMsMax, async ({ send }) => {
+  return pool.hold(msMax, async ({ send }) => {
     const begun = send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     const packed = packDigests(terms, termBytes)
     const digests = packDigests(uniques, uniqueBytes)

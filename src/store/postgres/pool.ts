@@ -36,7 +36,7 @@ export interface Pool {
   readonly close: () => Promise<void>
 }
 
-function openClient(address: DatabaseAddress, connections: number): SQL {
+function openClient(address: DatabaseAddress, connections: number, connectMs: number): SQL {
   const { hostname, port, path, database, username, password, tls, prepare } = address
   return new SQL({
     adapter: 'postgres',
@@ -50,7 +50,7 @@ function openClient(address: DatabaseAddress, connections: number): SQL {
         : { ...(tls.ca === undefined ? {} : { ca: tls.ca }), rejectUnauthorized: true },
     max: connections,
     prepare,
-    connectionTimeout: databaseConnectMsMax / 1_000,
+    connectionTimeout: connectMs / 1_000,
     idleTimeout: databaseIdleMs / 1_000,
   })
 }
@@ -74,12 +74,17 @@ async function rolledBack(session: ReservedSQL): Promise<void> {
 }
 
 /** @param connections at most, at once */
-export function openPool(address: DatabaseAddress, connections: number): Pool {
-  let client = openClient(address, connections)
+export function openPool(
+  address: DatabaseAddress,
+  connections: number,
+  connectMs = databaseConnectMsMax,
+): Pool {
+  const open = () => openClient(address, connections, connectMs)
+  let client = open()
   let isClosed = false
 
   function drop(late: SQL): void {
-    if (late === client && !isClosed) client = openClient(address, connections)
+    if (late === client && !isClosed) client = open()
     void late.close({ timeout: 0 }).catch(() => {})
   }
 
@@ -130,7 +135,7 @@ export function openPool(address: DatabaseAddress, connections: number): Pool {
   }
 
   return {
-    query(text, parameters = [], msMax = databaseConnectMsMax) {
+    query(text, parameters = [], msMax = connectMs) {
       const used = client
       return within(msMax, used, sendOn(used, text, parameters))
     },

@@ -12,17 +12,12 @@ import { setTimeout } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
 import type { WriteOutcome } from '../../contract.ts'
 import { applySet, makeGroupDraft, type SetResult } from '../../decide.ts'
-import {
-  databaseRetryMsMax,
-  databaseRetryMsMin,
-  databaseTryMsMax,
-  databaseWriteMsMax,
-  laneWritesMin,
-} from '../../limits.ts'
+import { databaseRetryMsMax, databaseRetryMsMin, laneWritesMin } from '../../limits.ts'
 import { answerGroup, takeGroup, type ChangeSet, type Waiter } from '../../write-queue.ts'
+import type { Bounds } from '../bounds.ts'
 import type { Pool, Session } from '../pool.ts'
 import type { Tables } from '../schema.ts'
-import { faultOf, troubleOf } from '../trouble.ts'
+import { faultOf, Trouble, troubleOf } from '../trouble.ts'
 import { placeholderFrom, putGroup } from './put.ts'
 import { stand } from './standing.ts'
 
@@ -49,11 +44,13 @@ interface Writer {
   readonly tables: Tables
   /** Of this process alone, 16 bytes. */
   readonly writer: Uint8Array
+  readonly bounds: Bounds
 }
 
 /** Commits one group at a time. @throws Trouble, ApiError: nothing is known to have landed */
-function makeCommitter({ pool, tables, writer }: Writer) {
+function makeCommitter({ pool, tables, writer, bounds }: Writer) {
   let groups = 0
+  let hasReceipt = false
 
   /** @param sent what this group was, where a COMMIT of it was sent and not answered */
   async function tryOnce(
@@ -63,7 +60,11 @@ function makeCommitter({ pool, tables, writer }: Writer) {
     sent: { decided?: Decided },
   ): Promise<SetResult[]> {
     const stood = await stand(session, tables, writer, sets)
-    if (stood.receipt?.number === number && sent.decided !== undefined) {
+    if (stood.receipt === undefined) {
+      hasReceipt = false
+      throw new Trouble('again')
+    }
+    if (stood.receipt.number === number && sent.decided !== undefined) {
       await session.send('COMMIT')
       return withOrdinals(sent.decided, stood.receipt.ordinals)
     }
@@ -84,6 +85,7 @@ function makeCommitter({ pool, tables, writer }: Writer) {
     const text = `INSERT INTO ${tables.receipts} VALUES ($1::bytea, 0, '{}', clock_timestamp())
 ON CONFLICT (writer) DO NOTHING`
     await pool.query(text, [writer])
+    hasReceipt = true
   }
 
   return async (sets: readonly ChangeSet[]): Promise<SetResult[]> => {
@@ -91,11 +93,11 @@ ON CONFLICT (writer) DO NOTHING`
     const number = groups
     const sent: { decided?: Decided } = {}
     let waitMs = databaseRetryMsMin
-    const until = performance.now() + databaseWriteMsMax
+    const until = performance.now() + bounds.writeMs
     for (;;) {
       try {
-        if (groups === 1) await addReceipt()
-        return await pool.hold(databaseTryMsMax, session => tryOnce(session, sets, number, sent))
+        if (!hasReceipt) await addReceipt()
+        return await pool.hold(bounds.tryMs, session => tryOnce(session, sets, number, sent))
       } catch (error) {
         if (error instanceof ApiError) throw error
         const { kind } = troubleOf(error)

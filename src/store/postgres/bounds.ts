@@ -1,0 +1,35 @@
+/**
+ * How long is waited for a database, and for whoever holds a lease. Tests have shorter ones.
+ * @module
+ */
+import {
+  databaseClockMs,
+  databaseConnectMsMax,
+  databaseReadMsMax,
+  databaseTryMsMax,
+  databaseWriteMsMax,
+  leaseMs,
+  leaseRenewMs,
+} from '../limits.ts'
+
+export interface Bounds {
+  readonly connectMs: number
+  readonly readMs: number
+  readonly writeMs: number
+  /** Of one try of a group of writes. */
+  readonly tryMs: number
+  /** Between two looks at the clock of the database. */
+  readonly clockMs: number
+  readonly leaseMs: number
+  readonly leaseRenewMs: number
+}
+
+export const defaultBounds: Bounds = {
+  connectMs: databaseConnectMsMax,
+  readMs: databaseReadMsMax,
+  writeMs: databaseWriteMsMax,
+  tryMs: databaseTryMsMax,
+  clockMs: databaseClockMs,
+  leaseMs,
+  leaseRenewMs,
+}
