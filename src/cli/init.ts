@@ -6,7 +6,8 @@
  * @module
  */
 import type { NewVault } from '../vault.ts'
-import { createDataFolder, type FolderOptions } from '../serve/data-folder.ts'
+import { type FolderOptions } from '../serve/data-folder.ts'
+import { createDataFolder } from '../serve/make-folder.ts'
 import { isDataFolder } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { sayNow } from '../serve/system.ts'

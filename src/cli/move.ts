@@ -20,14 +20,14 @@ import {
 import { clearLeftovers, lockDataFolder, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { pathsOf } from '../serve/folder-stamp.ts'
-import { sayJson, sayNow } from '../serve/system.ts'
-import { fillFoldRows, fillStepRows } from '../store/limits.ts'
+import { elapsedMs, sayJson, sayNow } from '../serve/system.ts'
+import { databaseReadMsMax, fillFoldRows, fillStepRows } from '../store/limits.ts'
 import type { Row } from '../store/contract.ts'
 import { openLmdbStore, type LmdbStore } from '../store/lmdb/open.ts'
 import type { DatabaseAddress } from '../store/postgres/address.ts'
 import { beginFilling, endFilling, endRows, fillRows, foldFilled } from '../store/postgres/fill.ts'
 import { inspectTables } from '../store/postgres/inspect.ts'
-import { readRows } from '../store/postgres/open.ts'
+import { everyRow, readsOf } from '../store/postgres/reads.ts'
 import { openPool, type Pool } from '../store/postgres/pool.ts'
 import { tablesIn, type Tables } from '../store/postgres/schema.ts'
 import { encodeRow } from '../store/row-format.ts'
@@ -71,7 +71,8 @@ const differs = (): CommandFailure =>
 /** Each row of both, and what leads to them there. @returns how many there are */
 async function compare(store: LmdbStore, { pool, tables }: Target, progress: Progress) {
   const done = progress(store.figures().nextOrdinal, 'comparing')
-  const copied = readRows(pool, tables)
+  const persisting = { elapsedMs, msMax: databaseReadMsMax }
+  const copied = everyRow(readsOf({ look: pool, page: pool }, tables, persisting))
   let rows = 0
   for (let from = 0; ;) {
     const some = await store.rowsFrom(from, fillStepRows)

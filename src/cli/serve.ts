@@ -17,7 +17,6 @@ import {
   clearLeftovers,
   controlOf,
   folderOf,
-  joinFolder,
   lockDataFolder,
   openDataFolder,
   unsealKeysOf,
@@ -27,6 +26,7 @@ import {
   type OpenedFolder,
 } from '../serve/data-folder.ts'
 import { assertOwnStore, databaseOf, databaseUse } from '../serve/database.ts'
+import { joinFolder } from '../serve/make-folder.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { assertOwnFiles } from '../serve/file-access.ts'
 import { startLogging } from '../serve/logging.ts'
@@ -94,7 +94,7 @@ const ownBackups = 'use the backups of that, see docs/many-machines.md'
 async function makeFolder(options: ServeOptions): Promise<void> {
   const { init, keyFile } = options
   if (init !== true) {
-    joinFolder(options)
+    await joinFolder(options)
     if (keyFile === undefined) return
     throw new CommandFailure('--key-file: expected with --init, which alone makes a key', 2)
   }

@@ -4,63 +4,38 @@
  * While it is served, `control` is there, a socket; while `coffer compact` runs, `compacting` is.
  * @module
  */
-import { foldRowsDefault } from '../limits.ts'
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Keys } from '../crypto/keyring.ts'
 import { ApiError } from '../errors.ts'
-import type { Store } from '../store/contract.ts'
-import { openLmdbStore, type LmdbStore } from '../store/lmdb/open.ts'
+import { ownerOnlyFolder } from '../files.ts'
 import { fenced } from '../keyring/fence.ts'
 import { followed } from '../keyring/follow.ts'
+import { openRing, type Ring } from '../keyring/ring.ts'
+import { foldRowsDefault } from '../limits.ts'
+import type { Store } from '../store/contract.ts'
+import { openLmdbStore, type LmdbStore } from '../store/lmdb/open.ts'
 import type { OperatedStore } from '../store/operated.ts'
 import type { PostgresStore } from '../store/postgres/open.ts'
-import { openRing, type Ring } from '../keyring/ring.ts'
-import { createVault, type NewVault } from '../vault.ts'
-import { claimFolder } from './claim-folder.ts'
 import {
-  assertSameDatabase,
   isInDatabase,
   openDatabase,
-  prepareDatabase,
   readDatabase,
-  writeDatabase,
   type DatabaseOptions,
   type DatabaseUse,
 } from './database.ts'
 import { CommandFailure } from './failure.ts'
-import {
-  checkStamp,
-  explained,
-  formatsBefore,
-  formatVersion,
-  isDataFolder,
-  pathsOf,
-  stampFolder,
-} from './folder-stamp.ts'
+import { checkStamp, explained, formatsBefore, formatVersion, pathsOf } from './folder-stamp.ts'
 import { hasLock, lockInstance } from './instance-lock.ts'
 import {
   keyFileOf,
   keyOptionsOf,
   obtainMasterKey,
-  obtainNewMasterKey,
   type KeyOptions,
   type KeyPlaces,
 } from './key-source.ts'
-import { writeMasterKey } from './master-key.ts'
 import { openWithEither } from './next-master-key.ts'
-import { elapsedMs, randomBytes, sleep, wallMs } from './system.ts'
-import { ownerOnlyFolder, syncFolder } from '../files.ts'
-
-const masterKeyBytes = 32
+import { elapsedMs, sleep } from './system.ts'
 
 /** The file whose lock is that of a data folder. */
 export const lockOf = (folder: string): string => pathsOf(folder).lock
@@ -79,110 +54,6 @@ export const folderOf = (options: FolderOptions): FolderOptions => ({
 export function keyPlacesOf(data: string): Required<KeyPlaces> {
   const { masterKey: file, derivation } = pathsOf(data)
   return { file, derivation }
-}
-
-/** An empty file is what a cut-off init has left. */
-function makeMasterKey(path: string): Uint8Array {
-  if (statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path)
-  const masterKey = randomBytes(masterKeyBytes)
-  writeMasterKey(path, masterKey)
-  return masterKey
-}
-
-/** A new store, and what takes away what of it is not in the folder. */
-async function makeStore(options: FolderOptions) {
-  const { data } = options
-  const { store: path } = pathsOf(data)
-  mkdirSync(path, { mode: ownerOnlyFolder })
-  if (options.store === undefined) {
-    return { store: await openLmdbStore({ path }), undo: async () => {} }
-  }
-  const address = writeDatabase(data, options)
-  const undo = await prepareDatabase(address)
-  try {
-    return { store: await openDatabase(address), undo }
-  } catch (error) {
-    await undo()
-    throw error
-  }
-}
-
-async function fillFolder(
-  options: FolderOptions,
-  { store }: { readonly store: Store },
-): Promise<NewVault> {
-  const masterKey = obtainNewMasterKey(options, keyPlacesOf(options.data), makeMasterKey)
-  try {
-    return await createVault({ store, now: wallMs, randomBytes }, masterKey)
-  } finally {
-    masterKey.fill(0)
-    await store.close()
-  }
-}
-
-async function makeVaultIn(
-  options: FolderOptions,
-  announce: (made: NewVault) => void,
-): Promise<void> {
-  writeFileSync(pathsOf(options.data).newStamp, '')
-  const made = await makeStore(options)
-  try {
-    announce(await fillFolder(options, made))
-  } catch (error) {
-    await made.undo()
-    throw error
-  }
-}
-
-/**
- * A data folder on this machine for a vault that is in a database already: with its master key
- * elsewhere, or put there by whoever has it. Nothing happens where there is one.
- * @throws CommandFailure
- */
-export function joinFolder(options: FolderOptions): void {
-  const { data, store } = options
-  if (store === undefined) return
-  if (isDataFolder(data)) return assertSameDatabase(data, options)
-  let lockFile: number | undefined
-  try {
-    lockFile = claimFolder(data)
-    mkdirSync(pathsOf(data).store, { mode: ownerOnlyFolder })
-    writeDatabase(data, options)
-    stampFolder(data)
-  } catch (error) {
-    throw explained(data, error)
-  } finally {
-    if (lockFile !== undefined) closeSync(lockFile)
-  }
-}
-
-/**
- * Makes a data folder where there is none, an empty one, or what a cut-off init has left; a
- * failure leaves it empty again.
- * @param announce tells the person the key; when it throws, the vault is not made
- * @throws CommandFailure
- */
-export async function createDataFolder(
-  options: FolderOptions,
-  announce: (made: NewVault) => void,
-): Promise<void> {
-  const { data } = options
-  let lockFile: number
-  try {
-    lockFile = claimFolder(data)
-  } catch (error) {
-    throw explained(data, error)
-  }
-  try {
-    await makeVaultIn(options, announce)
-    stampFolder(data)
-    for (const folder of [pathsOf(data).store, dirname(resolve(data))]) syncFolder(folder)
-  } catch (error) {
-    for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true })
-    throw explained(data, error)
-  } finally {
-    closeSync(lockFile)
-  }
 }
 
 /** Opening a missing database would make a new one, and hide that the tokens are gone. */

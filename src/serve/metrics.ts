@@ -80,9 +80,11 @@ function addBackups(registry: Registry, { backups }: Gauges): void {
   })
 }
 
-function addGauges(registry: Registry, version: string, gauges: Gauges): void {
-  type Read = () => MaybeLater<number | undefined>
-  const add = (name: string, help: string, read: Read): void => {
+type AddGauge = (name: string, help: string, read: () => MaybeLater<number | undefined>) => void
+
+const gaugeAdder =
+  (registry: Registry): AddGauge =>
+  (name, help, read) => {
     const gauge: Gauge = new Gauge({
       name,
       help,
@@ -94,14 +96,8 @@ function addGauges(registry: Registry, version: string, gauges: Gauges): void {
       },
     })
   }
-  const info = { name: 'coffer_info', help: 'the build', labelNames: ['version'] as const }
-  new Gauge({ ...info, registers: [registry] }).set({ version }, 1)
-  add(
-    'process_start_time_seconds',
-    'when the process began, Unix time',
-    () => gauges.startedMs / 1_000,
-  )
-  add('coffer_requests_in_flight', 'requests under way', gauges.requestsInFlight)
+
+function addStoreGauges(add: AddGauge, gauges: Gauges): void {
   add(
     'coffer_store_rows',
     'rows given so far, also those that are gone',
@@ -128,6 +124,19 @@ function addGauges(registry: Registry, version: string, gauges: Gauges): void {
     'writes since the start; a commit has several',
     async () => (await gauges.store()).writes,
   )
+}
+
+function addGauges(registry: Registry, version: string, gauges: Gauges): void {
+  const add = gaugeAdder(registry)
+  const info = { name: 'coffer_info', help: 'the build', labelNames: ['version'] as const }
+  new Gauge({ ...info, registers: [registry] }).set({ version }, 1)
+  add(
+    'process_start_time_seconds',
+    'when the process began, Unix time',
+    () => gauges.startedMs / 1_000,
+  )
+  add('coffer_requests_in_flight', 'requests under way', gauges.requestsInFlight)
+  addStoreGauges(add, gauges)
   const lag = 'since when a row that has expired is still there'
   add('coffer_sweep_lag_seconds', lag, async () => (await gauges.sweepLagMs()) / 1_000)
   add('coffer_disk_free_bytes', 'what its disk has left', gauges.freeBytes)

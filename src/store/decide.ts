@@ -18,7 +18,7 @@ export interface PreparedRow extends KeyedRow {
 }
 
 /** Who holds a unique now; nobody, when it was given up. */
-export interface Holding {
+interface Holding {
   readonly unique: Digest
   readonly ordinal: number | undefined
 }

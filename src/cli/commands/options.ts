@@ -4,7 +4,7 @@
  */
 import { Option, type Command } from 'commander'
 import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
-import { joinFolder } from '../../serve/data-folder.ts'
+import { joinFolder } from '../../serve/make-folder.ts'
 import { assertOneSource } from '../../serve/key-source.ts'
 
 export const dataOption = (): Option =>
@@ -80,9 +80,9 @@ export function addDatabase(program: Command): void {
     if (!has('--data') || !has('--master-key-file') || has('--store')) continue
     if (ofFilesAlone.includes(command.name())) continue
     addOptions(command, databaseOptions())
-    command.hook('preAction', () => {
+    command.hook('preAction', async () => {
       assertNoPassword(command)
-      if (!withoutJoining.includes(command.name())) joinFolder(command.opts())
+      if (!withoutJoining.includes(command.name())) await joinFolder(command.opts())
     })
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The clock of the database, which is one for all vaults: how far ours is from it, and the mark that
- * all keep there (`serve/clock.ts`).
+ * The clock of the database, which is one for all vaults: how far ours is from it, and the mark
+ * that all keep there (`serve/clock.ts`).
  *
- * A vault whose clock is off does not serve, since others would call expired what it calls live; nor
- * is anything destroyed while both clocks do not say the same.
+ * A vault whose clock is off does not serve, since others would call expired what it calls live;
+ * nor is anything destroyed while both clocks do not say the same.
  * Source: docs/many-machines.md, "Clocks".
  * @module
  */

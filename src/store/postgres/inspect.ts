@@ -1,8 +1,8 @@
 /**
  * The walk over all tables that compares rows and indexes in both directions, at one state.
  *
- * Rows come in the order of their ordinals, chunk by chunk, so that what the index has of a chunk is
- * read once. Uniques of a step of rows are looked up together.
+ * Rows come in the order of their ordinals, chunk by chunk, so that what the index has of a chunk
+ * is read once. Uniques of a step of rows are looked up together.
  * Source: hardening D8.
  * @module
  */
@@ -18,7 +18,7 @@ import { decodeRow } from '../row-format.ts'
 import { keyOf } from '../rows.ts'
 import { packDigests } from './look.ts'
 import type { Cells, Pool, Session } from './pool.ts'
-import type { Tables } from './schema.ts'
+import { nthOf, type Tables } from './schema.ts'
 
 interface Walk {
   readonly send: Session['send']
@@ -118,7 +118,7 @@ async function checkUniques(walk: Walk, rows: readonly Stored[]): Promise<void> 
   )
   const text = `SELECT u.digest, u.ordinal, u.version FROM generate_series(1, $2::int) i
 JOIN ${tables.uniques} u
-ON u.digest = substring($1::bytea FROM i * ${uniqueBytes} - ${uniqueBytes - 1} FOR ${uniqueBytes})`
+ON u.digest = ${nthOf('$1', 'i', uniqueBytes)}`
   const held = new Map(
     (await send(text, [packed, named.length])).map(([digest, ordinal, version]) => [
       keyOf(asBytes(digest)),

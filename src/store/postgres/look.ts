@@ -12,7 +12,7 @@ import { lookConnections, lookUniquesMax } from '../limits.ts'
 import { decodeRow } from '../row-format.ts'
 import { holdsUnique } from '../rows.ts'
 import type { Cells, Parameter } from './pool.ts'
-import type { Tables } from './schema.ts'
+import { nthOf, type Tables } from './schema.ts'
 
 export interface Looker {
   readonly find: (unique: Digest) => Promise<Row | undefined>
@@ -34,7 +34,7 @@ const lookText = ({ state, uniques, rows }: Tables): string => `
 SELECT s.generation, u.ordinal, u.version, r.value
 FROM ${state} s
 LEFT JOIN generate_series(1, $2::int) q(i) ON true
-LEFT JOIN ${uniques} u ON u.digest = substring($1::bytea FROM q.i * 32 - 31 FOR 32)
+LEFT JOIN ${uniques} u ON u.digest = ${nthOf('$1', 'q.i', uniqueBytes)}
 LEFT JOIN ${rows} r ON r.ordinal = coalesce(u.ordinal, $3::bigint)
 ORDER BY q.i`
 

@@ -21,7 +21,7 @@ import { decodeRow } from '../row-format.ts'
 import { keyOf } from '../rows.ts'
 import { packDigests } from './look.ts'
 import { arrayOf, type Cells, type Pool } from './pool.ts'
-import type { Tables } from './schema.ts'
+import { nthOf, type Tables } from './schema.ts'
 
 /*
  * What a query names, and what the database has of it.
@@ -60,10 +60,10 @@ FROM terms JOIN ${recent} ON position(term IN terms) > 0 GROUP BY i`
 
 const indexText = (tables: Tables, isWide: boolean): string => `
 WITH terms AS MATERIALIZED (
-  SELECT i, substring($1::bytea FROM i * ${termBytes} - ${termBytes - 1} FOR ${termBytes}) AS term
+  SELECT i, ${nthOf('$1', 'i', termBytes)} AS term
   FROM generate_series(1, $2::int) i
 ), named AS MATERIALIZED (
-  SELECT i, substring($3::bytea FROM i * ${uniqueBytes} - ${uniqueBytes - 1} FOR ${uniqueBytes}) AS digest
+  SELECT i, ${nthOf('$3', 'i', uniqueBytes)} AS digest
   FROM generate_series(1, $4::int) i
 )
 SELECT ${kinds.chunk} AS kind, i, c.chunk::bigint, c.places
@@ -169,7 +169,7 @@ function inOrder(ordinals: readonly number[], cells: readonly Cells[]): Row[] {
   })
 }
 
-export const rowsText = ({ rows }: Tables): string =>
+const rowsText = ({ rows }: Tables): string =>
   `SELECT ordinal, value FROM ${rows} WHERE ordinal = ANY($1::bigint[])`
 
 /** @throws Trouble; ApiError `storage_corrupt` where the index says what rows do not */

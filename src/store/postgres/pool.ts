@@ -6,6 +6,7 @@
  * @module
  */
 import { SQL, type ReservedSQL } from 'bun'
+import { ApiError } from '../../errors.ts'
 import { databaseConnectMsMax, databaseIdleMs } from '../limits.ts'
 import type { DatabaseAddress } from './address.ts'
 import { Trouble, troubleOf } from './trouble.ts'
@@ -73,6 +74,46 @@ async function rolledBack(session: ReservedSQL): Promise<void> {
   await session.release()
 }
 
+/** @throws Trouble `lost` where it is not there in time; ApiError as the work says */
+async function within<T>(msMax: number, work: Promise<T>, onLate: () => void): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    onLate()
+    late.reject(new Trouble('lost'))
+  }, msMax)
+  try {
+    return await Promise.race([work, late.promise])
+  } catch (error) {
+    // What is late may fail later, and nobody waits for it.
+    work.catch(() => {})
+    throw error instanceof ApiError ? error : troubleOf(error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function holding<T>(
+  used: SQL,
+  work: (session: Session) => Promise<T>,
+  late: AbortSignal,
+): Promise<T> {
+  const held = await used.reserve()
+  const send: Session['send'] = async (text, parameters = []) => {
+    // Its caller has given up, and may have begun again elsewhere.
+    if (late.aborted) throw new Trouble('lost')
+    return sendOn(held, text, parameters)
+  }
+  try {
+    const value = await work({ send })
+    await held.release()
+    return value
+  } catch (error) {
+    // A connection that is gone is given back by the client.
+    await rolledBack(held).catch(() => held.close({ timeout: 0 }).catch(() => {}))
+    throw error
+  }
+}
+
 /** @param connections at most, at once */
 export function openPool(
   address: DatabaseAddress,
@@ -82,67 +123,22 @@ export function openPool(
   const open = () => openClient(address, connections, connectMs)
   let client = open()
   let isClosed = false
-
-  function drop(late: SQL): void {
+  const drop = (late: SQL): void => {
     if (late === client && !isClosed) client = open()
     void late.close({ timeout: 0 }).catch(() => {})
   }
-
-  /** @throws Trouble `lost` where it is not there in time */
-  async function within<T>(
-    msMax: number,
-    used: SQL,
-    work: Promise<T>,
-    onLate: () => void = () => {},
-  ): Promise<T> {
-    const late = Promise.withResolvers<never>()
-    const timer = setTimeout(() => {
-      onLate()
-      drop(used)
-      late.reject(new Trouble('lost'))
-    }, msMax)
-    try {
-      return await Promise.race([work, late.promise])
-    } catch (error) {
-      // What is late may fail later, and nobody waits for it.
-      work.catch(() => {})
-      throw troubleOf(error)
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
-  async function holding<T>(
-    used: SQL,
-    work: (session: Session) => Promise<T>,
-    late: { readonly signal: AbortSignal },
-  ): Promise<T> {
-    const held = await used.reserve()
-    const send: Session['send'] = async (text, parameters = []) => {
-      // Its caller has given up, and may have begun again elsewhere.
-      if (late.signal.aborted) throw new Trouble('lost')
-      return sendOn(held, text, parameters)
-    }
-    try {
-      const value = await work({ send })
-      await held.release()
-      return value
-    } catch (error) {
-      // A connection that is gone is given back by the client.
-      await rolledBack(held).catch(() => held.close({ timeout: 0 }).catch(() => {}))
-      throw error
-    }
-  }
-
   return {
     query(text, parameters = [], msMax = connectMs) {
       const used = client
-      return within(msMax, used, sendOn(used, text, parameters))
+      return within(msMax, sendOn(used, text, parameters), () => drop(used))
     },
     hold(msMax, work) {
       const used = client
       const late = new AbortController()
-      return within(msMax, used, holding(used, work, late), () => late.abort())
+      return within(msMax, holding(used, work, late.signal), () => {
+        late.abort()
+        drop(used)
+      })
     },
     async close() {
       isClosed = true

@@ -1,8 +1,8 @@
 /**
  * Tables of a store in PostgreSQL, and the statements that make them.
  *
- * All of it is blind: digests, ordinals, deadlines and sealed bytes. Names are qualified, so that no
- * `search_path` is needed, which a pool of transactions would not keep.
+ * All of it is blind: digests, ordinals, deadlines and sealed bytes. Names are qualified, so that
+ * no `search_path` is needed, which a pool of transactions would not keep.
  * Source: docs/many-machines.md, "The tables".
  * @module
  */
@@ -35,6 +35,10 @@ export const tablesIn = (schema: string) => ({
 })
 
 export type Tables = ReturnType<typeof tablesIn>
+
+/** The nth of digests that stand behind each other in a parameter, counted from 1 on. */
+export const nthOf = (bytes: string, nth: string, size: number): string =>
+  `substring(${bytes}::bytea FROM ${nth}::int * ${size} - ${size - 1} FOR ${size})`
 
 /** Sealed bytes do not compress, and places do. */
 export const statementsOf = (tables: Tables): readonly string[] => [
@@ -78,15 +82,24 @@ export const statementsOf = (tables: Tables): readonly string[] => [
   used_at timestamptz NOT NULL
 )`,
   // Rows of these come and go all the time.
-  `ALTER TABLE ${tables.recent} SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`,
+  `ALTER TABLE ${tables.recent}
+SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`,
   `INSERT INTO ${tables.state} VALUES (true, ${databaseFormat}, 0, 0)`,
 ]
+
+/**
+ * Of a role, in this database: a pool of transactions keeps no others. A plan that was made while a
+ * table had few rows must not read all of it once it has many; and to compile a plan takes longer
+ * than any of ours.
+ */
+const roleSettings = ['enable_seqscan = off', 'jit = off']
 
 /** What a role needs that only serves: for whoever makes the tables as another one. */
 export const grantsOf = ({ schema }: Tables, role: string): readonly string[] => [
   `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
   `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
-  `GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
+  `GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
+  ...roleSettings.map(setting => `ALTER ROLE ${role} SET ${setting}`),
 ]
 
 const isMissing = ({ kind, state }: Trouble): boolean =>
@@ -107,14 +120,13 @@ export async function readFormat(pool: Pool, { state }: Tables): Promise<number 
   }
 }
 
-/**
- * Of whoever makes the tables, in this database: a pool of transactions keeps no others. A plan that
- * was made while a table had few rows must not read all of it once it has many; and to compile a
- * plan takes longer than any of ours.
- */
 const settingsOfRole = `DO $$ BEGIN
-EXECUTE format('ALTER ROLE CURRENT_USER IN DATABASE %I SET enable_seqscan = off', current_database());
-EXECUTE format('ALTER ROLE CURRENT_USER IN DATABASE %I SET jit = off', current_database());
+${roleSettings
+  .map(
+    setting => `EXECUTE format('ALTER ROLE CURRENT_USER IN DATABASE %I SET ${setting}',
+  current_database());`,
+  )
+  .join('\n')}
 EXCEPTION WHEN insufficient_privilege THEN NULL; END $$`
 
 /**

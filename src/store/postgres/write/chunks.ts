@@ -20,11 +20,11 @@ import { keyOf } from '../../rows.ts'
 import { termBytes } from '../../../limits.ts'
 import { packDigests } from '../look.ts'
 import { arrayOf, type Session } from '../pool.ts'
-import type { Tables } from '../schema.ts'
+import { nthOf, type Tables } from '../schema.ts'
 import type { Stood } from './standing.ts'
 
 /** What changes in one chunk of a term. */
-export interface ChunkMove {
+interface ChunkMove {
   readonly chunk: number
   readonly term: Digest
   readonly entering: number[]
@@ -74,7 +74,7 @@ export function termMoves({ rows }: GroupDraft, stood: Stood): TermMoves {
   return { chunks, recent }
 }
 
-const nthTerm = `substring($2::bytea FROM i::int * ${termBytes} - ${termBytes - 1} FOR ${termBytes})`
+const nthTerm = nthOf('$2', 'i', termBytes)
 const given = 'unnest($1::int[]) WITH ORDINALITY g(chunk, i)'
 
 const lockText = ({ chunks }: Tables): string => `SELECT c.chunk, c.term, c.places

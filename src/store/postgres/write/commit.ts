@@ -3,8 +3,8 @@
  *
  * A connection that is lost amid its COMMIT does not tell whether that landed. So each writer has a
  * receipt, which every group of it changes and locks first: whoever begins again waits for what is
- * still under way there, and then reads whether it landed. A writer has one group at a time; a vault
- * has several writers, so that one is decided while another is flushed.
+ * still under way there, and then reads whether it landed. A writer has one group at a time; a
+ * vault has several writers, so that one is decided while another is flushed.
  * Source: docs/many-machines.md, "Exactly once".
  * @module
  */
@@ -45,10 +45,11 @@ interface Writer {
   /** Of this process alone, 16 bytes. */
   readonly writer: Uint8Array
   readonly bounds: Bounds
+  readonly elapsedMs: () => number
 }
 
 /** Commits one group at a time. @throws Trouble, ApiError: nothing is known to have landed */
-function makeCommitter({ pool, tables, writer, bounds }: Writer) {
+function makeCommitter({ pool, tables, writer, bounds, elapsedMs }: Writer) {
   let groups = 0
   let hasReceipt = false
 
@@ -93,7 +94,7 @@ ON CONFLICT (writer) DO NOTHING`
     const number = groups
     const sent: { decided?: Decided } = {}
     let waitMs = databaseRetryMsMin
-    const until = performance.now() + bounds.writeMs
+    const until = elapsedMs() + bounds.writeMs
     for (;;) {
       try {
         if (!hasReceipt) await addReceipt()
@@ -102,7 +103,7 @@ ON CONFLICT (writer) DO NOTHING`
         if (error instanceof ApiError) throw error
         const { kind } = troubleOf(error)
         const isPassing = kind === 'lost' || kind === 'again'
-        if (!isPassing || performance.now() + waitMs > until) throw error
+        if (!isPassing || elapsedMs() + waitMs > until) throw error
       }
       await setTimeout(waitMs)
       waitMs = Math.min(waitMs * 2, databaseRetryMsMax)

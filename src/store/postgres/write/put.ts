@@ -13,7 +13,7 @@ import { headerAt } from '../../row-format.ts'
 import { keyOf, termsAt, uniquesAt } from '../../rows.ts'
 import { packDigests } from '../look.ts'
 import { arrayOf, type Cells, type Session } from '../pool.ts'
-import type { Tables } from '../schema.ts'
+import { nthOf, type Tables } from '../schema.ts'
 import { changeChunks, termMoves } from './chunks.ts'
 import type { Stood } from './standing.ts'
 
@@ -64,7 +64,7 @@ interface Held {
 const heldBy = (ordinal: number, { uniques, version }: NewRow): Held[] =>
   uniques.map(unique => ({ unique, ordinal, version }))
 
-export function putsOf({ rows }: GroupDraft, stood: Stood): Puts {
+function putsOf({ rows }: GroupDraft, stood: Stood): Puts {
   const inserted: PreparedRow[] = []
   const updated: (readonly [number, PreparedRow])[] = []
   const removed: number[] = []
@@ -99,7 +99,7 @@ export function putsOf({ rows }: GroupDraft, stood: Stood): Puts {
 
 const digestAt = (bytes: string, at: string): string =>
   `substring(${bytes}::bytea FROM ${at} FOR ${uniqueBytes})`
-const nthDigest = digestAt('$1', `i::int * ${uniqueBytes} - ${uniqueBytes - 1}`)
+const nthDigest = nthOf('$1', 'i', uniqueBytes)
 
 type Send = Session['send']
 

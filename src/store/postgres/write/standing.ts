@@ -15,7 +15,7 @@ import { decodeRow } from '../../row-format.ts'
 import { keyOf, keyRow, storedRow, type KeyedRow } from '../../rows.ts'
 import { packDigests } from '../look.ts'
 import { arrayOf, type Cells, type Session } from '../pool.ts'
-import type { Tables } from '../schema.ts'
+import { nthOf, type Tables } from '../schema.ts'
 
 /** What a group asks for. */
 interface Asked {
@@ -45,7 +45,7 @@ function askedBy(sets: readonly (readonly PreparedChange[])[]): Asked {
 }
 
 /** What was committed last by a writer. */
-export interface Receipt {
+interface Receipt {
   readonly number: number
   readonly ordinals: readonly number[]
 }
@@ -73,7 +73,7 @@ const receiptOf = ([cells]: readonly Cells[]): Receipt | undefined =>
   cells && { number: Number(cells[0]), ordinals: numbersOf(cells[1]) }
 
 function lockTexts({ receipts, rows, recent, uniques }: Tables) {
-  const unique = `substring($1::bytea FROM i * ${uniqueBytes} - ${uniqueBytes - 1} FOR ${uniqueBytes})`
+  const unique = nthOf('$1', 'i', uniqueBytes)
   const those = 'WHERE ordinal = ANY($1::bigint[]) ORDER BY ordinal'
   return {
     receipt: `SELECT number, ordinals FROM ${receipts} WHERE writer = $1 FOR UPDATE`,

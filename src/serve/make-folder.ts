@@ -1,0 +1,123 @@
+/**
+ * Making data folders: with a new vault, or for one that is in a database already.
+ * @module
+ */
+import { closeSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { ownerOnlyFolder, syncFolder } from '../files.ts'
+import type { Store } from '../store/contract.ts'
+import { openLmdbStore } from '../store/lmdb/open.ts'
+import { createVault, type NewVault } from '../vault.ts'
+import { claimFolder } from './claim-folder.ts'
+import { keyPlacesOf, type FolderOptions } from './data-folder.ts'
+import { assertSameDatabase, openDatabase, prepareDatabase, writeDatabase } from './database.ts'
+import { explained, isDataFolder, pathsOf, stampFolder } from './folder-stamp.ts'
+import { obtainNewMasterKey } from './key-source.ts'
+import { writeMasterKey } from './master-key.ts'
+import { randomBytes, wallMs } from './system.ts'
+
+const masterKeyBytes = 32
+
+/** An empty file is what a cut-off init has left. */
+function makeMasterKey(path: string): Uint8Array {
+  if (statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path)
+  const masterKey = randomBytes(masterKeyBytes)
+  writeMasterKey(path, masterKey)
+  return masterKey
+}
+
+/** A new store, and what takes away what of it is not in the folder. */
+async function makeStore(options: FolderOptions) {
+  const { data } = options
+  const { store: path } = pathsOf(data)
+  mkdirSync(path, { mode: ownerOnlyFolder })
+  if (options.store === undefined) {
+    return { store: await openLmdbStore({ path }), undo: async () => {} }
+  }
+  const address = writeDatabase(data, options)
+  const undo = await prepareDatabase(address)
+  try {
+    return { store: await openDatabase(address), undo }
+  } catch (error) {
+    await undo()
+    throw error
+  }
+}
+
+async function fillFolder(
+  options: FolderOptions,
+  { store }: { readonly store: Store },
+): Promise<NewVault> {
+  const masterKey = obtainNewMasterKey(options, keyPlacesOf(options.data), makeMasterKey)
+  try {
+    return await createVault({ store, now: wallMs, randomBytes }, masterKey)
+  } finally {
+    masterKey.fill(0)
+    await store.close()
+  }
+}
+
+async function makeVaultIn(
+  options: FolderOptions,
+  announce: (made: NewVault) => void,
+): Promise<void> {
+  const made = await makeStore(options)
+  try {
+    announce(await fillFolder(options, made))
+  } catch (error) {
+    await made.undo()
+    throw error
+  }
+}
+
+/** What was made of a folder is taken away again. */
+function emptyFolder(data: string): void {
+  for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true })
+}
+
+/** @throws CommandFailure with the folder empty, as it was. */
+async function makeFolder(data: string, fill: () => Promise<void>): Promise<void> {
+  let lockFile: number
+  try {
+    lockFile = claimFolder(data)
+  } catch (error) {
+    throw explained(data, error)
+  }
+  try {
+    writeFileSync(pathsOf(data).newStamp, '')
+    await fill()
+    stampFolder(data)
+    for (const folder of [pathsOf(data).store, dirname(resolve(data))]) syncFolder(folder)
+  } catch (error) {
+    emptyFolder(data)
+    throw explained(data, error)
+  } finally {
+    closeSync(lockFile)
+  }
+}
+
+/**
+ * Makes a data folder where there is none, an empty one, or what a cut-off init has left; a
+ * failure leaves it empty again.
+ * @param announce tells the person the key; when it throws, the vault is not made
+ * @throws CommandFailure
+ */
+export const createDataFolder = (
+  options: FolderOptions,
+  announce: (made: NewVault) => void,
+): Promise<void> => makeFolder(options.data, () => makeVaultIn(options, announce))
+
+/**
+ * A data folder on this machine for a vault that is in a database already, whose master key is
+ * elsewhere. Nothing happens where there is one.
+ * @throws CommandFailure
+ */
+export async function joinFolder(options: FolderOptions): Promise<void> {
+  const { data, store } = options
+  if (store === undefined) return
+  if (isDataFolder(data)) return assertSameDatabase(data, options)
+  await makeFolder(data, async () => {
+    mkdirSync(pathsOf(data).store, { mode: ownerOnlyFolder })
+    writeDatabase(data, options)
+  })
+}

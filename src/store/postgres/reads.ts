@@ -1,0 +1,94 @@
+/**
+ * Statements that read, asked again while nobody answers, within a bound.
+ * @module
+ */
+import { setTimeout } from 'node:timers/promises'
+import { ApiError } from '../../errors.ts'
+import type { Row } from '../contract.ts'
+import { databaseRetryMsMax, databaseRetryMsMin, inspectRows } from '../limits.ts'
+import { decodeRow } from '../row-format.ts'
+import type { Cells, Parameter, Pool } from './pool.ts'
+import type { Tables } from './schema.ts'
+import { faultOf, troubleOf } from './trouble.ts'
+
+/** How long is asked. */
+export interface Persisting {
+  readonly elapsedMs: () => number
+  readonly msMax: number
+}
+
+/** The same once more, while nobody answers, within a bound. */
+export async function persist<T>(
+  { elapsedMs, msMax }: Persisting,
+  work: () => Promise<T>,
+): Promise<T> {
+  const until = elapsedMs() + msMax
+  for (let waitMs = databaseRetryMsMin; ; waitMs = Math.min(2 * waitMs, databaseRetryMsMax)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof ApiError) throw error
+      const { kind } = troubleOf(error)
+      const isPassing = kind === 'lost' || kind === 'again'
+      if (!isPassing || elapsedMs() + waitMs > until) throw faultOf(error)
+    }
+    await setTimeout(waitMs)
+  }
+}
+
+const rowsIn = (cells: readonly Cells[]): Row[] =>
+  cells.flatMap(([ordinal, value]) => {
+    try {
+      return value instanceof Uint8Array ? [decodeRow(value, Number(ordinal))] : []
+    } catch {
+      // What is no row is passed over: `integrity` names it.
+      return []
+    }
+  })
+
+export function readsOf(
+  pools: { readonly look: Pool; readonly page: Pool },
+  tables: Tables,
+  persisting: Persisting,
+) {
+  const { rows, ordinals } = tables
+  const ask = (pool: Pool, text: string, parameters: readonly Parameter[]) =>
+    persist(persisting, () => pool.query(text, parameters, persisting.msMax))
+  const dueText = `SELECT ordinal, value FROM ${rows} WHERE deadline_ms <= $1::bigint
+ORDER BY deadline_ms, ordinal LIMIT $2::int`
+  const fromText = `SELECT ordinal, value FROM ${rows} WHERE ordinal >= $1::bigint
+ORDER BY ordinal LIMIT $2::int`
+  const figuresText = `SELECT
+(SELECT last_value FROM ${ordinals}),
+(SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = $1 AND c.relkind = 'r')`
+  return {
+    look: (text: string, parameters: readonly Parameter[]) => ask(pools.look, text, parameters),
+    due: async (nowMs: number, limit: number) =>
+      rowsIn(await ask(pools.page, dueText, [nowMs, limit])),
+    rowsFrom: async (ordinal: number, limit: number) => {
+      const cells = await ask(pools.page, fromText, [ordinal, limit])
+      return { rows: rowsIn(cells), last: cells.at(-1)?.[0] }
+    },
+    figures: async () => (await ask(pools.page, figuresText, [tables.schema]))[0] ?? [],
+  }
+}
+
+export type Reads = ReturnType<typeof readsOf>
+
+/** All rows, oldest first. */
+export async function* everyRow({ rowsFrom }: Reads): AsyncGenerator<Row> {
+  for (let from = 0; ;) {
+    const { rows, last } = await rowsFrom(from, inspectRows)
+    yield* rows
+    if (last === undefined) return
+    from = Number(last) + 1
+  }
+}
+
+/** Of the row that is read in place of one that is not there. */
+export async function firstOrdinalOf({ rowsFrom }: Reads): Promise<number> {
+  const { last } = await rowsFrom(0, 1)
+  return Number(last ?? 0)
+}
