@@ -12,7 +12,7 @@ import { atEnd } from './at-end.ts'
 const versions = '/usr/lib/postgresql'
 
 /** Where its programs are; `undefined` where it is not installed. */
-export const postgresPrograms: string | undefined = existsSync(versions)
+const postgresPrograms: string | undefined = existsSync(versions)
   ? readdirSync(versions)
       .toSorted((a, b) => Number(b) - Number(a))
       .map(version => join(versions, version, 'bin'))
@@ -30,6 +30,9 @@ function run(command: readonly string[]): void {
   if (exitCode !== 0) throw new Error(`${command[0]}: ${stderr.toString()}`)
 }
 
+/** `.ci/run` installs it; tests of it are skipped elsewhere. */
+export const isPostgresThere = postgresPrograms !== undefined
+
 export interface TestServer {
   /** Of the socket. */
   readonly folder: string
@@ -42,7 +45,7 @@ export interface TestServer {
 
 const settings = ['listen_addresses=', 'fsync=off', 'max_connections=500', 'shared_buffers=64MB']
 
-export async function startPostgres(more: readonly string[] = []): Promise<TestServer> {
+async function startPostgres(more: readonly string[] = []): Promise<TestServer> {
   if (postgresPrograms === undefined) throw new Error('PostgreSQL is not installed')
   const folder = mkdtempSync(join(tmpdir(), 'coffer-postgres-'))
   if (process.getuid?.() === 0) run(['chown', 'postgres', folder])
@@ -107,7 +110,10 @@ let shared: Promise<TestServer> | undefined
 /** One server for all tests of a process. */
 export function sharedPostgres(): Promise<TestServer> {
   shared ??= startPostgres().then(server => {
-    atEnd(() => server.stop())
+    atEnd(async () => {
+      shared = undefined
+      await server.stop()
+    })
     return server
   })
   return shared

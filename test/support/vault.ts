@@ -80,7 +80,7 @@ export function requestOf(method: string, path: string, ask: Ask): Request {
 const takeNothing = () => false
 
 /** Whether the suite runs over a database of others in place of the engine that is embedded. */
-export const isOverPostgres = process.env['COFFER_TEST_STORE'] === 'postgres'
+const isOverPostgres = process.env['COFFER_TEST_STORE'] === 'postgres'
 
 const openStore = (folder: string): Promise<Store> =>
   isOverPostgres ? openAt(folder) : openLmdbStore({ path: folder, allocate: takeNothing })

@@ -6,6 +6,7 @@ import type { Command } from 'commander'
 import type { FolderOptions } from '../../serve/data-folder.ts'
 import { compact } from '../compact.ts'
 import { upgrade } from '../upgrade.ts'
+import { databaseSetup, type DatabaseSetupOptions } from '../database-setup.ts'
 import { move, type MoveOptions } from '../move.ts'
 import { verify, type VerifyOptions } from '../verify.ts'
 import { dataOption, masterKeyOption } from './options.ts'
@@ -34,6 +35,15 @@ export function addFileCommands(program: Command): void {
     .option('--store-password-file <file>', 'where the password of its user is')
     .option('--json', 'print one line of JSON')
     .action((options: MoveOptions) => move(options))
+  program
+    .command('db')
+    .description('the database that holds a vault')
+    .command('setup')
+    .description('print what makes the tables, for whoever runs that by hand')
+    .option('--print-sql', 'print the statements')
+    .option('--schema <name>', 'where the tables are', 'coffer')
+    .option('--role <name>', 'the user that serves, and owns nothing', 'coffer')
+    .action((options: DatabaseSetupOptions) => databaseSetup(options))
   program
     .command('upgrade')
     .description('make a vault of an older format one of this format; the server must be stopped')

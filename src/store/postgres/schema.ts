@@ -41,7 +41,7 @@ export const nthOf = (bytes: string, nth: string, size: number): string =>
   `substring(${bytes}::bytea FROM ${nth}::int * ${size} - ${size - 1} FOR ${size})`
 
 /** Sealed bytes do not compress, and places do. */
-export const statementsOf = (tables: Tables): readonly string[] => [
+const statementsOf = (tables: Tables): readonly string[] => [
   `CREATE SCHEMA ${tables.schema}`,
   `CREATE TABLE ${tables.state} (
   one boolean PRIMARY KEY CHECK (one),
@@ -95,7 +95,7 @@ SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`,
 const roleSettings = ['enable_seqscan = off', 'jit = off']
 
 /** What a role needs that only serves: for whoever makes the tables as another one. */
-export const grantsOf = ({ schema }: Tables, role: string): readonly string[] => [
+const grantsOf = ({ schema }: Tables, role: string): readonly string[] => [
   `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
   `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
   `GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
@@ -118,6 +118,12 @@ export async function readFormat(pool: Pool, { state }: Tables): Promise<number 
     if (isMissing(trouble)) return undefined
     throw trouble
   }
+}
+
+/** All of it for a user that serves and owns nothing. */
+export function setupOf(schema: string, role: string): readonly string[] {
+  const tables = tablesIn(schema)
+  return [...statementsOf(tables), ...grantsOf(tables, role)].map(statement => `${statement};`)
 }
 
 const settingsOfRole = `DO $$ BEGIN

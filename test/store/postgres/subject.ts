@@ -17,20 +17,6 @@ const schemas = new Map<string, string>()
 const opened: PostgresStore[] = []
 const openMax = 60
 
-/** Where the tables of a folder are. */
-export function schemaAt(folder: string): string {
-  const schema = schemas.get(folder)
-  if (schema === undefined) throw new Error('expected a folder with a store')
-  return schema
-}
-
-/** How many rows a table has. */
-export async function countIn(folder: string, table: string): Promise<number> {
-  const { sql } = await sharedPostgres()
-  const [row] = await sql.unsafe(`SELECT count(*) FROM ${schemaAt(folder)}.${table}`).values()
-  return Number(row?.[0])
-}
-
 /**
  * Opens the store that stands for a folder, and makes its tables where there are none yet.
  * @param firstOrdinal of a new one

@@ -1,0 +1,28 @@
+/**
+ * `coffer db setup`: the statements that make the tables of a vault, for whoever runs them as
+ * another user than the one that serves. `coffer init --store` then fills them.
+ * @module
+ */
+import { CommandFailure, usageExitCode } from '../serve/failure.ts'
+import { sayNow } from '../serve/system.ts'
+import { setupOf } from '../store/postgres/schema.ts'
+
+export interface DatabaseSetupOptions {
+  readonly printSql?: boolean
+  readonly schema: string
+  readonly role: string
+}
+
+const namePattern = /^[a-z_][a-z0-9_]{0,47}$/
+
+/** @throws CommandFailure for a name that would need quotes */
+export function databaseSetup({ printSql, schema, role }: DatabaseSetupOptions): void {
+  if (printSql !== true) {
+    throw new CommandFailure('--print-sql: expected, as nothing else is done', usageExitCode)
+  }
+  for (const [flag, name] of Object.entries({ '--schema': schema, '--role': role })) {
+    if (namePattern.test(name)) continue
+    throw new CommandFailure(`${flag}: expected small letters, digits and _`, usageExitCode)
+  }
+  sayNow(setupOf(schema, role).join('\n'))
+}

@@ -1,0 +1,192 @@
+/**
+ * A vault in PostgreSQL by the commands of a person: made, joined by another machine, served,
+ * rotated, verified; and a vault of a folder that is moved there.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  runCoffer,
+  startCoffer,
+  withoutWarnings,
+  type Ended,
+  type Running,
+} from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import {
+  isPostgresThere,
+  nextSchema,
+  sharedPostgres,
+  type TestServer,
+} from '../support/postgres.ts'
+
+const permissions = ['token:create', 'token:read', 'token:search']
+const rules = [{ priority: 1, container: '/', transform: 'reveal', permissions }]
+
+interface Asked {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+async function ask(socket: string, key: string, path: string, body?: object): Promise<Asked> {
+  const response = await fetch(`http://localhost${path}`, {
+    unix: socket,
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'SVC-API-KEY': key, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, body: (await response.json()) as Asked['body'] }
+}
+
+const serve = (data: string, socket: string, ...words: string[]): Promise<Running> =>
+  startCoffer(['serve', '--data', data, '--socket', socket, ...words])
+
+/** @returns the key of an application that may read all */
+async function addReader(socket: string, managementKey: string): Promise<string> {
+  const body = { name: 'reader', type: 'private', permissions, rules }
+  const { body: made } = await ask(socket, managementKey, '/applications', body)
+  return String(made['key'])
+}
+
+const card = { id: 'card-1', type: 'card', data: { number: '4242424242424242' } }
+const number = card.data.number
+
+/** One line that repeats no address and no value. */
+function expectRefused({ exitCode, stdout, stderr }: Ended, code: number, says: string): void {
+  expect([exitCode, stdout]).toEqual([code, ''])
+  expect(withoutWarnings(stderr)).toContain(says)
+  expect(withoutWarnings(stderr).trim().split('\n')).toHaveLength(1)
+  expect(stderr).not.toMatch(/postgres:\/\/coffer|hunter2|[0-9a-f]{16}| at .*:\d+:\d+/)
+}
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
+  let server: TestServer
+  let root: string
+  let url: string
+  let first: string
+  let second: string
+  let key: string
+  const sockets = (): [string, string] => [join(root, 'one.sock'), join(root, 'two.sock')]
+
+  beforeAll(async () => {
+    server = await sharedPostgres()
+    root = temporaryFolder()
+    url = server.url(nextSchema())
+    ;[first, second] = [join(root, 'one'), join(root, 'two')]
+    const made = await runCoffer(['init', '--data', first, '--store', url, '--json'])
+    expect(made.exitCode).toBe(0)
+    key = String((JSON.parse(made.stdout) as Record<string, unknown>)['key'])
+  })
+
+  test('has no file of rows in its folder, and no password', () => {
+    expect(readdirSync(join(first, 'store'))).toEqual(['database'])
+    expect(readFileSync(join(first, 'store', 'database'), 'utf8')).not.toContain('hunter2')
+  })
+
+  test('is answered alike by a second machine that joins, also after a rotation', async () => {
+    const [one, two] = sockets()
+    const vault = await serve(first, one)
+    const masterKey = join(first, 'master.key')
+    const other = await serve(second, two, '--store', url, '--master-key-file', masterKey)
+    const reader = await addReader(one, key)
+    expect((await ask(one, reader, '/tokens', card)).status).toBe(201)
+    const read = async (socket: string) =>
+      (await ask(socket, reader, '/tokens/card-1')).body['data']
+    expect([await read(one), await read(two)]).toEqual([card.data, card.data])
+    expect((await ask(two, reader, '/tokens', card)).status).toBe(409)
+    expect((await runCoffer(['keys', 'rotate', '--data', first])).exitCode).toBe(0)
+    expect(await read(two)).toEqual(card.data)
+    const retired = await runCoffer(['keys', 'retire', '--data', second])
+    expect([retired.exitCode, retired.stdout]).toEqual([0, expect.stringContaining('it is gone')])
+    expect([await read(one), await read(two)]).toEqual([card.data, card.data])
+    const { body } = await ask(two, reader, '/tokens/search', { query: 'type:card', size: 5 })
+    expect(body['pagination']).toMatchObject({ total_items: 1 })
+    expect(await Promise.all([vault.end('SIGTERM'), other.end('SIGTERM')])).toEqual([0, 0])
+    expect(await runCoffer(['verify', '--data', first])).toMatchObject({ exitCode: 0 })
+  })
+
+  test('is not made a second time, and is of no other folder', async () => {
+    const again = ['init', '--data', join(root, 'again'), '--store', url]
+    expectRefused(await runCoffer(again), 1, 'has a vault already')
+    expect(readdirSync(join(root, 'again'))).toEqual([])
+    const elsewhere = ['keys', 'status', '--data', first, '--store', server.url('elsewhere')]
+    expectRefused(await runCoffer(elsewhere), 1, 'is of another database')
+  })
+
+  test('is not opened with another master key', async () => {
+    const other = join(root, 'other')
+    await runCoffer(['init', '--data', other])
+    const masterKey = join(other, 'master.key')
+    const words = ['--store', url, '--master-key-file', masterKey]
+    const refused = await runCoffer(['verify', '--data', join(root, 'joined'), ...words])
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('master key')])
+  })
+
+  test('is backed up and compacted by its database alone', async () => {
+    for (const words of [['backup', '--to', join(root, 'b')], ['compact']]) {
+      expectRefused(await runCoffer([...words, '--data', first]), 1, 'the vault is in a database')
+    }
+  })
+
+  test('has its password from the environment or a file, and never from an argument', async () => {
+    const withPassword = 'postgres://coffer:hunter2@localhost/coffer'
+    const refused = await runCoffer(['init', '--data', join(root, 'x'), '--store', withPassword])
+    expectRefused(refused, 2, 'expected no password')
+    expect(existsSync(join(root, 'x'))).toBe(false)
+  })
+
+  test.each([
+    ['that is down', 'postgres://coffer@127.0.0.1:1/coffer', 1, 'does not answer'],
+    ['beyond this machine without TLS', 'postgres://coffer@db.example/coffer', 2, 'verify-full'],
+    ['of another kind', 'mysql://coffer@localhost/coffer', 2, 'expected postgres:'],
+  ])('is refused in one line in a database %s', async (_, store, code, says) => {
+    const data = temporaryFolder()
+    expectRefused(await runCoffer(['init', '--data', data, '--store', store]), code, says)
+    expect(readdirSync(data)).toEqual([])
+  })
+
+  test('has tables that somebody else has made, and a user that owns nothing', async () => {
+    const [schema, role] = [nextSchema(), `r_${nextSchema()}`]
+    const words = ['db', 'setup', '--print-sql', '--schema', schema, '--role', role]
+    const { stdout, exitCode } = await runCoffer(words)
+    expect(exitCode).toBe(0)
+    await server.sql.unsafe(`CREATE ROLE ${role} LOGIN`)
+    await server.sql.unsafe(stdout)
+    const data = join(root, 'granted')
+    const store = server.url(schema).replace('postgres@', `${role}@`)
+    expect(await runCoffer(['init', '--data', data, '--store', store])).toMatchObject({
+      exitCode: 0,
+    })
+    expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0 })
+    await server.sql.unsafe(`REVOKE ALL ON ALL TABLES IN SCHEMA ${schema} FROM ${role}`)
+    expectRefused(await runCoffer(['keys', 'status', '--data', data]), 1, 'refuses this user')
+    expectRefused(await runCoffer(['db', 'setup', '--schema', 'a"b']), 2, '--print-sql')
+    const quoted = ['db', 'setup', '--print-sql', '--schema', 'a"b']
+    expectRefused(await runCoffer(quoted), 2, '--schema: expected small letters')
+  })
+
+  test('is moved there from its folder, and answers as before', async () => {
+    const data = join(root, 'moved')
+    const socket = join(root, 'moved.sock')
+    const made = await runCoffer(['init', '--data', data, '--json'])
+    const own = String((JSON.parse(made.stdout) as Record<string, unknown>)['key'])
+    const before = await serve(data, socket)
+    const reader = await addReader(socket, own)
+    await ask(socket, reader, '/tokens', card)
+    expect(await before.end('SIGTERM')).toBe(0)
+    const target = server.url(nextSchema())
+    const moved = await runCoffer(['move', '--data', data, '--to', target])
+    expect([moved.exitCode, moved.stdout]).toEqual([0, expect.stringContaining('were moved')])
+    expect(readdirSync(join(data, 'store')).sort()).toEqual(['data.mdb.moved', 'database'])
+    const after = await serve(data, socket)
+    expect((await ask(socket, reader, '/tokens/card-1')).body['data']).toEqual({ number })
+    expect(await after.end('SIGTERM')).toBe(0)
+    expectRefused(await runCoffer(['move', '--data', data, '--to', target]), 1, 'moved already')
+    const other = join(root, 'unmoved')
+    await runCoffer(['init', '--data', other])
+    const refused = await runCoffer(['move', '--data', other, '--to', target])
+    expectRefused(refused, 1, 'has a vault already')
+  })
+})
