@@ -128,12 +128,16 @@ export const shapes: Readonly<Record<string, TObject>> = {
     keys: Type.Array(shape({ number: Type.Integer(), made_at: madeAt })),
     rows_looked_at: Type.Integer(),
     rows_left: Type.Integer({ description: 'under one of these keys: 0' }),
-    scrubbed: Type.Boolean({ description: 'whether keyrings with them are nowhere in the files' }),
+    scrubbed: Type.Union([Type.Boolean(), Type.Null()], {
+      description: 'whether keyrings with them are nowhere in the files; null of a database',
+    }),
     not_covered: Type.String(),
   }),
   'keys rekey': shape({
     master_key: Type.Integer(),
-    scrubbed: Type.Boolean({ description: 'whether nothing under the one before is in the files' }),
+    scrubbed: Type.Union([Type.Boolean(), Type.Null()], {
+      description: 'whether nothing under the one before is in the files; null of a database',
+    }),
   }),
   backup: shape({
     file: Type.String(),
@@ -142,6 +146,10 @@ export const shapes: Readonly<Record<string, TObject>> = {
     rows,
   }),
   restore: shape({ created_at: createdAt, rows }),
+  move: shape({
+    rows: Type.Integer({ description: 'that were copied and compared' }),
+    kept: Type.String({ description: 'the file of the store before' }),
+  }),
   verify: shape({
     damages: Type.Array(damage, { description: 'the first of them' }),
     more: Type.Integer({ description: 'those that are not shown' }),
