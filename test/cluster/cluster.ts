@@ -180,10 +180,7 @@ export async function startCluster(folder: string): Promise<Cluster> {
     nodes.push({ ...node, patroni: run(node) })
   }
   writeFileSync(join(folder, 'haproxy.cfg'), haproxySettings(haproxy, nodes))
-  startProcess(
-    ['haproxy', '-db', '-f', join(folder, 'haproxy.cfg')],
-    join(folder, 'haproxy.log'),
-  )
+  startProcess(['haproxy', '-db', '-f', join(folder, 'haproxy.cfg')], join(folder, 'haproxy.log'))
   const cluster: Cluster = {
     nodes,
     haproxy,
