@@ -24,8 +24,12 @@ const thinkMs = 20
 const counts = {
   short: { cutCommit: 12, killPrimary: 2, switchPrimary: 1, killOneVault: 3 },
   full: {
-    ...{ cutCommit: 100, killPrimary: 20, switchPrimary: 3, killOneVault: 50 },
-    ...{ killNode: 5, freezeNode: 3 },
+    cutCommit: 100,
+    killPrimary: 20,
+    switchPrimary: 3,
+    killOneVault: 50,
+    killNode: 5,
+    freezeNode: 3,
   },
 }
 type Size = keyof typeof counts
@@ -33,11 +37,21 @@ type Fault = keyof typeof faults
 
 function makeLoads(sockets: readonly string[], key: string, seed: number): Load[] {
   return Array.from({ length: sockets.length * clientsPerVault }, (_, at) => ({
-    ...{ name: `client-${at}`, vault: at % sockets.length, sockets, key },
+    name: `client-${at}`,
+    vault: at % sockets.length,
+    sockets,
+    key,
     draw: drawFrom(seed + at + 1),
     ledger: { entries: new Map(), acknowledged: 0 },
-    ...{ samples: [], failures: [], touched: new Set<string>(), connection: undefined },
-    ...{ count: 0, retries: 0, isPaused: false, isIdle: false, isOver: false },
+    samples: [],
+    failures: [],
+    touched: new Set<string>(),
+    connection: undefined,
+    count: 0,
+    retries: 0,
+    isPaused: false,
+    isIdle: false,
+    isOver: false,
   }))
 }
 

@@ -2,6 +2,8 @@
  * A vault whose clock is an hour ahead of the others and of the database.
  * @module
  */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { openConnection, type Answer, type Connection } from '../support/connection.ts'
 import { signal } from './processes.ts'
 import type { Scene } from './scene.ts'
@@ -25,7 +27,12 @@ export async function runAhead(scene: Scene, key: string): Promise<void> {
   const made = await ask(socket, 'POST', '/tokens', { key, body })
   if (made.status !== 201) failures.push(`clock: create: ${made.status}: ${made.text}`)
   const ahead = makeVault(folder, 'ahead', cluster.haproxy, ['faketime', '-f', '+1h'])
-  await untilServed(ahead)
+  try {
+    await untilServed(ahead)
+  } catch (error) {
+    failures.push(`clock: ${String(error)}: ${readFileSync(join(folder, 'ahead.log'), 'utf8')}`)
+    return
+  }
   await Bun.sleep(watchedMs)
   const refused = await ask(ahead.socket, 'GET', `/tokens/${id}`, { key })
   if (refused.status !== 503 || !/clock/i.test(refused.text)) {

@@ -114,15 +114,17 @@ async function layOut(folder: string, { uid, gid }: Account, name: string) {
 
 function startEtcd(folder: string, client: number, peer: number): void {
   const at = (port: number): string => `http://127.0.0.1:${port}`
-  startProcess(
-    [
-      ...['etcd', '--name', 'one', '--data-dir', join(folder, 'etcd')],
-      ...['--listen-client-urls', at(client), '--advertise-client-urls', at(client)],
-      ...['--listen-peer-urls', at(peer), '--initial-advertise-peer-urls', at(peer)],
-      ...['--initial-cluster', `one=${at(peer)}`],
-    ],
-    join(folder, 'etcd.log'),
-  )
+  const options = {
+    name: 'one',
+    'data-dir': join(folder, 'etcd'),
+    'listen-client-urls': at(client),
+    'advertise-client-urls': at(client),
+    'listen-peer-urls': at(peer),
+    'initial-advertise-peer-urls': at(peer),
+    'initial-cluster': `one=${at(peer)}`,
+  }
+  const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
+  startProcess(['etcd', ...flags], join(folder, 'etcd.log'))
 }
 
 const isPath = (node: Node, path: string): Promise<boolean> =>

@@ -37,16 +37,11 @@ export function makeVault(
   prefix: readonly string[] = [],
 ): Vault {
   const socket = join(folder, `${name}.socket`)
-  const run = (): Owned =>
-    startProcess(
-      [
-        ...[...prefix, ...cofferCommand, 'serve', '--data', join(folder, name)],
-        ...['--store', databaseUrl(port), '--socket', socket],
-        ...['--master-key-file', join(folder, 'first', 'master.key')],
-      ],
-      join(folder, `${name}.log`),
-      { COFFER_FOLD_ROWS: '20', BUN_TMPDIR: folder },
-    )
+  const served = ['serve', '--data', join(folder, name), '--store', databaseUrl(port)]
+  const key = ['--master-key-file', join(folder, 'first', 'master.key')]
+  const command = [...prefix, ...cofferCommand, ...served, ...key, '--socket', socket]
+  const env = { COFFER_FOLD_ROWS: '20', BUN_TMPDIR: folder }
+  const run = (): Owned => startProcess(command, join(folder, `${name}.log`), env)
   return { socket, run, owned: run() }
 }
 
