@@ -21,6 +21,7 @@ import { termBytes } from '../../../limits.ts'
 import { packDigests } from '../look.ts'
 import { arrayOf, type Session } from '../pool.ts'
 import type { Tables } from '../schema.ts'
+import { Trouble } from '../trouble.ts'
 import type { Stood } from './standing.ts'
 
 /** What changes in one chunk of a term. */
@@ -77,6 +78,10 @@ export function termMoves({ rows }: GroupDraft, stood: Stood): TermMoves {
 const nthTerm = `substring($2::bytea FROM i::int * ${termBytes} - ${termBytes - 1} FOR ${termBytes})`
 const given = 'unnest($1::int[]) WITH ORDINALITY g(chunk, i)'
 
+/** What is not there cannot be locked: two that both found nothing would overwrite each other. */
+const makeText = ({ chunks }: Tables): string => `INSERT INTO ${chunks}
+SELECT g.chunk, ${nthTerm}, '' FROM ${given} ORDER BY 1, 2 ON CONFLICT DO NOTHING`
+
 const lockText = ({ chunks }: Tables): string => `SELECT c.chunk, c.term, c.places
 FROM ${given} JOIN ${chunks} c ON c.chunk = g.chunk AND c.term = ${nthTerm}
 ORDER BY c.chunk, c.term FOR UPDATE OF c`
@@ -129,7 +134,12 @@ async function putChunks(
   if (moves.length === 0) return []
   const sorted = moves.toSorted(compareMoves)
   const stored = new Map<string, Uint8Array>()
-  for (const [chunk, term, places] of await session.send(lockText(tables), namesOf(sorted))) {
+  const names = namesOf(sorted)
+  const [, locked] = await Promise.all([
+    session.send(makeText(tables), names),
+    session.send(lockText(tables), names),
+  ])
+  for (const [chunk, term, places] of locked) {
     if (!(term instanceof Uint8Array) || !(places instanceof Uint8Array)) continue
     stored.set(`${Number(chunk)}:${keyOf(term)}`, places)
   }
@@ -137,7 +147,9 @@ async function putChunks(
   const empty: ChunkMove[] = []
   for (const move of sorted) {
     const known = stored.get(`${move.chunk}:${keyOf(move.term)}`)
-    const set = known === undefined ? emptySet : decodePlaceSet(known)
+    // Another vault has dropped it since: it is not locked.
+    if (known === undefined) throw new Trouble('again')
+    const set = known.length === 0 ? emptySet : decodePlaceSet(known)
     const bytes = encodePlaceSet(unite(subtract(set, setOf(move.leaving)), setOf(move.entering)))
     if (bytes === undefined) empty.push(move)
     else filled.push({ move, bytes })
