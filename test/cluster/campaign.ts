@@ -5,7 +5,7 @@
  * while connections are cut amid their COMMIT. The same seed draws the same order of faults.
  * @module
  */
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -144,9 +144,6 @@ console.info(`cluster campaign: ${size}, seed ${seed}`)
 const folder = mkdtempSync(join(tmpdir(), 'coffer-cluster-'))
 async function leave(code: number): Promise<never> {
   await endAll()
-  const kept = process.env['COFFER_CLUSTER_KEEP']
-  if (kept !== undefined)
-    cpSync(folder, kept, { recursive: true, filter: f => !f.includes('data') })
   rmSync(folder, { recursive: true, force: true })
   process.exit(code)
 }

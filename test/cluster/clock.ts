@@ -30,7 +30,9 @@ export async function runAhead(scene: Scene, key: string): Promise<void> {
   try {
     await untilServed(ahead)
   } catch (error) {
-    failures.push(`clock: ${String(error)}: ${readFileSync(join(folder, 'ahead.log'), 'utf8')}`)
+    const { exitCode, signalCode } = ahead.owned.child
+    const how = `${String(error)}: ${exitCode ?? signalCode}`
+    failures.push(`clock: ${how}: ${readFileSync(join(folder, 'ahead.log'), 'utf8')}`)
     return
   }
   await Bun.sleep(watchedMs)
