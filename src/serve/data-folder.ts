@@ -204,6 +204,7 @@ async function openRingOf(store: Store, folder: FoundFolder): Promise<Ring> {
   } catch (error) {
     await store.close()
     if (!(error instanceof ApiError)) throw error
+    if (error.kind === 'unavailable') throw new CommandFailure(error.message, 1, error)
     const reason = `the master key is not the one of ${data}, or the keyring there is damaged`
     throw new CommandFailure(`${reason}: use the key of its init`)
   } finally {

@@ -2,7 +2,8 @@
  * Chunks of terms: which places enter and leave, and how they are put.
  *
  * Whoever changes chunks locks them in the order of chunk and term, so that two never wait for each
- * other in a ring.
+ * other in a ring. What is not there cannot be locked: it is inserted, and where another one was
+ * faster the insert fails, and all of it begins again. Nobody writes over what he has not read.
  * @module
  */
 import type { Digest } from '../../contract.ts'
@@ -81,10 +82,14 @@ const lockText = ({ chunks }: Tables): string => `SELECT c.chunk, c.term, c.plac
 FROM ${given} JOIN ${chunks} c ON c.chunk = g.chunk AND c.term = ${nthTerm}
 ORDER BY c.chunk, c.term FOR UPDATE OF c`
 
-const putText = ({ chunks }: Tables): string => `INSERT INTO ${chunks} AS c
-SELECT g.chunk, ${nthTerm}, substring($3::bytea FROM g.at FOR g.size)
-FROM unnest($1::int[], $4::int[], $5::int[]) WITH ORDINALITY g(chunk, at, size, i)
-ON CONFLICT (chunk, term) DO UPDATE SET places = EXCLUDED.places`
+const places = 'substring($3::bytea FROM g.at FOR g.size)'
+const givenPlaces = 'unnest($1::int[], $4::int[], $5::int[]) WITH ORDINALITY g(chunk, at, size, i)'
+
+const insertText = ({ chunks }: Tables): string => `INSERT INTO ${chunks}
+SELECT g.chunk, ${nthTerm}, ${places} FROM ${givenPlaces} ORDER BY 1, 2`
+
+const updateText = ({ chunks }: Tables): string => `UPDATE ${chunks} c SET places = ${places}
+FROM ${givenPlaces} WHERE c.chunk = g.chunk AND c.term = ${nthTerm}`
 
 const dropText = ({ chunks }: Tables): string => `DELETE FROM ${chunks} c
 USING ${given} WHERE c.chunk = g.chunk AND c.term = ${nthTerm}`
@@ -100,7 +105,8 @@ const namesOf = (moves: readonly ChunkMove[]) =>
 
 type Sets = readonly { readonly move: ChunkMove; readonly bytes: Uint8Array }[]
 
-function putSets({ send }: Session, tables: Tables, sets: Sets): Promise<unknown> {
+function putSets({ send }: Session, text: string, sets: Sets): Promise<unknown>[] {
+  if (sets.length === 0) return []
   const bytes = Buffer.concat(sets.map(each => each.bytes))
   const at: number[] = []
   let next = 1
@@ -110,7 +116,7 @@ function putSets({ send }: Session, tables: Tables, sets: Sets): Promise<unknown
   }
   const sizes = sets.map(each => each.bytes.length)
   const names = namesOf(sets.map(({ move }) => move))
-  return send(putText(tables), [...names, bytes, arrayOf(at), arrayOf(sizes)])
+  return [send(text, [...names, bytes, arrayOf(at), arrayOf(sizes)])]
 }
 
 const compareMoves = (a: ChunkMove, b: ChunkMove): number =>
@@ -133,19 +139,21 @@ async function putChunks(
     if (!(term instanceof Uint8Array) || !(places instanceof Uint8Array)) continue
     stored.set(`${Number(chunk)}:${keyOf(term)}`, places)
   }
-  const filled: { move: ChunkMove; bytes: Uint8Array }[] = []
-  const empty: ChunkMove[] = []
+  const added: Sets[number][] = []
+  const changed: Sets[number][] = []
+  const emptied: ChunkMove[] = []
   for (const move of sorted) {
     const known = stored.get(`${move.chunk}:${keyOf(move.term)}`)
     const set = known === undefined ? emptySet : decodePlaceSet(known)
     const bytes = encodePlaceSet(unite(subtract(set, setOf(move.leaving)), setOf(move.entering)))
-    if (bytes === undefined) empty.push(move)
-    else filled.push({ move, bytes })
+    if (bytes === undefined) emptied.push(move)
+    else (known === undefined ? added : changed).push({ move, bytes })
   }
-  const sent: Promise<unknown>[] = []
-  if (filled.length > 0) sent.push(putSets(session, tables, filled))
-  if (empty.length > 0) sent.push(session.send(dropText(tables), namesOf(empty)))
-  return sent
+  return [
+    ...putSets(session, insertText(tables), added),
+    ...putSets(session, updateText(tables), changed),
+    ...(emptied.length === 0 ? [] : [session.send(dropText(tables), namesOf(emptied))]),
+  ]
 }
 
 function putRecent({ send }: Session, { recent }: Tables, moves: TermMoves['recent']) {

@@ -1,0 +1,159 @@
+/**
+ * The cluster campaign: `bun run test:cluster [--short] [--seed N]`.
+ *
+ * Three vaults over a PostgreSQL of three nodes, which are killed, frozen and switched under load,
+ * while connections are cut amid their COMMIT. The same seed draws the same order of faults.
+ * @module
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { drawFrom, takeAny } from '../crash/draw.ts'
+import { runAhead } from './clock.ts'
+import { startCluster } from './cluster.ts'
+import * as faults from './faults.ts'
+import { runLoad, type Load } from './load.ts'
+import { endAll } from './processes.ts'
+import { startProxy } from './proxy.ts'
+import { check, type Scene } from './scene.ts'
+import { initVault, makeKey, makeVault, untilServed, verifyVault } from './vaults.ts'
+
+const clientsPerVault = 2
+const thinkMs = 20
+const counts = {
+  short: { cutCommit: 12, killPrimary: 2, switchPrimary: 1, killOneVault: 3 },
+  full: {
+    cutCommit: 100,
+    killPrimary: 20,
+    switchPrimary: 3,
+    killOneVault: 50,
+    killNode: 5,
+    freezeNode: 3,
+  },
+}
+type Size = keyof typeof counts
+type Fault = keyof typeof faults
+
+function makeLoads(sockets: readonly string[], key: string, seed: number): Load[] {
+  return Array.from({ length: sockets.length * clientsPerVault }, (_, at) => ({
+    name: `client-${at}`,
+    vault: at % sockets.length,
+    sockets,
+    key,
+    draw: drawFrom(seed + at + 1),
+    ledger: { entries: new Map(), acknowledged: 0 },
+    samples: [],
+    failures: [],
+    touched: new Set<string>(),
+    connection: undefined,
+    count: 0,
+    retries: 0,
+    isPaused: false,
+    isIdle: false,
+    isOver: false,
+  }))
+}
+
+async function setUp(folder: string, seed: number): Promise<Scene & { readonly key: string }> {
+  const cluster = await startCluster(folder)
+  const proxy = startProxy(cluster.haproxy)
+  const management = await initVault(folder, cluster.haproxy)
+  const vaults = [
+    makeVault(folder, 'first', cluster.haproxy),
+    makeVault(folder, 'second', cluster.haproxy),
+    makeVault(folder, 'third', proxy.port),
+  ]
+  const [first] = vaults
+  for (const vault of vaults) await untilServed(vault)
+  if (first === undefined) throw new Error('there is no vault')
+  const key = await makeKey(first, management)
+  const sockets = vaults.map(({ socket }) => socket)
+  const loads = makeLoads(sockets, key, seed)
+  const figures = new Map<string, number>()
+  return { folder, cluster, vaults, proxy, loads, failures: [], figures, draw: drawFrom(seed), key }
+}
+
+function orderOf(scene: Scene, size: Size): Fault[] {
+  const all = Object.entries(counts[size]).flatMap(([name, count]) =>
+    Array.from({ length: count }, () => name as Fault),
+  )
+  return Array.from({ length: all.length }, () => takeAny(scene.draw, all)).filter(
+    name => name !== undefined,
+  )
+}
+
+async function breakAll(scene: Scene, size: Size): Promise<void> {
+  for (const name of orderOf(scene, size)) {
+    const known = scene.failures.length
+    const startedMs = performance.now()
+    await faults[name](scene)
+    const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
+    console.info(`${name}: ${seconds} s`)
+    scene.figures.set(name, (scene.figures.get(name) ?? 0) + 1)
+    for (const failure of scene.failures.slice(known)) console.info(`  failed: ${failure}`)
+  }
+}
+
+async function run(folder: string, seed: number, size: Size): Promise<Scene> {
+  const scene = await setUp(folder, seed)
+  const running = Promise.all(scene.loads.map(load => runLoad(load, thinkMs)))
+  try {
+    await breakAll(scene, size)
+    await runAhead(scene, scene.key)
+    await check(scene, true)
+  } catch (error) {
+    scene.failures.push(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  }
+  for (const load of scene.loads) load.isOver = true
+  await Promise.race([running, Bun.sleep(30_000)])
+  for (const { owned } of scene.vaults) owned.child.kill('SIGTERM')
+  await Promise.race([
+    Promise.all(scene.vaults.map(({ owned }) => owned.child.exited)),
+    Bun.sleep(15_000),
+  ])
+  const verified = await verifyVault(folder)
+  if (verified.exitCode !== 0) scene.failures.push(`verify: ${verified.stdout}${verified.stderr}`)
+  const sum = (of: (load: Load) => number): number =>
+    scene.loads.reduce((total, load) => total + of(load), 0)
+  scene.figures.set(
+    'writes acknowledged',
+    sum(({ ledger }) => ledger.acknowledged),
+  )
+  scene.figures.set(
+    'requests refused or lost',
+    sum(({ retries }) => retries),
+  )
+  return scene
+}
+
+function report({ figures, failures }: Scene, size: Size, seed: number): void {
+  console.info(`\n| figure (${size}, seed ${seed}) | count |\n|---|---|`)
+  for (const [name, count] of figures) console.info(`| ${name} | ${count} |`)
+  for (const failure of failures.slice(0, 20)) console.info(`  ${failure}`)
+  const isWell = failures.length === 0
+  console.info(isWell ? '(pass) cluster\n 1 pass\n 0 fail' : '(fail) cluster\n 0 pass\n 1 fail')
+}
+
+const { values } = parseArgs({
+  options: { short: { type: 'boolean' }, seed: { type: 'string' } },
+})
+const size: Size = values.short === true ? 'short' : 'full'
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
+console.info(`cluster campaign: ${size}, seed ${seed}`)
+const folder = mkdtempSync(join(tmpdir(), 'coffer-cluster-'))
+async function leave(code: number): Promise<never> {
+  await endAll()
+  rmSync(folder, { recursive: true, force: true })
+  process.exit(code)
+}
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => void leave(1))
+try {
+  const scene = await run(folder, seed, size)
+  report(scene, size, seed)
+  await leave(scene.failures.length === 0 ? 0 : 1)
+} catch (error) {
+  console.error(error)
+  console.info(' 0 pass\n 1 fail')
+  await leave(1)
+}

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'bun:test'
+import { decodePlaceSet, placesOf } from '../../../src/store/place-set.ts'
+import { openPool, type Session } from '../../../src/store/postgres/pool.ts'
+import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
+import {
+  changeChunks,
+  movePlace,
+  type ChunkMoves,
+} from '../../../src/store/postgres/write/chunks.ts'
+import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
+import { termOf } from '../rows.ts'
+
+const term = termOf(7)
+const msMax = 20_000
+
+function entering(ordinal: number): ChunkMoves {
+  const moves: ChunkMoves = new Map()
+  movePlace(moves, term, ordinal, true)
+  return moves
+}
+
+async function openTables() {
+  const address = (await sharedPostgres()).address(nextSchema())
+  const tables = tablesIn(address.schema)
+  const pool = openPool(address, 3)
+  await makeTables(pool, tables, msMax)
+  const put = async ({ send }: Session, ordinal: number): Promise<void> => {
+    await send('BEGIN')
+    await Promise.all(await changeChunks({ send }, tables, { chunks: entering(ordinal), recent: [] }))
+  }
+  const places = async (): Promise<number[]> => {
+    const [row] = await pool.query(`SELECT places FROM ${tables.chunks}`)
+    const bytes = row?.[0]
+    return bytes instanceof Uint8Array ? [...placesOf(decodePlaceSet(bytes))] : []
+  }
+  return { pool, put, places }
+}
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('two transactions that put places of one term', () => {
+  test('lose none of them where neither found the term', async () => {
+    const { pool, put, places } = await openTables()
+    const isFirstPut = Promise.withResolvers<void>()
+    const mayCommit = Promise.withResolvers<void>()
+    const first = pool.hold(msMax, async session => {
+      await put(session, 3)
+      isFirstPut.resolve()
+      await mayCommit.promise
+      await session.send('COMMIT')
+    })
+    await isFirstPut.promise
+    const second = pool.hold(msMax, async session => {
+      await put(session, 5)
+      await session.send('COMMIT')
+    })
+    // It waits for the first one, whose end it cannot know.
+    mayCommit.resolve()
+    await first
+    const outcome = await second.then(
+      () => 'landed',
+      (error: unknown) => error,
+    )
+    if (outcome === 'landed') expect(await places()).toEqual([3, 5])
+    else {
+      expect(outcome).toMatchObject({ kind: 'again' })
+      expect(await places()).toEqual([3])
+      await pool.hold(msMax, async session => {
+        await put(session, 5)
+        await session.send('COMMIT')
+      })
+      expect(await places()).toEqual([3, 5])
+    }
+    await pool.close()
+  })
+
+  test('wait for each other where the term is there', async () => {
+    const { pool, put, places } = await openTables()
+    const putOne = (ordinal: number) =>
+      pool.hold(msMax, async session => {
+        await put(session, ordinal)
+        await session.send('COMMIT')
+      })
+    await putOne(1)
+    await Promise.all([putOne(2), putOne(4)])
+    expect(await places()).toEqual([1, 2, 4])
+    await pool.close()
+  })
+})
