@@ -146,10 +146,6 @@ export const shapes: Readonly<Record<string, TObject>> = {
     rows,
   }),
   restore: shape({ created_at: createdAt, rows }),
-  move: shape({
-    rows: Type.Integer({ description: 'that were copied and compared' }),
-    kept: Type.String({ description: 'the file of the store before' }),
-  }),
   verify: shape({
     damages: Type.Array(damage, { description: 'the first of them' }),
     more: Type.Integer({ description: 'those that are not shown' }),

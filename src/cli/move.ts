@@ -20,7 +20,7 @@ import {
 import { clearLeftovers, lockDataFolder, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { pathsOf } from '../serve/folder-stamp.ts'
-import { elapsedMs, sayJson, sayNow } from '../serve/system.ts'
+import { elapsedMs, sayNow } from '../serve/system.ts'
 import { databaseReadMsMax, fillFoldRows, fillStepRows } from '../store/limits.ts'
 import type { Row } from '../store/contract.ts'
 import { openLmdbStore, type LmdbStore } from '../store/lmdb/open.ts'
@@ -37,7 +37,6 @@ import { databaseBytesOf } from './replace-database.ts'
 export interface MoveOptions extends FolderOptions {
   /** The URL of the database. */
   readonly to: string
-  readonly json?: boolean
 }
 
 interface Target {
@@ -142,7 +141,6 @@ export async function move(options: MoveOptions): Promise<void> {
     await own.close()
   }
   const kept = pointTo(options)
-  if (options.json === true) return sayJson({ rows, kept })
   sayNow(`${rows} rows were moved, and compared. ${data} is served from the database now.`)
   sayNow(`What it was before is in ${kept}: remove it once the database has a backup.`)
 }

@@ -8,10 +8,10 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { Type } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Log } from '../deps.ts'
-import { ApiError, attempt } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import { ownerOnlyFile } from '../files.ts'
 import { databaseSetupMsMax } from '../store/limits.ts'
 import { parseDatabase, printDatabase, type DatabaseAddress } from '../store/postgres/address.ts'
@@ -37,8 +37,8 @@ const placeSchema = Type.Object({
 
 /** A URL with no password, so that two of them can be compared. */
 function withoutPassword(text: string): string {
-  const url = attempt(() => new URL(text))
-  if (url === undefined) return text
+  if (!URL.canParse(text)) return text
+  const url = new URL(text)
   url.password = ''
   return url.href
 }
@@ -54,7 +54,11 @@ function passwordOf(url: string, file: string | undefined): string | undefined {
   }
   const given = process.env['COFFER_STORE']
   if (given === undefined || withoutPassword(given) !== url) return undefined
-  return decodeURIComponent(new URL(given).password)
+  try {
+    return decodeURIComponent(new URL(given).password)
+  } catch {
+    throw new CommandFailure('COFFER_STORE: expected escapes of UTF-8', usageExitCode)
+  }
 }
 
 /** @throws CommandFailure that repeats nothing of the URL */
@@ -78,11 +82,20 @@ export function assertOwnStore(data: string, instead: string): void {
   if (isInDatabase(data)) throw new CommandFailure(`the vault is in a database: ${instead}`)
 }
 
+function parsedPlace(text: string): Static<typeof placeSchema> | undefined {
+  try {
+    const place: unknown = JSON.parse(text)
+    return Value.Check(placeSchema, place) ? place : undefined
+  } catch {
+    return undefined
+  }
+}
+
 function readPlace(data: string): { readonly url: string; readonly file: string | undefined } {
   const text = readFileSync(pathsOf(data).database, 'utf8')
-  const place: unknown = attempt(() => JSON.parse(text) as unknown)
-  if (!Value.Check(placeSchema, place)) {
-    throw new CommandFailure(`the file store/database in ${data} is damaged: give --store anew`)
+  const place = parsedPlace(text)
+  if (place === undefined) {
+    throw new CommandFailure(`the file store/database in ${data} is damaged: make the folder anew`)
   }
   return { url: place.url, file: place.password_file }
 }
@@ -137,7 +150,6 @@ const advice: Readonly<Record<Trouble['kind'], string>> = {
 
 const vaultFaults: Readonly<Partial<Record<ApiError['kind'], string>>> = {
   not_found: 'has no vault: make one with coffer init --store',
-  conflict: 'has a vault already, or one of another version, or one is being moved there',
   storage_corrupt: 'has tables that contradict each other: see coffer verify',
   unavailable: 'does not answer, or takes no writes: is it up, and is it the primary?',
 }
@@ -147,6 +159,7 @@ export function explainDatabase(address: DatabaseAddress, error: unknown): unkno
   if (error instanceof CommandFailure) return error
   const where = `the database ${printDatabase(address)}`
   if (error instanceof ApiError) {
+    if (error.kind === 'conflict') return new CommandFailure(`${where}: ${error.message}`, 1, error)
     const fault = vaultFaults[error.kind]
     return fault === undefined ? error : new CommandFailure(`${where} ${fault}`, 1, error)
   }
@@ -201,14 +214,16 @@ async function prepare(pool: Pool, address: DatabaseAddress): Promise<boolean> {
  * @returns what takes them away again, where this made them
  * @throws CommandFailure where there is a vault
  */
-export async function prepareDatabase(address: DatabaseAddress): Promise<() => Promise<void>> {
+export async function prepareDatabase(
+  address: DatabaseAddress,
+): Promise<(isOurs: boolean) => Promise<void>> {
   const pool = openPool(address, 1)
   try {
     const isMade = await prepare(pool, address)
-    return async () => {
+    return async isOurs => {
       if (!isMade) return
       const again = openPool(address, 1)
-      await dropTables(again, tablesIn(address.schema)).finally(() => again.close())
+      await dropTables(again, tablesIn(address.schema), isOurs).finally(() => again.close())
     }
   } catch (error) {
     throw explainDatabase(address, error)

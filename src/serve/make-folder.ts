@@ -32,14 +32,14 @@ async function makeStore(options: FolderOptions) {
   const { store: path } = pathsOf(data)
   mkdirSync(path, { mode: ownerOnlyFolder })
   if (options.store === undefined) {
-    return { store: await openLmdbStore({ path }), undo: async () => {} }
+    return { store: await openLmdbStore({ path }), undo: async (_isOurs: boolean) => {} }
   }
   const address = writeDatabase(data, options)
   const undo = await prepareDatabase(address)
   try {
     return { store: await openDatabase(address), undo }
   } catch (error) {
-    await undo()
+    await undo(false)
     throw error
   }
 }
@@ -62,10 +62,13 @@ async function makeVaultIn(
   announce: (made: NewVault) => void,
 ): Promise<void> {
   const made = await makeStore(options)
+  let isMade = false
   try {
-    announce(await fillFolder(options, made))
+    const vault = await fillFolder(options, made)
+    isMade = true
+    announce(vault)
   } catch (error) {
-    await made.undo()
+    await made.undo(isMade)
     throw error
   }
 }

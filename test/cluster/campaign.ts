@@ -15,7 +15,7 @@ import { startCluster } from './cluster.ts'
 import * as faults from './faults.ts'
 import { runLoad, type Load } from './load.ts'
 import { endAll } from './processes.ts'
-import { startProxy } from './proxy.ts'
+import { startProxy } from '../support/cutting-proxy.ts'
 import { check, type Scene } from './scene.ts'
 import { initVault, makeKey, makeVault, untilServed, verifyVault } from './vaults.ts'
 
@@ -57,7 +57,7 @@ function makeLoads(sockets: readonly string[], key: string, seed: number): Load[
 
 async function setUp(folder: string, seed: number): Promise<Scene & { readonly key: string }> {
   const cluster = await startCluster(folder)
-  const proxy = startProxy(cluster.haproxy)
+  const proxy = startProxy({ hostname: '127.0.0.1', port: cluster.haproxy })
   const management = await initVault(folder, cluster.haproxy)
   const vaults = [
     makeVault(folder, 'first', cluster.haproxy),

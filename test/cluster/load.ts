@@ -9,7 +9,7 @@ import { openConnection, type Answer, type Connection } from '../support/connect
 import { pick, type Draw } from '../crash/draw.ts'
 import { breach, record, type Entry, type Ledger } from '../crash/ledger.ts'
 
-export interface Sample {
+interface Sample {
   readonly vault: number
   readonly endMs: number
   readonly tookMs: number
@@ -36,12 +36,12 @@ export interface Load {
 
 const backOffMs = 100
 
-export const bodyOf = (load: Load, version: number): Readonly<Record<string, unknown>> => ({
+const bodyOf = (load: Load, version: number): Readonly<Record<string, unknown>> => ({
   data: { version, of: load.name },
   metadata: { client: load.name, version: String(version) },
 })
 
-export async function askThrough(
+async function askThrough(
   load: Load,
   vault: number,
   ...[method, path, question]: Parameters<Connection['ask']>
@@ -109,7 +109,7 @@ async function operate(load: Load): Promise<void> {
   await (kind === 8 ? readOne(load, id, load.vault) : expectTotal(load, load.vault, false))
 }
 
-export interface Shown {
+interface Shown {
   readonly id: string
   readonly data?: { readonly version: number }
   readonly metadata?: Readonly<Record<string, string>>

@@ -6,7 +6,7 @@ import { SQL } from 'bun'
 import type { Draw } from '../crash/draw.ts'
 import { untilWhole, type Cluster } from './cluster.ts'
 import { expectTotal, readOne, type Load } from './load.ts'
-import type { CuttingProxy } from './proxy.ts'
+import type { CuttingProxy } from '../support/cutting-proxy.ts'
 import { hasEnded } from './processes.ts'
 import type { Vault } from './vaults.ts'
 

@@ -109,7 +109,7 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
 
   test('is not made a second time, and is of no other folder', async () => {
     const again = ['init', '--data', join(root, 'again'), '--store', url]
-    expectRefused(await runCoffer(again), 1, 'has a vault already')
+    expectRefused(await runCoffer(again), 1, 'the database has a vault')
     expect(readdirSync(join(root, 'again'))).toEqual([])
     const elsewhere = ['keys', 'status', '--data', first, '--store', server.url('elsewhere')]
     expectRefused(await runCoffer(elsewhere), 1, 'is of another database')
@@ -140,6 +140,7 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
   test.each([
     ['that is down', 'postgres://coffer@127.0.0.1:1/coffer', 1, 'does not answer'],
     ['beyond this machine without TLS', 'postgres://coffer@db.example/coffer', 2, 'verify-full'],
+    ['with escapes that are none', 'postgres://%zz@localhost/coffer', 2, 'expected escapes'],
     ['of another kind', 'mysql://coffer@localhost/coffer', 2, 'expected postgres:'],
   ])('is refused in one line in a database %s', async (_, store, code, says) => {
     const data = temporaryFolder()
@@ -187,6 +188,6 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     const other = join(root, 'unmoved')
     await runCoffer(['init', '--data', other])
     const refused = await runCoffer(['move', '--data', other, '--to', target])
-    expectRefused(refused, 1, 'has a vault already')
+    expectRefused(refused, 1, 'the database has a vault')
   })
 })

@@ -105,6 +105,16 @@ async function startPostgres(more: readonly string[] = []): Promise<TestServer> 
   }
 }
 
+/** All of a schema, as text. */
+export async function dumpOf({ folder }: TestServer, schema: string): Promise<string> {
+  const program = join(postgresPrograms ?? '', 'pg_dump')
+  const words = ['-h', folder, '-U', 'postgres', '-n', schema, 'postgres']
+  const child = Bun.spawn([program, ...words], { stdout: 'pipe', stderr: 'pipe' })
+  const [text, trouble] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  if ((await child.exited) !== 0) throw new Error(`pg_dump: ${trouble}`)
+  return text
+}
+
 let shared: Promise<TestServer> | undefined
 
 /** One server for all tests of a process. */

@@ -33,7 +33,6 @@ export function addFileCommands(program: Command): void {
     .addOption(masterKeyOption())
     .requiredOption('--to <url>', 'the database, without a password')
     .option('--store-password-file <file>', 'where the password of its user is')
-    .option('--json', 'print one line of JSON')
     .action((options: MoveOptions) => move(options))
   program
     .command('db')

@@ -39,6 +39,17 @@ function parse(text: string): URL {
   return isKnown ? url : refuse('expected postgres://user@host/name')
 }
 
+/** Of IPv6, without its brackets. */
+const plainHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1')
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return refuse('expected escapes of UTF-8 in the URL')
+  }
+}
+
 function tlsOf({ hostname, searchParams }: URL): DatabaseAddress['tls'] {
   const mode = searchParams.get('sslmode')
   if (mode === 'verify-full') {
@@ -46,7 +57,7 @@ function tlsOf({ hostname, searchParams }: URL): DatabaseAddress['tls'] {
     return file === null ? {} : { ca: readFileSync(file, 'utf8') }
   }
   if (mode !== null && mode !== 'disable') refuse('expected sslmode=verify-full')
-  if (!isLoopback(hostname)) refuse('expected sslmode=verify-full beyond this machine')
+  if (!isLoopback(plainHost(hostname))) refuse('expected sslmode=verify-full beyond this machine')
   return undefined
 }
 
@@ -62,20 +73,20 @@ export function parseDatabase(text: string, password?: string): DatabaseAddress 
   }
   const schema = searchParams.get('schema') ?? 'coffer'
   if (!schemaPattern.test(schema)) refuse('expected a schema of small letters, digits and _')
-  const database = decodeURIComponent(url.pathname.slice(1))
+  const database = decoded(url.pathname.slice(1))
   if (database === '' || database.includes('/')) refuse('expected the name of a database')
   const folder = searchParams.get('host')
   const port = Number(url.port || portDefault)
   const isSocket = folder?.startsWith('/') === true
   if (folder !== null && !isSocket) refuse('expected in host the folder of a socket')
   const tls = isSocket ? undefined : tlsOf(url)
-  const secret = password ?? decodeURIComponent(url.password)
+  const secret = password ?? decoded(url.password)
   return {
-    hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    hostname: plainHost(url.hostname),
     port,
     ...(isSocket ? { path: `${folder}/.s.PGSQL.${port}` } : {}),
     database,
-    username: decodeURIComponent(url.username) || 'coffer',
+    username: decoded(url.username) || 'coffer',
     ...(secret === '' ? {} : { password: secret }),
     ...(tls === undefined ? {} : { tls }),
     prepare: searchParams.get('pgbouncer') !== 'true',

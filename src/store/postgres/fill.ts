@@ -26,8 +26,7 @@ export const fillingFormat = -1
 export async function beginFilling(pool: Pool, tables: Tables): Promise<number> {
   const format = await readFormat(pool, tables)
   if (format === undefined) {
-    await makeTables(pool, tables, fillMsMax)
-    await pool.query(`UPDATE ${tables.state} SET format = ${fillingFormat}`)
+    await makeTables(pool, tables, fillMsMax, fillingFormat)
   } else if (format !== fillingFormat) {
     throw new ApiError('conflict', 'the database has a vault')
   }

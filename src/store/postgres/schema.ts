@@ -7,6 +7,7 @@
  * @module
  */
 import { ApiError } from '../../errors.ts'
+import { databaseSetupMsMax } from '../limits.ts'
 import type { Pool } from './pool.ts'
 import { troubleOf, type Trouble } from './trouble.ts'
 
@@ -41,7 +42,7 @@ export const nthOf = (bytes: string, nth: string, size: number): string =>
   `substring(${bytes}::bytea FROM ${nth}::int * ${size} - ${size - 1} FOR ${size})`
 
 /** Sealed bytes do not compress, and places do. */
-const statementsOf = (tables: Tables): readonly string[] => [
+const statementsOf = (tables: Tables, format = databaseFormat): readonly string[] => [
   `CREATE SCHEMA ${tables.schema}`,
   `CREATE TABLE ${tables.state} (
   one boolean PRIMARY KEY CHECK (one),
@@ -84,7 +85,7 @@ const statementsOf = (tables: Tables): readonly string[] => [
   // Rows of these come and go all the time.
   `ALTER TABLE ${tables.recent}
 SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`,
-  `INSERT INTO ${tables.state} VALUES (true, ${databaseFormat}, 0, 0)`,
+  `INSERT INTO ${tables.state} VALUES (true, ${format}, 0, 0)`,
 ]
 
 /**
@@ -139,13 +140,18 @@ EXCEPTION WHEN insufficient_privilege THEN NULL; END $$`
  * Makes the tables where there are none, all or nothing.
  * @throws ApiError `conflict` where there are some; Trouble
  */
-export async function makeTables(pool: Pool, tables: Tables, msMax: number): Promise<void> {
+export async function makeTables(
+  pool: Pool,
+  tables: Tables,
+  msMax: number,
+  format = databaseFormat,
+): Promise<void> {
   if ((await readFormat(pool, tables)) !== undefined) {
     throw new ApiError('conflict', 'the database has a vault')
   }
   await pool.hold(msMax, async ({ send }) => {
     await send('BEGIN')
-    for (const statement of statementsOf(tables)) await send(statement)
+    for (const statement of statementsOf(tables, format)) await send(statement)
     await send('COMMIT')
   })
   await pool.query(settingsOfRole)
@@ -156,7 +162,15 @@ export async function hasRows(pool: Pool, { rows }: Tables): Promise<boolean> {
   return row?.[0] === true
 }
 
-/** Of a vault that nobody has used yet. */
-export async function dropTables(pool: Pool, { schema }: Tables): Promise<void> {
-  await pool.query(`DROP SCHEMA ${schema} CASCADE`)
-}
+/**
+ * Of a vault that nobody has used yet.
+ * @param isOurs whether its rows are; else those of another one that was made meanwhile stay
+ */
+export const dropTables = (pool: Pool, tables: Tables, isOurs: boolean): Promise<void> =>
+  pool.hold(databaseSetupMsMax, async ({ send }) => {
+    await send('BEGIN')
+    await send(`LOCK TABLE ${tables.rows} IN ACCESS EXCLUSIVE MODE`)
+    const [row] = await send(`SELECT EXISTS (SELECT 1 FROM ${tables.rows})`)
+    if (isOurs || row?.[0] === false) await send(`DROP SCHEMA ${tables.schema} CASCADE`)
+    await send('COMMIT')
+  })

@@ -68,6 +68,9 @@ export function faultOf(error: unknown): ApiError {
   if (trouble.kind === 'full') {
     return new ApiError('storage_full', 'The storage is full. Reading goes on.', undefined, trouble)
   }
+  if (trouble.kind === 'missing') {
+    return new ApiError('not_found', 'the database has no vault', undefined, trouble)
+  }
   if (trouble.kind === 'other') {
     return new ApiError('internal', 'the store failed', undefined, trouble)
   }

@@ -26,7 +26,9 @@ async function openTables() {
   await makeTables(pool, tables, msMax)
   const put = async ({ send }: Session, ordinal: number): Promise<void> => {
     await send('BEGIN')
-    await Promise.all(await changeChunks({ send }, tables, { chunks: entering(ordinal), recent: [] }))
+    await Promise.all(
+      await changeChunks({ send }, tables, { chunks: entering(ordinal), recent: [] }),
+    )
   }
   const places = async (): Promise<number[]> => {
     const [row] = await pool.query(`SELECT places FROM ${tables.chunks}`)

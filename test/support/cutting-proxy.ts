@@ -4,13 +4,18 @@
  * Transactions that only read are left alone: nothing of them can be lost.
  * @module
  */
-export type Cut = 'before' | 'after'
+type Cut = 'before' | 'after'
+
+/** Where the database is. */
+type Target = { readonly hostname: string; readonly port: number } | { readonly unix: string }
 
 export interface CuttingProxy {
   readonly port: number
   /** The next COMMIT of a transaction that may write is cut. */
   arm(cut: Cut): void
   cuts(): number
+  /** Whether all that is sent is swallowed. */
+  mute(isMuted: boolean): void
   stop(): void
 }
 
@@ -68,10 +73,8 @@ function makeCutter() {
   }
 }
 
-const connect = (wire: Wire, port: number): Promise<unknown> =>
-  Bun.connect<Wire>({
-    hostname: '127.0.0.1',
-    port,
+const connect = (wire: Wire, target: Target): Promise<unknown> => {
+  const options: Pick<Bun.TCPSocketConnectOptions<Wire>, 'data' | 'socket'> = {
     data: wire,
     socket: {
       open: socket => {
@@ -85,7 +88,13 @@ const connect = (wire: Wire, port: number): Promise<unknown> =>
       close: () => endWire(wire),
       error: () => endWire(wire),
     },
-  }).catch(() => endWire(wire))
+  }
+  const connecting =
+    'unix' in target
+      ? Bun.connect<Wire>({ ...options, unix: target.unix })
+      : Bun.connect<Wire>({ ...options, hostname: target.hostname, port: target.port })
+  return connecting.catch(() => endWire(wire))
+}
 
 const makeWire = (vault: Bun.Socket<Wire>): Wire => ({
   waiting: [],
@@ -96,10 +105,11 @@ const makeWire = (vault: Bun.Socket<Wire>): Wire => ({
   vault,
 })
 
-/** @param target the port of the database */
-export function startProxy(target: number): CuttingProxy {
+export function startProxy(target: Target): CuttingProxy {
   const cutter = makeCutter()
+  let isMuted = false
   const fromVault = (wire: Wire, chunk: Buffer): void => {
+    if (isMuted) return
     const cut = cutter.takeCommit(wire, chunk)
     if (cut === 'before') return endWire(wire)
     if (cut === 'after') {
@@ -126,6 +136,9 @@ export function startProxy(target: number): CuttingProxy {
     port: listener.port,
     arm: cutter.arm,
     cuts: cutter.cuts,
+    mute(muted) {
+      isMuted = muted
+    },
     stop: () => listener.stop(true),
   }
 }

@@ -1,0 +1,101 @@
+/**
+ * A database that somebody has changed by hand: what is wrong is named, and never answered with.
+ * @module
+ */
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { runCoffer } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import {
+  isPostgresThere,
+  nextSchema,
+  sharedPostgres,
+  type TestServer,
+} from '../support/postgres.ts'
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('in a database that somebody has changed', () => {
+  let server: TestServer
+  let data: string
+  let schema: string
+  const run = async (sql: string): Promise<void> => {
+    await server.sql.unsafe(sql.replaceAll('@', `${schema}.`))
+  }
+  const verify = () => runCoffer(['verify', '--data', data, '--json'])
+  beforeEach(async () => {
+    server = await sharedPostgres()
+    data = join(temporaryFolder(), 'vault')
+    schema = nextSchema()
+    const made = await runCoffer(['init', '--data', data, '--store', server.url(schema)])
+    expect(made.exitCode).toBe(0)
+  })
+
+  test.each([
+    ['a row that is gone', 'DELETE FROM @rows WHERE ordinal = 3', 'unique_orphan'],
+    ['a unique that is gone', 'DELETE FROM @uniques WHERE ordinal = 3', 'unique_missing'],
+    [
+      'a unique that leads elsewhere',
+      'UPDATE @uniques SET ordinal = 2 WHERE ordinal = 3',
+      'unique_missing',
+    ],
+    [
+      'a version that was put back',
+      'UPDATE @uniques SET version = 2 WHERE ordinal = 3',
+      'unique_missing',
+    ],
+    [
+      'two rows that were swapped',
+      `UPDATE @rows r SET value = o.value FROM @rows o
+WHERE (r.ordinal, o.ordinal) IN ((2, 3), (3, 2))`,
+      'unique_missing',
+    ],
+    [
+      'a row whose bytes were flipped',
+      'UPDATE @rows SET value = set_byte(value, 40, get_byte(value, 40) # 1) WHERE ordinal = 3',
+      'row_damaged',
+    ],
+    [
+      'a value whose bytes were flipped',
+      `UPDATE @rows SET value =
+set_byte(value, length(value) - 1, get_byte(value, length(value) - 1) # 1) WHERE ordinal = 3`,
+      'value_damaged',
+    ],
+    ['terms that are gone', 'DELETE FROM @recent WHERE ordinal = 3', 'term_missing'],
+    [
+      'terms of no row',
+      `INSERT INTO @recent VALUES (9, decode(repeat('ab', 16), 'hex'))`,
+      'tail_orphan',
+    ],
+    [
+      'a chunk of no row',
+      `INSERT INTO @chunks VALUES (0, decode(repeat('ab', 16), 'hex'), '\\x0900')`,
+      'term_orphan',
+    ],
+    [
+      'a deadline that is no row’s',
+      'UPDATE @rows SET deadline_ms = 5 WHERE ordinal = 3',
+      'deadline',
+    ],
+    ['a key that was dropped', 'ALTER TABLE @uniques DROP CONSTRAINT uniques_pkey', 'meta_damaged'],
+    ['ordinals that begin anew', `SELECT setval('@ordinals', 1)`, 'meta_damaged'],
+  ])('%s is named by verify', async (_, sql, kind) => {
+    expect((await verify()).exitCode).toBe(0)
+    await run(sql)
+    const { exitCode, stdout, stderr } = await verify()
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining(kind)])
+    expect(stderr).toContain('is damaged')
+  })
+
+  test.each([
+    ['of a newer version', 'UPDATE @state SET format = 99', 'newer coffer'],
+    ['that are half moved', 'UPDATE @state SET format = -1', 'being moved'],
+    ['of which one is missing', 'DROP TABLE @rows', 'has no vault'],
+    ['that take no reads', 'ALTER TABLE @state RENAME TO other', 'has no vault'],
+  ])('tables %s are not opened', async (_, sql, says) => {
+    await run(sql)
+    const { exitCode, stderr } = await runCoffer(['keys', 'status', '--data', data])
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(says)])
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+    expect(stderr).not.toMatch(/postgres:\/\/|[0-9a-f]{16}/)
+  })
+})

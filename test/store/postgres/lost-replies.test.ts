@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
+import type { Bounds } from '../../../src/store/postgres/bounds.ts'
+import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/open.ts'
+import { openPool } from '../../../src/store/postgres/pool.ts'
+import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
+import { randomBytes } from '../../../src/serve/system.ts'
+import { startProxy, type CuttingProxy } from '../../support/cutting-proxy.ts'
+import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
+import { expectFault, inserted, insertOf, ordinalsOf, rowOf, termOf, uniqueOf } from '../rows.ts'
+
+const bounds: Partial<Bounds> = { readMs: 2_000, writeMs: 4_000, tryMs: 2_000, connectMs: 1_000 }
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('over a connection that is cut', () => {
+  let proxy: CuttingProxy
+  let own: DatabaseAddress
+  beforeAll(async () => {
+    const server = await sharedPostgres()
+    proxy = startProxy({ unix: join(server.folder, '.s.PGSQL.5432') })
+  })
+  afterAll(() => proxy.stop())
+
+  /** Of a store whose connections go through the proxy, and of one whose do not. */
+  async function openBoth(): Promise<{
+    store: PostgresStore
+    count: (table: string) => Promise<number>
+  }> {
+    const direct = (await sharedPostgres()).address(nextSchema())
+    const pool = openPool(direct, 1)
+    await makeTables(pool, tablesIn(direct.schema), 20_000)
+    const { path: _, ...rest } = direct
+    own = { ...rest, hostname: '127.0.0.1', port: proxy.port }
+    const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
+    const store = await openPostgresStore({ address: own, ...machine, bounds })
+    const count = async (table: string): Promise<number> => {
+      const [row] = await pool.query(`SELECT count(*) FROM ${direct.schema}.${table}`)
+      return Number(row?.[0])
+    }
+    return { store, count }
+  }
+
+  test.each(['before', 'after'] as const)(
+    'amid a COMMIT, %s it arrived, each write is answered rightly and done once',
+    async cut => {
+      const { store, count } = await openBoth()
+      await inserted(store, { uniques: [1_000] })
+      const cutsBefore = proxy.cuts()
+      for (let i = 0; i < 30; i += 1) {
+        if (i % 3 === 0) proxy.arm(cut)
+        const sketch = { uniques: [i], terms: [7] }
+        const ordinal = await inserted(store, sketch)
+        expect((await store.find(uniqueOf(i)))?.ordinal).toBe(ordinal)
+        const again = await store.write([insertOf(sketch)])
+        expect(again).toMatchObject({ ok: false, reason: 'unique_taken', ordinal })
+      }
+      expect(proxy.cuts() - cutsBefore).toBe(10)
+      expect([await count('rows'), await count('uniques')]).toEqual([31, 31])
+      expect((await ordinalsOf(store, { term: termOf(7) })).total).toBe(30)
+      expect(await store.integrity()).toEqual([])
+      await store.close()
+    },
+  )
+
+  test('many writes at once, some of which are cut, are each done once', async () => {
+    const { store, count } = await openBoth()
+    const sets = Array.from({ length: 200 }, (_, i) => ({ uniques: [i], terms: [i % 5] }))
+    const writing = sets.map(async (sketch, i) => {
+      await Bun.sleep(i)
+      if (i % 20 === 0) proxy.arm(i % 40 === 0 ? 'after' : 'before')
+      return inserted(store, sketch)
+    })
+    const ordinals = await Promise.all(writing)
+    expect(new Set(ordinals).size).toBe(200)
+    expect(await count('rows')).toBe(200)
+    for (const [i, ordinal] of ordinals.entries()) {
+      expect((await store.find(uniqueOf(i)))?.ordinal).toBe(ordinal)
+    }
+    expect(await store.integrity()).toEqual([])
+    await store.close()
+  })
+
+  test('a receipt that somebody removed is made anew, and a write goes on', async () => {
+    const { store, count } = await openBoth()
+    await inserted(store, { uniques: [1] })
+    const pool = openPool((await sharedPostgres()).address(own.schema), 1)
+    await pool.query(`DELETE FROM ${own.schema}.receipts`)
+    await inserted(store, { uniques: [2] })
+    expect([await count('rows'), (await count('receipts')) > 0]).toEqual([2, true])
+    await pool.close()
+    await store.close()
+  })
+})
+
+describe.skipIf(!isPostgresThere)('a database that says nothing', () => {
+  test('is given up within the bound, and served again once it answers', async () => {
+    const server = await sharedPostgres()
+    const unix = join(server.folder, '.s.PGSQL.5432')
+    const proxy = startProxy({ unix })
+    const address = server.address(nextSchema())
+    const pool = openPool(address, 1)
+    await makeTables(pool, tablesIn(address.schema), 20_000)
+    const { path: _, ...rest } = address
+    const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
+    const through = { ...rest, hostname: '127.0.0.1', port: proxy.port }
+    const store = await openPostgresStore({ address: through, ...machine, bounds })
+    proxy.mute(true)
+    await expectFault(store.write([{ insert: rowOf({ uniques: [1] }) }]), 'unavailable')
+    await expectFault(Promise.resolve(store.find(uniqueOf(1))), 'unavailable')
+    proxy.mute(false)
+    await inserted(store, { uniques: [2] })
+    expect((await store.find(uniqueOf(2)))?.version).toBe(1)
+    expect(await store.integrity()).toEqual([])
+    await store.close()
+    await pool.close()
+    proxy.stop()
+  }, 30_000)
+})

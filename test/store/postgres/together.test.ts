@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'bun:test'
+import type { PostgresStore } from '../../../src/store/postgres/open.ts'
+import { temporaryFolder } from '../../support/folders.ts'
+import { isPostgresThere } from '../../support/postgres.ts'
+import {
+  expectFault,
+  inserted,
+  insertOf,
+  ordinalsOf,
+  replaceOf,
+  termOf,
+  uniqueOf,
+  written,
+} from '../rows.ts'
+import { openAt } from './subject.ts'
+
+type Pair = readonly [PostgresStore, PostgresStore]
+
+const folding = { foldRows: 1, foldLookMs: 3 }
+
+async function openPair(): Promise<Pair> {
+  const folder = temporaryFolder()
+  return [await openAt(folder, folding), await openAt(folder, folding)]
+}
+
+const closeBoth = (pair: Pair) => Promise.all(pair.map(store => store.close()))
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(20)
+}
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('two vaults over one database', () => {
+  test('see at once what the other has written', async () => {
+    const pair = await openPair()
+    const [one, two] = pair
+    const first = await inserted(one, { uniques: [1], terms: [7] })
+    expect((await two.find(uniqueOf(1)))?.ordinal).toBe(first)
+    const second = await inserted(two, { uniques: [2], terms: [7] })
+    expect(second).toBeGreaterThan(first)
+    expect(await ordinalsOf(one, { term: termOf(7) })).toEqual({
+      ordinals: [second, first],
+      total: 2,
+    })
+    const before = await one.generation()
+    await written(two, { bumpGeneration: true })
+    expect(await one.generation()).toBe(before + 1)
+    await closeBoth(pair)
+  })
+
+  test('give a unique to one of those that race for it, and name its row to others', async () => {
+    const pair = await openPair()
+    const [one, two] = pair
+    for (let i = 0; i < 30; i += 1) {
+      const outcomes = await Promise.all([
+        one.write([insertOf({ uniques: [i, 1_000 + i] })]),
+        two.write([insertOf({ uniques: [i, 2_000 + i] })]),
+      ])
+      const won = outcomes.filter(({ ok }) => ok)
+      const lost = outcomes.find(outcome => !outcome.ok)
+      const holder = await one.find(uniqueOf(i))
+      expect(won).toEqual([{ ok: true, ordinals: [holder?.ordinal ?? -1] }])
+      expect(lost).toMatchObject({ reason: 'unique_taken', ordinal: holder?.ordinal ?? -1 })
+    }
+    expect(await one.integrity()).toEqual([])
+    await closeBoth(pair)
+  })
+
+  test('let one of racing replaces of a version win, and none that rests on it', async () => {
+    const pair = await openPair()
+    const [one, two] = pair
+    const ordinal = await inserted(one, { uniques: [1] })
+    for (let version = 2; version < 30; version += 1) {
+      const [a, b, resting] = await Promise.all([
+        one.write([replaceOf(ordinal, { uniques: [1], terms: [version], version })]),
+        two.write([replaceOf(ordinal, { uniques: [1], terms: [version + 100], version })]),
+        two.write([{ require: ordinal, ifVersion: version + 1 }, insertOf({ uniques: [9] })]),
+      ])
+      expect([a?.ok, b?.ok].filter(Boolean)).toHaveLength(1)
+      expect(resting?.ok).toBe(false)
+    }
+    expect((await two.find(uniqueOf(1)))?.version).toBe(29)
+    expect(await two.integrity()).toEqual([])
+    await closeBoth(pair)
+  })
+
+  test('show exact totals while both write, change, remove and fold', async () => {
+    const pair = await openPair()
+    const counts = [0, 0]
+    const work = pair.map(async (store, at) => {
+      for (let i = 0; i < 60; i += 1) {
+        const unique = at * 1_000 + i
+        const ordinal = await inserted(store, { uniques: [unique], terms: [at, 5] })
+        counts[at] = (counts[at] ?? 0) + 1
+        if (i % 3 === 0) {
+          await written(store, replaceOf(ordinal, { uniques: [unique], terms: [5, 6], version: 2 }))
+          counts[at] = (counts[at] ?? 0) - 1
+        }
+        if (i % 5 === 4) {
+          await written(store, { remove: ordinal })
+          if (i % 3 !== 0) counts[at] = (counts[at] ?? 0) - 1
+        }
+        for (const reader of pair) {
+          expect((await ordinalsOf(reader, { term: termOf(at) })).total).toBe(counts[at] ?? -1)
+        }
+      }
+    })
+    await Promise.all(work)
+    const [one] = pair
+    await until(async () => (await one.figures()).waiting === 0)
+    expect((await ordinalsOf(one, { term: termOf(5) })).total).toBe(96)
+    expect(await one.integrity()).toEqual([])
+    await closeBoth(pair)
+  }, 60_000)
+
+  test('have one sweeper, and the other takes over when it ends', async () => {
+    const [one, two] = await openPair()
+    await until(() => one.isSweeper() || two.isSweeper())
+    expect([one.isSweeper(), two.isSweeper()].filter(Boolean)).toHaveLength(1)
+    const [holder, other] = one.isSweeper() ? [one, two] : [two, one]
+    await holder.close()
+    await until(() => other.isSweeper())
+    await other.close()
+  }, 30_000)
+})
+
+describe.skipIf(!isPostgresThere)('a vault whose clock is an hour off', () => {
+  test.each([3_600_000, -3_600_000])(
+    'by %d ms refuses all until it is right',
+    async offMs => {
+      const folder = temporaryFolder()
+      const right = await openAt(folder)
+      await inserted(right, { uniques: [1], deadlineMs: Date.now() + 60_000 })
+      let byMs = 0
+      const told: boolean[] = []
+      const store = await openAt(folder, {
+        wallMs: () => Date.now() + byMs,
+        bounds: { clockMs: 20 },
+        onSkew: (_, isRight) => told.push(isRight),
+      })
+      byMs = offMs
+      await until(() => told.length === 1)
+      await expectFault(Promise.resolve(store.find(uniqueOf(1))), 'unavailable')
+      await expectFault(store.write([insertOf({ uniques: [2] })]), 'unavailable')
+      await expectFault(store.due(Date.now() + 7_200_000, 10), 'unavailable')
+      expect(store.isSweeper()).toBe(false)
+      expect((await right.find(uniqueOf(1)))?.version).toBe(1)
+      byMs = 0
+      await until(() => told.length === 2)
+      expect(told).toEqual([false, true])
+      expect((await store.find(uniqueOf(1)))?.version).toBe(1)
+      await store.close()
+      await right.close()
+    },
+    30_000,
+  )
+})
