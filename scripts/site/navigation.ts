@@ -50,6 +50,7 @@ const sections: readonly Section[] = [
       docs('Command line', 'cli'),
       { title: 'Security', file: 'SECURITY.md' },
       docs('Performance', 'performance'),
+      docs('Many machines', 'many-machines'),
       docs('Reliability', 'reliability'),
       docs('Hostile inputs', 'hostile-inputs'),
     ],

@@ -218,7 +218,7 @@ describe('coffer keys rotate and retire', () => {
       Array.from({ length: 30 }, () => ask(key, '/applications').then(({ status }) => status)),
     )
     expect(new Set(seen)).toEqual(new Set([200]))
-    expectFailure(await keys('rekey', data), /workers cannot follow/)
+    expectFailure(await keys('rekey', data), /cannot follow/)
     await json(keys('retire', data, '--json'))
     const later = await Promise.all(
       Array.from({ length: 30 }, () => ask(manager, '/applications').then(({ status }) => status)),
