@@ -102,6 +102,11 @@ export const databaseReadMsMax = 5_000
 export const databaseWriteMsMax = 30_000
 /** decision: one try of a group, before its connection counts as dead. */
 export const databaseTryMsMax = 10_000
+/**
+ * decision: from when on the database ends a transaction of ours that says nothing: its machine may
+ * be gone, and its locks stand in the way of others. Longer than a try.
+ */
+export const databaseAbandonedMs = 15_000
 export const databaseRetryMsMin = 20
 export const databaseRetryMsMax = 500
 /** decision: of the statement that reads the index of a query; with more, all recent rows come. */

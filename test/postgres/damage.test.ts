@@ -77,6 +77,23 @@ set_byte(value, length(value) - 1, get_byte(value, length(value) - 1) # 1) WHERE
       'deadline',
     ],
     ['a key that was dropped', 'ALTER TABLE @uniques DROP CONSTRAINT uniques_pkey', 'meta_damaged'],
+    [
+      'a key that was dropped where another table has one',
+      `ALTER TABLE @recent DROP CONSTRAINT recent_pkey;
+CREATE TABLE @another (n int PRIMARY KEY)`,
+      'meta_damaged',
+    ],
+    ['a row before the first', 'UPDATE @rows SET ordinal = -7 WHERE ordinal = 3', 'meta_damaged'],
+    [
+      'a chunk of an ordinal that no row has come to',
+      `INSERT INTO @chunks VALUES (2147483647, decode(repeat('ab', 16), 'hex'), '\\x0900')`,
+      'term_orphan',
+    ],
+    [
+      'terms of an ordinal that is no ordinal',
+      `INSERT INTO @recent VALUES (1::bigint << 62, decode(repeat('ab', 16), 'hex'))`,
+      'tail_orphan',
+    ],
     ['ordinals that begin anew', `SELECT setval('@ordinals', 1)`, 'meta_damaged'],
   ])('%s is named by verify', async (_, sql, kind) => {
     expect((await verify()).exitCode).toBe(0)

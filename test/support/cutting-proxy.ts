@@ -4,7 +4,8 @@
  * Transactions that only read are left alone: nothing of them can be lost.
  * @module
  */
-type Cut = 'before' | 'after'
+/** Frozen, both ends stay open and nothing passes: as where a machine is gone. */
+type Cut = 'before' | 'after' | 'freeze'
 
 /** Where the database is. */
 type Target = { readonly hostname: string; readonly port: number } | { readonly unix: string }
@@ -25,6 +26,7 @@ interface Wire {
   readonly back: Buffer[]
   readsOnly: boolean
   isMuted: boolean
+  isFrozen: boolean
   server: Bun.Socket<Wire> | undefined
   vault: Bun.Socket<Wire> | undefined
 }
@@ -48,6 +50,7 @@ function pass(socket: Bun.Socket<Wire> | undefined, waiting: Buffer[], chunk?: B
 }
 
 function endWire(wire: Wire): void {
+  if (wire.isFrozen) return
   wire.vault?.terminate()
   wire.server?.terminate()
 }
@@ -101,6 +104,7 @@ const makeWire = (vault: Bun.Socket<Wire>): Wire => ({
   back: [],
   readsOnly: false,
   isMuted: false,
+  isFrozen: false,
   server: undefined,
   vault,
 })
@@ -109,9 +113,13 @@ export function startProxy(target: Target): CuttingProxy {
   const cutter = makeCutter()
   let isMuted = false
   const fromVault = (wire: Wire, chunk: Buffer): void => {
-    if (isMuted) return
+    if (isMuted || wire.isFrozen) return
     const cut = cutter.takeCommit(wire, chunk)
     if (cut === 'before') return endWire(wire)
+    if (cut === 'freeze') {
+      wire.isFrozen = true
+      return
+    }
     if (cut === 'after') {
       wire.isMuted = true
       setTimeout(() => endWire(wire), landMs)

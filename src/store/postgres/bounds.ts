@@ -3,6 +3,7 @@
  * @module
  */
 import {
+  databaseAbandonedMs,
   databaseClockMs,
   databaseConnectMsMax,
   databaseReadMsMax,
@@ -18,6 +19,8 @@ export interface Bounds {
   readonly writeMs: number
   /** Of one try of a group of writes. */
   readonly tryMs: number
+  /** Of a transaction that says nothing, before the database ends it. */
+  readonly abandonedMs: number
   /** Between two looks at the clock of the database. */
   readonly clockMs: number
   readonly leaseMs: number
@@ -29,6 +32,7 @@ export const defaultBounds: Bounds = {
   readMs: databaseReadMsMax,
   writeMs: databaseWriteMsMax,
   tryMs: databaseTryMsMax,
+  abandonedMs: databaseAbandonedMs,
   clockMs: databaseClockMs,
   leaseMs,
   leaseRenewMs,

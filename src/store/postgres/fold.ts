@@ -56,7 +56,10 @@ export interface FolderOptions {
   /** How many rows wait before they are folded. */
   readonly rowsMin?: number
   readonly everyMs?: number
-  /** @param state SQLSTATE, where the database has said one */
+  /**
+   * Told once of folds that fail, until one succeeds; a race that was lost is no failure.
+   * @param state SQLSTATE, where the database has said one
+   */
   readonly onTrouble: (state: string | undefined) => void
 }
 
@@ -66,6 +69,7 @@ export function startFolding(options: FolderOptions): Folder {
   const countText = `SELECT count(*) FROM (SELECT 1 FROM ${tables.recent} LIMIT $1::int) few`
   let folds = 0
   let waiting = 0
+  let isFailing = false
   let running: Promise<void> | undefined
   async function foldAll(): Promise<void> {
     for (;;) {
@@ -76,13 +80,22 @@ export function startFolding(options: FolderOptions): Folder {
       folds += 1
     }
   }
+  async function tryAll(): Promise<void> {
+    try {
+      await foldAll()
+      isFailing = false
+    } catch (error) {
+      const { kind, state } = troubleOf(error)
+      if (kind === 'again' || isFailing) return
+      isFailing = true
+      onTrouble(state)
+    }
+  }
   const look = (): void => {
     if (running !== undefined || !lease.isHeld()) return
-    running = foldAll()
-      .catch((error: unknown) => onTrouble(troubleOf(error).state))
-      .finally(() => {
-        running = undefined
-      })
+    running = tryAll().finally(() => {
+      running = undefined
+    })
   }
   const timer = setInterval(look, everyMs)
   timer.unref()

@@ -68,7 +68,7 @@ function termsIn(bytes: Uint8Array): Set<string> {
 async function readChunkIndex({ send, tables, add }: Walk, chunk: number): Promise<ChunkIndex> {
   const folded = new Map<string, PlaceSet>()
   const first = chunk * chunkOrdinals
-  const text = `SELECT term, places FROM ${tables.chunks} WHERE chunk = $1::int`
+  const text = `SELECT term, places FROM ${tables.chunks} WHERE chunk = $1::bigint`
   for (const [term, places] of await send(text, [chunk])) {
     const set = attempt(() => decodePlaceSet(asBytes(places)))
     if (set === undefined) add({ kind: 'term_damaged', ordinal: first })
@@ -161,24 +161,34 @@ WHERE ordinal >= $1::bigint AND ordinal < $2::bigint ORDER BY ordinal LIMIT ${in
   checkOrphans(walk, index, chunk)
 }
 
-/** Without these two vaults could hold one unique, or one place. */
+/** Without its key two vaults could hold one unique, or one place. */
 async function checkConstraints({ send, tables, add }: Walk): Promise<void> {
-  const text = `SELECT count(*) FROM pg_constraint c JOIN pg_namespace n ON n.oid = c.connamespace
+  const { schema, ordinals: _, ...own } = tables
+  const text = `SELECT t.relname FROM pg_constraint c
+JOIN pg_class t ON t.oid = c.conrelid JOIN pg_namespace n ON n.oid = t.relnamespace
 WHERE n.nspname = $1 AND c.contype = 'p' AND c.convalidated`
-  const [row] = await send(text, [tables.schema])
-  if (Number(row?.[0]) < 7) add({ kind: 'meta_damaged' })
+  const keyed = new Set((await send(text, [schema])).map(([name]) => `${schema}.${String(name)}`))
+  if (!Object.values(own).every(table => keyed.has(table))) add({ kind: 'meta_damaged' })
 }
 
-async function checkState({ send, tables, add }: Walk): Promise<number> {
+async function checkState({ send, tables, add }: Walk): Promise<void> {
   const text = `SELECT
 (SELECT count(*) FROM ${tables.state}),
 (SELECT last_value FROM ${tables.ordinals}),
 (SELECT coalesce(max(ordinal), 0) FROM ${tables.rows}),
-(SELECT coalesce(max(chunk), 0) FROM ${tables.chunks})`
+(SELECT coalesce(min(ordinal), 1) FROM ${tables.rows})`
   const [cells = []] = await send(text)
-  const [states, given, highest, chunk] = cells.map(Number)
-  if (states !== 1 || (given ?? 0) < (highest ?? 0)) add({ kind: 'meta_damaged' })
-  return Math.max(Math.floor((highest ?? 0) / chunkOrdinals), chunk ?? 0)
+  const [states, given = 0, highest = 0, lowest = 1] = cells.map(Number)
+  if (states !== 1 || given < highest || lowest < 1) add({ kind: 'meta_damaged' })
+}
+
+/** Those that anything is in: ordinals have gaps. */
+async function chunksIn({ send, tables }: Walk): Promise<readonly number[]> {
+  const ofOrdinals = `ordinal >> ${Math.log2(chunkOrdinals)}`
+  const text = `SELECT chunk::bigint FROM ${tables.chunks}
+UNION SELECT ${ofOrdinals} FROM ${tables.rows} UNION SELECT ${ofOrdinals} FROM ${tables.recent}
+ORDER BY 1`
+  return (await send(text)).map(([chunk]) => Number(chunk))
 }
 
 async function checkOrphanUniques({ send, tables, add, uniques }: Walk): Promise<void> {
@@ -205,8 +215,8 @@ export const inspectTables = (
     const done = progress(Number(count?.[0] ?? 0), 'rows')
     const walk: Walk = { send, tables, add, done, uniques: 0, rows: 0 }
     await checkConstraints(walk)
-    const last = await checkState(walk)
-    for (let chunk = 0; chunk <= last; chunk += 1) await checkChunk(walk, chunk)
+    await checkState(walk)
+    for (const chunk of await chunksIn(walk)) await checkChunk(walk, chunk)
     await checkOrphanUniques(walk)
     await send('COMMIT')
     return findings

@@ -33,28 +33,30 @@ export function keepLease(name: string, options: LeaseOptions): Lease {
   const { pool, tables, holder, elapsedMs, bounds = defaultBounds } = options
   const { leaseMs, leaseRenewMs } = bounds
   let heldUntilMs = -1
-  let isTaking = false
-  async function take(): Promise<void> {
-    if (isTaking) return
-    isTaking = true
+  let taking: Promise<void> | undefined
+  async function takeOnce(): Promise<void> {
     const startMs = elapsedMs()
     try {
       const rows = await pool.query(takeText(tables), [name, holder, leaseMs])
       heldUntilMs = rows.length > 0 ? startMs + leaseMs : -1
     } catch {
       // It ends by itself.
-    } finally {
-      isTaking = false
     }
   }
-  void take()
-  const timer = setInterval(() => void take(), leaseRenewMs)
+  const take = (): void => {
+    taking ??= takeOnce().finally(() => {
+      taking = undefined
+    })
+  }
+  take()
+  const timer = setInterval(take, leaseRenewMs)
   timer.unref()
   const isHeld = (): boolean => elapsedMs() < heldUntilMs
   return {
     isHeld,
     async close() {
       clearInterval(timer)
+      await taking
       if (!isHeld()) return
       heldUntilMs = -1
       const text = `DELETE FROM ${tables.leases} WHERE name = $1 AND holder = $2::bytea`

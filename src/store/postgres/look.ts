@@ -22,7 +22,7 @@ export interface Looker {
 interface Waiting {
   /** Absent where the generation alone is asked for. */
   readonly unique?: Digest
-  readonly resolve: (cells: Cells) => void
+  readonly resolve: (answer: readonly Cells[]) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -31,12 +31,11 @@ export type Ask = (text: string, parameters: readonly Parameter[]) => Promise<re
 
 /** For a unique that leads nowhere a row is read as well: a miss costs what a hit does. */
 const lookText = ({ state, uniques, rows }: Tables): string => `
-SELECT s.generation, u.ordinal, u.version, r.value
+SELECT s.generation, u.ordinal, u.version, r.value, q.i
 FROM ${state} s
 LEFT JOIN generate_series(1, $2::int) q(i) ON true
 LEFT JOIN ${uniques} u ON u.digest = ${nthOf('$1', 'q.i', uniqueBytes)}
-LEFT JOIN ${rows} r ON r.ordinal = coalesce(u.ordinal, $3::bigint)
-ORDER BY q.i`
+LEFT JOIN ${rows} r ON r.ordinal = coalesce(u.ordinal, $3::bigint)`
 
 /** Uniques behind each other. */
 export function packDigests(digests: readonly Digest[], size: number): Uint8Array {
@@ -46,7 +45,9 @@ export function packDigests(digests: readonly Digest[], size: number): Uint8Arra
 }
 
 /** @throws ApiError `storage_corrupt` where the row is not what its unique says */
-function rowOf(unique: Digest, [, ordinal, version, value]: Cells): Row | undefined {
+function rowOf(unique: Digest, answer: readonly Cells[]): Row | undefined {
+  assertStored(answer.length === 1, 'one row for a unique')
+  const [[, ordinal, version, value] = []] = answer
   if (ordinal === null || ordinal === undefined) return undefined
   assertStored(value instanceof Uint8Array, 'a row for each unique')
   const row = decodeRow(value, Number(ordinal))
@@ -69,9 +70,11 @@ export function makeLooker(tables: Tables, ask: Ask, firstOrdinal: number): Look
       const found = await ask(text, [packed, uniques.length, firstOrdinal])
       const [first] = found
       assertStored(first !== undefined, 'a state of the store')
-      let at = 0
+      const byNumber = Map.groupBy(found, cells => Number(cells[4]))
+      let nth = 0
       for (const { unique, resolve } of together) {
-        resolve(unique === undefined ? first : (found[at++] ?? first))
+        if (unique === undefined) resolve([first])
+        else resolve(byNumber.get((nth += 1)) ?? [])
       }
     } catch (error) {
       for (const { reject } of together) reject(error)
@@ -86,7 +89,7 @@ export function makeLooker(tables: Tables, ask: Ask, firstOrdinal: number): Look
     asking -= 1
   }
 
-  const look = (unique?: Digest): Promise<Cells> =>
+  const look = (unique?: Digest): Promise<readonly Cells[]> =>
     new Promise((resolve, reject) => {
       waiting.push({ ...(unique === undefined ? {} : { unique }), resolve, reject })
       if (asking < lookConnections) void lookOn()
@@ -94,6 +97,6 @@ export function makeLooker(tables: Tables, ask: Ask, firstOrdinal: number): Look
 
   return {
     find: async unique => rowOf(unique, await look(unique)),
-    generation: async () => Number((await look())[0]),
+    generation: async () => Number((await look())[0]?.[0]),
   }
 }

@@ -71,7 +71,7 @@ async function assertFormat(pool: Pool, tables: Tables): Promise<void> {
 
 /** Pools, each for work of one kind; and what reads by them. */
 function openPools({ address, elapsedMs }: PostgresOptions, tables: Tables, bounds: Bounds) {
-  const open = (connections: number): Pool => openPool(address, connections, bounds.connectMs)
+  const open = (connections: number): Pool => openPool(address, connections, bounds)
   const pools = {
     look: open(lookConnections),
     page: open(pageConnections),

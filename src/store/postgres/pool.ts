@@ -7,8 +7,10 @@
  */
 import { SQL, type ReservedSQL } from 'bun'
 import { ApiError } from '../../errors.ts'
-import { databaseConnectMsMax, databaseIdleMs } from '../limits.ts'
+import { databaseIdleMs } from '../limits.ts'
 import type { DatabaseAddress } from './address.ts'
+import { defaultBounds, type Bounds } from './bounds.ts'
+import { connectionSettings } from './settings.ts'
 import { Trouble, troubleOf } from './trouble.ts'
 
 /** What a statement is given; arrays go as texts (`{1,2}`). */
@@ -37,7 +39,9 @@ export interface Pool {
   readonly close: () => Promise<void>
 }
 
-function openClient(address: DatabaseAddress, connections: number, connectMs: number): SQL {
+type PoolBounds = Pick<Bounds, 'connectMs' | 'abandonedMs'>
+
+function openClient(address: DatabaseAddress, connections: number, bounds: PoolBounds): SQL {
   const { hostname, port, path, database, username, password, tls, prepare } = address
   return new SQL({
     adapter: 'postgres',
@@ -51,7 +55,9 @@ function openClient(address: DatabaseAddress, connections: number, connectMs: nu
         : { ...(tls.ca === undefined ? {} : { ca: tls.ca }), rejectUnauthorized: true },
     max: connections,
     prepare,
-    connectionTimeout: connectMs / 1_000,
+    // A pool of transactions refuses them, and a role has them there.
+    ...(prepare ? { connection: connectionSettings(bounds.abandonedMs) } : {}),
+    connectionTimeout: bounds.connectMs / 1_000,
     idleTimeout: databaseIdleMs / 1_000,
   })
 }
@@ -118,9 +124,9 @@ async function holding<T>(
 export function openPool(
   address: DatabaseAddress,
   connections: number,
-  connectMs = databaseConnectMsMax,
+  bounds: PoolBounds = defaultBounds,
 ): Pool {
-  const open = () => openClient(address, connections, connectMs)
+  const open = () => openClient(address, connections, bounds)
   let client = open()
   let isClosed = false
   const drop = (late: SQL): void => {
@@ -128,7 +134,7 @@ export function openPool(
     void late.close({ timeout: 0 }).catch(() => {})
   }
   return {
-    query(text, parameters = [], msMax = connectMs) {
+    query(text, parameters = [], msMax = bounds.connectMs) {
       const used = client
       return within(msMax, sendOn(used, text, parameters), () => drop(used))
     },

@@ -9,6 +9,7 @@
 import { ApiError } from '../../errors.ts'
 import { databaseSetupMsMax } from '../limits.ts'
 import type { Pool } from './pool.ts'
+import { roleSettings } from './settings.ts'
 import { troubleOf, type Trouble } from './trouble.ts'
 
 /** Moves with every change of a table. */
@@ -87,13 +88,6 @@ const statementsOf = (tables: Tables, format = databaseFormat): readonly string[
 SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`,
   `INSERT INTO ${tables.state} VALUES (true, ${format}, 0, 0)`,
 ]
-
-/**
- * Of a role, in this database: a pool of transactions keeps no others. A plan that was made while a
- * table had few rows must not read all of it once it has many; and to compile a plan takes longer
- * than any of ours.
- */
-const roleSettings = ['enable_seqscan = off', 'jit = off']
 
 /** What a role needs that only serves: for whoever makes the tables as another one. */
 const grantsOf = ({ schema }: Tables, role: string): readonly string[] => [

@@ -17,6 +17,9 @@ const schemas = new Map<string, string>()
 const opened: PostgresStore[] = []
 const openMax = 60
 
+/** Of the store that stands for a folder. */
+export const tablesAt = (folder: string) => tablesIn(schemas.get(folder) ?? '')
+
 /**
  * Opens the store that stands for a folder, and makes its tables where there are none yet.
  * @param firstOrdinal of a new one

@@ -1,0 +1,48 @@
+/**
+ * A machine that is gone amid a transaction: what it had locked is let go by the database.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { openPostgresStore } from '../../../src/store/postgres/open.ts'
+import { openPool } from '../../../src/store/postgres/pool.ts'
+import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
+import { randomBytes } from '../../../src/serve/system.ts'
+import { startProxy, type CuttingProxy } from '../../support/cutting-proxy.ts'
+import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
+import { expectFault, inserted, replaceOf, uniqueOf, written } from '../rows.ts'
+
+const bounds = { readMs: 1_000, writeMs: 8_000, tryMs: 5_000, abandonedMs: 1_000 }
+const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('a machine that is gone amid a transaction', () => {
+  let proxy: CuttingProxy
+  beforeAll(async () => {
+    const server = await sharedPostgres()
+    proxy = startProxy({ unix: join(server.folder, '.s.PGSQL.5432') })
+  })
+  afterAll(() => proxy.stop())
+
+  test('keeps nobody from the rows that it had locked', async () => {
+    const direct = (await sharedPostgres()).address(nextSchema())
+    const pool = openPool(direct, 1)
+    await makeTables(pool, tablesIn(direct.schema), 20_000)
+    const { path: _, ...rest } = direct
+    const through = { ...rest, hostname: '127.0.0.1', port: proxy.port }
+    const gone = await openPostgresStore({
+      address: through,
+      ...machine,
+      bounds: { ...bounds, writeMs: 500, tryMs: 500 },
+    })
+    const other = await openPostgresStore({ address: direct, ...machine, bounds })
+    const ordinal = await inserted(gone, { uniques: [1] })
+    proxy.arm('freeze')
+    const lost = replaceOf(ordinal, { uniques: [1], version: 2 })
+    await expectFault(gone.write([lost]), 'unavailable')
+    await written(other, replaceOf(ordinal, { uniques: [1], version: 2 }))
+    expect((await other.find(uniqueOf(1)))?.version).toBe(2)
+    expect(await other.integrity()).toEqual([])
+    await Promise.all([gone.close(), other.close(), pool.close()])
+  }, 30_000)
+})

@@ -1,0 +1,53 @@
+/**
+ * Folds that fail, and leases that end.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { openPool } from '../../../src/store/postgres/pool.ts'
+import { keepLease } from '../../../src/store/postgres/lease.ts'
+import { temporaryFolder } from '../../support/folders.ts'
+import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
+import { inserted } from '../rows.ts'
+import { openAt, tablesAt } from './subject.ts'
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(5)
+}
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('folds', () => {
+  test('that fail are told of once, and once more after one that succeeded', async () => {
+    const folder = temporaryFolder()
+    const told: (string | undefined)[] = []
+    const onFoldTrouble = (state?: string) => void told.push(state)
+    const store = await openAt(folder, { foldRows: 1, foldLookMs: 3, onFoldTrouble })
+    const pool = openPool((await sharedPostgres()).address('public'), 1)
+    const { chunks } = tablesAt(folder)
+    const waiting = async () => (await store.figures()).waiting
+    for (const failures of [1, 2]) {
+      await pool.query(`ALTER TABLE ${chunks} RENAME COLUMN places TO other`)
+      await inserted(store, { uniques: [failures], terms: [1] })
+      await until(() => told.length >= failures)
+      await Bun.sleep(100)
+      await pool.query(`ALTER TABLE ${chunks} RENAME COLUMN other TO places`)
+      await until(async () => (await waiting()) === 0)
+    }
+    expect(told).toEqual(['42703', '42703'])
+    await Promise.all([store.close(), pool.close()])
+  }, 20_000)
+
+  test('a lease that is closed while it is taken is given back', async () => {
+    const folder = temporaryFolder()
+    const store = await openAt(folder)
+    await store.close()
+    const pool = openPool((await sharedPostgres()).address('public'), 2)
+    const tables = tablesAt(folder)
+    const options = { pool, tables, elapsedMs: () => performance.now() }
+    const lease = keepLease('test', { ...options, holder: new Uint8Array(16) })
+    await lease.close()
+    await Bun.sleep(100)
+    const [held] = await pool.query(`SELECT count(*) FROM ${tables.leases} WHERE name = 'test'`)
+    expect(Number(held?.[0])).toBe(0)
+    await pool.close()
+  })
+})
