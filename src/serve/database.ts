@@ -141,11 +141,21 @@ export function writeDatabase(data: string, options: DatabaseOptions): DatabaseA
 
 const advice: Readonly<Record<Trouble['kind'], string>> = {
   lost: 'does not answer, or takes no writes: is it up, and is it the primary?',
+  certificate: 'shows a certificate that cannot be verified: see sslrootcert, and its host name',
   again: 'is busy with another: try again',
   full: 'has no space left: make some',
   rights: 'refuses this user: see its password and its grants',
   missing: 'has no vault, or not all of its tables: make one with coffer init --store',
   other: 'said something that is not known',
+}
+
+/** Where the database has said more. Source: PostgreSQL, "Error Codes". */
+const adviceByState: Readonly<Record<string, string>> = {
+  '25006': 'takes no writes: it is a standby, or set to be read alone',
+  '28P01': 'refuses the password of this user',
+  '28000': 'refuses this user, or a connection of this kind: see its pg_hba.conf',
+  '53300': 'has no connection left for this user: a vault takes up to 9',
+  '57014': 'ends what takes longer than its statement_timeout: make that 30 s or more',
 }
 
 const vaultFaults: Readonly<Partial<Record<ApiError['kind'], string>>> = {
@@ -154,18 +164,25 @@ const vaultFaults: Readonly<Partial<Record<ApiError['kind'], string>>> = {
   unavailable: 'does not answer, or takes no writes: is it up, and is it the primary?',
 }
 
+function adviceOf(error: unknown): string | undefined {
+  const trouble = error instanceof ApiError ? error.cause : troubleOf(error)
+  if (trouble instanceof Trouble) {
+    const { kind, state } = trouble
+    if (state === undefined) return advice[kind]
+    return `${adviceByState[state] ?? advice[kind]} (SQLSTATE ${state})`
+  }
+  if (!(error instanceof ApiError)) return undefined
+  return error.kind === 'conflict' ? error.message : vaultFaults[error.kind]
+}
+
 /** One line for a person, of whatever a database said. */
 export function explainDatabase(address: DatabaseAddress, error: unknown): unknown {
   if (error instanceof CommandFailure) return error
-  const where = `the database ${printDatabase(address)}`
-  if (error instanceof ApiError) {
-    if (error.kind === 'conflict') return new CommandFailure(`${where}: ${error.message}`, 1, error)
-    const fault = vaultFaults[error.kind]
-    return fault === undefined ? error : new CommandFailure(`${where} ${fault}`, 1, error)
-  }
-  const trouble = troubleOf(error)
-  const state = trouble.state === undefined ? '' : ` (SQLSTATE ${trouble.state})`
-  return new CommandFailure(`${where} ${advice[trouble.kind]}${state}`, 1, trouble)
+  const said = adviceOf(error)
+  if (said === undefined) return error
+  const line = `the database ${printDatabase(address)}`
+  const isSentence = error instanceof ApiError && error.kind === 'conflict'
+  return new CommandFailure(`${line}${isSentence ? ':' : ''} ${said}`, 1, error)
 }
 
 /** Of the options of a command, those that say which database. */

@@ -2,7 +2,7 @@
  * A PostgreSQL of Debian for tests: one server for a run, a schema for each test.
  * @module
  */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -25,7 +25,8 @@ const asPostgres = (command: readonly string[]): readonly string[] =>
     ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', ...command]
     : command
 
-function run(command: readonly string[]): void {
+/** @throws Error with what it said */
+export function run(command: readonly string[]): void {
   const { exitCode, stderr } = Bun.spawnSync([...command], { stdout: 'ignore', stderr: 'pipe' })
   if (exitCode !== 0) throw new Error(`${command[0]}: ${stderr.toString()}`)
 }
@@ -45,52 +46,76 @@ export interface TestServer {
 
 const settings = ['listen_addresses=', 'fsync=off', 'max_connections=500', 'shared_buffers=64MB']
 
-async function startPostgres(more: readonly string[] = []): Promise<TestServer> {
-  if (postgresPrograms === undefined) throw new Error('PostgreSQL is not installed')
-  const folder = mkdtempSync(join(tmpdir(), 'coffer-postgres-'))
-  if (process.getuid?.() === 0) run(['chown', 'postgres', folder])
-  const data = join(folder, 'data')
-  const initdb = [
-    join(postgresPrograms, 'initdb'),
-    '-D',
-    data,
-    '-U',
-    'postgres',
-    '-A',
-    'trust',
-    '--no-sync',
-  ]
-  run(asPostgres(initdb))
-  const options = [...settings, ...more].flatMap(each => ['-c', each])
-  const server = Bun.spawn(
-    [...asPostgres([join(postgresPrograms, 'postgres'), '-D', data, '-k', folder, ...options])],
-    { stdout: 'ignore', stderr: 'ignore' },
+/** What a test wants otherwise. */
+export interface ServerOptions {
+  /** Of loopback, where it listens too. */
+  readonly port?: string
+  readonly settings?: readonly string[]
+  /** Who may connect how, before the administrator by the socket. */
+  readonly hba?: readonly string[]
+  /** Where its folder is made, if not among temporary ones: on a small disk. */
+  readonly parent?: string
+  /** Puts files into the folder before it starts. */
+  readonly prepare?: (folder: string) => void
+  /** Makes the data, in place of `initdb`. */
+  readonly make?: (data: string) => void
+}
+
+function makeData(programs: string, data: string, { hba = [], make }: ServerOptions): void {
+  if (make !== undefined) return make(data)
+  const command = [join(programs, 'initdb'), '-D', data, '-U', 'postgres', '-A', 'trust']
+  run(asPostgres([...command, '--no-sync']))
+  if (hba.length === 0) return
+  writeFileSync(
+    join(data, 'pg_hba.conf'),
+    ['local all postgres trust', ...hba].map(each => `${each}\n`).join(''),
   )
-  const path = join(folder, '.s.PGSQL.5432')
-  const open = () =>
-    new SQL({
-      adapter: 'postgres',
-      path,
-      database: 'postgres',
-      username: 'postgres',
-      password: '',
-      tls: false,
-      max: 2,
-    })
-  let sql = open()
+}
+
+const openAdministrator = (folder: string, port: string): SQL =>
+  new SQL({
+    adapter: 'postgres',
+    path: join(folder, `.s.PGSQL.${port}`),
+    database: 'postgres',
+    username: 'postgres',
+    password: '',
+    tls: false,
+    max: 2,
+  })
+
+async function untilAnswered(folder: string, port: string): Promise<SQL> {
   for (let tries = 0; ; tries += 1) {
+    const sql = openAdministrator(folder, port)
     try {
       await sql.unsafe('SELECT 1')
-      break
+      return sql
     } catch (error) {
       if (tries > 200) throw error
       await sql.close({ timeout: 0 }).catch(() => {})
       await Bun.sleep(50)
-      sql = open()
     }
   }
+}
+
+export async function startPostgres(options: ServerOptions = {}): Promise<TestServer> {
+  if (postgresPrograms === undefined) throw new Error('PostgreSQL is not installed')
+  const folder = mkdtempSync(join(options.parent ?? tmpdir(), 'coffer-postgres-'))
+  if (process.getuid?.() === 0) run(['chown', 'postgres', folder])
+  const data = join(folder, 'data')
+  makeData(postgresPrograms, data, options)
+  options.prepare?.(folder)
+  const { port = '5432' } = options
+  const listening = options.port === undefined ? [] : ['listen_addresses=127.0.0.1']
+  const flags = [...settings, ...listening, `port=${port}`, ...(options.settings ?? [])].flatMap(
+    each => ['-c', each],
+  )
+  const server = Bun.spawn(
+    [...asPostgres([join(postgresPrograms, 'postgres'), '-D', data, '-k', folder, ...flags])],
+    { stdout: 'ignore', stderr: 'ignore' },
+  )
+  const sql = await untilAnswered(folder, port)
   const url = (schema: string) =>
-    `postgres://postgres@localhost/postgres?host=${encodeURIComponent(folder)}&schema=${schema}`
+    `postgres://postgres@localhost:${port}/postgres?host=${encodeURIComponent(folder)}&schema=${schema}`
   return {
     folder,
     url,
@@ -104,6 +129,16 @@ async function startPostgres(more: readonly string[] = []): Promise<TestServer> 
     },
   }
 }
+
+/** One that follows another, and takes no writes. */
+export const startStandby = ({ folder: of }: TestServer): Promise<TestServer> =>
+  startPostgres({
+    make: data => {
+      const program = join(postgresPrograms ?? '', 'pg_basebackup')
+      const words = ['-h', of, '-U', 'postgres', '-D', data, '-R', '-X', 'stream', '-c', 'fast']
+      run(asPostgres([program, ...words]))
+    },
+  })
 
 /** All of a schema, as text. */
 export async function dumpOf({ folder }: TestServer, schema: string): Promise<string> {

@@ -10,6 +10,8 @@ import { ApiError } from '../../errors.ts'
 export type TroubleKind =
   /** Nobody answers, or somebody who may not write: a failover, or no database at all. */
   | 'lost'
+  /** Whoever answers is not known to be the database. */
+  | 'certificate'
   /** Others were faster: the same once more. */
   | 'again'
   | 'full'
@@ -49,14 +51,21 @@ function stateOf(error: unknown): string | undefined {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
+/** Source: OpenSSL, "X509_STORE_CTX_get_error"; Node.js, `ERR_TLS_CERT_ALTNAME_INVALID`. */
+const isOfCertificate = (error: unknown): boolean =>
+  /CERT|SIGNATURE|INVALID_CA|HOSTNAME/.test(codeOf(error))
+
 /** Of a client whose connection ended, or never began. */
 const isOfConnection = (error: unknown): boolean =>
-  /CONNECTION|TIMEOUT|ECONN|ENOENT|ENOTFOUND|EPIPE|LIFETIME|TLS|CERT|SSL/i.test(codeOf(error))
+  /CONNECTION|TIMEOUT|ECONN|ENOENT|ENOTFOUND|EPIPE|LIFETIME|TLS|SSL/i.test(codeOf(error))
 
 export function troubleOf(error: unknown): Trouble {
   if (error instanceof Trouble) return error
   const state = stateOf(error)
-  if (state === undefined) return new Trouble(isOfConnection(error) ? 'lost' : 'other')
+  if (state === undefined) {
+    if (isOfCertificate(error)) return new Trouble('certificate')
+    return new Trouble(isOfConnection(error) ? 'lost' : 'other')
+  }
   const kind = kinds.find(([pattern]) => pattern.test(state))?.[1] ?? 'other'
   return new Trouble(kind, state)
 }
