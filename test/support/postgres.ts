@@ -55,16 +55,20 @@ export interface ServerOptions {
   readonly hba?: readonly string[]
   /** Where its folder is made, if not among temporary ones: on a small disk. */
   readonly parent?: string
-  /** Puts files into the folder before it starts. */
-  readonly prepare?: (folder: string) => void
+  /** More flags of `initdb`. */
+  readonly initdb?: readonly string[]
   /** Makes the data, in place of `initdb`. */
   readonly make?: (data: string) => void
 }
 
-function makeData(programs: string, data: string, { hba = [], make }: ServerOptions): void {
+function makeData(
+  programs: string,
+  data: string,
+  { hba = [], initdb = [], make }: ServerOptions,
+): void {
   if (make !== undefined) return make(data)
   const command = [join(programs, 'initdb'), '-D', data, '-U', 'postgres', '-A', 'trust']
-  run(asPostgres([...command, '--no-sync']))
+  run(asPostgres([...command, '--no-sync', ...initdb]))
   if (hba.length === 0) return
   writeFileSync(
     join(data, 'pg_hba.conf'),
@@ -103,7 +107,6 @@ export async function startPostgres(options: ServerOptions = {}): Promise<TestSe
   if (process.getuid?.() === 0) run(['chown', 'postgres', folder])
   const data = join(folder, 'data')
   makeData(postgresPrograms, data, options)
-  options.prepare?.(folder)
   const { port = '5432' } = options
   const listening = options.port === undefined ? [] : ['listen_addresses=127.0.0.1']
   const flags = [...settings, ...listening, `port=${port}`, ...(options.settings ?? [])].flatMap(

@@ -29,7 +29,7 @@ export interface Disk {
 }
 
 const diskMiB = 112
-const names = 400
+const namesUsual = 400
 const chunk = Buffer.alloc(1024 * 1024, 1)
 
 function runTool(...command: readonly string[]): void {
@@ -37,7 +37,7 @@ function runTool(...command: readonly string[]): void {
   if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr.toString().trim()}`)
 }
 
-function mount(kind: DiskKind, path: string, image: string): void {
+function mount(kind: DiskKind, path: string, image: string, names: number): void {
   if (kind === 'tmpfs') {
     const options = `size=${diskMiB}m,nr_inodes=${names},mode=700`
     return runTool('mount', '-t', 'tmpfs', '-o', options, 'coffer-disk', path)
@@ -75,12 +75,15 @@ function makeNames(folder: string): void {
   }
 }
 
-/** @throws Error with the reason why it cannot be mounted */
-export function mountDisk(kind: DiskKind, folder: string): Disk {
+/**
+ * @param names how many files it can hold
+ * @throws Error with the reason why it cannot be mounted
+ */
+export function mountDisk(kind: DiskKind, folder: string, names = namesUsual): Disk {
   const path = join(folder, 'disk')
   const image = join(folder, 'disk.image')
   mkdirSync(path, { recursive: true })
-  mount(kind, path, image)
+  mount(kind, path, image, names)
   const ballast = join(path, 'ballast')
   const empty = join(path, 'names')
   return {

@@ -1,0 +1,202 @@
+/**
+ * A database that holds back while a vault uses it: what was answered stands, what was not is
+ * refused, and once it gives again all goes on.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/open.ts'
+import { openPool } from '../../../src/store/postgres/pool.ts'
+import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
+import { randomBytes } from '../../../src/serve/system.ts'
+import { ApiError } from '../../../src/errors.ts'
+import { mountDisk, type Disk } from '../../crash/disk-full/disk.ts'
+import { temporaryFolder } from '../../support/folders.ts'
+import {
+  isPostgresThere,
+  nextSchema,
+  run,
+  startPostgres,
+  type TestServer,
+} from '../../support/postgres.ts'
+import { expectFault, inserted, insertOf, uniqueOf } from '../rows.ts'
+
+const bounds = { readMs: 1_000, writeMs: 1_500, tryMs: 1_000, connectMs: 1_000 }
+const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
+
+async function openOn(server: TestServer, schema = nextSchema()): Promise<PostgresStore> {
+  const address = server.address(schema)
+  const pool = openPool(address, 1)
+  await makeTables(pool, tablesIn(schema), 20_000)
+  await pool.close()
+  return openPostgresStore({ address, ...machine, bounds })
+}
+
+/** Each that was answered stands, and of those that were refused none. */
+async function expectExact(store: PostgresStore, answered: readonly boolean[]): Promise<void> {
+  for (const [unique, isThere] of answered.entries()) {
+    expect((await store.find(uniqueOf(unique))) !== undefined).toBe(isThere)
+  }
+  expect(await store.integrity()).toEqual([])
+}
+
+/** @returns whether it landed */
+async function tryInsert(store: PostgresStore, unique: number, part = 10): Promise<boolean> {
+  const parts = [new Uint8Array(part).fill(unique), new Uint8Array(0)]
+  try {
+    return (await store.write([insertOf({ uniques: [unique], parts })])).ok
+  } catch (error) {
+    if (error instanceof ApiError) return false
+    throw error
+  }
+}
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('a database that holds back', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startPostgres()
+  }, 60_000)
+  afterAll(() => server.stop())
+
+  async function set(setting: string): Promise<void> {
+    await server.sql.unsafe(`ALTER SYSTEM ${setting}`)
+    await server.sql.unsafe('SELECT pg_reload_conf()')
+    await Bun.sleep(200)
+  }
+
+  test('writes: they are refused, reads go on, and then writes too', async () => {
+    const store = await openOn(server)
+    await inserted(store, { uniques: [0] })
+    await set('SET default_transaction_read_only = on')
+    await expectFault(store.write([insertOf({ uniques: [1] })]), 'unavailable')
+    expect((await store.find(uniqueOf(0)))?.version).toBe(1)
+    await set('RESET default_transaction_read_only')
+    await inserted(store, { uniques: [2] })
+    await expectExact(store, [true, false, true])
+    await store.close()
+  }, 30_000)
+
+  test('time: what takes too long is tried again, and refused within its bound', async () => {
+    const schema = nextSchema()
+    const store = await openOn(server, schema)
+    await inserted(store, { uniques: [0] })
+    await set(`SET statement_timeout = '50ms'`)
+    const holding = await server.sql.reserve()
+    await holding.unsafe('BEGIN')
+    await holding.unsafe(`LOCK TABLE ${schema}.uniques IN ACCESS EXCLUSIVE MODE`)
+    await expectFault(Promise.resolve(store.find(uniqueOf(0))), 'unavailable')
+    await expectFault(store.write([insertOf({ uniques: [1] })]), 'unavailable')
+    await holding.unsafe('ROLLBACK')
+    await holding.release()
+    await set('RESET statement_timeout')
+    await expectExact(store, [true, false])
+    await store.close()
+  }, 30_000)
+
+  test('connections: what ends them again and again loses and doubles nothing', async () => {
+    const store = await openOn(server)
+    let isOver = false
+    const ending = (async () => {
+      while (!isOver) {
+        await server.sql.unsafe(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> 'idle'`)
+        await Bun.sleep(15)
+      }
+    })()
+    const answered = await Promise.all(
+      Array.from({ length: 100 }, async (_, unique) => {
+        await Bun.sleep(unique * 5)
+        return tryInsert(store, unique)
+      }),
+    )
+    isOver = true
+    await ending
+    expect(answered.filter(Boolean).length).toBeGreaterThan(0)
+    const rows = []
+    for (const [unique, isAnswered] of answered.entries()) {
+      const row = await store.find(uniqueOf(unique))
+      if (isAnswered) expect(row?.version).toBe(1)
+      if (row !== undefined) rows.push(row.ordinal)
+    }
+    expect(new Set(rows).size).toBe(rows.length)
+    expect(await store.integrity()).toEqual([])
+    await store.close()
+  }, 60_000)
+
+  test('all but a few connections: the vault waits, and serves once there are some', async () => {
+    const schema = nextSchema()
+    const store = await openOn(server, schema)
+    await inserted(store, { uniques: [0] })
+    await server.sql.unsafe('CREATE ROLE limited LOGIN SUPERUSER')
+    await server.sql.unsafe('ALTER ROLE limited NOSUPERUSER CONNECTION LIMIT 0')
+    await server.sql.unsafe(`GRANT ALL ON SCHEMA ${schema} TO limited`)
+    await server.sql.unsafe(`GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO limited`)
+    await server.sql.unsafe(`GRANT ALL ON ALL SEQUENCES IN SCHEMA ${schema} TO limited`)
+    const address = { ...server.address(schema), username: 'limited' }
+    await server.sql.unsafe('ALTER ROLE limited CONNECTION LIMIT 20')
+    const held = await openPostgresStore({ address, ...machine, bounds })
+    await inserted(held, { uniques: [1] })
+    await server.sql.unsafe('ALTER ROLE limited CONNECTION LIMIT 0')
+    await server.sql.unsafe(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE usename = 'limited'`)
+    await expectFault(held.write([insertOf({ uniques: [2] })]), 'unavailable')
+    await expectFault(Promise.resolve(held.find(uniqueOf(0))), 'unavailable')
+    await server.sql.unsafe('ALTER ROLE limited CONNECTION LIMIT 20')
+    await inserted(held, { uniques: [3] })
+    await expectExact(held, [true, true, false, true])
+    await Promise.all([held.close(), store.close()])
+  }, 30_000)
+})
+
+/** Of its own, where it can be mounted: as root, and not in every container. */
+function smallDisk(): Disk | undefined {
+  try {
+    return mountDisk('tmpfs', temporaryFolder(), 5_000)
+  } catch {
+    return undefined
+  }
+}
+
+describe.skipIf(!isPostgresThere)('a database whose disk is full', () => {
+  const disk = smallDisk()
+  afterAll(() => disk?.unmount())
+
+  test.skipIf(disk === undefined)(
+    'refuses writes as such, and reads go on',
+    async () => {
+      const { path = '', fillTo, free } = disk ?? { fillTo() {}, free() {} }
+      for (const each of [path, join(path, '..')]) run(['chmod', '777', each])
+      const log = join(temporaryFolder(), 'log')
+      mkdirSync(log)
+      run(['chown', '-R', 'postgres', log])
+      run(['chmod', '755', join(log, '..')])
+      const server = await startPostgres({ parent: path, initdb: ['-X', join(log, 'wal')] })
+      const store = await openOn(server)
+      const answered = [await tryInsert(store, 0)]
+      fillTo(256 * 1_024)
+      let fault: ApiError | undefined
+      for (let unique = 1; unique < 60 && fault === undefined; unique += 1) {
+        const parts = [new Uint8Array(60_000).fill(unique), new Uint8Array(0)]
+        try {
+          answered[unique] = (await store.write([insertOf({ uniques: [unique], parts })])).ok
+        } catch (error) {
+          if (!(error instanceof ApiError)) throw error
+          fault = error
+          answered[unique] = false
+        }
+      }
+      expect(fault?.kind).toBe('storage_full')
+      expect((await store.find(uniqueOf(0)))?.version).toBe(1)
+      free()
+      const last = answered.length
+      answered[last] = await tryInsert(store, last)
+      expect(answered[last]).toBe(true)
+      await expectExact(store, answered)
+      await store.close()
+      await server.stop()
+    },
+    120_000,
+  )
+})
