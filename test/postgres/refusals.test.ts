@@ -129,11 +129,11 @@ describe.skipIf(!isPostgresThere)('in a database that holds back', () => {
   let schema: string
   let data: string
   const as = (role: string): string => server.url(schema).replace('postgres@', `${role}@`)
-  const openAs = (role: string) =>
-    runCoffer([
-      ...['keys', 'status', '--data', join(temporaryFolder(), 'joined'), '--store', as(role)],
-      ...['--master-key-file', join(data, 'master.key')],
-    ])
+  const openAs = (role: string) => {
+    const folder = ['--data', join(temporaryFolder(), 'joined')]
+    const masterKey = ['--master-key-file', join(data, 'master.key')]
+    return runCoffer(['keys', 'status', ...folder, '--store', as(role), ...masterKey])
+  }
 
   beforeAll(async () => {
     server = await startPostgres()

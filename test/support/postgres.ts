@@ -117,8 +117,8 @@ export async function startPostgres(options: ServerOptions = {}): Promise<TestSe
     { stdout: 'ignore', stderr: 'ignore' },
   )
   const sql = await untilAnswered(folder, port)
-  const url = (schema: string) =>
-    `postgres://postgres@localhost:${port}/postgres?host=${encodeURIComponent(folder)}&schema=${schema}`
+  const place = `localhost:${port}/postgres?host=${encodeURIComponent(folder)}`
+  const url = (schema: string) => `postgres://postgres@${place}&schema=${schema}`
   return {
     folder,
     url,
@@ -131,6 +131,12 @@ export async function startPostgres(options: ServerOptions = {}): Promise<TestSe
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** The same by a port of loopback, in place of a socket: what stands there passes it on. */
+export function throughPort(address: DatabaseAddress, port: number): DatabaseAddress {
+  const { path: _, ...rest } = address
+  return { ...rest, hostname: '127.0.0.1', port }
 }
 
 /** One that follows another, and takes no writes. */

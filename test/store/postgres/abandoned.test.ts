@@ -9,7 +9,7 @@ import { openPool } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
 import { randomBytes } from '../../../src/serve/system.ts'
 import { startProxy, type CuttingProxy } from '../../support/cutting-proxy.ts'
-import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
+import { isPostgresThere, nextSchema, sharedPostgres, throughPort } from '../../support/postgres.ts'
 import { expectFault, inserted, replaceOf, uniqueOf, written } from '../rows.ts'
 
 const bounds = { readMs: 1_000, writeMs: 8_000, tryMs: 5_000, abandonedMs: 1_000 }
@@ -28,10 +28,8 @@ describe.skipIf(!isPostgresThere)('a machine that is gone amid a transaction', (
     const direct = (await sharedPostgres()).address(nextSchema())
     const pool = openPool(direct, 1)
     await makeTables(pool, tablesIn(direct.schema), 20_000)
-    const { path: _, ...rest } = direct
-    const through = { ...rest, hostname: '127.0.0.1', port: proxy.port }
     const gone = await openPostgresStore({
-      address: through,
+      address: throughPort(direct, proxy.port),
       ...machine,
       bounds: { ...bounds, writeMs: 500, tryMs: 500 },
     })

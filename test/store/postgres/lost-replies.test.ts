@@ -7,7 +7,7 @@ import { openPool } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
 import { randomBytes } from '../../../src/serve/system.ts'
 import { startProxy, type CuttingProxy } from '../../support/cutting-proxy.ts'
-import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
+import { isPostgresThere, nextSchema, sharedPostgres, throughPort } from '../../support/postgres.ts'
 import { expectFault, inserted, insertOf, ordinalsOf, rowOf, termOf, uniqueOf } from '../rows.ts'
 
 const bounds: Partial<Bounds> = { readMs: 2_000, writeMs: 4_000, tryMs: 2_000, connectMs: 1_000 }
@@ -30,8 +30,7 @@ describe.skipIf(!isPostgresThere)('over a connection that is cut', () => {
     const direct = (await sharedPostgres()).address(nextSchema())
     const pool = openPool(direct, 1)
     await makeTables(pool, tablesIn(direct.schema), 20_000)
-    const { path: _, ...rest } = direct
-    own = { ...rest, hostname: '127.0.0.1', port: proxy.port }
+    own = throughPort(direct, proxy.port)
     const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
     const store = await openPostgresStore({ address: own, ...machine, bounds })
     const count = async (table: string): Promise<number> => {
@@ -101,9 +100,8 @@ describe.skipIf(!isPostgresThere)('a database that says nothing', () => {
     const address = server.address(nextSchema())
     const pool = openPool(address, 1)
     await makeTables(pool, tablesIn(address.schema), 20_000)
-    const { path: _, ...rest } = address
     const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
-    const through = { ...rest, hostname: '127.0.0.1', port: proxy.port }
+    const through = throughPort(address, proxy.port)
     const store = await openPostgresStore({ address: through, ...machine, bounds })
     proxy.mute(true)
     await expectFault(store.write([{ insert: rowOf({ uniques: [1] }) }]), 'unavailable')

@@ -8,6 +8,7 @@ import {
   type PostgresOptions,
   type PostgresStore,
 } from '../../../src/store/postgres/open.ts'
+import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
 import { randomBytes } from '../../../src/serve/system.ts'
@@ -23,11 +24,13 @@ export const tablesAt = (folder: string) => tablesIn(schemas.get(folder) ?? '')
 /**
  * Opens the store that stands for a folder, and makes its tables where there are none yet.
  * @param firstOrdinal of a new one
+ * @param through changes the address, as where a pool is in between
  */
 export async function openAt(
   folder: string,
   options: Partial<PostgresOptions> = {},
   firstOrdinal = 1,
+  through = (address: DatabaseAddress): DatabaseAddress => address,
 ): Promise<PostgresStore> {
   const server = await sharedPostgres()
   const known = schemas.get(folder)
@@ -45,7 +48,7 @@ export async function openAt(
     await pool.close()
   }
   const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
-  const store = await openPostgresStore({ address, ...machine, ...options })
+  const store = await openPostgresStore({ address: through(address), ...machine, ...options })
   opened.push(store)
   // Few tests close theirs, and a server has so many connections.
   if (opened.length > openMax) await opened.shift()?.close()

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
 import type { PostgresStore } from '../../../src/store/postgres/open.ts'
 import { temporaryFolder } from '../../support/folders.ts'
-import { isPostgresThere } from '../../support/postgres.ts'
+import { startProxy } from '../../support/cutting-proxy.ts'
+import { isPostgresThere, sharedPostgres, throughPort } from '../../support/postgres.ts'
 import {
   expectFault,
   inserted,
@@ -112,6 +115,44 @@ describe.skipIf(!isPostgresThere)('two vaults over one database', () => {
     expect(await one.integrity()).toEqual([])
     await closeBoth(pair)
   }, 60_000)
+
+  test('sweep twice at once, and each row is removed once', async () => {
+    const pair = await openPair()
+    const [one, two] = pair
+    const removed = await Promise.all(
+      Array.from({ length: 40 }, async (_, i) => {
+        const ordinal = await inserted(one, { uniques: [i], terms: [3], deadlineMs: 5 })
+        const sweeps = pair.map(store => store.write([{ remove: ordinal, ifVersion: 1 }]))
+        return (await Promise.all(sweeps)).filter(({ ok }) => ok).length
+      }),
+    )
+    expect(new Set(removed)).toEqual(new Set([1]))
+    expect(await two.due(10, 100)).toEqual([])
+    expect((await ordinalsOf(two, { term: termOf(3) })).total).toBe(0)
+    expect(await one.integrity()).toEqual([])
+    await closeBoth(pair)
+  })
+
+  test('have one sweeper, and another takes over from one that says nothing any more', async () => {
+    const server = await sharedPostgres()
+    const proxy = startProxy({ unix: join(server.folder, '.s.PGSQL.5432') })
+    const folder = temporaryFolder()
+    const bounds = { leaseMs: 600, leaseRenewMs: 100, readMs: 500, tryMs: 500, connectMs: 500 }
+    const through = (address: DatabaseAddress) => throughPort(address, proxy.port)
+    const silent = await openAt(folder, { bounds }, 1, through)
+    await until(() => silent.isSweeper())
+    const other = await openAt(folder, { bounds })
+    await Bun.sleep(300)
+    expect(other.isSweeper()).toBe(false)
+    proxy.mute(true)
+    await until(() => other.isSweeper())
+    expect(silent.isSweeper()).toBe(false)
+    proxy.mute(false)
+    await Bun.sleep(300)
+    expect([silent.isSweeper(), other.isSweeper()]).toEqual([false, true])
+    await Promise.all([silent.close(), other.close()])
+    proxy.stop()
+  }, 30_000)
 
   test('have one sweeper, and the other takes over when it ends', async () => {
     const [one, two] = await openPair()
