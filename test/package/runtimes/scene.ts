@@ -1,0 +1,88 @@
+/**
+ * What the client meets in every runtime: a real vault, and servers that are none or play foul.
+ * @module
+ */
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { startVault, type KeyKind } from '../../../src/testing/index.ts'
+import { openWire } from '../../client/served.ts'
+import { atEnd } from '../../support/at-end.ts'
+import { findPort } from '../../support/free-port.ts'
+
+export interface Scene {
+  readonly address: string
+  readonly keys: Readonly<Record<KeyKind, string>>
+  /** Where nobody listens. */
+  readonly nobody: string
+  /** Takes connections, and never answers. */
+  readonly silent: string
+  /** Begins an answer, and never ends it. */
+  readonly stalling: string
+  /** Asks for ten seconds before another attempt. */
+  readonly busy: string
+  /** Leads to another address. */
+  readonly redirecting: string
+  /** A way to the vault on which the first two answers are lost. */
+  readonly lossy: string
+}
+
+export interface Stage {
+  readonly scene: Scene
+  /** Requests that came where a redirection led. */
+  readonly caught: () => number
+}
+
+async function openSilent(): Promise<string> {
+  const server = createServer(socket => socket.on('error', () => {}))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  atEnd(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** One server for all that is answered, by its first step. */
+function openFoul(): { readonly address: string; readonly caught: () => number } {
+  let caught = 0
+  const answers: Readonly<Record<string, () => Response>> = {
+    stalling: () => {
+      const start = (stream: ReadableStreamDefaultController<Uint8Array>) =>
+        stream.enqueue(new TextEncoder().encode('{"id":'))
+      const headers = { 'content-type': 'application/json' }
+      return new Response(new ReadableStream<Uint8Array>({ start }), { headers })
+    },
+    busy: () =>
+      Response.json({ detail: 'busy' }, { status: 503, headers: { 'retry-after': '10' } }),
+    redirecting: () => new Response(null, { status: 307, headers: { location: '/caught' } }),
+    caught: () => {
+      caught += 1
+      return Response.json({ id: 'caught' })
+    },
+  }
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    fetch: ({ url }) =>
+      answers[new URL(url).pathname.split('/')[1] ?? '']?.() ?? new Response('', { status: 404 }),
+  })
+  atEnd(() => server.stop(true))
+  return { address: server.url.origin, caught: () => caught }
+}
+
+/** Of one runtime, which it ends with the process of the tests. */
+export async function setStage(): Promise<Stage> {
+  const vault = await startVault()
+  atEnd(() => vault.stop())
+  const { address, caught } = openFoul()
+  const { port } = new URL(vault.address)
+  const scene: Scene = {
+    address: vault.address,
+    keys: vault.keys,
+    nobody: `http://127.0.0.1:${findPort()}`,
+    silent: await openSilent(),
+    stalling: `${address}/stalling`,
+    busy: `${address}/busy`,
+    redirecting: `${address}/redirecting`,
+    lossy: await openWire(Number(port), ['answer lost', 'answer lost']),
+  }
+  return { scene, caught }
+}
