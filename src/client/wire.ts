@@ -20,7 +20,8 @@ export interface Wire {
   readonly retries: number
   /** At least 0 and less than 1. */
   readonly random: () => number
-  readonly sleep: (ms: number) => Promise<void>
+  /** Ends early where the signal says so. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
 /** Of one call. */
@@ -91,11 +92,17 @@ function errorOf(wire: Wire, call: Call, { status, headers, text }: Answered): C
   return new CofferError(message, { ...facts, code: 'other_version' })
 }
 
-/** `ECONNREFUSED`, where the platform says so. */
+interface Thrown {
+  readonly name?: unknown
+  readonly code?: unknown
+  readonly cause?: { readonly code?: unknown }
+}
+
+/** `ECONNREFUSED`, or `NotCapable` of a Deno that may not ask, where the platform says so. */
 function causeName(thrown: unknown): string | undefined {
-  const { code, cause } = thrown as { code?: unknown; cause?: { code?: unknown } }
-  const name = cause?.code ?? code
-  return typeof name === 'string' ? name : undefined
+  const { name, code, cause } = thrown as Thrown
+  const said = cause?.code ?? code ?? name
+  return typeof said === 'string' && !/^(?:Type)?Error$/.test(said) ? said : undefined
 }
 
 function lost(wire: Wire, thrown: unknown, timeout: AbortSignal): CofferError {
@@ -196,22 +203,14 @@ async function tryOnce(
   }
 }
 
-/** @throws the reason of the signal, as soon as it says so */
-async function sleepUnlessAborted({ sleep }: Wire, ms: number, signal?: AbortSignal) {
-  const aborted = new Promise<void>(resolve => {
-    signal?.addEventListener('abort', () => resolve(), { once: true })
-  })
-  await Promise.race([sleep(ms), aborted])
-  signal?.throwIfAborted()
-}
-
 async function persist(wire: Wire, call: Call, options: CallOptions) {
   const { retries = wire.retries, signal } = options
   for (let attempts = 0; ; attempts += 1) {
     const outcome = await tryOnce(wire, call, options)
     const waitMs = attempts < retries ? waitMsAfter(wire, outcome, attempts) : undefined
     if (waitMs === undefined) return { outcome, isRepeated: attempts > 0 }
-    await sleepUnlessAborted(wire, waitMs, signal)
+    await wire.sleep(waitMs, signal)
+    signal?.throwIfAborted()
   }
 }
 

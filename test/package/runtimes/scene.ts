@@ -2,12 +2,14 @@
  * What the client meets in every runtime: a real vault, and servers that are none or play foul.
  * @module
  */
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { startVault, type KeyKind } from '../../../src/testing/index.ts'
 import { openWire } from '../../client/served.ts'
 import { atEnd } from '../../support/at-end.ts'
 import { findPort } from '../../support/free-port.ts'
+
+/** Longer than a story takes, and no longer than the client waits. */
+export const busySeconds = 30
 
 export interface Scene {
   readonly address: string
@@ -18,7 +20,7 @@ export interface Scene {
   readonly silent: string
   /** Begins an answer, and never ends it. */
   readonly stalling: string
-  /** Asks for ten seconds before another attempt. */
+  /** Asks to wait before another attempt. */
   readonly busy: string
   /** Leads to another address. */
   readonly redirecting: string
@@ -50,7 +52,10 @@ function openFoul(): { readonly address: string; readonly caught: () => number }
       return new Response(new ReadableStream<Uint8Array>({ start }), { headers })
     },
     busy: () =>
-      Response.json({ detail: 'busy' }, { status: 503, headers: { 'retry-after': '10' } }),
+      Response.json(
+        { detail: 'busy' },
+        { status: 503, headers: { 'retry-after': String(busySeconds) } },
+      ),
     redirecting: () => new Response(null, { status: 307, headers: { location: '/caught' } }),
     caught: () => {
       caught += 1

@@ -1,0 +1,174 @@
+/**
+ * The typed client as it is published, in every runtime that it is made for: one story, told in
+ * each against a vault of its own. What is told stands in `runtimes/story.ts`.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ErrorCode } from '../../src/client/index.ts'
+import {
+  askWorker,
+  denoRun,
+  hasDeno,
+  hasNode,
+  hasWorkerd,
+  makeApplication,
+  runDeno,
+  startWorker,
+  tellInBun,
+  tellInDeno,
+  tellInNode,
+} from './runtimes/run.ts'
+import { busySeconds, setStage, type Scene, type Stage } from './runtimes/scene.ts'
+import type { Story } from './runtimes/story.ts'
+
+const missing = 'is not installed: see scripts/install-runtimes'
+if (!hasDeno) console.warn(`the client is not tested in Deno, which ${missing}`)
+if (!hasWorkerd) console.warn(`the client is not tested in edge workers: workerd ${missing}`)
+
+const storyMsMax = 60_000
+
+const refusal = (status: number, code: ErrorCode, errors: string[] = []) => ({
+  name: 'CofferError',
+  status,
+  code,
+  errors,
+  isTraced: true,
+})
+const lost = (code: ErrorCode, status = 0) => ({ ...refusal(status, code), isTraced: false })
+const ended = { failure: { thrown: 'Error: the user left' }, isAtOnce: true }
+
+const full = { number: '4242424242424242' }
+const masked = { number: 'XXXXXXXXXXXX4242', expiration_month: null, expiration_year: null }
+
+type Tell = (scene: Scene) => Promise<unknown>
+
+function proveStory(tell: Tell): void {
+  let stage: Stage
+  let story: Story
+  beforeAll(async () => {
+    stage = await setStage()
+    story = (await tell(stage.scene)) as Story
+  }, storyMsMax)
+
+  test('tokens are created, read as each key may, used and deleted', () => {
+    expect(story.stored).toEqual({
+      created: masked,
+      revealed: full,
+      masked,
+      note: { ...full, holder: 'Zoë Müller 🜚' },
+      used: { pay: full.number },
+      deleted: refusal(404, 'not_found'),
+    })
+  })
+
+  test('lists and searches are walked to their end, or left', () => {
+    expect(story.listed).toEqual({ listed: 250, found: 250, few: 3 })
+  })
+
+  test('refusals are errors with a status and a code', () => {
+    expect(story.refused).toEqual({
+      'wrong key': refusal(401, 'unauthenticated'),
+      'no right': refusal(403, 'forbidden'),
+      absent: refusal(404, 'not_found'),
+      faulty: refusal(400, 'invalid_request', ['data.number']),
+    })
+  })
+
+  test('a call ends in time, and when its signal says so', () => {
+    expect(story.givenUp).toEqual({
+      'no answer': lost('timeout'),
+      'half an answer': lost('timeout'),
+      'before the call': { thrown: 'Error: never began' },
+      'before an answer': ended,
+      'within an answer': ended,
+      'between attempts': ended,
+    })
+  })
+
+  test('a create whose answer is lost is done once', () => {
+    expect(story.persisted.created).toBe(1)
+    expect(story.persisted.nobody).toEqual(lost('unreachable'))
+  })
+
+  test('a key is not carried to where a redirection leads', () => {
+    expect(story.persisted.redirected).toEqual(lost('not_coffer', 307))
+    expect(stage.caught()).toBe(0)
+  })
+}
+
+/** The story, in a program that ends with it. */
+function proveProgram(tell: Tell): void {
+  let elapsedMs: number
+  proveStory(async scene => {
+    const start = performance.now()
+    const story = await tell(scene)
+    elapsedMs = performance.now() - start
+    return story
+  })
+
+  test('a wait that was ended keeps no program running', () => {
+    expect(elapsedMs).toBeLessThan(busySeconds * 1_000)
+  })
+}
+
+describe('in Bun', () => proveProgram(tellInBun))
+
+describe.skipIf(!hasNode)('in Node.js', () => proveProgram(tellInNode))
+
+describe.skipIf(!hasDeno)('in Deno', () => {
+  proveProgram(tellInDeno)
+
+  test('without the right to the network it says so', async () => {
+    const { scene } = await setStage()
+    const folder = await makeApplication(scene)
+    const program = `import { createClient } from 'coffer/client'
+      const { tokens } = createClient({ address: 'http://127.0.0.2', key: 'key_a', retries: 0 })
+      const { code, message } = await tokens.get('any').catch(error => error)
+      console.log(code, message)`
+    writeFileSync(join(folder, 'alone.mjs'), program)
+    const stdout = 'unreachable no answer from http://127.0.0.2: NotCapable\n'
+    const run = await runDeno(folder, [...denoRun, 'alone.mjs'])
+    expect(run).toEqual({ exitCode: 0, stdout, stderr: '' })
+  })
+
+  test('its types hold, and its tests see nothing left open', async () => {
+    const { scene } = await setStage()
+    const folder = await makeApplication(scene)
+    const program = `import { createClient, type Token } from 'coffer/client'
+      import scene from './scene.mjs'
+      const { address, keys } = scene
+      const client = createClient({ address, key: keys.private })
+      // @ts-expect-error: there is no such type
+      export const wrong = () => client.tokens.create({ type: 'cart', data: 1 })
+      const of = { sanitizeOps: true, sanitizeResources: true }
+      Deno.test('a note comes back', of, async () => {
+        const { signal } = new AbortController()
+        const { id } = await client.tokens.create({ type: 'token', data: 'a note' }, { signal })
+        const { data }: Token<string> = await client.tokens.get<string>(id)
+        if (data !== 'a note') throw new Error(data)
+      })`
+    writeFileSync(join(folder, 'shop.test.ts'), program)
+    const words = ['test', '--no-prompt', '--cached-only', '--allow-net=127.0.0.1']
+    const { exitCode, stdout, stderr } = await runDeno(folder, [...words, 'shop.test.ts'])
+    expect([exitCode, stderr, stdout]).toEqual([0, expect.any(String), expect.any(String)])
+    expect(stdout).toContain('1 passed | 0 failed')
+  })
+})
+
+describe.skipIf(!hasWorkerd)('in an edge worker', () => {
+  proveStory(async scene => askWorker(await startWorker(scene)))
+
+  describe('that was asked before', () => {
+    proveStory(async scene => {
+      const address = await startWorker(scene)
+      await askWorker(`${address}/`)
+      return askWorker(address)
+    })
+  })
+
+  describe('that has the vault as a binding', () => {
+    proveStory(async scene => askWorker(`${await startWorker(scene)}/bound`))
+  })
+})
