@@ -21,7 +21,7 @@ import {
   tellInNode,
 } from './runtimes/run.ts'
 import { busySeconds, setStage, type Scene, type Stage } from './runtimes/scene.ts'
-import type { Story } from './runtimes/story.ts'
+import type { makeStory } from './runtimes/story.ts'
 
 const missing = 'is not installed: see scripts/install-runtimes'
 if (!hasDeno) console.warn(`the client is not tested in Deno, which ${missing}`)
@@ -42,6 +42,7 @@ const ended = { failure: { thrown: 'Error: the user left' }, isAtOnce: true }
 const full = { number: '4242424242424242' }
 const masked = { number: 'XXXXXXXXXXXX4242', expiration_month: null, expiration_year: null }
 
+type Story = Awaited<ReturnType<ReturnType<typeof makeStory>>>
 type Tell = (scene: Scene) => Promise<unknown>
 
 function proveStory(tell: Tell): void {

@@ -130,5 +130,3 @@ export function makeStory(scene: Scene, fetch?: ClientOptions['fetch']) {
     persisted: await persist(scene, backend),
   })
 }
-
-export type Story = Awaited<ReturnType<ReturnType<typeof makeStory>>>
