@@ -30,6 +30,17 @@ test('docs/compatibility.md names the versions that are tested', () => {
   for (const [, name, version] of installed) expect(page).toContain(`| \`${name}\` ${version}`)
 })
 
+test('docs/compatibility.md names the runtimes that are installed, and so do the tests', () => {
+  const page = readPage(file)
+  const [, deno = '', workerd = ''] =
+    /deno@(\S+) workerd@(\S+) /.exec(readPage('scripts/install-runtimes')) ?? []
+  expect(page).toContain(`Bun ${devDependencies.bun}, Node.js, Deno ${deno} and`)
+  expect(page).toContain(`(workerd ${workerd})`)
+  const place = `coffer/runtimes-${deno}-${workerd}`
+  expect(readPage('scripts/install-runtimes')).toContain(place)
+  expect(readPage('test/package/runtimes/run.ts')).toContain(place)
+})
+
 test('every test of a published client stands in docs/compatibility.md', () => {
   const named = rows.map(cells => cells.at(-1)).join('<br>')
   const older = readPage('test/conformance/older-client.test.ts')
