@@ -34,7 +34,7 @@ test('docs/compatibility.md names the runtimes that are installed, and so do the
   const page = readPage(file)
   const [, deno = '', workerd = ''] =
     /deno@(\S+) workerd@(\S+) /.exec(readPage('scripts/install-runtimes')) ?? []
-  expect(page).toContain(`Bun ${devDependencies.bun}, Node.js, Deno ${deno} and`)
+  expect(page).toContain(`Bun ${devDependencies.bun}, Node.js, Deno ${deno}, edge`)
   expect(page).toContain(`(workerd ${workerd})`)
   const place = `coffer/runtimes-${deno}-${workerd}`
   expect(readPage('scripts/install-runtimes')).toContain(place)

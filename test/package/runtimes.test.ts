@@ -19,13 +19,19 @@ import {
   tellInBun,
   tellInDeno,
   tellInNode,
+  tellInPage,
 } from './runtimes/run.ts'
 import { busySeconds, setStage, type Scene, type Stage } from './runtimes/scene.ts'
 import type { makeStory } from './runtimes/story.ts'
 
+const hasChromium = Bun.which('chromium') !== null
+const hasFirefox = Bun.which('firefox-esr') !== null
 const missing = 'is not installed: see scripts/install-runtimes'
 if (!hasDeno) console.warn(`the client is not tested in Deno, which ${missing}`)
 if (!hasWorkerd) console.warn(`the client is not tested in edge workers: workerd ${missing}`)
+if (!hasChromium || !hasFirefox) {
+  console.warn('the client is not tested in both browsers: see scripts/install-browsers')
+}
 
 const storyMsMax = 60_000
 
@@ -43,14 +49,15 @@ const full = { number: '4242424242424242' }
 const masked = { number: 'XXXXXXXXXXXX4242', expiration_month: null, expiration_year: null }
 
 type Story = Awaited<ReturnType<ReturnType<typeof makeStory>>>
-type Tell = (scene: Scene) => Promise<unknown>
+type Tell = (scene: Scene, stage: Stage) => Promise<unknown>
 
-function proveStory(tell: Tell): void {
+/** @param redirectStatus 0 where the runtime shows nothing of a redirection */
+function proveStory(tell: Tell, redirectStatus = 307): void {
   let stage: Stage
   let story: Story
   beforeAll(async () => {
     stage = await setStage()
-    story = (await tell(stage.scene)) as Story
+    story = (await tell(stage.scene, stage)) as Story
   }, storyMsMax)
 
   test('tokens are created, read as each key may, used and deleted', () => {
@@ -94,7 +101,7 @@ function proveStory(tell: Tell): void {
   })
 
   test('a key is not carried to where a redirection leads', () => {
-    expect(story.persisted.redirected).toEqual(lost('not_coffer', 307))
+    expect(story.persisted.redirected).toEqual(lost('not_coffer', redirectStatus))
     expect(stage.caught()).toBe(0)
   })
 }
@@ -102,9 +109,9 @@ function proveStory(tell: Tell): void {
 /** The story, in a program that ends with it. */
 function proveProgram(tell: Tell): void {
   let elapsedMs: number
-  proveStory(async scene => {
+  proveStory(async (scene, stage) => {
     const start = performance.now()
-    const story = await tell(scene)
+    const story = await tell(scene, stage)
     elapsedMs = performance.now() - start
     return story
   })
@@ -172,4 +179,12 @@ describe.skipIf(!hasWorkerd)('in an edge worker', () => {
   describe('that has the vault as a binding', () => {
     proveStory(async scene => askWorker(`${await startWorker(scene)}/bound`))
   })
+})
+
+describe.skipIf(!hasChromium)('in Chromium', () => {
+  proveStory((_, stage) => tellInPage('chrome', stage), 0)
+})
+
+describe.skipIf(!hasFirefox)('in Firefox', () => {
+  proveStory((_, stage) => tellInPage('firefox', stage), 0)
 })

@@ -10,7 +10,8 @@ import { version } from '../../../package.json' with { type: 'json' }
 import { atEnd } from '../../support/at-end.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { runIn, type Ended } from '../../support/page.ts'
-import type { Scene } from './scene.ts'
+import { openPage, type BrowserName } from '../../browser/support/browsers.ts'
+import type { Scene, Stage } from './scene.ts'
 
 const root = resolve(import.meta.dir, '../../..')
 const archive = join(root, 'dist', `coffer-${version}.tgz`)
@@ -70,6 +71,27 @@ export const denoRun = ['run', '--no-prompt', '--cached-only', '--allow-net=127.
 
 export const tellInDeno = (scene: Scene): Promise<unknown> =>
   tellIn(scene, folder => runDeno(folder, [...denoRun, 'program.mjs']))
+
+/** Without a bundler: the page says itself where the package is. */
+const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Shop</title>
+  <link rel="icon" href="data:,">
+  <script type="importmap">
+    {"imports": {"coffer/client": "/node_modules/coffer/client.js"}}
+  </script>
+  <script type="module">
+    import scene from '/scene.mjs'
+    import { makeStory } from '/story.mjs'
+    globalThis.tell = makeStory(scene)
+  </script></html>`
+
+/** In a page of another origin than the vault's. */
+export async function tellInPage(name: BrowserName, { scene, publish }: Stage): Promise<unknown> {
+  const folder = await makeApplication(scene)
+  writeFileSync(join(folder, 'page.html'), html)
+  const page = await openPage(name)
+  await page.goto(`${publish(folder)}/page.html`, { waitUntil: 'load' })
+  return page.evaluate('tell()')
+}
 
 const worker = `import scene from './scene.mjs'
   import { makeStory } from './story.mjs'

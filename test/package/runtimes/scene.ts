@@ -3,6 +3,7 @@
  * @module
  */
 import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { startVault, type KeyKind } from '../../../src/testing/index.ts'
 import { openWire } from '../../client/served.ts'
 import { atEnd } from '../../support/at-end.ts'
@@ -32,6 +33,8 @@ export interface Stage {
   readonly scene: Scene
   /** Requests that came where a redirection led. */
   readonly caught: () => number
+  /** Gives pages the files of a folder. @returns their origin, which is that of the foul answers */
+  readonly publish: (folder: string) => string
 }
 
 async function openSilent(): Promise<string> {
@@ -41,9 +44,14 @@ async function openSilent(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
+interface Foul extends Pick<Stage, 'caught' | 'publish'> {
+  readonly address: string
+}
+
 /** One server for all that is answered, by its first step. */
-function openFoul(): { readonly address: string; readonly caught: () => number } {
+function openFoul(): Foul {
   let caught = 0
+  let published: string | undefined
   const answers: Readonly<Record<string, () => Response>> = {
     stalling: () => {
       const start = (stream: ReadableStreamDefaultController<Uint8Array>) =>
@@ -66,18 +74,27 @@ function openFoul(): { readonly address: string; readonly caught: () => number }
     hostname: '127.0.0.1',
     port: 0,
     idleTimeout: 0,
-    fetch: ({ url }) =>
-      answers[new URL(url).pathname.split('/')[1] ?? '']?.() ?? new Response('', { status: 404 }),
+    async fetch({ url }) {
+      const { pathname } = new URL(url)
+      const answer = answers[pathname.split('/')[1] ?? '']
+      if (answer !== undefined) return answer()
+      const file = published === undefined ? undefined : Bun.file(join(published, pathname))
+      return (await file?.exists()) ? new Response(file) : new Response('', { status: 404 })
+    },
   })
   atEnd(() => server.stop(true))
-  return { address: server.url.origin, caught: () => caught }
+  const publish = (folder: string): string => {
+    published = folder
+    return server.url.origin
+  }
+  return { address: server.url.origin, caught: () => caught, publish }
 }
 
 /** Of one runtime, which it ends with the process of the tests. */
 export async function setStage(): Promise<Stage> {
-  const vault = await startVault()
+  const { address, caught, publish } = openFoul()
+  const vault = await startVault({ settings: { corsOrigins: [address] } })
   atEnd(() => vault.stop())
-  const { address, caught } = openFoul()
   const { port } = new URL(vault.address)
   const scene: Scene = {
     address: vault.address,
@@ -89,5 +106,5 @@ export async function setStage(): Promise<Stage> {
     redirecting: `${address}/redirecting`,
     lossy: await openWire(Number(port), ['answer lost', 'answer lost']),
   }
-  return { scene, caught }
+  return { scene, caught, publish }
 }
