@@ -1,5 +1,5 @@
 /**
- * `fetch` over a Unix socket, for Bun and Node.js:
+ * `fetch` over a Unix socket, for Bun, Node.js and Deno:
  *
  *     createClient({ address: 'http://vault', key, fetch: overSocket('/run/coffer/socket') })
  * @module
@@ -36,6 +36,10 @@ export const overSocket =
         },
         message => resolve(responseOf(message)),
       )
+      // Deno sends again what was ended on a connection that it had kept, and that is ended here.
+      sent.on('socket', socket => {
+        if (signal?.aborted === true) socket.destroy()
+      })
       sent.on('error', reject)
       sent.end(body ?? undefined)
     })

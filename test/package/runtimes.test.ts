@@ -21,7 +21,14 @@ import {
   tellInNode,
   tellInPage,
 } from './runtimes/run.ts'
-import { busySeconds, setStage, type Scene, type Stage } from './runtimes/scene.ts'
+import { afterwards, openServed } from '../client/served.ts'
+import {
+  busySeconds,
+  openSilentSocket,
+  setStage,
+  type Scene,
+  type Stage,
+} from './runtimes/scene.ts'
 import type { makeStory } from './runtimes/story.ts'
 
 const hasChromium = Bun.which('chromium') !== null
@@ -90,6 +97,7 @@ function proveStory(tell: Tell, redirectStatus = 307): void {
       'half an answer': lost('timeout'),
       'before the call': { thrown: 'Error: never began' },
       'before an answer': ended,
+      'on a kept connection': ended,
       'within an answer': ended,
       'between attempts': ended,
     })
@@ -138,6 +146,45 @@ describe.skipIf(!hasDeno)('in Deno', () => {
     writeFileSync(join(folder, 'alone.mjs'), program)
     const stdout = 'unreachable no answer from http://127.0.0.2: NotCapable\n'
     const run = await runDeno(folder, [...denoRun, 'alone.mjs'])
+    expect(run).toEqual({ exitCode: 0, stdout, stderr: '' })
+  })
+
+  test('it asks over a Unix socket, and ends a call on a connection that was kept', async () => {
+    const { scene } = await setStage()
+    const folder = await makeApplication(scene)
+    const { app, keys } = await openServed(1)
+    const sockets = { vault: join(folder, 'vault.sock'), silent: join(folder, 'silent.sock') }
+    const vault = Bun.serve({ ...app.listener, unix: sockets.vault })
+    afterwards(() => vault.stop(true))
+    afterwards(openSilentSocket(sockets.silent))
+    const program = `import { createClient } from 'coffer/client'
+      import { overSocket } from 'coffer/client/socket'
+      const at = path => createClient({
+        address: 'http://vault', key: '${keys.private}', retries: 0, fetch: overSocket(path),
+      }).tokens
+      const tokens = at('${sockets.vault}')
+      const { id } = await tokens.create({ type: 'token', data: 'über den Socket' })
+      const silent = at('${sockets.silent}')
+      const codeOf = error => error.code ?? error.message
+      console.log((await tokens.get(id)).data)
+      console.log(await tokens.get('absent').catch(codeOf))
+      console.log((await silent.get('kept')).id)
+      console.log(await silent.get('any', { timeoutMs: 100 }).catch(codeOf))
+      console.log((await silent.get('kept')).id)
+      const ends = new AbortController()
+      setTimeout(() => ends.abort(new Error('the user left')), 100)
+      console.log(await silent.get('any', { signal: ends.signal }).catch(codeOf))`
+    writeFileSync(join(folder, 'socket.mjs'), program)
+    const paths = Object.values(sockets).join(',')
+    const rights = ['--allow-net', `--allow-read=${paths}`, `--allow-write=${paths}`]
+    const run = await runDeno(folder, [
+      'run',
+      '--no-prompt',
+      '--cached-only',
+      ...rights,
+      'socket.mjs',
+    ])
+    const stdout = 'über den Socket\nnot_found\nkept\ntimeout\nkept\nthe user left\n'
     expect(run).toEqual({ exitCode: 0, stdout, stderr: '' })
   })
 

@@ -19,6 +19,8 @@ export interface Scene {
   readonly nobody: string
   /** Takes connections, and never answers. */
   readonly silent: string
+  /** Answers for what is called `kept`, by a connection that is kept, and else never. */
+  readonly hushed: string
   /** Begins an answer, and never ends it. */
   readonly stalling: string
   /** Asks to wait before another attempt. */
@@ -42,6 +44,18 @@ async function openSilent(): Promise<string> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   atEnd(() => server.close())
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const hush = (url: string): Response | Promise<Response> =>
+  url.endsWith('/kept') ? Response.json({ id: 'kept' }) : new Promise<Response>(() => {})
+
+/** Answers on its socket for what is called `kept`, and else never. @returns its end */
+export function openSilentSocket(unix: string): () => unknown {
+  const server = Bun.serve({
+    unix,
+    fetch: ({ url }) => hush(url),
+  })
+  return () => server.stop(true)
 }
 
 interface Foul extends Pick<Stage, 'caught' | 'publish'> {
@@ -76,6 +90,7 @@ function openFoul(): Foul {
     idleTimeout: 0,
     async fetch({ url }) {
       const { pathname } = new URL(url)
+      if (pathname.startsWith('/hushed/')) return hush(pathname)
       const answer = answers[pathname.split('/')[1] ?? '']
       if (answer !== undefined) return answer()
       const file = published === undefined ? undefined : Bun.file(join(published, pathname))
@@ -101,6 +116,7 @@ export async function setStage(): Promise<Stage> {
     keys: vault.keys,
     nobody: `http://127.0.0.1:${findPort()}`,
     silent: await openSilent(),
+    hushed: `${address}/hushed`,
     stalling: `${address}/stalling`,
     busy: `${address}/busy`,
     redirecting: `${address}/redirecting`,

@@ -81,7 +81,13 @@ async function endedIn(address: string, key: string) {
   return { failure, isAtOnce: Date.now() - start < longMs / 4 }
 }
 
-async function giveUp({ silent, stalling, busy, keys }: Scene, { tokens }: Client) {
+/** On a connection that is kept, which some runtimes take for one that was lost. */
+async function endedLater(address: string, key: string) {
+  await createClient({ address, key }).tokens.get('kept')
+  return endedIn(address, key)
+}
+
+async function giveUp({ silent, hushed, stalling, busy, keys }: Scene, { tokens }: Client) {
   const key = keys.private
   const hasty = { key, timeoutMs: shortMs, retries: 1 }
   const ended = AbortSignal.abort(new Error('never began'))
@@ -92,6 +98,7 @@ async function giveUp({ silent, stalling, busy, keys }: Scene, { tokens }: Clien
     ),
     'before the call': await failureOf(tokens.get('any', { signal: ended })),
     'before an answer': await endedIn(silent, key),
+    'on a kept connection': await endedLater(hushed, key),
     'within an answer': await endedIn(stalling, key),
     'between attempts': await endedIn(busy, key),
   }
