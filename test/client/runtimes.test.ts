@@ -58,11 +58,11 @@ const outcome = {
   lost: 'unreachable',
 }
 
-async function runInNode(env: Readonly<Record<string, string>>): Promise<unknown> {
+async function runInNode(env: Readonly<Record<string, string>>, code = program): Promise<unknown> {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'client.mjs'), await bundle('index.ts', 'browser'))
   writeFileSync(join(folder, 'socket.mjs'), await bundle('socket.ts', 'node'))
-  writeFileSync(join(folder, 'program.mjs'), program)
+  writeFileSync(join(folder, 'program.mjs'), code)
   const child = Bun.spawn(['node', 'program.mjs'], {
     cwd: folder,
     env: { PATH: process.env['PATH'], ...env },
@@ -75,6 +75,25 @@ async function runInNode(env: Readonly<Record<string, string>>): Promise<unknown
 test('it runs in Node.js', async () => {
   const { address, keys } = await openServed(5)
   expect(await runInNode({ ADDRESS: address, KEY: keys.private })).toEqual(outcome)
+})
+
+test('a wait that was ended keeps no program running', async () => {
+  const headers = { 'retry-after': '30' }
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: () => Response.json({ detail: 'busy' }, { status: 503, headers }),
+  })
+  afterwards(() => server.stop(true))
+  const start = performance.now()
+  const code = `import { createClient } from './client.mjs'
+    const { tokens } = createClient({ address: process.env.ADDRESS, key: 'key_a' })
+    const ends = new AbortController()
+    setTimeout(() => ends.abort(new Error('the user left')), 200)
+    const { message } = await tokens.get('a', { signal: ends.signal }).catch(error => error)
+    console.log(JSON.stringify(message))`
+  expect(await runInNode({ ADDRESS: server.url.origin }, code)).toBe('the user left')
+  expect(performance.now() - start).toBeLessThan(20_000)
 })
 
 test('it asks over a Unix socket, in Bun and in Node.js', async () => {
