@@ -69,8 +69,7 @@ interface Serving {
 type OpeningVault = OpenedVault & Pick<Serving, 'startHoldMs' | 'settings'> & { readonly log: Log }
 
 /** By the clock of the database where there is one, so that all vaults say the same. */
-const wallOf = ({ database }: OpenedFolder) =>
-  database === undefined ? wallMs : () => wallMs() - (database.clock.skewMs() ?? 0)
+const wallOf = ({ database }: OpenedFolder) => database?.clock.wallMs ?? wallMs
 
 /** What the application needs, of a folder that was opened; with the clock, which is to be kept. */
 export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVault) {

@@ -16,7 +16,7 @@ import * as faults from './faults.ts'
 import { runLoad, type Load } from './load.ts'
 import { endAll } from './processes.ts'
 import { startProxy } from '../support/cutting-proxy.ts'
-import { check, type Scene } from './scene.ts'
+import { check, measureUsual, type Scene } from './scene.ts'
 import { initVault, makeKey, makeVault, untilServed, verifyVault } from './vaults.ts'
 
 const clientsPerVault = 2
@@ -46,6 +46,8 @@ function makeLoads(sockets: readonly string[], key: string, seed: number): Load[
     samples: [],
     failures: [],
     touched: new Set<string>(),
+    expiring: [],
+    twins: new Map<string, string>(),
     connection: undefined,
     count: 0,
     retries: 0,
@@ -71,7 +73,8 @@ async function setUp(folder: string, seed: number): Promise<Scene & { readonly k
   const sockets = vaults.map(({ socket }) => socket)
   const loads = makeLoads(sockets, key, seed)
   const figures = new Map<string, number>()
-  return { folder, cluster, vaults, proxy, loads, failures: [], figures, draw: drawFrom(seed), key }
+  const found = { failures: [], figures, draw: drawFrom(seed), usualMs: 0 }
+  return { folder, cluster, vaults, proxy, loads, ...found, key }
 }
 
 function orderOf(scene: Scene, size: Size): Fault[] {
@@ -99,6 +102,7 @@ async function run(folder: string, seed: number, size: Size): Promise<Scene> {
   const scene = await setUp(folder, seed)
   const running = Promise.all(scene.loads.map(load => runLoad(load, thinkMs)))
   try {
+    await measureUsual(scene)
     await breakAll(scene, size)
     await runAhead(scene, scene.key)
     await check(scene, true)

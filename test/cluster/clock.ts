@@ -1,15 +1,17 @@
 /**
- * A vault whose clock is an hour ahead of the others and of the database.
+ * A vault whose clock goes an hour ahead of the others and of the database while it serves.
  * @module
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openConnection, type Answer, type Connection } from '../support/connection.ts'
 import { signal } from './processes.ts'
 import type { Scene } from './scene.ts'
-import { makeVault, untilServed } from './vaults.ts'
+import { makeVault, untilServed, type Vault } from './vaults.ts'
 
+const libraries = '/usr/lib'
 const lifeMs = 1_800_000
+const noticedMsMax = 10_000
 const watchedMs = 5_000
 const id = 'expires-in-half-an-hour'
 
@@ -18,37 +20,68 @@ async function ask(socket: string, ...asked: Parameters<Connection['ask']>): Pro
   return connection.ask(...asked).finally(() => connection.close())
 }
 
+const read = (socket: string, key: string): Promise<Answer> =>
+  ask(socket, 'GET', `/tokens/${id}`, { key })
+
+async function untilStatus(socket: string, key: string, status: number): Promise<Answer> {
+  const deadline = performance.now() + noticedMsMax
+  for (;;) {
+    const answer = await read(socket, key)
+    if (answer.status === status || performance.now() > deadline) return answer
+    await Bun.sleep(50)
+  }
+}
+
+/** A token that is half an hour from its end, to whoever has the right time. */
+async function makeToken({ vaults, failures }: Scene, key: string): Promise<void> {
+  const expires_at = new Date(Date.now() + lifeMs).toISOString()
+  const body = { id, type: 'token', data: 'x', expires_at }
+  const made = await ask(vaults[0]?.socket ?? '', 'POST', '/tokens', { key, body })
+  if (made.status !== 201) failures.push(`clock: create: ${made.status}: ${made.text}`)
+}
+
 async function expectShown({ vaults, failures }: Scene, key: string): Promise<void> {
   for (const vault of vaults) {
-    const { status } = await ask(vault.socket, 'GET', `/tokens/${id}`, { key })
+    const { status } = await read(vault.socket, key)
     if (status !== 200) failures.push(`clock: another vault answers ${status}`)
   }
 }
 
-/** It refuses and says why; to the others, what it would call expired stands. */
-export async function runAhead(scene: Scene, key: string): Promise<void> {
-  const { vaults, failures, folder, cluster } = scene
-  const socket = vaults[0]?.socket ?? ''
-  const expires_at = new Date(Date.now() + lifeMs).toISOString()
-  const body = { id, type: 'token', data: 'x', expires_at }
-  const made = await ask(socket, 'POST', '/tokens', { key, body })
-  if (made.status !== 201) failures.push(`clock: create: ${made.status}: ${made.text}`)
-  const ahead = makeVault(folder, 'ahead', cluster.haproxy, ['faketime', '-f', '+1h'])
-  try {
-    await untilServed(ahead)
-  } catch (error) {
-    // It may refuse to start as well, where it says why.
-    const log = readFileSync(join(folder, 'ahead.log'), 'utf8')
-    if (!log.includes('the clock of this machine')) failures.push(`clock: ${String(error)}: ${log}`)
-    await expectShown(scene, key)
-    return
-  }
-  await Bun.sleep(watchedMs)
-  const refused = await ask(ahead.socket, 'GET', `/tokens/${id}`, { key })
+/** All that a vault does whose clock is off. */
+async function expectRefused({ failures, folder }: Scene, ahead: Vault, key: string) {
+  const refused = await untilStatus(ahead.socket, key, 503)
   if (refused.status !== 503 || !/clock/i.test(refused.text)) {
     failures.push(`clock: the vault ahead answers ${refused.status}: ${refused.text}`)
   }
+  await Bun.sleep(watchedMs)
+  const log = readFileSync(join(folder, 'ahead.log'), 'utf8')
+  if (!log.includes('"clock_off"')) failures.push('clock: the vault ahead logs nothing of it')
+}
+
+/** It refuses and says why, to the others what it would call expired stands; then it serves again. */
+export async function runAhead(scene: Scene, key: string): Promise<void> {
+  const { folder, cluster, failures } = scene
+  await makeToken(scene, key)
+  const [library] = new Bun.Glob('*/faketime/libfaketime.so.1').scanSync(libraries)
+  if (library === undefined) throw new Error('libfaketime is not installed')
+  const offset = join(folder, 'offset')
+  const setOffset = (text: string): void => writeFileSync(offset, `${text}\n`)
+  setOffset('+0')
+  const ahead = makeVault(folder, 'ahead', cluster.haproxy, {
+    LD_PRELOAD: join(libraries, library),
+    FAKETIME_TIMESTAMP_FILE: offset,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+  })
+  await untilServed(ahead)
+  const right = await untilStatus(ahead.socket, key, 200)
+  if (right.status !== 200) failures.push(`clock: before it is off: ${right.status}: ${right.text}`)
+  setOffset('+1h')
+  await expectRefused(scene, ahead, key)
+  await expectShown(scene, key)
+  setOffset('+0')
+  const again = await untilStatus(ahead.socket, key, 200)
+  if (again.status !== 200) failures.push(`clock: once it is right: ${again.status}: ${again.text}`)
   signal(ahead.owned.pid, 'SIGKILL')
   await ahead.owned.child.exited
-  await expectShown(scene, key)
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import { join } from 'node:path'
+import { pick } from '../crash/draw.ts'
 import { findPrimary, switchOver, type Node } from './cluster.ts'
 import { childrenOf, postmasterOf, signal } from './processes.ts'
 import { add, check, raise, settle, untilUsual, untilWritable, type Scene } from './scene.ts'
@@ -22,7 +23,7 @@ const postmaster = (node: Node): number | undefined => postmasterOf(join(node.fo
 async function recover(scene: Scene, fault: string, startedMs: number): Promise<void> {
   const sinceMs = await untilWritable(scene)
   raise(scene, `${fault}: longest until the database took a write, ms`, sinceMs - startedMs)
-  await untilUsual(scene, sinceMs)
+  await untilUsual(scene, sinceMs, fault)
 }
 
 export async function killPrimary(scene: Scene): Promise<void> {
@@ -72,19 +73,22 @@ export async function killOneVault(scene: Scene): Promise<void> {
   const vault = scene.vaults[scene.draw(scene.vaults.length)]
   if (vault === undefined) return
   await killVault(vault)
-  await untilUsual(scene, performance.now())
+  await untilUsual(scene, performance.now(), 'vault killed')
   await check(scene)
 }
 
+const cuts = ['before', 'at', 'after'] as const
+
 export async function cutCommit(scene: Scene): Promise<void> {
   const { proxy } = scene
-  const before = proxy.cuts()
-  proxy.arm(scene.draw(2) === 0 ? 'before' : 'after')
+  const [cutBefore, landedBefore] = [proxy.cuts(), proxy.landed()]
+  const cut = pick(scene.draw, cuts) ?? 'at'
+  proxy.arm(cut)
   const deadline = performance.now() + cutWaitMs
-  while (proxy.cuts() === before && performance.now() < deadline) await Bun.sleep(10)
-  if (proxy.cuts() === before) throw new Error('no COMMIT came by')
-  const sinceMs = performance.now()
-  await untilUsual(scene, sinceMs)
-  add(scene, 'COMMITs cut')
-  if (scene.draw(5) === 0) await check(scene)
+  while (proxy.cuts() === cutBefore && performance.now() < deadline) await Bun.sleep(10)
+  if (proxy.cuts() === cutBefore) throw new Error('no COMMIT came by')
+  await untilUsual(scene, performance.now(), 'COMMIT cut')
+  add(scene, `COMMITs cut, ${cut}`)
+  add(scene, 'COMMITs that landed and whose reply was cut', proxy.landed() - landedBefore)
+  if (scene.draw(3) === 0) await check(scene)
 }

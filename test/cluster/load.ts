@@ -3,16 +3,25 @@
  *
  * A token whose write got no answer is left alone until the next check, which finds out what became
  * of it. A create under an idempotency key is sent again, through any vault, until it is answered.
+ * What no fault of a database explains is a failure at once, as a 500 is.
  * @module
  */
 import { openConnection, type Answer, type Connection } from '../support/connection.ts'
 import { pick, type Draw } from '../crash/draw.ts'
 import { breach, record, type Entry, type Ledger } from '../crash/ledger.ts'
 
-interface Sample {
+export interface Sample {
+  readonly client: string
   readonly vault: number
   readonly endMs: number
+  /** Infinite where it was refused. */
   readonly tookMs: number
+}
+
+/** A token that is to be gone at its instant, by the clock of this machine. */
+interface Expiring {
+  readonly id: string
+  readonly atMs: number
 }
 
 export interface Load {
@@ -26,6 +35,9 @@ export interface Load {
   readonly failures: string[]
   /** Touched since the last check. */
   readonly touched: Set<string>
+  readonly expiring: Expiring[]
+  /** Ids by the data that only one token may have. */
+  readonly twins: Map<string, string>
   connection: Connection | undefined
   count: number
   retries: number
@@ -35,26 +47,41 @@ export interface Load {
 }
 
 const backOffMs = 100
+const lifeMs = 3_000
+/** Within which two clocks of one machine and a request may differ. */
+const instantMs = 250
+const twins = 5
 
 const bodyOf = (load: Load, version: number): Readonly<Record<string, unknown>> => ({
   data: { version, of: load.name },
   metadata: { client: load.name, version: String(version) },
 })
 
-async function askThrough(
-  load: Load,
-  vault: number,
-  ...[method, path, question]: Parameters<Connection['ask']>
-): Promise<Answer> {
-  if (load.vault === vault && load.connection?.isOpen() === true) {
-    return load.connection.ask(method, path, { key: load.key, ...question })
-  }
-  const connection = await openConnection({ unix: load.sockets[vault] ?? '' })
-  if (load.vault === vault) load.connection = connection
+/** What a database that is gone explains, and what a race of one key does. */
+function isExplained(method: string, { status, text }: Answer, isUnderKey: boolean): boolean {
+  if (status < 300 || status === 503) return true
+  // It was in the future when it was sent, and waited for a failover.
+  if (status === 400 && text.includes('expected an instant in the future')) return true
+  return (status === 404 && method === 'GET') || (status === 409 && isUnderKey)
+}
+
+type Asked = Parameters<Connection['ask']>
+
+async function askThrough(load: Load, vault: number, ...asked: Asked): Promise<Answer> {
+  const [method, path, question] = asked
+  const isOwn = load.vault === vault
+  const kept = isOwn && load.connection?.isOpen() === true ? load.connection : undefined
+  const connection = kept ?? (await openConnection({ unix: load.sockets[vault] ?? '' }))
+  if (isOwn) load.connection = connection
   try {
-    return await connection.ask(method, path, { key: load.key, ...question })
+    const answer = await connection.ask(method, path, { key: load.key, ...question })
+    const isUnderKey = question?.headers !== undefined
+    if (!isExplained(method, answer, isUnderKey)) {
+      load.failures.push(`${method} ${path}: ${answer.status}: ${answer.text}`)
+    }
+    return answer
   } finally {
-    if (load.vault !== vault) connection.close()
+    if (!isOwn) connection.close()
   }
 }
 
@@ -90,23 +117,70 @@ async function writeOne(load: Load, id: string, method: string, version: number)
   await record(ledger, id, isDelete ? undefined : version, send, expected)
 }
 
+async function createExpiring(load: Load, version: number): Promise<void> {
+  const atMs = Date.now() + lifeMs
+  const id = `${load.name}-expires-${version}`
+  const body = { id, type: 'token', data: 'x', expires_at: new Date(atMs).toISOString() }
+  const { status } = await askThrough(load, load.vault, 'POST', '/tokens', { body })
+  if (status === 201) load.expiring.push({ id, atMs })
+}
+
+/** There until its instant, and gone from then on, in every vault. */
+async function watchExpiring(load: Load): Promise<void> {
+  const one = load.expiring[load.draw(load.expiring.length)]
+  if (one === undefined) return
+  const beforeMs = Date.now()
+  const vault = load.draw(load.sockets.length)
+  const { status } = await askThrough(load, vault, 'GET', `/tokens/${one.id}`)
+  const afterMs = Date.now()
+  const isShown = status === 200 && beforeMs > one.atMs + instantMs
+  const isLost = status === 404 && afterMs < one.atMs - instantMs
+  if (isShown || isLost) load.failures.push(`expiry: ${one.id}: ${status} at ${afterMs - one.atMs}`)
+  if (status === 404) load.expiring.splice(load.expiring.indexOf(one), 1)
+}
+
+/** The same data through any vault, which is one token. */
+async function createTwin(load: Load): Promise<void> {
+  const data = `${load.name}-twin-${load.draw(twins)}`
+  const body = { type: 'token', data, deduplicate_token: true }
+  const vault = load.draw(load.sockets.length)
+  const { status, text } = await askThrough(load, vault, 'POST', '/tokens', { body })
+  if (status >= 300) return
+  const { id } = JSON.parse(text) as { id: string }
+  const known = load.twins.get(data) ?? id
+  load.twins.set(data, known)
+  if (known !== id) load.failures.push(`doubled: ${data}: ${known}, ${id}`)
+}
+
+type Kind =
+  'create' | 'underKey' | 'patch' | 'delete' | 'read' | 'total' | 'expire' | 'watch' | 'twin'
+
+/** As often as each stands here. */
+const kinds: readonly Kind[] = [
+  ...(['create', 'create', 'create', 'underKey', 'underKey', 'patch', 'patch'] as const),
+  ...(['delete', 'read', 'total', 'expire', 'watch', 'twin'] as const),
+]
+
 async function operate(load: Load): Promise<void> {
-  const { ledger, draw, name } = load
+  const { ledger, draw, name, vault } = load
   load.count += 1
   const version = load.count
-  const settled = [...load.touched].filter(id => {
-    const entry = ledger.entries.get(id)
+  const settled = [...load.touched].filter(each => {
+    const entry = ledger.entries.get(each)
     return entry?.pending === undefined && entry?.acknowledged !== undefined
   })
   const id = pick(draw, settled)
-  const kind = draw(10)
-  if (id === undefined || kind < 3) {
+  const kind = pick(draw, kinds)
+  if (kind === 'underKey') return createUnderKey(load, version)
+  if (kind === 'total') return expectTotal(load, vault, false)
+  if (kind === 'expire') return createExpiring(load, version)
+  if (kind === 'watch') return watchExpiring(load)
+  if (kind === 'twin') return createTwin(load)
+  if (kind === 'create' || id === undefined) {
     return writeOne(load, `${name}-${version}`, 'POST', version)
   }
-  if (kind < 5) return createUnderKey(load, version)
-  if (kind < 7) return writeOne(load, id, 'PATCH', version)
-  if (kind < 8) return writeOne(load, id, 'DELETE', version)
-  await (kind === 8 ? readOne(load, id, load.vault) : expectTotal(load, load.vault, false))
+  if (kind === 'read') return readOne(load, id, vault)
+  return writeOne(load, id, kind === 'patch' ? 'PATCH' : 'DELETE', version)
 }
 
 interface Shown {
@@ -139,7 +213,11 @@ export async function readOne(load: Load, id: string, vault: number): Promise<vo
 export async function expectTotal(load: Load, vault: number, isStrict = true): Promise<void> {
   const entries = [...load.ledger.entries.values()]
   const isKnown = entries.every(({ pending }) => pending === undefined)
-  const answer = await askThrough(load, vault, 'GET', `/tokens?metadata.client=${load.name}`)
+  const answer = await (load.draw(2) === 0
+    ? askThrough(load, vault, 'GET', `/tokens?metadata.client=${load.name}`)
+    : askThrough(load, vault, 'POST', '/tokens/search', {
+        body: { query: `metadata.client:${load.name}` },
+      }))
   if (answer.status !== 200) throw new Error(`list: ${answer.status}: ${answer.text}`)
   const { pagination } = JSON.parse(answer.text) as { pagination: { total_items: number } }
   const expected = entries.filter(({ acknowledged }) => acknowledged !== undefined).length
@@ -156,11 +234,17 @@ export async function runLoad(load: Load, thinkMs: number): Promise<void> {
       continue
     }
     const startedMs = performance.now()
+    const sampled = (isDone: boolean): void => {
+      const endMs = performance.now()
+      const tookMs = isDone ? endMs - startedMs : Infinity
+      load.samples.push({ client: load.name, vault: load.vault, endMs, tookMs })
+    }
     try {
       await operate(load)
-      const endMs = performance.now()
-      load.samples.push({ vault: load.vault, endMs, tookMs: endMs - startedMs })
+      sampled(true)
     } catch {
+      // Refused or lost: whatever nothing explains is among the failures already.
+      sampled(false)
       load.retries += 1
       await Bun.sleep(backOffMs)
     }

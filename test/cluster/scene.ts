@@ -5,13 +5,17 @@
 import { SQL } from 'bun'
 import type { Draw } from '../crash/draw.ts'
 import { untilWhole, type Cluster } from './cluster.ts'
-import { expectTotal, readOne, type Load } from './load.ts'
+import { expectTotal, readOne, type Load, type Sample } from './load.ts'
 import type { CuttingProxy } from '../support/cutting-proxy.ts'
 import { hasEnded } from './processes.ts'
 import type { Vault } from './vaults.ts'
 
 const probeMs = 2_000
-const usualMs = 500
+/** Before any fault, and of each look whether all is as then. */
+const baselineMs = 10_000
+const windowMs = 1_000
+const stepMs = 100
+const usualMsMin = 50
 const recoveryMsMax = 5_000
 const healthyMs = 120_000
 /** Tokens that a client goes on with after a check; the end looks at all of them. */
@@ -26,6 +30,8 @@ export interface Scene {
   readonly failures: string[]
   readonly figures: Map<string, number>
   readonly draw: Draw
+  /** The p99 that counts as usual: twice that of before any fault. */
+  usualMs: number
 }
 
 export function raise({ figures }: Scene, name: string, value: number): void {
@@ -63,22 +69,46 @@ export async function untilWritable({ cluster }: Scene): Promise<number> {
   throw new Error('the database takes no writes')
 }
 
-/** How long after that until each vault answers as fast as ever. */
-export async function untilUsual(scene: Scene, sinceMs: number): Promise<void> {
+const p99Of = (samples: readonly Sample[]): number =>
+  samples.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b)[
+    Math.ceil(samples.length * 0.99) - 1
+  ] ?? Infinity
+
+/** How fast all answers come where nothing is broken. */
+export async function measureUsual(scene: Scene): Promise<void> {
+  await Bun.sleep(baselineMs / 2)
+  for (const { samples } of scene.loads) samples.length = 0
+  await Bun.sleep(baselineMs)
+  const p99 = p99Of(scene.loads.flatMap(({ samples }) => samples))
+  raise(scene, 'p99 before any fault, ms', p99)
+  scene.usualMs = Math.max(usualMsMin, 2 * p99)
+}
+
+/** The begin of the first window in which each client was answered, and all as fast as usual. */
+function usualFrom({ loads, usualMs }: Scene, vault: number, sinceMs: number): number | undefined {
+  const own = loads.filter(load => load.vault === vault)
+  const nowMs = performance.now()
+  for (let fromMs = sinceMs; fromMs + windowMs <= nowMs; fromMs += stepMs) {
+    const isWithin = ({ endMs }: Sample) => endMs >= fromMs && endMs < fromMs + windowMs
+    const within = own.map(({ samples }) => samples.filter(isWithin))
+    const isHeard = within.every(samples => samples.length > 0)
+    if (isHeard && p99Of(within.flat()) <= usualMs) return fromMs
+  }
+  return undefined
+}
+
+/** How long after that until the p99 of each vault is as usual. */
+export async function untilUsual(scene: Scene, sinceMs: number, fault: string): Promise<void> {
   for (const vault of scene.vaults.keys()) {
-    const isUsual = (load: Load): number | undefined =>
-      load.samples.find(({ endMs, tookMs }) => endMs > sinceMs && tookMs < usualMs)?.endMs
-    let found: number | undefined
-    while (found === undefined && performance.now() < sinceMs + healthyMs) {
-      const ends = scene.loads.filter(load => load.vault === vault).map(isUsual)
-      const known = ends.filter(end => end !== undefined)
-      if (known.length > 0) found = Math.min(...known)
-      else await Bun.sleep(50)
+    let fromMs: number | undefined
+    while (fromMs === undefined && performance.now() < sinceMs + healthyMs) {
+      await Bun.sleep(stepMs)
+      fromMs = usualFrom(scene, vault, sinceMs)
     }
-    const tookMs = (found ?? Infinity) - sinceMs
-    raise(scene, 'slowest recovery of a vault after the database, ms', tookMs)
+    const tookMs = (fromMs ?? Infinity) - sinceMs
+    raise(scene, `${fault}: longest until p99 is as usual after that, ms`, tookMs)
     if (tookMs > recoveryMsMax) {
-      scene.failures.push(`vault ${vault} was itself again only after ${Math.round(tookMs)} ms`)
+      scene.failures.push(`${fault}: vault ${vault}: p99 as usual after ${Math.round(tookMs)} ms`)
     }
   }
 }

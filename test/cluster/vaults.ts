@@ -34,13 +34,13 @@ export function makeVault(
   folder: string,
   name: string,
   port: number,
-  prefix: readonly string[] = [],
+  more: Readonly<Record<string, string>> = {},
 ): Vault {
   const socket = join(folder, `${name}.socket`)
   const served = ['serve', '--data', join(folder, name), '--store', databaseUrl(port)]
   const key = ['--master-key-file', join(folder, 'first', 'master.key')]
-  const command = [...prefix, ...cofferCommand, ...served, ...key, '--socket', socket]
-  const env = { COFFER_FOLD_ROWS: '20', BUN_TMPDIR: folder }
+  const command = [...cofferCommand, ...served, ...key, '--socket', socket]
+  const env = { COFFER_FOLD_ROWS: '20', BUN_TMPDIR: folder, ...more }
   const run = (): Owned => startProcess(command, join(folder, `${name}.log`), env)
   return { socket, run, owned: run() }
 }

@@ -4,8 +4,12 @@
  * Transactions that only read are left alone: nothing of them can be lost.
  * @module
  */
-/** Frozen, both ends stay open and nothing passes: as where a machine is gone. */
-type Cut = 'before' | 'after' | 'freeze'
+/**
+ * Before the database has the COMMIT; at once behind it, so that nobody knows what becomes of it;
+ * after it is done, in place of the reply. Frozen, both ends stay open and nothing passes any more,
+ * as where a machine is gone.
+ */
+export type Cut = 'before' | 'at' | 'after' | 'freeze'
 
 /** Where the database is. */
 type Target = { readonly hostname: string; readonly port: number } | { readonly unix: string }
@@ -15,6 +19,8 @@ export interface CuttingProxy {
   /** The next COMMIT of a transaction that may write is cut. */
   arm(cut: Cut): void
   cuts(): number
+  /** COMMITs whose reply was there and was not passed on. */
+  landed(): number
   /** Whether all that is sent is swallowed. */
   mute(isMuted: boolean): void
   stop(): void
@@ -27,14 +33,17 @@ interface Wire {
   readsOnly: boolean
   isMuted: boolean
   isFrozen: boolean
+  /** The end of what came last, since a word may come in two pieces. */
+  tail: Buffer
   server: Bun.Socket<Wire> | undefined
   vault: Bun.Socket<Wire> | undefined
 }
 
 const commit = Buffer.from('COMMIT\0')
 const readOnly = /BEGIN[^\0]*(READ ONLY|REPEATABLE READ)/i
-/** So long that the database has taken the COMMIT before its connection ends. */
-const landMs = 30
+const ended = /(?:COMMIT|ROLLBACK)\0/
+/** Of a COMMIT that gets no reply: the database is gone, too. */
+const landMsMax = 5_000
 
 /** @returns what was not taken, which goes out on `drain` */
 function pass(socket: Bun.Socket<Wire> | undefined, waiting: Buffer[], chunk?: Buffer): void {
@@ -67,7 +76,9 @@ function makeCutter() {
     takeCommit(wire: Wire, chunk: Buffer): Cut | undefined {
       const text = chunk.toString('latin1')
       if (text.includes('BEGIN')) wire.readsOnly = readOnly.test(text)
-      if (armed === undefined || wire.readsOnly || !chunk.includes(commit)) return undefined
+      const isCommit = Buffer.concat([wire.tail, chunk]).includes(commit)
+      wire.tail = Buffer.from(chunk.subarray(-(commit.length - 1)))
+      if (armed === undefined || wire.readsOnly || !isCommit) return undefined
       const cut = armed
       armed = undefined
       cuts += 1
@@ -76,7 +87,7 @@ function makeCutter() {
   }
 }
 
-const connect = (wire: Wire, target: Target): Promise<unknown> => {
+function connect(wire: Wire, target: Target, onReply: (text: string) => void): Promise<unknown> {
   const options: Pick<Bun.TCPSocketConnectOptions<Wire>, 'data' | 'socket'> = {
     data: wire,
     socket: {
@@ -85,7 +96,8 @@ const connect = (wire: Wire, target: Target): Promise<unknown> => {
         pass(socket, wire.waiting)
       },
       data: (_, chunk) => {
-        if (!wire.isMuted) pass(wire.vault, wire.back, chunk)
+        if (wire.isMuted) onReply(chunk.toString('latin1'))
+        else pass(wire.vault, wire.back, chunk)
       },
       drain: socket => pass(socket, wire.waiting),
       close: () => endWire(wire),
@@ -105,25 +117,36 @@ const makeWire = (vault: Bun.Socket<Wire>): Wire => ({
   readsOnly: false,
   isMuted: false,
   isFrozen: false,
+  tail: Buffer.alloc(0),
   server: undefined,
   vault,
 })
 
+function cutWire(wire: Wire, cut: Cut, chunk: Buffer): void {
+  if (cut === 'freeze') {
+    wire.isFrozen = true
+    return
+  }
+  if (cut === 'before') return endWire(wire)
+  pass(wire.server, wire.waiting, chunk)
+  if (cut === 'at') {
+    // What was written goes out before the end.
+    wire.server?.end()
+    wire.vault?.terminate()
+    return
+  }
+  wire.isMuted = true
+  setTimeout(() => endWire(wire), landMsMax)
+}
+
 export function startProxy(target: Target): CuttingProxy {
   const cutter = makeCutter()
   let isMuted = false
+  let landed = 0
   const fromVault = (wire: Wire, chunk: Buffer): void => {
     if (isMuted || wire.isFrozen) return
     const cut = cutter.takeCommit(wire, chunk)
-    if (cut === 'before') return endWire(wire)
-    if (cut === 'freeze') {
-      wire.isFrozen = true
-      return
-    }
-    if (cut === 'after') {
-      wire.isMuted = true
-      setTimeout(() => endWire(wire), landMs)
-    }
+    if (cut !== undefined) return cutWire(wire, cut, chunk)
     pass(wire.server, wire.waiting, chunk)
   }
   const listener = Bun.listen<Wire>({
@@ -132,7 +155,11 @@ export function startProxy(target: Target): CuttingProxy {
     socket: {
       open: socket => {
         socket.data = makeWire(socket)
-        void connect(socket.data, target)
+        const wire = socket.data
+        void connect(wire, target, text => {
+          if (text.includes('COMMIT\0')) landed += 1
+          if (ended.test(text)) endWire(wire)
+        })
       },
       data: (socket, chunk) => fromVault(socket.data, chunk),
       drain: socket => pass(socket, socket.data.back),
@@ -144,6 +171,7 @@ export function startProxy(target: Target): CuttingProxy {
     port: listener.port,
     arm: cutter.arm,
     cuts: cutter.cuts,
+    landed: () => landed,
     mute(muted) {
       isMuted = muted
     },

@@ -2,8 +2,9 @@
  * The clock of the database, which is one for all vaults: how far ours is from it, and the mark
  * that all keep there (`serve/clock.ts`).
  *
- * A vault whose clock is off does not serve, since others would call expired what it calls live;
- * nor is anything destroyed while both clocks do not say the same.
+ * All go by the time of the database, and between two looks at it by a monotonic clock. A vault whose
+ * own clock is off does not serve all the same, and destroys nothing: one of both is wrong, and
+ * which one is for a person to say.
  * Source: docs/many-machines.md, "Clocks".
  * @module
  */
@@ -13,12 +14,9 @@ import type { Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
 
 export interface DatabaseClock {
-  /**
-   * Milliseconds by which ours is ahead of the one of the database, as it was told last;
-   * `undefined` until then.
-   */
-  readonly skewMs: () => number | undefined
-  /** Whether both say the same, within `clockSkewMsMax`. */
+  /** What time it is there, in Unix milliseconds. */
+  readonly wallMs: () => number
+  /** Whether ours says the same, within `clockSkewMsMax`, and has not jumped since. */
   readonly isRight: () => boolean
   /** Whether it was told within `databaseSilentMsMax`, by a database that takes writes. */
   readonly isAnswered: () => boolean
@@ -43,26 +41,44 @@ const readText = ({ state }: Tables): string =>
   `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, clock_ms, pg_is_in_recovery()
 FROM ${state}`
 
+/** What a look has found: three clocks at one moment. */
+interface Sight {
+  readonly elapsedMs: number
+  readonly ourMs: number
+  readonly theirMs: number
+  /** By how much ours is ahead, whenever it was within the look that theirs was read. */
+  readonly skewMs: number
+}
+
 /** @throws Trouble */
 export async function openDatabaseClock(options: ClockOptions): Promise<DatabaseClock> {
   const { pool, tables, wallMs, elapsedMs, onSkew, bounds = defaultBounds } = options
-  let skewMs: number | undefined
+  let sight: Sight | undefined
   let wasRight = true
   let answeredMs = -Infinity
-  const isRight = (): boolean => skewMs !== undefined && Math.abs(skewMs) <= clockSkewMsMax
+  const passedMs = ({ elapsedMs: fromMs }: Sight): number => elapsedMs() - fromMs
+
+  function isRight(): boolean {
+    if (sight === undefined || Math.abs(sight.skewMs) > clockSkewMsMax) return false
+    return Math.abs(wallMs() - sight.ourMs - passedMs(sight)) <= clockSkewMsMax
+  }
+
+  function tellOfSkew({ skewMs }: Sight): void {
+    if (isRight() === wasRight) return
+    wasRight = isRight()
+    onSkew(skewMs, wasRight)
+  }
 
   async function look(): Promise<number> {
-    const before = wallMs()
+    const before = { ourMs: wallMs(), elapsedMs: elapsedMs() }
     const [row] = await pool.query(readText(tables))
-    const after = wallMs()
-    const theirs = Number(row?.[0])
-    if (row?.[2] === false) answeredMs = elapsedMs()
-    // Whenever it was read between those: only what is outside of both is off.
-    skewMs = Math.max(0, before - theirs) + Math.min(0, after - theirs)
-    if (isRight() !== wasRight) {
-      wasRight = isRight()
-      onSkew(skewMs, wasRight)
-    }
+    const after = { ourMs: wallMs(), elapsedMs: elapsedMs() }
+    const theirMs = Number(row?.[0])
+    if (row?.[2] === false) answeredMs = after.elapsedMs
+    const skewMs = Math.max(0, before.ourMs - theirMs) + Math.min(0, after.ourMs - theirMs)
+    const amid = (of: 'ourMs' | 'elapsedMs'): number => (before[of] + after[of]) / 2
+    sight = { elapsedMs: amid('elapsedMs'), ourMs: amid('ourMs'), theirMs, skewMs }
+    tellOfSkew(sight)
     return Number(row?.[1])
   }
 
@@ -81,7 +97,7 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
   let keeping: Promise<unknown> = Promise.resolve()
   const keepText = `UPDATE ${tables.state} SET clock_ms = $1::bigint WHERE clock_ms < $1::bigint`
   return {
-    skewMs: () => skewMs,
+    wallMs: () => Math.round(sight === undefined ? wallMs() : sight.theirMs + passedMs(sight)),
     isRight,
     isAnswered: () => elapsedMs() - answeredMs <= databaseSilentMsMax,
     mark: markMs > 0 ? `${markMs}\n` : '',

@@ -180,7 +180,11 @@ describe.skipIf(!isPostgresThere)('a vault whose clock is an hour off', () => {
         onSkew: (_, isRight) => told.push(isRight),
       })
       byMs = offMs
+      const isOfDatabase = (): boolean => Math.abs(store.clock.wallMs() - Date.now()) < 1_000
+      // At once: not a request is to be answered by that clock, nor later by what it said.
+      expect([store.clock.isRight(), isOfDatabase()]).toEqual([false, true])
       await until(() => told.length === 1)
+      expect([store.clock.isRight(), isOfDatabase()]).toEqual([false, true])
       await expectFault(Promise.resolve(store.find(uniqueOf(1))), 'unavailable')
       await expectFault(store.write([insertOf({ uniques: [2] })]), 'unavailable')
       await expectFault(store.due(Date.now() + 7_200_000, 10), 'unavailable')
@@ -189,6 +193,7 @@ describe.skipIf(!isPostgresThere)('a vault whose clock is an hour off', () => {
       byMs = 0
       await until(() => told.length === 2)
       expect(told).toEqual([false, true])
+      expect([store.clock.isRight(), isOfDatabase()]).toEqual([true, true])
       expect((await store.find(uniqueOf(1)))?.version).toBe(1)
       await store.close()
       await right.close()
