@@ -58,7 +58,10 @@ async function expectRefused({ failures, folder }: Scene, ahead: Vault, key: str
   if (!log.includes('"clock_off"')) failures.push('clock: the vault ahead logs nothing of it')
 }
 
-/** It refuses and says why, to the others what it would call expired stands; then it serves again. */
+/**
+ * It refuses and says why; to the others, what it would call expired stands. Once it is right it
+ * serves again.
+ */
 export async function runAhead(scene: Scene, key: string): Promise<void> {
   const { folder, cluster, failures } = scene
   await makeToken(scene, key)

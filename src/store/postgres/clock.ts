@@ -2,9 +2,9 @@
  * The clock of the database, which is one for all vaults: how far ours is from it, and the mark
  * that all keep there (`serve/clock.ts`).
  *
- * All go by the time of the database, and between two looks at it by a monotonic clock. A vault whose
- * own clock is off does not serve all the same, and destroys nothing: one of both is wrong, and
- * which one is for a person to say.
+ * All go by the time of the database, and between two looks at it by a monotonic clock. A vault
+ * whose own clock is off does not serve all the same, and destroys nothing: one of both is wrong,
+ * and which one is for a person to say.
  * Source: docs/many-machines.md, "Clocks".
  * @module
  */
