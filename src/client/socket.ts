@@ -34,7 +34,15 @@ export const overSocket =
           headers: Object.fromEntries(new Headers(headers)),
           ...(signal ? { signal } : {}),
         },
-        message => resolve(responseOf(message)),
+        message => {
+          try {
+            resolve(responseOf(message))
+          } catch (thrown) {
+            // Of a status that no `Response` has. Thrown on from here it would end the process.
+            message.destroy()
+            reject(thrown)
+          }
+        },
       )
       // Deno sends again what was ended on a connection that it had kept, and that is ended here.
       sent.on('socket', socket => {

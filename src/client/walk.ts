@@ -27,9 +27,10 @@ export async function* walkStretches<T>(
   for (let start: string | undefined = ''; start !== undefined;) {
     const { pagination, data }: Stretch<T> = listOf(await ask(start))
     yield* data
+    const next: unknown = pagination?.next
     // Else a walk would go round without end.
-    if (pagination?.next === start) throw noList()
-    start = pagination?.next
+    if (next === start || (next !== undefined && typeof next !== 'string')) throw noList()
+    start = next
   }
 }
 

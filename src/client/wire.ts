@@ -72,15 +72,15 @@ const notCoffer = ({ address }: Wire, status: number): CofferError =>
 
 interface Problem {
   readonly detail?: unknown
-  readonly errors?: Readonly<Record<string, readonly string[]>>
+  readonly errors?: Readonly<Record<string, readonly string[]>> | null
 }
 
 function errorOf(wire: Wire, call: Call, { status, headers, text }: Answered): CofferError {
   const problem = parse(text) as Problem | undefined
-  const { detail, errors = {} } = problem ?? {}
+  const { detail, errors } = problem ?? {}
   if (typeof detail !== 'string') return notCoffer(wire, status)
   const traceId = headers.get('svc-trace-id') ?? undefined
-  const facts = { status, errors, ...(traceId === undefined ? {} : { traceId }) }
+  const facts = { status, errors: { ...errors }, ...(traceId === undefined ? {} : { traceId }) }
   if (detail !== nothingHere) {
     return new CofferError(detail, { ...facts, code: codeOf(status) })
   }
@@ -117,15 +117,25 @@ function lost(wire: Wire, thrown: unknown, timeout: AbortSignal): CofferError {
   })
 }
 
+/** @throws TypeError, which is ours: that of Node.js repeats the value, and so a key */
+function setHeader(headers: Headers, name: string, value: string): void {
+  try {
+    headers.set(name, value)
+  } catch {
+    throw new TypeError(`${name}: expected visible ASCII`)
+  }
+}
+
 async function headersOf(wire: Wire, call: Call, options: CallOptions): Promise<Headers> {
-  const headers = new Headers({ 'svc-api-key': await wire.key(), accept: 'application/json' })
+  const headers = new Headers({ accept: 'application/json' })
+  setHeader(headers, 'svc-api-key', await wire.key())
   const { idempotencyKey = call.idempotencyKey, traceId } = options
   if (call.body !== undefined) {
     const isPatch = call.method === 'PATCH'
     headers.set('content-type', isPatch ? 'application/merge-patch+json' : 'application/json')
   }
-  if (idempotencyKey !== undefined) headers.set('svc-idempotency-key', idempotencyKey)
-  if (traceId !== undefined) headers.set('svc-trace-id', traceId)
+  if (idempotencyKey !== undefined) setHeader(headers, 'svc-idempotency-key', idempotencyKey)
+  if (traceId !== undefined) setHeader(headers, 'svc-trace-id', traceId)
   return headers
 }
 
@@ -182,13 +192,17 @@ function waitMsAfter(
   // A 409 that passes says when: the same key is under way.
   const mayPass = status === 408 || status === 429 || status >= 500
   if (!mayPass && !(status === 409 && asked !== null)) return undefined
-  const askedMs = Number(asked ?? 0) * 1_000
+  const askedMs = Math.max(0, Number(asked ?? 0) * 1_000)
   if (!(askedMs <= retryAfterMsMax)) return undefined
   return askedMs + jitteredMs
 }
 
 const isLost = (outcome: Answered | CofferError): outcome is CofferError =>
   outcome instanceof CofferError
+
+/** Of what is no success; a refusal has done nothing. */
+const mayBeDone = (outcome: Answered | CofferError): boolean =>
+  isLost(outcome) || outcome.status >= 500
 
 async function tryOnce(
   wire: Wire,
@@ -205,13 +219,28 @@ async function tryOnce(
 
 async function persist(wire: Wire, call: Call, options: CallOptions) {
   const { retries = wire.retries, signal } = options
+  let wasDone = false
   for (let attempts = 0; ; attempts += 1) {
     const outcome = await tryOnce(wire, call, options)
     const waitMs = attempts < retries ? waitMsAfter(wire, outcome, attempts) : undefined
-    if (waitMs === undefined) return { outcome, isRepeated: attempts > 0 }
+    if (waitMs === undefined) return { outcome, wasDone }
+    wasDone ||= mayBeDone(outcome)
     await wire.sleep(waitMs, signal)
     signal?.throwIfAborted()
   }
+}
+
+/** What a success holds. @throws CofferError for what no vault answers */
+function contentOf(wire: Wire, { status, headers, text }: Answered): unknown {
+  if (text === '') {
+    // Whatever answers so, as a proxy may, has stored and deleted nothing.
+    if (status !== 204 && !headers.has('svc-trace-id')) throw notCoffer(wire, status)
+    return undefined
+  }
+  const isJson = jsonType.test(headers.get('content-type') ?? '')
+  const parsed = isJson ? parse(text) : undefined
+  if (parsed === undefined) throw notCoffer(wire, status)
+  return parsed
 }
 
 /**
@@ -219,16 +248,12 @@ async function persist(wire: Wire, call: Call, options: CallOptions) {
  * @throws CofferError when it is no success. @throws the reason of the caller's signal
  */
 export async function send(wire: Wire, call: Call, options: CallOptions = {}): Promise<unknown> {
-  const { outcome, isRepeated } = await persist(wire, call, options)
+  const { outcome, wasDone } = await persist(wire, call, options)
   if (isLost(outcome)) throw outcome
-  const { status, headers, text } = outcome
-  // The first attempt has deleted it.
-  if (status === 404 && call.method === 'DELETE' && isRepeated) return undefined
-  if (status < 200 || status > 299) throw errorOf(wire, call, outcome)
-  if (text !== '' && !jsonType.test(headers.get('content-type') ?? '')) {
-    throw notCoffer(wire, status)
-  }
-  const parsed = parse(text)
-  if (text !== '' && parsed === undefined) throw notCoffer(wire, status)
-  return parsed
+  const { status } = outcome
+  if (status >= 200 && status <= 299) return contentOf(wire, outcome)
+  const error = errorOf(wire, call, outcome)
+  // An attempt before, whose answer was lost, has deleted it.
+  if (error.code === 'not_found' && call.method === 'DELETE' && wasDone) return undefined
+  throw error
 }

@@ -57,6 +57,20 @@ describe('where an answer is lost', () => {
     expect((await failing(clientOf('private').tokens.delete(id))).code).toBe('not_found')
   })
 
+  test('a delete has failed that was refused, or that no vault answers', async () => {
+    const gone = problem(404)
+    const page = () => new Response('<html>', { status: 404 })
+    const cases = [
+      [[problem(429), gone], 'not_found'],
+      [[problem(408), gone], 'not_found'],
+      [[problem(503), page], 'not_coffer'],
+    ] as const
+    for (const [answers, code] of cases) {
+      expect((await failing(at(openScripted([...answers])).delete('a'))).code).toBe(code)
+    }
+    await at(openScripted([problem(500), gone])).delete('a')
+  })
+
   test('a key that was shown to nobody is a conflict, not a second application', async () => {
     const address = await openWire(port, ['answer lost'])
     const { applications } = createClient({ address, key: vault.managementKey })

@@ -48,7 +48,9 @@ await tokens.delete(id)
 const code = await tokens.get(id).then(() => 'found', error => error.code)
 const nobody = createClient({ address: 'http://127.0.0.1:9', key, retries: 1 })
 const lost = await nobody.tokens.get(id).catch(error => error.code)
-console.log(JSON.stringify({ number: data.number, count, code, lost }))
+const wrong = createClient({ address, key: () => 'key_secret\\nx' })
+const said = await wrong.tokens.get(id).catch(error => error.message)
+console.log(JSON.stringify({ number: data.number, count, code, lost, said }))
 `
 const outcome = {
   number: '4242424242424242',
@@ -56,6 +58,8 @@ const outcome = {
   code: 'not_found',
   // After another attempt, in every platform.
   lost: 'unreachable',
+  // The platform's own error has the key in it.
+  said: 'svc-api-key: expected visible ASCII',
 }
 
 async function runInNode(env: Readonly<Record<string, string>>, code = program): Promise<unknown> {
@@ -113,4 +117,21 @@ test('it asks over a Unix socket, in Bun and in Node.js', async () => {
   expect(await runInNode(env)).toEqual(outcome)
   const nowhere = createClient({ ...reach, retries: 0, fetch: overSocket(`${socket}-absent`) })
   await expect(nowhere.tokens.get(id)).rejects.toMatchObject({ code: 'unreachable' })
+})
+
+test.each([
+  ['099', 'unreachable'],
+  ['600', 'unreachable'],
+  ['999', 'unreachable'],
+  ['205', 'not_coffer'],
+])('an answer of the status %s over a Unix socket ends its call alone', async (status, code) => {
+  const socket = join(temporaryFolder(), 'socket')
+  const other = Bun.listen({
+    unix: socket,
+    socket: { data: from => void from.end(`HTTP/1.1 ${status} a\r\ncontent-length: 0\r\n\r\n`) },
+  })
+  afterwards(() => other.stop(true))
+  const reach = { address: 'http://vault', key: 'key_a', retries: 0, timeoutMs: 3_000 }
+  const { tokens } = createClient({ ...reach, fetch: overSocket(socket) })
+  await expect(tokens.get('a')).rejects.toMatchObject({ code })
 })

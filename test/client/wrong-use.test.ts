@@ -83,6 +83,7 @@ describe('a call says', () => {
   test.each([
     ['JSON that is cut off', '{"id":', 'application/json'],
     ['a detail that is no text', '{"detail":{}}', 'application/problem+json'],
+    ['nothing at all', '', 'text/plain'],
   ])('that what answers is no vault: %s', async (_, text, type) => {
     const status = text.includes('detail') ? 400 : 200
     const answer = () => new Response(text, { status, headers: { 'content-type': type } })
@@ -90,10 +91,22 @@ describe('a call says', () => {
     afterwards(() => other.stop(true))
     const { tokens } = createClient({ address: other.url.origin, key: keys.private, retries: 0 })
     expect(await told(tokens.get('a'))).toMatchObject({ code: 'not_coffer' })
+    expect(await told(tokens.delete('a'))).toMatchObject({ code: 'not_coffer' })
+  })
+
+  test('what was wrong by path, whatever a vault puts there', async () => {
+    const answer = () => Response.json({ detail: 'no', errors: null }, { status: 400 })
+    const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
+    afterwards(() => other.stop(true))
+    const { tokens } = createClient({ address: other.url.origin, key: keys.private })
+    const thrown: unknown = await tokens.get('a').catch((error: unknown) => error)
+    expect(thrown).toMatchObject({ code: 'invalid_request', errors: {} })
   })
 
   test.each([
     ['null', () => Response.json(null)],
+    ['a place that is none', () => Response.json({ data: [], pagination: { next: null } })],
+    ['a place with names', () => Response.json({ data: [], pagination: { next: { a: 'b' } } })],
     ['no list', () => Response.json({ data: {} })],
     [
       'the same place again and again',
