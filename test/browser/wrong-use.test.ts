@@ -4,6 +4,7 @@
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
+import { atEnd } from '../support/at-end.ts'
 import { findPort } from '../support/free-port.ts'
 import { browserNames } from './support/browsers.ts'
 import {
@@ -34,6 +35,7 @@ const optionTests = (open: () => Page) => {
     ['no address', { address: undefined }, 'expected an address such as'],
     ['an address without a scheme', { address: 'vault.example' }, 'expected an address such as'],
     ['an address with a key', { address: `http://a/?${secret}` }, 'expected an address such as'],
+    ['one with a password', { address: `http://:${secret}@a` }, 'expected an address such as'],
     ['a time that is none', { timeoutMs: -1 }, 'expected timeoutMs'],
   ])('%s', async (_, options, expected) => {
     const { address, publicKey: key } = vault
@@ -108,6 +110,26 @@ const frameTests = (open: () => Page) => {
       expect(mounted.message).not.toContain(secret)
     }
   }, 60_000)
+
+  test('nothing, where the fields come while it is asked what keeps them', async () => {
+    const slow = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        const { pathname } = new URL(request.url)
+        if (pathname === '/elements/card') await Bun.sleep(1_200)
+        if (pathname === '/elements/origin') await Bun.sleep(1_500)
+        return fetch(vault.address + pathname, request)
+      },
+    })
+    atEnd(() => slow.stop(true))
+    const behind = { ...vault, address: slow.url.origin }
+    const checkout = await checkoutIn(open(), behind, { timeoutMs: 1_000 })
+    expect(checkout.mounted).toBe('ready')
+    await Bun.sleep(2_000)
+    await checkout.fill(...card)
+    expect(await checkout.tokenize()).toMatchObject({ brand: 'visa' })
+  })
 
   test('a vault that closes while the fields are there', async () => {
     const closing = await openVault()

@@ -93,16 +93,25 @@ export function openFrame(
 ): CardFrame {
   const element = makeElement(address, greeting.labels.frame)
   let port: MessagePort | undefined
-  const fail = (): void => void diagnose(address).then(events.failed)
+  let isThere = false
+  const fail = async (): Promise<void> => {
+    const failure = await diagnose(address)
+    // It may have come while that was asked.
+    if (!isThere) events.failed(failure)
+  }
   let timer = setTimeout(fail, timeoutMs)
   const hear = ({ data }: { readonly data: ToPage }): void => {
-    if (data.type === 'ready' || data.type === 'refused') clearTimeout(timer)
+    if (data.type === 'ready' || data.type === 'refused') {
+      isThere = true
+      clearTimeout(timer)
+    }
     if (data.type === 'ready' || data.type === 'height') setHeight(element, data.height)
     events.heard(data)
   }
   // Again where the page has moved the frame, which makes the browser load it anew.
   const meet = (): void => {
     port?.close()
+    isThere = false
     clearTimeout(timer)
     timer = setTimeout(fail, Math.min(timeoutMs, frameBeginsMsMax))
     port = greet(element, address, greeting)

@@ -29,7 +29,7 @@ export function addressOf(address: unknown, pageOrigin: string): URL {
   const text = String(address)
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isHttp = url !== undefined && /^https?:$/.test(url.protocol)
-  if (!isHttp || url.username !== '' || url.search !== '' || url.hash !== '') {
+  if (!isHttp || url.username + url.password !== '' || url.search !== '' || url.hash !== '') {
     refuse('expected an address such as https://vault.example or http://127.0.0.1:3333/vault')
   }
   if (url.origin === pageOrigin) {
