@@ -98,9 +98,9 @@ const headerPrefix = new RegExp(
 /** No segment is empty or begins with a dot: none can be removed on the way. */
 const basePath = '^(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?$'
 
-/** An origin as browsers send it (RFC 6454 section 6.2), or `*`. */
+/** An origin as browsers send it (RFC 6454 section 6.2), or `*`; no name in one has a star. */
 const isOrigin = (value: string): boolean =>
-  value === '*' || (URL.canParse(value) && new URL(value).origin === value)
+  value === '*' || (!value.includes('*') && URL.canParse(value) && new URL(value).origin === value)
 
 /** Of an interval such as `6h`; NaN for what is none. */
 function durationMs(text: string): number {

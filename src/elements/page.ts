@@ -4,8 +4,11 @@
  * @module
  */
 
-/** Origins in a header and in markup: what would end a directive or an attribute is left out. */
-const plainOrigin = /^[a-z][a-z0-9+.-]*:\/\/[^\s;,'"<>&]+$/i
+/**
+ * Origins in a header and in markup: what would end a directive or an attribute is left out, and so
+ * is a star in a name, by which browsers would let all hosts below it frame the fields.
+ */
+const plainOrigin = /^[a-z][a-z0-9+.-]*:\/\/[^\s;,'"<>&*]+$/i
 
 /** @param corsOrigins the setting; `*` is any */
 export const framingOrigins = (corsOrigins: readonly string[]): readonly string[] =>

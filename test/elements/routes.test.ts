@@ -79,6 +79,8 @@ describe('the frame', () => {
       'https://a,b',
       "https://'unsafe-inline'",
       'https://a"b',
+      'https://*.shop.example',
+      'https://*',
     ]
     expect(framingOrigins([...hostile, shop, 'https://a&b', 'https://a<b'])).toEqual([shop])
     expect(framingOrigins([shop, '*'])).toEqual(['*'])

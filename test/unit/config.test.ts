@@ -133,6 +133,7 @@ describe('a value that cannot be is refused', () => {
     ['basePath', `/${'a'.repeat(1_001)}`],
     ['corsOrigins', 'shop.example'],
     ['corsOrigins', 'https://shop.example/'],
+    ['corsOrigins', 'https://*.shop.example'],
     ['corsOrigins', 'https://*.shop.example/path'],
     ['corsOrigins', 'HTTPS://SHOP.example'],
     ['corsOrigins', 'null'],
