@@ -22,8 +22,15 @@ export interface TestClock {
   readonly advance: (length: string | number) => void
 }
 
-/** Both of its hands jump: to the vault more time has passed, and its clock was not set. */
+/**
+ * Both of its hands jump: to the vault more time has passed, and its clock was not set.
+ * @throws TypeError for a date that is none
+ */
 export function makeMovedTime(startAt: Date | undefined) {
+  // Else each request would fail without a word of why.
+  if (Number.isNaN(startAt?.getTime())) {
+    throw new TypeError('startVault: expected startAt to be a date')
+  }
   let movedMs = 0
   const leadMs = startAt === undefined ? 0 : startAt.getTime() - wallMs()
   return {

@@ -117,7 +117,9 @@ async function openNameless(parts: Omit<DemoParts, 'allocate' | 'freeBytes'>): P
 
 /** @throws CommandFailure when no port can be had */
 export async function startVault(options: StartOptions = {}): Promise<TestVault> {
-  const settings = { ...defaultSettings, ...options.settings }
+  const given = { ...defaultSettings, ...options.settings }
+  // As the command line reads it.
+  const settings = { ...given, basePath: given.basePath.replace(/\/$/, '') }
   const { wall, elapsedMs, advance } = makeMovedTime(options.startAt)
   const log = options.log ?? (() => {})
   const clock = makeClock({ wall, elapsedMs, mark: noMark, startHoldMs: 0, log })

@@ -18,6 +18,12 @@ const codeOf = (call: Promise<unknown>): Promise<unknown> =>
   )
 
 describe('a vault', () => {
+  test('has its base path with a slash at its end, too, as one that is served', async () => {
+    await using vault = await startVault({ settings: { basePath: '/vault/' } })
+    expect(vault.address).toEndWith('/vault')
+    expect(await codeOf(vault.client().tokens.create(card))).toBe('done')
+  })
+
   test('has a key of each kind, which may what its kind may', async () => {
     await using vault = await startVault()
     const { id } = await vault.client('public').tokens.create(card)
@@ -100,6 +106,11 @@ describe('its clock', () => {
       expect(vault.clock.now().getTime() - before).toBeLessThan(60_000)
       await vault.stop()
     })
+  })
+
+  test('begins at no date that is none', () => {
+    const started = startVault({ startAt: new Date('the 1st') })
+    return expect(started).rejects.toThrow('expected startAt to be a date')
   })
 
   test('jumps by milliseconds, seconds, minutes, hours and days', async () => {
