@@ -157,8 +157,12 @@ async function textOf({ body }: Response): Promise<string> {
   }
 }
 
-/** @throws CofferError where no whole answer came. @throws the reason of the caller's signal */
-async function attempt(wire: Wire, call: Call, options: CallOptions): Promise<Answered> {
+/** @returns an error where no whole answer came. @throws the reason of the caller's signal */
+async function attempt(
+  wire: Wire,
+  call: Call,
+  options: CallOptions,
+): Promise<Answered | CofferError> {
   const { signal, timeoutMs = wire.timeoutMs } = options
   const headers = await headersOf(wire, call, options)
   const body = call.body === undefined ? {} : { body: JSON.stringify(call.body) }
@@ -175,7 +179,7 @@ async function attempt(wire: Wire, call: Call, options: CallOptions): Promise<An
     return { status: response.status, headers: response.headers, text: await textOf(response) }
   } catch (thrown) {
     signal?.throwIfAborted()
-    throw lost(wire, thrown, timeout)
+    return lost(wire, thrown, timeout)
   }
 }
 
@@ -204,24 +208,11 @@ const isLost = (outcome: Answered | CofferError): outcome is CofferError =>
 const mayBeDone = (outcome: Answered | CofferError): boolean =>
   isLost(outcome) || outcome.status >= 500
 
-async function tryOnce(
-  wire: Wire,
-  call: Call,
-  options: CallOptions,
-): Promise<Answered | CofferError> {
-  try {
-    return await attempt(wire, call, options)
-  } catch (thrown) {
-    if (thrown instanceof CofferError) return thrown
-    throw thrown
-  }
-}
-
 async function persist(wire: Wire, call: Call, options: CallOptions) {
   const { retries = wire.retries, signal } = options
   let wasDone = false
   for (let attempts = 0; ; attempts += 1) {
-    const outcome = await tryOnce(wire, call, options)
+    const outcome = await attempt(wire, call, options)
     const waitMs = attempts < retries ? waitMsAfter(wire, outcome, attempts) : undefined
     if (waitMs === undefined) return { outcome, wasDone }
     wasDone ||= mayBeDone(outcome)

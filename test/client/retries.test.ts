@@ -121,6 +121,18 @@ describe('it is not sent again', () => {
     expect((await failing(at(openScripted(answers)).get('a'))).status).toBe(503)
   })
 
+  test('where the function for the key fails, whatever it fails with', async () => {
+    const reason = new CofferError('no session', { code: 'unreachable' })
+    let count = 0
+    const key = () => {
+      count += 1
+      throw reason
+    }
+    const { tokens } = createClient({ address: openScripted([good]), key })
+    expect(await failing(tokens.get('a'))).toBe(reason)
+    expect(count).toBe(1)
+  })
+
   test('where no retries are wanted', async () => {
     expect(
       (await failing(at(openScripted([problem(503), good]), { retries: 0 }).get('a'))).status,
