@@ -9,7 +9,7 @@
  * after it is done, in place of the reply. Frozen, both ends stay open and nothing passes any more,
  * as where a machine is gone.
  */
-export type Cut = 'before' | 'at' | 'after' | 'freeze'
+type Cut = 'before' | 'at' | 'after' | 'freeze'
 
 /** Where the database is. */
 type Target = { readonly hostname: string; readonly port: number } | { readonly unix: string }
