@@ -4,7 +4,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   runCoffer,
@@ -122,6 +122,43 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     const words = ['--store', url, '--master-key-file', masterKey]
     const refused = await runCoffer(['verify', '--data', join(root, 'joined'), ...words])
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('master key')])
+  })
+
+  test('is of two that are made at once one, and the other is refused', async () => {
+    const raced = server.url(nextSchema())
+    const folders = ['left', 'right'].map(name => join(root, name))
+    const ended = await Promise.all(
+      folders.map(data => runCoffer(['init', '--data', data, '--store', raced])),
+    )
+    const [won, lost] = ended.toSorted((a, b) => a.exitCode - b.exitCode)
+    expect([won?.exitCode, lost?.exitCode]).toEqual([0, 1])
+    if (lost !== undefined) expectRefused(lost, 1, 'the database')
+    const at = ended.findIndex(({ exitCode }) => exitCode === 0)
+    const [data = '', other = ''] = at === 0 ? folders : folders.toReversed()
+    expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0 })
+    expect(readdirSync(other)).toEqual([])
+  })
+
+  test.each([
+    ['that is empty', '', 'is damaged'],
+    ['that is no JSON', '{"url": "postgres://coffer:hunter2@', 'is damaged'],
+    ['without a URL', '{"uri": "postgres://coffer:hunter2@localhost/coffer"}', 'is damaged'],
+    ['with a URL that is none', '{"url": "hunter2"}', '--store: is not a URL'],
+    [
+      'whose file of a password is gone',
+      '{"url": "postgres://coffer@127.0.0.1:1/coffer", "password_file": "/nowhere/hunter2"}',
+      'cannot be read',
+    ],
+  ])('is not looked for by a file %s', async (_, text, says) => {
+    const data = join(temporaryFolder(), 'v')
+    const made = await runCoffer(['init', '--data', data, '--store', server.url(nextSchema())])
+    expect(made.exitCode).toBe(0)
+    const place = join(data, 'store', 'database')
+    writeFileSync(place, text)
+    const refused = await runCoffer(['keys', 'status', '--data', data])
+    expectRefused(refused, refused.exitCode, says)
+    expect(refused.exitCode).toBeGreaterThan(0)
+    expect(readFileSync(place, 'utf8')).toBe(text)
   })
 
   test('is backed up and compacted by its database alone', async () => {
