@@ -22,6 +22,8 @@ export interface Node {
 export interface Cluster {
   readonly nodes: readonly Node[]
   readonly haproxy: number
+  /** Whether each write is on two nodes before it is answered. */
+  readonly isCareful: boolean
   start(node: Node): void
 }
 
@@ -48,8 +50,15 @@ function binFolder(): string {
   return join(postgresRoot, version ?? '', 'bin')
 }
 
+/** Of a cluster that answers before a write is anywhere: the campaign has to find what it loses. */
+const careless = { synchronous_commit: 'off', wal_writer_delay: '10s' }
+
 /** JSON is YAML as well. */
-const patroniSettings = (node: Omit<Node, 'patroni'>, etcd: number): unknown => ({
+const patroniSettings = (
+  node: Omit<Node, 'patroni'>,
+  etcd: number,
+  isCareful: boolean,
+): unknown => ({
   scope: 'coffer',
   name: node.name,
   restapi: { listen: `127.0.0.1:${node.rest}`, connect_address: `127.0.0.1:${node.rest}` },
@@ -59,9 +68,12 @@ const patroniSettings = (node: Omit<Node, 'patroni'>, etcd: number): unknown => 
       ttl: 20,
       loop_wait: 1,
       retry_timeout: 3,
-      synchronous_mode: true,
-      synchronous_mode_strict: true,
-      postgresql: { use_pg_rewind: true, parameters: { max_connections: 100 } },
+      synchronous_mode: isCareful,
+      synchronous_mode_strict: isCareful,
+      postgresql: {
+        use_pg_rewind: true,
+        parameters: { max_connections: 100, ...(isCareful ? {} : careless) },
+      },
     },
     initdb: [{ encoding: 'UTF8' }, { locale: 'C' }, 'data-checksums'],
   },
@@ -138,7 +150,7 @@ export async function findPrimary({ nodes }: Cluster): Promise<Node | undefined>
   return nodes.find((_, at) => are[at])
 }
 
-/** One primary, and two that follow it, one of them in step. */
+/** One primary, and two that follow it, one of them in step where they are to be. */
 export async function untilWhole(cluster: Cluster): Promise<void> {
   const deadline = performance.now() + startMs
   while (performance.now() < deadline) {
@@ -146,7 +158,8 @@ export async function untilWhole(cluster: Cluster): Promise<void> {
     const others = cluster.nodes.filter(node => node !== primary)
     const follow = await Promise.all(others.map(node => isPath(node, '/replica')))
     const inStep = await Promise.all(others.map(node => isPath(node, '/synchronous')))
-    if (primary !== undefined && follow.every(Boolean) && inStep.includes(true)) return
+    const isInStep = !cluster.isCareful || inStep.includes(true)
+    if (primary !== undefined && follow.every(Boolean) && isInStep) return
     await Bun.sleep(250)
   }
   throw new Error(`the cluster is not whole after ${startMs / 1_000} s`)
@@ -163,7 +176,7 @@ export async function switchOver(cluster: Cluster): Promise<void> {
   if (answer.status >= 300) throw new Error(`switchover: ${answer.status}`)
 }
 
-export async function startCluster(folder: string): Promise<Cluster> {
+export async function startCluster(folder: string, isCareful: boolean): Promise<Cluster> {
   chmodSync(folder, 0o711)
   const account = readAccount()
   const [etcd, haproxy] = [await freePort(), await freePort()]
@@ -177,7 +190,7 @@ export async function startCluster(folder: string): Promise<Cluster> {
   for (const name of ['a', 'b', 'c']) {
     const node = await layOut(folder, account, name)
     const file = join(node.folder, 'patroni.yml')
-    writeFileSync(file, JSON.stringify(patroniSettings(node, etcd)))
+    writeFileSync(file, JSON.stringify(patroniSettings(node, etcd, isCareful)))
     chownSync(file, account.uid, account.gid)
     nodes.push({ ...node, patroni: run(node) })
   }
@@ -186,6 +199,7 @@ export async function startCluster(folder: string): Promise<Cluster> {
   const cluster: Cluster = {
     nodes,
     haproxy,
+    isCareful,
     start: node => {
       node.patroni = run(node)
     },
