@@ -10,6 +10,7 @@ import { ownDataFolder, startProcess, type Owned } from './processes.ts'
 const postgresRoot = '/usr/lib/postgresql'
 const startMs = 90_000
 const userName = 'postgres'
+export const databasePassword = 'of the campaign'
 
 export interface Node {
   readonly name: string
@@ -53,67 +54,64 @@ function binFolder(): string {
 /** Of a cluster that answers before a write is anywhere: the campaign has to find what it loses. */
 const careless = { synchronous_commit: 'off', wal_writer_delay: '10s' }
 
-/** JSON is YAML as well. */
-const patroniSettings = (
-  node: Omit<Node, 'patroni'>,
-  etcd: number,
-  isCareful: boolean,
-): unknown => ({
-  scope: 'coffer',
-  name: node.name,
-  restapi: { listen: `127.0.0.1:${node.rest}`, connect_address: `127.0.0.1:${node.rest}` },
-  etcd3: { hosts: [`127.0.0.1:${etcd}`] },
-  bootstrap: {
-    dcs: {
-      ttl: 20,
-      loop_wait: 1,
-      retry_timeout: 3,
-      synchronous_mode: isCareful,
-      synchronous_mode_strict: isCareful,
-      postgresql: {
-        use_pg_rewind: true,
-        parameters: { max_connections: 100, ...(isCareful ? {} : careless) },
-      },
-    },
-    initdb: [{ encoding: 'UTF8' }, { locale: 'C' }, 'data-checksums'],
-  },
-  postgresql: {
-    listen: `127.0.0.1:${node.port}`,
-    connect_address: `127.0.0.1:${node.port}`,
-    data_dir: join(node.folder, 'data'),
-    bin_dir: binFolder(),
-    pgpass: join(node.folder, 'pgpass'),
-    authentication: {
-      superuser: { username: userName, password: userName },
-      replication: { username: 'replicator', password: userName },
-    },
-    pg_hba: [
-      'local all all trust',
-      'host all all 127.0.0.1/32 trust',
-      'host replication all 127.0.0.1/32 trust',
-    ],
-    parameters: { unix_socket_directories: node.folder, shared_buffers: '32MB' },
-  },
-})
+const exampleFolder = join(import.meta.dir, '../../examples/many-machines')
+const example = (name: string): string => readFileSync(join(exampleFolder, name), 'utf8')
+
+const replaceAll = (text: string, pairs: readonly (readonly [string, string])[]): string =>
+  pairs.reduce((done, [from, to]) => {
+    if (!done.includes(from)) throw new Error(`the example has no ${from}`)
+    return done.replaceAll(from, to)
+  }, text)
+
+interface Example {
+  readonly bootstrap: {
+    readonly dcs: {
+      synchronous_mode: boolean
+      synchronous_mode_strict: boolean
+      readonly postgresql: { readonly parameters: Record<string, unknown> }
+    }
+  }
+  readonly postgresql: { readonly parameters: Record<string, unknown> }
+}
+
+/** The example as it stands, but for addresses, folders, memory, and TLS, which has its own tests. */
+function patroniSettings(node: Omit<Node, 'patroni'>, etcd: number, isCareful: boolean): string {
+  const text = replaceAll(example('patroni.yml'), [
+    ['name: node-1', `name: ${node.name}`],
+    ['[10.0.0.1:2379, 10.0.0.2:2379, 10.0.0.3:2379]', `['127.0.0.1:${etcd}']`],
+    ['10.0.0.1:8008', `127.0.0.1:${node.rest}`],
+    ['10.0.0.1:5432', `127.0.0.1:${node.port}`],
+    ['10.0.0.0/24', '127.0.0.1/32'],
+    ['hostssl', 'host'],
+    ['change-me-1', databasePassword],
+    ['/var/lib/postgresql/15/coffer', join(node.folder, 'data')],
+    ['/usr/lib/postgresql/15/bin', binFolder()],
+    ['/run/postgresql/pgpass', join(node.folder, 'pgpass')],
+    ['/run/postgresql', node.folder],
+    ['4GB', '32MB'],
+  ])
+  const settings = Bun.YAML.parse(text) as Example
+  const { dcs } = settings.bootstrap
+  for (const name of ['ssl', 'ssl_cert_file', 'ssl_key_file']) {
+    delete settings.postgresql.parameters[name]
+  }
+  if (!isCareful) {
+    dcs.synchronous_mode = false
+    dcs.synchronous_mode_strict = false
+    Object.assign(dcs.postgresql.parameters, careless)
+  }
+  // JSON is YAML as well.
+  return JSON.stringify(settings)
+}
 
 const haproxySettings = (port: number, nodes: readonly Omit<Node, 'patroni'>[]): string =>
-  `global
-  maxconn 500
-defaults
-  mode tcp
-  timeout connect 1s
-  timeout client 10m
-  timeout server 10m
-  timeout check 1s
-listen primary
-  bind 127.0.0.1:${port}
-  option httpchk GET /primary
-  http-check expect status 200
-  default-server inter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
-${nodes
-  .map(({ name, port: own, rest }) => `  server ${name} 127.0.0.1:${own} check port ${rest}`)
-  .join('\n')}
-`
+  replaceAll(example('haproxy.cfg'), [
+    ['127.0.0.1:5000', `127.0.0.1:${port}`],
+    ...nodes.map(
+      ({ port: own, rest }, at) =>
+        [`10.0.0.${at + 1}:5432 check port 8008`, `127.0.0.1:${own} check port ${rest}`] as const,
+    ),
+  ])
 
 async function layOut(folder: string, { uid, gid }: Account, name: string) {
   const own = join(folder, name)
@@ -190,7 +188,7 @@ export async function startCluster(folder: string, isCareful: boolean): Promise<
   for (const name of ['a', 'b', 'c']) {
     const node = await layOut(folder, account, name)
     const file = join(node.folder, 'patroni.yml')
-    writeFileSync(file, JSON.stringify(patroniSettings(node, etcd, isCareful)))
+    writeFileSync(file, patroniSettings(node, etcd, isCareful))
     chownSync(file, account.uid, account.gid)
     nodes.push({ ...node, patroni: run(node) })
   }

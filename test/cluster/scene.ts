@@ -4,7 +4,7 @@
  */
 import { SQL } from 'bun'
 import type { Draw } from '../crash/draw.ts'
-import { untilWhole, type Cluster } from './cluster.ts'
+import { databasePassword, untilWhole, type Cluster } from './cluster.ts'
 import { expectTotal, readOne, type Load, type Sample } from './load.ts'
 import type { CuttingProxy } from '../support/cutting-proxy.ts'
 import { hasEnded } from './processes.ts'
@@ -44,6 +44,7 @@ export function add({ figures }: Scene, name: string, count = 1): void {
 
 async function canWrite(port: number): Promise<boolean> {
   const sql = new SQL(`postgres://postgres@127.0.0.1:${port}/postgres`, {
+    password: databasePassword,
     max: 1,
     connectionTimeout: 2,
   })

@@ -2,9 +2,11 @@
  * Three vaults over one database, each with a data folder of its own.
  * @module
  */
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cofferCommand, runCoffer } from '../support/coffer-process.ts'
 import { openConnection } from '../support/connection.ts'
+import { databasePassword } from './cluster.ts'
 import { hasEnded, signal, startProcess, type Owned } from './processes.ts'
 
 const startMs = 60_000
@@ -40,15 +42,24 @@ export function makeVault(
   const served = ['serve', '--data', join(folder, name), '--store', databaseUrl(port)]
   const key = ['--master-key-file', join(folder, 'first', 'master.key')]
   const command = [...cofferCommand, ...served, ...key, '--socket', socket]
-  const env = { COFFER_FOLD_ROWS: '20', BUN_TMPDIR: folder, ...more }
+  const env = { COFFER_FOLD_ROWS: '20', BUN_TMPDIR: folder, ...passwordSetting(folder), ...more }
   const run = (): Owned => startProcess(command, join(folder, `${name}.log`), env)
   return { socket, run, owned: run() }
+}
+
+/** A file, as an operator has it. */
+function passwordSetting(folder: string) {
+  const file = join(folder, 'password')
+  writeFileSync(file, databasePassword)
+  return { COFFER_STORE_PASSWORD_FILE: file }
 }
 
 /** @returns the management key */
 export async function initVault(folder: string, port: number): Promise<string> {
   const store = ['--store', databaseUrl(port)]
-  const made = await runCoffer(['init', '--data', join(folder, 'first'), ...store, '--json'])
+  const made = await runCoffer(['init', '--data', join(folder, 'first'), ...store, '--json'], {
+    env: passwordSetting(folder),
+  })
   if (made.exitCode !== 0) throw new Error(`init: ${made.stderr}`)
   return (JSON.parse(made.stdout) as { key: string }).key
 }
