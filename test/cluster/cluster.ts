@@ -74,7 +74,7 @@ interface Example {
   readonly postgresql: { readonly parameters: Record<string, unknown> }
 }
 
-/** The example as it stands, but for addresses, folders, memory, and TLS, which has its own tests. */
+/** The example as it stands, but for addresses, folders, memory, and TLS (it has its own tests). */
 function patroniSettings(node: Omit<Node, 'patroni'>, etcd: number, isCareful: boolean): string {
   const text = replaceAll(example('patroni.yml'), [
     ['name: node-1', `name: ${node.name}`],
