@@ -4,11 +4,14 @@
  * @module
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { Counter, Gauge, Registry, type Histogram } from 'prom-client'
+import { Gauge, Registry, type Histogram } from 'prom-client'
 import type { Seen } from '../deps.ts'
 import type { StoreFigures } from '../store/operated.ts'
+import type { DatabaseFigures } from '../store/postgres/figures.ts'
 import type { MaybeLater } from '../waiting.ts'
 import { latencyBucketsSeconds } from '../operation-limits.ts'
+import { addDatabaseMetrics } from './database-metrics.ts'
+import { addCounter, gaugeAdder, type AddGauge } from './metric-kinds.ts'
 
 interface BackupsTold {
   /** How old the newest is; absent where there is none. */
@@ -24,9 +27,12 @@ export interface Gauges {
   readonly requestsInFlight: () => number
   /** Absent where the store is in a database of others. */
   readonly fileBytes: () => number | undefined
-  readonly store: () => MaybeLater<StoreFigures>
-  /** Milliseconds since which a row that is due is still there; 0 where none is. */
-  readonly sweepLagMs: () => Promise<number>
+  /** Absent while a database of others does not answer. */
+  readonly store: () => MaybeLater<StoreFigures | undefined>
+  /** Milliseconds since which a row that is due is still there; 0 where none is. Absent as that. */
+  readonly sweepLagMs: () => Promise<number | undefined>
+  /** Of a store in a database of others. */
+  readonly database?: () => DatabaseFigures
   readonly freeBytes: () => number
   /** How many data keys stand, and when the current one was made; 0 is not known. */
   readonly keys: () => { readonly count: number; readonly madeMs: number }
@@ -65,64 +71,47 @@ function residentBytes(): number {
 }
 
 function addBackups(registry: Registry, { backups }: Gauges): void {
-  const turns: Counter<'outcome'> = new Counter({
-    name: 'coffer_backups_total',
-    help: 'backups that this process was to make, by outcome',
-    labelNames: ['outcome'] as const,
-    registers: [registry],
-    collect() {
-      turns.reset()
+  addCounter(
+    registry,
+    {
+      name: 'coffer_backups_total',
+      help: 'backups that this process was to make, by outcome',
+      labelNames: ['outcome'] as const,
+    },
+    function* () {
       if (backups === undefined) return
       const { made, failed } = backups()
-      turns.inc({ outcome: 'made' }, made)
-      turns.inc({ outcome: 'failed' }, failed)
+      yield [{ outcome: 'made' }, made]
+      yield [{ outcome: 'failed' }, failed]
     },
-  })
+  )
 }
 
-type AddGauge = (name: string, help: string, read: () => MaybeLater<number | undefined>) => void
-
-const gaugeAdder =
-  (registry: Registry): AddGauge =>
-  (name, help, read) => {
-    const gauge: Gauge = new Gauge({
-      name,
-      help,
-      registers: [registry],
-      async collect() {
-        const value = await read()
-        if (value === undefined) gauge.remove()
-        else gauge.set(value)
-      },
-    })
-  }
-
 function addStoreGauges(add: AddGauge, gauges: Gauges): void {
-  add(
-    'coffer_store_rows',
-    'rows given so far, also those that are gone',
-    async () => (await gauges.store()).nextOrdinal - 1,
-  )
+  add('coffer_store_rows', 'rows given so far, also those that are gone', async () => {
+    const figures = await gauges.store()
+    return figures === undefined ? undefined : figures.nextOrdinal - 1
+  })
   add(
     'coffer_store_tail_rows',
     'rows that are not folded yet',
-    async () => (await gauges.store()).waiting,
+    async () => (await gauges.store())?.waiting,
   )
   add('coffer_store_file_bytes', 'the database', gauges.fileBytes)
   add(
     'coffer_store_used_bytes',
     'the database without free pages',
-    async () => (await gauges.store()).usedBytes,
+    async () => (await gauges.store())?.usedBytes,
   )
   add(
     'coffer_store_commits',
     'commits since the store was made',
-    async () => (await gauges.store()).commits,
+    async () => (await gauges.store())?.commits,
   )
   add(
     'coffer_store_writes',
     'writes since the start; a commit has several',
-    async () => (await gauges.store()).writes,
+    async () => (await gauges.store())?.writes,
   )
 }
 
@@ -138,7 +127,10 @@ function addGauges(registry: Registry, version: string, gauges: Gauges): void {
   add('coffer_requests_in_flight', 'requests under way', gauges.requestsInFlight)
   addStoreGauges(add, gauges)
   const lag = 'since when a row that has expired is still there'
-  add('coffer_sweep_lag_seconds', lag, async () => (await gauges.sweepLagMs()) / 1_000)
+  add('coffer_sweep_lag_seconds', lag, async () => {
+    const lagMs = await gauges.sweepLagMs()
+    return lagMs === undefined ? undefined : lagMs / 1_000
+  })
   add('coffer_disk_free_bytes', 'what its disk has left', gauges.freeBytes)
   add('coffer_data_keys', 'data keys, the current one and those before', () => gauges.keys().count)
   add('coffer_data_key_age_seconds', 'age of the current data key', () => {
@@ -154,16 +146,19 @@ function addGauges(registry: Registry, version: string, gauges: Gauges): void {
     return ageMs === undefined ? undefined : ageMs / 1_000
   })
   addBackups(registry, gauges)
-  const cpu: Counter = new Counter({
-    name: 'process_cpu_seconds_total',
-    help: 'user and system time of the processor',
-    registers: [registry],
-    collect() {
-      const { user, system } = process.cpuUsage()
-      cpu.reset()
-      cpu.inc((user + system) / 1e6)
+  if (gauges.database !== undefined) addDatabaseMetrics(registry, gauges.database)
+  addCounter(
+    registry,
+    {
+      name: 'process_cpu_seconds_total',
+      help: 'user and system time of the processor',
+      labelNames: [],
     },
-  })
+    () => {
+      const { user, system } = process.cpuUsage()
+      return [[{}, (user + system) / 1e6]]
+    },
+  )
 }
 
 /*
@@ -217,31 +212,32 @@ function addAnswers(
   operations: ReadonlyMap<string, Counted>,
   refused: ReadonlyMap<string, number>,
 ): void {
-  const registers = [registry]
-  const requests: Counter<'operation' | 'status'> = new Counter({
-    name: 'coffer_requests_total',
-    help: 'answers, by operation and status',
-    labelNames: ['operation', 'status'] as const,
-    registers,
-    collect() {
-      requests.reset()
+  addCounter(
+    registry,
+    {
+      name: 'coffer_requests_total',
+      help: 'answers, by operation and status',
+      labelNames: ['operation', 'status'] as const,
+    },
+    function* () {
       for (const [operation, { byStatus }] of operations) {
         for (const [status, count] of byStatus) {
-          requests.inc({ operation, status: String(status) }, count)
+          yield [{ operation, status: String(status) }, count]
         }
       }
     },
-  })
-  const refusals: Counter<'kind'> = new Counter({
-    name: 'coffer_refusals_total',
-    help: 'answers that are errors, by kind',
-    labelNames: ['kind'] as const,
-    registers,
-    collect() {
-      refusals.reset()
-      for (const [kind, count] of refused) refusals.inc({ kind }, count)
+  )
+  addCounter(
+    registry,
+    {
+      name: 'coffer_refusals_total',
+      help: 'answers that are errors, by kind',
+      labelNames: ['kind'] as const,
     },
-  })
+    function* () {
+      for (const [kind, count] of refused) yield [{ kind }, count]
+    },
+  )
   const told = {
     name: durations,
     help: 'from the head of a request to its answer',

@@ -10,6 +10,8 @@ import type { Deps, Seen } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import { foldLagMax } from '../store/limits.ts'
+import type { StoreFigures } from '../store/operated.ts'
+import type { MaybeLater } from '../waiting.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import type { App } from './app.ts'
 import type { BackupSchedule } from './backups/schedule.ts'
@@ -50,6 +52,36 @@ function checksOf(
   }
 }
 
+/**
+ * Figures of the store and of what is due; of a database that does not answer there are none, and
+ * all else is told all the same: that is when it is asked for.
+ */
+function askedOf({ store, database }: OpenedFolder, { settled }: Deps) {
+  async function orAbsent<T>(ask: () => MaybeLater<T>): Promise<T | undefined> {
+    if (database === undefined) return ask()
+    if (!database.isReachable()) return undefined
+    try {
+      return await ask()
+    } catch {
+      return undefined
+    }
+  }
+  let asking: Promise<StoreFigures | undefined> | undefined
+  return {
+    /** Asked once for all numbers of one answer. */
+    store: () =>
+      (asking ??= orAbsent(() => store.figures()).finally(() => {
+        asking = undefined
+      })),
+    sweepLagMs: () =>
+      orAbsent(async () => {
+        const nowMs = settled()
+        const [first] = await store.due(nowMs, 1)
+        return first?.deadlineMs === undefined ? 0 : nowMs - first.deadlineMs
+      }),
+  }
+}
+
 /** What counts is loaded only where somebody asks for it: others start without it. */
 export async function makeWatch(
   opened: OpenedFolder,
@@ -57,19 +89,14 @@ export async function makeWatch(
   backups?: BackupSchedule,
 ): Promise<Watch> {
   const { makeMetrics } = await import('./metrics.ts')
-  const { store, storeFolder, ring } = opened
+  const { storeFolder, ring, database } = opened
   const freeBytes = freeBytesAt(storeFolder)
   let underWay = (): number => 0
   const metrics = makeMetrics(version, {
     startedMs: Math.round(wallMs() - elapsedMs()),
     requestsInFlight: () => underWay(),
     fileBytes: () => statSync(join(storeFolder, 'data.mdb'), { throwIfNoEntry: false })?.size,
-    store: store.figures,
-    async sweepLagMs() {
-      const nowMs = deps.settled()
-      const [first] = await store.due(nowMs, 1)
-      return first?.deadlineMs === undefined ? 0 : nowMs - first.deadlineMs
-    },
+    ...askedOf(opened, deps),
     freeBytes,
     keys() {
       const { dataKeys } = ring.keyring()
@@ -78,6 +105,7 @@ export async function makeWatch(
     nowMs: deps.now,
     clockBehindMs: () => deps.now() - deps.settled(),
     ...(backups === undefined ? {} : { backups: backups.counts }),
+    ...(database === undefined ? {} : { database: database.databaseFigures }),
   })
   return {
     observe: seen => metrics.observe(seen, deps.elapsedMs()),

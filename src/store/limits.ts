@@ -116,6 +116,8 @@ export const foldRowsOfDatabase = 2_000
 /** decision: fewer stay as they are; each costs every page. */
 export const foldRowsMin = 500
 export const foldLookMs = 200
+/** decision: rows that wait for a fold, as they are told of: more than an alert asks for. */
+export const waitingRowsCountedMax = 100_000
 /** decision: who holds a lease renews it four times within it. */
 export const leaseMs = 8_000
 export const leaseRenewMs = 2_000

@@ -44,7 +44,19 @@ test('the commands of docs/operations.md do what they are for, as they stand', a
 
 test('docs/operations.md names each metric that is told, and no other', async () => {
   const { makeMetrics } = await import('../../src/serve/metrics.ts')
+  const { makePoolCounts } = await import('../../src/store/postgres/figures.ts')
   const none = () => 0
+  const pool = makePoolCounts(1).figures()
+  const database = {
+    pools: { look: pool, page: pool, write: pool },
+    writesWaiting: 0,
+    retries: 0,
+    folds: 0,
+    foldFailures: 0,
+    leases: { sweep: true, fold: true },
+    skewMs: 0,
+    silentMs: 0,
+  }
   const metrics = makeMetrics('0', {
     startedMs: 0,
     requestsInFlight: none,
@@ -55,6 +67,7 @@ test('docs/operations.md names each metric that is told, and no other', async ()
     sweepLagMs: async () => 0,
     keys: () => ({ count: 1, madeMs: 1 }),
     nowMs: none,
+    database: () => database,
   })
   const { text: printed } = await metrics.print()
   const told = [...printed.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name)

@@ -20,6 +20,10 @@ export interface DatabaseClock {
   readonly isRight: () => boolean
   /** Whether it was told within `databaseSilentMsMax`, by a database that takes writes. */
   readonly isAnswered: () => boolean
+  /** By how much ours is ahead, as far as is known, with what it has jumped since the last look. */
+  readonly skewMs: () => number
+  /** Since it was told last, by a database that takes writes. */
+  readonly silentMs: () => number
   /** As it stood when the store was opened, as text. */
   readonly mark: string
   /** Keeps a mark where it is later than the one there, some time soon. */
@@ -57,10 +61,12 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
   let wasRight = true
   let answeredMs = -Infinity
   const passedMs = ({ elapsedMs: fromMs }: Sight): number => elapsedMs() - fromMs
+  const jumpedMs = (since: Sight): number => wallMs() - since.ourMs - passedMs(since)
+  const silentMs = (): number => elapsedMs() - answeredMs
 
   function isRight(): boolean {
     if (sight === undefined || Math.abs(sight.skewMs) > clockSkewMsMax) return false
-    return Math.abs(wallMs() - sight.ourMs - passedMs(sight)) <= clockSkewMsMax
+    return Math.abs(jumpedMs(sight)) <= clockSkewMsMax
   }
 
   function tellOfSkew({ skewMs }: Sight): void {
@@ -99,7 +105,9 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
   return {
     wallMs: () => Math.round(sight === undefined ? wallMs() : sight.theirMs + passedMs(sight)),
     isRight,
-    isAnswered: () => elapsedMs() - answeredMs <= databaseSilentMsMax,
+    isAnswered: () => silentMs() <= databaseSilentMsMax,
+    skewMs: () => (sight === undefined ? 0 : sight.skewMs + jumpedMs(sight)),
+    silentMs,
     mark: markMs > 0 ? `${markMs}\n` : '',
     keep(text) {
       // Nobody keeps a mark by a clock that others do not share.

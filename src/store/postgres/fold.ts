@@ -44,8 +44,8 @@ export const foldOnce = (
   })
 
 export interface Folder {
-  /** Folds since the store was opened, and the rows that wait. */
-  readonly figures: () => { readonly folds: number; readonly waiting: number }
+  /** Since the store was opened; a race that was lost is no failure. */
+  readonly figures: () => { readonly folds: number; readonly foldFailures: number }
   readonly close: () => Promise<void>
 }
 
@@ -68,14 +68,13 @@ export function startFolding(options: FolderOptions): Folder {
   const { pool, tables, lease, rowsMin = foldRowsMin, everyMs = foldLookMs, onTrouble } = options
   const countText = `SELECT count(*) FROM (SELECT 1 FROM ${tables.recent} LIMIT $1::int) few`
   let folds = 0
-  let waiting = 0
+  let foldFailures = 0
   let isFailing = false
   let running: Promise<void> | undefined
   async function foldAll(): Promise<void> {
     for (;;) {
       const [row] = await pool.query(countText, [foldRowsOfDatabase * 2])
-      waiting = Number(row?.[0] ?? 0)
-      if (waiting < rowsMin || !lease.isHeld()) return
+      if (Number(row?.[0] ?? 0) < rowsMin || !lease.isHeld()) return
       if ((await foldOnce(pool, tables, foldRowsOfDatabase)) === 0) return
       folds += 1
     }
@@ -86,7 +85,9 @@ export function startFolding(options: FolderOptions): Folder {
       isFailing = false
     } catch (error) {
       const { kind, state } = troubleOf(error)
-      if (kind === 'again' || isFailing) return
+      if (kind === 'again') return
+      foldFailures += 1
+      if (isFailing) return
       isFailing = true
       onTrouble(state)
     }
@@ -100,7 +101,7 @@ export function startFolding(options: FolderOptions): Folder {
   const timer = setInterval(look, everyMs)
   timer.unref()
   return {
-    figures: () => ({ folds, waiting }),
+    figures: () => ({ folds, foldFailures }),
     async close() {
       clearInterval(timer)
       await running

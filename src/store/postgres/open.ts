@@ -25,6 +25,7 @@ import type { DatabaseAddress } from './address.ts'
 import { defaultBounds, type Bounds } from './bounds.ts'
 import { openDatabaseClock, type DatabaseClock } from './clock.ts'
 import { fillingFormat } from './fill.ts'
+import type { DatabaseFigures } from './figures.ts'
 import { startFolding } from './fold.ts'
 import { inspectTables } from './inspect.ts'
 import { keepLease } from './lease.ts'
@@ -55,6 +56,8 @@ export interface PostgresStore extends OperatedStore {
   readonly isSweeper: () => boolean
   /** Whether the database has answered lately, and takes writes. */
   readonly isReachable: () => boolean
+  /** Of this process, for whoever watches it: no database is asked. */
+  readonly databaseFigures: () => DatabaseFigures
 }
 
 const holderBytes = 16
@@ -125,6 +128,7 @@ function startTogether(options: PostgresOptions, pools: Pools, tables: Tables, b
   })
   return {
     sweeping,
+    folding,
     folder,
     async close() {
       await folder.close()
@@ -209,7 +213,7 @@ function storeOf({ pools, tables, clock, queue, firstOrdinal }: Parts, assertOpe
 }
 
 /** What whoever runs it asks beside that. */
-function operationsOf({ pools, tables, queue, together }: Parts) {
+function operationsOf({ pools, tables, queue }: Parts) {
   const { reads, page } = pools
   return {
     integrity: (progress?: Progress) =>
@@ -219,17 +223,30 @@ function operationsOf({ pools, tables, queue, together }: Parts) {
     // Files of a database are not in reach.
     scrub: async () => undefined,
     async figures(): Promise<StoreFigures> {
-      const [last, bytes] = await reads.figures()
+      const [last, bytes, waiting] = await reads.figures()
       return {
         writes: queue.writes(),
         usedBytes: Number(bytes),
         nextOrdinal: Number(last) + 1,
-        waiting: together.folder.figures().waiting,
+        waiting: Number(waiting),
       }
     },
     everyRow: () => everyRow(reads),
   }
 }
+
+const databaseFiguresOf = ({ pools, queue, together, clock }: Parts): DatabaseFigures => ({
+  pools: {
+    look: pools.look.figures(),
+    page: pools.page.figures(),
+    write: pools.write.figures(),
+  },
+  ...queue.figures(),
+  ...together.folder.figures(),
+  leases: { sweep: together.sweeping.isHeld(), fold: together.folding.isHeld() },
+  skewMs: clock.skewMs(),
+  silentMs: clock.silentMs(),
+})
 
 /**
  * Opens the store of a database.
@@ -260,6 +277,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     clock,
     isSweeper: () => together.sweeping.isHeld() && clock.isRight(),
     isReachable: clock.isAnswered,
+    databaseFigures: () => databaseFiguresOf(parts),
     close: () => (closing ??= close()),
   }
 }

@@ -10,6 +10,7 @@ import { ApiError } from '../../errors.ts'
 import { databaseIdleMs } from '../limits.ts'
 import type { DatabaseAddress } from './address.ts'
 import { defaultBounds, type Bounds } from './bounds.ts'
+import { makePoolCounts, type PoolCounts, type PoolFigures } from './figures.ts'
 import { connectionSettings } from './settings.ts'
 import { Trouble, troubleOf } from './trouble.ts'
 
@@ -36,6 +37,7 @@ export interface Pool {
    * @throws Trouble
    */
   readonly hold: <T>(msMax: number, work: (session: Session) => Promise<T>) => Promise<T>
+  readonly figures: () => PoolFigures
   readonly close: () => Promise<void>
 }
 
@@ -81,9 +83,16 @@ async function rolledBack(session: ReservedSQL): Promise<void> {
 }
 
 /** @throws Trouble `lost` where it is not there in time; ApiError as the work says */
-async function within<T>(msMax: number, work: Promise<T>, onLate: () => void): Promise<T> {
+async function within<T>(
+  counts: PoolCounts,
+  msMax: number,
+  work: Promise<T>,
+  onLate: () => void,
+): Promise<T> {
   const late = Promise.withResolvers<never>()
+  counts.begin()
   const timer = setTimeout(() => {
+    counts.late()
     onLate()
     late.reject(new Trouble('lost'))
   }, msMax)
@@ -92,8 +101,13 @@ async function within<T>(msMax: number, work: Promise<T>, onLate: () => void): P
   } catch (error) {
     // What is late may fail later, and nobody waits for it.
     work.catch(() => {})
-    throw error instanceof ApiError ? error : troubleOf(error)
+    // A refusal of ours is none of the database.
+    if (error instanceof ApiError) throw error
+    const trouble = troubleOf(error)
+    counts.fail(trouble.kind)
+    throw trouble
   } finally {
+    counts.end()
     clearTimeout(timer)
   }
 }
@@ -127,6 +141,7 @@ export function openPool(
   bounds: PoolBounds = defaultBounds,
 ): Pool {
   const open = () => openClient(address, connections, bounds)
+  const counts = makePoolCounts(connections)
   let client = open()
   let isClosed = false
   const drop = (late: SQL): void => {
@@ -136,16 +151,17 @@ export function openPool(
   return {
     query(text, parameters = [], msMax = bounds.connectMs) {
       const used = client
-      return within(msMax, sendOn(used, text, parameters), () => drop(used))
+      return within(counts, msMax, sendOn(used, text, parameters), () => drop(used))
     },
     hold(msMax, work) {
       const used = client
       const late = new AbortController()
-      return within(msMax, holding(used, work, late.signal), () => {
+      return within(counts, msMax, holding(used, work, late.signal), () => {
         late.abort()
         drop(used)
       })
     },
+    figures: counts.figures,
     async close() {
       isClosed = true
       await client.close({ timeout: 1 })

@@ -5,7 +5,12 @@
 import { setTimeout } from 'node:timers/promises'
 import { ApiError } from '../../errors.ts'
 import type { Row } from '../contract.ts'
-import { databaseRetryMsMax, databaseRetryMsMin, inspectRows } from '../limits.ts'
+import {
+  databaseRetryMsMax,
+  databaseRetryMsMin,
+  inspectRows,
+  waitingRowsCountedMax,
+} from '../limits.ts'
 import { decodeRow } from '../row-format.ts'
 import type { Cells, Parameter, Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
@@ -51,7 +56,7 @@ export function readsOf(
   tables: Tables,
   persisting: Persisting,
 ) {
-  const { rows, ordinals } = tables
+  const { rows, ordinals, recent } = tables
   const ask = (pool: Pool, text: string, parameters: readonly Parameter[]) =>
     persist(persisting, () => pool.query(text, parameters, persisting.msMax))
   const dueText = `SELECT ordinal, value FROM ${rows} WHERE deadline_ms <= $1::bigint
@@ -62,7 +67,8 @@ ORDER BY ordinal LIMIT $2::int`
 (SELECT last_value FROM ${ordinals}),
 (SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE n.nspname = $1 AND c.relkind = 'r')`
+  WHERE n.nspname = $1 AND c.relkind = 'r'),
+(SELECT count(*) FROM (SELECT 1 FROM ${recent} LIMIT ${waitingRowsCountedMax}) few)`
   return {
     look: (text: string, parameters: readonly Parameter[]) => ask(pools.look, text, parameters),
     due: async (nowMs: number, limit: number) =>

@@ -7,19 +7,22 @@
  */
 import { ApiError } from '../../errors.ts'
 
-export type TroubleKind =
+export const troubleKinds = [
   /** Nobody answers, or somebody who may not write: a failover, or no database at all. */
-  | 'lost'
+  'lost',
   /** Whoever answers is not known to be the database. */
-  | 'certificate'
+  'certificate',
   /** Others were faster: the same once more. */
-  | 'again'
-  | 'full'
+  'again',
+  'full',
   /** A role without a right, or a wrong password. */
-  | 'rights'
+  'rights',
   /** There is no such database, schema or table. */
-  | 'missing'
-  | 'other'
+  'missing',
+  'other',
+] as const
+
+export type TroubleKind = (typeof troubleKinds)[number]
 
 export class Trouble extends Error {
   readonly kind: TroubleKind

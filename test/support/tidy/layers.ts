@@ -160,7 +160,10 @@ const homes: readonly Home[] = [
   },
   { packages: /^@elysiajs\/.*$/, paths: ['src/documentation'] },
   { packages: /^swagger-ui-dist$/, paths: ['src/documentation'] },
-  { packages: /^prom-client$/, paths: ['src/serve/metrics.ts'] },
+  {
+    packages: /^prom-client$/,
+    paths: ['src/serve/metrics.ts', 'src/serve/metric-kinds.ts', 'src/serve/database-metrics.ts'],
+  },
   { packages: /^commander$/, paths: ['src/main.ts', 'src/cli'] },
   {
     packages: /^(?:node|bun)(?::.*)?$/,

@@ -49,7 +49,7 @@ interface Writer {
 }
 
 /** Commits one group at a time. @throws Trouble, ApiError: nothing is known to have landed */
-function makeCommitter({ pool, tables, writer, bounds, elapsedMs }: Writer) {
+function makeCommitter({ pool, tables, writer, bounds, elapsedMs }: Writer, onRetry: () => void) {
   let groups = 0
   let hasReceipt = false
 
@@ -105,6 +105,7 @@ ON CONFLICT (writer) DO NOTHING`
         const isPassing = kind === 'lost' || kind === 'again'
         if (!isPassing || elapsedMs() + waitMs > until) throw error
       }
+      onRetry()
       await setTimeout(waitMs)
       waitMs = Math.min(waitMs * 2, databaseRetryMsMax)
     }
@@ -117,13 +118,17 @@ export interface WriteQueue {
   readonly close: () => Promise<void>
   /** How many change sets were committed. */
   readonly writes: () => number
+  /** How many wait for a group; and how often one was tried again. */
+  readonly figures: () => { readonly writesWaiting: number; readonly retries: number }
 }
 
 type Commit = ReturnType<typeof makeCommitter>
 
 /** @param writers of which each has an id of its own */
 export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
-  const idle = writers.map(makeCommitter)
+  let retries = 0
+  const countRetry = (): void => void (retries += 1)
+  const idle = writers.map(writer => makeCommitter(writer, countRetry))
   const draining = new Set<Promise<void>>()
   const waiting: Waiter[] = []
   let isClosed = false
@@ -172,5 +177,6 @@ export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
       await Promise.all(draining)
     },
     writes: () => writes,
+    figures: () => ({ writesWaiting: waiting.length, retries }),
   }
 }
