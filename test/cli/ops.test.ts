@@ -177,7 +177,7 @@ test('a vault that is stopping, and what a check meets that fails, is not ready'
     return [answer.status, await answer.text()]
   }
   expect(await ask('/readyz')).toEqual([200, 'ready\n'])
-  for (const name of ['sealed', 'stopping', 'store', 'disk', 'fold', 'backup'] as const) {
+  for (const name of ['sealed', 'stopping', 'store', 'clock', 'disk', 'fold', 'backup'] as const) {
     fails[name] = true
     expect(await ask('/readyz')).toEqual([503, `not ready: ${name}\n`])
     fails[name] = false

@@ -21,11 +21,11 @@ interface Series {
   readonly value: readonly [number, string]
 }
 
-const configOf = (target: string, rules: string): string =>
+const configOf = (targets: readonly string[], rules: string): string =>
   JSON.stringify({
     global: { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '500ms' },
     rule_files: [rules],
-    scrape_configs: [{ job_name: 'coffer', static_configs: [{ targets: [target] }] }],
+    scrape_configs: [{ job_name: 'coffer', static_configs: [{ targets }] }],
   })
 
 async function ask(address: string, expression: string): Promise<readonly Series[]> {
@@ -49,14 +49,17 @@ async function untilReady(address: string, ended: () => boolean): Promise<void> 
 }
 
 /**
- * @param target host and port of a listener that has `/metrics`
- * @param rules  a file of rules, which it takes or does not start
+ * @param targets hosts and ports of listeners that have `/metrics`
+ * @param rules   a file of rules, which it takes or does not start
  */
-export async function startPrometheus(target: string, rules: string): Promise<Prometheus> {
+export async function startPrometheus(
+  targets: readonly string[],
+  rules: string,
+): Promise<Prometheus> {
   const folder = temporaryFolder()
   // YAML takes all that is JSON.
   const config = join(folder, 'prometheus.yml')
-  writeFileSync(config, configOf(target, rules))
+  writeFileSync(config, configOf(targets, rules))
   const listen = `127.0.0.1:${findPort()}`
   const address = `http://${listen}`
   const child = Bun.spawn(
