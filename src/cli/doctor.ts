@@ -3,9 +3,8 @@
  *
  * Looks at a data folder and at the settings as `serve` would take them, tries what `serve` needs,
  * and leaves nothing changed; a running server is not disturbed, and one that starts meanwhile
- * waits for a moment. A fault keeps
- * `serve` from starting or from writing; a warning is a choice that weakens the vault; a note is
- * what is so in every vault.
+ * waits for a moment. A fault keeps `serve` from starting or from writing, or loses what it has
+ * answered; a warning is a choice that weakens the vault; a note is what is so in every vault.
  * Source: contract sections 1 and 11, hardening finding 9.
  * @module
  */
@@ -16,7 +15,9 @@ import { keyBytes, primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { checkFolder, folderOf, type FolderOptions } from '../serve/data-folder.ts'
+import { assertSameDatabase } from '../serve/database.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import { isDataFolder } from '../serve/folder-stamp.ts'
 import { isKeyInEnvironment } from '../serve/key-source.ts'
 import { findKeyMakers } from './key-makers.ts'
 import { findWritableByOthers } from '../serve/file-access.ts'
@@ -25,6 +26,7 @@ import { isProcessGuarded } from '../serve/process-guard.ts'
 import { sayJson, sayNow, wallMs } from '../serve/system.ts'
 import { readTls, troubleOf } from '../serve/tls-files.ts'
 import { weaknessesOf, weaknessesOfKey, type Weakness } from '../serve/weaknesses.ts'
+import { findInDatabase } from './database-findings.ts'
 import { fault, note, warning, type Finding } from './finding.ts'
 import { tryServing } from './trials.ts'
 
@@ -124,12 +126,20 @@ async function findInApplications(options: FolderOptions): Promise<Finding> {
   return note('applications', text)
 }
 
+/** Whether a vault is in a database and has no folder on this machine yet, which `serve` makes. */
+const isToCome = ({ data, store }: DoctorOptions): boolean =>
+  store !== undefined && !isDataFolder(data)
+
+const noFolder = note('data folder', 'there is none yet: serve makes it, for the vault of --store')
+
 /** @throws CommandFailure when there is a fault */
 export async function doctor(options: DoctorOptions): Promise<void> {
   const config = loadConfig(options)
   const { address, tls, settings } = config
+  if (!isToCome(options)) assertSameDatabase(options.data, options)
   const findings = [
-    ...findInFolder(options),
+    ...(isToCome(options) ? [noFolder] : findInFolder(options)),
+    ...(await findInDatabase(options)),
     ...findInProcess(),
     ...findInTls(tls),
     ...weaknessesOf(settings, address, config).map(warn),
@@ -137,8 +147,10 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   const count = (wanted: Finding['level']) =>
     findings.filter(({ level }) => level === wanted).length
   // A folder with a fault may hold nothing that can be opened.
-  if (count('fault') === 0) findings.push(...(await tryServing(options, config)))
-  if (count('fault') === 0) findings.push(await findInApplications(options))
+  if (count('fault') === 0 && !isToCome(options)) {
+    findings.push(...(await tryServing(options, config)))
+    if (count('fault') === 0) findings.push(await findInApplications(options))
+  }
   const faults = count('fault')
   if (options.json === true) sayJson({ findings })
   else for (const { level, about, text } of findings) sayNow(`${level}: ${about}: ${text}`)

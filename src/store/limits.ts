@@ -124,6 +124,8 @@ export const leaseRenewMs = 2_000
 /** decision: how often the clock of the database is asked for, and by how much ours may be off. */
 export const databaseClockMs = 1_000
 export const clockSkewMsMax = 5_000
+/** decision: from when on a person is told of it who asks. */
+export const clockSkewTellMs = 1_000
 /** decision: from when on the receipt of a writer that is gone is removed. */
 export const receiptHoursMax = 24
 /** decision: rows of one step of a walk over a database. */

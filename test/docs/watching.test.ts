@@ -1,6 +1,7 @@
 /**
  * `docs/grafana-dashboard.json` and `docs/prometheus-rules.yml`: a real Prometheus scrapes a vault
- * under a little load, and one over PostgreSQL, and has something to draw in each panel and nothing to be told of.
+ * under a little load, and one over PostgreSQL, and has something to draw in each panel and nothing
+ * to be told of.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

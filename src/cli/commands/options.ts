@@ -51,8 +51,8 @@ const databaseOptions = (): readonly Option[] => [
   ),
 ]
 
-/** Those that make a folder themselves, or have none to do with a database. */
-const withoutJoining: readonly string[] = ['init', 'serve']
+/** Those that make a folder themselves, or leave all as it is. */
+const withoutJoining: readonly string[] = ['init', 'serve', 'doctor']
 const ofFilesAlone: readonly string[] = [
   'move',
   'backup',

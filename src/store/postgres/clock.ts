@@ -54,6 +54,10 @@ interface Sight {
   readonly skewMs: number
 }
 
+/** By how much our clock is ahead at least, whenever between two looks at it theirs was read. */
+export const skewOf = (beforeMs: number, theirMs: number, afterMs: number): number =>
+  Math.max(0, beforeMs - theirMs) + Math.min(0, afterMs - theirMs)
+
 /** @throws Trouble */
 export async function openDatabaseClock(options: ClockOptions): Promise<DatabaseClock> {
   const { pool, tables, wallMs, elapsedMs, onSkew, bounds = defaultBounds } = options
@@ -81,7 +85,7 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
     const after = { ourMs: wallMs(), elapsedMs: elapsedMs() }
     const theirMs = Number(row?.[0])
     if (row?.[2] === false) answeredMs = after.elapsedMs
-    const skewMs = Math.max(0, before.ourMs - theirMs) + Math.min(0, after.ourMs - theirMs)
+    const skewMs = skewOf(before.ourMs, theirMs, after.ourMs)
     const amid = (of: 'ourMs' | 'elapsedMs'): number => (before[of] + after[of]) / 2
     sight = { elapsedMs: amid('elapsedMs'), ourMs: amid('ourMs'), theirMs, skewMs }
     tellOfSkew(sight)

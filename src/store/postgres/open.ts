@@ -63,8 +63,8 @@ export interface PostgresStore extends OperatedStore {
 const holderBytes = 16
 const clockIsOff = 'the clock of this machine is not that of the database'
 
-/** @throws ApiError `storage_corrupt`, `unavailable` */
-async function assertFormat(pool: Pool, tables: Tables): Promise<void> {
+/** @throws ApiError `not_found` where there is no vault, `conflict` for another format; Trouble */
+export async function assertFormat(pool: Pool, tables: Tables): Promise<void> {
   const format = await readFormat(pool, tables)
   if (format === undefined) throw new ApiError('not_found', 'the database has no vault')
   if (format === fillingFormat) throw new ApiError('conflict', 'a vault is being moved there')

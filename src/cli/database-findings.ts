@@ -1,0 +1,157 @@
+/**
+ * What `coffer doctor` says of the database that a vault is in: whether it answers, takes writes,
+ * keeps what it was given, and is set as a vault needs it.
+ * Source: docs/many-machines.md.
+ * @module
+ */
+import {
+  databaseAddress,
+  explainDatabase,
+  isInDatabase,
+  readDatabase,
+  type DatabaseOptions,
+} from '../serve/database.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { wallMs } from '../serve/system.ts'
+import {
+  clockSkewMsMax,
+  clockSkewTellMs,
+  databaseAbandonedMs,
+  databaseWriteMsMax,
+  lookConnections,
+  pageConnections,
+  writeConnections,
+} from '../store/limits.ts'
+import type { DatabaseAddress } from '../store/postgres/address.ts'
+import { examine, type DatabaseFacts } from '../store/postgres/examine.ts'
+import { assertFormat } from '../store/postgres/open.ts'
+import { openPool } from '../store/postgres/pool.ts'
+import { tablesIn } from '../store/postgres/schema.ts'
+import { connectionSettings } from '../store/postgres/settings.ts'
+import { fault, warning, type Finding } from './finding.ts'
+
+const about = 'database'
+const oldestVersion = 140_000
+const connectionsOfVault = lookConnections + pageConnections + writeConnections
+
+/** That it takes writes, and still has them after a crash. */
+function findInKeeping({ version, isStandby, settings }: DatabaseFacts): Finding[] {
+  const findings: Finding[] = []
+  if (version < oldestVersion)
+    findings.push(fault(about, 'is older than PostgreSQL 14: upgrade it'))
+  if (isStandby) {
+    findings.push(fault(about, 'is a standby, which takes no writes: name the primary'))
+  } else if (settings['default_transaction_read_only'] === 'on') {
+    const text = 'is to be read alone by this user: set default_transaction_read_only to off'
+    findings.push(fault(about, text))
+  }
+  const commit = settings['synchronous_commit'] ?? 'on'
+  if (commit === 'off') {
+    const text = 'synchronous_commit is off: a write that was answered may be lost; set it to on'
+    findings.push(fault(about, text))
+  } else if (/^(?:local|remote_write)$/.test(commit) && settings['synchronous_standby_names']) {
+    const text = 'synchronous_commit waits for the disk of no standby: a failover may lose writes'
+    findings.push(warning(about, `${text} that were answered; set it to on`))
+  }
+  for (const name of ['fsync', 'full_page_writes']) {
+    if (settings[name] !== 'off') continue
+    findings.push(warning(about, `${name} is off: a crash of its machine may damage it; set it on`))
+  }
+  return findings
+}
+
+/** Connections of a vault bring these along, but a pool of transactions refuses that. */
+function findInSettings({ settings }: DatabaseFacts): Finding[] {
+  const lacking = Object.entries(connectionSettings(databaseAbandonedMs))
+    .filter(([name, value]) => (settings[name] ?? value) !== value)
+    .map(([name, value]) =>
+      warning(about, `${name} is not ${value} for this user: ALTER ROLE … SET ${name} = ${value}`),
+    )
+  const timeoutMs = Number(settings['statement_timeout'] ?? 0)
+  if (timeoutMs === 0 || timeoutMs >= databaseWriteMsMax) return lacking
+  const text = 'ends what takes longer than its statement_timeout: make that 30 s or more'
+  return [...lacking, warning(about, text)]
+}
+
+function findInConnection(address: DatabaseAddress, facts: DatabaseFacts): Finding[] {
+  const { connectionsMax, tls, isOnOneMachine } = facts
+  const isPooled = !address.prepare
+  const checks: readonly [boolean, string][] = [
+    [
+      // A pool has its own, which are shared.
+      !isPooled && connectionsMax > 0 && connectionsMax < connectionsOfVault,
+      `has fewer connections for this user than a vault takes: up to ${connectionsOfVault}`,
+    ],
+    [
+      isPooled && tls === undefined && !isOnOneMachine,
+      'is reached without TLS from the pool in front of it: whoever stands between may answer',
+    ],
+    [/^TLSv1(?:\.[01])?$/.test(tls ?? ''), 'speaks a TLS before 1.2: set ssl_min_protocol_version'],
+  ]
+  return checks.filter(([isSo]) => isSo).map(([, text]) => warning(about, text))
+}
+
+function findInClock({ skewMs }: DatabaseFacts): Finding[] {
+  const offMs = Math.abs(skewMs)
+  if (offMs <= clockSkewTellMs) return []
+  const way = skewMs > 0 ? 'ahead of' : 'behind'
+  const text = `that of this machine is ${(offMs / 1_000).toFixed(1)} s ${way} that of the database`
+  return offMs > clockSkewMsMax
+    ? [fault('clock', `${text}: serve answers 503 until both agree`)]
+    : [warning('clock', `${text}: beyond 5 s serve answers 503`)]
+}
+
+/** Of what a database is like. */
+export const judgeDatabase = (address: DatabaseAddress, facts: DatabaseFacts): Finding[] => [
+  ...findInKeeping(facts),
+  ...findInSettings(facts),
+  ...findInConnection(address, facts),
+  ...findInClock(facts),
+]
+
+/** @throws what is no failure of a command */
+function told(error: unknown): Finding {
+  if (error instanceof CommandFailure) return fault(about, error.message)
+  throw error
+}
+
+async function examineAt(address: DatabaseAddress): Promise<Finding[]> {
+  const pool = openPool(address, 1)
+  const tellFault = (error: unknown): Finding => told(explainDatabase(address, error))
+  try {
+    const findings = judgeDatabase(address, await examine(pool, wallMs))
+    try {
+      await assertFormat(pool, tablesIn(address.schema))
+      return findings
+    } catch (error) {
+      return [tellFault(error), ...findings]
+    }
+  } catch (error) {
+    return [tellFault(error)]
+  } finally {
+    await pool.close().catch(() => {})
+  }
+}
+
+function addressIn(data: string): DatabaseAddress | Finding {
+  try {
+    return readDatabase(data)
+  } catch (error) {
+    return told(error)
+  }
+}
+
+/**
+ * Nothing where the store is in the folder.
+ * @throws CommandFailure for a URL of an option that is none
+ */
+export async function findInDatabase(
+  options: DatabaseOptions & { readonly data: string },
+): Promise<Finding[]> {
+  const { data, store } = options
+  if (isInDatabase(data)) {
+    const address = addressIn(data)
+    return 'level' in address ? [address] : examineAt(address)
+  }
+  return store === undefined ? [] : examineAt(databaseAddress(options))
+}
