@@ -7,32 +7,12 @@
  * @module
  */
 import { assertOwnStore } from '../serve/database.ts'
-import type { Keys } from '../crypto/keyring.ts'
-import type { Progress } from '../progress.ts'
-import type { Store } from '../store/contract.ts'
 import { copyBytesOf, copyStore } from '../store/lmdb/inspect/compact.ts'
-import {
-  clearLeftovers,
-  lockDataFolder,
-  unsealKeysOf,
-  type FolderOptions,
-  type LockedFolder,
-} from '../serve/data-folder.ts'
-import { CommandFailure } from '../serve/failure.ts'
-import { emptyReport, inspect } from './inspect.ts'
+import { clearLeftovers, lockDataFolder, type FolderOptions } from '../serve/data-folder.ts'
+import { inspectSound } from './inspect.ts'
 import { withProgress } from './progress.ts'
 import { databaseBytesOf, replaceDatabase } from './replace-database.ts'
 import { sayNow } from '../serve/system.ts'
-
-/** @throws CommandFailure for any damage */
-async function inspectOld(folder: LockedFolder, progress: Progress): Promise<Keys> {
-  const report = emptyReport()
-  let keys: Keys | undefined
-  const keysOf = async (store: Store) => (keys = await unsealKeysOf(store, folder))
-  await inspect(folder, report, keysOf, progress)
-  if (report.count === 0 && keys !== undefined) return keys
-  throw new CommandFailure(`the vault in ${folder.data} is damaged: see coffer verify`)
-}
 
 /** @throws CommandFailure with the old file in its place */
 export async function compact(options: FolderOptions): Promise<void> {
@@ -41,7 +21,7 @@ export async function compact(options: FolderOptions): Promise<void> {
   clearLeftovers(folder)
   const before = databaseBytesOf(folder)
   await withProgress({ bytes: before }, async progress => {
-    const keys = await inspectOld(folder, progress)
+    const keys = await inspectSound(folder, progress)
     await replaceDatabase(folder, {
       bytes: await copyBytesOf(folder.store),
       write: to => copyStore(folder.store, to, progress),

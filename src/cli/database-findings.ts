@@ -24,9 +24,8 @@ import {
 } from '../store/limits.ts'
 import type { DatabaseAddress } from '../store/postgres/address.ts'
 import { examine, type DatabaseFacts } from '../store/postgres/examine.ts'
-import { assertFormat } from '../store/postgres/open.ts'
 import { openPool } from '../store/postgres/pool.ts'
-import { tablesIn } from '../store/postgres/schema.ts'
+import { assertFormat, tablesIn } from '../store/postgres/schema.ts'
 import { connectionSettings } from '../store/postgres/settings.ts'
 import { fault, warning, type Finding } from './finding.ts'
 

@@ -12,8 +12,9 @@ import { noProgress, type Progress } from '../progress.ts'
 import type { Store } from '../store/contract.ts'
 import { examinePages } from '../store/lmdb/inspect/damaged-pages.ts'
 import { makeRecordCheck, type RowCounts } from '../verify.ts'
-import { isInDatabase } from '../serve/database.ts'
-import { openStoreOf, type FoundFolder } from '../serve/data-folder.ts'
+import { isStoreInDatabase } from '../serve/database.ts'
+import { openStoreOf, unsealKeysOf, type FoundFolder } from '../serve/data-folder.ts'
+import { CommandFailure } from '../serve/failure.ts'
 
 /** One damage: of a page of the file, or of a row or what leads to it. */
 export interface Damage {
@@ -59,7 +60,7 @@ export async function inspect(
   makeKeys: (store: Store) => Promise<Keys>,
   progress: Progress = noProgress,
 ): Promise<void> {
-  if (!isInDatabase(folder.data)) {
+  if (!isStoreInDatabase(folder.store)) {
     const { damaged, hasLostCommit } = examinePages(folder.store, undefined, progress)
     for (const page of damaged) add(report, { kind: 'page_damaged', page })
     if (hasLostCommit) add(report, { kind: lostCommit })
@@ -77,4 +78,14 @@ export async function inspect(
   }
   report.rows = counts
   await store.close()
+}
+
+/** @returns its keys. @throws CommandFailure for any damage */
+export async function inspectSound(folder: FoundFolder, progress: Progress): Promise<Keys> {
+  const report = emptyReport()
+  let keys: Keys | undefined
+  const keysOf = async (store: Store) => (keys = await unsealKeysOf(store, folder))
+  await inspect(folder, report, keysOf, progress)
+  if (report.count === 0 && keys !== undefined) return keys
+  throw new CommandFailure(`the vault in ${folder.data} is damaged: see coffer verify`)
 }

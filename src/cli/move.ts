@@ -1,50 +1,44 @@
 /**
- * `coffer move`: a vault goes from its folder into PostgreSQL, and is served from there.
+ * `coffer move`: a vault goes from its folder into PostgreSQL, and is served from there; or back
+ * (`move-back.ts`).
  *
  * All rows are copied as they are, sealed, then both stores are compared row by row; only then does
- * the folder name the database. The file of the folder's own store stays beside it, for whoever
- * wants to go back. Cut off anywhere, the same command goes on.
+ * the folder name the database, and last the database counts as a vault. The file of the folder's
+ * own store stays beside it. Cut off anywhere, the same command goes on.
  * @module
  */
-import { renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { bufferOf } from '../bytes.ts'
+import { existsSync } from 'node:fs'
 import { ApiError } from '../errors.ts'
 import type { Progress } from '../progress.ts'
+import { readMarkMs } from '../serve/clock-file.ts'
 import {
   assertOwnStore,
   databaseAddress,
-  explainDatabase,
+  isInDatabase,
+  isMover,
+  isOfDatabase,
   writeDatabase,
 } from '../serve/database.ts'
 import { clearLeftovers, lockDataFolder, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { pathsOf } from '../serve/folder-stamp.ts'
-import { elapsedMs, sayNow } from '../serve/system.ts'
-import { databaseReadMsMax, fillFoldRows, fillStepRows } from '../store/limits.ts'
-import type { Row } from '../store/contract.ts'
+import { sayNow } from '../serve/system.ts'
+import { fillFoldRows, fillStepRows } from '../store/limits.ts'
 import { openLmdbStore, type LmdbStore } from '../store/lmdb/open.ts'
-import type { DatabaseAddress } from '../store/postgres/address.ts'
 import { beginFilling, endFilling, endRows, fillRows, foldFilled } from '../store/postgres/fill.ts'
 import { inspectTables } from '../store/postgres/inspect.ts'
-import { everyRow, readsOf } from '../store/postgres/reads.ts'
-import { openPool, type Pool } from '../store/postgres/pool.ts'
-import { tablesIn, type Tables } from '../store/postgres/schema.ts'
-import { encodeRow } from '../store/row-format.ts'
+import { databaseFormat, readFormat } from '../store/postgres/schema.ts'
+import { compareRows, withOpposite, type Opposite } from './compare-stores.ts'
+import { moveBack } from './move-back.ts'
 import { withProgress } from './progress.ts'
-import { databaseBytesOf } from './replace-database.ts'
+import { databaseBytesOf, databaseIn, setAside } from './replace-database.ts'
 
 export interface MoveOptions extends FolderOptions {
-  /** The URL of the database. */
+  /** The URL of the database, or `folder`. */
   readonly to: string
 }
 
-interface Target {
-  readonly pool: Pool
-  readonly tables: Tables
-}
-
-async function copyRows(store: LmdbStore, { pool, tables }: Target, progress: Progress) {
+async function copyRows(store: LmdbStore, { pool, tables }: Opposite, progress: Progress) {
   const { nextOrdinal } = store.figures()
   const done = progress(nextOrdinal, 'copying')
   let from = await beginFilling(pool, tables)
@@ -61,86 +55,74 @@ async function copyRows(store: LmdbStore, { pool, tables }: Target, progress: Pr
   await endRows(pool, tables, nextOrdinal - 1)
 }
 
-const isSame = (a: Row, b: Row | undefined): boolean =>
-  b !== undefined && a.ordinal === b.ordinal && bufferOf(encodeRow(a)).equals(encodeRow(b))
-
-const differs = (): CommandFailure =>
-  new CommandFailure('the copy is not what the folder has: drop its schema, and begin again')
+const differ = 'the copy is not what the folder has: drop its schema, and begin again'
 
 /** Each row of both, and what leads to them there. @returns how many there are */
-async function compare(store: LmdbStore, { pool, tables }: Target, progress: Progress) {
-  const done = progress(store.figures().nextOrdinal, 'comparing')
-  const persisting = { elapsedMs, msMax: databaseReadMsMax }
-  const copied = everyRow(readsOf({ look: pool, page: pool }, tables, persisting))
-  let rows = 0
-  for (let from = 0; ;) {
-    const some = await store.rowsFrom(from, fillStepRows)
-    for (const row of some) {
-      const { value } = await copied.next()
-      if (!isSame(row, value ?? undefined)) throw differs()
-      rows += 1
-    }
-    const last = some.at(-1)
-    if (last === undefined) break
-    from = last.ordinal + 1
-    done(from)
-  }
-  if ((await copied.next()).done !== true) throw differs()
-  if ((await inspectTables(pool, tables, progress)).length > 0) throw differs()
+async function compare(store: LmdbStore, opposite: Opposite, progress: Progress) {
+  const rows = await compareRows(store, opposite, progress, differ)
+  const findings = await inspectTables(opposite.pool, opposite.tables, progress)
+  if (findings.length > 0) throw new CommandFailure(differ)
   return rows
 }
 
-/** The folder is of the database once its file is there; what was its own is under another name. */
-function pointTo(options: MoveOptions): string {
-  const { data, to: store, storePasswordFile } = options
-  const { store: folder } = pathsOf(data)
-  const kept = join(folder, 'data.mdb.moved')
-  writeDatabase(data, { store, ...(storePasswordFile === undefined ? {} : { storePasswordFile }) })
-  renameSync(join(folder, 'data.mdb'), kept)
-  rmSync(join(folder, 'lock.mdb'), { force: true })
-  return kept
-}
+/** Whether the folder names the database, and may not be served from there yet. */
+const isCutOff = ({ data, to }: MoveOptions): boolean =>
+  existsSync(databaseIn(pathsOf(data).store)) && isOfDatabase(data, to) && !isMover(data)
 
+/**
+ * The folder names the database before that counts as a vault: both are never served.
+ * @returns how many rows there are; `undefined` where that was said before
+ */
 async function moveRows(
   store: LmdbStore,
-  address: DatabaseAddress,
+  options: MoveOptions,
+  opposite: Opposite,
   progress: Progress,
-): Promise<number> {
-  const target = { pool: openPool(address, 1), tables: tablesIn(address.schema) }
+): Promise<number | undefined> {
+  const { data, to, storePasswordFile } = options
+  const { pool, tables } = opposite
+  if (isInDatabase(data) && (await readFormat(pool, tables)) === databaseFormat) return undefined
   try {
-    await copyRows(store, target, progress)
-    const rows = await compare(store, target, progress)
-    await endFilling(target.pool, target.tables, await store.generation())
+    await copyRows(store, opposite, progress)
+    const rows = await compare(store, opposite, progress)
+    const markMs = readMarkMs(pathsOf(data).clock)
+    writeDatabase(data, {
+      store: to,
+      ...(storePasswordFile === undefined ? {} : { storePasswordFile }),
+    })
+    await endFilling(pool, tables, { generation: await store.generation(), markMs })
     return rows
   } catch (error) {
-    if (error instanceof CommandFailure) throw error
     if (error instanceof ApiError && error.kind === 'storage_corrupt') {
       throw new CommandFailure('the store of the folder is damaged: see coffer verify')
     }
-    throw explainDatabase(address, error)
-  } finally {
-    await target.pool.close()
+    throw error
   }
 }
 
-/** @throws CommandFailure with the folder as it was */
-export async function move(options: MoveOptions): Promise<void> {
+/** @throws CommandFailure, and the same command goes on */
+async function moveThere(options: MoveOptions): Promise<void> {
   const { data, to: store } = options
-  assertOwnStore(data, 'it was moved already')
+  if (!isInDatabase(data) || !isCutOff(options)) assertOwnStore(data, 'it was moved already')
   const address = databaseAddress({ ...options, store })
   const folder = lockDataFolder(options)
   clearLeftovers(folder)
   folder.masterKey.fill(0)
   const own = await openLmdbStore({ path: folder.store })
-  let rows: number
+  let rows: number | undefined
   try {
     rows = await withProgress({ ...options, bytes: databaseBytesOf(folder) }, progress =>
-      moveRows(own, address, progress),
+      withOpposite(address, opposite => moveRows(own, options, opposite, progress)),
     )
   } finally {
     await own.close()
   }
-  const kept = pointTo(options)
-  sayNow(`${rows} rows were moved, and compared. ${data} is served from the database now.`)
+  const kept = setAside(folder)
+  if (rows !== undefined) sayNow(`${rows} rows were moved, and compared.`)
+  sayNow(`${data} is served from the database now.`)
   sayNow(`What it was before is in ${kept}: remove it once the database has a backup.`)
 }
+
+/** @throws CommandFailure, and the same command goes on */
+export const move = (options: MoveOptions): Promise<void> =>
+  options.to === 'folder' ? moveBack(options) : moveThere(options)

@@ -4,7 +4,7 @@
  * new one, whole.
  * @module
  */
-import { chownSync, renameSync, statSync } from 'node:fs'
+import { chownSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Keys } from '../crypto/keyring.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
@@ -17,10 +17,10 @@ import { CommandFailure } from '../serve/failure.ts'
 import { emptyReport, inspect } from './inspect.ts'
 import { syncFolder } from '../files.ts'
 
-const databaseIn = (store: string): string => join(store, 'data.mdb')
+/** The file of a store of the folder's own. */
+export const databaseIn = (store: string): string => join(store, 'data.mdb')
 
-/** Of the database as it stands. */
-/** 0 where it is elsewhere. */
+/** Of the database as it stands; 0 where it is elsewhere. */
 export const databaseBytesOf = ({ store }: FoundFolder): number =>
   statSync(databaseIn(store), { throwIfNoEntry: false })?.size ?? 0
 
@@ -44,9 +44,11 @@ function keepOwner(from: string, to: string): void {
 }
 
 function swap({ store, compacting }: LockedFolder): void {
-  keepOwner(databaseIn(store), databaseIn(compacting))
+  const old = databaseIn(store)
+  // Of a vault that comes out of a database there is none.
+  keepOwner(existsSync(old) ? old : store, databaseIn(compacting))
   syncFolder(compacting)
-  renameSync(databaseIn(compacting), databaseIn(store))
+  renameSync(databaseIn(compacting), old)
   syncFolder(store)
 }
 
@@ -71,4 +73,13 @@ export async function replaceDatabase(folder: LockedFolder, made: NewDatabase): 
   } finally {
     clearLeftovers(folder)
   }
+}
+
+/** What was the folder's own is under another name from here on. @returns which one */
+export function setAside({ store }: LockedFolder): string {
+  const kept = join(store, 'data.mdb.moved')
+  renameSync(databaseIn(store), kept)
+  rmSync(join(store, 'lock.mdb'), { force: true })
+  syncFolder(store)
+  return kept
 }

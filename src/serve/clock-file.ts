@@ -7,9 +7,11 @@
  * @module
  */
 import {
+  closeSync,
   constants,
   fchownSync,
   fstatSync,
+  fsyncSync,
   ftruncateSync,
   openSync,
   readSync,
@@ -88,4 +90,15 @@ export function openClockFile(path: string): ClockMark {
       length = text.length
     },
   }
+}
+
+/** The mark of a data folder that nobody serves; 0 where there is none. */
+export const readMarkMs = (path: string): number => parseMark(openClockFile(path).read()) ?? 0
+
+/** The same kept there, on disk, where it is later than the one that is. */
+export function keepMarkMs(path: string, markMs: number): void {
+  sharedMark(openClockFile(path)).write(`${markMs}\n`)
+  const file = openSync(path, O_RDONLY)
+  fsyncSync(file)
+  closeSync(file)
 }

@@ -19,6 +19,7 @@ import type { OperatedStore } from '../store/operated.ts'
 import type { PostgresStore } from '../store/postgres/open.ts'
 import {
   isInDatabase,
+  isStoreInDatabase,
   openDatabase,
   readDatabase,
   type DatabaseOptions,
@@ -183,7 +184,7 @@ export async function openStoreOf(
   { data, store: path }: FoundFolder,
   { foldRows = foldRowsDefault, ...use }: StoreUse,
 ): Promise<LmdbStore | PostgresStore> {
-  if (isInDatabase(data)) return openDatabase(readDatabase(data), use)
+  if (isStoreInDatabase(path)) return openDatabase(readDatabase(data), use)
   try {
     return await openLmdbStore({ path, ...use, fold: { rows: foldRows } })
   } catch (error) {

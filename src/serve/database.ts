@@ -6,13 +6,14 @@
  * the control socket. Others serve the same database from folders of their own.
  * @module
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { chownSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { Type, type Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Log } from '../deps.ts'
 import { ApiError } from '../errors.ts'
-import { ownerOnlyFile } from '../files.ts'
+import { bytesOfHex, hexOf } from '../bytes.ts'
+import { ownerOnlyFile, syncFolder } from '../files.ts'
 import { databaseSetupMsMax } from '../store/limits.ts'
 import { parseDatabase, printDatabase, type DatabaseAddress } from '../store/postgres/address.ts'
 import { openPostgresStore, type PostgresStore } from '../store/postgres/open.ts'
@@ -30,10 +31,16 @@ export interface DatabaseOptions {
   readonly storePasswordFile?: string
 }
 
+const moverBytes = 16
+
 const placeSchema = Type.Object({
   url: Type.String(),
   password_file: Type.Optional(Type.String()),
+  /** While the vault moves into this folder: what the database knows the folder by. */
+  mover: Type.Optional(Type.String({ pattern: '^[0-9a-f]{32}$' })),
 })
+
+type Place = Static<typeof placeSchema>
 
 /** A URL with no password, so that two of them can be compared. */
 function withoutPassword(text: string): string {
@@ -74,15 +81,18 @@ function addressOf(url: string, file: string | undefined): DatabaseAddress {
   }
 }
 
+/** @param store the folder of the store */
+export const isStoreInDatabase = (store: string): boolean => existsSync(join(store, 'database'))
+
 /** Whether the store of a data folder is in a database. */
-export const isInDatabase = (data: string): boolean => existsSync(pathsOf(data).database)
+export const isInDatabase = (data: string): boolean => isStoreInDatabase(pathsOf(data).store)
 
 /** @throws CommandFailure for what only a store of the folder's own can do */
 export function assertOwnStore(data: string, instead: string): void {
   if (isInDatabase(data)) throw new CommandFailure(`the vault is in a database: ${instead}`)
 }
 
-function parsedPlace(text: string): Static<typeof placeSchema> | undefined {
+function parsedPlace(text: string): Place | undefined {
   try {
     const place: unknown = JSON.parse(text)
     return Value.Check(placeSchema, place) ? place : undefined
@@ -91,19 +101,47 @@ function parsedPlace(text: string): Static<typeof placeSchema> | undefined {
   }
 }
 
-function readPlace(data: string): { readonly url: string; readonly file: string | undefined } {
+function readPlace(data: string): Place {
   const text = readFileSync(pathsOf(data).database, 'utf8')
   const place = parsedPlace(text)
   if (place === undefined) {
     throw new CommandFailure(`the file store/database in ${data} is damaged: make the folder anew`)
   }
-  return { url: place.url, file: place.password_file }
+  return place
 }
 
-/** @throws CommandFailure */
-export function readDatabase(data: string): DatabaseAddress {
-  const { url, file } = readPlace(data)
-  return addressOf(url, file)
+/** The file is there whole, or as it was before. */
+function writePlace(data: string, place: Place): void {
+  const { database } = pathsOf(data)
+  const written = `${database}.new`
+  writeFileSync(written, `${JSON.stringify(place)}\n`, { mode: ownerOnlyFile, flush: true })
+  // Who moves a vault may be root, and who serves may not.
+  const { uid, gid } = statSync(dirname(database))
+  if (statSync(written).uid !== uid) chownSync(written, uid, gid)
+  renameSync(written, database)
+  syncFolder(dirname(database))
+}
+
+/** @param passwordFile in place of the one that is written there. @throws CommandFailure */
+export function readDatabase(data: string, passwordFile?: string): DatabaseAddress {
+  const { url, password_file: file } = readPlace(data)
+  return addressOf(url, passwordFile ?? file)
+}
+
+/** Whether a folder is of the database of this URL. @throws CommandFailure */
+export const isOfDatabase = (data: string, url: string): boolean =>
+  readPlace(data).url === withoutPassword(url)
+
+/** Whether a move into this folder has begun. @throws CommandFailure */
+export const isMover = (data: string): boolean => readPlace(data).mover !== undefined
+
+/** What the database knows a folder by that takes the vault; it is kept until that is done. */
+export function moverOf(data: string): Uint8Array {
+  const place = readPlace(data)
+  if (place.mover !== undefined) return bytesOfHex(place.mover)
+  const mover = randomBytes(moverBytes)
+  writePlace(data, { ...place, mover: hexOf(mover) })
+  return mover
 }
 
 /** @throws CommandFailure where the folder is of another database, or the URL is none */
@@ -112,7 +150,7 @@ export function assertSameDatabase(data: string, { store }: DatabaseOptions): vo
   if (!isInDatabase(data)) {
     throw new CommandFailure(`${data} has a store of its own: choose another folder with --data`)
   }
-  if (readPlace(data).url === withoutPassword(store)) return
+  if (isOfDatabase(data, store)) return
   throw new CommandFailure(`${data} is of another database: choose another folder with --data`)
 }
 
@@ -131,11 +169,7 @@ export function databaseAddress(options: DatabaseOptions): DatabaseAddress {
 export function writeDatabase(data: string, options: DatabaseOptions): DatabaseAddress {
   const { url, file } = placeOf(options)
   const address = addressOf(url, file)
-  const place = { url, ...(file === undefined ? {} : { password_file: file }) }
-  writeFileSync(pathsOf(data).database, `${JSON.stringify(place)}\n`, {
-    mode: ownerOnlyFile,
-    flush: true,
-  })
+  writePlace(data, { url, ...(file === undefined ? {} : { password_file: file }) })
   return address
 }
 

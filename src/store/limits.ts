@@ -139,3 +139,6 @@ export const databaseSilentMsMax = 5_000
 export const fillStepRows = 2_000
 export const fillFoldRows = 16_000
 export const fillMsMax = 10 * 60 * 1_000
+/** decision: as long as a lease that nobody holds, and the time in which another vault takes it. */
+export const leaveWatchMs = leaseMs + 2 * leaseRenewMs
+export const leaveLookMs = 100

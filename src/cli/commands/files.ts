@@ -28,10 +28,10 @@ export function addFileCommands(program: Command): void {
     .action((options: FolderOptions) => compact(options))
   program
     .command('move')
-    .description('move the vault of a folder into PostgreSQL; the server must be stopped')
+    .description('move a vault into PostgreSQL, or back; all that serve it must be stopped')
     .addOption(dataOption())
     .addOption(masterKeyOption())
-    .requiredOption('--to <url>', 'the database, without a password')
+    .requiredOption('--to <place>', 'URL of the database, without a password; or: folder')
     .option('--store-password-file <file>', 'where the password of its user is')
     .action((options: MoveOptions) => move(options))
   program

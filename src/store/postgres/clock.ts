@@ -11,13 +11,15 @@
 import { clockSkewMsMax, databaseSilentMsMax } from '../limits.ts'
 import { defaultBounds, type Bounds } from './bounds.ts'
 import type { Pool } from './pool.ts'
-import type { Tables } from './schema.ts'
+import { leftFormat, type Tables } from './schema.ts'
 
 export interface DatabaseClock {
   /** What time it is there, in Unix milliseconds. */
   readonly wallMs: () => number
   /** Whether ours says the same, within `clockSkewMsMax`, and has not jumped since. */
   readonly isRight: () => boolean
+  /** Whether the vault is in a folder now, as of the last look: nothing here is of it any more. */
+  readonly hasLeft: () => boolean
   /** Whether it was told within `databaseSilentMsMax`, by a database that takes writes. */
   readonly isAnswered: () => boolean
   /** By how much ours is ahead, as far as is known, with what it has jumped since the last look. */
@@ -42,7 +44,8 @@ export interface ClockOptions {
 }
 
 const readText = ({ state }: Tables): string =>
-  `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, clock_ms, pg_is_in_recovery()
+  `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, clock_ms, pg_is_in_recovery(),
+  format
 FROM ${state}`
 
 /** What a look has found: three clocks at one moment. */
@@ -64,6 +67,7 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
   let sight: Sight | undefined
   let wasRight = true
   let answeredMs = -Infinity
+  let isLeft = false
   const passedMs = ({ elapsedMs: fromMs }: Sight): number => elapsedMs() - fromMs
   const jumpedMs = (since: Sight): number => wallMs() - since.ourMs - passedMs(since)
   const silentMs = (): number => elapsedMs() - answeredMs
@@ -84,7 +88,9 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
     const [row] = await pool.query(readText(tables))
     const after = { ourMs: wallMs(), elapsedMs: elapsedMs() }
     const theirMs = Number(row?.[0])
-    if (row?.[2] === false) answeredMs = after.elapsedMs
+    isLeft = Number(row?.[3]) === leftFormat
+    // Who is asked whether it is ready says no then.
+    if (row?.[2] === false && !isLeft) answeredMs = after.elapsedMs
     const skewMs = skewOf(before.ourMs, theirMs, after.ourMs)
     const amid = (of: 'ourMs' | 'elapsedMs'): number => (before[of] + after[of]) / 2
     sight = { elapsedMs: amid('elapsedMs'), ourMs: amid('ourMs'), theirMs, skewMs }
@@ -109,6 +115,7 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
   return {
     wallMs: () => Math.round(sight === undefined ? wallMs() : sight.theirMs + passedMs(sight)),
     isRight,
+    hasLeft: () => isLeft,
     isAnswered: () => silentMs() <= databaseSilentMsMax,
     skewMs: () => (sight === undefined ? 0 : sight.skewMs + jumpedMs(sight)),
     silentMs,

@@ -13,10 +13,14 @@ import { encodeRow, headerAt } from '../row-format.ts'
 import { termsAt, uniquesAt } from '../rows.ts'
 import { foldOnce } from './fold.ts'
 import { arrayOf, type Pool } from './pool.ts'
-import { databaseFormat, makeTables, readFormat, type Tables } from './schema.ts'
-
-/** Of tables that are being filled. */
-export const fillingFormat = -1
+import {
+  databaseFormat,
+  fillingFormat,
+  leftFormat,
+  makeTables,
+  readFormat,
+  type Tables,
+} from './schema.ts'
 
 /**
  * Tables to be filled: made where there are none, or those that a fill has left that was cut off.
@@ -27,6 +31,8 @@ export async function beginFilling(pool: Pool, tables: Tables): Promise<number> 
   const format = await readFormat(pool, tables)
   if (format === undefined) {
     await makeTables(pool, tables, fillMsMax, fillingFormat)
+  } else if (format === leftFormat) {
+    throw new ApiError('conflict', 'a vault has left its tables there: drop their schema first')
   } else if (format !== fillingFormat) {
     throw new ApiError('conflict', 'the database has a vault')
   }
@@ -97,8 +103,19 @@ export async function endRows(pool: Pool, { rows, ordinals }: Tables, last: numb
   await pool.query(`ANALYZE ${rows}`, [], fillMsMax)
 }
 
+interface FilledState {
+  readonly generation: number
+  /** Of the clock; 0 where there is none. */
+  readonly markMs: number
+}
+
 /** From here on the tables are those of a vault. @throws Trouble */
-export async function endFilling(pool: Pool, { state }: Tables, generation: number): Promise<void> {
-  const text = `UPDATE ${state} SET format = ${databaseFormat}, generation = $1::bigint`
-  await pool.query(text, [generation])
+export async function endFilling(
+  pool: Pool,
+  { state }: Tables,
+  { generation, markMs }: FilledState,
+): Promise<void> {
+  const text = `UPDATE ${state}
+SET format = ${databaseFormat}, generation = $1::bigint, clock_ms = $2::bigint`
+  await pool.query(text, [generation, markMs])
 }

@@ -24,7 +24,6 @@ import { checkDue, checkQuery, checkUnique, checkWindow } from '../queries.ts'
 import type { DatabaseAddress } from './address.ts'
 import { defaultBounds, type Bounds } from './bounds.ts'
 import { openDatabaseClock, type DatabaseClock } from './clock.ts'
-import { fillingFormat } from './fill.ts'
 import type { DatabaseFigures } from './figures.ts'
 import { startFolding } from './fold.ts'
 import { inspectTables } from './inspect.ts'
@@ -33,7 +32,7 @@ import { makeLooker } from './look.ts'
 import { readPage } from './page.ts'
 import { openPool, type Pool } from './pool.ts'
 import { everyRow, firstOrdinalOf, persist, readsOf } from './reads.ts'
-import { databaseFormat, readFormat, tablesIn, type Tables } from './schema.ts'
+import { assertFormat, hasLeft, tablesIn, type Tables } from './schema.ts'
 import { faultOf } from './trouble.ts'
 import { makeWriteQueue } from './write/commit.ts'
 
@@ -62,15 +61,6 @@ export interface PostgresStore extends OperatedStore {
 
 const holderBytes = 16
 const clockIsOff = 'the clock of this machine is not that of the database'
-
-/** @throws ApiError `not_found` where there is no vault, `conflict` for another format; Trouble */
-export async function assertFormat(pool: Pool, tables: Tables): Promise<void> {
-  const format = await readFormat(pool, tables)
-  if (format === undefined) throw new ApiError('not_found', 'the database has no vault')
-  if (format === fillingFormat) throw new ApiError('conflict', 'a vault is being moved there')
-  if (format > databaseFormat) throw new ApiError('conflict', 'the tables are of a newer coffer')
-  if (format !== databaseFormat) throw new ApiError('conflict', 'the tables are of an older coffer')
-}
 
 /** Pools, each for work of one kind; and what reads by them. */
 function openPools({ address, elapsedMs }: PostgresOptions, tables: Tables, bounds: Bounds) {
@@ -172,6 +162,7 @@ function storeOf({ pools, tables, clock, queue, firstOrdinal }: Parts, assertOpe
   /** Others would call expired what this one calls live. */
   const assertRight = (): void => {
     assertOpen()
+    if (clock.hasLeft()) throw new ApiError('unavailable', hasLeft)
     if (!clock.isRight()) throw new ApiError('unavailable', clockIsOff)
   }
   const store: Omit<Store, 'close'> = {
@@ -275,7 +266,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     ...storeOf(parts, assertOpen),
     ...operationsOf(parts),
     clock,
-    isSweeper: () => together.sweeping.isHeld() && clock.isRight(),
+    isSweeper: () => together.sweeping.isHeld() && clock.isRight() && !clock.hasLeft(),
     isReachable: clock.isAnswered,
     databaseFigures: () => databaseFiguresOf(parts),
     close: () => (closing ??= close()),

@@ -14,6 +14,14 @@ import { troubleOf, type Trouble } from './trouble.ts'
 
 /** Moves with every change of a table. */
 export const databaseFormat = 1
+/** Of tables that are being filled. */
+export const fillingFormat = -1
+/** Of a vault that is about to move into a folder: nobody opens it, and who serves goes on. */
+export const leavingFormat = -2
+/** Of one that nobody serves any more: a folder has it, or is taking it. */
+export const leftFormat = -3
+
+export const hasLeft = 'the vault has moved, or is being moved, into a folder'
 
 /** Names of what is in a schema. */
 export const tablesIn = (schema: string) => ({
@@ -113,6 +121,16 @@ export async function readFormat(pool: Pool, { state }: Tables): Promise<number 
     if (isMissing(trouble)) return undefined
     throw trouble
   }
+}
+
+/** @throws ApiError unless they are those of a vault, of this format; Trouble */
+export async function assertFormat(pool: Pool, tables: Tables): Promise<void> {
+  const format = await readFormat(pool, tables)
+  if (format === undefined) throw new ApiError('not_found', 'the database has no vault')
+  if (format === fillingFormat) throw new ApiError('conflict', 'a vault is being moved there')
+  if (format === leavingFormat || format === leftFormat) throw new ApiError('conflict', hasLeft)
+  if (format > databaseFormat) throw new ApiError('conflict', 'the tables are of a newer coffer')
+  if (format !== databaseFormat) throw new ApiError('conflict', 'the tables are of an older coffer')
 }
 
 /** All of it for a user that serves and owns nothing. */

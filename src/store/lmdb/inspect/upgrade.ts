@@ -6,29 +6,14 @@
  * for each fact. The old store must have no writer meanwhile, and nothing of it is changed.
  * @module
  */
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { compactBatchBytes } from '../../limits.ts'
 import { bytesOfHex, readU48, u48Bytes, utf8 } from '../../../bytes.ts'
 import { assertStored } from '../../../errors.ts'
-import { ownerOnlyFolder } from '../../../files.ts'
 import { noProgress, type Progress } from '../../../progress.ts'
-import { eachTerm, eachUnique } from '../../rows.ts'
-import {
-  encodeState,
-  openEnvironment,
-  openTables,
-  rewriteMeta,
-  stateKey,
-  type Environment,
-  takePut,
-  type Put,
-} from '../environment.ts'
-import { encodePlaceSet } from '../../place-set.ts'
-import { encodeTermKey, addPlace, placeSetOf, type Places } from '../index/postings.ts'
-import { chunkOf, lowOf } from '../../plan.ts'
+import { eachUnique } from '../../rows.ts'
+import { openTables, stateKey, type Environment, type Put } from '../environment.ts'
 import { decodeRowKey, decodeRowVersion, upgradeRow } from '../layout.ts'
-import { copyTable, syncFile } from './compact.ts'
+import { buildStore, makeRowPuts, putAll, putState } from './build.ts'
+import { copyTable } from './compact.ts'
 
 export const oldTableNames = ['rows', 'uniques', 'terms', 'deadlines', 'meta'] as const
 
@@ -57,63 +42,17 @@ function assertHeld(
   })
 }
 
-/** The terms of the rows of one chunk, as entries of the index in the order of their keys. */
-function* termPuts(terms: ReadonlyMap<string, Places>, chunk: number, to: Environment) {
-  for (const key of [...terms.keys()].sort()) {
-    const value = encodePlaceSet(placeSetOf(terms.get(key)))
-    yield { table: to.terms, key: encodeTermKey(bytesOfHex(key), chunk), value, isLast: true }
-  }
-}
-
 function* rowPuts(from: OldEnvironment, to: Environment, progress: Progress): Generator<Put> {
   const tell = progress(readFact(from, 'next_ordinal'), 'rows')
-  let chunk = -1
-  let terms = new Map<string, Places>()
+  const puts = makeRowPuts(to)
   for (const { key, value } of from.rows.getRange()) {
     const ordinal = decodeRowKey(key)
     tell(ordinal)
     const { bytes, header } = upgradeRow(value)
     assertHeld(from, ordinal, header.clear, header.version)
-    if (chunkOf(ordinal) !== chunk) {
-      yield* termPuts(terms, chunk, to)
-      chunk = chunkOf(ordinal)
-      terms = new Map()
-    }
-    eachTerm(header.clear, term => terms.set(term, addPlace(terms.get(term), lowOf(ordinal))))
-    yield { table: to.rows, key, value: bytes, isLast: true }
+    yield* puts.next({ ordinal, bytes, clear: header.clear })
   }
-  yield* termPuts(terms, chunk, to)
-}
-
-function putAll(puts: Iterator<Put>, { root }: Environment): void {
-  const putBatch = (): boolean => {
-    for (let bytes = 0; bytes < compactBatchBytes;) {
-      const next = puts.next()
-      if (next.done === true) return false
-      takePut(next.value)
-      bytes += next.value.key.length + (next.value.value?.length ?? 0)
-    }
-    return true
-  }
-  while (root.transactionSync(putBatch));
-}
-
-function putMeta(from: OldEnvironment, to: Environment): void {
-  const nextOrdinal = readFact(from, 'next_ordinal')
-  const state = {
-    nextOrdinal,
-    generation: readFact(from, 'generation'),
-    foldedTo: nextOrdinal,
-    foldingTo: nextOrdinal,
-    foldedPrefixes: 0,
-    movesFrom: 0,
-    movesTo: 0,
-    movesOfFold: 0,
-  }
-  to.root.transactionSync(() => {
-    rewriteMeta(to)
-    to.meta.putSync(stateKey, encodeState(state))
-  })
+  yield* puts.end()
 }
 
 /**
@@ -126,20 +65,18 @@ export async function upgradeStore(
   to: string,
   progress: Progress = noProgress,
 ): Promise<void> {
-  mkdirSync(to, { mode: ownerOnlyFolder })
   const old = openTables(from, oldTableNames)
-  const made = openEnvironment(to)
   try {
-    assertStored(readFact(old, 'format') === oldFormat, 'a store of the format before')
-    putAll(rowPuts(old, made, progress), made)
-    copyTable(old.uniques, made.uniques, made)
-    copyTable(old.deadlines, made.deadlines, made)
-    putMeta(old, made)
+    await buildStore(to, made => {
+      assertStored(readFact(old, 'format') === oldFormat, 'a store of the format before')
+      putAll(rowPuts(old, made, progress), made)
+      copyTable(old.uniques, made.uniques, made)
+      copyTable(old.deadlines, made.deadlines, made)
+      putState(made, readFact(old, 'next_ordinal'), readFact(old, 'generation'))
+    })
   } finally {
-    await made.root.close()
     await old.root.close()
   }
-  syncFile(join(to, 'data.mdb'))
 }
 
 /** Whether an upgrade that was broken off has put the new store in the place of the old one. */

@@ -16,7 +16,7 @@ import { databaseRetryMsMax, databaseRetryMsMin, laneWritesMin } from '../../lim
 import { answerGroup, takeGroup, type ChangeSet, type Waiter } from '../../write-queue.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Pool, Session } from '../pool.ts'
-import type { Tables } from '../schema.ts'
+import { hasLeft, leftFormat, readFormat, type Tables } from '../schema.ts'
 import { faultOf, Trouble, troubleOf } from '../trouble.ts'
 import { placeholderFrom, putGroup } from './put.ts'
 import { stand } from './standing.ts'
@@ -82,10 +82,16 @@ function makeCommitter({ pool, tables, writer, bounds, elapsedMs }: Writer, onRe
     return withOrdinals(decided, ordinals)
   }
 
+  /** Nobody has one of a vault that has left: with the row of its format held, none comes late. */
   async function addReceipt(): Promise<void> {
-    const text = `INSERT INTO ${tables.receipts} VALUES ($1::bytea, 0, '{}', clock_timestamp())
-ON CONFLICT (writer) DO NOTHING`
-    await pool.query(text, [writer])
+    const text = `INSERT INTO ${tables.receipts}
+SELECT $1::bytea, 0, '{}'::bigint[], clock_timestamp() FROM ${tables.state}
+WHERE format <> ${leftFormat} FOR SHARE
+ON CONFLICT (writer) DO NOTHING RETURNING 1`
+    const added = await pool.query(text, [writer])
+    if (added.length === 0 && (await readFormat(pool, tables)) === leftFormat) {
+      throw new ApiError('unavailable', hasLeft)
+    }
     hasReceipt = true
   }
 

@@ -1,0 +1,74 @@
+/**
+ * A vault in a database and in a file, row by row: what a move ends with, in both directions.
+ * @module
+ */
+import { bufferOf } from '../bytes.ts'
+import type { Progress } from '../progress.ts'
+import { explainDatabase } from '../serve/database.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { elapsedMs } from '../serve/system.ts'
+import type { Row } from '../store/contract.ts'
+import { databaseReadMsMax, fillStepRows } from '../store/limits.ts'
+import type { LmdbStore } from '../store/lmdb/open.ts'
+import type { DatabaseAddress } from '../store/postgres/address.ts'
+import { openPool, type Pool } from '../store/postgres/pool.ts'
+import { everyRow, readsOf } from '../store/postgres/reads.ts'
+import { tablesIn, type Tables } from '../store/postgres/schema.ts'
+import { encodeRow } from '../store/row-format.ts'
+
+/** The database of a move. */
+export interface Opposite {
+  readonly pool: Pool
+  readonly tables: Tables
+}
+
+/** How long is asked. */
+export const persisting = { elapsedMs, msMax: databaseReadMsMax }
+
+/** @throws CommandFailure for whatever the database says */
+export async function withOpposite<T>(
+  address: DatabaseAddress,
+  work: (opposite: Opposite) => Promise<T>,
+): Promise<T> {
+  const pool = openPool(address, 1)
+  try {
+    return await work({ pool, tables: tablesIn(address.schema) })
+  } catch (error) {
+    throw explainDatabase(address, error)
+  } finally {
+    await pool.close()
+  }
+}
+
+const isSame = (a: Row, b: Row | undefined): boolean =>
+  b !== undefined && a.ordinal === b.ordinal && bufferOf(encodeRow(a)).equals(encodeRow(b))
+
+/**
+ * @param differ what is said where they are not the same
+ * @returns how many rows there are
+ * @throws CommandFailure
+ */
+export async function compareRows(
+  store: LmdbStore,
+  { pool, tables }: Opposite,
+  progress: Progress,
+  differ: string,
+): Promise<number> {
+  const done = progress(store.figures().nextOrdinal, 'comparing')
+  const others = everyRow(readsOf({ look: pool, page: pool }, tables, persisting))
+  let rows = 0
+  for (let from = 0; ;) {
+    const some = await store.rowsFrom(from, fillStepRows)
+    for (const row of some) {
+      const { value } = await others.next()
+      if (!isSame(row, value ?? undefined)) throw new CommandFailure(differ)
+      rows += 1
+    }
+    const last = some.at(-1)
+    if (last === undefined) break
+    from = last.ordinal + 1
+    done(from)
+  }
+  if ((await others.next()).done !== true) throw new CommandFailure(differ)
+  return rows
+}

@@ -1,0 +1,141 @@
+/**
+ * `coffer move --to folder`: a vault goes from PostgreSQL into a folder of its own.
+ *
+ * The vault is looked at as `coffer verify` does, while nothing has happened yet. Then nobody may
+ * open it in the database, whoever serves it is looked for, and nobody may write. A new file is
+ * made beside its place, compared row by row with the database, and looked at as well; it takes its
+ * place by one rename, and last the folder names the database no more.
+ * Cut off anywhere, the same command goes on; a failure before the rename leaves all as it was.
+ * @module
+ */
+import { existsSync, rmSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import type { Keys } from '../crypto/keyring.ts'
+import { syncFolder } from '../files.ts'
+import { progressFileBytesMin } from '../operation-limits.ts'
+import type { Progress } from '../progress.ts'
+import { keepMarkMs } from '../serve/clock-file.ts'
+import { isInDatabase, moverOf, readDatabase } from '../serve/database.ts'
+import {
+  clearLeftovers,
+  lockDataFolder,
+  unsealKeysOf,
+  type FolderOptions,
+  type LockedFolder,
+} from '../serve/data-folder.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { pathsOf } from '../serve/folder-stamp.ts'
+import { elapsedMs, sayNow } from '../serve/system.ts'
+import type { Store } from '../store/contract.ts'
+import { buildStoreFrom } from '../store/lmdb/inspect/build.ts'
+import { openLmdbStore } from '../store/lmdb/open.ts'
+import {
+  beginLeaving,
+  cancelLeaving,
+  endLeaving,
+  isServed,
+  readLeft,
+  type Leaving,
+  type LeftState,
+} from '../store/postgres/leave.ts'
+import { leftFormat, leavingFormat, readFormat } from '../store/postgres/schema.ts'
+import { sourceOf } from '../store/postgres/source.ts'
+import { compareRows, persisting, withOpposite, type Opposite } from './compare-stores.ts'
+import { inspectSound } from './inspect.ts'
+import { withProgress } from './progress.ts'
+import { databaseIn, replaceDatabase, setAside } from './replace-database.ts'
+
+const served = 'the vault is served from the database, or a command is at it: end that first'
+const differ = 'the new file is not what the database has: try again'
+
+/** @throws CommandFailure while somebody serves; Trouble */
+async function shutOut(leaving: Leaving, progress: Progress): Promise<void> {
+  const { pool, tables } = leaving
+  await beginLeaving(leaving)
+  if ((await readFormat(pool, tables)) === leftFormat) return
+  if (await isServed(leaving, { elapsedMs, sleep: setTimeout, progress })) {
+    throw new CommandFailure(served)
+  }
+  await endLeaving(leaving)
+}
+
+/** @returns how many rows there are */
+async function writeRows(
+  to: string,
+  { pool, tables }: Opposite,
+  { nextOrdinal, generation }: LeftState,
+  progress: Progress,
+): Promise<number> {
+  const source = sourceOf(pool, tables, persisting)
+  await buildStoreFrom({ ...source, nextOrdinal, generation }, to, progress)
+  const made = await openLmdbStore({ path: to })
+  try {
+    return await compareRows(made, { pool, tables }, progress, differ)
+  } finally {
+    await made.close()
+  }
+}
+
+/** @returns how many rows there are */
+async function takeRows(
+  folder: LockedFolder,
+  leaving: Leaving,
+  keysOf: (store: Store) => Promise<Keys>,
+  progress: Progress,
+): Promise<number> {
+  await shutOut(leaving, progress)
+  const left = await readLeft(leaving)
+  // What has expired there stays so, also where the clock of this machine is behind.
+  if (left.markMs > 0) keepMarkMs(folder.clock, left.markMs)
+  let rows = 0
+  await replaceDatabase(folder, {
+    bytes: left.bytes,
+    write: async to => void (rows = await writeRows(to, leaving, left, progress)),
+    keysOf,
+    progress,
+  })
+  return rows
+}
+
+/** @returns how many rows there are */
+async function moveRows(
+  folder: LockedFolder,
+  opposite: Opposite,
+  progress: Progress,
+): Promise<number> {
+  const { data, store } = folder
+  const format = await readFormat(opposite.pool, opposite.tables)
+  const hasBegun = format === leavingFormat || format === leftFormat
+  const keys = hasBegun ? undefined : await inspectSound(folder, progress)
+  // Of a move there that was cut off at its very end, and served from there since.
+  if (!hasBegun && existsSync(databaseIn(store))) setAside(folder)
+  const keysOf = async (of: Store): Promise<Keys> => keys ?? unsealKeysOf(of, folder)
+  const leaving = { ...opposite, mover: moverOf(data) }
+  try {
+    return await takeRows(folder, leaving, keysOf, progress)
+  } catch (error) {
+    // Else the folder has the vault, and only the end is missing.
+    if (!existsSync(databaseIn(store))) await cancelLeaving(leaving).catch(() => {})
+    throw error
+  }
+}
+
+/** @throws CommandFailure, and the same command goes on */
+export async function moveBack(options: FolderOptions): Promise<void> {
+  const { data } = options
+  if (!isInDatabase(data)) throw new CommandFailure(`${data} has a store of its own already`)
+  const folder = lockDataFolder(options)
+  clearLeftovers(folder)
+  const address = readDatabase(data)
+  const { store, database } = pathsOf(data)
+  // Nobody is to think that it hangs while it looks for who serves.
+  const rows = await withProgress({ bytes: progressFileBytesMin }, progress =>
+    withOpposite(address, opposite => moveRows(folder, opposite, progress)),
+  )
+  rmSync(database)
+  syncFolder(store)
+  sayNow(`${rows} rows were moved, and compared. ${data} is served from its own store now.`)
+  sayNow(
+    `The database has them still: drop its schema ${address.schema} once ${data} has a backup.`,
+  )
+}
