@@ -6,13 +6,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  runCoffer,
-  startCoffer,
-  withoutWarnings,
-  type Ended,
-  type Running,
-} from '../support/coffer-process.ts'
+import { runCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import {
   isPostgresThere,
@@ -20,45 +14,10 @@ import {
   sharedPostgres,
   type TestServer,
 } from '../support/postgres.ts'
-
-const permissions = ['token:create', 'token:read', 'token:search']
-const rules = [{ priority: 1, container: '/', transform: 'reveal', permissions }]
-
-interface Asked {
-  readonly status: number
-  readonly body: Readonly<Record<string, unknown>>
-}
-
-async function ask(socket: string, key: string, path: string, body?: object): Promise<Asked> {
-  const response = await fetch(`http://localhost${path}`, {
-    unix: socket,
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { 'SVC-API-KEY': key, 'Content-Type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  return { status: response.status, body: (await response.json()) as Asked['body'] }
-}
-
-const serve = (data: string, socket: string, ...words: string[]): Promise<Running> =>
-  startCoffer(['serve', '--data', data, '--socket', socket, ...words])
-
-/** @returns the key of an application that may read all */
-async function addReader(socket: string, managementKey: string): Promise<string> {
-  const body = { name: 'reader', type: 'private', permissions, rules }
-  const { body: made } = await ask(socket, managementKey, '/applications', body)
-  return String(made['key'])
-}
+import { addReader, ask, expectRefused, serve } from './served.ts'
 
 const card = { id: 'card-1', type: 'card', data: { number: '4242424242424242' } }
 const number = card.data.number
-
-/** One line that repeats no address and no value. */
-function expectRefused({ exitCode, stdout, stderr }: Ended, code: number, says: string): void {
-  expect([exitCode, stdout]).toEqual([code, ''])
-  expect(withoutWarnings(stderr)).toContain(says)
-  expect(withoutWarnings(stderr).trim().split('\n')).toHaveLength(1)
-  expect(stderr).not.toMatch(/postgres:\/\/coffer|hunter2|[0-9a-f]{16}| at .*:\d+:\d+/)
-}
 
 // .ci/run installs it.
 describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {

@@ -1,0 +1,279 @@
+/**
+ * A vault of a folder that goes into PostgreSQL and back again: all of it, refused while somebody
+ * serves, and cut off at any moment on either way.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bufferOf, hexOf } from '../../src/bytes.ts'
+import { openLmdbStore } from '../../src/store/lmdb/open.ts'
+import { encodeRow } from '../../src/store/row-format.ts'
+import { cofferCommand, runCoffer } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import {
+  isPostgresThere,
+  nextSchema,
+  sharedPostgres,
+  type TestServer,
+} from '../support/postgres.ts'
+import { addReader, ask, expectRefused, serve } from './served.ts'
+
+const slowMs = 90_000
+
+/** Ordinal and bytes of each row. */
+type Rows = readonly (readonly [ordinal: number, bytes: string])[]
+
+async function rowsOfFolder(data: string): Promise<Rows> {
+  const store = await openLmdbStore({ path: join(data, 'store') })
+  const rows = [...store.everyRow()].map(row => [row.ordinal, hexOf(encodeRow(row))] as const)
+  await store.close()
+  return rows
+}
+
+async function rowsOfSchema({ sql }: TestServer, schema: string): Promise<Rows> {
+  const text = `SELECT ordinal, value FROM ${schema}.rows ORDER BY ordinal`
+  const rows = (await sql.unsafe(text).values()) as (readonly [unknown, Uint8Array])[]
+  return rows.map(([ordinal, value]) => [Number(ordinal), bufferOf(value).toString('hex')] as const)
+}
+
+const numberOf = async ({ sql }: TestServer, text: string): Promise<number> => {
+  const [row] = (await sql.unsafe(text).values()) as (readonly unknown[])[]
+  return Number(row?.[0])
+}
+
+async function formatOf(server: TestServer, schema: string): Promise<number> {
+  return numberOf(server, `SELECT format FROM ${schema}.state`).catch(() => 0)
+}
+
+const farMs = Date.UTC(2031, 0, 1)
+
+/** Every third one has an end. */
+async function addTokens(socket: string, key: string, from: number, to: number): Promise<void> {
+  const create = async (i: number) => {
+    const end = i % 3 === 0 ? { expires_at: new Date(farMs + (i % 30)).toISOString() } : {}
+    const body = { id: `t-${i}`, type: 'token', data: { number: `n${i}` }, ...end }
+    expect(await ask(socket, key, '/tokens', body)).toMatchObject({ status: 201 })
+  }
+  for (let i = from; i < to; i += 50) {
+    await Promise.all(Array.from({ length: Math.min(50, to - i) }, (_, n) => create(i + n)))
+  }
+}
+
+async function removeTokens(socket: string, key: string, numbers: readonly number[]) {
+  for (const i of numbers) {
+    const { status } = await ask(socket, key, `/tokens/t-${i}`, undefined, 'DELETE')
+    expect(status).toBe(204)
+  }
+}
+
+async function totalOf(socket: string, key: string): Promise<unknown> {
+  const { body } = await ask(socket, key, '/tokens/search', { query: 'type:token', size: 5 })
+  return (body['pagination'] as Record<string, unknown>)['total_items']
+}
+
+const dataOf = async (socket: string, key: string, i: number): Promise<unknown> =>
+  (await ask(socket, key, `/tokens/t-${i}`)).body['data']
+
+/** Runs a command, and kills it at once when something is so. @returns whether it came to that */
+async function cutOff(args: readonly string[], isTime: () => boolean | Promise<boolean>) {
+  const child = Bun.spawn([...cofferCommand, ...args], { stdout: 'ignore', stderr: 'ignore' })
+  let hasEnded = false
+  const ended = child.exited.then(() => (hasEnded = true))
+  while (!hasEnded && !(await isTime())) await Bun.sleep(1)
+  child.kill('SIGKILL')
+  await ended
+  return child.signalCode === 'SIGKILL'
+}
+
+const back = (data: string): string[] => ['move', '--data', data, '--to', 'folder']
+
+/** A vault of a folder with tokens, and who may read them. */
+async function makeVault(root: string, tokens: number) {
+  const [data, socket] = [join(root, 'vault'), join(root, 'vault.sock')]
+  const made = await runCoffer(['init', '--data', data, '--json'])
+  const own = String((JSON.parse(made.stdout) as Record<string, unknown>)['key'])
+  const vault = await serve(data, socket)
+  const key = await addReader(socket, own)
+  await addTokens(socket, key, 0, tokens)
+  await removeTokens(socket, key, [3, 10, 11])
+  expect(await vault.end('SIGTERM')).toBe(0)
+  return { data, socket, key }
+}
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('a vault that moves', () => {
+  let server: TestServer
+
+  beforeAll(async () => {
+    server = await sharedPostgres()
+  })
+
+  test(
+    'there and back is what it was, with all that was changed there',
+    async () => {
+      const root = temporaryFolder()
+      const { data, socket, key } = await makeVault(root, 200)
+      const schema = nextSchema()
+      const url = server.url(schema)
+      expect(await runCoffer(['move', '--data', data, '--to', url])).toMatchObject({ exitCode: 0 })
+      const there = await serve(data, socket)
+      await addTokens(socket, key, 200, 900)
+      await removeTokens(socket, key, [5, 6, 201, 899])
+      const brief = { id: 'brief', type: 'token', data: 1 }
+      const expires_at = new Date(Date.now() + 1_500).toISOString()
+      expect((await ask(socket, key, '/tokens', { ...brief, expires_at })).status).toBe(201)
+      await addTokens(socket, key, 900, 920)
+      const chunks = `SELECT count(*) FROM ${schema}.chunks`
+      while ((await numberOf(server, chunks)) === 0) await Bun.sleep(20)
+      const total = await totalOf(socket, key)
+      while ((await ask(socket, key, '/tokens/brief')).status !== 404) await Bun.sleep(50)
+      expect(await there.end('SIGTERM')).toBe(0)
+      expect(await numberOf(server, `SELECT count(*) FROM ${schema}.recent`)).toBeGreaterThan(0)
+      const [kept, rows] = [
+        readFileSync(join(data, 'store', 'data.mdb.moved')),
+        await rowsOfSchema(server, schema),
+      ]
+      const joined = join(root, 'joined')
+      const joining = ['--store', url, '--master-key-file', join(data, 'master.key')]
+      await runCoffer(['verify', '--data', joined, ...joining])
+
+      const moved = await runCoffer(back(data))
+      expect([moved.exitCode, moved.stdout]).toEqual([
+        0,
+        expect.stringContaining(`${rows.length} rows were moved`),
+      ])
+      const names = readdirSync(join(data, 'store')).filter(name => name !== 'lock.mdb')
+      expect([names.sort(), existsSync(join(data, 'compacting'))]).toEqual([
+        ['data.mdb', 'data.mdb.moved'],
+        false,
+      ])
+      expect(readFileSync(join(data, 'store', 'data.mdb.moved')).equals(kept)).toBe(true)
+      expect(await rowsOfFolder(data)).toEqual(rows)
+      expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0 })
+      const markMs = await numberOf(server, `SELECT clock_ms FROM ${schema}.state`)
+      expect(Number(readFileSync(join(data, 'clock'), 'latin1'))).toBeGreaterThanOrEqual(markMs)
+
+      const after = await serve(data, socket)
+      expect([total, await totalOf(socket, key)]).toEqual([200 + 720 - 7 + 1, 200 + 720 - 7])
+      expect(await dataOf(socket, key, 4)).toEqual({ number: 'n4' })
+      expect(await dataOf(socket, key, 919)).toEqual({ number: 'n919' })
+      for (const id of ['brief', 't-5', 't-10', 't-899']) {
+        expect((await ask(socket, key, `/tokens/${id}`)).status).toBe(404)
+      }
+      await addTokens(socket, key, 920, 930)
+      expect(await totalOf(socket, key)).toBe(200 + 730 - 7)
+      expect(await after.end('SIGTERM')).toBe(0)
+      expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0 })
+
+      expectRefused(await runCoffer(back(data)), 1, 'has a store of its own')
+      const isGone = 'the vault has moved, or is being moved, into a folder'
+      const withKey = ['--master-key-file', join(data, 'master.key')]
+      const serving = ['serve', '--data', joined, '--socket', `${socket}.2`, ...withKey]
+      expectRefused(await runCoffer(serving), 1, isGone)
+      expectRefused(await runCoffer([...back(joined), ...withKey]), 1, isGone)
+      const again = await runCoffer(['move', '--data', data, '--to', url])
+      expectRefused(again, 1, 'drop their schema first')
+    },
+    slowMs,
+  )
+
+  test(
+    'back is refused while another machine serves it, which goes on',
+    async () => {
+      const root = temporaryFolder()
+      const [data, joined, socket] = ['one', 'two', 'one.sock'].map(name => join(root, name)) as [
+        string,
+        string,
+        string,
+      ]
+      const schema = nextSchema()
+      const url = server.url(schema)
+      const made = await runCoffer(['init', '--data', data, '--store', url, '--json'])
+      const own = String((JSON.parse(made.stdout) as Record<string, unknown>)['key'])
+      const joining = ['--store', url, '--master-key-file', join(data, 'master.key')]
+      await runCoffer(['verify', '--data', joined, ...joining])
+      const vault = await serve(data, socket)
+      const key = await addReader(socket, own)
+      await addTokens(socket, key, 0, 10)
+      expectRefused(await runCoffer(back(data)), 1, 'another')
+      const refusing = runCoffer([...back(joined), '--master-key-file', join(data, 'master.key')])
+      while ((await formatOf(server, schema)) === 1) await Bun.sleep(1)
+      await addTokens(socket, key, 10, 20)
+      const refused = await refusing
+      // Before its one line it says how long it has waited.
+      const stderr = refused.stderr.replaceAll(/^waiting: .*\n/gm, '')
+      expectRefused({ ...refused, stderr }, 1, 'the vault is served from the database')
+      expect(await formatOf(server, schema)).toBe(1)
+      expect(readdirSync(join(joined, 'store'))).toEqual(['database'])
+      await addTokens(socket, key, 20, 30)
+      expect(await totalOf(socket, key)).toBe(30)
+      expect(await vault.end('SIGTERM')).toBe(0)
+      const again = await serve(data, socket)
+      expect(await dataOf(socket, key, 15)).toEqual({ number: 'n15' })
+      expect(await again.end('SIGTERM')).toBe(0)
+      expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0 })
+    },
+    slowMs,
+  )
+
+  test('back is refused for a folder that has its own store', async () => {
+    const data = join(temporaryFolder(), 'own')
+    await runCoffer(['init', '--data', data])
+    expectRefused(await runCoffer(back(data)), 1, 'has a store of its own')
+  })
+
+  test(
+    'is moved by the same command where it was cut off, on either way',
+    async () => {
+      const { data, socket, key } = await makeVault(temporaryFolder(), 2_500)
+      const schema = nextSchema()
+      const there = ['move', '--data', data, '--to', server.url(schema)]
+      const named = join(data, 'store', 'database')
+      const ownFile = join(data, 'store', 'data.mdb')
+      const aside = `${ownFile}.moved`
+      const rows = await rowsOfFolder(data)
+      const copied = async () => {
+        const count = `SELECT count(*) FROM ${schema}.rows`
+        return numberOf(server, count).catch(() => -1)
+      }
+      expect(await cutOff(there, async () => (await copied()) >= 0)).toBe(true)
+      expect(await cutOff(there, async () => (await copied()) >= 2_000)).toBe(true)
+      expect(await formatOf(server, schema)).toBe(-1)
+      await cutOff(there, () => existsSync(named))
+      // As it is when the folder names the database, which counts as no vault yet.
+      if (!existsSync(ownFile)) renameSync(aside, ownFile)
+      await server.sql.unsafe(`UPDATE ${schema}.state SET format = -1`)
+      const early = await runCoffer(['serve', '--data', data, '--socket', socket])
+      expectRefused(early, 1, 'a vault is being moved there')
+      expect(await runCoffer(there)).toMatchObject({ exitCode: 0 })
+      // As it is when only the file of before has its name still.
+      renameSync(aside, ownFile)
+      expect(await runCoffer(there)).toMatchObject({ exitCode: 0 })
+      expect([existsSync(ownFile), existsSync(aside)]).toEqual([false, true])
+      expectRefused(await runCoffer(there), 1, 'it was moved already')
+      expect(await rowsOfSchema(server, schema)).toEqual(rows)
+      expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0 })
+
+      const isAt = (format: number) => async () => (await formatOf(server, schema)) === format
+      expect(await cutOff(back(data), isAt(-2))).toBe(true)
+      expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 1 })
+      expect(await cutOff(back(data), isAt(-3))).toBe(true)
+      expect(await cutOff(back(data), () => existsSync(join(data, 'compacting')))).toBe(true)
+      const half = join(data, 'compacting', 'data.mdb')
+      expect(await cutOff(back(data), () => existsSync(half))).toBe(true)
+      const place = readFileSync(named)
+      await cutOff(back(data), () => existsSync(ownFile))
+      // As it is when all but the last step is done.
+      writeFileSync(named, place)
+      expect(await runCoffer(back(data))).toMatchObject({ exitCode: 0 })
+      expect(existsSync(named)).toBe(false)
+      expect(await rowsOfFolder(data)).toEqual(rows)
+      expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0 })
+      const after = await serve(data, socket)
+      expect(await totalOf(socket, key)).toBe(2_500 - 3)
+      expect(await after.end('SIGTERM')).toBe(0)
+    },
+    2 * slowMs,
+  )
+})
