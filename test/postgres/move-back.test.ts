@@ -259,6 +259,13 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
       expect(await cutOff(back(data), isAt(-2))).toBe(true)
       expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 1 })
       expect(await cutOff(back(data), isAt(-3))).toBe(true)
+      // What fails leaves the vault in the database, also where another run has shut all out.
+      const foreign = join(temporaryFolder(), 'foreign')
+      await runCoffer(['init', '--data', foreign])
+      const wrong = ['--master-key-file', join(foreign, 'master.key')]
+      expect(await runCoffer([...back(data), ...wrong])).toMatchObject({ exitCode: 1 })
+      expect(await formatOf(server, schema)).toBe(1)
+      expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0 })
       expect(await cutOff(back(data), () => existsSync(join(data, 'compacting')))).toBe(true)
       const half = join(data, 'compacting', 'data.mdb')
       expect(await cutOff(back(data), () => existsSync(half))).toBe(true)
