@@ -25,7 +25,7 @@ import {
 } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { pathsOf } from '../serve/folder-stamp.ts'
-import { elapsedMs, sayNow } from '../serve/system.ts'
+import { elapsedMs, sayNow, stderrNow } from '../serve/system.ts'
 import type { Store } from '../store/contract.ts'
 import { buildStoreFrom } from '../store/lmdb/inspect/build.ts'
 import { openLmdbStore } from '../store/lmdb/open.ts'
@@ -128,10 +128,12 @@ export async function moveBack(options: FolderOptions): Promise<void> {
   clearLeftovers(folder)
   const address = readDatabase(data)
   const { store, database } = pathsOf(data)
-  // Nobody is to think that it hangs while it looks for who serves.
-  const rows = await withProgress({ bytes: progressFileBytesMin }, progress =>
-    withOpposite(address, opposite => moveRows(folder, opposite, progress)),
-  )
+  const rows = await withOpposite(address, async opposite => {
+    const { bytes } = await readLeft(opposite)
+    // Nobody at a terminal is to think that it hangs while it looks for who serves.
+    const told = stderrNow.isTerminal ? Math.max(bytes, progressFileBytesMin) : bytes
+    return withProgress({ bytes: told }, progress => moveRows(folder, opposite, progress))
+  })
   rmSync(database)
   syncFolder(store)
   sayNow(`${rows} rows were moved, and compared. ${data} is served from its own store now.`)

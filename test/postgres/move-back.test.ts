@@ -123,13 +123,14 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
       const brief = { id: 'brief', type: 'token', data: 1 }
       const expires_at = new Date(Date.now() + 1_500).toISOString()
       expect((await ask(socket, key, '/tokens', { ...brief, expires_at })).status).toBe(201)
+      const recent = () => numberOf(server, `SELECT count(*) FROM ${schema}.recent`)
+      while ((await recent()) >= 400) await Bun.sleep(20)
+      // So few are not folded.
       await addTokens(socket, key, 900, 920)
-      const chunks = `SELECT count(*) FROM ${schema}.chunks`
-      while ((await numberOf(server, chunks)) === 0) await Bun.sleep(20)
       const total = await totalOf(socket, key)
       while ((await ask(socket, key, '/tokens/brief')).status !== 404) await Bun.sleep(50)
       expect(await there.end('SIGTERM')).toBe(0)
-      expect(await numberOf(server, `SELECT count(*) FROM ${schema}.recent`)).toBeGreaterThan(0)
+      expect(await recent()).toBeGreaterThan(0)
       const [kept, rows] = [
         readFileSync(join(data, 'store', 'data.mdb.moved')),
         await rowsOfSchema(server, schema),
@@ -200,10 +201,7 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
       const refusing = runCoffer([...back(joined), '--master-key-file', join(data, 'master.key')])
       while ((await formatOf(server, schema)) === 1) await Bun.sleep(1)
       await addTokens(socket, key, 10, 20)
-      const refused = await refusing
-      // Before its one line it says how long it has waited.
-      const stderr = refused.stderr.replaceAll(/^waiting: .*\n/gm, '')
-      expectRefused({ ...refused, stderr }, 1, 'the vault is served from the database')
+      expectRefused(await refusing, 1, 'the vault is served from the database')
       expect(await formatOf(server, schema)).toBe(1)
       expect(readdirSync(join(joined, 'store'))).toEqual(['database'])
       await addTokens(socket, key, 20, 30)
