@@ -20,11 +20,12 @@ import { faultOf, troubleOf } from './trouble.ts'
 export interface Persisting {
   readonly elapsedMs: () => number
   readonly msMax: number
+  readonly onRetry?: () => void
 }
 
-/** The same once more, while nobody answers, within a bound. */
+/** The same once more, while nobody answers, within a bound. @throws ApiError */
 export async function persist<T>(
-  { elapsedMs, msMax }: Persisting,
+  { elapsedMs, msMax, onRetry }: Persisting,
   work: () => Promise<T>,
 ): Promise<T> {
   const until = elapsedMs() + msMax
@@ -37,6 +38,7 @@ export async function persist<T>(
       const isPassing = kind === 'lost' || kind === 'again'
       if (!isPassing || elapsedMs() + waitMs > until) throw faultOf(error)
     }
+    onRetry?.()
     await setTimeout(waitMs)
   }
 }

@@ -8,16 +8,16 @@
  * Source: docs/many-machines.md, "Exactly once".
  * @module
  */
-import { setTimeout } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
 import type { WriteOutcome } from '../../contract.ts'
 import { applySet, makeGroupDraft, type SetResult } from '../../decide.ts'
-import { databaseRetryMsMax, databaseRetryMsMin, laneWritesMin } from '../../limits.ts'
+import { laneWritesMin } from '../../limits.ts'
 import { answerGroup, takeGroup, type ChangeSet, type Waiter } from '../../write-queue.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Pool, Session } from '../pool.ts'
+import { persist } from '../reads.ts'
 import { hasLeft, leftFormat, readFormat, type Tables } from '../schema.ts'
-import { faultOf, Trouble, troubleOf } from '../trouble.ts'
+import { faultOf, Trouble } from '../trouble.ts'
 import { placeholderFrom, putGroup } from './put.ts'
 import { stand } from './standing.ts'
 
@@ -48,7 +48,7 @@ interface Writer {
   readonly elapsedMs: () => number
 }
 
-/** Commits one group at a time. @throws Trouble, ApiError: nothing is known to have landed */
+/** Commits one group at a time. @throws ApiError: nothing is known to have landed */
 function makeCommitter({ pool, tables, writer, bounds, elapsedMs }: Writer, onRetry: () => void) {
   let groups = 0
   let hasReceipt = false
@@ -95,26 +95,14 @@ ON CONFLICT (writer) DO NOTHING RETURNING 1`
     hasReceipt = true
   }
 
-  return async (sets: readonly ChangeSet[]): Promise<SetResult[]> => {
+  return (sets: readonly ChangeSet[]): Promise<SetResult[]> => {
     groups += 1
     const number = groups
     const sent: { decided?: Decided } = {}
-    let waitMs = databaseRetryMsMin
-    const until = elapsedMs() + bounds.writeMs
-    for (;;) {
-      try {
-        if (!hasReceipt) await addReceipt()
-        return await pool.hold(bounds.tryMs, session => tryOnce(session, sets, number, sent))
-      } catch (error) {
-        if (error instanceof ApiError) throw error
-        const { kind } = troubleOf(error)
-        const isPassing = kind === 'lost' || kind === 'again'
-        if (!isPassing || elapsedMs() + waitMs > until) throw error
-      }
-      onRetry()
-      await setTimeout(waitMs)
-      waitMs = Math.min(waitMs * 2, databaseRetryMsMax)
-    }
+    return persist({ elapsedMs, msMax: bounds.writeMs, onRetry }, async () => {
+      if (!hasReceipt) await addReceipt()
+      return pool.hold(bounds.tryMs, session => tryOnce(session, sets, number, sent))
+    })
   }
 }
 
