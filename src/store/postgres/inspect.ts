@@ -16,9 +16,9 @@ import { countOf, decodePlaceSet, hasPlace, type PlaceSet } from '../place-set.t
 import { lowOf } from '../plan.ts'
 import { decodeRow } from '../row-format.ts'
 import { keyOf } from '../rows.ts'
-import { packDigests } from './look.ts'
+import { digestsIn, nthOf, packDigests } from './pack.ts'
 import type { Cells, Pool, Session } from './pool.ts'
-import { nthOf, type Tables } from './schema.ts'
+import type { Tables } from './schema.ts'
 
 interface Walk {
   readonly send: Session['send']
@@ -57,13 +57,8 @@ interface ChunkIndex {
   readonly found: Map<string, number>
 }
 
-function termsIn(bytes: Uint8Array): Set<string> {
-  const keys = new Set<string>()
-  for (let at = 0; at < bytes.length; at += termBytes) {
-    keys.add(keyOf(bytes.subarray(at, at + termBytes)))
-  }
-  return keys
-}
+const termsIn = (bytes: Uint8Array): Set<string> =>
+  new Set(Array.from(digestsIn(bytes, termBytes), keyOf))
 
 async function readChunkIndex({ send, tables, add }: Walk, chunk: number): Promise<ChunkIndex> {
   const folded = new Map<string, PlaceSet>()

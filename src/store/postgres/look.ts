@@ -11,8 +11,9 @@ import type { Digest, Row } from '../contract.ts'
 import { lookConnections, lookUniquesMax } from '../limits.ts'
 import { decodeRow } from '../row-format.ts'
 import { holdsUnique } from '../rows.ts'
+import { nthOf, packDigests } from './pack.ts'
 import type { Cells, Parameter } from './pool.ts'
-import { nthOf, type Tables } from './schema.ts'
+import type { Tables } from './schema.ts'
 
 export interface Looker {
   readonly find: (unique: Digest) => Promise<Row | undefined>
@@ -26,8 +27,8 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** Whoever runs a statement, and again where the database was lost meanwhile. */
-export type Ask = (text: string, parameters: readonly Parameter[]) => Promise<readonly Cells[]>
+/** Runs a statement, and again where the database was lost meanwhile. */
+type Ask = (text: string, parameters: readonly Parameter[]) => Promise<readonly Cells[]>
 
 /** For a unique that leads nowhere a row is read as well: a miss costs what a hit does. */
 const lookText = ({ state, uniques, rows }: Tables): string => `
@@ -36,13 +37,6 @@ FROM ${state} s
 LEFT JOIN generate_series(1, $2::int) q(i) ON true
 LEFT JOIN ${uniques} u ON u.digest = ${nthOf('$1', 'q.i', uniqueBytes)}
 LEFT JOIN ${rows} r ON r.ordinal = coalesce(u.ordinal, $3::bigint)`
-
-/** Uniques behind each other. */
-export function packDigests(digests: readonly Digest[], size: number): Uint8Array {
-  const packed = new Uint8Array(digests.length * size)
-  digests.forEach((digest, i) => packed.set(digest, i * size))
-  return packed
-}
 
 /** @throws ApiError `storage_corrupt` where the row is not what its unique says */
 function rowOf(unique: Digest, answer: readonly Cells[]): Row | undefined {

@@ -6,7 +6,7 @@
 import { assertStored } from '../../errors.ts'
 import { termBytes, uniqueBytes } from '../../limits.ts'
 import type { Digest, Page, PageWindow, Query, Row } from '../contract.ts'
-import { pageTermsSentMax } from '../limits.ts'
+import { chunkOrdinals, pageTermsSentMax } from '../limits.ts'
 import { countOf, decodePlaceSet, emptySet, subtract, unite, type PlaceSet } from '../place-set.ts'
 import {
   evaluateChunk,
@@ -19,9 +19,9 @@ import {
 import { isMatch } from '../queries.ts'
 import { decodeRow } from '../row-format.ts'
 import { keyOf } from '../rows.ts'
-import { packDigests } from './look.ts'
+import { digestsIn, nthOf, packDigests } from './pack.ts'
 import { arrayOf, type Cells, type Pool } from './pool.ts'
-import { nthOf, type Tables } from './schema.ts'
+import type { Tables } from './schema.ts'
 
 /*
  * What a query names, and what the database has of it.
@@ -67,7 +67,7 @@ WITH terms AS MATERIALIZED (
   FROM generate_series(1, $4::int) i
 )
 SELECT ${kinds.chunk} AS kind, i, c.chunk::bigint, c.places
-FROM (SELECT (last_value / 65536)::int AS last FROM ${tables.ordinals}) o
+FROM (SELECT (last_value / ${chunkOrdinals})::int AS last FROM ${tables.ordinals}) o
 CROSS JOIN generate_series(0, o.last) n
 CROSS JOIN terms
 JOIN ${tables.chunks} c ON c.chunk = n AND c.term = terms.term
@@ -104,8 +104,8 @@ function addWide(terms: ReadonlyMap<string, Map<number, PlaceSet>>, rows: readon
   const found = new Map<string, number[]>()
   for (const [, , ordinal, bytes] of rows) {
     if (!(bytes instanceof Uint8Array)) continue
-    for (let at = 0; at < bytes.length; at += termBytes) {
-      const key = keyOf(bytes.subarray(at, at + termBytes))
+    for (const term of digestsIn(bytes, termBytes)) {
+      const key = keyOf(term)
       if (!terms.has(key)) continue
       const list = found.get(key)
       if (list === undefined) found.set(key, [Number(ordinal)])

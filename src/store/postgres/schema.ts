@@ -8,7 +8,7 @@
  */
 import { ApiError } from '../../errors.ts'
 import { databaseSetupMsMax } from '../limits.ts'
-import type { Pool } from './pool.ts'
+import type { Pool, Session } from './pool.ts'
 import { roleSettings } from './settings.ts'
 import { troubleOf, type Trouble } from './trouble.ts'
 
@@ -46,11 +46,6 @@ export const tablesIn = (schema: string) => ({
 
 export type Tables = ReturnType<typeof tablesIn>
 
-/** The nth of digests that stand behind each other in a parameter, counted from 1 on. */
-export const nthOf = (bytes: string, nth: string, size: number): string =>
-  `substring(${bytes}::bytea FROM ${nth}::int * ${size} - ${size - 1} FOR ${size})`
-
-/** Sealed bytes do not compress, and places do. */
 const statementsOf = (tables: Tables, format = databaseFormat): readonly string[] => [
   `CREATE SCHEMA ${tables.schema}`,
   `CREATE TABLE ${tables.state} (
@@ -66,6 +61,7 @@ const statementsOf = (tables: Tables, format = databaseFormat): readonly string[
   deadline_ms bigint,
   value bytea NOT NULL
 )`,
+  // What is sealed does not compress.
   `ALTER TABLE ${tables.rows} ALTER COLUMN value SET STORAGE EXTERNAL`,
   `CREATE INDEX rows_due ON ${tables.rows} (deadline_ms, ordinal) WHERE deadline_ms IS NOT NULL`,
   `CREATE TABLE ${tables.uniques} (
@@ -169,10 +165,13 @@ export async function makeTables(
   await pool.query(settingsOfRole)
 }
 
-export async function hasRows(pool: Pool, { rows }: Tables): Promise<boolean> {
-  const [row] = await pool.query(`SELECT EXISTS (SELECT 1 FROM ${rows})`)
+async function isAnyRow(send: Session['send'], { rows }: Tables): Promise<boolean> {
+  const [row] = await send(`SELECT EXISTS (SELECT 1 FROM ${rows})`)
   return row?.[0] === true
 }
+
+export const hasRows = (pool: Pool, tables: Tables): Promise<boolean> =>
+  isAnyRow(pool.query, tables)
 
 /**
  * Of a vault that nobody has used yet.
@@ -182,7 +181,7 @@ export const dropTables = (pool: Pool, tables: Tables, isOurs: boolean): Promise
   pool.hold(databaseSetupMsMax, async ({ send }) => {
     await send('BEGIN')
     await send(`LOCK TABLE ${tables.rows} IN ACCESS EXCLUSIVE MODE`)
-    const [row] = await send(`SELECT EXISTS (SELECT 1 FROM ${tables.rows})`)
-    if (isOurs || row?.[0] === false) await send(`DROP SCHEMA ${tables.schema} CASCADE`)
+    if (isOurs || !(await isAnyRow(send, tables)))
+      await send(`DROP SCHEMA ${tables.schema} CASCADE`)
     await send('COMMIT')
   })

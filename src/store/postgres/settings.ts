@@ -3,7 +3,7 @@
  *
  * They go with each connection. A pool of transactions (PgBouncer) refuses that, and hands on what
  * the role has: `coffer init` and `coffer db setup` give it the same.
- * Source: PostgreSQL, "Client Connection Defaults"; docs/many-machines.md, "Roles".
+ * Source: PostgreSQL, "Client Connection Defaults"; PgBouncer, "ignore_startup_parameters".
  * @module
  */
 import { databaseAbandonedMs } from '../limits.ts'

@@ -19,9 +19,9 @@ import {
 import { chunkOf, lowOf } from '../../plan.ts'
 import { keyOf } from '../../rows.ts'
 import { termBytes } from '../../../limits.ts'
-import { packDigests } from '../look.ts'
+import { nthOf, packDigests, packValues } from '../pack.ts'
 import { arrayOf, type Session } from '../pool.ts'
-import { nthOf, type Tables } from '../schema.ts'
+import type { Tables } from '../schema.ts'
 import type { Stood } from './standing.ts'
 
 /** What changes in one chunk of a term. */
@@ -107,14 +107,7 @@ type Sets = readonly { readonly move: ChunkMove; readonly bytes: Uint8Array }[]
 
 function putSets({ send }: Session, text: string, sets: Sets): Promise<unknown>[] {
   if (sets.length === 0) return []
-  const bytes = Buffer.concat(sets.map(each => each.bytes))
-  const at: number[] = []
-  let next = 1
-  for (const each of sets) {
-    at.push(next)
-    next += each.bytes.length
-  }
-  const sizes = sets.map(each => each.bytes.length)
+  const { bytes, at, sizes } = packValues(sets.map(each => each.bytes))
   const names = namesOf(sets.map(({ move }) => move))
   return [send(text, [...names, bytes, arrayOf(at), arrayOf(sizes)])]
 }

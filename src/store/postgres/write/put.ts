@@ -6,38 +6,19 @@
  * @module
  */
 import { assertStored } from '../../../errors.ts'
-import { uniqueBytes } from '../../../limits.ts'
+import { termBytes, uniqueBytes } from '../../../limits.ts'
 import type { Digest, NewRow } from '../../contract.ts'
 import type { GroupDraft, PreparedRow } from '../../decide.ts'
 import { headerAt } from '../../row-format.ts'
 import { keyOf, termsAt, uniquesAt } from '../../rows.ts'
-import { packDigests } from '../look.ts'
+import { nthOf, packDigests, packValues } from '../pack.ts'
 import { arrayOf, type Cells, type Session } from '../pool.ts'
-import { nthOf, type Tables } from '../schema.ts'
+import type { Tables } from '../schema.ts'
 import { changeChunks, termMoves } from './chunks.ts'
 import type { Stood } from './standing.ts'
 
 /** Ordinals from here on stand for those that the database gives: the first, the second … */
 export const placeholderFrom = 2 ** 50
-
-/** Bytes of rows behind each other. */
-interface Packed {
-  readonly bytes: Uint8Array
-  /** Where each begins, from 1 on as the database counts. */
-  readonly at: readonly number[]
-}
-
-function pack(rows: readonly PreparedRow[]): Packed {
-  const bytes = new Uint8Array(rows.reduce((sum, { value }) => sum + value.length, 0))
-  const at: number[] = []
-  let next = 0
-  for (const { value } of rows) {
-    at.push(next + 1)
-    bytes.set(value, next)
-    next += value.length
-  }
-  return { bytes, at }
-}
 
 const deadlinesOf = (rows: readonly PreparedRow[]): string =>
   arrayOf(rows.map(({ row }) => row.deadlineMs ?? null))
@@ -97,8 +78,6 @@ function putsOf({ rows }: GroupDraft, stood: Stood): Puts {
   }
 }
 
-const digestAt = (bytes: string, at: string): string =>
-  `substring(${bytes}::bytea FROM ${at} FOR ${uniqueBytes})`
 const nthDigest = nthOf('$1', 'i', uniqueBytes)
 
 type Send = Session['send']
@@ -136,7 +115,7 @@ function putUpdates(send: Send, { rows, recent }: Tables, { updated, removed }: 
   const sent: Promise<unknown>[] = []
   if (updated.length > 0) {
     const prepared = updated.map(([, row]) => row)
-    const { bytes, at } = pack(prepared)
+    const { bytes, at, sizes } = packValues(prepared.map(({ value }) => value))
     const text = `UPDATE ${rows} r
 SET version = g.version, deadline_ms = g.deadline, value = substring($1::bytea FROM g.at FOR g.size)
 FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::int[])
@@ -149,7 +128,7 @@ WHERE r.ordinal = g.ordinal`
         arrayOf(prepared.map(({ row }) => row.version)),
         deadlinesOf(prepared),
         arrayOf(at),
-        arrayOf(prepared.map(({ value }) => value.length)),
+        arrayOf(sizes),
       ]),
     )
   }
@@ -170,7 +149,7 @@ WITH given AS MATERIALIZED (
   INSERT INTO ${rows} SELECT ordinal, 1, deadline, substring($3::bytea FROM at FOR size) FROM given
 ), put_uniques AS (
   INSERT INTO ${uniques}
-  SELECT ${digestAt('$3', 'u.at')}, ordinal, 1
+  SELECT substring($3::bytea FROM u.at FOR ${uniqueBytes}), ordinal, 1
   FROM unnest($9::int[], $10::int[]) u(i, at) JOIN given USING (i)
   ORDER BY 1
 ), put_recent AS (
@@ -188,7 +167,7 @@ SET number = $2::bigint, used_at = clock_timestamp(), ordinals = '{}' WHERE writ
 
 function putInserts(send: Send, tables: Tables, inserted: readonly PreparedRow[], by: By) {
   if (inserted.length === 0) return send(receiptText(tables), [by.writer, by.number])
-  const { bytes, at } = pack(inserted)
+  const { bytes, at, sizes } = packValues(inserted.map(({ value }) => value))
   const headersAt = at.map(each => each + headerAt)
   const termsFrom = inserted.map(({ row }, i) => (headersAt[i] ?? 0) + termsAt(row))
   const uniquesOf = inserted.flatMap(({ row }, i) =>
@@ -202,10 +181,10 @@ function putInserts(send: Send, tables: Tables, inserted: readonly PreparedRow[]
     by.number,
     bytes,
     arrayOf(at),
-    arrayOf(inserted.map(({ value }) => value.length)),
+    arrayOf(sizes),
     deadlinesOf(inserted),
     arrayOf(termsFrom),
-    arrayOf(inserted.map(({ row }) => row.terms.length * 16)),
+    arrayOf(inserted.map(({ row }) => row.terms.length * termBytes)),
     arrayOf(uniquesOf.map(({ i }) => i)),
     arrayOf(uniquesOf.map(each => each.at)),
   ])
@@ -246,10 +225,7 @@ export async function putGroup(
     committing,
     ...sent,
   ])
-  const ordinals = cells.map(([ordinal]) => Number(ordinal))
-  assertStored(
-    puts.inserted.length === 0 || ordinals.length === puts.inserted.length,
-    'an ordinal for each row',
-  )
-  return puts.inserted.length === 0 ? [] : ordinals
+  // Where nothing was inserted the receipt alone was written, which gives no row back.
+  assertStored(cells.length === puts.inserted.length, 'an ordinal for each row')
+  return cells.map(([ordinal]) => Number(ordinal))
 }

@@ -13,9 +13,9 @@ import { uniqueBytes } from '../../../limits.ts'
 import { assertStored } from '../../../errors.ts'
 import { decodeRow } from '../../row-format.ts'
 import { keyOf, keyRow, storedRow, type KeyedRow } from '../../rows.ts'
-import { packDigests } from '../look.ts'
+import { nthOf, packDigests } from '../pack.ts'
 import { arrayOf, type Cells, type Session } from '../pool.ts'
-import { nthOf, type Tables } from '../schema.ts'
+import type { Tables } from '../schema.ts'
 
 /** What a group asks for. */
 interface Asked {
