@@ -59,7 +59,7 @@ interface SetDraft {
   readonly ordinals: number[]
 }
 
-/** @param from of the next inserted row, and of the caches that stand */
+/** @param from where ordinals and the generation go on from */
 export const makeGroupDraft = (
   from: Pick<GroupDraft, 'nextOrdinal' | 'generation'>,
   standing: Standing,
@@ -160,10 +160,7 @@ export function prepareChanges(changes: readonly Change[]): PreparedChange[] {
 }
 
 /*
- * Change sets, decided one after the other against what the ones before have left.
- *
- * Each set is accepted or refused as a whole. Nothing here writes to the engine.
- * Source: contract.ts, `Change` and `WriteOutcome`.
+ * Deciding. Source: contract.ts, `Change` and `WriteOutcome`.
  */
 
 /** What became of one set: an outcome, or why it could not be decided. */
@@ -173,7 +170,7 @@ type Refused = Extract<WriteOutcome, { readonly ok: false }>
 
 const versionMoved = (at: number): Refused => ({ ok: false, at, reason: 'version_moved' })
 
-/** @param own  the ordinal that may hold them already */
+/** @param own the ordinal of the row that is replaced, which may hold them already */
 function refuseTaken(draft: SetDraft, row: PreparedRow, at: number, own?: number): Refused | void {
   for (const [i, key] of row.uniqueKeys.entries()) {
     const unique = row.row.uniques[i]
