@@ -1,9 +1,10 @@
 /**
- * A store whose answers open: where a row names a key that this process has not met, the keyring is
- * read again before the row is given.
+ * A store whose rows can be unsealed: where one names a data key that this process does not know,
+ * the keyring is read again before the row is given.
  *
- * An engine that answers at once is read by whoever opens the value; one that has to be waited for
- * cannot be, so it is read here. Source: docs/decisions.md, "Keys".
+ * Over an engine that answers at once, whoever unseals a value reads the keyring again; unsealing
+ * cannot wait for one that has to be waited for, so it is read here. Source: docs/decisions.md,
+ * "Keys".
  * @module
  */
 import { keyNumberOf } from '../crypto/seal.ts'

@@ -14,7 +14,12 @@ import type { Log } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import { bytesOfHex, hexOf } from '../bytes.ts'
 import { ownerOnlyFile, syncFolder } from '../files.ts'
-import { databaseSetupMsMax } from '../store/limits.ts'
+import {
+  databaseSetupMsMax,
+  lookConnections,
+  pageConnections,
+  writeConnections,
+} from '../store/limits.ts'
 import { parseDatabase, printDatabase, type DatabaseAddress } from '../store/postgres/address.ts'
 import { openPostgresStore, type PostgresStore } from '../store/postgres/open.ts'
 import { openPool, type Pool } from '../store/postgres/pool.ts'
@@ -183,19 +188,21 @@ const advice: Readonly<Record<Trouble['kind'], string>> = {
   other: 'said something that is not known',
 }
 
+const connections = lookConnections + pageConnections + writeConnections
+
 /** Where the database has said more. Source: PostgreSQL, "Error Codes". */
 const adviceByState: Readonly<Record<string, string>> = {
   '25006': 'takes no writes: it is a standby, or set to be read alone',
   '28P01': 'refuses the password of this user',
   '28000': 'refuses this user, or a connection of this kind: see its pg_hba.conf',
-  '53300': 'has no connection left for this user: a vault takes up to 9',
+  '53300': `has no connection left for this user: a vault takes up to ${connections}`,
   '57014': 'ends what takes longer than its statement_timeout: make that 30 s or more',
 }
 
 const vaultFaults: Readonly<Partial<Record<ApiError['kind'], string>>> = {
   not_found: 'has no vault: make one with coffer init --store',
   storage_corrupt: 'has tables that contradict each other: see coffer verify',
-  unavailable: 'does not answer, or takes no writes: is it up, and is it the primary?',
+  unavailable: advice.lost,
 }
 
 function adviceOf(error: unknown): string | undefined {

@@ -26,7 +26,7 @@ export const pathsOf = (folder: string) => ({
   derivation: join(folder, 'master.kdf'),
   lock: join(folder, 'lock'),
   store: join(folder, 'store'),
-  /** Where it is in a database of others: which one. */
+  /** Says which database the store is in, where it is in one. */
   database: join(folder, 'store', 'database'),
   clock: join(folder, 'clock'),
   control: join(folder, 'control'),

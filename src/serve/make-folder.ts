@@ -44,10 +44,7 @@ async function makeStore(options: FolderOptions) {
   }
 }
 
-async function fillFolder(
-  options: FolderOptions,
-  { store }: { readonly store: Store },
-): Promise<NewVault> {
+async function fillFolder(options: FolderOptions, store: Store): Promise<NewVault> {
   const masterKey = obtainNewMasterKey(options, keyPlacesOf(options.data), makeMasterKey)
   try {
     return await createVault({ store, now: wallMs, randomBytes }, masterKey)
@@ -61,14 +58,14 @@ async function makeVaultIn(
   options: FolderOptions,
   announce: (made: NewVault) => void,
 ): Promise<void> {
-  const made = await makeStore(options)
+  const { store, undo } = await makeStore(options)
   let isMade = false
   try {
-    const vault = await fillFolder(options, made)
+    const vault = await fillFolder(options, store)
     isMade = true
     announce(vault)
   } catch (error) {
-    await made.undo(isMade)
+    await undo(isMade)
     throw error
   }
 }

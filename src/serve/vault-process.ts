@@ -1,7 +1,6 @@
 /**
  * What every serving process does, alone or beside others: an opened folder becomes a server, until
  * a signal ends it.
- *
  * @module
  */
 import { makeResealer } from '../administration/keys.ts'
@@ -107,13 +106,11 @@ type Observe = NonNullable<Deps['observe']>
 
 /** One after the other, where there are several. */
 function observeAll(observers: readonly (Observe | undefined)[]): Pick<Deps, 'observe'> {
-  const [first, ...others] = observers.filter(observe => observe !== undefined)
-  if (first === undefined) return {}
-  if (others.length === 0) return { observe: first }
+  const present = observers.filter(observe => observe !== undefined)
+  if (present.length === 0) return {}
   return {
     observe(seen) {
-      first(seen)
-      for (const observe of others) observe(seen)
+      for (const observe of present) observe(seen)
     },
   }
 }

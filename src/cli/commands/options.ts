@@ -31,12 +31,22 @@ const otherSources = (): readonly Option[] => [
   new Option('--passphrase-fd <number>', 'read that passphrase from an open file, 0 for stdin'),
 ]
 
+/** All commands, at any depth. */
+function* commandsOf(program: Command): Generator<Command> {
+  for (const command of program.commands) {
+    yield* commandsOf(command)
+    yield command
+  }
+}
+
+const hasOption = (command: Command, name: string): boolean =>
+  command.options.some(({ long }) => long === name)
+
 /** Gives every command that takes the master key from a file the other ways to have it. */
 export function addKeySources(program: Command): void {
-  for (const command of program.commands) {
-    addKeySources(command)
-    const has = (name: string) => command.options.some(({ long }) => long === name)
-    if (!has('--master-key-file') || has('--master-key-credential')) continue
+  for (const command of commandsOf(program)) {
+    if (!hasOption(command, '--master-key-file')) continue
+    if (hasOption(command, '--master-key-credential')) continue
     addOptions(command, otherSources())
     command.hook('preAction', () => assertOneSource(command.opts()))
   }
@@ -51,8 +61,9 @@ const databaseOptions = (): readonly Option[] => [
   ),
 ]
 
-/** Those that make a folder themselves, or leave all as it is. */
+/** Commands that make a folder themselves, join one, or leave all as it is. */
 const withoutJoining: readonly string[] = ['init', 'serve', 'doctor']
+/** Commands for a store in a folder alone, or that work on the file of the master key. */
 const ofFilesAlone: readonly string[] = [
   'move',
   'backup',
@@ -74,10 +85,8 @@ function assertNoPassword(command: Command): void {
 
 /** Gives every command that opens a store the choice of one in a database. */
 export function addDatabase(program: Command): void {
-  for (const command of program.commands) {
-    addDatabase(command)
-    const has = (name: string) => command.options.some(({ long }) => long === name)
-    if (!has('--data') || !has('--master-key-file') || has('--store')) continue
+  for (const command of commandsOf(program)) {
+    if (!hasOption(command, '--data') || !hasOption(command, '--master-key-file')) continue
     if (ofFilesAlone.includes(command.name())) continue
     addOptions(command, databaseOptions())
     command.hook('preAction', async () => {
