@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openConnection, type Answer, type Connection } from '../support/connection.ts'
+import { askOnce, type Answer } from '../support/connection.ts'
 import { signal } from './processes.ts'
 import type { Scene } from './scene.ts'
 import { makeVault, untilServed, type Vault } from './vaults.ts'
@@ -15,13 +15,8 @@ const noticedMsMax = 10_000
 const watchedMs = 5_000
 const id = 'expires-in-half-an-hour'
 
-async function ask(socket: string, ...asked: Parameters<Connection['ask']>): Promise<Answer> {
-  const connection = await openConnection({ unix: socket })
-  return connection.ask(...asked).finally(() => connection.close())
-}
-
 const read = (socket: string, key: string): Promise<Answer> =>
-  ask(socket, 'GET', `/tokens/${id}`, { key })
+  askOnce({ unix: socket }, 'GET', `/tokens/${id}`, { key })
 
 async function untilStatus(socket: string, key: string, status: number): Promise<Answer> {
   const deadline = performance.now() + noticedMsMax
@@ -36,7 +31,8 @@ async function untilStatus(socket: string, key: string, status: number): Promise
 async function makeToken({ vaults, failures }: Scene, key: string): Promise<void> {
   const expires_at = new Date(Date.now() + lifeMs).toISOString()
   const body = { id, type: 'token', data: 'x', expires_at }
-  const made = await ask(vaults[0]?.socket ?? '', 'POST', '/tokens', { key, body })
+  const socket = vaults[0]?.socket ?? ''
+  const made = await askOnce({ unix: socket }, 'POST', '/tokens', { key, body })
   if (made.status !== 201) failures.push(`clock: create: ${made.status}: ${made.text}`)
 }
 

@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { runCoffer, startCoffer } from '../support/coffer-process.ts'
+import { askOnce } from '../support/connection.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { encodingsOf, findLeaks } from '../support/leaks/encodings.ts'
 import { dumpOf, isPostgresThere, nextSchema, sharedPostgres } from '../support/postgres.ts'
@@ -43,15 +44,8 @@ describe.skipIf(!isPostgresThere)('a dump of the database', () => {
     const words = ['--data', data, '--store', server.url(schema), '--json']
     const made = JSON.parse((await runCoffer(['init', ...words])).stdout) as Record<string, string>
     const vault = await startCoffer(['serve', '--data', data, '--socket', socket])
-    const ask = async (key: string, method: string, path: string, body?: object) => {
-      const response = await fetch(`http://localhost${path}`, {
-        unix: socket,
-        method,
-        headers: { 'SVC-API-KEY': key, 'Content-Type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      return { status: response.status, text: await response.text() }
-    }
+    const ask = (key: string, method: string, path: string, body?: object) =>
+      askOnce({ unix: socket }, method, path, { key, body })
     const application = { name: `${core}-app`, type: 'private', permissions, rules }
     const { text } = await ask(made['key'] ?? '', 'POST', '/applications', application)
     const { key } = JSON.parse(text) as { key: string }

@@ -14,7 +14,8 @@ import {
   sharedPostgres,
   type TestServer,
 } from '../support/postgres.ts'
-import { addReader, ask, expectRefused, serve } from './served.ts'
+import { addReader, ask, serve } from './served.ts'
+import { expectRefused } from './refused.ts'
 
 const card = { id: 'card-1', type: 'card', data: { number: '4242424242424242' } }
 const number = card.data.number
@@ -68,10 +69,10 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
 
   test('is not made a second time, and is of no other folder', async () => {
     const again = ['init', '--data', join(root, 'again'), '--store', url]
-    expectRefused(await runCoffer(again), 1, 'the database has a vault')
+    expectRefused(await runCoffer(again), 'the database has a vault')
     expect(readdirSync(join(root, 'again'))).toEqual([])
     const elsewhere = ['keys', 'status', '--data', first, '--store', server.url('elsewhere')]
-    expectRefused(await runCoffer(elsewhere), 1, 'is of another database')
+    expectRefused(await runCoffer(elsewhere), 'is of another database')
   })
 
   test('is not opened with another master key', async () => {
@@ -91,7 +92,7 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     )
     const [won, lost] = ended.toSorted((a, b) => a.exitCode - b.exitCode)
     expect([won?.exitCode, lost?.exitCode]).toEqual([0, 1])
-    if (lost !== undefined) expectRefused(lost, 1, 'the database')
+    if (lost !== undefined) expectRefused(lost, 'the database')
     const at = ended.findIndex(({ exitCode }) => exitCode === 0)
     const [data = '', other = ''] = at === 0 ? folders : folders.toReversed()
     expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0 })
@@ -115,21 +116,21 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     const place = join(data, 'store', 'database')
     writeFileSync(place, text)
     const refused = await runCoffer(['keys', 'status', '--data', data])
-    expectRefused(refused, refused.exitCode, says)
+    expectRefused(refused, says, refused.exitCode)
     expect(refused.exitCode).toBeGreaterThan(0)
     expect(readFileSync(place, 'utf8')).toBe(text)
   })
 
   test('is backed up and compacted by its database alone', async () => {
     for (const words of [['backup', '--to', join(root, 'b')], ['compact']]) {
-      expectRefused(await runCoffer([...words, '--data', first]), 1, 'the vault is in a database')
+      expectRefused(await runCoffer([...words, '--data', first]), 'the vault is in a database')
     }
   })
 
   test('has its password from the environment or a file, and never from an argument', async () => {
     const withPassword = 'postgres://coffer:hunter2@localhost/coffer'
     const refused = await runCoffer(['init', '--data', join(root, 'x'), '--store', withPassword])
-    expectRefused(refused, 2, 'expected no password')
+    expectRefused(refused, 'expected no password', 2)
     expect(existsSync(join(root, 'x'))).toBe(false)
   })
 
@@ -140,7 +141,7 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     ['of another kind', 'mysql://coffer@localhost/coffer', 2, 'expected postgres:'],
   ])('is refused in one line in a database %s', async (_, store, code, says) => {
     const data = temporaryFolder()
-    expectRefused(await runCoffer(['init', '--data', data, '--store', store]), code, says)
+    expectRefused(await runCoffer(['init', '--data', data, '--store', store]), says, code)
     expect(readdirSync(data)).toEqual([])
   })
 
@@ -158,10 +159,10 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     })
     expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0 })
     await server.sql.unsafe(`REVOKE ALL ON ALL TABLES IN SCHEMA ${schema} FROM ${role}`)
-    expectRefused(await runCoffer(['keys', 'status', '--data', data]), 1, 'refuses this user')
-    expectRefused(await runCoffer(['db', 'setup', '--schema', 'a"b']), 2, '--print-sql')
+    expectRefused(await runCoffer(['keys', 'status', '--data', data]), 'refuses this user')
+    expectRefused(await runCoffer(['db', 'setup', '--schema', 'a"b']), '--print-sql', 2)
     const quoted = ['db', 'setup', '--print-sql', '--schema', 'a"b']
-    expectRefused(await runCoffer(quoted), 2, '--schema: expected small letters')
+    expectRefused(await runCoffer(quoted), '--schema: expected small letters', 2)
   })
 
   test('is moved there from its folder, and answers as before', async () => {
@@ -180,10 +181,10 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     const after = await serve(data, socket)
     expect((await ask(socket, reader, '/tokens/card-1')).body['data']).toEqual({ number })
     expect(await after.end('SIGTERM')).toBe(0)
-    expectRefused(await runCoffer(['move', '--data', data, '--to', target]), 1, 'moved already')
+    expectRefused(await runCoffer(['move', '--data', data, '--to', target]), 'moved already')
     const other = join(root, 'unmoved')
     await runCoffer(['init', '--data', other])
     const refused = await runCoffer(['move', '--data', other, '--to', target])
-    expectRefused(refused, 1, 'the database has a vault')
+    expectRefused(refused, 'the database has a vault')
   })
 })

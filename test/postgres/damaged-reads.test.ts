@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
+import { askOnce, type Answer } from '../support/connection.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import {
   isPostgresThere,
@@ -18,11 +19,6 @@ const permissions = ['token:create', 'token:read', 'token:update', 'token:search
 const rules = [{ priority: 1, container: '/', transform: 'reveal', permissions }]
 const secret = (name: string): string => `canary of ${name}`
 
-interface Asked {
-  readonly status: number
-  readonly text: string
-}
-
 // .ci/run installs it.
 describe.skipIf(!isPostgresThere)('under a vault that serves', () => {
   let server: TestServer
@@ -33,15 +29,8 @@ describe.skipIf(!isPostgresThere)('under a vault that serves', () => {
   let key: string
   const ordinals = new Map<string, number>()
 
-  const ask = async (by: string, method: string, path: string, body?: object): Promise<Asked> => {
-    const response = await fetch(`http://localhost${path}`, {
-      unix: socket,
-      method,
-      headers: { 'SVC-API-KEY': by, 'Content-Type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    return { status: response.status, text: await response.text() }
-  }
+  const ask = (by: string, method: string, path: string, body?: object): Promise<Answer> =>
+    askOnce({ unix: socket }, method, path, { key: by, body })
   const run = (sql: string) => server.sql.unsafe(sql.replaceAll('@', `${schema}.`))
   const read = (id: string) => ask(key, 'GET', `/tokens/${id}`)
   const create = async (id: string): Promise<void> => {
@@ -66,7 +55,7 @@ describe.skipIf(!isPostgresThere)('under a vault that serves', () => {
   }, 60_000)
   afterAll(() => vault.end('SIGTERM'))
 
-  function expectUntold({ status, text }: Asked): void {
+  function expectUntold({ status, text }: Answer): void {
     expect(status).toBe(500)
     expect(text).not.toMatch(/canary|[0-9a-f]{32}|ordinal|unique|postgres/i)
   }
@@ -120,13 +109,8 @@ WHERE (r.ordinal, o.ordinal) IN ((${at('left')}, ${at('right')}), (${at('right')
   test('an older version of a row alone is no answer', async () => {
     await create('renewed')
     await run(`CREATE TABLE @older AS SELECT * FROM @rows WHERE ordinal = ${at('renewed')}`)
-    const response = await fetch('http://localhost/tokens/renewed', {
-      unix: socket,
-      method: 'PATCH',
-      headers: { 'SVC-API-KEY': key, 'Content-Type': 'application/merge-patch+json' },
-      body: JSON.stringify({ data: secret('what is new') }),
-    })
-    expect(response.status).toBe(200)
+    const renewed = await ask(key, 'PATCH', '/tokens/renewed', { data: secret('what is new') })
+    expect(renewed.status).toBe(200)
     await run(`UPDATE @rows r SET value = o.value, version = o.version FROM @older o
 WHERE r.ordinal = o.ordinal`)
     expectUntold(await read('renewed'))

@@ -17,7 +17,8 @@ import {
   sharedPostgres,
   type TestServer,
 } from '../support/postgres.ts'
-import { addReader, ask, expectRefused, serve } from './served.ts'
+import { expectRefused } from './refused.ts'
+import { addReader, ask, serve } from './served.ts'
 
 const slowMs = 90_000
 
@@ -167,14 +168,14 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
       expect(await after.end('SIGTERM')).toBe(0)
       expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0 })
 
-      expectRefused(await runCoffer(back(data)), 1, 'has a store of its own')
+      expectRefused(await runCoffer(back(data)), 'has a store of its own')
       const isGone = 'the vault has moved, or is being moved, into a folder'
       const withKey = ['--master-key-file', join(data, 'master.key')]
       const serving = ['serve', '--data', joined, '--socket', `${socket}.2`, ...withKey]
-      expectRefused(await runCoffer(serving), 1, isGone)
-      expectRefused(await runCoffer([...back(joined), ...withKey]), 1, isGone)
+      expectRefused(await runCoffer(serving), isGone)
+      expectRefused(await runCoffer([...back(joined), ...withKey]), isGone)
       const again = await runCoffer(['move', '--data', data, '--to', url])
-      expectRefused(again, 1, 'drop their schema first')
+      expectRefused(again, 'drop their schema first')
     },
     slowMs,
   )
@@ -197,11 +198,11 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
       const vault = await serve(data, socket)
       const key = await addReader(socket, own)
       await addTokens(socket, key, 0, 10)
-      expectRefused(await runCoffer(back(data)), 1, 'another')
+      expectRefused(await runCoffer(back(data)), 'another')
       const refusing = runCoffer([...back(joined), '--master-key-file', join(data, 'master.key')])
       while ((await formatOf(server, schema)) === 1) await Bun.sleep(1)
       await addTokens(socket, key, 10, 20)
-      expectRefused(await refusing, 1, 'the vault is served from the database')
+      expectRefused(await refusing, 'the vault is served from the database')
       expect(await formatOf(server, schema)).toBe(1)
       expect(readdirSync(join(joined, 'store'))).toEqual(['database'])
       await addTokens(socket, key, 20, 30)
@@ -218,7 +219,7 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
   test('back is refused for a folder that has its own store', async () => {
     const data = join(temporaryFolder(), 'own')
     await runCoffer(['init', '--data', data])
-    expectRefused(await runCoffer(back(data)), 1, 'has a store of its own')
+    expectRefused(await runCoffer(back(data)), 'has a store of its own')
   })
 
   test(
@@ -243,13 +244,13 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
       if (!existsSync(ownFile)) renameSync(aside, ownFile)
       await server.sql.unsafe(`UPDATE ${schema}.state SET format = -1`)
       const early = await runCoffer(['serve', '--data', data, '--socket', socket])
-      expectRefused(early, 1, 'a vault is being moved there')
+      expectRefused(early, 'a vault is being moved there')
       expect(await runCoffer(there)).toMatchObject({ exitCode: 0 })
       // As it is when only the file of before has its name still.
       renameSync(aside, ownFile)
       expect(await runCoffer(there)).toMatchObject({ exitCode: 0 })
       expect([existsSync(ownFile), existsSync(aside)]).toEqual([false, true])
-      expectRefused(await runCoffer(there), 1, 'it was moved already')
+      expectRefused(await runCoffer(there), 'it was moved already')
       expect(await rowsOfSchema(server, schema)).toEqual(rows)
       expect(await runCoffer(['verify', '--data', data])).toMatchObject({ exitCode: 0 })
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { selfSigned, signedBy, type CertificateFiles } from '../support/certificates.ts'
-import { runCoffer, withoutWarnings, type Ended } from '../support/coffer-process.ts'
+import { runCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { findPort } from '../support/free-port.ts'
 import {
@@ -18,16 +18,9 @@ import {
   startStandby,
   type TestServer,
 } from '../support/postgres.ts'
+import { expectRefused } from './refused.ts'
 
 const password = 'hunter2 %/é'
-
-function expectRefused({ exitCode, stdout, stderr }: Ended, says: string): void {
-  const said = withoutWarnings(stderr)
-  expect([exitCode, stdout]).toEqual([1, ''])
-  expect(said).toContain(says)
-  expect(said.trim().split('\n')).toHaveLength(1)
-  expect(said).not.toMatch(/postgres:\/\/|hunter2|[0-9a-f]{16}| at .*:\d+:\d+/)
-}
 
 // .ci/run installs it.
 describe.skipIf(!isPostgresThere)('over TLS and with a password', () => {

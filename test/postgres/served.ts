@@ -2,13 +2,8 @@
  * A vault that a process of its own serves by a socket, as tests of databases ask it.
  * @module
  */
-import { expect } from 'bun:test'
-import {
-  startCoffer,
-  withoutWarnings,
-  type Ended,
-  type Running,
-} from '../support/coffer-process.ts'
+import { startCoffer, type Running } from '../support/coffer-process.ts'
+import { askOnce } from '../support/connection.ts'
 
 const permissions = ['token:create', 'token:read', 'token:search', 'token:update', 'token:delete']
 const rules = [{ priority: 1, container: '/', transform: 'reveal', permissions }]
@@ -25,14 +20,8 @@ export async function ask(
   body?: object,
   method = body === undefined ? 'GET' : 'POST',
 ): Promise<Asked> {
-  const response = await fetch(`http://localhost${path}`, {
-    unix: socket,
-    method,
-    headers: { 'SVC-API-KEY': key, 'Content-Type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  const text = await response.text()
-  return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Asked['body'] }
+  const { status, text } = await askOnce({ unix: socket }, method, path, { key, body })
+  return { status, body: (text === '' ? {} : JSON.parse(text)) as Asked['body'] }
 }
 
 export const serve = (data: string, socket: string, ...words: string[]): Promise<Running> =>
@@ -43,12 +32,4 @@ export async function addReader(socket: string, managementKey: string): Promise<
   const body = { name: 'reader', type: 'private', permissions, rules }
   const { body: made } = await ask(socket, managementKey, '/applications', body)
   return String(made['key'])
-}
-
-/** One line that repeats no address and no value. */
-export function expectRefused({ exitCode, stdout, stderr }: Ended, code: number, says: string) {
-  expect([exitCode, stdout]).toEqual([code, ''])
-  expect(withoutWarnings(stderr)).toContain(says)
-  expect(withoutWarnings(stderr).trim().split('\n')).toHaveLength(1)
-  expect(stderr).not.toMatch(/postgres:\/\/coffer|hunter2|[0-9a-f]{16}| at .*:\d+:\d+/)
 }

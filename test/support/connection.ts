@@ -121,6 +121,15 @@ function end(wire: Wire): void {
   settle(wire, endedEarly(`the answer to ${waiter?.asked}: ${received.length} bytes of it came`))
 }
 
+/** One request over a connection of its own. @throws Error as `openConnection` and `ask` */
+export async function askOnce(
+  target: Target,
+  ...asked: Parameters<Connection['ask']>
+): Promise<Answer> {
+  const connection = await openConnection(target)
+  return connection.ask(...asked).finally(() => connection.close())
+}
+
 /** @throws Error when nobody listens there */
 export async function openConnection(target: Target): Promise<Connection> {
   const wire: Wire = { received: nothing, unsent: nothing, waiter: undefined, isOpen: true }
