@@ -17,7 +17,7 @@ import * as faults from './faults.ts'
 import { runLoad, type Load } from './load.ts'
 import { endAll } from './processes.ts'
 import { startProxy } from '../support/cutting-proxy.ts'
-import { check, measureUsual, type Scene } from './scene.ts'
+import { add, check, measureUsual, type Scene } from './scene.ts'
 import { initVault, makeKey, makeVault, untilServed, verifyVault } from './vaults.ts'
 
 const clientsPerVault = 2
@@ -99,7 +99,7 @@ async function breakAll(scene: Scene, size: Size): Promise<void> {
     await faults[name](scene)
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
     console.info(`${name}: ${seconds} s`)
-    scene.figures.set(name, (scene.figures.get(name) ?? 0) + 1)
+    add(scene, name)
     for (const failure of scene.failures.slice(known)) console.info(`  failed: ${failure}`)
   }
 }

@@ -11,8 +11,6 @@ import { pick, type Draw } from '../crash/draw.ts'
 import { breach, record, type Entry, type Ledger } from '../crash/ledger.ts'
 
 export interface Sample {
-  readonly client: string
-  readonly vault: number
   readonly endMs: number
   /** Infinite where it was refused. */
   readonly tookMs: number
@@ -237,7 +235,7 @@ export async function runLoad(load: Load, thinkMs: number): Promise<void> {
     const sampled = (isDone: boolean): void => {
       const endMs = performance.now()
       const tookMs = isDone ? endMs - startedMs : Infinity
-      load.samples.push({ client: load.name, vault: load.vault, endMs, tookMs })
+      load.samples.push({ endMs, tookMs })
     }
     try {
       await operate(load)

@@ -40,7 +40,7 @@ interface Wire {
 }
 
 const commit = Buffer.from('COMMIT\0')
-const readOnly = /BEGIN[^\0]*(READ ONLY|REPEATABLE READ)/i
+const readOnly = /BEGIN[^\0]*READ ONLY/i
 const ended = /(?:COMMIT|ROLLBACK)\0/
 /** Of a COMMIT that gets no reply: the database is gone, too. */
 const landMsMax = 5_000

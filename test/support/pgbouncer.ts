@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseAddress } from '../../src/store/postgres/address.ts'
 import { findPort } from './free-port.ts'
-import { run, throughPort, type TestServer } from './postgres.ts'
+import { asPostgres, run, throughPort, type TestServer } from './postgres.ts'
 
 const program = '/usr/sbin/pgbouncer'
 
@@ -57,10 +57,8 @@ export async function startPgbouncer(server: TestServer): Promise<Bouncer> {
   const port = findPort()
   const settings = join(folder, 'pgbouncer.ini')
   writeFileSync(settings, settingsOf(folder, port, server))
-  const isRoot = process.getuid?.() === 0
-  if (isRoot) run(['chown', '-R', 'postgres', folder])
-  const less = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups']
-  const child = Bun.spawn([...(isRoot ? less : []), program, settings], {
+  if (process.getuid?.() === 0) run(['chown', '-R', 'postgres', folder])
+  const child = Bun.spawn([...asPostgres([program, settings])], {
     stdout: 'ignore',
     stderr: 'ignore',
   })

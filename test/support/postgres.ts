@@ -20,7 +20,7 @@ const postgresPrograms: string | undefined = existsSync(versions)
   : undefined
 
 /** The server runs as nobody that may do anything else: it refuses to be root. */
-const asPostgres = (command: readonly string[]): readonly string[] =>
+export const asPostgres = (command: readonly string[]): readonly string[] =>
   process.getuid?.() === 0
     ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', ...command]
     : command
@@ -35,8 +35,8 @@ export function run(command: readonly string[]): void {
 export const isPostgresThere = postgresPrograms !== undefined
 
 export interface TestServer {
-  /** Of the socket. */
   readonly folder: string
+  readonly socket: string
   readonly url: (schema: string) => string
   readonly address: (schema: string) => DatabaseAddress
   /** As its administrator. */
@@ -76,10 +76,10 @@ function makeData(
   )
 }
 
-const openAdministrator = (folder: string, port: string): SQL =>
+const openAdministrator = (socket: string): SQL =>
   new SQL({
     adapter: 'postgres',
-    path: join(folder, `.s.PGSQL.${port}`),
+    path: socket,
     database: 'postgres',
     username: 'postgres',
     password: '',
@@ -87,9 +87,9 @@ const openAdministrator = (folder: string, port: string): SQL =>
     max: 2,
   })
 
-async function untilAnswered(folder: string, port: string): Promise<SQL> {
+async function untilAnswered(socket: string): Promise<SQL> {
   for (let tries = 0; ; tries += 1) {
-    const sql = openAdministrator(folder, port)
+    const sql = openAdministrator(socket)
     try {
       await sql.unsafe('SELECT 1')
       return sql
@@ -116,11 +116,13 @@ export async function startPostgres(options: ServerOptions = {}): Promise<TestSe
     [...asPostgres([join(postgresPrograms, 'postgres'), '-D', data, '-k', folder, ...flags])],
     { stdout: 'ignore', stderr: 'ignore' },
   )
-  const sql = await untilAnswered(folder, port)
+  const socket = join(folder, `.s.PGSQL.${port}`)
+  const sql = await untilAnswered(socket)
   const place = `localhost:${port}/postgres?host=${encodeURIComponent(folder)}`
   const url = (schema: string) => `postgres://postgres@${place}&schema=${schema}`
   return {
     folder,
+    socket,
     url,
     address: schema => parseDatabase(url(schema)),
     sql,

@@ -3,31 +3,25 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { openPostgresStore } from '../../../src/store/postgres/open.ts'
-import { openPool } from '../../../src/store/postgres/pool.ts'
-import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
-import { randomBytes } from '../../../src/serve/system.ts'
 import { startProxy, type CuttingProxy } from '../../support/cutting-proxy.ts'
 import { isPostgresThere, nextSchema, sharedPostgres, throughPort } from '../../support/postgres.ts'
 import { expectFault, inserted, replaceOf, uniqueOf, written } from '../rows.ts'
+import { machine, makeTablesIn } from './subject.ts'
 
 const bounds = { readMs: 1_000, writeMs: 8_000, tryMs: 5_000, abandonedMs: 1_000 }
-const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
 
 // .ci/run installs it.
 describe.skipIf(!isPostgresThere)('a machine that is gone amid a transaction', () => {
   let proxy: CuttingProxy
   beforeAll(async () => {
-    const server = await sharedPostgres()
-    proxy = startProxy({ unix: join(server.folder, '.s.PGSQL.5432') })
+    proxy = startProxy({ unix: (await sharedPostgres()).socket })
   })
   afterAll(() => proxy.stop())
 
   test('keeps nobody from the rows that it had locked', async () => {
     const direct = (await sharedPostgres()).address(nextSchema())
-    const pool = openPool(direct, 1)
-    await makeTables(pool, tablesIn(direct.schema), 20_000)
+    const pool = await makeTablesIn(direct)
     const gone = await openPostgresStore({
       address: throughPort(direct, proxy.port),
       ...machine,

@@ -30,31 +30,33 @@ async function openTables() {
       await changeChunks({ send }, tables, { chunks: entering(ordinal), recent: [] }),
     )
   }
+  /** @param before the COMMIT, what is waited for */
+  const putOne = (ordinal: number, before = async (): Promise<void> => {}): Promise<void> =>
+    pool.hold(msMax, async session => {
+      await put(session, ordinal)
+      await before()
+      await session.send('COMMIT')
+    })
   const places = async (): Promise<number[]> => {
     const [row] = await pool.query(`SELECT places FROM ${tables.chunks}`)
     const bytes = row?.[0]
     return bytes instanceof Uint8Array ? [...placesOf(decodePlaceSet(bytes))] : []
   }
-  return { pool, put, places }
+  return { pool, putOne, places }
 }
 
 // .ci/run installs it.
 describe.skipIf(!isPostgresThere)('two transactions that put places of one term', () => {
   test('lose none of them where neither found the term', async () => {
-    const { pool, put, places } = await openTables()
+    const { pool, putOne, places } = await openTables()
     const isFirstPut = Promise.withResolvers<void>()
     const mayCommit = Promise.withResolvers<void>()
-    const first = pool.hold(msMax, async session => {
-      await put(session, 3)
+    const first = putOne(3, () => {
       isFirstPut.resolve()
-      await mayCommit.promise
-      await session.send('COMMIT')
+      return mayCommit.promise
     })
     await isFirstPut.promise
-    const second = pool.hold(msMax, async session => {
-      await put(session, 5)
-      await session.send('COMMIT')
-    })
+    const second = putOne(5)
     // It waits for the first one, whose end it cannot know.
     mayCommit.resolve()
     await first
@@ -66,22 +68,14 @@ describe.skipIf(!isPostgresThere)('two transactions that put places of one term'
     else {
       expect(outcome).toMatchObject({ kind: 'again' })
       expect(await places()).toEqual([3])
-      await pool.hold(msMax, async session => {
-        await put(session, 5)
-        await session.send('COMMIT')
-      })
+      await putOne(5)
       expect(await places()).toEqual([3, 5])
     }
     await pool.close()
   })
 
   test('wait for each other where the term is there', async () => {
-    const { pool, put, places } = await openTables()
-    const putOne = (ordinal: number) =>
-      pool.hold(msMax, async session => {
-        await put(session, ordinal)
-        await session.send('COMMIT')
-      })
+    const { pool, putOne, places } = await openTables()
     await putOne(1)
     await Promise.all([putOne(2), putOne(4)])
     expect(await places()).toEqual([1, 2, 4])

@@ -7,9 +7,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/open.ts'
-import { openPool } from '../../../src/store/postgres/pool.ts'
-import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
-import { randomBytes } from '../../../src/serve/system.ts'
 import { ApiError } from '../../../src/errors.ts'
 import { mountDisk, type Disk } from '../../crash/disk-full/disk.ts'
 import { temporaryFolder } from '../../support/folders.ts'
@@ -21,15 +18,13 @@ import {
   type TestServer,
 } from '../../support/postgres.ts'
 import { expectFault, inserted, insertOf, uniqueOf } from '../rows.ts'
+import { machine, makeTablesIn } from './subject.ts'
 
 const bounds = { readMs: 1_000, writeMs: 1_500, tryMs: 1_000, connectMs: 1_000 }
-const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
 
 async function openOn(server: TestServer, schema = nextSchema()): Promise<PostgresStore> {
   const address = server.address(schema)
-  const pool = openPool(address, 1)
-  await makeTables(pool, tablesIn(schema), 20_000)
-  await pool.close()
+  await (await makeTablesIn(address)).close()
   return openPostgresStore({ address, ...machine, bounds })
 }
 
@@ -41,13 +36,18 @@ async function expectExact(store: PostgresStore, answered: readonly boolean[]): 
   expect(await store.integrity()).toEqual([])
 }
 
-/** @returns whether it landed */
-async function tryInsert(store: PostgresStore, unique: number, part = 10): Promise<boolean> {
-  const parts = [new Uint8Array(part).fill(unique), new Uint8Array(0)]
+/** @returns why it was refused, where it was */
+async function tryInsert(
+  store: PostgresStore,
+  unique: number,
+  partBytes = 10,
+): Promise<ApiError | undefined> {
+  const parts = [new Uint8Array(partBytes).fill(unique), new Uint8Array(0)]
   try {
-    return (await store.write([insertOf({ uniques: [unique], parts })])).ok
+    await inserted(store, { uniques: [unique], parts })
+    return undefined
   } catch (error) {
-    if (error instanceof ApiError) return false
+    if (error instanceof ApiError) return error
     throw error
   }
 }
@@ -108,7 +108,7 @@ WHERE pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> '
     const answered = await Promise.all(
       Array.from({ length: 100 }, async (_, unique) => {
         await Bun.sleep(unique * 5)
-        return tryInsert(store, unique)
+        return (await tryInsert(store, unique)) === undefined
       }),
     )
     isOver = true
@@ -174,25 +174,19 @@ describe.skipIf(!isPostgresThere)('a database whose disk is full', () => {
       run(['chmod', '755', join(log, '..')])
       const server = await startPostgres({ parent: path, initdb: ['-X', join(log, 'wal')] })
       const store = await openOn(server)
-      const answered = [await tryInsert(store, 0)]
+      await inserted(store, { uniques: [0] })
+      const answered = [true]
       fillTo(256 * 1_024)
       let fault: ApiError | undefined
       for (let unique = 1; unique < 60 && fault === undefined; unique += 1) {
-        const parts = [new Uint8Array(60_000).fill(unique), new Uint8Array(0)]
-        try {
-          answered[unique] = (await store.write([insertOf({ uniques: [unique], parts })])).ok
-        } catch (error) {
-          if (!(error instanceof ApiError)) throw error
-          fault = error
-          answered[unique] = false
-        }
+        fault = await tryInsert(store, unique, 60_000)
+        answered.push(fault === undefined)
       }
       expect(fault?.kind).toBe('storage_full')
       expect((await store.find(uniqueOf(0)))?.version).toBe(1)
       free()
-      const last = answered.length
-      answered[last] = await tryInsert(store, last)
-      expect(answered[last]).toBe(true)
+      await inserted(store, { uniques: [answered.length] })
+      answered.push(true)
       await expectExact(store, answered)
       await store.close()
       await server.stop()

@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
 import type { Bounds } from '../../../src/store/postgres/bounds.ts'
 import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/open.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
-import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
-import { randomBytes } from '../../../src/serve/system.ts'
 import { startProxy, type CuttingProxy } from '../../support/cutting-proxy.ts'
 import { isPostgresThere, nextSchema, sharedPostgres, throughPort } from '../../support/postgres.ts'
 import { expectFault, inserted, insertOf, ordinalsOf, rowOf, termOf, uniqueOf } from '../rows.ts'
+import { machine, makeTablesIn } from './subject.ts'
 
 const bounds: Partial<Bounds> = { readMs: 2_000, writeMs: 4_000, tryMs: 2_000, connectMs: 1_000 }
 
@@ -17,8 +15,7 @@ describe.skipIf(!isPostgresThere)('over a connection that is cut', () => {
   let proxy: CuttingProxy
   let own: DatabaseAddress
   beforeAll(async () => {
-    const server = await sharedPostgres()
-    proxy = startProxy({ unix: join(server.folder, '.s.PGSQL.5432') })
+    proxy = startProxy({ unix: (await sharedPostgres()).socket })
   })
   afterAll(() => proxy.stop())
 
@@ -28,10 +25,8 @@ describe.skipIf(!isPostgresThere)('over a connection that is cut', () => {
     count: (table: string) => Promise<number>
   }> {
     const direct = (await sharedPostgres()).address(nextSchema())
-    const pool = openPool(direct, 1)
-    await makeTables(pool, tablesIn(direct.schema), 20_000)
+    const pool = await makeTablesIn(direct)
     own = throughPort(direct, proxy.port)
-    const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
     const store = await openPostgresStore({ address: own, ...machine, bounds })
     const count = async (table: string): Promise<number> => {
       const [row] = await pool.query(`SELECT count(*) FROM ${direct.schema}.${table}`)
@@ -95,12 +90,9 @@ describe.skipIf(!isPostgresThere)('over a connection that is cut', () => {
 describe.skipIf(!isPostgresThere)('a database that says nothing', () => {
   test('is given up within the bound, and served again once it answers', async () => {
     const server = await sharedPostgres()
-    const unix = join(server.folder, '.s.PGSQL.5432')
-    const proxy = startProxy({ unix })
+    const proxy = startProxy({ unix: server.socket })
     const address = server.address(nextSchema())
-    const pool = openPool(address, 1)
-    await makeTables(pool, tablesIn(address.schema), 20_000)
-    const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
+    const pool = await makeTablesIn(address)
     const through = throughPort(address, proxy.port)
     const store = await openPostgresStore({ address: through, ...machine, bounds })
     proxy.mute(true)

@@ -9,7 +9,7 @@ import {
   type PostgresStore,
 } from '../../../src/store/postgres/open.ts'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
-import { openPool } from '../../../src/store/postgres/pool.ts'
+import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
 import { randomBytes } from '../../../src/serve/system.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
@@ -17,6 +17,15 @@ import { sharedPostgres } from '../../support/postgres.ts'
 const schemas = new Map<string, string>()
 const opened: PostgresStore[] = []
 const openMax = 60
+
+export const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
+
+/** Makes the tables of a new store. @returns a connection to them, which its caller closes */
+export async function makeTablesIn(address: DatabaseAddress): Promise<Pool> {
+  const pool = openPool(address, 1)
+  await makeTables(pool, tablesIn(address.schema), 20_000)
+  return pool
+}
 
 /** Of the store that stands for a folder. */
 export const tablesAt = (folder: string) => tablesIn(schemas.get(folder) ?? '')
@@ -41,13 +50,10 @@ export async function openAt(
   const address = server.address(schema)
   if (known === undefined) {
     schemas.set(folder, schema)
-    const pool = openPool(address, 1)
-    const tables = tablesIn(schema)
-    await makeTables(pool, tables, 10_000)
-    await pool.query(`ALTER SEQUENCE ${tables.ordinals} RESTART WITH ${firstOrdinal}`)
+    const pool = await makeTablesIn(address)
+    await pool.query(`ALTER SEQUENCE ${tablesIn(schema).ordinals} RESTART WITH ${firstOrdinal}`)
     await pool.close()
   }
-  const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
   const store = await openPostgresStore({ address: through(address), ...machine, ...options })
   opened.push(store)
   // Few tests close theirs, and a server has so many connections.

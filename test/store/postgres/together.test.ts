@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
 import type { PostgresStore } from '../../../src/store/postgres/open.ts'
 import { temporaryFolder } from '../../support/folders.ts'
@@ -135,7 +134,7 @@ describe.skipIf(!isPostgresThere)('two vaults over one database', () => {
 
   test('have one sweeper, and another takes over from one that says nothing any more', async () => {
     const server = await sharedPostgres()
-    const proxy = startProxy({ unix: join(server.folder, '.s.PGSQL.5432') })
+    const proxy = startProxy({ unix: server.socket })
     const folder = temporaryFolder()
     const bounds = { leaseMs: 600, leaseRenewMs: 100, readMs: 500, tryMs: 500, connectMs: 500 }
     const through = (address: DatabaseAddress) => throughPort(address, proxy.port)
