@@ -38,6 +38,7 @@ const answers: readonly (readonly [string, Query, readonly number[]])[] = [
     { any: [term(15), unique(10), unique(1)] },
     [0, 1, 5, 10, 15, 20, 25, 30],
   ],
+  ['any of a unique and a term of no row', { any: [unique(7), term(99)] }, [7]],
   ['one term except another', { from: term(15), except: term(12) }, [5, 15, 25]],
   ['one term except itself', { from: term(15), except: term(15) }, []],
   ['a term except one of no row', { from: term(15), except: term(99) }, [0, 5, 10, 15, 20, 25, 30]],

@@ -9,6 +9,7 @@ import type { Digest, Page, PageWindow, Query, Row } from '../contract.ts'
 import { chunkOrdinals, pageTermsSentMax } from '../limits.ts'
 import { countOf, decodePlaceSet, emptySet, subtract, unite, type PlaceSet } from '../place-set.ts'
 import {
+  chunkOf,
   evaluateChunk,
   namedChunks,
   planQuery,
@@ -145,13 +146,20 @@ function indexOf({ terms, uniques }: Named, answer: readonly Cells[]): Index {
  * From the index to a page.
  */
 
+/** Those of all terms and uniques that are named: what matches is in one of them. */
+const chunksIn = ({ terms, holders }: Pick<Index, 'terms' | 'holders'>): ReadonlySet<number> =>
+  new Set([
+    ...[...terms.values()].flatMap(sets => [...sets.keys()]),
+    ...[...holders.values()].map(chunkOf),
+  ])
+
 function select({ terms, holders, expired }: Index, query: Query, window: PageWindow) {
   const reads: PlanReads = {
     holderOf: unique => holders.get(keyOf(unique)),
     placesOf: (term, chunk) => terms.get(keyOf(term))?.get(chunk) ?? emptySet,
   }
   const plan = planQuery(reads, query)
-  const chunks = namedChunks(plan) ?? new Set([...terms.values()].flatMap(sets => [...sets.keys()]))
+  const chunks = namedChunks(plan) ?? chunksIn({ terms, holders })
   const newestFirst = [...chunks].sort((a, b) => b - a)
   return selectOrdinals(newestFirst, window, chunk => {
     const set = subtract(evaluateChunk(reads, plan, chunk), expired.get(chunk) ?? emptySet)
