@@ -11,7 +11,7 @@ import { makeKeys, type Keys } from './crypto/keyring.ts'
 import { createKeyring, encodeKeyring } from './crypto/keyring-format.ts'
 import type { Deps } from './deps.ts'
 import { mayHold, permissions } from './rules/permissions.ts'
-import { invariant } from './errors.ts'
+import { ApiError } from './errors.ts'
 import { keyringSealer, keyringUnique, openRing, wipeSealer } from './keyring/ring.ts'
 import { sealRow } from './records/rows.ts'
 import { Secret } from './secret.ts'
@@ -38,7 +38,10 @@ const composeManager = (
     permissions: permissions.filter(permission => mayHold('management', permission)),
   })
 
-/** Makes keyring, tenant and management application in one write of an empty store. */
+/**
+ * Makes keyring, tenant and management application in one write of an empty store.
+ * @throws ApiError `conflict` where another one was made there meanwhile
+ */
 export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<NewVault> {
   const { store, randomBytes } = deps
   const keyring = createKeyring(randomBytes, deps.now())
@@ -56,7 +59,7 @@ export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<
   const tenant = sealTenant({ keys, randomBytes }, owned)
   const inserts = [keyringRow, tenant, row]
   const outcome = await store.write(inserts.map(insert => ({ insert })))
-  invariant(outcome.ok, 'a new vault starts on an empty store')
+  if (!outcome.ok) throw new ApiError('conflict', 'the store has a vault')
   return { tenantId, applicationId: record.id, key }
 }
 

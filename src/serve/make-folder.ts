@@ -4,6 +4,7 @@
  */
 import { closeSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { ApiError } from '../errors.ts'
 import { ownerOnlyFolder, syncFolder } from '../files.ts'
 import type { Store } from '../store/contract.ts'
 import { openLmdbStore } from '../store/lmdb/open.ts'
@@ -11,6 +12,7 @@ import { createVault, type NewVault } from '../vault.ts'
 import { claimFolder } from './claim-folder.ts'
 import { keyPlacesOf, type FolderOptions } from './data-folder.ts'
 import { assertSameDatabase, openDatabase, prepareDatabase, writeDatabase } from './database.ts'
+import { CommandFailure } from './failure.ts'
 import { explained, isDataFolder, pathsOf, stampFolder } from './folder-stamp.ts'
 import { obtainNewMasterKey } from './key-source.ts'
 import { writeMasterKey } from './master-key.ts'
@@ -48,6 +50,9 @@ async function fillFolder(options: FolderOptions, store: Store): Promise<NewVaul
   const masterKey = obtainNewMasterKey(options, keyPlacesOf(options.data), makeMasterKey)
   try {
     return await createVault({ store, now: wallMs, randomBytes }, masterKey)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== 'conflict') throw error
+    throw new CommandFailure('another vault was made in the database meanwhile', 1, error)
   } finally {
     masterKey.fill(0)
     await store.close()
