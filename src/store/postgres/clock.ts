@@ -12,6 +12,7 @@ import { clockSkewMsMax, databaseSilentMsMax } from '../limits.ts'
 import { defaultBounds, type Bounds } from './bounds.ts'
 import type { Pool } from './pool.ts'
 import { leftFormat, type Tables } from './schema.ts'
+import { Trouble } from './trouble.ts'
 
 export interface DatabaseClock {
   /** What time it is there, in Unix milliseconds. */
@@ -88,6 +89,8 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
     const [row] = await pool.query(readText(tables))
     const after = { ourMs: wallMs(), elapsedMs: elapsedMs() }
     const theirMs = Number(row?.[0])
+    // No time at all would count as right, and whoever goes by it would never tell one again.
+    if (!Number.isSafeInteger(theirMs)) throw new Trouble('other')
     isLeft = Number(row?.[3]) === leftFormat
     // Who is asked whether it is ready says no then.
     if (row?.[2] === false && !isLeft) answeredMs = after.elapsedMs

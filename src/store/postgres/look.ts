@@ -5,7 +5,7 @@
  * vault asks seldom and for much, and what it reads was committed after it was asked for.
  * @module
  */
-import { assertStored } from '../../errors.ts'
+import { ApiError, assertStored } from '../../errors.ts'
 import { uniqueBytes } from '../../limits.ts'
 import type { Digest, Row } from '../contract.ts'
 import { lookConnections, lookUniquesMax } from '../limits.ts'
@@ -71,7 +71,9 @@ export function makeLooker(tables: Tables, ask: Ask, firstOrdinal: number): Look
         else resolve(byNumber.get((nth += 1)) ?? [])
       }
     } catch (error) {
-      for (const { reject } of together) reject(error)
+      const isLost = error instanceof ApiError && error.kind === 'unavailable'
+      // Whoever has waited behind it has waited for the same database.
+      for (const { reject } of [...together, ...(isLost ? waiting.splice(0) : [])]) reject(error)
     }
   }
 

@@ -34,6 +34,7 @@ export interface Pool {
   ) => Promise<readonly Cells[]>
   /**
    * Work on one connection, which is given back once it ended and rolled back where it failed.
+   * @param msMax of the work, and of the wait for a connection before it
    * @throws Trouble
    */
   readonly hold: <T>(msMax: number, work: (session: Session) => Promise<T>) => Promise<T>
@@ -112,12 +113,24 @@ async function within<T>(
   }
 }
 
+/** Connections that stand or fall together, and how many of them somebody works with. */
+interface Client {
+  readonly sql: SQL
+  held: number
+}
+
+async function reserve({ sql }: Client, left: AbortSignal): Promise<ReservedSQL> {
+  const held = await sql.reserve()
+  if (!left.aborted) return held
+  await held.release()
+  throw new Trouble('lost')
+}
+
 async function holding<T>(
-  used: SQL,
+  held: ReservedSQL,
   work: (session: Session) => Promise<T>,
   late: AbortSignal,
 ): Promise<T> {
-  const held = await used.reserve()
   const send: Session['send'] = async (text, parameters = []) => {
     // Its caller has given up, and may have begun again elsewhere.
     if (late.aborted) throw new Trouble('lost')
@@ -140,31 +153,42 @@ export function openPool(
   connections: number,
   bounds: PoolBounds = defaultBounds,
 ): Pool {
-  const open = () => openClient(address, connections, bounds)
+  const open = (): Client => ({ sql: openClient(address, connections, bounds), held: 0 })
   const counts = makePoolCounts(connections)
   let client = open()
   let isClosed = false
-  const drop = (late: SQL): void => {
+  const drop = (late: Client): void => {
     if (late === client && !isClosed) client = open()
-    void late.close({ timeout: 0 }).catch(() => {})
+    void late.sql.close({ timeout: 0 }).catch(() => {})
   }
   return {
     query(text, parameters = [], msMax = bounds.connectMs) {
       const used = client
-      return within(counts, msMax, sendOn(used, text, parameters), () => drop(used))
+      return within(counts, msMax, sendOn(used.sql, text, parameters), () => drop(used))
     },
-    hold(msMax, work) {
+    async hold(msMax, work) {
       const used = client
-      const late = new AbortController()
-      return within(counts, msMax, holding(used, work, late.signal), () => {
-        late.abort()
-        drop(used)
+      const left = new AbortController()
+      const held = await within(counts, msMax, reserve(used, left.signal), () => {
+        left.abort()
+        // Where others are at work it is not the database that keeps this one waiting.
+        if (used.held === 0) drop(used)
       })
+      const late = new AbortController()
+      used.held += 1
+      try {
+        return await within(counts, msMax, holding(held, work, late.signal), () => {
+          late.abort()
+          drop(used)
+        })
+      } finally {
+        used.held -= 1
+      }
     },
     figures: counts.figures,
     async close() {
       isClosed = true
-      await client.close({ timeout: 1 })
+      await client.sql.close({ timeout: 1 })
     },
   }
 }

@@ -59,8 +59,12 @@ export function readsOf(
   persisting: Persisting,
 ) {
   const { rows, ordinals, recent } = tables
-  const ask = (pool: Pool, text: string, parameters: readonly Parameter[]) =>
-    persist(persisting, () => pool.query(text, parameters, persisting.msMax))
+  const { msMax } = persisting
+  const look = (text: string, parameters: readonly Parameter[]) =>
+    persist(persisting, () => pools.look.query(text, parameters, msMax))
+  // Behind pages it may wait, which tells nothing of the database.
+  const ask = (text: string, parameters: readonly Parameter[]) =>
+    persist(persisting, () => pools.page.hold(msMax, ({ send }) => send(text, parameters)))
   const dueText = `SELECT ordinal, value FROM ${rows} WHERE deadline_ms <= $1::bigint
 ORDER BY deadline_ms, ordinal LIMIT $2::int`
   const fromText = `SELECT ordinal, value FROM ${rows} WHERE ordinal >= $1::bigint
@@ -72,14 +76,13 @@ ORDER BY ordinal LIMIT $2::int`
   WHERE n.nspname = $1 AND c.relkind = 'r'),
 (SELECT count(*) FROM (SELECT 1 FROM ${recent} LIMIT ${waitingRowsCountedMax}) few)`
   return {
-    look: (text: string, parameters: readonly Parameter[]) => ask(pools.look, text, parameters),
-    due: async (nowMs: number, limit: number) =>
-      rowsIn(await ask(pools.page, dueText, [nowMs, limit])),
+    look,
+    due: async (nowMs: number, limit: number) => rowsIn(await ask(dueText, [nowMs, limit])),
     rowsFrom: async (ordinal: number, limit: number) => {
-      const cells = await ask(pools.page, fromText, [ordinal, limit])
+      const cells = await ask(fromText, [ordinal, limit])
       return { rows: rowsIn(cells), last: cells.at(-1)?.[0] }
     },
-    figures: async () => (await ask(pools.page, figuresText, [tables.schema]))[0] ?? [],
+    figures: async () => (await ask(figuresText, [tables.schema]))[0] ?? [],
   }
 }
 

@@ -17,21 +17,30 @@ import type { Bounds } from '../bounds.ts'
 import type { Pool, Session } from '../pool.ts'
 import { persist } from '../reads.ts'
 import { hasLeft, leftFormat, readFormat, type Tables } from '../schema.ts'
-import { faultOf, Trouble } from '../trouble.ts'
+import { faultOf, Trouble, troubleOf } from '../trouble.ts'
 import { placeholderFrom, putGroup } from './put.ts'
 import { stand } from './standing.ts'
 
 /** What a group has become, where rows that it inserts have no ordinal yet. */
 type Decided = readonly SetResult[]
 
-/** Puts the ordinals that the database has given in the place of placeholders. */
+/**
+ * Puts the ordinals that the database has given in the place of placeholders.
+ * @throws Trouble where it has given too few: all has landed, so it is nothing to begin anew
+ */
 function withOrdinals(results: Decided, ordinals: readonly number[]): SetResult[] {
-  const real = (ordinal: number): number =>
-    ordinal < placeholderFrom ? ordinal : (ordinals[ordinal - placeholderFrom] ?? ordinal)
+  const real = (ordinal: number): number | undefined =>
+    ordinal < placeholderFrom ? ordinal : ordinals[ordinal - placeholderFrom]
+  const given = (ordinal: number): number => {
+    const known = real(ordinal)
+    if (known === undefined) throw new Trouble('lost')
+    return known
+  }
   const outcomeOf = (outcome: WriteOutcome): WriteOutcome => {
-    if (outcome.ok) return { ok: true, ordinals: outcome.ordinals.map(real) }
+    if (outcome.ok) return { ok: true, ordinals: outcome.ordinals.map(given) }
+    // Of a set that was refused, a row that has not come to be has none.
     return outcome.reason === 'unique_taken'
-      ? { ...outcome, ordinal: real(outcome.ordinal) }
+      ? { ...outcome, ordinal: real(outcome.ordinal) ?? outcome.ordinal }
       : outcome
   }
   return results.map(result =>
@@ -46,6 +55,25 @@ interface Writer {
   readonly writer: Uint8Array
   readonly bounds: Bounds
   readonly elapsedMs: () => number
+}
+
+/** Each as a group of its own: what one asks for is damaged, and others have no part in it. */
+async function commitEach(
+  commit: (sets: readonly ChangeSet[]) => Promise<SetResult[]>,
+  sets: readonly ChangeSet[],
+): Promise<SetResult[]> {
+  const results: SetResult[] = []
+  for (const set of sets) {
+    try {
+      results.push(...(await commit([set])))
+    } catch (error) {
+      const fault = faultOf(error)
+      results.push({ fault })
+      if (fault.kind === 'unavailable') break
+    }
+  }
+  const fault = faultOf(new Trouble('lost'))
+  return sets.map((_, i) => results[i] ?? { fault })
 }
 
 /** Commits one group at a time. @throws ApiError: nothing is known to have landed */
@@ -95,15 +123,29 @@ ON CONFLICT (writer) DO NOTHING RETURNING 1`
     hasReceipt = true
   }
 
-  return (sets: readonly ChangeSet[]): Promise<SetResult[]> => {
+  async function commit(sets: readonly ChangeSet[]): Promise<SetResult[]> {
     groups += 1
     const number = groups
     const sent: { decided?: Decided } = {}
-    return persist({ elapsedMs, msMax: bounds.writeMs, onRetry }, async () => {
-      if (!hasReceipt) await addReceipt()
-      return pool.hold(bounds.tryMs, session => tryOnce(session, sets, number, sent))
-    })
+    let isLost = false
+    try {
+      return await persist({ elapsedMs, msMax: bounds.writeMs, onRetry }, async () => {
+        if (!hasReceipt) await addReceipt()
+        return pool
+          .hold(bounds.tryMs, session => tryOnce(session, sets, number, sent))
+          .catch((error: unknown) => {
+            isLost ||= !(error instanceof ApiError) && troubleOf(error).kind === 'lost'
+            throw error
+          })
+      })
+    } catch (error) {
+      // A try that was lost may have landed: then none of it is done again.
+      const isWhole = isLost || sets.length === 1 || faultOf(error).kind !== 'storage_corrupt'
+      if (isWhole) throw error
+      return commitEach(commit, sets)
+    }
   }
+  return commit
 }
 
 export interface WriteQueue {
@@ -135,8 +177,9 @@ export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
       writes += group.length
     } catch (error) {
       const fault = faultOf(error)
-      // Whoever has waited behind it has waited for the same database.
-      for (const { reject } of [...group, ...waiting.splice(0)]) reject(fault)
+      // Whoever has waited behind it has waited for the same database, and for no damage in it.
+      const behind = fault.kind === 'storage_corrupt' ? [] : waiting.splice(0)
+      for (const { reject } of [...group, ...behind]) reject(fault)
     }
   }
 

@@ -5,7 +5,6 @@
  * ordinals from the sequence, in the statement that puts them.
  * @module
  */
-import { assertStored } from '../../../errors.ts'
 import { termBytes, uniqueBytes } from '../../../limits.ts'
 import type { Digest, NewRow } from '../../contract.ts'
 import type { GroupDraft, PreparedRow } from '../../decide.ts'
@@ -14,6 +13,7 @@ import { keyOf, termsAt, uniquesAt } from '../../rows.ts'
 import { nthOf, packDigests, packValues } from '../pack.ts'
 import { arrayOf, type Cells, type Session } from '../pool.ts'
 import type { Tables } from '../schema.ts'
+import { Trouble } from '../trouble.ts'
 import { changeChunks, termMoves } from './chunks.ts'
 import type { Stood } from './standing.ts'
 
@@ -225,7 +225,8 @@ export async function putGroup(
     committing,
     ...sent,
   ])
-  // Where nothing was inserted the receipt alone was written, which gives no row back.
-  assertStored(cells.length === puts.inserted.length, 'an ordinal for each row')
+  // Where nothing was inserted the receipt alone was written, which gives no row back. Else it has
+  // landed, and the receipt says as what.
+  if (cells.length !== puts.inserted.length) throw new Trouble('lost')
   return cells.map(([ordinal]) => Number(ordinal))
 }

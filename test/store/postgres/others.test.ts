@@ -1,0 +1,82 @@
+/**
+ * What goes wrong for one is no trouble of others: a connection that is waited for, an answer that
+ * never comes, a chunk that is damaged, a state that is away for a moment.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { ApiError } from '../../../src/errors.ts'
+import { makeLooker } from '../../../src/store/postgres/look.ts'
+import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
+import { tablesIn } from '../../../src/store/postgres/schema.ts'
+import { temporaryFolder } from '../../support/folders.ts'
+import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
+import { expectFault, inserted, insertOf, replaceOf, uniqueOf } from '../rows.ts'
+import { openAt, tablesAt } from './subject.ts'
+
+async function poolOf(connections: number): Promise<Pool> {
+  return openPool((await sharedPostgres()).address('public'), connections)
+}
+
+test('look-ups that wait behind one that no database answers are refused with it', async () => {
+  let asked = 0
+  const ask = async (): Promise<never> => {
+    asked += 1
+    await Bun.sleep(20)
+    throw new ApiError('unavailable', 'the database cannot be reached')
+  }
+  const looker = makeLooker(tablesIn('any'), ask, 0)
+  const all = Array.from({ length: 1_000 }, (_, i) => looker.find(uniqueOf(i)))
+  const settled = await Promise.allSettled(all)
+  expect(settled.every(({ status }) => status === 'rejected')).toBe(true)
+  expect(asked).toBeLessThanOrEqual(2)
+})
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('over a database', () => {
+  test('who waits too long for a connection ends no work of those who have one', async () => {
+    const pool = await poolOf(2)
+    const work = () => pool.hold(5_000, ({ send }) => send('SELECT 1, pg_sleep(0.8)'))
+    const working = [work(), work()]
+    await Bun.sleep(100)
+    await expect(pool.hold(200, ({ send }) => send('SELECT 1'))).rejects.toMatchObject({
+      kind: 'lost',
+    })
+    expect((await Promise.all(working)).map(([row]) => row?.[0])).toEqual([1, 1])
+    expect(await pool.hold(1_000, ({ send }) => send('SELECT 2'))).toHaveLength(1)
+    await pool.close()
+  })
+
+  test('a change that needs a damaged chunk is refused, and those beside it land', async () => {
+    const folder = temporaryFolder()
+    const store = await openAt(folder, { foldRows: 1, foldLookMs: 10 })
+    const { chunks } = tablesAt(folder)
+    const pool = await poolOf(1)
+    const ordinal = await inserted(store, { uniques: [1], terms: [1] })
+    while ((await pool.query(`SELECT 1 FROM ${chunks}`)).length === 0) await Bun.sleep(10)
+    await pool.query(`UPDATE ${chunks} SET places = '\\x09'`)
+    const change = replaceOf(ordinal, { uniques: [1], terms: [], version: 2 })
+    const refused = expectFault(Promise.resolve(store.write([change])), 'storage_corrupt')
+    const beside = Array.from({ length: 40 }, (_, i) =>
+      store.write([insertOf({ uniques: [9 + i] })]),
+    )
+    expect((await Promise.all(beside)).every(({ ok }) => ok)).toBe(true)
+    await refused
+    for (let i = 0; i < 40; i += 1) expect((await store.find(uniqueOf(9 + i)))?.version).toBe(1)
+    expect((await store.find(uniqueOf(1)))?.version).toBe(1)
+    await Promise.all([store.close(), pool.close()])
+  })
+
+  test('a state that is away for a moment leaves the clock what it was', async () => {
+    const folder = temporaryFolder()
+    const store = await openAt(folder, { bounds: { clockMs: 10 } })
+    const { state } = tablesAt(folder)
+    const pool = await poolOf(1)
+    const rows = await pool.query(`DELETE FROM ${state} RETURNING format`)
+    expect(rows).toHaveLength(1)
+    await Bun.sleep(200)
+    expect(Math.abs(store.clock.wallMs() - Date.now())).toBeLessThan(5_000)
+    await pool.query(`INSERT INTO ${state} VALUES (true, 1, 0, 0)`)
+    expect(await store.generation()).toBe(0)
+    await Promise.all([store.close(), pool.close()])
+  })
+})
