@@ -34,7 +34,9 @@ async function operateHere(
   })
   try {
     const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
-    const vault = { deps, store, ring, isShared: false, replaceMasterKey }
+    // Nobody serves this folder, and others may serve the same database from theirs.
+    const isShared = (await opened.database?.isAlone()) === false
+    const vault = { deps, store, ring, isShared, replaceMasterKey }
     const operation = makeOperations(vault, makeResealer(vault))[name]
     invariant(operation !== undefined, 'a command names an operation that there is')
     return await operation(input, tell)

@@ -227,7 +227,10 @@ export interface OpenedFolder {
   /** Takes nothing that was sealed under an older keyring. */
   readonly store: OperatedStore
   /** Where the store is in a database of others: what is asked of that alone. */
-  readonly database?: Pick<PostgresStore, 'clock' | 'isSweeper' | 'isReachable' | 'databaseFigures'>
+  readonly database?: Pick<
+    PostgresStore,
+    'clock' | 'isAlone' | 'isSweeper' | 'isReachable' | 'databaseFigures'
+  >
   /** The folder of its files. */
   readonly storeFolder: string
   readonly ring: Ring

@@ -187,4 +187,19 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     const refused = await runCoffer(['move', '--data', other, '--to', target])
     expectRefused(refused, 'the database has a vault')
   })
+
+  test('the master key is not replaced while another machine serves', async () => {
+    const root = temporaryFolder()
+    const [first, second] = [join(root, 'first'), join(root, 'second')]
+    const store = ['--store', server.url(nextSchema())]
+    expect((await runCoffer(['init', '--data', first, ...store])).exitCode).toBe(0)
+    const file = join(first, 'master.key')
+    const before = readFileSync(file, 'utf8')
+    const other = await serve(second, join(root, 's'), ...store, '--master-key-file', file)
+    const refused = await runCoffer(['keys', 'rekey', '--data', first])
+    expectRefused(refused, 1, 'stop all of them first')
+    expect(readFileSync(file, 'utf8')).toBe(before)
+    expect(await other.end('SIGTERM')).toBe(0)
+    expect((await runCoffer(['keys', 'rekey', '--data', first])).exitCode).toBe(0)
+  }, 60_000)
 })

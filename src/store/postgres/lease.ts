@@ -29,6 +29,17 @@ export interface LeaseOptions {
   readonly bounds?: Bounds
 }
 
+/** Whether nobody else holds any. @throws Trouble */
+export async function isAlone({ pool, tables, holder }: LeaseOptions): Promise<boolean> {
+  const text = `SELECT 1 FROM ${tables.leases}
+WHERE holder <> $1::bytea AND until > clock_timestamp() LIMIT 1`
+  return (await pool.query(text, [holder])).length === 0
+}
+
+/** Of processes that are gone without a word. @throws Trouble */
+export const forgetLeases = (pool: Pool, { leases }: Tables): Promise<unknown> =>
+  pool.query(`DELETE FROM ${leases} WHERE until < clock_timestamp() - interval '1 hour'`)
+
 export function keepLease(name: string, options: LeaseOptions): Lease {
   const { pool, tables, holder, elapsedMs, bounds = defaultBounds } = options
   const { leaseMs, leaseRenewMs } = bounds

@@ -6,6 +6,7 @@
  * Source: docs/many-machines.md.
  * @module
  */
+import { hexOf } from '../../bytes.ts'
 import { ApiError } from '../../errors.ts'
 import type { Progress } from '../../progress.ts'
 import type { Store } from '../contract.ts'
@@ -27,7 +28,7 @@ import { openDatabaseClock, type DatabaseClock } from './clock.ts'
 import type { DatabaseFigures } from './figures.ts'
 import { startFolding } from './fold.ts'
 import { inspectTables } from './inspect.ts'
-import { keepLease } from './lease.ts'
+import { forgetLeases, isAlone, keepLease } from './lease.ts'
 import { makeLooker } from './look.ts'
 import { readPage } from './page.ts'
 import { openPool, type Pool } from './pool.ts'
@@ -53,6 +54,8 @@ export interface PostgresStore extends OperatedStore {
   readonly clock: DatabaseClock
   /** Whether this vault sweeps for all. */
   readonly isSweeper: () => boolean
+  /** Whether no other process has it open, or had until its lease ends. @throws Trouble */
+  readonly isAlone: () => Promise<boolean>
   /** Whether the database has answered lately, and takes writes. */
   readonly isReachable: () => boolean
   /** Of this process, for whoever watches it: no database is asked. */
@@ -94,6 +97,7 @@ async function begin(options: PostgresOptions, pools: Pools, tables: Tables, bou
   try {
     await assertFormat(pool, tables)
     await write.query(forgetText(tables))
+    await forgetLeases(write, tables)
     const clock = await openDatabaseClock({ pool, tables, wallMs, elapsedMs, onSkew, bounds })
     return { clock, firstOrdinal: await firstOrdinalOf(reads) }
   } catch (error) {
@@ -105,7 +109,10 @@ async function begin(options: PostgresOptions, pools: Pools, tables: Tables, bou
 /** What is done for all vaults by one of them. */
 function startTogether(options: PostgresOptions, pools: Pools, tables: Tables, bounds: Bounds) {
   const { randomBytes, elapsedMs, foldRows, foldLookMs, onFoldTrouble = () => {} } = options
-  const leased = { pool: pools.look, tables, holder: randomBytes(holderBytes), elapsedMs, bounds }
+  const holder = randomBytes(holderBytes)
+  const leased = { pool: pools.look, tables, holder, elapsedMs, bounds }
+  // Of each its own, by which others know of it.
+  const present = keepLease(`open ${hexOf(holder)}`, leased)
   const sweeping = keepLease('sweep', leased)
   const folding = keepLease('fold', leased)
   const folder = startFolding({
@@ -120,9 +127,10 @@ function startTogether(options: PostgresOptions, pools: Pools, tables: Tables, b
     sweeping,
     folding,
     folder,
+    isAlone: () => isAlone(leased),
     async close() {
       await folder.close()
-      await Promise.all([sweeping.close(), folding.close()])
+      await Promise.all([present, sweeping, folding].map(lease => lease.close()))
     },
   }
 }
@@ -267,6 +275,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     ...operationsOf(parts),
     clock,
     isSweeper: () => together.sweeping.isHeld() && clock.isRight() && !clock.hasLeft(),
+    isAlone: together.isAlone,
     isReachable: clock.isAnswered,
     databaseFigures: () => databaseFiguresOf(parts),
     close: () => (closing ??= close()),
