@@ -83,7 +83,7 @@ async function rolledBack(session: ReservedSQL): Promise<void> {
   await session.release()
 }
 
-/** @throws Trouble `lost` where it is not there in time; ApiError as the work says */
+/** @throws Trouble `lost` where it is not there in time; whatever the work throws */
 async function within<T>(
   counts: PoolCounts,
   msMax: number,
@@ -91,7 +91,6 @@ async function within<T>(
   onLate: () => void,
 ): Promise<T> {
   const late = Promise.withResolvers<never>()
-  counts.begin()
   const timer = setTimeout(() => {
     counts.late()
     onLate()
@@ -102,6 +101,18 @@ async function within<T>(
   } catch (error) {
     // What is late may fail later, and nobody waits for it.
     work.catch(() => {})
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** @throws Trouble; ApiError as the work says */
+async function counted<T>(counts: PoolCounts, work: () => Promise<T>): Promise<T> {
+  counts.begin()
+  try {
+    return await work()
+  } catch (error) {
     // A refusal of ours is none of the database.
     if (error instanceof ApiError) throw error
     const trouble = troubleOf(error)
@@ -109,7 +120,6 @@ async function within<T>(
     throw trouble
   } finally {
     counts.end()
-    clearTimeout(timer)
   }
 }
 
@@ -161,30 +171,33 @@ export function openPool(
     if (late === client && !isClosed) client = open()
     void late.sql.close({ timeout: 0 }).catch(() => {})
   }
+  /** Waits for a connection, then works on it: each has the bound for itself. */
+  async function hold<T>(msMax: number, work: (session: Session) => Promise<T>): Promise<T> {
+    const used = client
+    const left = new AbortController()
+    const held = await within(counts, msMax, reserve(used, left.signal), () => {
+      left.abort()
+      // Where others are at work it is not the database that keeps this one waiting.
+      if (used.held === 0) drop(used)
+    })
+    const late = new AbortController()
+    used.held += 1
+    try {
+      return await within(counts, msMax, holding(held, work, late.signal), () => {
+        late.abort()
+        drop(used)
+      })
+    } finally {
+      used.held -= 1
+    }
+  }
   return {
     query(text, parameters = [], msMax = bounds.connectMs) {
       const used = client
-      return within(counts, msMax, sendOn(used.sql, text, parameters), () => drop(used))
+      const send = () => within(counts, msMax, sendOn(used.sql, text, parameters), () => drop(used))
+      return counted(counts, send)
     },
-    async hold(msMax, work) {
-      const used = client
-      const left = new AbortController()
-      const held = await within(counts, msMax, reserve(used, left.signal), () => {
-        left.abort()
-        // Where others are at work it is not the database that keeps this one waiting.
-        if (used.held === 0) drop(used)
-      })
-      const late = new AbortController()
-      used.held += 1
-      try {
-        return await within(counts, msMax, holding(held, work, late.signal), () => {
-          late.abort()
-          drop(used)
-        })
-      } finally {
-        used.held -= 1
-      }
-    },
+    hold: (msMax, work) => counted(counts, () => hold(msMax, work)),
     figures: counts.figures,
     async close() {
       isClosed = true
