@@ -34,12 +34,19 @@ interface Wire {
   isMuted: boolean
   isFrozen: boolean
   /** The end of what came last, since a word may come in two pieces. */
-  tail: Buffer
+  tail: string
+  /** Under which COMMIT is prepared here. */
+  commitName: string | undefined
   server: Bun.Socket<Wire> | undefined
   vault: Bun.Socket<Wire> | undefined
 }
 
-const commit = Buffer.from('COMMIT\0')
+/** Source: PostgreSQL, "Message Formats": Parse gives a statement its name, Bind names it. */
+const preparing = /P[^]{4}([^\0]+)\0COMMIT\0/
+/** Of the simple protocol. */
+const asked = /Q[^]{4}COMMIT\0/
+/** Of what may be cut in two between pieces. */
+const tailBytes = 40
 const readOnly = /BEGIN[^\0]*READ ONLY/i
 const ended = /(?:COMMIT|ROLLBACK)\0/
 /** Of a COMMIT that gets no reply: the database is gone, too. */
@@ -76,8 +83,13 @@ function makeCutter() {
     takeCommit(wire: Wire, chunk: Buffer): Cut | undefined {
       const text = chunk.toString('latin1')
       if (text.includes('BEGIN')) wire.readsOnly = readOnly.test(text)
-      const isCommit = Buffer.concat([wire.tail, chunk]).includes(commit)
-      wire.tail = Buffer.from(chunk.subarray(-(commit.length - 1)))
+      const whole = wire.tail + text
+      wire.commitName ??= preparing.exec(whole)?.[1]
+      const bound = wire.commitName === undefined ? undefined : `\0${wire.commitName}\0`
+      const at = bound === undefined ? -1 : whole.lastIndexOf(bound)
+      const isBound = at >= 0 && at + (bound?.length ?? 0) > wire.tail.length
+      const isCommit = isBound || asked.test(text)
+      wire.tail = whole.slice(-tailBytes)
       if (armed === undefined || wire.readsOnly || !isCommit) return undefined
       const cut = armed
       armed = undefined
@@ -117,7 +129,8 @@ const makeWire = (vault: Bun.Socket<Wire>): Wire => ({
   readsOnly: false,
   isMuted: false,
   isFrozen: false,
-  tail: Buffer.alloc(0),
+  tail: '',
+  commitName: undefined,
   server: undefined,
   vault,
 })

@@ -65,14 +65,33 @@ function openClient(address: DatabaseAddress, connections: number, bounds: PoolB
   })
 }
 
+const templates = new Map<string, TemplateStringsArray>()
+
+/** Of a text that is ours, as a tagged template would give it. */
+function templateOf(text: string): TemplateStringsArray {
+  const known = templates.get(text)
+  if (known !== undefined) return known
+  const raw = Object.freeze([text])
+  const made = Object.freeze(Object.defineProperty([text], 'raw', { value: raw }))
+  templates.set(text, made as unknown as TemplateStringsArray)
+  return templateOf(text)
+}
+
+/**
+ * The client sends a bare text by the simple protocol: it waits for all before it, and all behind
+ * it wait. So BEGIN and COMMIT would each cost one more round trip.
+ */
+const queryOn = (client: SQL | ReservedSQL, text: string, parameters: readonly Parameter[]) =>
+  parameters.length === 0 ? client(templateOf(text)) : client.unsafe(text, [...parameters])
+
 /** Of a query of the client: rows as arrays. */
 const sendOn = async (
-  client: Pick<SQL, 'unsafe'>,
+  client: SQL | ReservedSQL,
   text: string,
   parameters: readonly Parameter[],
 ): Promise<readonly Cells[]> => {
   try {
-    return (await client.unsafe(text, [...parameters]).values()) as readonly Cells[]
+    return (await queryOn(client, text, parameters).values()) as readonly Cells[]
   } catch (error) {
     throw troubleOf(error)
   }
