@@ -12,7 +12,7 @@ export interface PoolFigures {
   /** Statements and transactions under way; where they are more than connections, some wait. */
   readonly inFlight: number
   readonly begun: number
-  /** Not answered in time; each has ended all connections of the pool, and is `lost` as well. */
+  /** Not answered in time, or no connection was free in time; each is `lost` as well. */
   readonly timeouts: number
   readonly failures: Readonly<Record<TroubleKind, number>>
 }
