@@ -6,7 +6,7 @@
  * control has a cluster that answers before a write is on any disk, and must find what that loses.
  * @module
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -98,7 +98,7 @@ async function breakAll(scene: Scene, size: Size): Promise<void> {
     const startedMs = performance.now()
     await faults[name](scene)
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1)
-    console.info(`${name}: ${seconds} s`)
+    console.info(`${new Date().toISOString()} ${name}: ${seconds} s`)
     add(scene, name)
     for (const failure of scene.failures.slice(known)) console.info(`  failed: ${failure}`)
   }
@@ -159,8 +159,20 @@ const size: Size = values.control === true ? 'control' : values.short === true ?
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 console.info(`cluster campaign: ${size}, seed ${seed}`)
 const folder = mkdtempSync(join(tmpdir(), 'coffer-cluster-'))
+
+/** What nodes, proxies and vaults have said, for whoever looks for the cause. */
+function keepLogs(): void {
+  const kept = join(import.meta.dir, '../../dist', `cluster-${seed}`)
+  mkdirSync(kept, { recursive: true })
+  for (const name of readdirSync(folder)) {
+    if (name.endsWith('.log')) copyFileSync(join(folder, name), join(kept, name))
+  }
+  console.info(`logs: dist/cluster-${seed}`)
+}
+
 async function leave(code: number): Promise<never> {
   await endAll()
+  if (code !== 0) keepLogs()
   rmSync(folder, { recursive: true, force: true })
   process.exit(code)
 }
