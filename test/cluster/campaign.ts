@@ -1,5 +1,6 @@
 /**
- * The cluster campaign: `bun run test:cluster [--short | --control] [--seed N]`.
+ * The cluster campaign: `bun run test:cluster [--short | --control] [--seed N]
+ * [--only <fault> --times <count>]`.
  *
  * Three vaults over a PostgreSQL of three nodes, which are killed, frozen and switched under load,
  * while connections are cut amid their COMMIT. The same seed draws the same order of faults. The
@@ -48,6 +49,7 @@ function makeLoads(sockets: readonly string[], key: string, seed: number): Load[
     samples: [],
     failures: [],
     touched: new Set<string>(),
+    answeredMs: new Map<string, number>(),
     expiring: [],
     twins: new Map<string, string>(),
     connection: undefined,
@@ -83,8 +85,10 @@ async function setUp(
   return { folder, cluster, vaults, proxy, loads, ...found, key }
 }
 
-function orderOf(scene: Scene, size: Size): Fault[] {
-  const all = Object.entries(counts[size]).flatMap(([name, count]) =>
+type Counts = Readonly<Partial<Record<Fault, number>>>
+
+function orderOf(scene: Scene, wanted: Counts): Fault[] {
+  const all = Object.entries(wanted).flatMap(([name, count]) =>
     Array.from({ length: count }, () => name as Fault),
   )
   return Array.from({ length: all.length }, () => takeAny(scene.draw, all)).filter(
@@ -92,8 +96,9 @@ function orderOf(scene: Scene, size: Size): Fault[] {
   )
 }
 
-async function breakAll(scene: Scene, size: Size): Promise<void> {
-  for (const name of orderOf(scene, size)) {
+/** Ends with the first fault that broke a promise: logs say most about what came last. */
+async function breakAll(scene: Scene, wanted: Counts): Promise<void> {
+  for (const name of orderOf(scene, wanted)) {
     const known = scene.failures.length
     const startedMs = performance.now()
     await faults[name](scene)
@@ -101,7 +106,16 @@ async function breakAll(scene: Scene, size: Size): Promise<void> {
     console.info(`${new Date().toISOString()} ${name}: ${seconds} s`)
     add(scene, name)
     for (const failure of scene.failures.slice(known)) console.info(`  failed: ${failure}`)
+    if (scene.failures.length > 0 && scene.cluster.isCareful) return
   }
+}
+
+/** All that a size has, or one fault as often as is said. */
+function wantedOf(size: Size): Counts {
+  const { only, times } = values
+  if (only === undefined) return counts[size]
+  if (!(only in faults)) throw new Error('--only: no such fault')
+  return { [only]: Number(times ?? 1) }
 }
 
 async function run(folder: string, seed: number, size: Size): Promise<Scene> {
@@ -109,7 +123,7 @@ async function run(folder: string, seed: number, size: Size): Promise<Scene> {
   const running = Promise.all(scene.loads.map(load => runLoad(load, thinkMs)))
   try {
     await measureUsual(scene)
-    await breakAll(scene, size)
+    await breakAll(scene, wantedOf(size))
     if (size !== 'control') await runAhead(scene, scene.key)
     await check(scene, true)
   } catch (error) {
@@ -153,6 +167,8 @@ const { values } = parseArgs({
     short: { type: 'boolean' },
     control: { type: 'boolean' },
     seed: { type: 'string' },
+    only: { type: 'string' },
+    times: { type: 'string' },
   },
 })
 const size: Size = values.control === true ? 'control' : values.short === true ? 'short' : 'full'

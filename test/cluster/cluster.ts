@@ -8,6 +8,8 @@ import { freePort } from '../crash/clients/server.ts'
 import { ownDataFolder, startProcess, type Owned } from './processes.ts'
 
 const postgresRoot = '/usr/lib/postgresql'
+/** Where `scripts/install-cluster-tools` puts it, and of which version. */
+const patroni = '/var/cache/coffer/patroni-4.1.5/bin/patroni'
 const startMs = 90_000
 const userName = 'postgres'
 export const databasePassword = 'of the campaign'
@@ -181,7 +183,7 @@ export async function startCluster(folder: string, isCareful: boolean): Promise<
   startEtcd(folder, etcd, await freePort())
   const run = (node: Omit<Node, 'patroni'>): Owned =>
     startProcess(
-      [...setpriv, 'patroni', join(node.folder, 'patroni.yml')],
+      [...setpriv, patroni, join(node.folder, 'patroni.yml')],
       join(folder, `${node.name}.log`),
     )
   const nodes: Node[] = []

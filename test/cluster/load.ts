@@ -33,6 +33,8 @@ export interface Load {
   readonly failures: string[]
   /** Touched since the last check. */
   readonly touched: Set<string>
+  /** When the last write of an id was answered, in Unix milliseconds. */
+  readonly answeredMs: Map<string, number>
   readonly expiring: Expiring[]
   /** Ids by the data that only one token may have. */
   readonly twins: Map<string, string>
@@ -94,6 +96,7 @@ async function createUnderKey(load: Load, version: number): Promise<void> {
       load.ledger.entries.set(id, { acknowledged: version, pending: undefined })
       load.ledger.acknowledged += 1
       load.touched.add(id)
+      load.answeredMs.set(id, Date.now())
       return
     }
     load.retries += 1
@@ -113,6 +116,7 @@ async function writeOne(load: Load, id: string, method: string, version: number)
     (await askThrough(load, vault, method, path, { body })).status
   const expected = isDelete ? 204 : method === 'POST' ? 201 : 200
   await record(ledger, id, isDelete ? undefined : version, send, expected)
+  load.answeredMs.set(id, Date.now())
 }
 
 async function createExpiring(load: Load, version: number): Promise<void> {
@@ -193,7 +197,10 @@ function look(load: Load, id: string, entry: Entry, shown: Shown | undefined): v
     load.failures.push(`half-applied: ${id}: ${JSON.stringify(shown)}`)
   }
   const broken = breach(entry, version)
-  if (broken !== undefined) load.failures.push(`lost: ${id}: ${broken}`)
+  if (broken !== undefined) {
+    const answered = new Date(load.answeredMs.get(id) ?? 0).toISOString()
+    load.failures.push(`lost: ${id}: ${broken}, answered last at ${answered}`)
+  }
   entry.acknowledged = version
   entry.pending = undefined
 }

@@ -49,6 +49,7 @@ mount --bind "$data" "$root/data"
 mount --bind "$key" "$root/key"
 for place in /data /key; do mount -o remount,bind,nosuid,nodev,noexec "$root$place"; done
 mount -o remount,bind,ro,nosuid,nodev "$root"
+PATH=$PATH:/usr/sbin:/sbin
 exec setpriv --no-new-privs chroot --userspec="$user" "$root" "$@"
 `
 
