@@ -18,9 +18,7 @@ import {
   clockSkewTellMs,
   databaseAbandonedMs,
   databaseWriteMsMax,
-  lookConnections,
-  pageConnections,
-  writeConnections,
+  vaultConnections,
 } from '../store/limits.ts'
 import type { DatabaseAddress } from '../store/postgres/address.ts'
 import { examine, type DatabaseFacts } from '../store/postgres/examine.ts'
@@ -31,7 +29,6 @@ import { fault, warning, type Finding } from './finding.ts'
 
 const about = 'database'
 const oldestVersion = 140_000
-const connectionsOfVault = lookConnections + pageConnections + writeConnections
 
 /** That it takes writes, and still has them after a crash. */
 function findInKeeping({ version, isStandby, settings }: DatabaseFacts): Finding[] {
@@ -78,8 +75,8 @@ function findInConnection(address: DatabaseAddress, facts: DatabaseFacts): Findi
   const checks: readonly [boolean, string][] = [
     [
       // A pool has its own, which are shared.
-      !isPooled && connectionsMax > 0 && connectionsMax < connectionsOfVault,
-      `has fewer connections for this user than a vault takes: up to ${connectionsOfVault}`,
+      !isPooled && connectionsMax > 0 && connectionsMax < vaultConnections,
+      `has fewer connections for this user than a vault takes: up to ${vaultConnections}`,
     ],
     [
       isPooled && tls === undefined && !isOnOneMachine,

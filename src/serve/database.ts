@@ -14,12 +14,7 @@ import type { Log } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import { bytesOfHex, hexOf } from '../bytes.ts'
 import { ownerOnlyFile, syncFolder } from '../files.ts'
-import {
-  databaseSetupMsMax,
-  lookConnections,
-  pageConnections,
-  writeConnections,
-} from '../store/limits.ts'
+import { databaseSetupMsMax, vaultConnections } from '../store/limits.ts'
 import { parseDatabase, printDatabase, type DatabaseAddress } from '../store/postgres/address.ts'
 import { openPostgresStore, type PostgresStore } from '../store/postgres/open.ts'
 import { openPool, type Pool } from '../store/postgres/pool.ts'
@@ -188,14 +183,12 @@ const advice: Readonly<Record<Trouble['kind'], string>> = {
   other: 'said something that is not known',
 }
 
-const connections = lookConnections + pageConnections + writeConnections
-
 /** Where the database has said more. Source: PostgreSQL, "Error Codes". */
 const adviceByState: Readonly<Record<string, string>> = {
   '25006': 'takes no writes: it is a standby, or set to be read alone',
   '28P01': 'refuses the password of this user',
   '28000': 'refuses this user, or a connection of this kind: see its pg_hba.conf',
-  '53300': `has no connection left for this user: a vault takes up to ${connections}`,
+  '53300': `has no connection left for this user: a vault takes up to ${vaultConnections}`,
   '57014': 'ends what takes longer than its statement_timeout: make that 30 s or more',
 }
 

@@ -91,6 +91,8 @@ export const lookConnections = 2
 export const pageConnections = 4
 /** One more than lanes, for folds. */
 export const writeConnections = 3
+/** Of one vault, at most. */
+export const vaultConnections = lookConnections + pageConnections + writeConnections
 export const writeLanes = 2
 /** decision: writes that wait for each lane that is busy, before another one begins. */
 export const laneWritesMin = 8
