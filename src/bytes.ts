@@ -24,7 +24,7 @@ export const utf8Text = (bytes: Uint8Array): string => bufferOf(bytes).toString(
 export const byteAt = (bytes: Uint8Array, at: number): number => bytes[at] ?? 0
 
 /** Lower-case hex, for digests as keys of a Map. */
-export const hexOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('hex')
+export const hexOf = (bytes: Uint8Array): string => bytes.toHex()
 
 /** The bytes of what `hexOf` gave. */
 export const bytesOfHex = (hex: string): Uint8Array => Buffer.from(hex, 'hex')

@@ -33,6 +33,8 @@ const well: DatabaseFacts = {
     full_page_writes: 'on',
     statement_timeout: '0',
     enable_seqscan: 'off',
+    enable_hashjoin: 'off',
+    enable_mergejoin: 'off',
     jit: 'off',
     idle_in_transaction_session_timeout: '15000',
   },

@@ -29,6 +29,8 @@ const examinedSettings = [
   'full_page_writes',
   'statement_timeout',
   'enable_seqscan',
+  'enable_hashjoin',
+  'enable_mergejoin',
   'jit',
   'idle_in_transaction_session_timeout',
 ] as const

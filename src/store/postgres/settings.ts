@@ -12,6 +12,9 @@ import { databaseAbandonedMs } from '../limits.ts'
 export const connectionSettings = (abandonedMs: number): Readonly<Record<string, string>> => ({
   // A plan that was made while a table had few rows must not read all of it once it has many.
   enable_seqscan: 'off',
+  // Every join is of few keys with the index of a table: other kinds read that from end to end.
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
   // To compile a plan takes longer than any of ours.
   jit: 'off',
   // The machine of a vault may be gone, or cut off, amid a transaction that holds locks.

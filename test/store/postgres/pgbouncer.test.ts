@@ -48,6 +48,8 @@ describe.skipIf(!isPostgresThere || !isPgbouncerThere)('behind a pool of transac
     const pool = openPool(fresh.through(server.address('public')), 1)
     for (const [name, value] of [
       ['enable_seqscan', 'off'],
+      ['enable_hashjoin', 'off'],
+      ['enable_mergejoin', 'off'],
       ['idle_in_transaction_session_timeout', '15s'],
     ]) {
       const [row = []] = await pool.query(`SHOW ${name}`)

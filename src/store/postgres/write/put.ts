@@ -145,19 +145,21 @@ WITH given AS MATERIALIZED (
   SELECT g.*, nextval('${ordinals}') AS ordinal
   FROM unnest($4::int[], $5::int[], $6::bigint[], $7::int[], $8::int[]) WITH ORDINALITY
     g(at, size, deadline, terms_at, terms_size, i)
+), ids AS MATERIALIZED (
+  SELECT array_agg(ordinal ORDER BY i) AS list FROM given
 ), put_rows AS (
   INSERT INTO ${rows} SELECT ordinal, 1, deadline, substring($3::bytea FROM at FOR size) FROM given
 ), put_uniques AS (
   INSERT INTO ${uniques}
-  SELECT substring($3::bytea FROM u.at FOR ${uniqueBytes}), ordinal, 1
-  FROM unnest($9::int[], $10::int[]) u(i, at) JOIN given USING (i)
+  SELECT substring($3::bytea FROM u.at FOR ${uniqueBytes}), ids.list[u.i], 1
+  FROM unnest($9::int[], $10::int[]) u(i, at), ids
   ORDER BY 1
 ), put_recent AS (
   INSERT INTO ${recent}
   SELECT ordinal, substring($3::bytea FROM terms_at FOR terms_size) FROM given
 ), put_receipt AS (
   UPDATE ${receipts} SET number = $2::bigint, used_at = clock_timestamp(),
-    ordinals = (SELECT array_agg(ordinal ORDER BY i) FROM given)
+    ordinals = (SELECT list FROM ids)
   WHERE writer = $1::bytea
 )
 SELECT ordinal FROM given ORDER BY i`
