@@ -160,6 +160,12 @@ export function base58(bytes: Uint8Array): string {
   return text.slice(text.length - length)
 }
 
+/** The 16 bytes of the text of a UUID. */
+export const uuidBytesOf = (uuid: string): Uint8Array =>
+  Uint8Array.fromHex(
+    uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24),
+  )
+
 /** The text of a UUID of which the 32 digits begin at `at`. */
 export const uuidText = (hex: string, at = 0): string =>
   `${hex.slice(at, at + 8)}-${hex.slice(at + 8, at + 12)}-${hex.slice(at + 12, at + 16)}-` +

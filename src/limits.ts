@@ -322,6 +322,8 @@ export const sealScratchBytes = 16 * 1_024
 export const sealSlabBytes = 64 * 1_024
 export const keySlabBytes = 4 * 1_024
 export const rowSlabBytes = 64 * 1_024
+/** decision: of the clear header of a row with few hundred terms; a longer one has its own room. */
+export const headerScratchBytes = 4 * 1_024
 
 // Store: what others know of it
 export const uniqueBytes = 32

@@ -3,9 +3,9 @@
  * @module
  */
 import { crc32 } from 'node:zlib'
-import { makeSlabs, readU32, writeU32 } from '../bytes.ts'
+import { makeScratch, makeSlabs, readU32, writeU32 } from '../bytes.ts'
 import { assertStored, invariant } from '../errors.ts'
-import { rowSlabBytes } from '../limits.ts'
+import { headerScratchBytes, rowSlabBytes } from '../limits.ts'
 import type { NewRow, Row } from './contract.ts'
 import { rowBytesMax, rowPartsMax } from './limits.ts'
 import {
@@ -35,15 +35,20 @@ export const checksumAt = 2
 export const headerAt = 6
 const lengthBytes = 4
 
+/** A view of new bytes would cost a buffer for them. */
+const headerScratch = makeScratch(headerScratchBytes)
+
 /** @param row  within the bounds that `checkRow` states */
 export function encodeRow(row: NewRow): Uint8Array {
-  const partsAt = headerAt + clearHeaderBytes(row)
+  const header = headerScratch(clearHeaderBytes(row))
+  writeClearHeader(header, 0, row)
+  const partsAt = headerAt + header.length
   const size = row.parts.reduce((sum, part) => sum + lengthBytes + part.length, partsAt)
   const value = new Uint8Array(size)
   value[0] = rowFormat
   value[partCountAt] = row.parts.length
-  writeClearHeader(value, headerAt, row)
-  writeU32(value, checksumAt, crc32(value.subarray(headerAt, partsAt)))
+  writeU32(value, checksumAt, crc32(header))
+  value.set(header, headerAt)
   let at = partsAt
   for (const part of row.parts) {
     writeU32(value, at, part.length)

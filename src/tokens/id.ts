@@ -32,9 +32,9 @@ const maskOf = (scope: KeyScope, random: string): number =>
  */
 function withEra(digest: Digest, era: number): Digest {
   const unique = new Uint8Array(uniqueBytes)
-  unique.set(digest.subarray(0, 1))
+  unique.set(digest)
+  unique.copyWithin(1 + eraBytes, 1, uniqueBytes - eraBytes)
   writeU32(unique, 1, era)
-  unique.set(digest.subarray(1, uniqueBytes - eraBytes), 1 + eraBytes)
   return unique
 }
 

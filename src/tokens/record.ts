@@ -133,18 +133,21 @@ function changeTerms(terms: TokenTerms, record: TokenRecord): Uint8Array[] {
   return found
 }
 
-function contentTerms(terms: TokenTerms, contents: Omit<TokenContents, 'dataText'>): Uint8Array[] {
-  const searchValues = new Set(contents.searchValues.map(value => value.toLowerCase()))
-  const pairs = new Map(
-    [...contents.metadata].map(([name, value]) => {
-      const folded = `${foldMetadata(name)}\0${foldMetadata(value)}`
-      return [folded, [name, value]] as const
-    }),
-  )
-  return [
-    ...[...pairs.values()].map(([name, value]) => terms.metadata(name, value)),
-    ...[...searchValues].map(contents.isShownMasked ? terms.searchShown : terms.searchBlank),
-  ]
+/** Pairs that are told apart by their case alone are one term. */
+function metadataTerms(terms: TokenTerms, metadata: TokenContents['metadata']): Uint8Array[] {
+  const pairs = new Map<string, readonly [name: string, value: string]>()
+  for (const [name, value] of metadata) {
+    pairs.set(`${foldMetadata(name)}\0${foldMetadata(value)}`, [name, value])
+  }
+  return Array.from(pairs.values(), ([name, value]) => terms.metadata(name, value))
+}
+
+function searchTerms(
+  terms: TokenTerms,
+  { searchValues, isShownMasked }: Pick<TokenContents, 'searchValues' | 'isShownMasked'>,
+): Uint8Array[] {
+  const values = new Set(searchValues.map(value => value.toLowerCase()))
+  return Array.from(values, isShownMasked ? terms.searchShown : terms.searchBlank)
 }
 
 /** All that a token is found by, beside its uniques. */
@@ -160,7 +163,8 @@ export function termsOf(
     terms.type(record.type),
     ...placeTerms(terms, record),
     ...(record.idIsRandom === true ? [] : idPrefixes(record.id).map(terms.idPrefix)),
-    ...contentTerms(terms, contents),
+    ...(contents.metadata.size === 0 ? [] : metadataTerms(terms, contents.metadata)),
+    ...(contents.searchValues.length === 0 ? [] : searchTerms(terms, contents)),
     record.hidesFingerprint === true
       ? terms.hiddenFingerprint(record.fingerprint)
       : terms.fingerprint(record.fingerprint),

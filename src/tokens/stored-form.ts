@@ -8,7 +8,7 @@
  */
 import {
   bufferOf,
-  bytesOfHex,
+  uuidBytesOf,
   readU48,
   u48Bytes,
   utf8,
@@ -184,8 +184,6 @@ function writeText(text: string): readonly Uint8Array[] {
   return [Uint8Array.of(bytes.length >>> 8, bytes.length), bytes]
 }
 
-const uuidToBytes = (uuid: string): Uint8Array => bytesOfHex(uuid.replaceAll('-', ''))
-
 /** The bytes that are sealed. */
 export function encodeRecord(record: TokenRecord): Uint8Array {
   const { id, createdBy, maskedText } = record
@@ -202,7 +200,7 @@ export function encodeRecord(record: TokenRecord): Uint8Array {
   writeU48(head, createdAt, record.createdAtMs)
   return Buffer.concat([
     head,
-    ...[id, createdBy].flatMap(text => (areUuids ? [uuidToBytes(text)] : writeText(text))),
+    ...[id, createdBy].flatMap(text => (areUuids ? [uuidBytesOf(text)] : writeText(text))),
     ...writeText(record.type),
     ...writeText(record.fingerprint),
     ...(typeof maskedText === 'string' ? writeText(maskedText) : []),
