@@ -48,8 +48,9 @@ WITH given AS MATERIALIZED (
   INSERT INTO ${rows} SELECT ordinal, version, deadline, substring($1::bytea FROM at FOR size)
   FROM given
 ), put_uniques AS (
-  INSERT INTO ${uniques} SELECT substring($1::bytea FROM u.at FOR ${uniqueBytes}), ordinal, version
-  FROM unnest($9::int[], $10::int[]) u(i, at) JOIN given USING (i)
+  INSERT INTO ${uniques}
+  SELECT substring($1::bytea FROM u.at FOR ${uniqueBytes}), ($2::bigint[])[u.i], ($3::bigint[])[u.i]
+  FROM unnest($9::int[], $10::int[]) u(i, at)
 )
 INSERT INTO ${recent} SELECT ordinal, substring($1::bytea FROM terms_at FOR terms_size) FROM given`
 

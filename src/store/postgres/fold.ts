@@ -11,6 +11,7 @@ import type { Lease } from './lease.ts'
 import type { Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
 import { troubleOf } from './trouble.ts'
+import { keysIn } from './pack.ts'
 import { changeChunks, movePlace, type ChunkMoves } from './write/chunks.ts'
 
 const takeText = ({ recent }: Tables): string => `DELETE FROM ${recent} r USING (
@@ -34,9 +35,7 @@ export const foldOnce = (
     const chunks: ChunkMoves = new Map()
     for (const [ordinal, terms] of taken) {
       if (!(terms instanceof Uint8Array)) continue
-      for (let at = 0; at < terms.length; at += termBytes) {
-        movePlace(chunks, terms.subarray(at, at + termBytes), Number(ordinal), true)
-      }
+      for (const key of keysIn(terms, termBytes)) movePlace(chunks, key, Number(ordinal), true)
     }
     const sent = await changeChunks(session, tables, { chunks, recent: [] })
     await Promise.all([...sent, session.send('COMMIT')])

@@ -16,7 +16,7 @@ import { countOf, decodePlaceSet, hasPlace, type PlaceSet } from '../place-set.t
 import { lowOf } from '../plan.ts'
 import { decodeRow } from '../row-format.ts'
 import { keyOf } from '../rows.ts'
-import { digestsIn, nthOf, packDigests } from './pack.ts'
+import { keysIn, nthOf, packDigests } from './pack.ts'
 import type { Cells, Pool, Session } from './pool.ts'
 import type { Tables } from './schema.ts'
 
@@ -57,9 +57,6 @@ interface ChunkIndex {
   readonly found: Map<string, number>
 }
 
-const termsIn = (bytes: Uint8Array): Set<string> =>
-  new Set(Array.from(digestsIn(bytes, termBytes), keyOf))
-
 async function readChunkIndex({ send, tables, add }: Walk, chunk: number): Promise<ChunkIndex> {
   const folded = new Map<string, PlaceSet>()
   const first = chunk * chunkOrdinals
@@ -73,7 +70,7 @@ async function readChunkIndex({ send, tables, add }: Walk, chunk: number): Promi
 WHERE ordinal >= $1::bigint AND ordinal < $2::bigint`
   const recent = new Map<number, Set<string>>()
   for (const [ordinal, terms] of await send(ofRecent, [first, first + chunkOrdinals])) {
-    recent.set(Number(ordinal), termsIn(asBytes(terms)))
+    recent.set(Number(ordinal), new Set(keysIn(asBytes(terms), termBytes)))
   }
   return { folded, recent, found: new Map() }
 }

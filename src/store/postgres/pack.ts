@@ -2,6 +2,7 @@
  * Many digests or rows in one parameter of a statement: behind each other, and cut out there.
  * @module
  */
+import { hexOf } from '../../bytes.ts'
 import type { Digest } from '../contract.ts'
 
 /** Digests of one size behind each other. */
@@ -11,9 +12,12 @@ export function packDigests(digests: readonly Digest[], size: number): Uint8Arra
   return packed
 }
 
-/** What `packDigests` has put together. */
-export function* digestsIn(packed: Uint8Array, size: number): Generator<Digest> {
-  for (let at = 0; at < packed.length; at += size) yield packed.subarray(at, at + size)
+/** The texts (`keyOf`) of what `packDigests` has put together, without a view of each. */
+export function keysIn(packed: Uint8Array, size: number): string[] {
+  const hex = hexOf(packed)
+  const keys: string[] = []
+  for (let at = 0; at < hex.length; at += 2 * size) keys.push(hex.slice(at, at + 2 * size))
+  return keys
 }
 
 /** In a statement, the nth of packed digests, counted from 1 on. */

@@ -20,7 +20,7 @@ import {
 import { isMatch } from '../queries.ts'
 import { decodeRow } from '../row-format.ts'
 import { keyOf } from '../rows.ts'
-import { digestsIn, nthOf, packDigests } from './pack.ts'
+import { keysIn, nthOf, packDigests } from './pack.ts'
 import { arrayOf, type Cells, type Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
 
@@ -105,8 +105,7 @@ function addWide(terms: ReadonlyMap<string, Map<number, PlaceSet>>, rows: readon
   const found = new Map<string, number[]>()
   for (const [, , ordinal, bytes] of rows) {
     if (!(bytes instanceof Uint8Array)) continue
-    for (const term of digestsIn(bytes, termBytes)) {
-      const key = keyOf(term)
+    for (const key of keysIn(bytes, termBytes)) {
       if (!terms.has(key)) continue
       const list = found.get(key)
       if (list === undefined) found.set(key, [Number(ordinal)])

@@ -7,6 +7,7 @@ import {
   movePlace,
   type ChunkMoves,
 } from '../../../src/store/postgres/write/chunks.ts'
+import { keyOf } from '../../../src/store/rows.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
 import { termOf } from '../rows.ts'
 
@@ -15,7 +16,7 @@ const msMax = 20_000
 
 function entering(ordinal: number): ChunkMoves {
   const moves: ChunkMoves = new Map()
-  movePlace(moves, term, ordinal, true)
+  movePlace(moves, keyOf(term), ordinal, true)
   return moves
 }
 

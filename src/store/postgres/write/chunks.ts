@@ -6,6 +6,7 @@
  * faster the insert fails, and all of it begins again. Nobody writes over what he has not read.
  * @module
  */
+import { bytesOfHex } from '../../../bytes.ts'
 import type { Digest } from '../../contract.ts'
 import type { GroupDraft } from '../../decide.ts'
 import {
@@ -32,19 +33,27 @@ interface ChunkMove {
   readonly leaving: number[]
 }
 
-export type ChunkMoves = Map<string, ChunkMove>
+/** By chunk, and there by the text of the term. */
+export type ChunkMoves = Map<number, Map<string, ChunkMove>>
 
-/** One place that enters or leaves. */
-export function movePlace(moves: ChunkMoves, term: Digest, ordinal: number, isIn: boolean): void {
+/** One place that enters or leaves. @param key the text of the term (`keyOf`) */
+export function movePlace(moves: ChunkMoves, key: string, ordinal: number, isIn: boolean): void {
   const chunk = chunkOf(ordinal)
-  const key = `${chunk}:${keyOf(term)}`
-  let move = moves.get(key)
+  let ofChunk = moves.get(chunk)
+  if (ofChunk === undefined) {
+    ofChunk = new Map()
+    moves.set(chunk, ofChunk)
+  }
+  let move = ofChunk.get(key)
   if (move === undefined) {
-    move = { chunk, term, entering: [], leaving: [] }
-    moves.set(key, move)
+    move = { chunk, term: bytesOfHex(key), entering: [], leaving: [] }
+    ofChunk.set(key, move)
   }
   ;(isIn ? move.entering : move.leaving).push(lowOf(ordinal))
 }
+
+const movesIn = (moves: ChunkMoves): ChunkMove[] =>
+  [...moves.values()].flatMap(ofChunk => [...ofChunk.values()])
 
 /** What the moves of a group change: of folded rows in chunks, of recent ones in their entries. */
 export interface TermMoves {
@@ -65,12 +74,9 @@ export function termMoves({ rows }: GroupDraft, stood: Stood): TermMoves {
       continue
     }
     const [before, after] = [new Set(from.termKeys), new Set(to?.termKeys)]
-    from.row.terms.forEach((term, i) => {
-      if (!after.has(from.termKeys[i] ?? '')) movePlace(chunks, term, ordinal, false)
-    })
-    to?.row.terms.forEach((term, i) => {
-      if (!before.has(to.termKeys[i] ?? '')) movePlace(chunks, term, ordinal, true)
-    })
+    for (const key of from.termKeys) if (!after.has(key)) movePlace(chunks, key, ordinal, false)
+    for (const key of to?.termKeys ?? [])
+      if (!before.has(key)) movePlace(chunks, key, ordinal, true)
   }
   return { chunks, recent }
 }
@@ -164,6 +170,6 @@ export async function changeChunks(
   tables: Tables,
   { chunks, recent }: TermMoves,
 ): Promise<Promise<unknown>[]> {
-  const sent = await putChunks(session, tables, [...chunks.values()])
+  const sent = await putChunks(session, tables, movesIn(chunks))
   return [...sent, ...putRecent(session, tables, recent)]
 }
