@@ -57,6 +57,25 @@ describe.skipIf(!isPostgresThere)('over a connection that is cut', () => {
     },
   )
 
+  test.each(['before', 'at', 'after'] as const)(
+    'amid the COMMIT of a group that goes at once, %s it arrived, each write is done once',
+    async cut => {
+      const { store, count } = await openBoth()
+      const ordinals: number[] = []
+      for (let i = 0; i < 12; i += 1) {
+        if (i % 2 === 1) proxy.arm(cut)
+        ordinals.push(await inserted(store, { uniques: [i], terms: [7] }))
+      }
+      for (const [i, ordinal] of ordinals.entries()) {
+        expect((await store.find(uniqueOf(i)))?.ordinal).toBe(ordinal)
+      }
+      expect([await count('rows'), await count('uniques')]).toEqual([12, 12])
+      expect((await ordinalsOf(store, { term: termOf(7) })).total).toBe(12)
+      expect(await store.integrity()).toEqual([])
+      await store.close()
+    },
+  )
+
   test('many writes at once, some of which are cut, are each done once', async () => {
     const { store, count } = await openBoth()
     const sets = Array.from({ length: 200 }, (_, i) => ({ uniques: [i], terms: [i % 5] }))

@@ -18,8 +18,9 @@ import type { Pool, Session } from '../pool.ts'
 import { persist } from '../reads.ts'
 import { hasLeft, leftFormat, readFormat, type Tables } from '../schema.ts'
 import { faultOf, Trouble, troubleOf } from '../trouble.ts'
-import { placeholderFrom, putGroup } from './put.ts'
-import { stand } from './standing.ts'
+import { decideAtOnce, insertAtOnce } from './at-once.ts'
+import { putGroup } from './put.ts'
+import { placeholderFrom, stand } from './standing.ts'
 
 /** What a group has become, where rows that it inserts have no ordinal yet. */
 type Decided = readonly SetResult[]
@@ -80,6 +81,22 @@ async function commitEach(
 function makeCommitter({ pool, tables, writer, bounds, elapsedMs }: Writer, onRetry: () => void) {
   let groups = 0
   let hasReceipt = false
+  /** Whether nothing stood in the way of the last group. */
+  let isClear = true
+
+  /** @returns `undefined`: the group is to be decided by what stands */
+  async function tryAtOnce(
+    session: Session,
+    sets: readonly ChangeSet[],
+    number: number,
+    sent: { decided?: Decided },
+  ): Promise<SetResult[] | undefined> {
+    const atOnce = isClear && sent.decided === undefined ? decideAtOnce(sets) : undefined
+    if (atOnce === undefined) return undefined
+    sent.decided = atOnce.decided
+    const ordinals = await insertAtOnce(session, tables, atOnce, { writer, number })
+    return ordinals && withOrdinals(atOnce.decided, ordinals)
+  }
 
   /** @param sent what this group was, where a COMMIT of it was sent and not answered */
   async function tryOnce(
@@ -88,6 +105,8 @@ function makeCommitter({ pool, tables, writer, bounds, elapsedMs }: Writer, onRe
     number: number,
     sent: { decided?: Decided },
   ): Promise<SetResult[]> {
+    const atOnce = await tryAtOnce(session, sets, number, sent)
+    if (atOnce !== undefined) return atOnce
     const stood = await stand(session, tables, writer, sets)
     if (stood.receipt === undefined) {
       hasReceipt = false
@@ -100,6 +119,7 @@ function makeCommitter({ pool, tables, writer, bounds, elapsedMs }: Writer, onRe
     const from = { nextOrdinal: placeholderFrom, generation: 0 }
     const draft = makeGroupDraft(from, stood.standing, () => {})
     const decided = sets.map(set => applySet(draft, set, faultOf))
+    isClear = decided.every(result => 'outcome' in result && result.outcome.ok)
     const hasMoved = draft.rows.size > 0 || draft.generation > 0
     if (!hasMoved) {
       await session.send('COMMIT')

@@ -5,23 +5,17 @@
  * ordinals from the sequence, in the statement that puts them.
  * @module
  */
-import { termBytes, uniqueBytes } from '../../../limits.ts'
+import { uniqueBytes } from '../../../limits.ts'
 import type { Digest, NewRow } from '../../contract.ts'
 import type { GroupDraft, PreparedRow } from '../../decide.ts'
-import { headerAt } from '../../row-format.ts'
-import { keyOf, termsAt, uniquesAt } from '../../rows.ts'
+import { keyOf } from '../../rows.ts'
 import { nthOf, packDigests, packValues } from '../pack.ts'
 import { arrayOf, type Cells, type Session } from '../pool.ts'
 import type { Tables } from '../schema.ts'
 import { Trouble } from '../trouble.ts'
 import { changeChunks, termMoves } from './chunks.ts'
-import type { Stood } from './standing.ts'
-
-/** Ordinals from here on stand for those that the database gives: the first, the second … */
-export const placeholderFrom = 2 ** 50
-
-const deadlinesOf = (rows: readonly PreparedRow[]): string =>
-  arrayOf(rows.map(({ row }) => row.deadlineMs ?? null))
+import { deadlinesOf, insertParameters, insertText, type By } from './insert.ts'
+import { placeholderFrom, type Stood } from './standing.ts'
 
 /** What becomes of rows and uniques. */
 interface Puts {
@@ -139,63 +133,12 @@ WHERE r.ordinal = g.ordinal`
   return sent
 }
 
-/** Terms of a row stand within its bytes, one behind the other. */
-const insertText = ({ ordinals, rows, recent, uniques, receipts }: Tables): string => `
-WITH given AS MATERIALIZED (
-  SELECT g.*, nextval('${ordinals}') AS ordinal
-  FROM unnest($4::int[], $5::int[], $6::bigint[], $7::int[], $8::int[]) WITH ORDINALITY
-    g(at, size, deadline, terms_at, terms_size, i)
-), ids AS MATERIALIZED (
-  SELECT array_agg(ordinal ORDER BY i) AS list FROM given
-), put_rows AS (
-  INSERT INTO ${rows} SELECT ordinal, 1, deadline, substring($3::bytea FROM at FOR size) FROM given
-), put_uniques AS (
-  INSERT INTO ${uniques}
-  SELECT substring($3::bytea FROM u.at FOR ${uniqueBytes}), ids.list[u.i], 1
-  FROM unnest($9::int[], $10::int[]) u(i, at), ids
-  ORDER BY 1
-), put_recent AS (
-  INSERT INTO ${recent}
-  SELECT ordinal, substring($3::bytea FROM terms_at FOR terms_size) FROM given
-), put_receipt AS (
-  UPDATE ${receipts} SET number = $2::bigint, used_at = clock_timestamp(),
-    ordinals = (SELECT list FROM ids)
-  WHERE writer = $1::bytea
-)
-SELECT ordinal FROM given ORDER BY i`
-
 const receiptText = ({ receipts }: Tables): string => `UPDATE ${receipts}
 SET number = $2::bigint, used_at = clock_timestamp(), ordinals = '{}' WHERE writer = $1::bytea`
 
 function putInserts(send: Send, tables: Tables, inserted: readonly PreparedRow[], by: By) {
   if (inserted.length === 0) return send(receiptText(tables), [by.writer, by.number])
-  const { bytes, at, sizes } = packValues(inserted.map(({ value }) => value))
-  const headersAt = at.map(each => each + headerAt)
-  const termsFrom = inserted.map(({ row }, i) => (headersAt[i] ?? 0) + termsAt(row))
-  const uniquesOf = inserted.flatMap(({ row }, i) =>
-    row.uniques.map((_, n) => ({
-      i: i + 1,
-      at: (headersAt[i] ?? 0) + uniquesAt + n * uniqueBytes,
-    })),
-  )
-  return send(insertText(tables), [
-    by.writer,
-    by.number,
-    bytes,
-    arrayOf(at),
-    arrayOf(sizes),
-    deadlinesOf(inserted),
-    arrayOf(termsFrom),
-    arrayOf(inserted.map(({ row }) => row.terms.length * termBytes)),
-    arrayOf(uniquesOf.map(({ i }) => i)),
-    arrayOf(uniquesOf.map(each => each.at)),
-  ])
-}
-
-/** Who commits, and which of its groups. */
-export interface By {
-  readonly writer: Uint8Array
-  readonly number: number
+  return send(insertText(tables), insertParameters(inserted, by))
 }
 
 /**

@@ -17,6 +17,9 @@ import { nthOf, packDigests } from '../pack.ts'
 import { arrayOf, type Cells, type Session } from '../pool.ts'
 import type { Tables } from '../schema.ts'
 
+/** Ordinals from here on stand for those that the database gives: the first, the second … */
+export const placeholderFrom = 2 ** 50
+
 /** What a group asks for. */
 interface Asked {
   /** Rows that may change. */
@@ -61,7 +64,7 @@ export interface Stood {
 }
 
 /** Of a required row nothing but its version is asked for. */
-const requiredRow = (ordinal: number, version: number): KeyedRow =>
+export const requiredRow = (ordinal: number, version: number): KeyedRow =>
   keyRow(storedRow(ordinal, { uniques: [], terms: [], parts: [], version }))
 
 const numbersOf = (value: unknown): readonly number[] =>

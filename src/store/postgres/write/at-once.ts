@@ -1,0 +1,88 @@
+/**
+ * Groups that only insert, as most do, go at once: decided as if nothing stood in their way, which
+ * their one statement makes sure of. So they wait for one answer where others wait for two.
+ * @module
+ */
+import {
+  applySet,
+  makeGroupDraft,
+  type GroupDraft,
+  type PreparedChange,
+  type PreparedRow,
+  type SetResult,
+  type Standing,
+} from '../../decide.ts'
+import type { ChangeSet } from '../../write-queue.ts'
+import { arrayOf, type Session } from '../pool.ts'
+import type { Tables } from '../schema.ts'
+import { faultOf } from '../trouble.ts'
+import { insertParameters, insertWhereClearText, type By } from './insert.ts'
+import { placeholderFrom, requiredRow } from './standing.ts'
+
+export interface AtOnce {
+  readonly decided: readonly SetResult[]
+  readonly inserted: readonly PreparedRow[]
+  /** Versions by ordinal. */
+  readonly required: ReadonlyMap<number, number>
+}
+
+/** `undefined` where others than inserts are asked for, or a row at two versions. */
+function requiredBy(changes: readonly PreparedChange[]): Map<number, number> | undefined {
+  const required = new Map<number, number>()
+  for (const change of changes) {
+    if (change.kind === 'insert') continue
+    if (change.kind !== 'require') return undefined
+    const known = required.get(change.ordinal) ?? change.ifVersion
+    if (known !== change.ifVersion) return undefined
+    required.set(change.ordinal, known)
+  }
+  return required
+}
+
+/** The rows are as required, and all uniques free. */
+const clearWith = (required: ReadonlyMap<number, number>): Standing => ({
+  rowAt(ordinal) {
+    const version = required.get(ordinal)
+    return version === undefined ? undefined : requiredRow(ordinal, version)
+  },
+  holderOf: () => undefined,
+})
+
+const insertedIn = ({ rows }: GroupDraft): PreparedRow[] =>
+  [...rows.values()].filter(row => row !== undefined)
+
+/** @returns what a group becomes where nothing stands in its way; `undefined`: it cannot go so */
+export function decideAtOnce(sets: readonly ChangeSet[]): AtOnce | undefined {
+  const required = requiredBy(sets.flat())
+  if (required === undefined) return undefined
+  const from = { nextOrdinal: placeholderFrom, generation: 0 }
+  const draft = makeGroupDraft(from, clearWith(required), () => {})
+  const decided = sets.map(set => applySet(draft, set, faultOf))
+  const inserted = insertedIn(draft)
+  return inserted.length === 0 ? undefined : { decided, inserted, required }
+}
+
+/**
+ * @returns the ordinals of the inserted rows, in their order; `undefined`: something stood in the
+ *   way, and nothing was done
+ * @throws Trouble `again` where somebody took a unique meanwhile
+ */
+export async function insertAtOnce(
+  { send }: Session,
+  tables: Tables,
+  { inserted, required }: AtOnce,
+  by: By,
+): Promise<readonly number[] | undefined> {
+  const ordinals = [...required.keys()].toSorted((a, b) => a - b)
+  const versions = ordinals.map(ordinal => required.get(ordinal) ?? 0)
+  const [, cells] = await Promise.all([
+    send('BEGIN'),
+    send(insertWhereClearText(tables), [
+      ...insertParameters(inserted, by),
+      arrayOf(ordinals),
+      arrayOf(versions),
+    ]),
+    send('COMMIT'),
+  ])
+  return cells.length === inserted.length ? cells.map(([ordinal]) => Number(ordinal)) : undefined
+}

@@ -1,0 +1,163 @@
+/**
+ * Groups that only insert go as one statement, which must do nothing where something stands in
+ * their way.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { prepareChanges } from '../../../src/store/decide.ts'
+import type { Change } from '../../../src/store/contract.ts'
+import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
+import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
+import { decideAtOnce, insertAtOnce } from '../../../src/store/postgres/write/at-once.ts'
+import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
+import { insertOf, replaceOf, uniqueOf } from '../rows.ts'
+
+const msMax = 20_000
+const writer = new Uint8Array(16).fill(7)
+
+async function openTables() {
+  const address = (await sharedPostgres()).address(nextSchema())
+  const tables = tablesIn(address.schema)
+  const pool = openPool(address, 3)
+  await makeTables(pool, tables, msMax)
+  await pool.query(`INSERT INTO ${tables.receipts} VALUES ($1::bytea, 0, '{}', now())`, [writer])
+  /** @returns the ordinals, or `undefined` where nothing was done */
+  const put = (number: number, ...sets: Change[][]) =>
+    pool.hold(msMax, async session => {
+      const atOnce = decideAtOnce(sets.map(prepareChanges))
+      if (atOnce === undefined) throw new Error('these can go at once')
+      return insertAtOnce(session, tables, atOnce, { writer, number })
+    })
+  return { pool, tables, put, counts: () => countsOf(pool, tables) }
+}
+
+/** Rows, uniques and recent ones, and what the receipt says: all of it or nothing is put. */
+async function countsOf(
+  pool: Pool,
+  { rows, uniques, recent, receipts }: ReturnType<typeof tablesIn>,
+) {
+  const [row = []] = await pool.query(`SELECT (SELECT count(*) FROM ${rows}),
+(SELECT count(*) FROM ${uniques}), (SELECT count(*) FROM ${recent}),
+(SELECT number FROM ${receipts})`)
+  return row.map(Number)
+}
+
+/** For a lock, with a statement on these tables. */
+async function untilOneWaits(pool: Pool, schema: string): Promise<void> {
+  const text = `SELECT 1 FROM pg_stat_activity
+WHERE wait_event_type = 'Lock' AND position($1::text IN query) > 0`
+  while ((await pool.query(text, [`${schema}.`])).length === 0) await Bun.sleep(5)
+}
+
+const insert = (...uniques: number[]): Change => insertOf({ uniques, terms: [1] })
+const require = (ordinal: number, ifVersion: number): Change => ({ require: ordinal, ifVersion })
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('a group that goes at once', () => {
+  test('is put as a whole, with its receipt', async () => {
+    const { pool, put, counts } = await openTables()
+    expect(await put(1, [insert(1, 2)], [insert(3)])).toEqual([1, 2])
+    expect(
+      await put(2, [require(1, 1), require(2, 1), insert(4)], [require(1, 1), insert(5)]),
+    ).toEqual([3, 4])
+    expect(await counts()).toEqual([4, 5, 4, 2])
+    await pool.close()
+  })
+
+  test.each<readonly [string, number, readonly Change[]]>([
+    ['a unique is held', 2, [insert(8, 2)]],
+    ['a required row stands at another version', 2, [require(1, 2), insert(8)]],
+    ['one of the required rows is gone', 2, [require(1, 1), require(77, 1), insert(8)]],
+    ['the group has landed before', 1, [insert(8)]],
+    ['a later group of its writer has landed', 0, [insert(8)]],
+  ])('leaves all as it is where %s', async (_, number, set) => {
+    const { pool, put, counts } = await openTables()
+    await put(1, [insert(1, 2)])
+    const before = await counts()
+    expect(await put(number, [insert(9)], [...set])).toBeUndefined()
+    expect(await counts()).toEqual(before)
+    await pool.close()
+  })
+
+  test('leaves all as it is where its writer has no receipt', async () => {
+    const { pool, tables, put } = await openTables()
+    await pool.query(`DELETE FROM ${tables.receipts}`)
+    expect(await put(1, [insert(1)])).toBeUndefined()
+    expect(await countsOf(pool, tables)).toEqual([0, 0, 0, 0])
+    await pool.close()
+  })
+
+  test('waits for whoever changes a row that it requires, and does nothing then', async () => {
+    const { pool, tables, put, counts } = await openTables()
+    await put(1, [insert(1)])
+    const isChanged = Promise.withResolvers<void>()
+    const mayCommit = Promise.withResolvers<void>()
+    const other = pool.hold(msMax, async ({ send }) => {
+      await send('BEGIN')
+      await send(`UPDATE ${tables.rows} SET version = 2 WHERE ordinal = 1`)
+      isChanged.resolve()
+      await mayCommit.promise
+      await send('COMMIT')
+    })
+    await isChanged.promise
+    const putting = put(2, [require(1, 1), insert(2)])
+    await untilOneWaits(pool, tables.schema)
+    mayCommit.resolve()
+    await other
+    expect(await putting).toBeUndefined()
+    expect(await counts()).toEqual([1, 1, 1, 1])
+    await pool.close()
+  })
+
+  test('fails as a whole where somebody takes a unique of it at the same time', async () => {
+    const { pool, tables, put, counts } = await openTables()
+    const isTaken = Promise.withResolvers<void>()
+    const mayCommit = Promise.withResolvers<void>()
+    const other = pool.hold(msMax, async ({ send }) => {
+      await send('BEGIN')
+      await send(`INSERT INTO ${tables.uniques} VALUES ($1::bytea, 5, 1)`, [uniqueOf(2)])
+      isTaken.resolve()
+      await mayCommit.promise
+      await send('COMMIT')
+    })
+    await isTaken.promise
+    const putting = put(1, [insert(1)], [insert(2)]).catch((error: unknown) => error)
+    await untilOneWaits(pool, tables.schema)
+    mayCommit.resolve()
+    await other
+    expect(await putting).toMatchObject({ kind: 'again' })
+    expect(await counts()).toEqual([0, 1, 0, 0])
+    // The connection is whole again.
+    expect(await put(1, [insert(1)])).toHaveLength(1)
+    await pool.close()
+  })
+})
+
+describe('what cannot go at once', () => {
+  const decide = (...sets: Change[][]) => decideAtOnce(sets.map(prepareChanges))
+
+  test.each<readonly [string, Change[][]]>([
+    ['a row that changes', [[insert(1)], [replaceOf(1, { uniques: [2], version: 2 })]]],
+    ['a row that goes', [[insert(1)], [{ remove: 3 }]]],
+    ['a generation that moves', [[insert(1)], [{ bumpGeneration: true }]]],
+    [
+      'one row at two versions',
+      [
+        [require(1, 1), insert(1)],
+        [require(1, 2), insert(2)],
+      ],
+    ],
+    ['nothing but rows that are required', [[require(1, 1)]]],
+  ])('%s', (_, sets) => {
+    expect(decide(...sets)).toBeUndefined()
+  })
+
+  test('two sets with one unique: the second one is refused, and the first one goes', () => {
+    const atOnce = decide([insert(1)], [insert(1)])
+    expect(atOnce?.inserted).toHaveLength(1)
+    expect(atOnce?.decided.map(result => 'outcome' in result && result.outcome.ok)).toEqual([
+      true,
+      false,
+    ])
+  })
+})
