@@ -8,7 +8,11 @@ import { prepareChanges } from '../../../src/store/decide.ts'
 import type { Change } from '../../../src/store/contract.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
-import { decideAtOnce, insertAtOnce } from '../../../src/store/postgres/write/at-once.ts'
+import {
+  decideAtOnce,
+  insertAtOnce,
+  settleAtOnce,
+} from '../../../src/store/postgres/write/at-once.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
 import { insertOf, replaceOf, uniqueOf } from '../rows.ts'
 
@@ -28,7 +32,9 @@ async function openTables() {
       if (atOnce === undefined) throw new Error('these can go at once')
       return insertAtOnce(session, tables, atOnce, { writer, number })
     })
-  return { pool, tables, put, counts: () => countsOf(pool, tables) }
+  const settle = (number: number) =>
+    pool.hold(msMax, session => settleAtOnce(session, tables, { writer, number }))
+  return { pool, tables, put, settle, counts: () => countsOf(pool, tables) }
 }
 
 /** Rows, uniques and recent ones, and what the receipt says: all of it or nothing is put. */
@@ -129,6 +135,39 @@ describe.skipIf(!isPostgresThere)('a group that goes at once', () => {
     expect(await counts()).toEqual([0, 1, 0, 0])
     // The connection is whole again.
     expect(await put(1, [insert(1)])).toHaveLength(1)
+    await pool.close()
+  })
+})
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('a group that went at once and was not answered', () => {
+  test('that has landed is told as that, however often it is asked', async () => {
+    const { pool, put, settle, counts } = await openTables()
+    expect(await put(1, [insert(1)], [insert(2)])).toEqual([1, 2])
+    expect(await settle(1)).toEqual([1, 2])
+    expect(await settle(1)).toEqual([1, 2])
+    expect(await counts()).toEqual([2, 2, 2, 1])
+    await pool.close()
+  })
+
+  test('that has not landed never does, though it comes later', async () => {
+    const { pool, put, settle, counts } = await openTables()
+    await put(1, [insert(1)])
+    expect(await settle(2)).toEqual([])
+    expect(await put(2, [insert(2)])).toBeUndefined()
+    expect(await settle(2)).toEqual([])
+    expect(await put(3, [insert(2)])).toHaveLength(1)
+    // Nor does a question that comes late undo what was done since.
+    await settle(2)
+    expect(await put(3, [insert(4)])).toBeUndefined()
+    expect(await counts()).toEqual([2, 2, 2, 3])
+    await pool.close()
+  })
+
+  test('of a writer without a receipt is not told', async () => {
+    const { pool, tables, settle } = await openTables()
+    await pool.query(`DELETE FROM ${tables.receipts}`)
+    expect(await settle(1)).toBeUndefined()
     await pool.close()
   })
 })

@@ -17,7 +17,7 @@ import { arrayOf, type Session } from '../pool.ts'
 import type { Tables } from '../schema.ts'
 import { faultOf } from '../trouble.ts'
 import { insertParameters, insertWhereClearText, type By } from './insert.ts'
-import { placeholderFrom, requiredRow } from './standing.ts'
+import { numbersOf, placeholderFrom, requiredRow } from './standing.ts'
 
 export interface AtOnce {
   readonly decided: readonly SetResult[]
@@ -85,4 +85,27 @@ export async function insertAtOnce(
     send('COMMIT'),
   ])
   return cells.length === inserted.length ? cells.map(([ordinal]) => Number(ordinal)) : undefined
+}
+
+/**
+ * What became of a group that went at once and was not answered. It locks nothing before it has
+ * come as a whole, so it may come late: where it has not landed by now, it never will.
+ * @returns its ordinals; none: it has not landed; `undefined`: its writer has no receipt
+ * @throws Trouble
+ */
+export async function settleAtOnce(
+  { send }: Session,
+  { receipts }: Tables,
+  { writer, number }: By,
+): Promise<readonly number[] | undefined> {
+  const fenceText = `UPDATE ${receipts} SET number = $2::bigint, ordinals = '{}',
+  used_at = clock_timestamp() WHERE writer = $1::bytea AND number < $2::bigint`
+  const readText = `SELECT ordinals FROM ${receipts} WHERE writer = $1::bytea`
+  const [, , [receipt]] = await Promise.all([
+    send('BEGIN'),
+    send(fenceText, [writer, number]),
+    send(readText, [writer]),
+    send('COMMIT'),
+  ])
+  return receipt && numbersOf(receipt[0])
 }

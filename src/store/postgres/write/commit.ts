@@ -18,7 +18,7 @@ import type { Pool, Session } from '../pool.ts'
 import { persist } from '../reads.ts'
 import { hasLeft, leftFormat, readFormat, type Tables } from '../schema.ts'
 import { faultOf, Trouble, troubleOf } from '../trouble.ts'
-import { decideAtOnce, insertAtOnce } from './at-once.ts'
+import { decideAtOnce, insertAtOnce, settleAtOnce } from './at-once.ts'
 import { putGroup } from './put.ts'
 import { placeholderFrom, stand } from './standing.ts'
 
@@ -77,10 +77,18 @@ async function commitEach(
   return sets.map((_, i) => results[i] ?? { fault })
 }
 
-/** Commits one group at a time. @throws ApiError: nothing is known to have landed */
-function makeCommitter({ pool, tables, writer, bounds, elapsedMs }: Writer, onRetry: () => void) {
-  let groups = 0
-  let hasReceipt = false
+/** What was tried of a group. */
+interface Sent {
+  /** Of the receipt that it leaves. */
+  number: number
+  /** What it becomes, where a COMMIT of that was sent and not answered. */
+  decided: Decided | undefined
+  /** Whether it went at once and was not answered: it may be on its way still. */
+  isUnderWay: boolean
+}
+
+/** One try after the other, each on a connection of its own. */
+function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoReceipt: () => void) {
   /** Whether nothing stood in the way of the last group. */
   let isClear = true
 
@@ -88,28 +96,44 @@ function makeCommitter({ pool, tables, writer, bounds, elapsedMs }: Writer, onRe
   async function tryAtOnce(
     session: Session,
     sets: readonly ChangeSet[],
-    number: number,
-    sent: { decided?: Decided },
+    sent: Sent,
   ): Promise<SetResult[] | undefined> {
     const atOnce = isClear && sent.decided === undefined ? decideAtOnce(sets) : undefined
     if (atOnce === undefined) return undefined
     sent.decided = atOnce.decided
-    const ordinals = await insertAtOnce(session, tables, atOnce, { writer, number })
-    return ordinals && withOrdinals(atOnce.decided, ordinals)
+    sent.isUnderWay = true
+    const ordinals = await insertAtOnce(session, tables, atOnce, { writer, number: sent.number })
+    sent.isUnderWay = false
+    if (ordinals !== undefined) return withOrdinals(atOnce.decided, ordinals)
+    sent.decided = undefined
+    return undefined
   }
 
-  /** @param sent what this group was, where a COMMIT of it was sent and not answered */
-  async function tryOnce(
+  /** @returns `undefined`: it has not landed, and never will */
+  async function settle(session: Session, sent: Sent): Promise<SetResult[] | undefined> {
+    const ordinals = await settleAtOnce(session, tables, { writer, number: sent.number })
+    if (ordinals === undefined) {
+      onNoReceipt()
+      throw new Trouble('again')
+    }
+    if (ordinals.length > 0) return withOrdinals(sent.decided ?? [], ordinals)
+    Object.assign(sent, { number: nextNumber(), decided: undefined, isUnderWay: false })
+    isClear = false
+    return undefined
+  }
+
+  return async function tryOnce(
     session: Session,
     sets: readonly ChangeSet[],
-    number: number,
-    sent: { decided?: Decided },
+    sent: Sent,
   ): Promise<SetResult[]> {
-    const atOnce = await tryAtOnce(session, sets, number, sent)
-    if (atOnce !== undefined) return atOnce
+    const landed = sent.isUnderWay ? await settle(session, sent) : undefined
+    const done = landed ?? (await tryAtOnce(session, sets, sent))
+    if (done !== undefined) return done
+    const { number } = sent
     const stood = await stand(session, tables, writer, sets)
     if (stood.receipt === undefined) {
-      hasReceipt = false
+      onNoReceipt()
       throw new Trouble('again')
     }
     if (stood.receipt.number === number && sent.decided !== undefined) {
@@ -129,6 +153,17 @@ function makeCommitter({ pool, tables, writer, bounds, elapsedMs }: Writer, onRe
     const ordinals = await putGroup(session, tables, draft, stood, { writer, number })
     return withOrdinals(decided, ordinals)
   }
+}
+
+/** Commits one group at a time. @throws ApiError: nothing is known to have landed */
+function makeCommitter(own: Writer, onRetry: () => void) {
+  const { pool, tables, writer, bounds, elapsedMs } = own
+  let groups = 0
+  let hasReceipt = false
+  const nextNumber = (): number => (groups += 1)
+  const tryOnce = makeTries(own, nextNumber, () => {
+    hasReceipt = false
+  })
 
   /** Nobody has one of a vault that has left: with the row of its format held, none comes late. */
   async function addReceipt(): Promise<void> {
@@ -144,15 +179,13 @@ ON CONFLICT (writer) DO NOTHING RETURNING 1`
   }
 
   async function commit(sets: readonly ChangeSet[]): Promise<SetResult[]> {
-    groups += 1
-    const number = groups
-    const sent: { decided?: Decided } = {}
+    const sent: Sent = { number: nextNumber(), decided: undefined, isUnderWay: false }
     let isLost = false
     try {
       return await persist({ elapsedMs, msMax: bounds.writeMs, onRetry }, async () => {
         if (!hasReceipt) await addReceipt()
         return pool
-          .hold(bounds.tryMs, session => tryOnce(session, sets, number, sent))
+          .hold(bounds.tryMs, session => tryOnce(session, sets, sent))
           .catch((error: unknown) => {
             isLost ||= !(error instanceof ApiError) && troubleOf(error).kind === 'lost'
             throw error

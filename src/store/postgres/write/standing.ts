@@ -67,7 +67,7 @@ export interface Stood {
 export const requiredRow = (ordinal: number, version: number): KeyedRow =>
   keyRow(storedRow(ordinal, { uniques: [], terms: [], parts: [], version }))
 
-const numbersOf = (value: unknown): readonly number[] =>
+export const numbersOf = (value: unknown): readonly number[] =>
   Array.isArray(value) || ArrayBuffer.isView(value)
     ? Array.from(value as unknown as ArrayLike<unknown>, Number)
     : []
