@@ -195,7 +195,9 @@ export async function startCluster(folder: string, isCareful: boolean): Promise<
     nodes.push({ ...node, patroni: run(node) })
   }
   writeFileSync(join(folder, 'haproxy.cfg'), haproxySettings(haproxy, nodes))
-  startProcess(['haproxy', '-db', '-f', join(folder, 'haproxy.cfg')], join(folder, 'haproxy.log'))
+  // Where Debian puts it, which is not on the path of everybody.
+  const proxy = ['/usr/sbin/haproxy', '-db', '-f', join(folder, 'haproxy.cfg')]
+  startProcess(proxy, join(folder, 'haproxy.log'))
   const cluster: Cluster = {
     nodes,
     haproxy,
