@@ -14,9 +14,11 @@ import { troubleOf } from './trouble.ts'
 import { keysIn } from './pack.ts'
 import { changeChunks, movePlace, type ChunkMoves } from './write/chunks.ts'
 
-const takeText = ({ recent }: Tables): string => `DELETE FROM ${recent} r USING (
+/** By an array, which is worked out once whatever the database thinks of the size of the table. */
+const takeText = ({ recent }: Tables): string => `DELETE FROM ${recent}
+WHERE ordinal = ANY(ARRAY(
   SELECT ordinal FROM ${recent} ORDER BY ordinal LIMIT $1::int FOR UPDATE SKIP LOCKED
-) o WHERE r.ordinal = o.ordinal RETURNING r.ordinal, r.terms`
+)) RETURNING ordinal, terms`
 
 /**
  * One fold.

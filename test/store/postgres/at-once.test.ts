@@ -4,8 +4,10 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
+import { ApiError } from '../../../src/errors.ts'
 import { prepareChanges } from '../../../src/store/decide.ts'
 import type { Change } from '../../../src/store/contract.ts'
+import { defaultBounds } from '../../../src/store/postgres/bounds.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
 import {
@@ -13,8 +15,11 @@ import {
   insertAtOnce,
   settleAtOnce,
 } from '../../../src/store/postgres/write/at-once.ts'
+import { makeWriteQueue } from '../../../src/store/postgres/write/commit.ts'
+import { numbersOf } from '../../../src/store/postgres/write/standing.ts'
+import { Trouble } from '../../../src/store/postgres/trouble.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
-import { insertOf, replaceOf, uniqueOf } from '../rows.ts'
+import { expectFault, insertOf, replaceOf, uniqueOf } from '../rows.ts'
 
 const msMax = 20_000
 const writer = new Uint8Array(16).fill(7)
@@ -115,6 +120,28 @@ describe.skipIf(!isPostgresThere)('a group that goes at once', () => {
     await pool.close()
   })
 
+  test('locks no row before its receipt, which whoever came before may hold', async () => {
+    const { pool, tables, put } = await openTables()
+    await put(1, [insert(1)])
+    const isHeld = Promise.withResolvers<void>()
+    const mayCommit = Promise.withResolvers<void>()
+    const other = pool.hold(msMax, async ({ send }) => {
+      await send('BEGIN')
+      await send(`SELECT 1 FROM ${tables.receipts} FOR UPDATE`)
+      isHeld.resolve()
+      await mayCommit.promise
+      await send(`SELECT 1 FROM ${tables.rows} WHERE ordinal = 1 FOR UPDATE NOWAIT`)
+      await send('COMMIT')
+    })
+    await isHeld.promise
+    const putting = put(2, [require(1, 1), insert(2)])
+    await untilOneWaits(pool, tables.schema)
+    mayCommit.resolve()
+    await other
+    expect(await putting).toHaveLength(1)
+    await pool.close()
+  })
+
   test('fails as a whole where somebody takes a unique of it at the same time', async () => {
     const { pool, tables, put, counts } = await openTables()
     const isTaken = Promise.withResolvers<void>()
@@ -168,6 +195,67 @@ describe.skipIf(!isPostgresThere)('a group that went at once and was not answere
     const { pool, tables, settle } = await openTables()
     await pool.query(`DELETE FROM ${tables.receipts}`)
     expect(await settle(1)).toBeUndefined()
+    await pool.close()
+  })
+})
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('a write of which no receipt tells any more', () => {
+  test.each<readonly [string, Change[]]>([
+    ['a group that went at once', [insert(2)]],
+    ['a group that did not', [insert(2), { bumpGeneration: true }]],
+  ])('is not answered as one that was refused: %s', async (_, set) => {
+    const { pool, tables } = await openTables()
+    let toLose = 0
+    /** Its receipt is removed before anybody asks what became of a COMMIT that was not answered. */
+    const losing: Pool = {
+      ...pool,
+      hold: (ms, work) =>
+        pool.hold(ms, session =>
+          work({
+            async send(text, parameters) {
+              const answer = await session.send(text, parameters)
+              if (text !== 'COMMIT' || toLose === 0) return answer
+              toLose -= 1
+              await pool.query(`DELETE FROM ${tables.receipts}`)
+              throw new Trouble('lost')
+            },
+          }),
+        ),
+    }
+    const elapsedMs = () => performance.now()
+    const queue = makeWriteQueue([
+      { pool: losing, tables, writer, bounds: defaultBounds, elapsedMs },
+    ])
+    expect(await queue.submit(prepareChanges([insert(1)]))).toMatchObject({ ok: true })
+    toLose = 1
+    await expectFault(queue.submit(prepareChanges(set)), 'unavailable')
+    const [landed] = await pool.query(`SELECT count(*) FROM ${tables.rows}`)
+    expect(Number(landed?.[0])).toBe(2)
+    expect(await queue.submit(prepareChanges([insert(3)]))).toMatchObject({ ok: true })
+    await queue.close()
+    await pool.close()
+  })
+
+  test('nor is one that tells it in no known form', () => {
+    expect([...numbersOf(['1', 2n])]).toEqual([1, 2])
+    expect(() => numbersOf('{1,2}')).toThrow(ApiError)
+    expect(() => numbersOf(null)).toThrow(ApiError)
+  })
+
+  test('an answer that comes when its caller has given up reaches nobody', async () => {
+    const { pool } = await openTables()
+    const reached: string[] = []
+    const held = pool.hold(50, async ({ send }) => {
+      await send('SELECT pg_sleep(0.2)').then(
+        () => reached.push('answered'),
+        () => reached.push('failed'),
+      )
+    })
+    expect(await held.catch((error: unknown) => error)).toMatchObject({ kind: 'lost' })
+    // The pool that was given up is gone, and the next one answers behind that sleep.
+    await pool.query('SELECT pg_sleep(0.4)')
+    expect(reached).toEqual(['failed'])
     await pool.close()
   })
 })

@@ -87,6 +87,8 @@ interface Sent {
   isUnderWay: boolean
 }
 
+const newSent = (number: number): Sent => ({ number, decided: undefined, isUnderWay: false })
+
 /** One try after the other, each on a connection of its own. */
 function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoReceipt: () => void) {
   /** Whether nothing stood in the way of the last group. */
@@ -112,14 +114,19 @@ function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoRec
   /** @returns `undefined`: it has not landed, and never will */
   async function settle(session: Session, sent: Sent): Promise<SetResult[] | undefined> {
     const ordinals = await settleAtOnce(session, tables, { writer, number: sent.number })
-    if (ordinals === undefined) {
-      onNoReceipt()
-      throw new Trouble('again')
-    }
+    if (ordinals === undefined) throw withoutReceipt(sent)
     if (ordinals.length > 0) return withOrdinals(sent.decided ?? [], ordinals)
-    Object.assign(sent, { number: nextNumber(), decided: undefined, isUnderWay: false })
+    Object.assign(sent, newSent(nextNumber()))
     isClear = false
     return undefined
+  }
+
+  /** Where it was sent before, nobody can tell any more whether it landed. */
+  function withoutReceipt({ decided }: Sent): Error {
+    onNoReceipt()
+    return decided === undefined
+      ? new Trouble('again')
+      : new ApiError('unavailable', 'nothing tells whether this was done')
   }
 
   return async function tryOnce(
@@ -132,10 +139,7 @@ function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoRec
     if (done !== undefined) return done
     const { number } = sent
     const stood = await stand(session, tables, writer, sets)
-    if (stood.receipt === undefined) {
-      onNoReceipt()
-      throw new Trouble('again')
-    }
+    if (stood.receipt === undefined) throw withoutReceipt(sent)
     if (stood.receipt.number === number && sent.decided !== undefined) {
       await session.send('COMMIT')
       return withOrdinals(sent.decided, stood.receipt.ordinals)
@@ -179,7 +183,7 @@ ON CONFLICT (writer) DO NOTHING RETURNING 1`
   }
 
   async function commit(sets: readonly ChangeSet[]): Promise<SetResult[]> {
-    const sent: Sent = { number: nextNumber(), decided: undefined, isUnderWay: false }
+    const sent = newSent(nextNumber())
     let isLost = false
     try {
       return await persist({ elapsedMs, msMax: bounds.writeMs, onRetry }, async () => {

@@ -34,7 +34,7 @@ const insertsText = (
 ), put_uniques AS (
   INSERT INTO ${uniques}
   SELECT substring($3::bytea FROM u.at FOR ${uniqueBytes}), ids.list[u.i], 1
-  FROM unnest($9::int[], $10::int[]) u(i, at), ids ${isClear}
+  FROM unnest($9::int[], $10::int[]) u(i, at), ids WHERE ids.list IS NOT NULL
   ORDER BY 1
 ), put_recent AS (
   INSERT INTO ${recent}
@@ -52,13 +52,15 @@ export const insertText = (tables: Tables): string => `WITH ${insertsText(tables
  * The same, but nothing of it unless this group is a new one of its writer, the rows that it
  * requires stand at the versions that it requires, and nobody holds one of its uniques.
  *
- * Those rows are locked as by `stand`. A unique that somebody takes meanwhile fails the statement.
+ * Its receipt is locked first, then those rows, as by `stand`. A unique that somebody takes
+ * meanwhile fails the statement.
  */
 export const insertWhereClearText = (tables: Tables): string => `
 WITH receipt AS MATERIALIZED (
   SELECT FROM ${tables.receipts} WHERE writer = $1::bytea AND number < $2::bigint FOR UPDATE
 ), required AS MATERIALIZED (
-  SELECT ordinal, version FROM ${tables.rows} WHERE ordinal = ANY($11::bigint[])
+  SELECT ordinal, version FROM ${tables.rows}
+  WHERE ordinal = ANY($11::bigint[]) AND EXISTS (SELECT FROM receipt)
   ORDER BY ordinal FOR SHARE
 ), clear AS MATERIALIZED (
   SELECT FROM receipt

@@ -2,8 +2,8 @@
  * What stands in the database of a group of writes: read and locked by the first statements of its
  * transaction, so that nobody moves it before the commit.
  *
- * Rows are locked in the order of their ordinals. Those that are only required are shared: the
- * credential of many writes is one row. A unique that nobody holds is not locked; where another
+ * Rows that change are locked first, then those that are only required, each in the order of their
+ * ordinals. The latter are shared: the credential of many writes is one row. A unique that nobody holds is not locked; where another
  * vault takes it meanwhile, the insert fails and the group begins again.
  * @module
  */
@@ -67,10 +67,12 @@ export interface Stood {
 export const requiredRow = (ordinal: number, version: number): KeyedRow =>
   keyRow(storedRow(ordinal, { uniques: [], terms: [], parts: [], version }))
 
-export const numbersOf = (value: unknown): readonly number[] =>
-  Array.isArray(value) || ArrayBuffer.isView(value)
-    ? Array.from(value as unknown as ArrayLike<unknown>, Number)
-    : []
+/** @throws ApiError `storage_corrupt`: none must not be taken for "nothing has landed" */
+export function numbersOf(value: unknown): readonly number[] {
+  const isList = Array.isArray(value) || ArrayBuffer.isView(value)
+  assertStored(isList, 'the ordinals of a receipt')
+  return Array.from(value as unknown as ArrayLike<unknown>, Number)
+}
 
 const receiptOf = ([cells]: readonly Cells[]): Receipt | undefined =>
   cells && { number: Number(cells[0]), ordinals: numbersOf(cells[1]) }
