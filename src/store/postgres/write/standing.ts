@@ -3,8 +3,9 @@
  * transaction, so that nobody moves it before the commit.
  *
  * Rows that change are locked first, then those that are only required, each in the order of their
- * ordinals. The latter are shared: the credential of many writes is one row. A unique that nobody holds is not locked; where another
- * vault takes it meanwhile, the insert fails and the group begins again.
+ * ordinals. The latter are shared: the credential of many writes is one row. A unique that nobody
+ * holds is not locked; where another vault takes it meanwhile, the insert fails and the group
+ * begins again.
  * @module
  */
 import type { Digest } from '../../contract.ts'
