@@ -25,13 +25,13 @@ import { splitTarget, type BackupPlace } from '../serve/backups/place.ts'
 import {
   checkFolder,
   keyPlacesOf,
-  makeStagedFolder,
   unsealKeysOf,
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
 import { explained, formatVersion } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import { makeStagedFolder } from '../serve/staged-folder.ts'
 import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
 import { randomBytes, sayJson, sayNow, wallMs } from '../serve/system.ts'
 import { copySnapshot } from '../store/lmdb/inspect/compact.ts'

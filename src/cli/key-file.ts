@@ -3,19 +3,11 @@
  * made where it can be told.
  * @module
  */
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { ownerOnlyFile, syncFolder } from '../files.ts'
-import { CommandFailure, systemCodeOf } from '../serve/failure.ts'
+import { syncFolder } from '../files.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { openNewFile, type NewFile } from '../serve/regular-files.ts'
 
 export interface KeyFile {
   readonly path: string
@@ -28,46 +20,27 @@ export interface KeyFile {
 const taken = (path: string) =>
   new CommandFailure(`a file is at ${path} already: choose another --key-file, or remove it`)
 
-/** An empty one is what a command has left that was cut off. */
-function openEmpty(path: string): number {
-  const file = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW)
-  const stats = fstatSync(file)
-  if (stats.isFile() && stats.size === 0) {
-    fchmodSync(file, ownerOnlyFile)
-    return file
-  }
-  closeSync(file)
-  throw taken(path)
-}
-
-function openKeyFile(path: string): number {
+function openKeyFile(path: string): NewFile | undefined {
   try {
-    return openSync(path, 'wx', ownerOnlyFile)
-  } catch (error) {
-    if (systemCodeOf(error) !== 'EEXIST') throw error
-    return openEmpty(path)
+    return openNewFile(path)
+  } catch {
+    throw new CommandFailure(`the key cannot be written to ${path}: check that its folder exists`)
   }
 }
 
 /** @throws CommandFailure when it cannot be made, or holds something */
 function reserveKeyFile(path: string): KeyFile {
-  let file: number
-  try {
-    file = openKeyFile(path)
-  } catch (error) {
-    if (error instanceof CommandFailure) throw error
-    if (systemCodeOf(error) === 'ELOOP') throw taken(path)
-    throw new CommandFailure(`the key cannot be written to ${path}: check that its folder exists`)
-  }
+  const made = openKeyFile(path)
+  if (made === undefined) throw taken(path)
   return {
     path,
     write(key) {
-      writeSync(file, `${key}\n`)
-      fsyncSync(file)
-      closeSync(file)
+      writeSync(made.file, `${key}\n`)
+      fsyncSync(made.file)
+      closeSync(made.file)
       syncFolder(dirname(resolve(path)))
     },
-    giveUp: () => rmSync(path, { force: true }),
+    giveUp: made.remove,
   }
 }
 

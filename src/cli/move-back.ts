@@ -8,7 +8,7 @@
  * Cut off anywhere, the same command goes on; a failure before the rename leaves all as it was.
  * @module
  */
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import type { Keys } from '../crypto/keyring.ts'
 import { syncFolder } from '../files.ts'
@@ -25,6 +25,7 @@ import {
 } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { pathsOf } from '../serve/folder-stamp.ts'
+import { removeFile } from '../serve/regular-files.ts'
 import { elapsedMs, sayNow, stderrNow } from '../serve/system.ts'
 import type { Store } from '../store/contract.ts'
 import { buildStoreFrom } from '../store/lmdb/inspect/build.ts'
@@ -134,7 +135,7 @@ export async function moveBack(options: FolderOptions): Promise<void> {
     const told = stderrNow.isTerminal ? Math.max(bytes, progressFileBytesMin) : bytes
     return withProgress({ bytes: told }, progress => moveRows(folder, opposite, progress))
   })
-  rmSync(database)
+  removeFile(database)
   syncFolder(store)
   sayNow(`${rows} rows were moved, and compared. ${data} is served from its own store now.`)
   sayNow(

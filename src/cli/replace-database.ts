@@ -4,7 +4,7 @@
  * new one, whole.
  * @module
  */
-import { chownSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chownSync, existsSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Keys } from '../crypto/keyring.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
@@ -14,6 +14,7 @@ import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { clearLeftovers, type FoundFolder, type LockedFolder } from '../serve/data-folder.ts'
 import { explained } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import { assertRegular, removeFile } from '../serve/regular-files.ts'
 import { emptyReport, inspect } from './inspect.ts'
 import { syncFolder } from '../files.ts'
 
@@ -64,6 +65,8 @@ interface NewDatabase {
 /** @throws CommandFailure with the old file in its place */
 export async function replaceDatabase(folder: LockedFolder, made: NewDatabase): Promise<void> {
   try {
+    // A rename would take the place of a link, and leave what it leads to.
+    assertRegular(databaseIn(folder.store))
     assertRoom(folder, made.bytes)
     await made.write(folder.compacting)
     await inspectNew(folder, made)
@@ -78,8 +81,10 @@ export async function replaceDatabase(folder: LockedFolder, made: NewDatabase): 
 /** What was the folder's own is under another name from here on. @returns which one */
 export function setAside({ store }: LockedFolder): string {
   const kept = join(store, 'data.mdb.moved')
+  assertRegular(databaseIn(store))
+  assertRegular(kept)
   renameSync(databaseIn(store), kept)
-  rmSync(join(store, 'lock.mdb'), { force: true })
+  removeFile(join(store, 'lock.mdb'))
   syncFolder(store)
   return kept
 }

@@ -14,13 +14,13 @@ import { addressPrefix, openBucket, splitAddress } from '../serve/backups/bucket
 import { readBackup, writeDatabase, type Manifest } from '../serve/backup-file.ts'
 import {
   keyPlacesOf,
-  makeStagedFolder,
   unsealKeysOf,
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
 import { explained, formatVersion, stampFolder } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import { endStaging, makeStagedFolder } from '../serve/staged-folder.ts'
 import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
 import { obtainMasterKey } from '../serve/key-source.ts'
 import { sayJson, sayNow } from '../serve/system.ts'
@@ -119,6 +119,7 @@ function stagingOf(file: string, data: string, isTrial: boolean): string {
 function place(copy: LockedFolder, data: string): void {
   stampFolder(copy.data)
   syncFolder(copy.store)
+  endStaging(copy)
   renameSync(copy.data, data)
   syncFolder(dirname(data))
 }

@@ -14,6 +14,7 @@ import { shareTextBytesMax } from '../operation-limits.ts'
 import { checkFolder, masterKeyFileOf, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from '../serve/failure.ts'
 import { writeMasterKey } from '../serve/master-key.ts'
+import { isAnythingAt, removeFile } from '../serve/regular-files.ts'
 import { askSecret, readSecretLine } from '../serve/secret-input.ts'
 import { randomBytes, sayJson, sayNow } from '../serve/system.ts'
 import { collectShares } from '../serve/unsealing.ts'
@@ -60,22 +61,34 @@ function printShares(texts: readonly Uint8Array[], { json }: SplitOptions): void
   }
 }
 
+function writeShare(path: string, text: Uint8Array): void {
+  const line = ownBytes(text.length + 1).fill(newLine)
+  line.set(text)
+  try {
+    writeFileSync(path, line, { mode: ownerOnlyFile, flag: 'wx', flush: true })
+  } finally {
+    line.fill(0)
+  }
+}
+
 function writeShares(texts: readonly Uint8Array[], folder: string): readonly string[] {
   const paths = texts.map((_, index) => join(folder, `share-${index + 1}`))
-  const taken = paths.find(path => existsSync(path))
+  const taken = paths.find(isAnythingAt)
   if (taken !== undefined) throw new CommandFailure(`${taken} is there already: choose --to-dir`)
+  const begun: string[] = []
   try {
     mkdirSync(folder, { recursive: true, mode: ownerOnlyFolder })
-    for (const [index, text] of texts.entries()) {
-      const path = paths[index] ?? ''
-      const line = ownBytes(text.length + 1).fill(newLine)
-      line.set(text)
-      writeFileSync(path, line, { mode: ownerOnlyFile, flag: 'wx', flush: true })
-      line.fill(0)
+    for (const [index, path] of paths.entries()) {
+      begun.push(path)
+      writeShare(path, texts[index] ?? new Uint8Array())
     }
     syncFolder(folder)
   } catch (error) {
     if (systemCodeOf(error) === undefined) throw error
+    // What came in between was not written by this.
+    for (const path of systemCodeOf(error) === 'EEXIST' ? begun.slice(0, -1) : begun) {
+      removeFile(path)
+    }
     throw new CommandFailure(`cannot write shares to ${folder}: choose another --to-dir`)
   }
   return paths
@@ -132,7 +145,7 @@ function keyFileOf(options: JoinOptions): string {
     const message = 'keys join writes a file: say where with --master-key-file'
     throw new CommandFailure(message, usageExitCode)
   }
-  if (!existsSync(file)) return file
+  if (!isAnythingAt(file)) return file
   throw new CommandFailure(`${file} is there already: keys join replaces no key`)
 }
 

@@ -4,14 +4,14 @@
  * Nothing stays of it. Where a server runs, it has lock and addresses, which are then not tried.
  * @module
  */
-import { accessSync, closeSync, constants, existsSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Address, Config } from '../config.ts'
 import { lockOf, type FolderOptions } from '../serve/data-folder.ts'
 import { explained } from '../serve/folder-stamp.ts'
 import { CommandFailure, systemCodeOf } from '../serve/failure.ts'
-import { ownerOnlyFile } from '../files.ts'
 import { lockInstance } from '../serve/instance-lock.ts'
+import { openNewFile } from '../serve/regular-files.ts'
 import { opsFlags, servingFlags, type ListenFlags } from '../serve/listen-failure.ts'
 import { tryListening } from '../serve/listen.ts'
 import { elapsedMs, sleep } from '../serve/system.ts'
@@ -25,8 +25,10 @@ function tryWriting({ data }: FolderOptions): Finding[] {
   const folders = [data, join(data, 'store')].flatMap(folder => {
     const probe = join(folder, probeName)
     try {
-      writeFileSync(probe, '', { mode: ownerOnlyFile })
-      rmSync(probe)
+      const made = openNewFile(probe)
+      if (made === undefined) return [fault('writing', `${probe} is in the way: move it elsewhere`)]
+      closeSync(made.file)
+      made.remove()
       return []
     } catch (error) {
       const failure = explained(folder, error)

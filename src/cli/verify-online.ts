@@ -11,13 +11,13 @@ import { dirname, join, resolve } from 'node:path'
 import { freeSpaceBytesMin } from '../limits.ts'
 import {
   checkFolder,
-  makeStagedFolder,
   type FolderOptions,
   type FoundFolder,
   type LockedFolder,
 } from '../serve/data-folder.ts'
 import { explained } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import { makeStagedFolder } from '../serve/staged-folder.ts'
 import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 

@@ -3,15 +3,22 @@
  * off.
  * @module
  */
-import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownerOnlyFolder } from '../files.ts'
 import { CommandFailure } from './failure.ts'
 import { lockInstance } from './instance-lock.ts'
+import { statsAt } from './regular-files.ts'
 import { elapsedMs, sleep } from './system.ts'
 
-/** All that a `coffer init` makes before its last step. */
+/** All that a `coffer init` makes before its last step: files, and one folder. */
 const unfinished: readonly string[] = ['lock', 'format.new', 'master.key', 'store']
+
+function isUnfinished(folder: string, name: string): boolean {
+  const stats = statsAt(join(folder, name))
+  const isOfKind = name === 'store' ? stats?.isDirectory() : stats?.isFile()
+  return unfinished.includes(name) && isOfKind === true
+}
 
 /**
  * Whether a folder is what an init has left that was cut off, or is under way. The stamp under its
@@ -19,9 +26,9 @@ const unfinished: readonly string[] = ['lock', 'format.new', 'master.key', 'stor
  */
 function isCutOff(folder: string): boolean {
   const names = readdirSync(folder)
-  if (!names.every(name => unfinished.includes(name))) return false
+  if (!names.every(name => isUnfinished(folder, name))) return false
   if (names.includes('format.new')) return true
-  return names.every(name => name === 'lock' && statSync(join(folder, name)).size === 0)
+  return names.every(name => name === 'lock' && statsAt(join(folder, name))?.size === 0)
 }
 
 function assertFree(folder: string): void {

@@ -25,6 +25,15 @@ function quietly<T>(task: () => T): T | undefined {
   }
 }
 
+const isSocket = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true
+
+/** What is no socket was not made by a server. */
+const removeSocket = (path: string): void =>
+  void quietly(() => {
+    if (isSocket(path)) unlinkSync(path)
+  })
+
 /** A folder that is open, by whose number a path begins that is short enough for a socket. */
 interface ShortPath {
   readonly path: string
@@ -123,7 +132,7 @@ export function startControl(
   log: Log,
   ofBytes: ByteOperations = {},
 ): Control {
-  quietly(() => unlinkSync(path))
+  removeSocket(path)
   const short = shorten(path)
   const server = listen(path, {
     unix: short.path,
@@ -154,7 +163,7 @@ export function startControl(
   return {
     async stop() {
       await server?.stop(true)
-      quietly(() => unlinkSync(path))
+      removeSocket(path)
       short.close()
     },
   }

@@ -4,11 +4,10 @@
  * While it is served, `control` is there, a socket; while `coffer compact` runs, `compacting` is.
  * @module
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Keys } from '../crypto/keyring.ts'
 import { ApiError } from '../errors.ts'
-import { ownerOnlyFolder } from '../files.ts'
 import { fenced } from '../keyring/fence.ts'
 import { followed } from '../keyring/follow.ts'
 import { openRing, type Ring } from '../keyring/ring.ts'
@@ -36,6 +35,7 @@ import {
   type KeyPlaces,
 } from './key-source.ts'
 import { openWithEither } from './next-master-key.ts'
+import { removeFolder } from './regular-files.ts'
 import { elapsedMs, sleep } from './system.ts'
 
 /** The file whose lock is that of a data folder. */
@@ -103,29 +103,6 @@ export interface LockedFolder extends FoundFolder {
   readonly lockFile: number
 }
 
-/**
- * A folder that is made beside its place and takes it once all is there: of this process until it
- * ends, and empty, whatever one that was killed has left in it.
- * @throws CommandFailure when it cannot be made, or another process makes it
- */
-export function makeStagedFolder(data: string, masterKey: Uint8Array): LockedFolder {
-  const { store, clock, control, compacting, lock } = pathsOf(data)
-  try {
-    mkdirSync(data, { mode: ownerOnlyFolder, recursive: true })
-    // What is there and has no lock was not made by this.
-    if (!existsSync(lock) && readdirSync(data).length > 0) {
-      throw new CommandFailure(`${data} is in the way, and is not of coffer: move it elsewhere`)
-    }
-    const lockFile = lockInstance(lock, { elapsedMs, sleep })
-    for (const name of readdirSync(data)) {
-      if (join(data, name) !== lock) rmSync(join(data, name), { recursive: true })
-    }
-    return { data, masterKey, store, clock, control, compacting, lockFile }
-  } catch (error) {
-    throw explained(data, error)
-  }
-}
-
 /** Where the master key of a data folder is; `undefined` where it is in no file. */
 export const masterKeyFileOf = (options: FolderOptions): string | undefined =>
   keyFileOf(options, keyPlacesOf(options.data))
@@ -160,8 +137,7 @@ export const lockOldFolder = (options: FolderOptions): LockedFolder =>
   lockDataFolder(options, formatsBefore)
 
 /** Removes what a `coffer compact` has left that was killed. Only who has the lock may. */
-export const clearLeftovers = ({ compacting }: LockedFolder): void =>
-  rmSync(compacting, { recursive: true, force: true })
+export const clearLeftovers = ({ compacting }: LockedFolder): void => removeFolder(compacting)
 
 /** @param file an open file, which whoever locked the folder has handed on */
 export const isFolderLocked = ({ data }: FolderOptions, file: number): boolean =>

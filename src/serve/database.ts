@@ -6,14 +6,13 @@
  * the control socket. Others serve the same database from folders of their own.
  * @module
  */
-import { chownSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { Type, type Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Log } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import { bytesOfHex, hexOf } from '../bytes.ts'
-import { ownerOnlyFile, syncFolder } from '../files.ts'
 import { databaseSetupMsMax, vaultConnections } from '../store/limits.ts'
 import { parseDatabase, printDatabase, type DatabaseAddress } from '../store/postgres/address.ts'
 import { openPostgresStore, type PostgresStore } from '../store/postgres/open.ts'
@@ -22,6 +21,7 @@ import { dropTables, hasRows, makeTables, readFormat, tablesIn } from '../store/
 import { Trouble, troubleOf } from '../store/postgres/trouble.ts'
 import { CommandFailure, usageExitCode } from './failure.ts'
 import { pathsOf } from './folder-stamp.ts'
+import { replaceFile } from './regular-files.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
 
 /** What commands are told of it. */
@@ -110,17 +110,8 @@ function readPlace(data: string): Place {
   return place
 }
 
-/** The file is there whole, or as it was before. */
-function writePlace(data: string, place: Place): void {
-  const { database } = pathsOf(data)
-  const written = `${database}.new`
-  writeFileSync(written, `${JSON.stringify(place)}\n`, { mode: ownerOnlyFile, flush: true })
-  // Who moves a vault may be root, and who serves may not.
-  const { uid, gid } = statSync(dirname(database))
-  if (statSync(written).uid !== uid) chownSync(written, uid, gid)
-  renameSync(written, database)
-  syncFolder(dirname(database))
-}
+const writePlace = (data: string, place: Place): void =>
+  replaceFile(pathsOf(data).database, `${JSON.stringify(place)}\n`)
 
 /** @param passwordFile in place of the one that is written there. @throws CommandFailure */
 export function readDatabase(data: string, passwordFile?: string): DatabaseAddress {

@@ -5,10 +5,10 @@
  * other version's folder is ever opened. It is the only readable text of the store.
  * @module
  */
-import { chownSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { syncFolder } from '../files.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
+import { replaceFile } from './regular-files.ts'
 
 /**
  * 4 since records of tokens are no JSON and ids have eras, which a binary of format 3 cannot read;
@@ -54,12 +54,7 @@ export const isDataFolder = (folder: string): boolean => existsSync(pathsOf(fold
 /** Says that a folder is of this format. */
 export function stampFolder(folder: string): void {
   const { stamp, newStamp } = pathsOf(folder)
-  writeFileSync(newStamp, `coffer data folder, format ${formatVersion}\n`, { flush: true })
-  // Who upgrades may be root, and who serves may not.
-  const { uid, gid } = statSync(folder)
-  if (statSync(newStamp).uid !== uid) chownSync(newStamp, uid, gid)
-  renameSync(newStamp, stamp)
-  syncFolder(folder)
+  replaceFile(stamp, `coffer data folder, format ${formatVersion}\n`, newStamp)
 }
 
 /** @throws CommandFailure when the folder is missing, foreign, or its stamp is damaged */

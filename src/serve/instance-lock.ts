@@ -6,7 +6,7 @@
  * @module
  */
 import { FFIType } from 'bun:ffi'
-import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs'
 import { findInLibc } from '../libc.ts'
 import { lockPollMs, lockWaitMsMax } from '../limits.ts'
 import { CommandFailure } from './failure.ts'
@@ -23,6 +23,9 @@ export interface LockTime {
   readonly sleep: (ms: number) => void
 }
 
+/** Asks once, and waits for nobody. */
+export const noWait: LockTime = { elapsedMs: () => Number.POSITIVE_INFINITY, sleep: () => {} }
+
 /** The kernel frees a lock once the last process is gone that had it, which takes its time. */
 function waitFor(isDone: () => boolean, { elapsedMs, sleep }: LockTime): boolean {
   const endMs = elapsedMs() + lockWaitMsMax
@@ -31,6 +34,20 @@ function waitFor(isDone: () => boolean, { elapsedMs, sleep }: LockTime): boolean
     sleep(lockPollMs)
   }
   return true
+}
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants
+
+/** No link is followed, and a pipe is not waited for. @throws CommandFailure for what is no file */
+function openLockFile(path: string): number {
+  const file = openSync(
+    path,
+    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK,
+    ownerOnlyFile,
+  )
+  if (fstatSync(file).isFile()) return file
+  closeSync(file)
+  throw new CommandFailure(`${path} is no regular file, and stays as it is: move it elsewhere`)
 }
 
 /**
@@ -44,7 +61,7 @@ export function lockInstance(lockFile: string, time: LockTime): number {
   if (libc === undefined) {
     throw new CommandFailure('cannot lock the data folder on this platform: no libc was found')
   }
-  const file = openSync(lockFile, 'a', ownerOnlyFile)
+  const file = openLockFile(lockFile)
   if (!waitFor(() => libc.flock(file, lockExclusive | lockNonBlocking) === 0, time)) {
     closeSync(file)
     throw new CommandFailure('another coffer runs on this data folder: stop it first')

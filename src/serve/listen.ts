@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { chmodSync, chownSync, lstatSync, unlinkSync } from 'node:fs'
+import { chmodSync, chownSync, lstatSync, readFileSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
+import { resolve } from 'node:path'
 import type { App } from './app.ts'
 import type { Address, SocketAddress, TcpAddress } from '../config.ts'
 import { idleSecondsMax } from '../limits.ts'
@@ -31,14 +32,27 @@ type Handlers = App['listener']
 const isSocket = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true
 
+/**
+ * Whether a process has a socket of that path, of whatever kind: that of a log takes no connections
+ * and so refuses them as one does that was left. Source: proc(5), `/proc/net/unix`.
+ */
+function isHeld(socket: string): boolean {
+  try {
+    const lines = readFileSync('/proc/net/unix', 'utf8').split('\n')
+    return lines.some(line => line.endsWith(` ${socket}`) || line.endsWith(` ${resolve(socket)}`))
+  } catch {
+    return false
+  }
+}
+
 const answersAt = (socket: string): Promise<boolean> =>
-  new Promise(resolve => {
+  new Promise(done => {
     const probe = connect(socket)
     probe.once('connect', () => {
       probe.destroy()
-      resolve(true)
+      done(true)
     })
-    probe.once('error', () => resolve(false))
+    probe.once('error', () => done(false))
   })
 
 /** A socket file outlives a killed process (bun#29166); one that answers is in use. */
@@ -47,7 +61,7 @@ async function clearSocket(socket: string): Promise<void> {
   if (!isSocket(socket)) {
     throw new CommandFailure('a file that is no socket is at that path: choose another --socket')
   }
-  if (await answersAt(socket)) {
+  if (isHeld(socket) || (await answersAt(socket))) {
     throw new CommandFailure('the socket is in use: stop that process or choose another --socket')
   }
   unlinkSync(socket)

@@ -2,7 +2,7 @@
  * Making data folders: with a new vault, or for one that is in a database already.
  * @module
  */
-import { closeSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ApiError } from '../errors.ts'
 import { ownerOnlyFolder, syncFolder } from '../files.ts'
@@ -20,9 +20,7 @@ import { randomBytes, wallMs } from './system.ts'
 
 const masterKeyBytes = 32
 
-/** An empty file is what a cut-off init has left. */
 function makeMasterKey(path: string): Uint8Array {
-  if (statSync(path, { throwIfNoEntry: false })?.size === 0) rmSync(path)
   const masterKey = randomBytes(masterKeyBytes)
   writeMasterKey(path, masterKey)
   return masterKey
@@ -89,7 +87,7 @@ async function makeFolder(data: string, fill: () => Promise<void>): Promise<void
     throw explained(data, error)
   }
   try {
-    writeFileSync(pathsOf(data).newStamp, '')
+    writeFileSync(pathsOf(data).newStamp, '', { flag: 'wx' })
     await fill()
     stampFolder(data)
     for (const folder of [pathsOf(data).store, dirname(resolve(data))]) syncFolder(folder)

@@ -5,11 +5,22 @@
  * module's own, the digits wiped before it returns and the key by whoever has used it.
  * @module
  */
-import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { ownBytes, readHex, writeHex } from '../bytes.ts'
 import { primitives } from '../crypto/primitives.ts'
+import { syncFolder } from '../files.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
-import { ownerOnlyFile } from '../files.ts'
+import { openNewFile } from './regular-files.ts'
 
 const masterKeyBytes = 32
 const digitCount = 2 * masterKeyBytes
@@ -32,12 +43,37 @@ export function decodeMasterKey(line: Uint8Array): Uint8Array | undefined {
   return undefined
 }
 
-/** @throws CommandFailure when it cannot be written there */
+/** A part of a key would be taken for a damaged one. */
+function writeOrEmpty(file: number, line: Uint8Array): void {
+  try {
+    if (writeSync(file, line) < line.length) throw new Error('the disk took a part')
+    fsyncSync(file)
+  } catch (error) {
+    ftruncateSync(file)
+    throw error
+  }
+}
+
+/**
+ * Writes a key where nothing is, or an empty file that a command has left which was cut off.
+ * @throws CommandFailure for whatever else is there, and when it cannot be written there
+ */
 export function writeMasterKey(path: string, masterKey: Uint8Array): void {
   const line = encodeMasterKey(masterKey)
   try {
-    writeFileSync(path, line, { mode: ownerOnlyFile, flag: 'wx', flush: true })
-  } catch {
+    const made = openNewFile(path)
+    if (made === undefined) {
+      const found = `something is at ${path} that is no empty file, and stays as it is`
+      throw new CommandFailure(`${found}: choose another --master-key-file`)
+    }
+    try {
+      writeOrEmpty(made.file, line)
+    } finally {
+      closeSync(made.file)
+    }
+    syncFolder(dirname(resolve(path)))
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error
     throw new CommandFailure(`cannot write the master key to ${path}: check that its folder exists`)
   } finally {
     line.fill(0)
@@ -53,9 +89,14 @@ const forOthersOfCredential = 0o037
 
 /** @param line with room for one byte more than a key has @returns how many bytes were read */
 function readLine(path: string, line: Uint8Array, refusedMode: number): number {
-  const file = openSync(path, 'r')
+  // A pipe would keep the whole process waiting for its writer.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
-    if ((fstatSync(file).mode & refusedMode) !== 0) {
+    const stats = fstatSync(file)
+    if (!stats.isFile()) {
+      throw new CommandFailure(`the master key at ${path} is no file: put it into one`)
+    }
+    if ((stats.mode & refusedMode) !== 0) {
       throw new CommandFailure(`the master key at ${path} is open to others: chmod 600 it`)
     }
     return readSync(file, line, 0, line.length, 0)

@@ -5,12 +5,13 @@
  * renames it into the old one's place. Killed anywhere in between, one of the two opens.
  * @module
  */
-import { chownSync, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chownSync, existsSync, realpathSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { keyBytes } from '../crypto/primitives.ts'
 import { syncFolder } from '../files.ts'
 import { CommandFailure } from './failure.ts'
 import { readMasterKey, writeMasterKey } from './master-key.ts'
+import { removeFile } from './regular-files.ts'
 import { randomBytes } from './system.ts'
 
 /** Beside a master key, the one that is to take its place. */
@@ -70,7 +71,7 @@ export const masterKeyReplacer =
   async (asked: string, seal: (masterKey: Uint8Array) => Promise<void>): Promise<void> => {
     const file = checkStanding(asked, standing)
     // What a command left that was cut off was not taken: the vault is open with the other.
-    rmSync(nextOf(file), { force: true })
+    removeFile(nextOf(file))
     const masterKey = randomBytes(keyBytes)
     try {
       writeBeside(file, masterKey)

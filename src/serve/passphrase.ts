@@ -3,7 +3,7 @@
  * small file of the data folder, `master.kdf`, which is no secret. Without it the key is gone.
  * @module
  */
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { constants, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { Type, type Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { bytesOfHex, equalBytes, hexOf } from '../bytes.ts'
@@ -28,9 +28,9 @@ const checkBytes = 8
 /** Where what a passphrase takes is kept beside a backup, which it is no part of. */
 export const derivationBeside = (backup: string): string => `${backup}.kdf`
 
-/** Of a vault that a passphrase opens; of others there is nothing to copy. */
+/** To a place where nothing is. Of a vault that no passphrase opens there is nothing to copy. */
 export function copyDerivation(from: string, to: string): void {
-  if (existsSync(from)) copyFileSync(from, to)
+  if (existsSync(from)) copyFileSync(from, to, constants.COPYFILE_EXCL)
 }
 
 const fileSchema = Type.Object(

@@ -2,7 +2,6 @@
  * A data folder whose master key is brought later, and again after it was let go.
  * @module
  */
-import { rmSync } from 'node:fs'
 import {
   checkDatabase,
   openedOf,
@@ -12,6 +11,7 @@ import {
 } from './data-folder.ts'
 import { checkStamp, explained, formatVersion, pathsOf } from './folder-stamp.ts'
 import { lockInstance } from './instance-lock.ts'
+import { removeFolder } from './regular-files.ts'
 import { elapsedMs, sleep } from './system.ts'
 
 /** As `lockDataFolder`, without the key. @throws CommandFailure */
@@ -21,7 +21,7 @@ export function lockSealed(data: string): void {
   const { lock, compacting } = pathsOf(data)
   try {
     lockInstance(lock, { elapsedMs, sleep })
-    rmSync(compacting, { recursive: true, force: true })
+    removeFolder(compacting)
   } catch (error) {
     throw explained(data, error)
   }

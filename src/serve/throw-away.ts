@@ -6,7 +6,7 @@ import { closeSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parentCheckMs, throwAwayAgeMsMin } from '../operation-limits.ts'
-import { lockInstance } from './instance-lock.ts'
+import { lockInstance, noWait } from './instance-lock.ts'
 import { elapsedMs, sleep, wallMs } from './system.ts'
 
 const prefix = 'coffer-dev-'
@@ -28,9 +28,6 @@ export function makeThrowAway(): ThrowAway {
     },
   }
 }
-
-/** Asks once, and waits for nobody. */
-const noWait = { elapsedMs: () => Number.POSITIVE_INFINITY, sleep: () => {} }
 
 function isLeft(folder: string): boolean {
   const stats = lstatSync(folder)

@@ -2,13 +2,14 @@
  * Where backups are kept: a folder, or what begins alike in a bucket of an S3 service.
  * @module
  */
-import { accessSync, constants, existsSync, linkSync, readdirSync, rmSync } from 'node:fs'
+import { accessSync, constants, existsSync, linkSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { syncFolder } from '../../files.ts'
 import type { Progress } from '../../progress.ts'
-import { makeStagedFolder } from '../data-folder.ts'
 import { explained } from '../folder-stamp.ts'
 import { CommandFailure, systemCodeOf } from '../failure.ts'
+import { isAnythingAt, removeFile } from '../regular-files.ts'
+import { clearStagedFolder } from '../staged-folder.ts'
 import { addressPrefix, openBucket, splitAddress } from './bucket.ts'
 import { backupInstantOf } from './names.ts'
 
@@ -34,23 +35,12 @@ export interface BackupPlace {
 
 const stagingSuffix = '.partial'
 
-/** What another process works on stays, and so does what is of somebody else. */
-function clearStaging(folder: string): void {
-  try {
-    if (!existsSync(folder)) return
-    makeStagedFolder(folder, new Uint8Array())
-    rmSync(folder, { recursive: true, force: true })
-  } catch (error) {
-    if (!(error instanceof CommandFailure)) throw error
-  }
-}
-
 function clearFolder(folder: string): void {
   const names = existsSync(folder) ? readdirSync(folder) : []
   for (const name of names) {
     const isStaging = name.endsWith(stagingSuffix)
     if (!isStaging || backupInstantOf(name.slice(0, -stagingSuffix.length)) === undefined) continue
-    clearStaging(join(folder, name))
+    clearStagedFolder(join(folder, name))
   }
 }
 
@@ -73,7 +63,7 @@ function folderPlace(folder: string): BackupPlace {
     stagingOf: name => pathOf(name) + stagingSuffix,
     async assertFree(name) {
       const path = pathOf(name)
-      if (existsSync(path)) {
+      if (isAnythingAt(path)) {
         throw new CommandFailure(`there is something at ${path}: choose another name with --to`)
       }
       if (!existsSync(folder)) {
@@ -87,12 +77,13 @@ function folderPlace(folder: string): BackupPlace {
     },
     async list() {
       try {
-        return readdirSync(folder)
+        const found = readdirSync(folder, { withFileTypes: true })
+        return found.filter(each => each.isFile()).map(({ name }) => name)
       } catch (error) {
         throw unusable(folder, error)
       }
     },
-    remove: async name => rmSync(pathOf(name)),
+    remove: async name => removeFile(pathOf(name)),
     clear: () => clearFolder(folder),
   }
 }
@@ -120,7 +111,7 @@ function bucketPlace(address: string, data: string): BackupPlace {
       return (await bucket.list(start)).map(key => key.slice(start.length))
     },
     remove: file => bucket.remove(keyOf(file)),
-    clear: () => clearStaging(staging),
+    clear: () => void clearStagedFolder(staging),
   }
 }
 

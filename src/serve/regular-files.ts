@@ -1,0 +1,128 @@
+/**
+ * Files that a command makes, replaces or removes: regular ones alone, and no link is followed to
+ * them. Root may name a device, a pipe, a socket or the file of somebody else by mistake, and none
+ * of these is made again.
+ * @module
+ */
+import {
+  chownSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+  type Stats,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { ownerOnlyFile, syncFolder } from '../files.ts'
+import { CommandFailure, systemCodeOf } from './failure.ts'
+
+/** What is at a path itself: a link is not followed. `undefined` where nothing is. */
+export const statsAt = (path: string): Stats | undefined =>
+  lstatSync(path, { throwIfNoEntry: false })
+
+/** Whether anything is there, a link to nothing as well. */
+export const isAnythingAt = (path: string): boolean => statsAt(path) !== undefined
+
+/** @throws CommandFailure where something is there that is no regular file */
+export function assertRegular(path: string): void {
+  if (statsAt(path)?.isFile() !== false) return
+  throw new CommandFailure(`${path} is no regular file, and stays as it is: move it elsewhere`)
+}
+
+/** A file that was just made, or was empty, open for writing. */
+export interface NewFile {
+  readonly file: number
+  /** Takes it away again, unless another one has its name by now. */
+  readonly remove: () => void
+}
+
+const sameFile = (one: Stats, other: Stats | undefined): boolean =>
+  one.dev === other?.dev && one.ino === other.ino
+
+function newFileOf(path: string, file: number): NewFile {
+  const made = fstatSync(file)
+  return {
+    file,
+    remove() {
+      if (sameFile(made, statsAt(path))) rmSync(path)
+    },
+  }
+}
+
+/** Opening a pipe for writing alone would wait for its reader. */
+const emptyFlags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/** An empty one is what a command has left that was cut off. */
+function openEmpty(path: string): NewFile | undefined {
+  const found = statsAt(path)
+  if (found?.isFile() !== true || found.size > 0) return undefined
+  const file = openSync(path, emptyFlags)
+  const opened = fstatSync(file)
+  if (opened.isFile() && opened.size === 0) {
+    fchmodSync(file, ownerOnlyFile)
+    return newFileOf(path, file)
+  }
+  closeSync(file)
+  return undefined
+}
+
+/**
+ * A new file for its owner only, or an empty regular one that is there.
+ * @returns `undefined` where anything else is there, which stays as it is
+ * @throws the system's own error
+ */
+export function openNewFile(path: string): NewFile | undefined {
+  try {
+    return newFileOf(path, openSync(path, 'wx', ownerOnlyFile))
+  } catch (error) {
+    if (systemCodeOf(error) !== 'EEXIST') throw error
+    return openEmpty(path)
+  }
+}
+
+/** Nothing happens where nothing is. @throws CommandFailure for what is no regular file */
+export function removeFile(path: string): void {
+  assertRegular(path)
+  rmSync(path, { force: true })
+}
+
+/** Nothing happens where nothing is. @throws CommandFailure for what is no folder */
+export function removeFolder(path: string): void {
+  const found = statsAt(path)
+  if (found === undefined) return
+  if (found.isDirectory()) return rmSync(path, { recursive: true, force: true })
+  throw new CommandFailure(`${path} is in the way, and is no folder: move it elsewhere`)
+}
+
+/** Whoever writes may be root, and whoever serves may not: a file is of who has its folder. */
+function giveToOwnerOf(folder: string, path: string): void {
+  const { uid, gid } = statSync(folder)
+  if (statSync(path).uid !== uid) chownSync(path, uid, gid)
+}
+
+/**
+ * Writes a file under another name, which then takes its place: it is there whole, or as it was.
+ * @throws CommandFailure where one of the names is of what is no regular file
+ */
+export function replaceFile(path: string, text: string, written = `${path}.new`): void {
+  assertRegular(path)
+  removeFile(written)
+  const file = openSync(written, 'wx', ownerOnlyFile)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  const folder = dirname(resolve(path))
+  giveToOwnerOf(folder, written)
+  renameSync(written, path)
+  syncFolder(folder)
+}
