@@ -1,5 +1,5 @@
 /**
- * Operations on applications, for whoever runs the vault and may have lost every key.
+ * Operations on applications, for the operator, who may have lost every API key.
  * Source: contract section 13.
  * @module
  */
@@ -18,8 +18,9 @@ import type { ApplicationRecord } from '../applications/record.ts'
 import { nameCharsMax, pageSizeMax } from '../limits.ts'
 import { mayHold, permissions } from '../rules/permissions.ts'
 import { printInstantUtc } from '../rules/instants.ts'
+import { assertHolds } from './admission.ts'
 import { operation, type Administered, type Facts, type Operations } from './operation.ts'
-import { asOperator, nobodysTurn } from './operator.ts'
+import { actingBy, nobodysTurn } from './operator.ts'
 
 const tenant = Type.Optional(Type.String())
 
@@ -86,6 +87,7 @@ async function findNamed(
 async function create(deps: Deps, caller: Caller, asked: Created): Promise<Facts> {
   const body = bodyOf(asked)
   if (asked.if_absent !== true) return showNew(await createApplication(deps, caller, body))
+  assertHolds(caller, 'application:read')
   const found = await findNamed(deps, caller, asked.name)
   if (found === undefined) {
     return { ...showNew(await createApplication(deps, caller, body)), created: true }
@@ -106,11 +108,11 @@ function oneByOne(): <T>(task: () => Promise<T>) => Promise<T> {
 const inTurn = oneByOne()
 
 export const applicationOperations = ({ deps }: Administered): Operations => ({
-  'app-create': operation(created, asked =>
-    inTurn(() => asOperator(deps, asked.tenant, caller => create(deps, caller, asked))),
+  'app-create': operation('application:create', created, (asked, _, by) =>
+    inTurn(() => actingBy(deps, by, asked.tenant, caller => create(deps, caller, asked))),
   ),
-  'app-list': operation(Type.Object({ tenant }), ({ tenant: asked }) =>
-    asOperator(deps, asked, async caller => {
+  'app-list': operation('application:read', Type.Object({ tenant }), ({ tenant: asked }, _, by) =>
+    actingBy(deps, by, asked, async caller => {
       const all: ApplicationRecord[] = []
       for (;;) {
         const filter = { ids: [], types: [], offset: all.length, limit: pageSizeMax }
@@ -121,11 +123,11 @@ export const applicationOperations = ({ deps }: Administered): Operations => ({
       }
     }),
   ),
-  'app-regenerate': operation(named, ({ tenant: asked, id }) =>
-    asOperator(deps, asked, async caller => showNew(await regenerateKey(deps, caller, id))),
+  'app-regenerate': operation('application:update', named, ({ tenant: asked, id }, _, by) =>
+    actingBy(deps, by, asked, async caller => showNew(await regenerateKey(deps, caller, id))),
   ),
-  'app-delete': operation(named, ({ tenant: asked, id }) =>
-    asOperator(deps, asked, async caller => {
+  'app-delete': operation('application:delete', named, ({ tenant: asked, id }, _, by) =>
+    actingBy(deps, by, asked, async caller => {
       await deleteApplication(deps, caller, id)
       return { application_id: id, deleted: true }
     }),

@@ -3,7 +3,6 @@
  * @module
  */
 import { Type } from '@sinclair/typebox'
-import { bytesOfHex } from '../bytes.ts'
 import { ApiError } from '../errors.ts'
 import { countByKey, resealAll, type Resealed } from '../keyring/reseal.ts'
 import { rekey, retire, rotate, scrubReplaced } from '../keyring/rotation.ts'
@@ -18,8 +17,6 @@ import {
 
 /** The file and not the key: texts cannot be wiped. */
 const rekeyed = Type.Object({ file: Type.String() }, { additionalProperties: false })
-/** A digest, so that the key itself is not sent. */
-const proved = Type.Object({ proof: Type.String() }, { additionalProperties: false })
 const nothing = Type.Object({}, { additionalProperties: false })
 
 /** 0 is of an older version, which noted none. */
@@ -120,24 +117,22 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
     }
   }
   return {
-    'keys-status': operation(nothing, () => statusOf(vault)),
-    'keys-prove': operation(proved, async ({ proof }) => {
-      await ring.refresh()
-      return { holds: ring.isProof(bytesOfHex(proof)) }
-    }),
-    'keys-rotate': operation(nothing, async (_, tell) => {
+    'keys-status': operation('nothing', nothing, () => statusOf(vault)),
+    // Nothing is to be done: whoever is answered has the key.
+    'keys-prove': operation('master-key', nothing, async () => ({ holds: true })),
+    'keys-rotate': operation('master-key', nothing, async (_, tell) => {
       const number = await rotate({ ...deps, ring, store })
       const { rows, damaged } = await reseal(tell)
       return { key: number, rows_resealed: rows, rows_damaged: damaged }
     }),
-    'keys-rekey': operation(rekeyed, async ({ file }) => {
+    'keys-rekey': operation('master-key', rekeyed, async ({ file }) => {
       if (isShared)
         throw new ApiError('conflict', 'others that serve it cannot follow: stop all of them first')
       await rekeyInto(file)
       const scrubbed = await scrubReplaced({ ...deps, ring, store })
       return { master_key: ring.masterNumber(), scrubbed: scrubbed ?? null }
     }),
-    'keys-retire': operation(nothing, async (_, tell) => {
+    'keys-retire': operation('master-key', nothing, async (_, tell) => {
       // What a rotation has left that was cut off, or found the disk full: rotating once more would
       // need room for one more key.
       if (ring.keyring().dataKeys.length > 1) await reseal(tell)

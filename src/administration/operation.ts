@@ -10,6 +10,8 @@ import { Value } from '@sinclair/typebox/value'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import type { Ring } from '../keyring/ring.ts'
+import type { Caller } from '../rules/caller.ts'
+import type { Permission } from '../rules/permissions.ts'
 import type { OperatedStore } from '../store/operated.ts'
 
 /** Plain facts, as JSON. */
@@ -21,7 +23,22 @@ type Fact = string | number | boolean | null | undefined | readonly Fact[] | Fac
 /** What an operation says while it goes on. */
 export type Tell = (progress: Facts) => void
 
-export type Operation = (input: Facts, tell: Tell) => Promise<Facts>
+/**
+ * On whose authority it runs: of the operator, who has the master key; or of a management
+ * application, which is read again for each attempt of a write.
+ */
+export type Authority = 'operator' | (() => Promise<Caller>)
+
+/**
+ * What the control socket asks for, beside who may open it: nothing; a proof of the master key; or
+ * either that or the API key of a management application that holds a permission.
+ */
+export type Need = 'nothing' | 'master-key' | Permission
+
+export interface Operation {
+  readonly needs: Need
+  readonly run: (input: Facts, tell: Tell, by: Authority) => Promise<Facts>
+}
 
 export type Operations = Readonly<Record<string, Operation>>
 
@@ -46,13 +63,15 @@ export interface Administered {
  * An operation with its input checked.
  * @throws ApiError `invalid_request` that repeats no value
  */
-export const operation =
-  <T extends TObject>(
-    schema: T,
-    run: (input: Static<T>, tell: Tell) => Promise<Facts>,
-  ): Operation =>
-  async (input, tell) => {
-    if (Value.Check(schema, input)) return run(input, tell)
+export const operation = <T extends TObject>(
+  needs: Need,
+  schema: T,
+  run: (input: Static<T>, tell: Tell, by: Authority) => Promise<Facts>,
+): Operation => ({
+  needs,
+  async run(input, tell, by) {
+    if (Value.Check(schema, input)) return run(input, tell, by)
     const [first] = Value.Errors(schema, input)
     throw invalid(first?.path.slice(1) ?? 'input', 'is not as it must be')
-  }
+  },
+})

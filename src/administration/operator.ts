@@ -1,8 +1,10 @@
 /**
- * The operator: whoever has the data folder and acts on its applications and sessions.
+ * On whose behalf applications and sessions are administered: of the operator, or of a management
+ * application.
  *
- * It may do what a management application may that holds every permission, and what it does is
- * checked by the same rules. It has no application: what it changes names the nil UUID.
+ * The operator has the data folder and the master key. It may do what a management application may
+ * that holds every permission, and what it does is checked by the same rules. It has no
+ * application: what it changes names the nil UUID.
  * @module
  */
 import type { Deps } from '../deps.ts'
@@ -12,6 +14,7 @@ import { changedByOthers, CredentialMoved } from '../records/rows.ts'
 import type { Caller } from '../rules/caller.ts'
 import { mayHold, permissions } from '../rules/permissions.ts'
 import { listTenants, tenantUnique } from '../tenants/record.ts'
+import type { Authority } from './operation.ts'
 
 /** RFC 9562 section 5.9. */
 const nobody = '00000000-0000-0000-0000-000000000000'
@@ -53,16 +56,37 @@ async function operatorOf({ store, keys }: Deps, tenantId: string): Promise<Call
   }
 }
 
-/** Does something as the operator of a tenant, again where the tenant moved meanwhile. */
-export async function asOperator<T>(
+async function callerOf(
   deps: Deps,
+  by: Authority,
+  tenant: string | undefined,
+): Promise<() => Promise<Caller>> {
+  if (by === 'operator') {
+    const tenantId = await tenantOf(deps, tenant)
+    return () => operatorOf(deps, tenantId)
+  }
+  return async () => {
+    const caller = await by()
+    if (tenant === undefined || tenant === caller.tenantId) return caller
+    throw noTenant()
+  }
+}
+
+/**
+ * Does something in a tenant, again where the credential moved meanwhile.
+ * @param tenant may be left out where there is one alone, and by a management application
+ * @throws ApiError `not_found` for another tenant; what `by` and `act` throw
+ */
+export async function actingBy<T>(
+  deps: Deps,
+  by: Authority,
   tenant: string | undefined,
   act: (caller: Caller) => Promise<T>,
 ): Promise<T> {
-  const tenantId = await tenantOf(deps, tenant)
+  const caller = await callerOf(deps, by, tenant)
   for (let count = 0; count < writeAttemptsMax; count += 1) {
     try {
-      return await act(await operatorOf(deps, tenantId))
+      return await act(await caller())
     } catch (error) {
       if (!(error instanceof CredentialMoved)) throw error
     }

@@ -8,15 +8,17 @@ import { pageSizeMax } from '../limits.ts'
 import { listSessions } from '../sessions/list.ts'
 import { endSession } from '../sessions/service.ts'
 import { operation, type Administered, type Facts, type Operations } from './operation.ts'
-import { asOperator, nobodysTurn } from './operator.ts'
+import { actingBy, nobodysTurn } from './operator.ts'
 
 const tenant = Type.Optional(Type.String())
+
+const ended = Type.Object({ tenant, id: Type.String() })
 
 export const sessionOperations = ({ deps: plain }: Administered): Operations => {
   const deps = { ...plain, findApplication: findLiveApplication.bind(undefined, plain) }
   return {
-    'session-list': operation(Type.Object({ tenant }), ({ tenant: asked }) =>
-      asOperator(deps, asked, async caller => {
+    'session-list': operation('session:read', Type.Object({ tenant }), ({ tenant: asked }, _, by) =>
+      actingBy(deps, by, asked, async caller => {
         const sessions: Facts[] = []
         for (let start = ''; ;) {
           const walk = { start, at: 'start', size: pageSizeMax }
@@ -28,8 +30,8 @@ export const sessionOperations = ({ deps: plain }: Administered): Operations => 
         }
       }),
     ),
-    'session-end': operation(Type.Object({ tenant, id: Type.String() }), ({ tenant: asked, id }) =>
-      asOperator(deps, asked, async caller => {
+    'session-end': operation('session:delete', ended, ({ tenant: asked, id }, _, by) =>
+      actingBy(deps, by, asked, async caller => {
         await endSession(deps, caller, id)
         return { session_id: id, ended: true }
       }),

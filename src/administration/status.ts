@@ -7,7 +7,7 @@ import { version } from '../../package.json' with { type: 'json' }
 import { operation, type Administered, type Operations } from './operation.ts'
 
 export const statusOperations = ({ deps, store, ring }: Administered): Operations => ({
-  status: operation(Type.Object({}, { additionalProperties: false }), async () => {
+  status: operation('nothing', Type.Object({}, { additionalProperties: false }), async () => {
     const { nextOrdinal, waiting, usedBytes } = await store.figures()
     return {
       version,

@@ -2,8 +2,8 @@
  * `coffer app create`: a new application, for scripts, and for who has lost the key of every
  * management application.
  *
- * Whoever has folder and master key may do this; the interface refuses to let the last manager go,
- * but cannot keep its key from being lost. Source: contract section 13.
+ * The operator, who has folder and master key, may do this; the interface refuses to let the last
+ * manager go, but cannot keep its key from being lost. Source: contract section 13.
  * @module
  */
 import type { Facts } from '../administration/operation.ts'

@@ -3,26 +3,41 @@
  * nobody does.
  * @module
  */
+import { existsSync } from 'node:fs'
 import { makeResealer } from '../administration/keys.ts'
 import { makeOperations } from '../administration/operations.ts'
 import type { Facts, Tell } from '../administration/operation.ts'
+import { bytesOfHex, hexOf, utf8, utf8Text } from '../bytes.ts'
 import { ApiError, invariant } from '../errors.ts'
+import { openAnswer, proofNonceBytes, proofOf } from '../keyring/proof.ts'
+import { proofSecretOf } from '../keyring/ring.ts'
 import { clockStartHoldMs } from '../limits.ts'
 import { markOf } from '../serve/clock-file.ts'
 import { callControl } from '../serve/control.ts'
-import { controlOf, folderOf, openDataFolder, type FolderOptions } from '../serve/data-folder.ts'
+import {
+  checkFolder,
+  controlOf,
+  folderOf,
+  keyPlacesOf,
+  openDataFolder,
+  type FolderOptions,
+} from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import { isSourceGiven } from '../serve/key-source.ts'
 import { masterKeyReplacer } from '../serve/next-master-key.ts'
-import { endAfterFailure, logToStderr } from '../serve/system.ts'
+import { endAfterFailure, logToStderr, randomBytes } from '../serve/system.ts'
 import { makeDeps } from '../serve/vault-process.ts'
 import { defaultSettings } from '../settings.ts'
+import { keyVariable } from './reach.ts'
 
-async function operateHere(
-  options: FolderOptions,
-  name: string,
-  input: Facts,
-  tell: Tell,
-): Promise<Facts> {
+/** What is to be done, and who hears how far it is. */
+interface Asked {
+  readonly name: string
+  readonly input: Facts
+  readonly tell: Tell
+}
+
+async function operateHere(options: FolderOptions, { name, input, tell }: Asked): Promise<Facts> {
   const opened = await openDataFolder(options, { onFailure: endAfterFailure })
   const { store, ring, masterKeyFile } = opened
   const { deps, clock } = makeDeps({
@@ -39,7 +54,7 @@ async function operateHere(
     const vault = { deps, store, ring, isShared, replaceMasterKey }
     const operation = makeOperations(vault, makeResealer(vault))[name]
     invariant(operation !== undefined, 'a command names an operation that there is')
-    return await operation(input, tell)
+    return await operation.run(input, tell, 'operator')
   } catch (error) {
     throw error instanceof ApiError ? new CommandFailure(error.message) : error
   } finally {
@@ -49,6 +64,72 @@ async function operateHere(
   }
 }
 
+/** Told without a proof: it shows no more than the files do. */
+const unproven: readonly string[] = ['keys-status']
+
+/** The key of a management application, where the master key is nowhere to be had. */
+function apiKeyInstead(options: FolderOptions): string | undefined {
+  const { file, derivation } = keyPlacesOf(options.data)
+  if (isSourceGiven(options) || existsSync(file)) return undefined
+  const key = process.env[keyVariable]
+  if (key !== undefined && key !== '') return key
+  if (existsSync(derivation)) return undefined
+  const where = 'say where it is, such as by --master-key-file'
+  throw new CommandFailure(
+    `the server asks for its master key: ${where}, or give the key of a manager in ${keyVariable}`,
+  )
+}
+
+const impostor = () =>
+  new CommandFailure('what answered has not the master key of this vault: see what listens there')
+
+/** Asks with a proof of the master key, and takes no answer but from a process that has it too. */
+async function askProven(
+  options: FolderOptions,
+  { name, input, tell }: Asked,
+  challenge: Uint8Array,
+): Promise<Facts | undefined> {
+  const asked = {
+    challenge,
+    nonce: randomBytes(proofNonceBytes),
+    name,
+    body: utf8(JSON.stringify(input)),
+  }
+  const masterKey = checkFolder(options)
+  const secret = proofSecretOf(masterKey)
+  masterKey.fill(0)
+  try {
+    const headers = {
+      challenge: hexOf(challenge),
+      nonce: hexOf(asked.nonce),
+      proof: hexOf(proofOf(secret, asked)),
+    }
+    const told = await callControl(controlOf(options.data), name, asked.body, tell, headers)
+    if (told === undefined) return undefined
+    const { sealed } = told
+    const answer =
+      typeof sealed === 'string' ? openAnswer(secret, asked, bytesOfHex(sealed)) : undefined
+    if (answer === undefined) throw impostor()
+    return JSON.parse(utf8Text(answer)) as Facts
+  } finally {
+    secret.fill(0)
+  }
+}
+
+/** @returns `undefined` where nobody serves the folder */
+async function operateThere(options: FolderOptions, asked: Asked): Promise<Facts | undefined> {
+  const { name, input, tell } = asked
+  const control = controlOf(options.data)
+  if (unproven.includes(name)) return callControl(control, name, input, tell)
+  const offered = await callControl(control, 'challenge', {})
+  if (offered === undefined) return undefined
+  const key = apiKeyInstead(options)
+  if (key !== undefined) return callControl(control, name, input, tell, { 'svc-api-key': key })
+  const { challenge } = offered
+  if (typeof challenge !== 'string') throw impostor()
+  return askProven(options, asked, bytesOfHex(challenge))
+}
+
 /** @throws CommandFailure */
 export async function operate(
   options: FolderOptions,
@@ -56,6 +137,6 @@ export async function operate(
   input: Facts,
   tell: Tell = () => {},
 ): Promise<Facts> {
-  const told = await callControl(controlOf(options.data), name, input, tell)
-  return told ?? operateHere(folderOf(options), name, input, tell)
+  const asked = { name, input, tell }
+  return (await operateThere(options, asked)) ?? operateHere(folderOf(options), asked)
 }

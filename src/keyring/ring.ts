@@ -15,7 +15,6 @@ import {
   secretBytesOf,
   type Keyring,
 } from '../crypto/keyring-format.ts'
-import { equalBytes } from '../bytes.ts'
 import { primitives } from '../crypto/primitives.ts'
 import { keyNumberOf } from '../crypto/seal.ts'
 import { ApiError, attempt } from '../errors.ts'
@@ -55,8 +54,8 @@ export const keyringSealer = (masterKey: Uint8Array, masterNumber = 0): RowSeale
   collection: 'keyring',
 })
 
-/** A digest that the master key alone gives, whatever its number. */
-const proofOf = ({ scope }: RowSealer): Uint8Array =>
+/** What proofs are made with (`proof.ts`): the master key alone gives it, whatever its number. */
+const secretOf = ({ scope }: RowSealer): Uint8Array =>
   deriveKey(scope.recordKey(0), 'master-proof', keyringScopeName)
 
 export const wipeSealer = ({ scope }: RowSealer): void => void scope.recordKey(0).fill(0)
@@ -74,11 +73,14 @@ function openRow(sealer: RowSealer, row: Row): Keyring {
   }
 }
 
-/** For whoever asks whether theirs is the key of a vault: see `Ring.isProof`. */
-export function proofOfKey(masterKey: Uint8Array): Uint8Array {
+/**
+ * What a command proves with that it has the master key.
+ * @returns 32 bytes that the command wipes
+ */
+export function proofSecretOf(masterKey: Uint8Array): Uint8Array {
   const sealer = keyringSealer(masterKey)
   try {
-    return proofOf(sealer)
+    return secretOf(sealer)
   } finally {
     wipeSealer(sealer)
   }
@@ -90,8 +92,8 @@ export interface Ring {
   /** As of now. */
   readonly keyring: () => Keyring
   readonly masterNumber: () => number
-  /** Whether it is of the master key that the keyring is sealed under. */
-  readonly isProof: (proof: Uint8Array) => boolean
+  /** As `proofSecretOf` of the master key that the keyring is sealed under; wiped by its caller. */
+  readonly proofSecret: () => Uint8Array
   /** Holds while what was sealed last is sealed under the newest keyring. */
   readonly fence: () => Change
   /**
@@ -192,7 +194,7 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
     keys,
     keyring: () => keyring,
     masterNumber: () => masterNumberOf(row),
-    isProof: proof => equalBytes(proofOf(sealer), proof),
+    proofSecret: () => secretOf(sealer),
     fence: () => ({ require: row.ordinal, ifVersion: row.version }),
     refresh,
     isOf: masterKey => opensWith(masterKey, row),

@@ -1,16 +1,18 @@
 /**
  * The control socket: how whoever runs a vault speaks to the process that serves it.
  *
- * HTTP over a Unix socket in the data folder, which is its owner's alone, as the folder is: who
- * may open it may read the master key as well, so it asks for no key. `POST /<operation>` with a
- * JSON object is answered by lines of JSON: `{"progress": …}` any number of times, then
- * `{"done": …}` or `{"failed": "…"}`.
+ * HTTP over a Unix socket in the data folder, which is its owner's alone, as the folder is. That
+ * lets in every program of one user, so an operation asks for more where that would be too little
+ * (`administration/admission.ts`). `POST /<operation>` with a JSON object is answered by lines of
+ * JSON: `{"progress": …}` any number of times, then `{"done": …}` or `{"failed": "…"}`.
  * @module
  */
 import { closeSync, constants, openSync, unlinkSync, lstatSync } from 'node:fs'
 import { request } from 'node:http'
 import { basename, dirname, join } from 'node:path'
-import type { Facts, Operation, Tell } from '../administration/operation.ts'
+import type { ControlHeader, Sent } from '../administration/admission.ts'
+import type { Facts, Tell } from '../administration/operation.ts'
+import { utf8 } from '../bytes.ts'
 import type { Log } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import { controlBodyBytesMax, socketPathBytesMax } from '../operation-limits.ts'
@@ -56,23 +58,25 @@ function failureOf(error: unknown): string {
   return `an error that was not expected, ${systemCodeOf(error) ?? 'a fault of coffer'}`
 }
 
-async function readInput(incoming: Request): Promise<Facts | undefined> {
-  const bytes = await incoming.arrayBuffer()
-  if (bytes.byteLength === 0) return {}
+/** An operation as it is offered here, with what came beside its input. */
+export type ControlOperation = (input: Facts, tell: Tell, sent: Sent) => Promise<Facts>
+
+function inputOf(bytes: Uint8Array): Facts | undefined {
+  if (bytes.length === 0) return {}
   const input: unknown = quietly(() => JSON.parse(new TextDecoder().decode(bytes)) as unknown)
   const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
   return isObject ? (input as Facts) : undefined
 }
 
 /** Goes on when whoever asked has gone: what was begun is done. */
-function answerOf(operation: Operation, input: Facts): Response {
+function answerOf(run: (tell: Tell) => Promise<Facts>): Response {
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>({
     async start(stream) {
       const say = (message: Facts): void =>
         void quietly(() => stream.enqueue(encoder.encode(lineOf(message))))
       try {
-        say({ done: await operation(input, progress => say({ progress })) })
+        say({ done: await run(progress => say({ progress })) })
       } catch (error) {
         say({ failed: failureOf(error) })
       }
@@ -105,8 +109,9 @@ interface Listening {
 }
 
 /**
- * An operation may be silent for minutes, and whoever may open the socket may end the process too:
- * no connection is ended for being idle. The types of `Bun.serve` know of no such time here.
+ * An operation may be silent for minutes, and every program that may open the socket is of the user
+ * of this process, or root's, so that it may end the process too: no connection is ended for being
+ * idle. The types of `Bun.serve` know of no such time here.
  * @returns `undefined` where no socket can be made, as on a disk without room for a file
  * @throws CommandFailure where something stands that is no file
  */
@@ -128,7 +133,7 @@ function listen(path: string, listening: Listening) {
  */
 export function startControl(
   path: string,
-  find: (name: string) => Operation | undefined,
+  find: (name: string) => ControlOperation | undefined,
   log: Log,
   ofBytes: ByteOperations = {},
 ): Control {
@@ -142,19 +147,22 @@ export function startControl(
       const taking = findIn(ofBytes)(name)
       if (taking !== undefined && incoming.method === 'POST') {
         const sent = new Uint8Array(await incoming.arrayBuffer())
-        return answerOf(() => taking(sent), {})
+        return answerOf(() => taking(sent))
       }
-      let operation: Operation | undefined
+      let operation: ControlOperation | undefined
       try {
         operation = find(name)
       } catch (error) {
         return refused(503, failureOf(error))
       }
       if (operation === undefined) return refused(404, 'the running server knows no such operation')
-      const input = incoming.method === 'POST' ? await readInput(incoming) : undefined
+      const body = new Uint8Array(await incoming.arrayBuffer())
+      const input = incoming.method === 'POST' ? inputOf(body) : undefined
       if (input === undefined) return refused(400, 'expected POST with a JSON object')
-      log('controlled', { operation: name })
-      return answerOf(operation, input)
+      // It comes before each operation that asks for a proof, and does nothing by itself.
+      if (name !== 'challenge') log('controlled', { operation: name })
+      const header = (asked: ControlHeader) => incoming.headers.get(asked)
+      return answerOf(tell => operation(input, tell, { name, body, header }))
     },
     error: () => refused(500, 'an error that was not expected'),
   })
@@ -184,17 +192,23 @@ async function* linesOf(answer: AsyncIterable<Buffer>): AsyncGenerator<Facts> {
   }
 }
 
+/** What comes with a request: see `Sent`. */
+export type ControlHeaders = Readonly<Partial<Record<ControlHeader, string>>>
+
+interface Posted {
+  readonly name: string
+  readonly input: Facts | Uint8Array
+  readonly headers: ControlHeaders
+}
+
 /** @throws the system's own error where nobody listens */
-function post(
-  path: string,
-  name: string,
-  input: Facts | Uint8Array,
-): Promise<AsyncIterable<Buffer>> {
+function post(path: string, { name, input, headers }: Posted): Promise<AsyncIterable<Buffer>> {
   return new Promise((resolve, reject) => {
     // No proxy of the environment is asked for a socket, and none is to be.
-    const asked = request({ socketPath: path, path: `/${name}`, method: 'POST' }, resolve)
+    const where = { socketPath: path, path: `/${name}`, method: 'POST', headers: { ...headers } }
+    const asked = request(where, resolve)
     asked.on('error', reject)
-    asked.end(input instanceof Uint8Array ? input : JSON.stringify(input))
+    asked.end(input instanceof Uint8Array ? input : utf8(JSON.stringify(input)))
   })
 }
 
@@ -209,11 +223,13 @@ export async function callControl(
   name: string,
   input: Facts | Uint8Array,
   tell: Tell = () => {},
+  headers: ControlHeaders = {},
 ): Promise<Facts | undefined> {
   let short: ShortPath | undefined
   try {
     short = shorten(path)
-    for await (const { progress, done, failed } of linesOf(await post(short.path, name, input))) {
+    const answer = await post(short.path, { name, input, headers })
+    for await (const { progress, done, failed } of linesOf(answer)) {
       if (failed !== undefined) throw new CommandFailure(String(failed))
       if (done !== undefined) return done as Facts
       if (progress !== undefined) tell(progress as Facts)

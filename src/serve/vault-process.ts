@@ -4,7 +4,7 @@
  * @module
  */
 import { makeResealer } from '../administration/keys.ts'
-import type { Operation, Operations } from '../administration/operation.ts'
+import { admitted, makeChallenges } from '../administration/admission.ts'
 import { makeOperations } from '../administration/operations.ts'
 import type { Address, TcpAddress, TlsFiles } from '../config.ts'
 import { primitives } from '../crypto/primitives.ts'
@@ -15,7 +15,7 @@ import { makeTurns } from '../waiting.ts'
 import { buildApp } from './app.ts'
 import type { BackupSchedule } from './backups/schedule.ts'
 import { makeClock, type Clock, type ClockMark } from './clock.ts'
-import { findIn, startControl, type Control } from './control.ts'
+import { findIn, startControl, type Control, type ControlOperation } from './control.ts'
 import type { OpenedFolder } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
 import { makeFront, makeSealedApp } from './front.ts'
@@ -82,11 +82,13 @@ export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVa
   return { deps, clock }
 }
 
+type Offered = Readonly<Record<string, ControlOperation>>
+
 /**
  * What those who run the vault may have done; and what a rotation has left to do when its process
  * ended is ended.
  */
-function administer({ sharing, logging }: Serving, opened: OpenedFolder, deps: Deps): Operations {
+function administer({ sharing, logging }: Serving, opened: OpenedFolder, deps: Deps): Offered {
   const { log } = logging
   const { store, ring, masterKeyFile } = opened
   const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
@@ -99,7 +101,11 @@ function administer({ sharing, logging }: Serving, opened: OpenedFolder, deps: D
       () => log('reseal_failed'),
     )
   }
-  return makeOperations(vault, reseal)
+  const challenges = makeChallenges(deps)
+  const operations = Object.entries(makeOperations(vault, reseal)).map(
+    ([name, operation]) => [name, admitted(vault, challenges, operation)] as const,
+  )
+  return { ...Object.fromEntries(operations), challenge: async () => challenges.issue() }
 }
 
 type Observe = NonNullable<Deps['observe']>
@@ -119,7 +125,7 @@ function observeAll(observers: readonly (Observe | undefined)[]): Pick<Deps, 'ob
 interface OpenVault extends Partial<Watched> {
   readonly opened: OpenedFolder
   readonly answering: Answering
-  readonly operations: Operations
+  readonly operations: Offered
   readonly clock: Clock
 }
 
@@ -189,7 +195,7 @@ type Sealable = ReturnType<typeof makeSealable>
 /** Listens for those who run the vault, sealed or not. */
 function startControlling(serving: Serving, { sealing, unsealer }: Sealable): Control {
   const { control, logging, reopen } = serving
-  const ofSealing: Operations = {
+  const ofSealing: Offered = {
     seal: async () => {
       if (reopen === undefined)
         throw new ApiError('conflict', 'workers cannot be sealed: stop them')
@@ -199,7 +205,7 @@ function startControlling(serving: Serving, { sealing, unsealer }: Sealable): Co
     'seal-status': async () => unsealer.status(),
     'unseal-reset': async () => unsealer.reset(),
   }
-  const find = (name: string): Operation | undefined => {
+  const find = (name: string): ControlOperation | undefined => {
     const own = findIn(ofSealing)(name)
     if (own !== undefined) return own
     const open = sealing.current()

@@ -24,10 +24,10 @@ test('others have their turn between two pages of sessions, and of applications'
   const ring = await openRing(store, masterKeyOf(1))
   const administered = { deps, store, ring, isShared: false, replaceMasterKey: async () => {} }
   const list = { ...sessionOperations(administered), ...applicationOperations(administered) }
-  const listed = await list['session-list']?.({}, () => {})
+  const listed = await list['session-list']?.run({}, () => {}, 'operator')
   expect(listed?.['sessions']).toHaveLength(pageSizeMax + 1)
   expect(turns).toBe(1)
-  const apps = await list['app-list']?.({}, () => {})
+  const apps = await list['app-list']?.run({}, () => {}, 'operator')
   expect(apps?.['applications']).toHaveLength(pageSizeMax + 3)
   expect(turns).toBe(2)
 })

@@ -88,7 +88,7 @@ describe('coffer keys split', () => {
     expectFailure(await split(data, wrong), /the master key is not the one of/)
     const words = ['serve', '--data', data, '--master-key-file', keyFile, '--port', '0']
     const server = await startCoffer(words)
-    expectFailure(await split(data, wrong), /is not the one of the vault, so it was not split/)
+    expectFailure(await split(data, wrong), /the master key is not the one of this vault/)
     expect((await split(data, keyFile)).exitCode).toBe(0)
     expect(await server.end('SIGTERM')).toBe(0)
   })
@@ -319,7 +319,8 @@ describe('coffer seal', () => {
     expect([...new Set(statuses)].toSorted()).toEqual([201, 503])
     const unsealed = ['unseal', '--data', data, '--master-key-file', keyFile]
     expect((await runCoffer(unsealed)).exitCode).toBe(0)
-    const listed = await runCoffer(['app', 'list', '--data', data, '--json'])
+    const list = ['app', 'list', '--data', data, '--master-key-file', keyFile, '--json']
+    const listed = await runCoffer(list)
     const { applications } = json(listed) as { applications: readonly unknown[] }
     expect(applications).toHaveLength(1 + statuses.filter(status => status === 201).length)
     expect(await server.end('SIGTERM')).toBe(0)

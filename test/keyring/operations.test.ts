@@ -46,13 +46,15 @@ test('retiring ends what rotations have left that were cut off, however many', a
   }
   const administered = { ...vault, isShared: false, replaceMasterKey: async () => {} }
   const operations = keyOperations(administered, makeResealer(administered))
-  const refused = operations['keys-rotate']?.({}, () => {})
+  const refused = operations['keys-rotate']?.run({}, () => {}, 'operator')
   await expect(refused).rejects.toThrow('run keys retire')
-  expect(await operations['keys-retire']?.({}, () => {})).toMatchObject({
+  expect(await operations['keys-retire']?.run({}, () => {}, 'operator')).toMatchObject({
     keys: [{ number: 1 }, { number: 2 }, { number: 3 }],
   })
   expect(ring.keyring().dataKeys.map(({ number }) => number)).toEqual([dataKeysMax])
-  expect(await operations['keys-rotate']?.({}, () => {})).toMatchObject({ key: dataKeysMax + 1 })
+  expect(await operations['keys-rotate']?.run({}, () => {}, 'operator')).toMatchObject({
+    key: dataKeysMax + 1,
+  })
 })
 
 test('one new master key at a time: the file of one would take the place of another', async () => {
@@ -65,7 +67,8 @@ test('one new master key at a time: the file of one would take the place of anot
   }
   const administered = { ...vault, isShared: false, replaceMasterKey }
   const operations = keyOperations(administered, makeResealer(administered))
-  const rekey = async () => operations['keys-rekey']?.({ file: 'master.key' }, () => {})
+  const rekey = async () =>
+    operations['keys-rekey']?.run({ file: 'master.key' }, () => {}, 'operator')
   const first = rekey()
   await begun.promise
   const second = rekey().then(

@@ -58,7 +58,14 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     expect((await ask(two, reader, '/tokens', card)).status).toBe(409)
     expect((await runCoffer(['keys', 'rotate', '--data', first])).exitCode).toBe(0)
     expect(await read(two)).toEqual(card.data)
-    const retired = await runCoffer(['keys', 'retire', '--data', second])
+    const retired = await runCoffer([
+      'keys',
+      'retire',
+      '--data',
+      second,
+      '--master-key-file',
+      masterKey,
+    ])
     expect([retired.exitCode, retired.stdout]).toEqual([0, expect.stringContaining('it is gone')])
     expect([await read(one), await read(two)]).toEqual([card.data, card.data])
     const { body } = await ask(two, reader, '/tokens/search', { query: 'type:card', size: 5 })
