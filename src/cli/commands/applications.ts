@@ -25,7 +25,9 @@ const withTenant = (command: Command, description: string): Command =>
     .option('--json', 'print one line of JSON')
 
 export function addAppCommands(program: Command): void {
-  const app = program.command('app').description('manage applications without a key')
+  const app = program
+    .command('app')
+    .description('manage applications by the master key, or the key of a manager in COFFER_KEY')
   withTenant(app.command('create'), 'make an application, and print its key once')
     .option('--name <name>', 'what to call it (default: Made on the command line)')
     .option('--if-absent <name>', 'what to call it; where one has that name, do nothing')
