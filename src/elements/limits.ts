@@ -25,6 +25,9 @@ export const timeoutMsMax = 120_000
 export const frameBeginsMsMax = 5_000
 /** decision: what the way between frame and page takes beyond that, at worst. */
 export const messageMsMax = 1_000
+/** decision: what the browser takes to tell a field that it was left, at worst. */
+export const leaveMsMax = 500
+export const leaveWaitMs = 20
 /** The first wait before another attempt is anything up to this, and doubles from there. */
 export const retryWaitMsFirst = 100
 export const retryWaitMsMax = 5_000

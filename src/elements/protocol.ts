@@ -21,8 +21,9 @@ export type Brand =
 export type Fault = 'incomplete' | 'invalid' | 'past'
 
 export interface CardState {
-  /** Whether a token can be made of what is there. */
+  /** Whether a token can be made of what is there: never of a number that is being typed. */
   readonly complete: boolean
+  /** `unknown` until the number has a length of its brand. */
   readonly brand: Brand
   /** Of the fields that were left once. */
   readonly errors: Readonly<Partial<Record<FieldName, Fault>>>

@@ -171,7 +171,7 @@ const errorTests = (open: () => Checkout) => {
     expect([await errors(), await invalid()]).toEqual([['', '', ''], 'false'])
   })
 
-  test('no token is made of half a card; the first wrong field is led to', async () => {
+  test('no token is made of half a card; the caret stays in its field', async () => {
     const { frame, fill, tokenize, errors } = open()
     await fill('4242424242424242', '13', '12')
     expect(await tokenize()).toEqual({
@@ -182,12 +182,19 @@ const errorTests = (open: () => Checkout) => {
       name: 'ElementsError',
       hasTrace: false,
     })
-    expect(await focused(frame)).toBe('expiry')
+    expect(await focused(frame)).toBe('cvc')
     expect(await errors()).toEqual([
       '',
       'The month is from 01 to 12.',
       'Enter the whole security code.',
     ])
+  })
+
+  test('the first wrong field is led to, where the caret is in none', async () => {
+    const { page, frame, tokenize } = open()
+    await page.focus('#pay')
+    await tokenize()
+    expect(await focused(frame)).toBe('number')
   })
 
   test('a date that is past is a hint, with which a token is made', async () => {

@@ -20,6 +20,8 @@ const formOf = (what = digits): Form => ({
   focus() {},
   clear() {},
   check: () => [],
+  isTyped: () => false,
+  spend() {},
 })
 
 const tokensAt = (address: string, form = formOf()): Tokens =>
@@ -52,9 +54,47 @@ describe('a token', () => {
     expect(await tokens.make(ask())).toMatchObject({ code: 'unavailable' })
     expect(await tokens.make(ask())).toMatchObject({ brand: 'visa' })
     expect(await count()).toBe(before + 1)
-    // What was answered is not asked for again: a new call makes a new token.
-    expect(await tokens.make(ask())).toMatchObject({ brand: 'visa' })
+  })
+
+  test('is one for one filling, and another once it was cleared', async () => {
+    const before = await count()
+    const tokens = tokensAt(await openWire(port, []))
+    const made = await tokens.make(ask())
+    expect(made).toMatchObject({ brand: 'visa' })
+    expect(await tokens.make(ask())).toEqual(made)
+    const other = await tokens.make(ask({ request: { metadata: { a: 'b' } } }))
+    expect(other).toMatchObject({ code: 'invalid_request' })
+    expect(await count()).toBe(before + 1)
+    tokens.forget()
+    expect(await tokens.make(ask())).not.toEqual(made)
     expect(await count()).toBe(before + 2)
+  })
+
+  test('is of no number that is still being typed, and of one that is left at once', async () => {
+    let isTyped = true
+    const spent: boolean[] = []
+    const form: Form = {
+      ...formOf(),
+      isTyped: () => isTyped,
+      check: () => (isTyped ? ['number'] : []),
+      spend: isSpent => void spent.push(isSpent),
+    }
+    const tokens = tokensAt(await openWire(port, []), form)
+    expect(await tokens.make(ask())).toMatchObject({ code: 'invalid_card', fields: ['number'] })
+    expect(spent).toEqual([])
+    const asked = tokens.make(ask())
+    isTyped = false
+    expect(await asked).toMatchObject({ brand: 'visa' })
+    expect(spent).toEqual([true])
+  })
+
+  test('that was refused leaves the number as it is, to be corrected', async () => {
+    const spent: boolean[] = []
+    const form = { ...formOf(), spend: (isSpent: boolean) => void spent.push(isSpent) }
+    const tokens = tokensAt(await openWire(port, []), form)
+    const refused = await tokens.make(ask({ key: 'key_2222222222222222222222' }))
+    expect(refused).toMatchObject({ code: 'key_refused' })
+    expect(spent).toEqual([true, false])
   })
 
   test('is another one where the card was cleared, or something else is said of it', async () => {

@@ -1,11 +1,11 @@
 /**
  * Brands of cards by how their numbers begin, and how each writes its number.
  *
- * A brand is for the eye and for the length of the code: which numbers are taken is the vault's
- * rule, whatever their brand.
+ * A number is whole at the lengths of its brand alone: each shorter one that passes the check sum
+ * by chance would be a part of a card, which a mask shows the end of.
  * @module
  */
-import { cardDigitsMax, cvcDigitsMax, cvcDigitsMin } from '../limits.ts'
+import { cardDigitsMax, cardDigitsMin, cvcDigitsMax, cvcDigitsMin } from '../limits.ts'
 import type { Brand } from '../protocol.ts'
 
 interface Kind {
@@ -13,8 +13,9 @@ interface Kind {
   /** As it is told to people. */
   readonly name: string
   readonly beginning: RegExp
-  readonly digitsMax: number
-  /** A whole number has so many digits; shorter ones are not done yet. */
+  /** How many digits a whole number has. */
+  readonly lengths: readonly number[]
+  /** Shorter ones that are not whole are not done yet, and longer ones are wrong. */
   readonly digitsUsual: number
   readonly cvcDigits: readonly [min: number, max: number]
 }
@@ -22,28 +23,42 @@ interface Kind {
 const three = [cvcDigitsMin, cvcDigitsMin] as const
 const four = [cvcDigitsMax, cvcDigitsMax] as const
 
+/** decision: visas of 13 digits are out of use, and would be whole before others are. */
+const visaLengths = [16, 19]
+const from16 = [16, 17, 18, 19]
+/** decision: of a brand that is not known the lengths are not, so that the vault's rule holds. */
+const anyLength = Array.from(
+  { length: cardDigitsMax - cardDigitsMin + 1 },
+  (_, more) => cardDigitsMin + more,
+)
+
 const kindOf = (
   brand: Brand,
   name: string,
   beginning: RegExp,
-  [digitsUsual, digitsMax]: readonly [number, number] = [16, cardDigitsMax],
+  lengths: readonly number[] = from16,
   cvcDigits: Kind['cvcDigits'] = three,
-): Kind => ({ brand, name, beginning, digitsUsual, digitsMax, cvcDigits })
+): Kind => {
+  const digitsUsual = lengths === anyLength ? 16 : (lengths[0] ?? cardDigitsMin)
+  return { brand, name, beginning, lengths, digitsUsual, cvcDigits }
+}
 
-const unknown = kindOf('unknown', '', /^/, [16, cardDigitsMax], [cvcDigitsMin, cvcDigitsMax])
+const unknown = kindOf('unknown', '', /^/, anyLength, [cvcDigitsMin, cvcDigitsMax])
 
 /** The first that fits. Source: the ranges of ISO/IEC 7812 that the brands publish. */
 const kinds: readonly Kind[] = [
-  kindOf('visa', 'Visa', /^4/),
-  kindOf('mastercard', 'Mastercard', /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, [16, 16]),
-  kindOf('amex', 'Amex', /^3[47]/, [15, 15], four),
-  kindOf('diners', 'Diners Club', /^3(?:0[0-5]|095|[689])/, [14, cardDigitsMax]),
+  kindOf('visa', 'Visa', /^4/, visaLengths),
+  kindOf('mastercard', 'Mastercard', /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, [16]),
+  kindOf('amex', 'Amex', /^3[47]/, [15], four),
+  kindOf('diners', 'Diners Club', /^3(?:0[0-5]|095|[689])/, [14, 16, 17, 18, 19]),
   kindOf('jcb', 'JCB', /^35(?:2[89]|[3-8])/),
   kindOf('discover', 'Discover', /^6(?:011|4[4-9]|5)/),
   kindOf('unionpay', 'UnionPay', /^(?:62|81)/),
-  kindOf('maestro', 'Maestro', /^(?:50(?:18|20|38)|5612|5893|6304|6759|676[1-3])/),
+  kindOf('maestro', 'Maestro', /^(?:50(?:18|20|38)|5612|5893|6304|6759|676[1-3])/, anyLength),
   unknown,
 ]
+
+export const digitsMaxOf = ({ lengths }: Kind): number => Math.max(...lengths)
 
 export const kindOfNumber = (digits: string): Kind =>
   kinds.find(({ beginning }) => beginning.test(digits)) ?? unknown

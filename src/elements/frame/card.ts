@@ -2,9 +2,8 @@
  * What was typed as a card: what is wrong with it, and what the vault is sent.
  * @module
  */
-import { cardDigitsMax, cardDigitsMin } from '../limits.ts'
 import type { CardState, Fault, FieldName } from '../protocol.ts'
-import { groupNumber, kindOfNumber } from './brands.ts'
+import { digitsMaxOf, groupNumber, kindOfNumber } from './brands.ts'
 import { digitsOf, isLuhnValid } from './digits.ts'
 import type { Writing } from './editing.ts'
 import { expiryOf, isPast, type Expiry } from './expiry.ts'
@@ -17,7 +16,7 @@ export const fieldNames: readonly FieldName[] = ['number', 'expiry', 'cvc']
 export const numberWriting: Writing = {
   digits(text) {
     const all = digitsOf(text)
-    return all.slice(0, kindOfNumber(all).digitsMax)
+    return all.slice(0, digitsMaxOf(kindOfNumber(all)))
   },
   write: groupNumber,
 }
@@ -28,13 +27,10 @@ export const cvcWriting = (number: () => string): Writing => ({
   write: all => all,
 })
 
-/** The vault's own rule: the length, and the check sum. */
-const isCardNumber = (digits: string): boolean =>
-  digits.length >= cardDigitsMin && digits.length <= cardDigitsMax && isLuhnValid(digits)
-
 function faultOfNumber(number: string): Fault | undefined {
-  if (isCardNumber(number)) return undefined
-  return number.length < kindOfNumber(number).digitsUsual ? 'incomplete' : 'invalid'
+  const { lengths, digitsUsual } = kindOfNumber(number)
+  if (lengths.includes(number.length) && isLuhnValid(number)) return undefined
+  return number.length < digitsUsual ? 'incomplete' : 'invalid'
 }
 
 function faultOfExpiry(digits: string, today: Expiry): Fault | undefined {
@@ -69,12 +65,17 @@ export function faultsOf(digits: Digits, today: Expiry): Faults {
 export const keepsFromVault = (fault: Fault | undefined): boolean =>
   fault !== undefined && fault !== 'past'
 
-/** @param left the fields that are not being typed in for the first time */
+/**
+ * The brand is told of a number that may be whole: when it is known after one digit or four says
+ * which digits these are.
+ * @param digits with the number as it was when it was left
+ * @param left the fields that are not being typed in for the first time
+ */
 export function stateOf(digits: Digits, today: Expiry, left: ReadonlySet<FieldName>): CardState {
   const faults = faultsOf(digits, today)
   return {
     complete: !Object.values(faults).some(keepsFromVault),
-    brand: kindOfNumber(digits.number).brand,
+    brand: faults.number === 'incomplete' ? 'unknown' : kindOfNumber(digits.number).brand,
     errors: Object.fromEntries(
       Object.entries(faults).filter(([name]) => left.has(name as FieldName)),
     ),

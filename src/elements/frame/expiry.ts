@@ -8,6 +8,9 @@ import type { Writing } from './editing.ts'
 /** One digit of a month with something behind it, as `1/30`. */
 const shortMonth = /^\s*([0-9])\s*[/.\- ]/
 
+/** Day, month and year: what is longer is a number that was pasted into the wrong field. */
+const dateDigitsMax = 8
+
 /** Years of four digits begin so: more of them than two are known by it. */
 const century = '20'
 
@@ -15,6 +18,8 @@ const century = '20'
 function digits(text: string, isDeleting: boolean): string {
   const typed = withAsciiDigits(text)
   const written = digitsOf(typed)
+  // A mask shows what is taken for a date.
+  if (written.length > dateDigitsMax) return ''
   const isShort = !isDeleting && (shortMonth.test(typed) || /^[2-9]/.test(written))
   const all = isShort ? `0${written}` : written
   return all.slice(0, all.slice(2, 4) === century ? 6 : 4)

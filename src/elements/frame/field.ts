@@ -9,16 +9,21 @@ import { rewrite, type Writing } from './editing.ts'
 /** What a field tells. */
 export interface FieldEvents {
   readonly changed: () => void
-  /** It was left with something in it. */
   readonly left: () => void
+  /** The caret has come into it. */
+  readonly focused: () => void
   /** Enter was pressed. */
   readonly entered: () => void
 }
 
 export interface Field {
   readonly digits: () => string
+  /** Whether it was typed in, and neither left nor submitted since. */
+  readonly isTyped: () => boolean
   readonly focus: () => void
   readonly clear: () => void
+  /** What is typed in it next begins it anew; or not, after all. */
+  readonly spend: (isSpent: boolean) => void
   /** @param fault empty for none @param isWrong whether it is more than a hint */
   readonly tell: (fault: string, isWrong: boolean) => void
 }
@@ -41,6 +46,52 @@ function rewriteInput(page: Page, input: Input, writing: Writing, before: string
   return digits
 }
 
+/** What a field listens to, as what it keeps goes through it. */
+interface Kept {
+  digits: string
+  isTyped: boolean
+  isSpent: boolean
+}
+
+function listen(
+  page: Page,
+  input: Input,
+  kept: Kept,
+  { writing, changed, left, focused, entered }: FieldEvents & { readonly writing: Writing },
+): void {
+  const read = ({ inputType, isComposing }: Happening): void => {
+    // What an input method is still at must not be written over.
+    if (isComposing === true) return
+    const before = kept.digits
+    kept.digits = rewriteInput(page, input, writing, before, inputType)
+    // The browser's own filling types in no field but that with the caret.
+    if (kept.digits !== before) kept.isTyped = page.activeElement === input
+    if (kept.digits !== before) kept.isSpent = false
+    changed()
+  }
+  for (const happening of ['input', 'change', 'compositionend']) {
+    input.addEventListener(happening, read)
+  }
+  input.addEventListener('beforeinput', () => {
+    if (!kept.isSpent) return
+    input.value = kept.digits = ''
+    kept.isSpent = false
+    kept.isTyped = true
+    changed()
+  })
+  input.addEventListener('focus', focused)
+  input.addEventListener('blur', () => {
+    kept.isTyped = false
+    left()
+  })
+  input.addEventListener('keydown', ({ key, isComposing }) => {
+    if (key !== 'Enter' || isComposing === true) return
+    kept.isTyped = false
+    left()
+    entered()
+  })
+}
+
 export function makeField(
   page: Page,
   name: FieldName,
@@ -49,28 +100,21 @@ export function makeField(
 ): Field {
   const input = elementOf(page, name)
   const error = elementOf(page, `${name}-error`)
+  const kept = { digits: '', isTyped: false, isSpent: false }
+  const clear = (): void => {
+    input.value = ''
+    Object.assign(kept, { digits: '', isTyped: false, isSpent: false })
+  }
   // What a browser has kept of a visit before is not what stands here.
-  let digits = (input.value = '')
-  const read = ({ inputType, isComposing }: Happening): void => {
-    // What an input method is still at must not be written over.
-    if (isComposing === true) return
-    digits = rewriteInput(page, input, writing, digits, inputType)
-    events.changed()
-  }
-  for (const happening of ['input', 'change', 'compositionend']) {
-    input.addEventListener(happening, read)
-  }
-  input.addEventListener('blur', () => {
-    if (input.value !== '') events.left()
-  })
-  input.addEventListener('keydown', ({ key, isComposing }) => {
-    if (key === 'Enter' && isComposing !== true) events.entered()
-  })
+  clear()
+  listen(page, input, kept, { ...events, writing })
   return {
-    digits: () => digits,
+    digits: () => kept.digits,
+    isTyped: () => kept.isTyped,
     focus: () => input.focus(),
-    clear() {
-      input.value = digits = ''
+    clear,
+    spend(isSpent) {
+      kept.isSpent = isSpent
     },
     tell(fault, isWrong) {
       input.setAttribute('aria-invalid', String(isWrong))

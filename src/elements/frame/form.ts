@@ -21,10 +21,15 @@ import { directionOf, errorText } from './labels.ts'
 
 export interface Form {
   readonly digits: () => Digits
+  /** Whether the number is being typed: it is no card until it was left, or submitted. */
+  readonly isTyped: () => boolean
+  /** To the first field, or to that which had the caret: what is typed must land in no other. */
   readonly focus: () => void
   readonly clear: () => void
   /** Tells what keeps the card from the vault, and leads there. @returns the fields it is in */
   readonly check: () => readonly FieldName[]
+  /** A token is made of the number: what is typed in it next is another one; or not, after all. */
+  readonly spend: (isSpent: boolean) => void
 }
 
 /** What the page is told. */
@@ -66,10 +71,12 @@ function makeFields(page: Page, listen: (name: FieldName) => FieldEvents): Field
   return fields
 }
 
-/** What is written into the document of a state. */
-function writeState(page: Page, labels: Labels, fields: Fields, number: string, state: CardState) {
+const empty: CardState = { complete: false, brand: 'unknown', errors: {} }
+
+/** What is written into the document of a state: an error is as high as what the page is told. */
+function writeState(page: Page, labels: Labels, fields: Fields, state: CardState): void {
   const brand = elementOf(page, 'brand')
-  const { name } = kindOfNumber(number)
+  const { name } = kindOfNumber(fields.number.digits())
   if (brand.textContent !== name) brand.textContent = name
   for (const field of fieldNames) {
     const fault = state.errors[field]
@@ -85,10 +92,24 @@ export function makeForm(
   events: FormEvents,
 ): Form {
   const left = new Set<FieldName>()
-  let told = ''
+  let told = JSON.stringify(empty)
+  let number = ''
+  /**
+   * Kept for good: by moving the focus into the frame, or out and back, the page takes the caret
+   * from a field, and the document does not know any more where it was.
+   */
+  let caretIn: FieldName | undefined
+  /** The page is told of the number as it was left: with each key it would learn of each digit. */
+  const digitsLeft = (): Digits => {
+    if (!fields.number.isTyped()) number = fields.number.digits()
+    return { ...digitsIn(fields), number }
+  }
   const update = (): void => {
-    const state = stateOf(digitsIn(fields), today(), left)
-    writeState(page, labels, fields, fields.number.digits(), state)
+    const isTyped = fields.number.isTyped()
+    if (isTyped) left.delete('number')
+    const found = stateOf(digitsLeft(), today(), left)
+    const state = { ...found, complete: found.complete && !isTyped }
+    writeState(page, labels, fields, state)
     // How many digits were typed is not told by how often something is told.
     if (told === (told = JSON.stringify(state))) return
     events.changed(state)
@@ -99,25 +120,32 @@ export function makeForm(
   }
   const fields = makeFields(page, name => ({
     changed: update,
-    left: () => leave(name),
+    left: () => leave(...(fields[name].digits() === '' ? [] : [name])),
+    focused: () => void (caretIn = name),
     entered: events.entered,
   }))
   writeTexts(page, labels)
   elementOf(page, 'card').hidden = false
   return {
     digits: () => digitsIn(fields),
-    focus: () => fields.number.focus(),
+    isTyped: fields.number.isTyped,
+    focus: () => fields[caretIn ?? 'number'].focus(),
     clear() {
       left.clear()
       for (const name of fieldNames) fields[name].clear()
       update()
     },
     check() {
-      leave(...fieldNames)
-      const faults = faultsOf(digitsIn(fields), today())
-      const wrong = fieldNames.filter(name => keepsFromVault(faults[name]))
-      for (const name of wrong.slice(0, 1)) fields[name].focus()
+      const isTyped = fields.number.isTyped()
+      leave(...fieldNames.filter(name => name !== 'number' || !isTyped))
+      const faults = faultsOf(digitsLeft(), today())
+      const isWrong = (name: FieldName): boolean =>
+        keepsFromVault(faults[name]) || (name === 'number' && isTyped)
+      const wrong = fieldNames.filter(isWrong)
+      const [first] = wrong
+      if (first !== undefined && (caretIn ?? first) === first) fields[first].focus()
       return wrong
     },
+    spend: fields.number.spend,
   }
 }

@@ -1,11 +1,12 @@
 /**
- * Makes a token of what was typed, one at a time.
+ * Makes a token of what was typed, one at a time, and one of each filling: masks of parts of a
+ * number would show more of it than one does.
  *
  * Where no answer came, the card may be in the vault already: the next attempt with the same
  * contents goes under the same idempotency key, so that there is one token.
  * @module
  */
-import { idempotencyKeyBytes } from '../limits.ts'
+import { idempotencyKeyBytes, leaveMsMax, leaveWaitMs } from '../limits.ts'
 import type { CardToken, Failure } from '../protocol.ts'
 import { kindOfNumber } from './brands.ts'
 import { dataOf } from './card.ts'
@@ -13,6 +14,13 @@ import type { Form } from './form.ts'
 import { failureOf, idOf, maskedOf } from './outcome.ts'
 import { askedOf, type Asked } from './requests.ts'
 import { send, type Means } from './vault.ts'
+
+/** What a token was made of, as JSON. */
+interface Filling {
+  readonly data: string
+  readonly request: string
+  readonly token: CardToken
+}
 
 interface Sent {
   readonly key: string
@@ -36,12 +44,10 @@ export interface TokenMeans extends Means {
 const isSame = (sent: Sent | undefined, key: string, body: string): sent is Sent =>
   sent?.key === key && sent.body === body
 
-/** What is asked for, of a card that can go to the vault. */
-function check(form: Form, message: object): Asked | Failure {
-  const asked = askedOf(message)
-  if ('code' in asked) return asked
+/** What keeps the card from the vault. */
+function check(form: Form): Failure | undefined {
   const fields = form.check()
-  if (fields.length === 0) return asked
+  if (fields.length === 0) return undefined
   return { code: 'invalid_card', message: 'the card is not complete, or wrong', fields }
 }
 
@@ -51,36 +57,61 @@ function tokenOf(body: unknown, number: string): CardToken | Failure {
   return { id, brand: kindOfNumber(number).brand, data: maskedOf(body, number) }
 }
 
+/** The click that asks for a token may be heard before the field that it leaves is told. */
+async function untilLeft(form: Form, { sleep }: TokenMeans): Promise<void> {
+  for (let ms = 0; form.isTyped() && ms < leaveMsMax; ms += leaveWaitMs) await sleep(leaveWaitMs)
+}
+
+const otherRequest: Failure = {
+  code: 'invalid_request',
+  message: 'this card has its token, made with another request: clear() makes room for a card',
+}
+
 export function makeTokens(form: Form, means: TokenMeans): Tokens {
   let unanswered: Sent | undefined
+  let last: Filling | undefined
   let isUnderWay = false
   const create = async ({ key, request, timeoutMs }: Asked): Promise<CardToken | Failure> => {
     const digits = form.digits()
+    const filling = { data: JSON.stringify(dataOf(digits)), request: JSON.stringify(request) }
+    if (last?.data === filling.data) {
+      return last.request === filling.request ? last.token : otherRequest
+    }
     const body = JSON.stringify({ ...request, type: 'card', data: dataOf(digits) })
     const sent = isSame(unanswered, key, body)
       ? unanswered
       : { key, body, idempotencyKey: means.randomHex(idempotencyKeyBytes) }
     unanswered = sent
+    // Also where no answer comes: the vault may have it.
+    form.spend(true)
     const untilMs = means.elapsedMs() + timeoutMs
     const answer = await send(means, { url: means.url, untilMs, ...sent })
     const failure = failureOf(answer)
+    const isCleared = unanswered !== sent
     if (failure?.code !== 'unavailable') unanswered = undefined
-    return failure ?? tokenOf(answer?.body, digits.number)
+    if (failure !== undefined) {
+      if (failure.code !== 'unavailable') form.spend(false)
+      return failure
+    }
+    const made = tokenOf(answer?.body, digits.number)
+    if ('id' in made && !isCleared) last = { ...filling, token: made }
+    return made
   }
   return {
     async make(message) {
       if (isUnderWay) return { code: 'invalid_request', message: 'a token is being made already' }
-      const asked = check(form, message)
+      const asked = askedOf(message)
       if ('code' in asked) return asked
       isUnderWay = true
       try {
-        return await create(asked)
+        await untilLeft(form, means)
+        return check(form) ?? (await create(asked))
       } finally {
         isUnderWay = false
       }
     },
     forget() {
-      unanswered = undefined
+      unanswered = last = undefined
     },
   }
 }

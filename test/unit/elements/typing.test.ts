@@ -33,7 +33,7 @@ describe('a number', () => {
     expect(hiddenDigitsMin).toBe(maskHiddenDigitsMin)
   })
 
-  test('is taken if and only if the vault takes it', () => {
+  test('is taken if and only if the vault takes it and its brand has numbers so long', () => {
     const bytes = seededBytes(5)(4_000)
     let taken = 0
     for (let at = 0; at < 2_000; at += 1) {
@@ -42,7 +42,8 @@ describe('a number', () => {
         '',
       )
       const { number: fault } = faultsOf({ number, expiry: '1131', cvc: '123' }, today)
-      expect([number, fault === undefined]).toEqual([number, isCardNumber(number)])
+      const isOfBrand = kindOfNumber(number).lengths.includes(length)
+      expect([number, fault === undefined]).toEqual([number, isCardNumber(number) && isOfBrand])
       expect(isLuhnValid(number)).toBe(isLuhnValidInVault(number))
       if (fault === undefined) taken += 1
     }
@@ -84,6 +85,22 @@ describe('a number', () => {
     ['½', ''],
   ])('%s has the digits %s', (text, digits) => {
     expect(digitsOf(text)).toBe(digits)
+  })
+
+  test.each([
+    ['4222222222222', 'incomplete'],
+    ['42424242424242426', 'invalid'],
+    ['4242424242424242428', undefined],
+    ['5105105105102', 'incomplete'],
+    ['3530111333301', 'incomplete'],
+    ['6011000990136', 'incomplete'],
+    ['6200000000000', 'incomplete'],
+    ['30569309025904', undefined],
+    ['9000000000001', undefined],
+  ])('of the length of another brand is not whole: %s', (number, fault) => {
+    const { number: found } = faultsOf({ number, expiry: '1131', cvc: '123' }, today)
+    expect(isLuhnValidInVault(number)).toBe(true)
+    expect(found).toBe(fault as 'incomplete')
   })
 
   test('has no more digits than its brand has', () => {
@@ -136,6 +153,8 @@ describe('a key', () => {
     ['', '03/2030|', 'insertFromPaste', '03 / 2030|'],
     ['', '3-2030|', 'insertFromPaste', '03 / 2030|'],
     ['', '12 / 30|', 'insertReplacementText', '12 / 30|'],
+    ['', '12/01/2030|', 'insertFromPaste', '12 / 01|'],
+    ['', '4242 4242 4242 4242|', 'insertFromPaste', '|'],
   ])('in an expiry of %j that leaves %j by %s becomes %j', (before, left, kind, result) => {
     expect(marked(rewrite(expiryWriting, before, typed(left), kind))).toBe(result)
   })
@@ -200,7 +219,7 @@ describe('a card', () => {
     const digits = { ...right, number: '4242', expiry: '1020' }
     const state = (...left: readonly ('number' | 'expiry')[]) =>
       stateOf(digits, today, new Set(left))
-    expect(state()).toEqual({ complete: false, brand: 'visa', errors: {} })
+    expect(state()).toEqual({ complete: false, brand: 'unknown', errors: {} })
     expect(state('number').errors).toEqual({ number: 'incomplete' })
     expect(state('expiry').errors).toEqual({ expiry: 'past' })
     expect(stateOf({ ...right, expiry: '1020' }, today, new Set()).complete).toBe(true)
