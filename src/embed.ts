@@ -5,6 +5,7 @@
  */
 import { markOf } from './serve/clock-file.ts'
 import { openDataFolder, type FolderOptions } from './serve/data-folder.ts'
+import { watchFolder } from './serve/folder-lock.ts'
 import { makeDeps } from './serve/vault-process.ts'
 import { endAfterFailure, logToStderr } from './serve/system.ts'
 import type { Deps, Log } from './deps.ts'
@@ -50,10 +51,12 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
     log,
   })
   const stopSweeping = startSweeping(deps)
+  const stopWatching = watchFolder(folder.data, onFailure)
   return {
     deps,
     async close() {
       stopSweeping()
+      stopWatching()
       await deps.store.close()
       clock.keep()
     },

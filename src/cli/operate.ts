@@ -24,6 +24,7 @@ import {
 } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { isSourceGiven } from '../serve/key-source.ts'
+import { watchFolder } from '../serve/folder-lock.ts'
 import { masterKeyReplacer } from '../serve/next-master-key.ts'
 import { endAfterFailure, logToStderr, randomBytes } from '../serve/system.ts'
 import { makeDeps } from '../serve/vault-process.ts'
@@ -39,6 +40,7 @@ interface Asked {
 
 async function operateHere(options: FolderOptions, { name, input, tell }: Asked): Promise<Facts> {
   const opened = await openDataFolder(options, { onFailure: endAfterFailure })
+  const stopWatching = watchFolder(options.data, endAfterFailure)
   const { store, ring, masterKeyFile } = opened
   const { deps, clock } = makeDeps({
     opened,
@@ -59,6 +61,7 @@ async function operateHere(options: FolderOptions, { name, input, tell }: Asked)
     throw error instanceof ApiError ? new CommandFailure(error.message) : error
   } finally {
     ring.close()
+    stopWatching()
     await store.close()
     clock.keep()
   }

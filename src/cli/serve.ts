@@ -28,6 +28,7 @@ import {
 import { assertOwnStore, databaseOf, databaseUse } from '../serve/database.ts'
 import { joinFolder } from '../serve/make-folder.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
+import { watchFolder } from '../serve/folder-lock.ts'
 import { assertOwnFiles } from '../serve/file-access.ts'
 import { startLogging } from '../serve/logging.ts'
 import { initWhereAbsent } from './init.ts'
@@ -129,6 +130,7 @@ async function serveAlone(options: ServeOptions, config: Config): Promise<void> 
   if (options.sealed === true) lockSealed(data)
   const first =
     options.sealed === true ? {} : { first: withMark(await openDataFolder(options, use)) }
+  const stopWatching = watchFolder(data, use.onFailure)
   releaseKeys()
   const backups = startBackupsOf(options, config, log)
   await serveUntilSignalled({
@@ -144,6 +146,7 @@ async function serveAlone(options: ServeOptions, config: Config): Promise<void> 
     backups,
     announce: announcer(options, config, log),
   })
+  stopWatching()
   await backups?.stop()
 }
 
@@ -206,6 +209,7 @@ async function serveTogether(
   }
   const folder = folderOf(options)
   const locked = await lockAndCheck(folder)
+  watchFolder(locked.data, cause => endAfterFailure(cause, log))
   if (tls !== undefined) readTls(tls)
   const address = await findPort(asked)
   const order = { parent: process.pid, folder, address, tls, settings, logs, workers }

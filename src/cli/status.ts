@@ -3,20 +3,29 @@
  * @module
  */
 import { callControl } from '../serve/control.ts'
-import { controlOf, type FolderOptions } from '../serve/data-folder.ts'
+import { controlOf, lockOf, type FolderOptions } from '../serve/data-folder.ts'
 import { isOfThisFormat } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import { lockHolder } from '../serve/lock-holder.ts'
 import { sayJson, sayNow } from '../serve/system.ts'
 
 export interface StatusOptions extends FolderOptions {
   readonly json?: boolean
 }
 
+/** A command that holds the folder is no server, and one whose socket was removed does not answer. */
+function noServer(data: string): CommandFailure {
+  const holder = lockHolder(lockOf(data))
+  if (holder === undefined) return new CommandFailure(`no server runs on ${data}: see coffer serve`)
+  const message = `no server answers for ${data}, which another coffer has (${holder})`
+  return new CommandFailure(`${message}: wait for its end, or stop it first`)
+}
+
 /** @throws CommandFailure where nobody serves the folder */
 export async function status({ data, json }: StatusOptions): Promise<void> {
   isOfThisFormat(data)
   const facts = await callControl(controlOf(data), 'status', {})
-  if (facts === undefined) throw new CommandFailure(`no server runs on ${data}: see coffer serve`)
+  if (facts === undefined) throw noServer(data)
   if (json === true) return sayJson(facts)
   for (const [name, value] of Object.entries(facts)) {
     sayNow(`${name.replaceAll('_', ' ').padEnd(18)}${String(value)}`)

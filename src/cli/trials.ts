@@ -11,6 +11,7 @@ import { lockOf, type FolderOptions } from '../serve/data-folder.ts'
 import { explained } from '../serve/folder-stamp.ts'
 import { CommandFailure, systemCodeOf } from '../serve/failure.ts'
 import { lockInstance } from '../serve/instance-lock.ts'
+import { lockHolder } from '../serve/lock-holder.ts'
 import { openNewFile } from '../serve/regular-files.ts'
 import { opsFlags, servingFlags, type ListenFlags } from '../serve/listen-failure.ts'
 import { tryListening } from '../serve/listen.ts'
@@ -52,6 +53,11 @@ function mayWrite(path: string): boolean {
   }
 }
 
+function heldBy(lock: string): string {
+  const holder = lockHolder(lock)
+  return `another coffer has this folder${holder === undefined ? '' : ` (${holder})`}`
+}
+
 /** @returns `undefined` where it can be locked, and is free again */
 function tryLocking({ data }: FolderOptions): Finding | undefined {
   try {
@@ -59,7 +65,7 @@ function tryLocking({ data }: FolderOptions): Finding | undefined {
     return undefined
   } catch (error) {
     if (error instanceof CommandFailure) {
-      return note('lock', 'another coffer has this folder: its addresses are not tried')
+      return note('lock', `${heldBy(lockOf(data))}: its addresses are not tried`)
     }
     const failure = explained(data, error)
     if (failure instanceof CommandFailure) return fault('lock', failure.message)

@@ -26,7 +26,8 @@ import {
 } from './database.ts'
 import { CommandFailure } from './failure.ts'
 import { checkStamp, explained, formatsBefore, formatVersion, pathsOf } from './folder-stamp.ts'
-import { hasLock, lockInstance } from './instance-lock.ts'
+import { lockFolder } from './folder-lock.ts'
+import { hasLock } from './instance-lock.ts'
 import {
   keyFileOf,
   keyOptionsOf,
@@ -36,7 +37,6 @@ import {
 } from './key-source.ts'
 import { openWithEither } from './next-master-key.ts'
 import { removeFolder } from './regular-files.ts'
-import { elapsedMs, sleep } from './system.ts'
 
 /** The file whose lock is that of a data folder. */
 export const lockOf = (folder: string): string => pathsOf(folder).lock
@@ -124,7 +124,7 @@ export function lockDataFolder(options: FolderOptions, formats?: readonly number
   const { data } = options
   checkFolder(options, formats).fill(0)
   try {
-    const lockFile = lockInstance(pathsOf(data).lock, { elapsedMs, sleep })
+    const lockFile = lockFolder(data)
     // Whoever had the lock may have put another master key in the place of the one before.
     return { ...findFolder(options, formats), lockFile }
   } catch (error) {

@@ -10,6 +10,7 @@ import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs'
 import { findInLibc } from '../libc.ts'
 import { lockPollMs, lockWaitMsMax } from '../limits.ts'
 import { CommandFailure } from './failure.ts'
+import { lockHolder } from './lock-holder.ts'
 import { ownerOnlyFile } from '../files.ts'
 
 const lockExclusive = 2
@@ -64,7 +65,11 @@ export function lockInstance(lockFile: string, time: LockTime): number {
   const file = openLockFile(lockFile)
   if (!waitFor(() => libc.flock(file, lockExclusive | lockNonBlocking) === 0, time)) {
     closeSync(file)
-    throw new CommandFailure('another coffer runs on this data folder: stop it first')
+    const holder = lockHolder(lockFile)
+    const named = holder === undefined ? '' : ` (${holder})`
+    throw new CommandFailure(
+      `another coffer runs on this data folder${named}: wait for its end, or stop it first`,
+    )
   }
   return file
 }

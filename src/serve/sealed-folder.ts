@@ -10,17 +10,16 @@ import {
   type StoreUse,
 } from './data-folder.ts'
 import { checkStamp, explained, formatVersion, pathsOf } from './folder-stamp.ts'
-import { lockInstance } from './instance-lock.ts'
+import { lockFolder } from './folder-lock.ts'
 import { removeFolder } from './regular-files.ts'
-import { elapsedMs, sleep } from './system.ts'
 
 /** As `lockDataFolder`, without the key. @throws CommandFailure */
 export function lockSealed(data: string): void {
   checkStamp(data, [formatVersion])
   checkDatabase(data)
-  const { lock, compacting } = pathsOf(data)
+  const { compacting } = pathsOf(data)
   try {
-    lockInstance(lock, { elapsedMs, sleep })
+    lockFolder(data)
     removeFolder(compacting)
   } catch (error) {
     throw explained(data, error)
