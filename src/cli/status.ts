@@ -13,7 +13,7 @@ export interface StatusOptions extends FolderOptions {
   readonly json?: boolean
 }
 
-/** A command that holds the folder is no server, and one whose socket was removed does not answer. */
+/** A command that has the folder is no server, and a server without its socket does not answer. */
 function noServer(data: string): CommandFailure {
   const holder = lockHolder(lockOf(data))
   if (holder === undefined) return new CommandFailure(`no server runs on ${data}: see coffer serve`)
