@@ -85,7 +85,7 @@ export function readEnvelope(
   return body
 }
 
-type LetOthersIn = () => Promise<void>
+export type LetOthersIn = () => Promise<void>
 
 /**
  * @returns the value; what of it is long was printed, so that printing it again takes no time
@@ -105,7 +105,7 @@ async function parseLongBody(bytes: Uint8Array, next: LetOthersIn): Promise<Json
  * @param next resolves when one more piece may be worked on
  * @throws ApiError `invalid_request` as `decodeUtf8` and `parseJson`
  */
-const parseBody = (bytes: Uint8Array, next: LetOthersIn): Json | Promise<Json> =>
+export const parseBody = (bytes: Uint8Array, next: LetOthersIn): Json | Promise<Json> =>
   bytes.length <= shortBodyBytesMax ? parseJson(decodeUtf8(bytes)) : parseLongBody(bytes, next)
 
 /**

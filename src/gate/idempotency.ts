@@ -19,6 +19,7 @@ import {
   idempotencyKeyCharsMax,
   idempotencyKeptMs,
   retryAfterSeconds,
+  shortBodyBytesMax,
   writeAttemptsMax,
 } from '../limits.ts'
 import {
@@ -34,18 +35,33 @@ import {
   CredentialMoved,
 } from '../records/rows.ts'
 import type { Change, Row } from '../store/contract.ts'
-import { agreedHeader, headerNamesOf, parseQuery, type Params, visibleAscii } from './request.ts'
+import {
+  agreedHeader,
+  headerNamesOf,
+  parseQuery,
+  type Params,
+  type QueryParameters,
+  visibleAscii,
+} from './request.ts'
 import type { Done, Route, Call, Repetition, Replay, Reply, RunOperation } from './operation.ts'
 import { andThen, type MaybeLater } from '../waiting.ts'
 import { callerNow, type Admission, type Asking } from './admission.ts'
-import { assertContentType, parseJsonBody } from './bodies.ts'
+import { assertContentType, parseBody, parseJsonBody, type LetOthersIn } from './bodies.ts'
+import { printCanonicalJson } from '../json/json.ts'
+import { printInTurns } from '../json/print-turns.ts'
+import { assertParameterNames } from './strict-body.ts'
 
 /** The place where it is kept what one key has done. */
 interface Slot {
   readonly sealer: RowSealer
   readonly unique: Uint8Array
-  /** Hexadecimal digest of the body. */
+  /** Hexadecimal digest of the body as it was sent. */
   readonly body: string
+  /**
+   * The same of the JSON document that it is, whatever its blanks and the order of its members;
+   * `undefined` where it is none. Made when it is first asked for.
+   */
+  readonly document: () => Promise<string | undefined>
 }
 
 const shownName = 'SVC-IDEMPOTENCY-KEY'
@@ -103,9 +119,29 @@ function rawQuery(url: string): string {
  * decision: the digest of the body is keyed by the idempotency key too, which is kept nowhere: of
  * a body that is gone nothing can be guessed by it, not even with the keys of the vault.
  */
-function bodyDigest(slotKeys: Keys, tenantId: string, key: string, body: Uint8Array): string {
+function digestOf(
+  keys: Keys,
+  tenantId: string,
+  key: string,
+  form: 'bytes' | 'document',
+  body: Uint8Array | string,
+): string {
   const plain = new Bun.CryptoHasher('sha256').update(body).digest('hex')
-  return hexOf(uniqueDigest(slotKeys.tenant(tenantId), 'idempotency-body', key, plain))
+  const fields = form === 'bytes' ? [key, plain] : [key, form, plain]
+  return hexOf(uniqueDigest(keys.tenant(tenantId), 'idempotency-body', ...fields))
+}
+
+/** The one text of a JSON document, however it was written; `undefined` for what is none. */
+async function documentText(bytes: Uint8Array, letOthersIn: LetOthersIn) {
+  if (bytes.length === 0) return undefined
+  try {
+    const value = await parseBody(bytes, letOthersIn)
+    if (bytes.length > shortBodyBytesMax) await printInTurns(value, letOthersIn)
+    return printCanonicalJson(value)
+  } catch (thrown) {
+    if (thrown instanceof ApiError && thrown.kind === 'invalid_request') return undefined
+    throw thrown
+  }
 }
 
 /**
@@ -113,7 +149,7 @@ function bodyDigest(slotKeys: Keys, tenantId: string, key: string, body: Uint8Ar
  * @param body as it was sent; empty where none is read
  */
 export function slotOf(
-  { keys }: Pick<Deps, 'keys'>,
+  { keys, turns }: Pick<Deps, 'keys' | 'turns'>,
   { tenantId, credential }: Pick<Caller, 'tenantId' | 'credential'>,
   route: Pick<Route, 'method' | 'path'>,
   request: Pick<Request, 'url'>,
@@ -123,19 +159,27 @@ export function slotOf(
 ): Slot {
   const what = [route.method, key, route.path, ...Object.values(params), rawQuery(request.url)]
   const fields = [String(credential.ordinal), ...what]
+  const letOthersIn = () => turns.next(credential.ordinal)
+  let document: Promise<string | undefined> | undefined
   return {
     // A rotation makes other scopes, and a slot outlives the try that found it.
     get sealer() {
       return sealerOf(keys, tenantId)
     },
     unique: uniqueDigest(keys.tenant(tenantId), 'idempotency', ...fields),
-    body: bodyDigest(keys, tenantId, key, body),
+    body: digestOf(keys, tenantId, key, 'bytes', body),
+    document: () =>
+      (document ??= documentText(body, letOthersIn).then(
+        text => text && digestOf(keys, tenantId, key, 'document', text),
+      )),
   }
 }
 
 /** The value of a row. Those of older versions have no digest of a body, and may hold a reply. */
 interface Kept {
   readonly body?: string
+  /** Absent where the body was no JSON, and in rows of older versions. */
+  readonly document?: string
   /** Absent where it was too long. */
   readonly effect?: Effect
 }
@@ -154,10 +198,15 @@ const underWay = () =>
 
 const notKept = () => conflict('This was done before, and its answer could not be kept.')
 
-function doneBy(slot: Slot, row: Row): Done {
-  const { body, effect } = JSON.parse(unsealRow(slot.sealer, row).text(0)) as Kept
+/** Clients write a retry anew: it is the same where it is the same document. */
+const isSameBody = async (slot: Slot, { body, document }: Kept): Promise<boolean> =>
+  body === slot.body || (document !== undefined && document === (await slot.document()))
+
+async function doneBy(slot: Slot, row: Row): Promise<Done> {
+  const kept = JSON.parse(unsealRow(slot.sealer, row).text(0)) as Kept
+  const { body, effect } = kept
   if (body === undefined) throw notKept()
-  if (body !== slot.body) throw conflict('idempotency key used with another body')
+  if (!(await isSameBody(slot, kept))) throw conflict('idempotency key used with another body')
   if (effect === undefined) throw notKept()
   return { effect, ordinal: row.ordinal }
 }
@@ -169,16 +218,20 @@ type Found = { readonly done: Done } | { readonly leaving: readonly Change[] }
 async function findDone({ store, settled }: Deps, slot: Slot): Promise<Found> {
   const row = await store.find(slot.unique)
   if (row === undefined) return { leaving: [] }
-  if (!isExpired(row, settled())) return { done: doneBy(slot, row) }
+  if (!isExpired(row, settled())) return { done: await doneBy(slot, row) }
   return { leaving: [{ remove: row.ordinal, ifVersion: row.version }] }
 }
 
 /** @returns what lands along with an operation: its effect, in the place of what leaves */
 const keeperOf =
-  (deps: Deps, slot: Slot, leaving: readonly Change[]) =>
+  (deps: Deps, { slot, document, leaving }: Keeping) =>
   (effect: Effect): readonly Change[] => {
     const isShort = Buffer.byteLength(JSON.stringify(effect)) <= idempotencyEffectBytesMax
-    const kept: Kept = { body: slot.body, ...(isShort ? { effect } : {}) }
+    const kept: Kept = {
+      body: slot.body,
+      ...(document === undefined ? {} : { document }),
+      ...(isShort ? { effect } : {}),
+    }
     const deadlineMs = deps.now() + idempotencyKeptMs
     const rowHeader = { uniques: [slot.unique], terms: [], deadlineMs }
     const values = [utf8(JSON.stringify(kept))]
@@ -228,8 +281,12 @@ function parsedBody({ deps }: Runner, { route, bytes, caller }: Asked): MaybeLat
   return parseJsonBody(bytes, route.body, () => deps.turns.next(caller.credential.ordinal))
 }
 
-const parsedQuery = ({ route, request }: Asking) =>
-  parseQuery(route.query === undefined ? '' : request.url)
+/** @throws ApiError `invalid_request`, also for a name that is nearly one of its schema */
+function parsedQuery({ route, request }: Asking): QueryParameters {
+  const query = parseQuery(route.query === undefined ? '' : request.url)
+  if (route.query !== undefined && query.size > 0) assertParameterNames(route.query, query.keys())
+  return query
+}
 
 interface ReadCall {
   readonly call: Call
@@ -269,6 +326,8 @@ const mayBeDone = (thrown: unknown): boolean =>
 /** Where the effect of an operation is to be kept, and what must leave from there. */
 interface Keeping {
   readonly slot: Slot
+  /** As the slot says it, once it is made. */
+  readonly document: string | undefined
   readonly leaving: readonly Change[]
 }
 
@@ -297,14 +356,14 @@ async function afterFailure(
     return { caller: await callerNow(runner, asked, true), keeping }
   }
   if (keeping === undefined || !mayBeDone(thrown)) throw thrown
-  const { slot } = keeping
+  const { slot, document } = keeping
   const found = await findDone(runner.deps, slot)
   const caller = await callerNow(runner, asked)
   if ('done' in found) {
     return { reply: await tellAgain({ ...asked, caller }, found.done, () => body, replay) }
   }
   if (!(thrown instanceof AlongTaken)) throw thrown
-  return { caller, keeping: { slot, leaving: found.leaving } }
+  return { caller, keeping: { slot, document, leaving: found.leaving } }
 }
 
 /** Runs what is asked for, in tries where writes find something changed. */
@@ -316,7 +375,7 @@ function runUntilLanded(
   tries = 1,
 ): MaybeLater<Reply> {
   const { asked, call, run } = running
-  const along = keeping && keeperOf(runner.deps, keeping.slot, keeping.leaving)
+  const along = keeping && keeperOf(runner.deps, keeping)
   const caller = { ...current, room: asked.room, along }
   try {
     const reply = run({ caller, query: call.query, countItems: call.countItems })
@@ -363,7 +422,8 @@ export async function prepareOnce(runner: Runner, asked: Asked, slot: Slot): Pro
   slotsUnderWay.add(key)
   const leave = () => slotsUnderWay.delete(key)
   try {
-    const { body, tell } = await prepare(runner, asked, { slot, leaving: found.leaving })
+    const document = await slot.document()
+    const { body, tell } = await prepare(runner, asked, { slot, document, leaving: found.leaving })
     const tellOnce: Prepared['tell'] = async (run, replay) => {
       try {
         return await tell(run, replay)

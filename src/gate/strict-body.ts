@@ -1,5 +1,5 @@
 /**
- * Strict bodies: what a schema knows of a body, and nothing that is nearly it.
+ * Strict bodies and queries: what a schema knows of them, and nothing that is nearly it.
  * @module
  */
 import { misspellingsMax, bodyFaultsMax } from '../limits.ts'
@@ -175,4 +175,53 @@ export function knownPart(schema: TSchema, value: JsonObject, opaque = nothingOp
   const known = readObject(schema, value, '', faults, opaque)
   throwFaults(faults)
   return known
+}
+
+/*
+ * Names of query parameters, by the same measure: a misspelled filter must not give the whole list.
+ * Source: contract section 14.
+ */
+
+/** Of a parameter with members of its own, what begins the name of each: `metadata.k`. */
+const firstWord = /^[a-z_]*[a-z]/i
+
+/** Whether a name is that of a member: `metadata.k` or `metadata[k]`. */
+const isMember = (name: string, known: string): boolean =>
+  name.startsWith(`${known}.`) || (name.startsWith(`${known}[`) && name.endsWith(']'))
+
+const hasMembers = (schema: TSchema | undefined): boolean =>
+  schema !== undefined && 'patternProperties' in schema
+
+function findMeantParameter(given: string, { schemas, known }: Members): string | undefined {
+  for (const [name, schema] of schemas) {
+    if (hasMembers(schema) && isMember(given, name)) return undefined
+  }
+  const meant = findMeant(given, known)
+  if (meant !== undefined) return meant
+  // Another separator before the name of a member, or a misspelled beginning of such a name.
+  const lower = given.toLowerCase()
+  const word = firstWord.exec(given.slice(0, known.charsMax))?.[0] ?? ''
+  for (const [name, schema] of schemas) {
+    if (!hasMembers(schema)) continue
+    if (/^[^a-z]/.test(lower.slice(name.length)) && lower.startsWith(name)) return name
+    if (word !== given && findMeant(word, known) === name) return name
+  }
+  return undefined
+}
+
+/**
+ * @param names of the parameters that came
+ * @throws ApiError `invalid_request` that tells the names that were meant, none of those that came
+ */
+export function assertParameterNames(schema: TSchema, names: Iterable<string>): void {
+  const members = readMembers(schema)
+  const faults: Faults = new Map()
+  for (const given of names) {
+    if (members.schemas.has(given)) continue
+    const meant = findMeantParameter(given, members)
+    if (meant === undefined) continue
+    const place = `query.${meant}`
+    if (!faults.has(place)) addFault(faults, place, `is misspelled: expected the name ${meant}`)
+  }
+  throwFaults(faults)
 }

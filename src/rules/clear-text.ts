@@ -109,13 +109,86 @@ export const isCardNumber = (digits: string): boolean =>
 /*
  * Finds card numbers where none belongs: metadata and container names.
  *
- * It guards against mistakes, not against intent. A number counts when it is written whole, also
- * inside a word, or in the groups of a card: four digits first, then groups of three to six, with
- * one space or dash between.
+ * It guards against mistakes, not against intent. A number counts when it begins as a card of a
+ * known scheme does and has a length of that scheme, and is written whole, also inside a word, or
+ * in the groups of a card: four digits first, then groups of three to six, with one space or dash
+ * between. A telephone number after its `+`, an ISO instant, and epoch times of this century are
+ * none.
  * decision: other groupings do not count, and no digits of a long hexadecimal word do; else one of
  * 250 SHA-256 texts and some random UUIDs would be refused by chance.
  * Source: contract section 7.
  */
+
+interface Scheme {
+  readonly beginning: RegExp
+  readonly digitsMin: number
+  readonly digitsMax: number
+}
+
+const scheme = (beginning: RegExp, digitsMin: number, digitsMax = digitsMin): Scheme => ({
+  beginning,
+  digitsMin,
+  digitsMax,
+})
+
+/** Source: the ranges of ISO/IEC 7812 that the schemes publish; lengths that they have issued. */
+const schemes: readonly Scheme[] = [
+  // Visa; of 13 digits the oldest, of 19 some that are issued today.
+  scheme(/^4/, 13),
+  scheme(/^4/, 16),
+  scheme(/^4/, 19),
+  // Mastercard.
+  scheme(/^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, 16),
+  // American Express.
+  scheme(/^3[47]/, 15),
+  // Diners Club.
+  scheme(/^3(?:0[0-5]|095|[689])/, 14, 19),
+  // JCB.
+  scheme(/^35(?:2[89]|[3-8])/, 16, 19),
+  // Discover.
+  scheme(/^6(?:011|22|4[4-9]|5)/, 16, 19),
+  // UnionPay.
+  scheme(/^(?:62|81)/, 16, 19),
+  // Maestro.
+  scheme(/^(?:5018|5020|5038|5[6-8]|6304|6759|676[1-3])/, 13, 19),
+  // Mir.
+  scheme(/^220[0-4]/, 16, 19),
+  // RuPay.
+  scheme(/^(?:60|65|81|82|508|353|356)/, 16),
+  // Elo and Hipercard.
+  scheme(/^(?:4011|4312|4389|5041|5066|5067|509|6277|6362|6363|650|6516|6550)/, 16),
+  scheme(/^(?:606282|3841)/, 13, 19),
+  // Verve and Troy.
+  scheme(/^(?:506[01]|507[89]|6500)/, 16, 19),
+  scheme(/^9792/, 16),
+]
+
+const isOfScheme = (digits: string): boolean =>
+  schemes.some(
+    ({ beginning, digitsMin, digitsMax }) =>
+      digits.length >= digitsMin && digits.length <= digitsMax && beginning.test(digits),
+  )
+
+/**
+ * Epoch milliseconds of this century with 13 digits. decision: microseconds need no such rule until
+ * September of 2039, since no number of a scheme begins as they do; for all of the century one
+ * would let the numbers of Mastercard pass that begin with 2.
+ */
+const isEpochTime = (digits: string): boolean =>
+  digits.length === 13 && Number(digits) < Date.UTC(2101, 0, 1)
+
+const isGuarded = (digits: string): boolean =>
+  isCardNumber(digits) && isOfScheme(digits) && !isEpochTime(digits)
+
+/** `2030-08-26T01:00:00.123456+02:00`, and without separators `20300826T010000Z`. */
+const isoDay = '(?:[0-9]{4}-[01][0-9]-[0-3][0-9][Tt ]|[0-9]{4}[01][0-9][0-3][0-9][Tt])'
+const isoTime = '[0-2][0-9]:?[0-5][0-9](?::?[0-6][0-9](?:[.,][0-9]{1,12})?)?'
+const isoInstant = new RegExp(`(?<![0-9])${isoDay}${isoTime}(?![0-9])`, 'g')
+/** With blanks or dashes between its digits, as people write it. */
+const telephone = /(?<![0-9A-Za-z])\+[0-9]+(?:[ -][0-9]+)*/g
+
+const withoutOthers = (text: string): string =>
+  text.replaceAll(telephone, ' x ').replaceAll(isoInstant, ' x ')
 
 type Word = {
   readonly text: string
@@ -146,7 +219,7 @@ const splitWords = (text: string): readonly Word[] => {
 const holdsCardNumber = (word: string): boolean =>
   word.length >= cardNumberDigitsMin &&
   !hashShape.test(word) &&
-  (word.match(runShape) ?? []).some(isCardNumber)
+  (word.match(runShape) ?? []).some(isGuarded)
 
 /** Whether a card number in groups starts with this word, the one at `index`. */
 const startsCardNumber = (word: Word, words: readonly Word[], index: number): boolean => {
@@ -157,16 +230,16 @@ const startsCardNumber = (word: Word, words: readonly Word[], index: number): bo
     if (group === undefined || !group.isJoined) return false
     if (!isDigits(group.text, groupDigitsMin, groupDigitsMax)) return false
     digits += group.text
-    if (isCardNumber(digits)) return true
+    if (isGuarded(digits)) return true
   }
   return false
 }
 
-/** @returns whether the text holds a Luhn-valid number of 13 to 19 digits, whole or in groups */
+/** @returns whether the text holds the number of a card of a known scheme, whole or in groups */
 export const containsCardNumber = (text: string): boolean => {
   // Nearly every text has too few, and cutting it into words takes long.
   if (countDigits(text) < cardNumberDigitsMin) return false
-  const words = splitWords(text)
+  const words = splitWords(withoutOthers(text))
   return words.some(
     (word, index) => holdsCardNumber(word.text) || startsCardNumber(word, words, index),
   )

@@ -43,14 +43,16 @@ const shownFormats =
 
 // In both patterns each character can be read in one way only, so neither can backtrack.
 const slashedDate = '(?<month>[0-9]{1,2})/(?<day>[0-9]{1,2})/(?<year>[0-9]{4})'
-const slashedTime = '(?<hour>[0-9]{1,2}):(?<minute>[0-9]{2}):(?<second>[0-9]{2}) (?<half>AM|PM)'
-const offset = '[+-][0-9]{2}:[0-9]{2}'
+const slashedSeconds = '(?<hour>[0-9]{1,2}):(?<minute>[0-9]{2}):(?<second>[0-9]{2})'
+// Formatters of recent Unicode data (CLDR 42) write a narrow space that does not break there.
+const slashedTime = `${slashedSeconds}[ \\u00a0\\u202f](?<half>[AaPp][Mm])`
+const offset = '[+-][0-9]{2}(?::?[0-9]{2})?'
 const slashed = new RegExp(`^${slashedDate}(?: ${slashedTime}(?: (?<offset>${offset}))?)?$`)
 
 const isoDate = '(?<year>[0-9]{4})-(?<month>[0-9]{2})-(?<day>[0-9]{2})'
-const isoSeconds = '(?<second>[0-9]{2})(?:\\.(?<fraction>[0-9]{1,9}))?'
+const isoSeconds = '(?<second>[0-9]{2})(?:\\.(?<fraction>[0-9]{1,12}))?'
 const isoTime = `(?<hour>[0-9]{2}):(?<minute>[0-9]{2})(?::${isoSeconds})?`
-const iso = new RegExp(`^${isoDate}(?:T${isoTime}(?<offset>Z|${offset})?)?$`)
+const iso = new RegExp(`^${isoDate}(?:[Tt ]${isoTime}(?<offset>[Zz]|${offset})?)?$`)
 
 type Groups = Readonly<Record<string, string | undefined>>
 
@@ -58,7 +60,7 @@ type Groups = Readonly<Record<string, string | undefined>>
 const hourOfHalf = (groups: Groups): number => {
   const hour = Number(groups['hour'])
   if (hour < 1 || hour > 12) return Number.NaN
-  return (hour % 12) + (groups['half'] === 'PM' ? 12 : 0)
+  return (hour % 12) + (groups['half']?.toUpperCase() === 'PM' ? 12 : 0)
 }
 
 const hourOf = (groups: Groups): number =>
@@ -81,9 +83,9 @@ const readCivil = (text: string): Civil | undefined => {
 
 /** @returns undefined for an offset that no place on earth uses */
 const readOffsetMinutes = (offset: string): number | undefined => {
-  if (offset === 'Z') return 0
+  if (offset === 'Z' || offset === 'z') return 0
   const hours = Number(offset.slice(1, 3))
-  const minutes = Number(offset.slice(4))
+  const minutes = Number(offset.slice(3).replace(':', ''))
   const total = hours * 60 + minutes
   if (minutes > 59 || total > offsetMinutesMax) return undefined
   return offset.startsWith('-') ? -total : total
@@ -115,8 +117,8 @@ const printCivil = (localMs: number): string => new Date(localMs).toISOString().
  * Reads an instant. No offset means UTC, no time means midnight.
  * @param at  path under which a fault is reported
  * @throws ApiError `invalid_request`
- * decision: `Z` only in ISO 8601; `AM` and `PM` in capitals; leading zeros may be written or not in
- * the slashed formats; seconds may be left out in ISO 8601.
+ * decision: `Z` only in ISO 8601; leading zeros may be written or not in the slashed formats;
+ * seconds may be left out in ISO 8601.
  */
 export const parseInstant = (text: string, at: string): Instant => {
   if (text.length > expiryTextCharsMax) {

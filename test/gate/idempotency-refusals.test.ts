@@ -53,10 +53,52 @@ describe('a reply is not given again', () => {
     const create = (raw: string) =>
       vault.ask('POST', '/tokens', { key, raw, headers: withKey('once') })
     expect((await create('{"type":"token","data":1}')).status).toBe(201)
-    for (const raw of ['{"type":"token","data":2}', '{"type":"token","data":1} ', '[', '']) {
+    for (const raw of ['{"type":"token","data":2}', '{"type":"token","data":[1]}', '[', '']) {
       const { status, body } = await create(raw)
       expect([status, body['detail']]).toEqual([409, 'idempotency key used with another body'])
     }
+  })
+
+  test('but is for the same document, however it is written', async () => {
+    const vault = await openTestVault(151)
+    const key = await vault.application({ type: 'private', permissions: ['token:create'] })
+    const create = (raw: string) =>
+      vault.ask('POST', '/tokens', { key, raw, headers: withKey('once') })
+    const made = await create('{"type":"token","data":{"a":[1,2],"b":"\u00e9"},"mask":null}')
+    expect(made.status).toBe(201)
+    for (const raw of [
+      '{"type":"token","data":{"a":[1,2],"b":"\\u00e9"},"mask":null}\n',
+      '{ "mask": null, "data": { "b": "\u00e9", "a": [ 1, 2.0 ] }, "type": "token" }',
+    ]) {
+      const again = await create(raw)
+      expect([again.status, again.body['id']]).toEqual([201, made.body['id']])
+      expect(again.headers.get('svc-idempotent-replay')).toBe('true')
+    }
+    for (const raw of [
+      '{"type":"token","data":{"a":[2,1],"b":"\u00e9"},"mask":null}',
+      '{"type":"token","data":{"a":[1,2],"b":"e\u0301"},"mask":null}',
+      '{"type":"token","data":{"a":["1",2],"b":"\u00e9"},"mask":null}',
+      '{"type":"token","data":{"a":[1,2],"b":"\u00e9"}}',
+      '{"type":"token","data":{"a":[1,2],"a":[1,2],"b":"\u00e9"},"mask":null}',
+    ]) {
+      expect((await create(raw)).status).toBe(409)
+    }
+  })
+
+  test('but is for the same long document in another order', async () => {
+    const vault = await openTestVault(152)
+    const key = await vault.application({ type: 'private', permissions: ['token:create'] })
+    const members = Array.from({ length: 4_000 }, (_, index) => [`name-${index}`, index])
+    const send = (entries: typeof members, space?: number) => {
+      const body = { type: 'token', data: Object.fromEntries(entries) as object }
+      const raw = JSON.stringify(body, null, space)
+      return vault.ask('POST', '/tokens', { key, raw, headers: withKey('long') })
+    }
+    const made = await send(members)
+    const again = await send(members.toReversed(), 2)
+    expect([made.status, again.status]).toEqual([201, 201])
+    expect(again.body['id']).toBe(made.body['id'])
+    expect((await send(members.slice(1))).status).toBe(409)
   })
 
   test('where it held a secret', async () => {

@@ -168,3 +168,63 @@ describe('a misspelled member is refused', () => {
     expect((await vault.ask('POST', '/sessions/authorize', { key, body: right })).status).toBe(200)
   })
 })
+
+describe('a parameter of a query that is', () => {
+  const listed = (path: string, by = key) => vault.ask('GET', path, { key: by })
+
+  test.each([
+    ['typ=card', 'type'],
+    ['types=card', 'type'],
+    ['Type=card', 'type'],
+    ['type[]=card', 'type'],
+    ['ID=a', 'id'],
+    ['ids=a', 'id'],
+    ['containers=/a/', 'container'],
+    ['continer=/a/', 'container'],
+    ['fingerprints=a', 'fingerprint'],
+    ['Size=3', 'size'],
+    ['pages=2', 'page'],
+    ['strat=', 'start'],
+    ['metadata_order=a', 'metadata'],
+    ['metadata:order=a', 'metadata'],
+    ['metadata-order=a', 'metadata'],
+    ['metadata[order=a', 'metadata'],
+    ['Metadata.order=a', 'metadata'],
+    ['metdata.order=a', 'metadata'],
+    ['meta_data[order]=a', 'metadata'],
+    ['meta=a', 'metadata'],
+  ])('%s is refused, and told the name that was meant', async (query, meant) => {
+    for (const path of ['/tokens', '/v2/tokens']) {
+      const { status, body, text } = await listed(`${path}?${query}`)
+      const errors = { [`query.${meant}`]: [`is misspelled: expected the name ${meant}`] }
+      if (path === '/v2/tokens' && meant === 'page') continue
+      expect([status, body['errors']]).toEqual([400, errors])
+      expect(text).not.toContain('order')
+    }
+  })
+
+  test('far from every known one is ignored, and so is what is near where nothing is read', async () => {
+    for (const query of ['colour=red', 'limit=2', '_=1', 'metadata.types=a', 'metadata[ids]=a']) {
+      expect([query, (await listed(`/tokens?${query}`)).status]).toEqual([query, 200])
+    }
+    expect((await listed('/tokens/patched?typ=card')).status).toBe(200)
+  })
+
+  test.each([
+    ['/applications?Type=private', 'type'],
+    ['/applications?ids=a', 'id'],
+    ['/applications?sizes=3', 'size'],
+    ['/sessions?Start=', 'start'],
+    ['/sessions?sise=3', 'size'],
+  ])('misspelled in %s is refused too', async (path, meant) => {
+    const { status, body } = await listed(path, vault.managementKey)
+    expect([status, Object.keys(body['errors'] ?? {})]).toEqual([400, [`query.${meant}`]])
+  })
+
+  test('misspelled for a bulk operation is refused, and nothing is stored', async () => {
+    const before = await totalItems()
+    const answer = await vault.ask('POST', '/tokenize?Mode=partial', { key, body: ['a'] })
+    expect([answer.status, Object.keys(answer.body['errors'] ?? {})]).toEqual([400, ['query.mode']])
+    expect(await totalItems()).toEqual(before)
+  })
+})
