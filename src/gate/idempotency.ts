@@ -19,7 +19,6 @@ import {
   idempotencyKeyCharsMax,
   idempotencyKeptMs,
   retryAfterSeconds,
-  shortBodyBytesMax,
   writeAttemptsMax,
 } from '../limits.ts'
 import {
@@ -46,9 +45,8 @@ import {
 import type { Done, Route, Call, Repetition, Replay, Reply, RunOperation } from './operation.ts'
 import { andThen, type MaybeLater } from '../waiting.ts'
 import { callerNow, type Admission, type Asking } from './admission.ts'
-import { assertContentType, parseBody, parseJsonBody, type LetOthersIn } from './bodies.ts'
-import { printCanonicalJson } from '../json/json.ts'
-import { printInTurns } from '../json/print-turns.ts'
+import { assertContentType, parseJsonBody } from './bodies.ts'
+import { digestOf, documentText } from './body-digest.ts'
 import { assertParameterNames } from './strict-body.ts'
 
 /** The place where it is kept what one key has done. */
@@ -113,35 +111,6 @@ const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
 function rawQuery(url: string): string {
   const start = url.indexOf('?')
   return start < 0 ? '' : url.slice(start + 1)
-}
-
-/**
- * decision: the digest of the body is keyed by the idempotency key too, which is kept nowhere: of
- * a body that is gone nothing can be guessed by it, not even with the keys of the vault.
- */
-function digestOf(
-  keys: Keys,
-  tenantId: string,
-  key: string,
-  form: 'bytes' | 'document',
-  body: Uint8Array | string,
-): string {
-  const plain = new Bun.CryptoHasher('sha256').update(body).digest('hex')
-  const fields = form === 'bytes' ? [key, plain] : [key, form, plain]
-  return hexOf(uniqueDigest(keys.tenant(tenantId), 'idempotency-body', ...fields))
-}
-
-/** The one text of a JSON document, however it was written; `undefined` for what is none. */
-async function documentText(bytes: Uint8Array, letOthersIn: LetOthersIn) {
-  if (bytes.length === 0) return undefined
-  try {
-    const value = await parseBody(bytes, letOthersIn)
-    if (bytes.length > shortBodyBytesMax) await printInTurns(value, letOthersIn)
-    return printCanonicalJson(value)
-  } catch (thrown) {
-    if (thrown instanceof ApiError && thrown.kind === 'invalid_request') return undefined
-    throw thrown
-  }
 }
 
 /**

@@ -34,7 +34,7 @@ const cardHead = (lengths: readonly number[]) =>
       return digits(left, left).map(rest => start + rest)
     })
     // Of 13 digits those up to the year 2100 are epoch times.
-    .filter(head => head.length !== 12 || head > '410300000000')
+    .filter(head => head.length !== 12 || head > '413500000000')
 
 const lengths = [13, 14, 15, 16, 17, 19]
 
