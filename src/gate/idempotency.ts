@@ -40,6 +40,7 @@ import {
   parseQuery,
   type Params,
   type QueryParameters,
+  rawQuery,
   visibleAscii,
 } from './request.ts'
 import type { Done, Route, Call, Repetition, Replay, Reply, RunOperation } from './operation.ts'
@@ -55,10 +56,7 @@ interface Slot {
   readonly unique: Uint8Array
   /** Hexadecimal digest of the body as it was sent. */
   readonly body: string
-  /**
-   * The same of the JSON document that it is, whatever its blanks and the order of its members;
-   * `undefined` where it is none. Made when it is first asked for.
-   */
+  /** Of the JSON document that it is, however written; `undefined` where it is none. */
   readonly document: () => Promise<string | undefined>
 }
 
@@ -106,12 +104,6 @@ const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
   scope: keys.tenant(tenantId),
   collection: 'idempotency',
 })
-
-/** As it was sent; empty where there is none. */
-function rawQuery(url: string): string {
-  const start = url.indexOf('?')
-  return start < 0 ? '' : url.slice(start + 1)
-}
 
 /**
  * @param params what the pattern of the route holds: a trailing slash is nothing

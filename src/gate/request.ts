@@ -129,6 +129,12 @@ function decode(text: string): string {
   }
 }
 
+/** As it was sent; empty where there is none. */
+export function rawQuery(url: string): string {
+  const start = url.indexOf('?')
+  return start < 0 ? '' : url.slice(start + 1)
+}
+
 /** @throws ApiError `invalid_request` for a bad percent code */
 export function parseQuery(url: string): QueryParameters {
   const start = url.indexOf('?')
