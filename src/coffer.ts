@@ -81,7 +81,8 @@ export function routesOf(deps: Deps, pipeline: Pipeline) {
     .use(applicationKeyRoutes(deps, pipeline))
     .use(tenantRoutes(deps, pipeline))
     .use(permissionRoutes(pipeline))
-  const pages = documentation(pipeline, [...operations.routes])
+  const pages = new Elysia()
+  if (deps.settings.documentationPage) pages.use(documentation(pipeline, [...operations.routes]))
   const elements = elementRoutes(pipeline)
   const known = [...operations.routes, ...pages.routes, ...elements.routes]
   return operations.use(pages).use(elements).use(otherMethods(pipeline, known))

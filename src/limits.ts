@@ -33,6 +33,8 @@ export const credentialAnswersBytesMax = 16 * 1024 * 1024
 /** decision: what is longer counts, and leaves in pieces; hardly any answer is. */
 export const shortAnswerBytesMax = 64 * 1024
 export const answerPieceBytes = 256 * 1024
+/** Where pages count, which need no key, among the ordinals of credentials: no row has it. */
+export const pagesOrdinal = -1
 /**
  * decision: a body that came within this time came with its header: what its caller may do was read
  * as shortly before its work as that of a request without a body.

@@ -331,6 +331,7 @@ export const settingsSchema = Type.Object({
     foldRowsDefault,
     'new rows that are found in memory until the index leads to them; more take memory, write less',
   ),
+  documentationPage: flag(true, 'serve the page of the interface, and its document, at /swagger'),
   /** Contract section 7. */
   cardNumberGuard: flag(true, 'refuse card numbers in metadata and container names'),
   /** Contract section 6. */

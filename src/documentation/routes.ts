@@ -6,6 +6,7 @@
  * of the page are in the binary, and its content security policy allows nothing else.
  * @module
  */
+import { readFileSync } from 'node:fs'
 import { toOpenAPISchema } from '@elysiajs/openapi/openapi'
 import { Type } from '@sinclair/typebox'
 import { Elysia, type AnyElysia } from 'elysia'
@@ -15,7 +16,7 @@ import type { Exchange } from '../gate/answers.ts'
 import { type Components, failureResponses } from './failures.ts'
 import { answerHeaders, describeRoute, tags } from './openapi.ts'
 import { pathOf } from '../gate/request.ts'
-import { finish, type Pipeline, hooks } from '../gate/pipeline.ts'
+import { answerPage, type Pipeline, hooks } from '../gate/pipeline.ts'
 
 const documentationOf = (basePath: string, components: Components) => ({
   openapi: '3.1.0',
@@ -70,14 +71,17 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
   "img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-const asset = (body: string | Blob, type: string) =>
-  new Response(body, {
-    headers: {
-      'content-type': `${type}; charset=utf-8`,
-      'content-security-policy': policy,
-      'x-content-type-options': 'nosniff',
-    },
-  })
+const headersOf = (type: string) => ({
+  'content-type': `${type}; charset=utf-8`,
+  'content-security-policy': policy,
+  'x-content-type-options': 'nosniff',
+})
+
+/** The bytes of a file of the program, read when they are first asked for. */
+function readOnce(path: string): () => Uint8Array {
+  let bytes: Uint8Array | undefined
+  return () => (bytes ??= readFileSync(path))
+}
 
 type Routes = AnyElysia['routes']
 
@@ -112,20 +116,20 @@ const folderOf = ({ url }: Request): string => (pathOf(url).endsWith('/') ? '.' 
  * @param routes the operations, with their paths below every prefix
  */
 export function documentation(pipeline: Pipeline, routes: Routes) {
-  const documents = new Map<string, string>()
-  const documentAt = (basePath: string): string => {
-    const written = documents.get(basePath) ?? writeDocument(pipeline, routes, basePath)
+  const documents = new Map<string, Uint8Array>()
+  const documentAt = (basePath: string): Uint8Array => {
+    const known = documents.get(basePath)
+    const written = known ?? Buffer.from(writeDocument(pipeline, routes, basePath))
     documents.clear()
     documents.set(basePath, written)
     return written
   }
   const page =
-    (type: string, read: (request: Request) => string | Blob) =>
+    (type: string, read: (request: Request) => string | Uint8Array) =>
     ({ exchange }: { readonly exchange: Exchange }) => {
       const text = read(exchange.request)
-      const bytes = typeof text === 'string' ? Buffer.byteLength(text) : text.size
-      const found = pipeline.answers.page(exchange, asset(text, type), bytes)
-      return finish(pipeline, exchange, found)
+      const bytes = typeof text === 'string' ? Buffer.from(text) : text
+      return answerPage(pipeline, exchange, { headers: headersOf(type), bytes })
     }
   const shown = () => ({ parse: 'none', page: true, detail: { hide: true } }) as const
   return new Elysia()
@@ -140,16 +144,8 @@ export function documentation(pipeline: Pipeline, routes: Routes) {
       page('text/javascript', () => startScript),
       shown(),
     )
-    .get(
-      '/swagger/ui.js',
-      page('text/javascript', () => Bun.file(bundlePath)),
-      shown(),
-    )
-    .get(
-      '/swagger/ui.css',
-      page('text/css', () => Bun.file(stylePath)),
-      shown(),
-    )
+    .get('/swagger/ui.js', page('text/javascript', readOnce(bundlePath)), shown())
+    .get('/swagger/ui.css', page('text/css', readOnce(stylePath)), shown())
     .get(
       '/swagger/json',
       page('application/json', request => documentAt(basePathOf(request))),

@@ -5,7 +5,7 @@
  */
 import { Elysia } from 'elysia'
 import type { Exchange } from '../gate/answers.ts'
-import { finish, type Pipeline, hooks } from '../gate/pipeline.ts'
+import { answerPage, type Pipeline, hooks } from '../gate/pipeline.ts'
 import { pathOf } from '../gate/request.ts'
 import style from './card.css' with { type: 'text' }
 import { framingOrigins, headersFor, open, pageFor } from './page.ts'
@@ -29,12 +29,9 @@ export function elementRoutes(pipeline: Pipeline) {
   const page =
     (type: string, read: (request: Request) => string, more = {}) =>
     ({ exchange }: { readonly exchange: Exchange }) => {
-      const text = read(exchange.request)
-      const answer = new Response(text, {
-        headers: { ...headers, 'content-type': `${type}; charset=utf-8`, ...more },
-      })
-      const found = pipeline.answers.page(exchange, answer, Buffer.byteLength(text))
-      return finish(pipeline, exchange, found)
+      const fields = { ...headers, 'content-type': `${type}; charset=utf-8`, ...more }
+      const bytes = Buffer.from(read(exchange.request))
+      return answerPage(pipeline, exchange, { headers: fields, bytes })
     }
   const shown = () => ({ parse: 'none', page: true, detail: { hide: true } }) as const
   const originAllowed = ({ headers: sent }: Request): string =>

@@ -14,6 +14,7 @@ import type { Log } from '../deps.ts'
 import type { ApiError, ErrorKind } from '../errors.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { AnswerHold } from './budgets.ts'
+import type { MaybeLater } from '../waiting.ts'
 import { problemResponse, toApiError } from './problem.ts'
 import type { Reply } from './operation.ts'
 
@@ -128,20 +129,35 @@ function corsOf(settings: Settings): Cors {
 /** Of answers that nobody ever took: a host may put another in their place, or not read them. */
 const untaken = new FinalizationRegistry<() => void>(end => end())
 
-/** @param end called once nobody will read any more of it; more than once is no matter */
-export function inPieces(bytes: Uint8Array, end: () => void): ReadableStream<Uint8Array> {
+/**
+ * @param end called once nobody will read any more of it; more than once is no matter
+ * @param next resolves when one more piece may leave; absent where none waits for that
+ */
+export function inPieces(
+  bytes: Uint8Array,
+  end: () => void,
+  next?: () => Promise<void>,
+): ReadableStream<Uint8Array> {
   let sent = 0
+  let isEnded = false
+  const stop = (): void => {
+    isEnded = true
+    end()
+  }
+  const send = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    if (isEnded) return
+    controller.enqueue(bytes.subarray(sent, sent + answerPieceBytes))
+    sent += answerPieceBytes
+  }
   const source = {
-    pull(controller: ReadableStreamDefaultController<Uint8Array>) {
+    pull(controller: ReadableStreamDefaultController<Uint8Array>): MaybeLater<void> {
       if (sent < bytes.length) {
-        controller.enqueue(bytes.subarray(sent, sent + answerPieceBytes))
-        sent += answerPieceBytes
-        return
+        return next === undefined ? send(controller) : next().then(() => send(controller))
       }
-      end()
+      stop()
       controller.close()
     },
-    cancel: end,
+    cancel: stop,
   }
   const stream = new ReadableStream(source, { highWaterMark: 0 })
   untaken.register(stream, end)
@@ -177,6 +193,12 @@ export interface Exchange {
   refusal?: ErrorKind
 }
 
+/** What is shown to anybody; its headers are all that it has but the trace id. */
+export interface Page {
+  readonly headers: Fields
+  readonly bytes: Uint8Array
+}
+
 export interface Answers {
   /** @param hold of what the answer takes until it was sent; given back from here on */
   readonly reply: (exchange: Exchange, reply: Reply, hold: AnswerHold) => Response
@@ -186,8 +208,17 @@ export interface Answers {
   readonly fault: (traceId: string, thrown: unknown) => Response
   /** 204 for OPTIONS: to a preflight what a browser may send, to others what is allowed here. */
   readonly options: (exchange: Exchange, allow: string) => Response
-  /** A page of the documentation as it is, with the trace id. */
-  readonly page: (exchange: Exchange, page: Response, bytes: number) => Response
+  /**
+   * A page or what it loads, with the trace id.
+   * @param hold of what the page takes until it was sent; given back from here on
+   * @param next resolves when one more piece of it may leave
+   */
+  readonly page: (
+    exchange: Exchange,
+    page: Page,
+    hold: AnswerHold,
+    next: () => Promise<void>,
+  ) => Response
 }
 
 const traceHeader = 'svc-trace-id'
@@ -204,9 +235,18 @@ function bodyOf(request: Request, text: string | undefined, hold: AnswerHold) {
     hold.release()
     return text ?? null
   }
+  return inPiecesTo(request, bytes, hold)
+}
+
+function inPiecesTo(
+  request: Request,
+  bytes: Uint8Array,
+  hold: AnswerHold,
+  next?: () => Promise<void>,
+): ReadableStream<Uint8Array> {
   hold.settle(bytes.length)
   request.signal.addEventListener('abort', hold.release)
-  return inPieces(bytes, hold.release)
+  return inPieces(bytes, hold.release, next)
 }
 
 /** The address of a thing that was made by a request to the address of all such things. */
@@ -257,10 +297,13 @@ export function makeAnswers(settings: Settings, log: Log): Answers {
       for (const [name, value] of Object.entries(fields)) response.headers.set(name, value)
       return finish(exchange, response)
     },
-    page(exchange, page, bytes) {
-      page.headers.set(traceHeader, exchange.traceId)
-      exchange.bytesOut = bytes
-      return page
+    page(exchange, { headers, bytes }, hold, next) {
+      const { request, traceId } = exchange
+      exchange.bytesOut = bytes.length
+      const isWhole = isSentAtOnce(request, bytes)
+      if (isWhole) hold.release()
+      const body = isWhole ? bytes : inPiecesTo(request, bytes, hold, next)
+      return new Response(body, { headers: { ...headers, [traceHeader]: traceId } })
     },
   }
 }

@@ -14,7 +14,7 @@
  * @module
  */
 import { Elysia } from 'elysia'
-import { callerNowMs, shortBodyBytesMax } from '../limits.ts'
+import { callerNowMs, pagesOrdinal, shortBodyBytesMax } from '../limits.ts'
 import type { Seen } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
 import { andThen, orElse, type MaybeLater } from '../waiting.ts'
@@ -30,7 +30,7 @@ import {
   type Tally,
 } from './admission.ts'
 import type { AnswerBudget, AnswerHold, BodyBudget, Hold } from './budgets.ts'
-import type { Answers, Exchange } from './answers.ts'
+import type { Answers, Exchange, Page } from './answers.ts'
 import {
   assertContentType,
   bringsBody,
@@ -158,6 +158,22 @@ export function finish(pipeline: Pipeline, exchange: Exchange, response: Respons
 /** Ends an exchange by an error of the closed union. */
 const refuse = (pipeline: Pipeline, exchange: Exchange, thrown: unknown): Response =>
   finish(pipeline, exchange, pipeline.answers.problem(exchange, toApiError(thrown)))
+
+/**
+ * Ends an exchange by what anybody may see. Nobody's key counts it, so all such answers together
+ * have the turns and the room of one credential.
+ */
+export function answerPage(pipeline: Pipeline, exchange: Exchange, page: Page): Response {
+  const room = pipeline.answerBudget(pagesOrdinal)
+  try {
+    if (exchange.request.method !== 'HEAD') room.needs(page.bytes.length)
+    const next = (): Promise<void> => pipeline.deps.turns.next(pagesOrdinal)
+    return finish(pipeline, exchange, pipeline.answers.page(exchange, page, room, next))
+  } catch (thrown) {
+    room.release()
+    return refuse(pipeline, exchange, thrown)
+  }
+}
 
 /** What one request takes until it is answered. */
 interface Held {

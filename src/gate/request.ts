@@ -36,6 +36,18 @@ function assertOneHost({ headers }: Request): void {
 }
 
 /**
+ * The server takes the value for that of a chunked body where the list only ends in it, which a
+ * proxy in front may read in another way, and so see another request behind this one.
+ * RFC 9112 section 6.1: one coding is known here, named once.
+ * @throws ApiError `invalid_request`
+ */
+function assertOneFrame({ headers }: Request): void {
+  const coding = headers.get('transfer-encoding')
+  if (coding === null || coding.toLowerCase() === 'chunked') return
+  throw new ApiError('invalid_request', 'expected Transfer-Encoding: chunked, or none')
+}
+
+/**
  * No body is decoded, so none may be coded. A list of nothing but `identity` codes nothing, and
  * nor does an empty one (RFC 9110 sections 5.6.1 and 8.4.1).
  * @throws ApiError `unsupported_content_coding`
@@ -314,5 +326,6 @@ export function assertAddress(request: Request, { hasSent }: Routing): void {
     throw new ApiError('uri_too_long', `expected an address of at most ${urlBytesMax} bytes`)
   }
   assertOneHost(request)
+  assertOneFrame(request)
   if (sentParams(request) === undefined && hasSent?.(request) === true) throw nothingHere()
 }

@@ -13,12 +13,20 @@ import { makePipeline, routesOf } from '../coffer.ts'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import type { Origins } from '../gate/admission.ts'
+import { bringsBody } from '../gate/bodies.ts'
 import { assertAddress, nothingHere } from '../gate/request.ts'
 import { finish, type Pipeline, makeExchange } from '../gate/pipeline.ts'
 import { toApiError } from '../gate/problem.ts'
+import { idleSecondsMax } from '../limits.ts'
 import type { MaybeLater } from '../waiting.ts'
 
-type Handler = (request: Request, server: Origins) => MaybeLater<Response>
+/** What a handler is told of the server that has a request. */
+interface Asked extends Origins {
+  /** After how long the connection of a request ends by itself; 0 is never. */
+  timeout(request: Request, seconds: number): void
+}
+
+type Handler = (request: Request, server: Asked) => MaybeLater<Response>
 
 /** What `Bun.serve` is given. */
 interface Listener {
@@ -113,6 +121,18 @@ function answersByPath(app: Served): ReadonlyMap<string, Readonly<Record<string,
   return byPath
 }
 
+/**
+ * No request under way is idle, however long its answer takes: what it waits for has bounds of its
+ * own. The server itself sees to that once a body has come in whole, and to the pace of one before
+ * that, so this is for requests without one. With the answer the connection may idle again, and
+ * ends where nobody takes the answer.
+ */
+function stayFor(request: Request, server: Asked, answer: MaybeLater<Response>) {
+  if (!(answer instanceof Promise) || bringsBody(request)) return answer
+  server.timeout(request, 0)
+  return answer.finally(() => server.timeout(request, idleSecondsMax))
+}
+
 /** @param refusal where it is there, it is all that is answered */
 export function buildApp(deps: Deps, refusal?: () => ApiError): App {
   const pipeline = makePipeline(deps)
@@ -125,7 +145,8 @@ export function buildApp(deps: Deps, refusal?: () => ApiError): App {
     const other = byMethod['ALL'] ?? (request => app.fetch(withHost(request)))
     const routed: Handler = (request, server) => {
       known.origins = server
-      return isRefusing() ? refused(request) : (byMethod[request.method] ?? other)(request)
+      if (isRefusing()) return refused(request)
+      return stayFor(request, server, (byMethod[request.method] ?? other)(request))
     }
     routes[path] = routed
     routes[`${path}/`] = routed

@@ -3,6 +3,7 @@
  * numbers. It asks for no key, and holds nothing of a token.
  * @module
  */
+import { isIP } from 'node:net'
 import type { TcpAddress } from '../config.ts'
 import { ApiError } from '../errors.ts'
 import { describeError } from '../gate/problem.ts'
@@ -28,6 +29,38 @@ export interface Checks {
 
 /** Takes a share of the master key, as text; wipes it. @throws ApiError for one it does not take */
 type TakeShare = (text: Uint8Array) => Promise<object>
+
+/**
+ * Whether a `Host` is one that no page of another site can have its browser send: an address, a
+ * name of this machine itself, or the host that was set. Any other name may be of a site that has
+ * it lead here (DNS rebinding). Without one it is no browser (RFC 9112 section 3.2).
+ */
+function isOwnHost(host: string | null, configured: string): boolean {
+  if (host === null) return true
+  const name = host
+    .replace(/:\d*$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .toLowerCase()
+  return isIP(name) !== 0 || name === 'localhost' || name === configured.toLowerCase()
+}
+
+/** What no page of another site may ask for, even if it cannot read the answer. */
+function refusalOf({ headers }: Request, configured: string): Response | undefined {
+  if (!isOwnHost(headers.get('host'), configured)) {
+    return say(421, 'ask by an address, localhost or the host that --ops-host names')
+  }
+  const isForeign = headers.get('sec-fetch-site')?.toLowerCase() === 'cross-site'
+  return isForeign ? say(403, 'no page of another site asks here') : undefined
+}
+
+/** Whoever asks while it is being printed gets the same: asking more often is no more work. */
+function printOnce(print: () => Promise<PrintedMetrics>): () => Promise<PrintedMetrics> {
+  let printing: Promise<PrintedMetrics> | undefined
+  return () =>
+    (printing ??= print().finally(() => {
+      printing = undefined
+    }))
+}
 
 export interface OpsServer {
   readonly address: string
@@ -74,8 +107,10 @@ async function unseal(request: Request, take: TakeShare): Promise<Response> {
   }
 }
 
-async function printMetrics(metrics: Pick<Metrics, 'print'>): Promise<Response> {
-  const { text, contentType } = await metrics.print()
+type PrintedMetrics = Awaited<ReturnType<Metrics['print']>>
+
+async function tellMetrics(print: () => Promise<PrintedMetrics>): Promise<Response> {
+  const { text, contentType } = await print()
   return new Response(text, { headers: { ...plain, 'content-type': contentType } })
 }
 
@@ -89,10 +124,11 @@ export function startOps(
   metrics: Pick<Metrics, 'print'>,
   takeShare?: TakeShare,
 ): OpsServer {
+  const print = printOnce(() => metrics.print())
   const answers: Readonly<Record<string, () => Response | Promise<Response>>> = {
     '/healthz': () => say(200, 'alive'),
     '/readyz': () => readiness(checks),
-    '/metrics': () => printMetrics(metrics),
+    '/metrics': () => tellMetrics(print),
   }
   const server = Bun.serve({
     hostname,
@@ -102,6 +138,8 @@ export function startOps(
     maxRequestBodySize: shareTextBytesMax,
     fetch(request) {
       const { method, url } = request
+      const refusal = refusalOf(request, hostname)
+      if (refusal !== undefined) return refusal
       const path = new URL(url, 'http://localhost').pathname
       if (path === '/sys/unseal' && takeShare !== undefined) return unseal(request, takeShare)
       const answer = answers[path]

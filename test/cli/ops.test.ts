@@ -3,6 +3,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
@@ -115,6 +116,62 @@ describe('the listener for health and metrics', () => {
     const text = await metricsOf()
     expect(text).not.toContain(secret)
     expect(text).not.toContain(key)
+  })
+})
+
+describe('a page of another site in a browser of this machine', () => {
+  const paths = ['/healthz', '/readyz', '/metrics', '/sys/unseal', '/nowhere']
+  const asked = (path: string, headers: Record<string, string>, method = 'GET') =>
+    fetch(ops + path, { method, headers })
+
+  test('whose name leads here is told nothing, whatever it asks for', async () => {
+    const { port } = new URL(ops)
+    const hosts = [
+      'evil.example',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      'a@127.0.0.1',
+    ]
+    for (const host of [...hosts, '127.1', '0x7f.1', 'localhost.', '[::1].evil.example']) {
+      for (const path of paths) {
+        for (const sent of [host, `${host}:${port}`]) {
+          const answer = await asked(path, { host: sent }, 'GET')
+          expect([sent, path, answer.status]).toEqual([sent, path, 421])
+          expect(await answer.text()).not.toContain(host)
+        }
+      }
+    }
+  })
+
+  test('is told nothing by an address either, nor is a script that it loads', async () => {
+    for (const path of paths) {
+      for (const site of ['cross-site', 'Cross-Site']) {
+        expect((await asked(path, { 'sec-fetch-site': site })).status).toBe(403)
+      }
+    }
+    for (const site of ['none', 'same-origin']) {
+      expect((await asked('/healthz', { 'sec-fetch-site': site })).status).toBe(200)
+    }
+  })
+
+  test('is who asks by an address or by localhost, and is answered', async () => {
+    const { port } = new URL(ops)
+    const hosts = ['localhost', 'LOCALHOST', '127.0.0.1', '10.1.2.3', '[::1]', '[2001:db8::1]']
+    for (const host of hosts) {
+      for (const sent of [host, `${host}:${port}`]) {
+        expect([sent, (await asked('/healthz', { host: sent })).status]).toEqual([sent, 200])
+      }
+    }
+  })
+
+  test('is no probe by HTTP/1.0 that sends no host: it is answered', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const socket = connect(Number(new URL(ops).port), '127.0.0.1', () =>
+      socket.write('GET /healthz HTTP/1.0\r\n\r\n'),
+    )
+    socket.once('data', data => resolve(data.toString('latin1')))
+    expect(await promise).toStartWith('HTTP/1.1 200')
+    socket.destroy()
   })
 })
 

@@ -133,6 +133,8 @@ describe('a client that goes away', () => {
   })
 })
 
+const whole7 = `${chunked(token('framed'))}0\r\n\r\n`
+
 /** Whatever the server makes of it, it is refused or left waiting; nothing is made. */
 const refused: readonly (readonly [string, readonly string[], string, number])[] = [
   ['H5: with a length and chunks', ['Content-Length: 5', 'Transfer-Encoding: chunked'], '', 400],
@@ -140,6 +142,16 @@ const refused: readonly (readonly [string, readonly string[], string, number])[]
   ['H6: with one length twice', Array(2).fill(`Content-Length: ${whole.length}`), whole, 400],
   ['H7: in an unknown coding', ['Transfer-Encoding: xchunked'], '0\r\n\r\n', 400],
   ['H7: compressed', ['Transfer-Encoding: gzip, chunked'], '0\r\n\r\n', 400],
+  ['H7: in chunks, and an empty coding', ['Transfer-Encoding: chunked,'], whole7, 400],
+  ['H7: in an empty coding, and chunks', ['Transfer-Encoding: ,chunked'], whole7, 400],
+  ['H7: in chunks, listed twice', ['Transfer-Encoding: chunked, chunked'], whole7, 400],
+  ['H7: as it is, then in chunks', ['Transfer-Encoding: identity, chunked'], whole7, 400],
+  ['H7: as it is', ['Transfer-Encoding: identity'], whole7, 400],
+  ['H7: in chunks with a parameter', ['Transfer-Encoding: chunked;q=1'], whole7, 400],
+  ['H7: in quoted chunks', ['Transfer-Encoding: "chunked"'], whole7, 400],
+  ['H7: in chunks behind a tab', ['Transfer-Encoding: x\tchunked'], whole7, 400],
+  ['H7: in chunks, with a space before the colon', ['Transfer-Encoding : chunked'], whole7, 400],
+  ['H7: in chunks, on a folded line', ['Transfer-Encoding:', ' chunked'], whole7, 400],
   ['H7: in chunks twice', Array(2).fill('Transfer-Encoding: chunked'), '0\r\n\r\n', 400],
   ['H8: of negative length', ['Content-Length: -1'], '', 400],
   ['H8: of hexadecimal length', ['Content-Length: 0x5'], 'abcde', 400],
@@ -174,6 +186,26 @@ describe('a body is refused, and nothing made,', () => {
 })
 
 describe('what follows a request on its connection', () => {
+  test('H7: is never run where a proxy may read another end of the body', async () => {
+    for (const coding of ['chunked,', ', chunked', 'chunked, chunked', 'identity', 'gzip']) {
+      const head = requestText('GET', kept, { ...json, 'Transfer-Encoding': coding })
+      const hidden = requestText('DELETE', kept, json)
+      const received = await wire.send(`${head}0\r\n\r\n${hidden}`, 2)
+      expect([coding, received.answers.map(({ status }) => status)]).toEqual([coding, [400]])
+      expect(received.isClosed).toBe(true)
+      const after = await wire.send(requestText('GET', kept, json))
+      expect(after.answers[0]?.status).toBe(200)
+    }
+  })
+
+  test('H7: is run behind a body in chunks, whatever the case of its coding', async () => {
+    for (const [index, coding] of ['chunked', 'CHUNKED', 'Chunked '].entries()) {
+      const body = `${chunked(token(`cased-${index}`))}0\r\n\r\n`
+      const { answers } = await wire.send(post([`Transfer-Encoding: ${coding}`], body))
+      expect(answers.map(({ status }) => status)).toEqual([201])
+    }
+  })
+
   test('H10: is no request when it stands in the last chunk', async () => {
     const hidden = requestText('DELETE', kept, json)
     const body = `${chunked('{}')}0\r\nXX${hidden}\r\n`
