@@ -118,6 +118,9 @@ export const shareTextBytesMax = 512
 export const backupChunkBytes = 1024 * 1024
 export const backupManifestBytesMax = 4 * 1024
 
+/** decision: the path of a copy that a command makes. Source: Linux, PATH_MAX. */
+export const copyNoteBytesMax = 4 * 1024 + 1
+
 // Asking a vault
 /** decision: an API key and the end of its line, with room for blanks. */
 export const apiKeyFileBytesMax = 1_024

@@ -132,6 +132,10 @@ export const shapes: Readonly<Record<string, TObject>> = {
       description: 'whether keyrings with them are nowhere in the files; null of a database',
     }),
     not_covered: Type.String(),
+    files_looked_at: Type.Array(Type.String()),
+    copies_left: Type.Array(Type.String(), {
+      description: 'of the vault, which others work on or an operator has to remove: then exit 1',
+    }),
   }),
   'keys rekey': shape({
     master_key: Type.Integer(),

@@ -29,6 +29,7 @@ import {
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
+import { forgetCopy, noteCopy } from '../serve/copies.ts'
 import { explained, formatVersion } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { makeStagedFolder } from '../serve/staged-folder.ts'
@@ -140,6 +141,7 @@ export async function makeBackup(
   const copy = makeStagedFolder(staging, masterKey)
   const file = join(copy.data, 'backup')
   try {
+    noteCopy(options.data, staging)
     const manifest = await fill(options.data, copy, file, progress)
     // First, since a backup counts once it has its name.
     await putDerivation(options.data, place, name, copy)
@@ -149,6 +151,7 @@ export async function makeBackup(
     throw explained(dirname(staging), error)
   } finally {
     rmSync(copy.data, { recursive: true, force: true })
+    forgetCopy(options.data, staging)
   }
 }
 

@@ -6,19 +6,50 @@
  * Source: contract section 13; SECURITY.md, "What the files tell".
  * @module
  */
+import { resolve } from 'node:path'
 import { assertOwnStore } from '../serve/database.ts'
+import type { FoundCopy } from '../serve/copies.ts'
 import { copyBytesOf, copyStore } from '../store/lmdb/inspect/compact.ts'
-import { clearLeftovers, lockDataFolder, type FolderOptions } from '../serve/data-folder.ts'
+import {
+  clearLeftovers,
+  lockDataFolder,
+  type FolderOptions,
+  type LockedFolder,
+} from '../serve/data-folder.ts'
+import { CommandFailure } from '../serve/failure.ts'
+import { pathsOf } from '../serve/folder-stamp.ts'
+import { removeFile } from '../serve/regular-files.ts'
+import { advicesOf } from './copies.ts'
 import { inspectSound } from './inspect.ts'
 import { withProgress } from './progress.ts'
-import { databaseBytesOf, replaceDatabase } from './replace-database.ts'
+import { databaseBytesOf, databaseIn, replaceDatabase } from './replace-database.ts'
 import { sayNow } from '../serve/system.ts'
 
-/** @throws CommandFailure with the old file in its place */
+/**
+ * The receipt: which files were looked at, and which of them are gone.
+ * @throws CommandFailure where a copy is left that this cannot remove
+ */
+function endCopies({ data, store }: LockedFolder, copies: readonly FoundCopy[]): void {
+  sayNow(`  looked at ${resolve(databaseIn(store))}: written anew`)
+  const { moved } = pathsOf(data)
+  // The vault is in the new file, which was looked at as a whole.
+  removeFile(moved)
+  const left = copies.filter(({ path, state }) => state === 'kept' && path !== resolve(moved))
+  for (const { path } of copies.filter(copy => !left.includes(copy))) {
+    sayNow(`  looked at ${path}: removed`)
+  }
+  if (left.length > 0) throw new CommandFailure(`a copy is left: ${advicesOf(left).join('; ')}`)
+}
+
+/**
+ * @throws CommandFailure with the old file in its place; with the new one, where a copy is left
+ */
 export async function compact(options: FolderOptions): Promise<void> {
   assertOwnStore(options.data, 'it is compacted there, by VACUUM')
   const folder = lockDataFolder(options)
-  clearLeftovers(folder)
+  const copies = clearLeftovers(folder)
+  const held = copies.filter(({ state }) => state === 'held')
+  if (held.length > 0) throw new CommandFailure(`not compacted: ${advicesOf(held).join('; ')}`)
   const before = databaseBytesOf(folder)
   await withProgress({ bytes: before }, async progress => {
     const keys = await inspectSound(folder, progress)
@@ -30,4 +61,5 @@ export async function compact(options: FolderOptions): Promise<void> {
     })
   })
   sayNow(`compacted: ${before} bytes before, ${databaseBytesOf(folder)} after`)
+  endCopies(folder, copies)
 }

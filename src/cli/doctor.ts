@@ -14,6 +14,7 @@ import type { TlsFiles } from '../config.ts'
 import { keyBytes, primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
+import { findCopies } from '../serve/copies.ts'
 import { checkFolder, folderOf, type FolderOptions } from '../serve/data-folder.ts'
 import { assertSameDatabase } from '../serve/database.ts'
 import { CommandFailure } from '../serve/failure.ts'
@@ -26,6 +27,7 @@ import { isProcessGuarded } from '../serve/process-guard.ts'
 import { sayJson, sayNow, wallMs } from '../serve/system.ts'
 import { readTls, troubleOf } from '../serve/tls-files.ts'
 import { weaknessesOf, weaknessesOfKey, type Weakness } from '../serve/weaknesses.ts'
+import { advicesOf } from './copies.ts'
 import { findInDatabase } from './database-findings.ts'
 import { fault, note, warning, type Finding } from './finding.ts'
 import { tryServing } from './trials.ts'
@@ -66,6 +68,7 @@ function findInFolder(options: FolderOptions): Finding[] {
       ),
     )
   }
+  findings.push(...advicesOf(findCopies(data)).map(text => warning('copies', text)))
   if (freeBytesAt(data)() < freeSpaceBytesMin) {
     findings.push(fault('disk', 'too little space is free: writes are refused with 507'))
   }

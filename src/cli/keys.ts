@@ -2,11 +2,17 @@
  * `coffer keys status | rotate | retire`: the keys that values are sealed under.
  * @module
  */
+import { resolve } from 'node:path'
 import type { Facts } from '../administration/operation.ts'
+import { clearCopies, type FoundCopy } from '../serve/copies.ts'
 import type { FolderOptions } from '../serve/data-folder.ts'
+import { isInDatabase } from '../serve/database.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import { pathsOf } from '../serve/folder-stamp.ts'
 import { sayJson, sayNow } from '../serve/system.ts'
+import { advicesOf } from './copies.ts'
 import { operate } from './operate.ts'
+import { databaseIn } from './replace-database.ts'
 
 export interface KeysOptions extends FolderOptions {
   readonly json?: boolean
@@ -56,6 +62,7 @@ function tellReceipt(facts: Facts): void {
   if (keys.length === 0) sayNow('  no key was left to retire')
   sayNow(`  rows looked at: ${String(facts['rows_looked_at'])}; under a retired key: none`)
   sayNow(`  keyrings of before are ${whereLeft(facts['scrubbed'])}`)
+  for (const file of facts['files_looked_at'] as readonly string[]) sayNow(`  looked at ${file}`)
   sayNow(`  ${String(facts['not_covered'])}`)
 }
 
@@ -63,10 +70,24 @@ const notScrubbed =
   'keyrings of before are in the files still, as somebody reads them, such as a backup: ' +
   'run keys retire again once that is done'
 
+/** The file of the store where it is in the folder, and each copy that was found. */
+const filesOf = ({ data }: KeysOptions, copies: readonly FoundCopy[]): readonly string[] => [
+  ...(isInDatabase(data) ? [] : [resolve(databaseIn(pathsOf(data).store))]),
+  ...copies.map(({ path }) => path),
+]
+
 /** @throws CommandFailure, once all is told, where keyrings of before are left in the files */
 export async function keysRetire(options: KeysOptions): Promise<void> {
-  const facts = await operate(options, 'keys-retire', {})
+  const told = await operate(options, 'keys-retire', {})
+  const copies = clearCopies(options.data)
+  const left = copies.filter(({ state }) => state !== 'left')
+  const facts: Facts = {
+    ...told,
+    files_looked_at: filesOf(options, copies),
+    copies_left: left.map(({ path }) => path),
+  }
   if (options.json === true) sayJson(facts)
   else tellReceipt(facts)
   if (facts['scrubbed'] === false) throw new CommandFailure(notScrubbed)
+  if (left.length > 0) throw new CommandFailure(`a copy is left: ${advicesOf(left).join('; ')}`)
 }

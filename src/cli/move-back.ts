@@ -8,7 +8,7 @@
  * Cut off anywhere, the same command goes on; a failure before the rename leaves all as it was.
  * @module
  */
-import { existsSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import type { Keys } from '../crypto/keyring.ts'
 import { syncFolder } from '../files.ts'
@@ -25,7 +25,7 @@ import {
 } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { pathsOf } from '../serve/folder-stamp.ts'
-import { removeFile } from '../serve/regular-files.ts'
+import { assertRegular } from '../serve/regular-files.ts'
 import { elapsedMs, sayNow, stderrNow } from '../serve/system.ts'
 import type { Store } from '../store/contract.ts'
 import { buildStoreFrom } from '../store/lmdb/inspect/build.ts'
@@ -128,17 +128,19 @@ export async function moveBack(options: FolderOptions): Promise<void> {
   const folder = lockDataFolder(options)
   clearLeftovers(folder)
   const address = readDatabase(data)
-  const { store, database } = pathsOf(data)
+  const { store, database, databaseLeft } = pathsOf(data)
   const rows = await withOpposite(address, async opposite => {
     const { bytes } = await readLeft(opposite)
     // Nobody at a terminal is to think that it hangs while it looks for who serves.
     const told = stderrNow.isTerminal ? Math.max(bytes, progressFileBytesMin) : bytes
     return withProgress({ bytes: told }, progress => moveRows(folder, opposite, progress))
   })
-  removeFile(database)
+  assertRegular(databaseLeft)
+  renameSync(database, databaseLeft)
   syncFolder(store)
   sayNow(`${rows} rows were moved, and compared. ${data} is served from its own store now.`)
   sayNow(
-    `The database has them still: drop its schema ${address.schema} once ${data} has a backup.`,
+    `The database has them still: drop its schema ${address.schema} once ${data} has a backup, ` +
+      `then remove ${databaseLeft}, which says so.`,
   )
 }

@@ -17,11 +17,13 @@ import {
   isInDatabase,
   isMover,
   isOfDatabase,
+  noteDatabase,
   writeDatabase,
 } from '../serve/database.ts'
 import { clearLeftovers, lockDataFolder, type FolderOptions } from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { pathsOf } from '../serve/folder-stamp.ts'
+import { removeFile } from '../serve/regular-files.ts'
 import { sayNow } from '../serve/system.ts'
 import { fillFoldRows, fillStepRows } from '../store/limits.ts'
 import { openLmdbStore, type LmdbStore } from '../store/lmdb/open.ts'
@@ -108,6 +110,7 @@ async function moveThere(options: MoveOptions): Promise<void> {
   const folder = lockDataFolder(options)
   clearLeftovers(folder)
   folder.masterKey.fill(0)
+  if (!isInDatabase(data)) noteDatabase(data, { store })
   const own = await openLmdbStore({ path: folder.store })
   let rows: number | undefined
   try {
@@ -118,6 +121,7 @@ async function moveThere(options: MoveOptions): Promise<void> {
     await own.close()
   }
   const kept = setAside(folder)
+  removeFile(pathsOf(data).databaseLeft)
   if (rows !== undefined) sayNow(`${rows} rows were moved, and compared.`)
   sayNow(`${data} is served from the database now.`)
   sayNow(`What it was before is in ${kept}: remove it once the database has a backup.`)

@@ -12,7 +12,7 @@ import type { Progress } from '../progress.ts'
 import type { Store } from '../store/contract.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { clearLeftovers, type FoundFolder, type LockedFolder } from '../serve/data-folder.ts'
-import { explained } from '../serve/folder-stamp.ts'
+import { explained, pathsOf } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { assertRegular, removeFile } from '../serve/regular-files.ts'
 import { emptyReport, inspect } from './inspect.ts'
@@ -79,8 +79,8 @@ export async function replaceDatabase(folder: LockedFolder, made: NewDatabase): 
 }
 
 /** What was the folder's own is under another name from here on. @returns which one */
-export function setAside({ store }: LockedFolder): string {
-  const kept = join(store, 'data.mdb.moved')
+export function setAside({ data, store }: LockedFolder): string {
+  const kept = pathsOf(data).moved
   assertRegular(databaseIn(store))
   assertRegular(kept)
   renameSync(databaseIn(store), kept)

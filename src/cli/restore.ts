@@ -5,15 +5,24 @@
  * The master key stays where it is: it is not in a backup, and is not put into the folder.
  * @module
  */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { primitives } from '../crypto/primitives.ts'
-import { ownerOnlyFolder, syncFolder } from '../files.ts'
+import { ownerOnlyFile, ownerOnlyFolder, syncFolder } from '../files.ts'
 import { countBytes, type Progress } from '../progress.ts'
 import { addressPrefix, openBucket, splitAddress } from '../serve/backups/bucket.ts'
 import { readBackup, writeDatabase, type Manifest } from '../serve/backup-file.ts'
 import {
   keyPlacesOf,
+  lockOf,
   unsealKeysOf,
   type FolderOptions,
   type LockedFolder,
@@ -117,6 +126,8 @@ function stagingOf(file: string, data: string, isTrial: boolean): string {
 
 /** @throws CommandFailure with the folder as it was */
 function place(copy: LockedFolder, data: string): void {
+  // Whoever opens a folder without one waits for a server that may have lost it.
+  writeFileSync(lockOf(copy.data), '', { flag: 'wx', mode: ownerOnlyFile })
   stampFolder(copy.data)
   syncFolder(copy.store)
   endStaging(copy)

@@ -15,6 +15,7 @@ import {
   type FoundFolder,
   type LockedFolder,
 } from '../serve/data-folder.ts'
+import { forgetCopy, noteCopy } from '../serve/copies.ts'
 import { explained } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { makeStagedFolder } from '../serve/staged-folder.ts'
@@ -28,8 +29,10 @@ function assertRoom(beside: string, store: string): void {
   throw new CommandFailure(`too little space is free for a copy: ${mebibytes} MiB are needed`)
 }
 
-export const removeCopy = ({ data }: FoundFolder): void =>
-  rmSync(data, { recursive: true, force: true })
+export function removeCopy(data: string, copy: FoundFolder): void {
+  rmSync(copy.data, { recursive: true, force: true })
+  forgetCopy(data, copy.data)
+}
 
 /**
  * A copy of one moment, beside the data folder.
@@ -42,10 +45,11 @@ export async function copyServed(options: FolderOptions): Promise<LockedFolder> 
   assertRoom(dirname(data), store)
   const copy = makeStagedFolder(`${data}.verifying`, masterKey)
   try {
+    noteCopy(data, copy.data)
     await copySnapshot(store, copy.store)
     return copy
   } catch (error) {
-    removeCopy(copy)
+    removeCopy(data, copy)
     throw explained(dirname(data), error)
   }
 }

@@ -24,6 +24,7 @@ import {
   type DatabaseOptions,
   type DatabaseUse,
 } from './database.ts'
+import { clearLeftCopies, type FoundCopy } from './copies.ts'
 import { CommandFailure } from './failure.ts'
 import { checkStamp, explained, formatsBefore, formatVersion, pathsOf } from './folder-stamp.ts'
 import { lockFolder } from './folder-lock.ts'
@@ -36,7 +37,6 @@ import {
   type KeyPlaces,
 } from './key-source.ts'
 import { openWithEither } from './next-master-key.ts'
-import { removeFolder } from './regular-files.ts'
 
 /** The file whose lock is that of a data folder. */
 export const lockOf = (folder: string): string => pathsOf(folder).lock
@@ -136,8 +136,9 @@ export function lockDataFolder(options: FolderOptions, formats?: readonly number
 export const lockOldFolder = (options: FolderOptions): LockedFolder =>
   lockDataFolder(options, formatsBefore)
 
-/** Removes what a `coffer compact` has left that was killed. Only who has the lock may. */
-export const clearLeftovers = ({ compacting }: LockedFolder): void => removeFolder(compacting)
+/** Removes what commands have left that were killed. Only who has the lock may. */
+export const clearLeftovers = ({ data }: LockedFolder): readonly FoundCopy[] =>
+  clearLeftCopies(data)
 
 /** @param file an open file, which whoever locked the folder has handed on */
 export const isFolderLocked = ({ data }: FolderOptions, file: number): boolean =>

@@ -164,6 +164,10 @@ export function writeDatabase(data: string, options: DatabaseOptions): DatabaseA
   return address
 }
 
+/** Says in a folder which database gets a copy of what is in it, before it does. */
+export const noteDatabase = (data: string, options: DatabaseOptions): void =>
+  replaceFile(pathsOf(data).databaseLeft, `${JSON.stringify({ url: placeOf(options).url })}\n`)
+
 const advice: Readonly<Record<Trouble['kind'], string>> = {
   lost: 'does not answer, or takes no writes: is it up, and is it the primary?',
   certificate: 'shows a certificate that cannot be verified: see sslrootcert, and its host name',

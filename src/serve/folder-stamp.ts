@@ -28,6 +28,10 @@ export const pathsOf = (folder: string) => ({
   store: join(folder, 'store'),
   /** Says which database the store is in, where it is in one. */
   database: join(folder, 'store', 'database'),
+  /** The file of the folder's own store, once the vault was moved. */
+  moved: join(folder, 'store', 'data.mdb.moved'),
+  /** Says which database has a copy, or a part of one, of a vault that is in the folder. */
+  databaseLeft: join(folder, 'store', 'database.left'),
   clock: join(folder, 'clock'),
   control: join(folder, 'control'),
   compacting: join(folder, 'compacting'),

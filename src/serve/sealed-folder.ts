@@ -9,18 +9,17 @@ import {
   type OpenedFolder,
   type StoreUse,
 } from './data-folder.ts'
+import { clearLeftCopies } from './copies.ts'
 import { checkStamp, explained, formatVersion, pathsOf } from './folder-stamp.ts'
 import { lockFolder } from './folder-lock.ts'
-import { removeFolder } from './regular-files.ts'
 
 /** As `lockDataFolder`, without the key. @throws CommandFailure */
 export function lockSealed(data: string): void {
   checkStamp(data, [formatVersion])
   checkDatabase(data)
-  const { compacting } = pathsOf(data)
   try {
     lockFolder(data)
-    removeFolder(compacting)
+    clearLeftCopies(data)
   } catch (error) {
     throw explained(data, error)
   }

@@ -341,7 +341,7 @@ describe('restoring', () => {
       expect(ended).toMatchObject({ exitCode: 0, stderr: '' })
       expect(ended.stdout).toMatch(/^restored: 28 rows of .*\n$/)
       expect(statSync(data).mode & 0o777).toBe(0o700)
-      expect(readdirSync(data).sort()).toEqual(['format', 'store'])
+      expect(readdirSync(data).sort()).toEqual(['format', 'lock', 'store'])
       const served = await serve({ ...vault, data }, key)
       const list = (await (await served.ask('GET', '/tokens')).json()) as Listed
       expect(list.pagination.total_items).toBe(24)

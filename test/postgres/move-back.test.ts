@@ -147,7 +147,7 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
       ])
       const names = readdirSync(join(data, 'store')).filter(name => name !== 'lock.mdb')
       expect([names.sort(), existsSync(join(data, 'compacting'))]).toEqual([
-        ['data.mdb', 'data.mdb.moved'],
+        ['data.mdb', 'data.mdb.moved', 'database.left'],
         false,
       ])
       expect(readFileSync(join(data, 'store', 'data.mdb.moved')).equals(kept)).toBe(true)

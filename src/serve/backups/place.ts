@@ -9,9 +9,8 @@ import type { Progress } from '../../progress.ts'
 import { explained } from '../folder-stamp.ts'
 import { CommandFailure, systemCodeOf } from '../failure.ts'
 import { isAnythingAt, removeFile } from '../regular-files.ts'
-import { clearStagedFolder } from '../staged-folder.ts'
+import { lookAtStaging } from '../staging-mark.ts'
 import { addressPrefix, openBucket, splitAddress } from './bucket.ts'
-import { backupInstantOf } from './names.ts'
 
 export interface BackupPlace {
   /** @throws CommandFailure for a folder that is not there, or that nothing can be made in */
@@ -35,12 +34,11 @@ export interface BackupPlace {
 
 const stagingSuffix = '.partial'
 
+/** What another process works on stays, and so does what is of somebody else. */
 function clearFolder(folder: string): void {
   const names = existsSync(folder) ? readdirSync(folder) : []
-  for (const name of names) {
-    const isStaging = name.endsWith(stagingSuffix)
-    if (!isStaging || backupInstantOf(name.slice(0, -stagingSuffix.length)) === undefined) continue
-    clearStagedFolder(join(folder, name))
+  for (const name of names.filter(each => each.endsWith(stagingSuffix))) {
+    lookAtStaging(join(folder, name), true)
   }
 }
 
@@ -111,7 +109,7 @@ function bucketPlace(address: string, data: string): BackupPlace {
       return (await bucket.list(start)).map(key => key.slice(start.length))
     },
     remove: file => bucket.remove(keyOf(file)),
-    clear: () => void clearStagedFolder(staging),
+    clear: () => void lookAtStaging(staging, true),
   }
 }
 
