@@ -24,6 +24,12 @@ describe('the Dockerfile', () => {
     }
   })
 
+  test('begins with an image that is named by its content', () => {
+    const dockerfile = readFileSync(join(project, 'Dockerfile'), 'utf8')
+    const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)
+    expect(bases).toEqual([expect.stringMatching(/@sha256:[0-9a-f]{64}$/) as string, 'scratch'])
+  })
+
   test('builds from what .dockerignore lets in, which is no data and no key', () => {
     const lines = readFileSync(join(project, '.dockerignore'), 'utf8').trim().split('\n')
     const rules = lines.filter(line => !line.startsWith('#'))
