@@ -8,6 +8,7 @@
 import type { Log } from '../deps.ts'
 import { ApiError, placesOf, type ErrorKind } from '../errors.ts'
 import { retryAfterSeconds } from '../limits.ts'
+import { loggable } from '../rules/loggable.ts'
 
 interface Presentation {
   readonly status: number
@@ -80,7 +81,7 @@ export function problemResponse(
 ): { readonly response: Response; readonly bytes: number } {
   const { status } = presentations[error.kind]
   if (status === 500) {
-    log('request_failed', { trace_id: traceId, kind: error.kind, cause: causeOf(error) })
+    log('request_failed', { trace_id: loggable(traceId), kind: error.kind, cause: causeOf(error) })
   }
   const text = JSON.stringify(describeProblem(error, traceId))
   const response = new Response(text, { status, headers })

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Seen } from '../deps.ts'
-import { containsCardNumber } from '../rules/clear-text.ts'
+import { loggable } from '../rules/loggable.ts'
 import type { LogSettings } from '../settings.ts'
 import { isTextWanted, printTime, type Level, type LogPlace } from './log.ts'
 
@@ -16,13 +16,6 @@ interface RequestLogParts extends LogPlace {
 }
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-
-/** As all keys begin (contract section 13). */
-const keyPrefix = /key_/i
-
-/** A trace id is a caller's to choose, and some will choose what belongs nowhere. */
-const showTraceId = (traceId: string): string =>
-  keyPrefix.test(traceId) || containsCardNumber(traceId) ? 'hidden' : traceId
 
 const levelOf = (status: number): Level => {
   if (status < 400) return 'info'
@@ -94,7 +87,8 @@ export function makeRequestLog(
       time: printTime(wallMs()),
       level: levelOf(status),
       durationMs: Math.round((elapsedMs() - startedMs) * 1_000) / 1_000,
-      traceId: showTraceId(traceId),
+      // A caller chooses it, and some choose what belongs nowhere.
+      traceId: loggable(traceId),
       method: knownMethods.has(method) ? method : 'other',
     }
     write(isText ? asText(shown) + inText : asJson(shown) + inJson)

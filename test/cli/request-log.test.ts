@@ -92,9 +92,10 @@ describe('the request log', () => {
     const server = await serve('--log-requests', 'all')
     const ask = (traceId: string) =>
       fetch(`${addressOf(server)}/tokens`, { headers: { 'SVC-TRACE-ID': traceId } })
-    for (const traceId of [key, 'card-4111-1111-1111-1111', 'x"y\\z']) await ask(traceId)
+    const secrets = [key, key.slice(4), 'card-4111-1111-1111-1111', '4111.1111.1111.1111']
+    for (const traceId of [...secrets, 'x"y\\z']) await ask(traceId)
     const lines = await linesOf(server)
-    expect(lines.map(line => line['trace_id'])).toEqual(['hidden', 'hidden', 'x"y\\z'])
+    expect(lines.map(line => line['trace_id'])).toEqual([...secrets.map(() => 'hidden'), 'x"y\\z'])
   })
 
   test('says of a session which it is', async () => {
