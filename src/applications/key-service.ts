@@ -10,7 +10,6 @@
  */
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
-import { parseFutureInstant } from '../rules/instants.ts'
 import { ApiError } from '../errors.ts'
 import { applicationKeysMax } from '../limits.ts'
 import type { Standing } from '../records/rows.ts'
@@ -24,6 +23,7 @@ import {
   assertMayGrant,
   canCreateApplications,
   changeApplication,
+  endOfNewKey,
   findApplication,
   hasLastingKey,
   heldKey,
@@ -77,7 +77,8 @@ export async function getKey(
 
 /**
  * Makes one more key; the others stay.
- * @param expiry as it was sent; absent: the key lasts as long as the application
+ * @param expiry as it was sent; absent: the key lasts as long as the application, or as the key
+ *   that makes it where that ends
  * @throws ApiError `invalid_request` for the expiry, `not_found`, `forbidden`; `conflict` where the
  * application has as many as it may
  */
@@ -88,8 +89,7 @@ export async function createKey(
   expiry: string | undefined,
 ): Promise<NewKey> {
   const nowMs = deps.now()
-  const expires =
-    expiry === undefined ? {} : { expiresAt: parseFutureInstant(expiry, 'expires_at', nowMs) }
+  const end = endOfNewKey(caller, expiry, nowMs)
   return changeApplication(deps, caller, applicationId, async stored => {
     const { record } = stored
     assertMayGrant(caller, record.type, record.permissions)
@@ -98,7 +98,7 @@ export async function createKey(
     if (live.length >= applicationKeysMax) throw tooMany()
     const secret = newKey(deps)
     const number = (record.keyNumber ?? 0) + 1
-    const made = { number, createdBy: caller.applicationId, createdAtMs: nowMs, ...expires }
+    const made = { number, createdBy: caller.applicationId, createdAtMs: nowMs, ...end }
     const held = heldKey(deps, secret, made)
     const next = { ...record, keyNumber: number, ...modified(deps, caller) }
     const change = replacement(deps, stored, next, [...live, held])

@@ -9,9 +9,9 @@ import type { Deps } from '../deps.ts'
 import { holdsAnywhere } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
 import { isWithin } from '../rules/grants.ts'
-import { parseFutureInstant } from '../rules/instants.ts'
+import { parseFutureInstant, printInstantUtc } from '../rules/instants.ts'
 import type { ApplicationType, Permission } from '../rules/permissions.ts'
-import { ApiError, invariant } from '../errors.ts'
+import { ApiError, invalid, invariant } from '../errors.ts'
 import { isExpired, inTurn, untilWritten, writeAs } from '../records/rows.ts'
 import type { Secret } from '../secret.ts'
 import type { Change, NewRow, Query } from '../store/contract.ts'
@@ -64,6 +64,28 @@ export function assertMayArm({ grants }: Caller, type: ApplicationType): void {
   )
 }
 
+type KeyEnd = Pick<KeyRecord, 'expiresAt'>
+
+/**
+ * When a key ends that a caller makes: with the caller's own at the latest, so that one which was
+ * given for a while makes none that lasts (contract section 13).
+ * @param expiry as it was sent
+ * @throws ApiError `invalid_request` for one that is none, is past, or is later than that
+ */
+export function endOfNewKey(
+  { expiresAtMs: latestMs }: Caller,
+  expiry: string | undefined,
+  nowMs: number,
+): KeyEnd {
+  const asked = expiry === undefined ? undefined : parseFutureInstant(expiry, 'expires_at', nowMs)
+  if (latestMs === undefined) return asked === undefined ? {} : { expiresAt: asked }
+  if (asked === undefined) {
+    return { expiresAt: { text: printInstantUtc(latestMs), epochMs: latestMs } }
+  }
+  if (asked.epochMs <= latestMs) return { expiresAt: asked }
+  throw invalid('expires_at', 'expected no later end than that of the key which makes this one')
+}
+
 const absent = () => new ApiError('not_found', 'There is no such application.')
 
 /** A key that was just made, with what the record of its application is to say of it. */
@@ -76,12 +98,16 @@ export const heldKey = (
   digest: keyDigest(keys, key.reveal()),
 })
 
-/** A new application and its row, not yet written. `createdBy` is absent for the first one. */
+/**
+ * A new application and its row, not yet written. `createdBy` is absent for the first one.
+ * @param keyEnd of its first key, where that ends before the application
+ */
 export function composeApplication(
   deps: Pick<Deps, 'keys' | 'randomBytes' | 'now'>,
   tenantId: string,
   createdBy: string | undefined,
   body: CreateApplicationBody,
+  keyEnd: KeyEnd = {},
 ): NewApplication & { readonly row: NewRow } {
   const nowMs = deps.now()
   const expiresAt =
@@ -99,17 +125,23 @@ export function composeApplication(
     ...expiresAt,
   }
   const key = newKey(deps)
-  const made = heldKey(deps, key, { number: 0, createdBy, createdAtMs: nowMs })
+  const made = heldKey(deps, key, { number: 0, createdBy, createdAtMs: nowMs, ...keyEnd })
   return { record, key, row: sealApplication(deps, record, [made], 1) }
 }
 
-/** @throws ApiError `invalid_request` when the grants or the expiry are not valid */
+/**
+ * Made by a key that ends, an application has a first key that ends with it and goes on itself: a
+ * manager may give it another key in time.
+ * @throws ApiError `invalid_request` when the grants or the expiry are not valid, `forbidden`
+ */
 export async function createApplication(
   deps: Deps,
   caller: Caller,
   body: CreateApplicationBody,
 ): Promise<NewApplication> {
-  const made = composeApplication(deps, caller.tenantId, caller.applicationId, body)
+  const end = endOfNewKey(caller, body.expires_at ?? undefined, deps.now())
+  const keyEnd = body.expires_at == null ? end : {}
+  const made = composeApplication(deps, caller.tenantId, caller.applicationId, body, keyEnd)
   assertMayGrant(caller, body.type, made.record.permissions)
   const landed = await writeAs(deps.store, caller, [{ insert: made.row }])
   invariant(landed, 'no two applications draw the same id or key')
@@ -271,7 +303,11 @@ export const replacement = (
   ifVersion: row.version,
 })
 
-/** Every other key of the application is refused from the moment this resolves. */
+/**
+ * Every other key of the application is refused from the moment this resolves.
+ * @throws ApiError `not_found`, `forbidden`; `conflict` where the new key would end, and nobody
+ * else could create applications after that
+ */
 export const regenerateKey = (deps: Deps, caller: Caller, id: string): Promise<NewApplication> =>
   changeApplication(deps, caller, id, async stored => {
     assertMayGrant(caller, stored.record.type, stored.record.permissions)
@@ -279,9 +315,14 @@ export const regenerateKey = (deps: Deps, caller: Caller, id: string): Promise<N
     const key = newKey(deps)
     const number = (stored.record.keyNumber ?? 0) + 1
     const record = { ...stored.record, keyNumber: number, ...modified(deps, caller) }
-    const made = { number, createdBy: caller.applicationId, createdAtMs: deps.now() }
-    const change = replacement(deps, stored, record, [heldKey(deps, key, made)])
-    return { changes: [change], result: { record, key } }
+    const nowMs = deps.now()
+    const end = endOfNewKey(caller, undefined, nowMs)
+    const made = { number, createdBy: caller.applicationId, createdAtMs: nowMs, ...end }
+    const held = [heldKey(deps, key, made)]
+    const locksOut = canCreateApplications(stored.record) && !hasLastingKey(held)
+    const guard = locksOut ? await anotherManagerStands(deps, stored) : []
+    const change = replacement(deps, stored, record, held)
+    return { changes: [...guard, change], result: { record, key } }
   })
 
 export const deleteApplication = (deps: Deps, caller: Caller, id: string): Promise<void> =>

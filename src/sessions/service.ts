@@ -54,7 +54,9 @@ export async function createSession(deps: Deps, caller: Caller): Promise<NewSess
   const key = newSecret(deps, sessionKeyPrefix)
   const nonce = newSecret(deps, '')
   const createdAtMs = deps.now()
-  const expiresAtMs = createdAtMs + sessionMsDefault
+  // It ends with the key that creates it in any case (`findBacking`): so it says.
+  const lastsMs = createdAtMs + sessionMsDefault
+  const expiresAtMs = Math.min(lastsMs, caller.expiresAtMs ?? lastsMs)
   const made = { id, tenantId, applicationId, keyNumber }
   const record: SessionRecord = { ...made, createdAtMs, expiresAtMs }
   const uniques = [
