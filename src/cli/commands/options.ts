@@ -74,23 +74,33 @@ const ofFilesAlone: readonly string[] = [
   'join',
 ]
 
+/** Options that take the address of a database, in whichever command. */
+const addressFlags: readonly string[] = ['store', 'to']
+
+/** Also where it is no URL that parses, or stands in a parameter. */
+const hasPassword = (text: string): boolean =>
+  /^(?!s3:)[a-z][a-z0-9+.-]*:\/\/[^@]*:[^@]*@/i.test(text) ||
+  /^postgres(?:ql)?:\/\/.*[?&](?:ssl)?password=/is.test(text)
+
 /** Arguments are for every user to read. */
 function assertNoPassword(command: Command): void {
-  if (command.getOptionValueSource('store') !== 'cli') return
-  const store: unknown = command.getOptionValue('store')
-  if (typeof store !== 'string' || !/^[a-z]+:\/\/[^/@]*:[^/@]*@/.test(store)) return
-  const instead = 'expected no password: see --store-password-file and COFFER_STORE'
-  throw new CommandFailure(`--store: ${instead}`, usageExitCode)
+  for (const name of addressFlags) {
+    const given: unknown = command.getOptionValue(name)
+    if (command.getOptionValueSource(name) !== 'cli') continue
+    if (typeof given !== 'string' || !hasPassword(given)) continue
+    const instead = 'expected no password: see --store-password-file and COFFER_STORE'
+    throw new CommandFailure(`--${name}: ${instead}`, usageExitCode)
+  }
 }
 
 /** Gives every command that opens a store the choice of one in a database. */
 export function addDatabase(program: Command): void {
   for (const command of commandsOf(program)) {
+    command.hook('preAction', () => assertNoPassword(command))
     if (!hasOption(command, '--data') || !hasOption(command, '--master-key-file')) continue
     if (ofFilesAlone.includes(command.name())) continue
     addOptions(command, databaseOptions())
     command.hook('preAction', async () => {
-      assertNoPassword(command)
       if (!withoutJoining.includes(command.name())) await joinFolder(command.opts())
     })
   }
