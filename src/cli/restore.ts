@@ -92,6 +92,10 @@ function tell({ data, json, verifyOnly }: RestoreOptions, { created_at, rows }: 
   const what = `${count} rows of ${created_at}`
   if (verifyOnly === true) return sayNow(`the backup is whole: ${what}`)
   sayNow(`restored: ${what} in ${data}`)
+  sayNow(
+    `The vault is as of ${created_at}: keys that were revoked and tokens that were deleted since ` +
+      'then are there again. Revoke and delete them before it is served.',
+  )
 }
 
 interface Source {

@@ -339,7 +339,9 @@ describe('restoring', () => {
     for (const data of [fresh, empty]) {
       const ended = await restore(file, vault.masterKey, data)
       expect(ended).toMatchObject({ exitCode: 0, stderr: '' })
-      expect(ended.stdout).toMatch(/^restored: 28 rows of .*\n$/)
+      expect(ended.stdout).toMatch(
+        /^restored: 28 rows of (\S+) in .*\nThe vault is as of \1: keys that were revoked .*\n$/,
+      )
       expect(statSync(data).mode & 0o777).toBe(0o700)
       expect(readdirSync(data).sort()).toEqual(['format', 'lock', 'store'])
       const served = await serve({ ...vault, data }, key)
