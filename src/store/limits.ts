@@ -110,6 +110,8 @@ export const databaseTryMsMax = 10_000
  */
 export const databaseAbandonedMs = 15_000
 export const databaseRetryMsMin = 20
+/** decision: between the first two looks at how far standbys are; then twice as long each time. */
+export const replicatedLookMs = 1
 export const databaseRetryMsMax = 500
 /** decision: of the statement that reads the index of a query; with more, all recent rows come. */
 export const pageTermsSentMax = 32

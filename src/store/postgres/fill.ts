@@ -13,6 +13,7 @@ import { encodeRow, headerAt } from '../row-format.ts'
 import { termsAt, uniquesAt } from '../rows.ts'
 import { foldOnce } from './fold.ts'
 import { arrayOf, type Pool } from './pool.ts'
+import { untilReplicated } from './replicated.ts'
 import {
   databaseFormat,
   fillingFormat,
@@ -110,7 +111,7 @@ interface FilledState {
   readonly markMs: number
 }
 
-/** From here on the tables are those of a vault. @throws Trouble */
+/** From here on the tables are those of a vault, wherever they have to be. @throws Trouble */
 export async function endFilling(
   pool: Pool,
   { state }: Tables,
@@ -119,4 +120,5 @@ export async function endFilling(
   const text = `UPDATE ${state}
 SET format = ${databaseFormat}, generation = $1::bigint, clock_ms = $2::bigint`
   await pool.query(text, [generation, markMs])
+  await untilReplicated(pool.query)
 }

@@ -11,6 +11,7 @@ import { ApiError } from '../../errors.ts'
 import { noProgress, type Progress } from '../../progress.ts'
 import { fillMsMax, leaveLookMs, leaveWatchMs } from '../limits.ts'
 import type { Pool } from './pool.ts'
+import { untilReplicated } from './replicated.ts'
 import { databaseFormat, hasLeft, leavingFormat, leftFormat, type Tables } from './schema.ts'
 
 /** Of the lease that says which folder takes the vault: it has no end. */
@@ -35,6 +36,7 @@ export async function beginLeaving({ pool, tables, mover }: Leaving): Promise<vo
 INSERT INTO ${leases} SELECT '${moverLease}', $1::bytea, 'infinity' FROM moved
 ON CONFLICT (name) DO UPDATE SET holder = EXCLUDED.holder, until = EXCLUDED.until`
   await pool.query(text, [mover])
+  await untilReplicated(pool.query)
   const held = `SELECT 1 FROM ${leases} WHERE name = '${moverLease}' AND holder = $1::bytea`
   if ((await pool.query(held, [mover])).length === 0) throw new ApiError('conflict', hasLeft)
 }
@@ -92,6 +94,7 @@ export async function endLeaving({ pool, tables }: Omit<Leaving, 'mover'>): Prom
   await pool.query(`UPDATE ${state} SET format = ${leftFormat} WHERE format = ${leavingFormat}`)
   // Waits for each group that is under way.
   await pool.query(`DELETE FROM ${receipts}`, [], fillMsMax)
+  await untilReplicated(pool.query)
 }
 
 /** What beside rows goes along. */

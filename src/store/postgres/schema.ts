@@ -9,6 +9,7 @@
 import { ApiError } from '../../errors.ts'
 import { databaseSetupMsMax } from '../limits.ts'
 import type { Pool, Session } from './pool.ts'
+import { replicationRole, untilReplicated } from './replicated.ts'
 import { roleSettings } from './settings.ts'
 import { troubleOf, type Trouble } from './trouble.ts'
 
@@ -99,6 +100,10 @@ const grantsOf = ({ schema }: Tables, role: string): readonly string[] => [
   `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
   `GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
   ...roleSettings.map(setting => `ALTER ROLE ${role} SET ${setting}`),
+  // How far standbys are, which those alone may give who have it.
+  `DO $$ BEGIN GRANT ${replicationRole} TO ${role};
+EXCEPTION WHEN insufficient_privilege THEN
+  RAISE WARNING 'a superuser is to run: GRANT ${replicationRole} TO ${role}'; END $$`,
 ]
 
 const isMissing = ({ kind, state }: Trouble): boolean =>
@@ -163,6 +168,7 @@ export async function makeTables(
     await send('COMMIT')
   })
   await pool.query(settingsOfRole)
+  await untilReplicated(pool.query)
 }
 
 async function isAnyRow(send: Session['send'], { rows }: Tables): Promise<boolean> {

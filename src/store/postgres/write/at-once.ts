@@ -14,6 +14,7 @@ import {
 } from '../../decide.ts'
 import type { ChangeSet } from '../../write-queue.ts'
 import { arrayOf, type Session } from '../pool.ts'
+import { sendCommit, untilLanded } from '../replicated.ts'
 import type { Tables } from '../schema.ts'
 import { faultOf } from '../trouble.ts'
 import { insertParameters, insertWhereClearText, type By } from './insert.ts'
@@ -68,44 +69,49 @@ export function decideAtOnce(sets: readonly ChangeSet[]): AtOnce | undefined {
  * @throws Trouble `again` where somebody took a unique meanwhile
  */
 export async function insertAtOnce(
-  { send }: Session,
+  session: Session,
   tables: Tables,
   { inserted, required }: AtOnce,
   by: By,
 ): Promise<readonly number[] | undefined> {
+  const { send } = session
   const ordinals = [...required.keys()].toSorted((a, b) => a - b)
   const versions = ordinals.map(ordinal => required.get(ordinal) ?? 0)
-  const [, cells] = await Promise.all([
+  const [, cells, told] = await Promise.all([
     send('BEGIN'),
     send(insertWhereClearText(tables), [
       ...insertParameters(inserted, by),
       arrayOf(ordinals),
       arrayOf(versions),
     ]),
-    send('COMMIT'),
+    sendCommit(session, tables, by),
   ])
-  return cells.length === inserted.length ? cells.map(([ordinal]) => Number(ordinal)) : undefined
+  if (cells.length !== inserted.length) return undefined
+  await untilLanded(session, told)
+  return cells.map(([ordinal]) => Number(ordinal))
 }
 
 /**
  * What became of a group that went at once and was not answered. It locks nothing before it has
- * come as a whole, so it may come late: where it has not landed by now, it never will.
+ * come as a whole, so it may come late: where it has not landed by now, it never will. Its receipt
+ * is written either way: a COMMIT that writes nothing waits for no standby.
  * @returns its ordinals; none: it has not landed; `undefined`: its writer has no receipt
  * @throws Trouble
  */
 export async function settleAtOnce(
-  { send }: Session,
-  { receipts }: Tables,
-  { writer, number }: By,
+  session: Session,
+  tables: Tables,
+  by: By,
 ): Promise<readonly number[] | undefined> {
-  const fenceText = `UPDATE ${receipts} SET number = $2::bigint, ordinals = '{}',
-  used_at = clock_timestamp() WHERE writer = $1::bytea AND number < $2::bigint`
-  const readText = `SELECT ordinals FROM ${receipts} WHERE writer = $1::bytea`
-  const [, , [receipt]] = await Promise.all([
-    send('BEGIN'),
-    send(fenceText, [writer, number]),
-    send(readText, [writer]),
-    send('COMMIT'),
+  const text = `UPDATE ${tables.receipts} SET number = greatest(number, $2::bigint),
+  ordinals = CASE WHEN number < $2::bigint THEN '{}' ELSE ordinals END,
+  used_at = clock_timestamp() WHERE writer = $1::bytea RETURNING ordinals`
+  const [, [receipt], told] = await Promise.all([
+    session.send('BEGIN'),
+    session.send(text, [by.writer, by.number]),
+    sendCommit(session, tables, by),
   ])
-  return receipt && numbersOf(receipt[0])
+  if (receipt === undefined) return undefined
+  await untilLanded(session, told)
+  return numbersOf(receipt[0])
 }

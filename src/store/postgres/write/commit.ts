@@ -16,6 +16,7 @@ import { answerGroup, takeGroup, type ChangeSet, type Waiter } from '../../write
 import type { Bounds } from '../bounds.ts'
 import type { Pool, Session } from '../pool.ts'
 import { persist } from '../reads.ts'
+import { commitRead } from '../replicated.ts'
 import { hasLeft, leftFormat, readFormat, type Tables } from '../schema.ts'
 import { faultOf, Trouble, troubleOf } from '../trouble.ts'
 import { decideAtOnce, insertAtOnce, settleAtOnce } from './at-once.ts'
@@ -141,7 +142,7 @@ function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoRec
     const stood = await stand(session, tables, writer, sets)
     if (stood.receipt === undefined) throw withoutReceipt(sent)
     if (stood.receipt.number === number && sent.decided !== undefined) {
-      await session.send('COMMIT')
+      await commitRead(session, tables, { writer, number })
       return withOrdinals(sent.decided, stood.receipt.ordinals)
     }
     const from = { nextOrdinal: placeholderFrom, generation: 0 }
@@ -150,7 +151,8 @@ function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoRec
     isClear = decided.every(result => 'outcome' in result && result.outcome.ok)
     const hasMoved = draft.rows.size > 0 || draft.generation > 0
     if (!hasMoved) {
-      await session.send('COMMIT')
+      // What stands in the way of it must be there to stay.
+      await commitRead(session, tables, { writer, number: 0 })
       return decided
     }
     sent.decided = decided

@@ -11,6 +11,7 @@ import type { GroupDraft, PreparedRow } from '../../decide.ts'
 import { keyOf } from '../../rows.ts'
 import { nthOf, packDigests, packValues } from '../pack.ts'
 import { arrayOf, type Cells, type Session } from '../pool.ts'
+import { sendCommit, untilLanded } from '../replicated.ts'
 import type { Tables } from '../schema.ts'
 import { Trouble } from '../trouble.ts'
 import { changeChunks, termMoves } from './chunks.ts'
@@ -164,8 +165,8 @@ export async function putGroup(
     sent.push(send(text, [draft.generation]))
   }
   const inserting = putInserts(send, tables, puts.inserted, by)
-  const committing = send('COMMIT')
-  const [cells]: [readonly Cells[], ...unknown[]] = await Promise.all([
+  const committing = sendCommit(session, tables, by)
+  const [cells, told]: [readonly Cells[], Cells, ...unknown[]] = await Promise.all([
     inserting,
     committing,
     ...sent,
@@ -173,5 +174,6 @@ export async function putGroup(
   // Where nothing was inserted the receipt alone was written, which gives no row back. Else it has
   // landed, and the receipt says as what.
   if (cells.length !== puts.inserted.length) throw new Trouble('lost')
+  await untilLanded(session, told)
   return cells.map(([ordinal]) => Number(ordinal))
 }

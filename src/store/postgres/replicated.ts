@@ -1,0 +1,97 @@
+/**
+ * Whether what was committed is where it has to be before it is answered.
+ *
+ * A COMMIT whose wait for its standbys is cancelled succeeds with a warning, which the client does
+ * not hand on; and what a read finds may be on one machine alone. So the database is asked behind
+ * the COMMIT how far its standbys are. A user that may not see that is told of nothing.
+ * Source: PostgreSQL, "Synchronous Replication", `pg_stat_get_wal_senders`.
+ * @module
+ */
+import { setTimeout } from 'node:timers/promises'
+import { databaseRetryMsMax, replicatedLookMs } from '../limits.ts'
+import type { Cells, Parameter, Session } from './pool.ts'
+import type { Tables } from './schema.ts'
+import { Trouble } from './trouble.ts'
+
+/** Who may see how far standbys are. */
+export const replicationRole = 'pg_read_all_stats'
+
+/** Of what is set in place of its name: nothing else is waited for then. */
+const isWaitedFor = `current_setting('synchronous_standby_names') <> ''
+AND current_setting('synchronous_commit') NOT IN ('off', 'local')`
+
+const maySee = `pg_has_role(current_user, '${replicationRole}', 'USAGE')`
+
+/** As many as the setting names: `FIRST 2 (…)`, `ANY 1 (…)`, `2 (…)`, or a list, of which one. */
+const standbysMin = `coalesce(substring(current_setting('synchronous_standby_names')
+FROM '(?i)^\\s*(?:FIRST|ANY)?\\s*(\\d+)\\s*\\('), '1')::int`
+
+const reached = `CASE current_setting('synchronous_commit')
+WHEN 'remote_write' THEN write_lsn WHEN 'remote_apply' THEN replay_lsn ELSE flush_lsn END`
+
+/** The place in the log up to which standbys have yet to come; NULL: they have, or none is asked. */
+const missing = (place: string): string => `CASE WHEN ${isWaitedFor} AND ${maySee} THEN (
+  SELECT mark.place::text FROM (SELECT coalesce(${place}, pg_current_wal_flush_lsn())) mark(place)
+  WHERE (SELECT count(*) FROM pg_stat_get_wal_senders()
+    WHERE sync_state IN ('sync', 'quorum') AND ${reached} >= mark.place) < ${standbysMin}
+) END`
+
+type Ask = (text: string, parameters?: readonly Parameter[]) => Promise<readonly Cells[]>
+
+async function untilReached(ask: Ask, first: unknown): Promise<void> {
+  const text = `SELECT ${missing('$1::text::pg_lsn')}`
+  let place = first
+  for (let waitMs = replicatedLookMs; typeof place === 'string'; waitMs *= 2) {
+    await setTimeout(Math.min(waitMs, databaseRetryMsMax))
+    const [row] = await ask(text, [place])
+    place = row?.[0]
+  }
+}
+
+/**
+ * Waits until all that is committed now is where it has to be.
+ * @param ask one statement after the other; what it throws ends the wait
+ * @throws Trouble
+ */
+export async function untilReplicated(ask: Ask): Promise<void> {
+  const [row] = await ask(`SELECT ${missing('NULL::pg_lsn')}`)
+  await untilReached(ask, row?.[0])
+}
+
+/** Of a writer, and which of its groups has to be there at least. */
+interface By {
+  readonly writer: Uint8Array
+  readonly number: number
+}
+
+/** Sends a COMMIT, and behind it the question how far that has come. @throws Trouble */
+export async function sendCommit(
+  { send }: Session,
+  { receipts }: Tables,
+  { writer, number }: By,
+): Promise<Cells> {
+  const text = `SELECT EXISTS (
+  SELECT FROM ${receipts} WHERE writer = $1::bytea AND number >= $2::bigint
+), ${missing('NULL::pg_lsn')}`
+  const [, [told = []]] = await Promise.all([send('COMMIT'), send(text, [writer, number])])
+  return told
+}
+
+/**
+ * @param told by `sendCommit`
+ * @throws Trouble `lost` where the receipt is not there: who answered is another database by now
+ */
+export async function untilLanded({ send }: Session, [isThere, place]: Cells): Promise<void> {
+  if (isThere !== true) throw new Trouble('lost')
+  await untilReached(send, place)
+}
+
+/** The COMMIT of what only reads waits for nobody: so its receipt is touched. @throws Trouble */
+export async function commitRead(session: Session, tables: Tables, by: By): Promise<void> {
+  const text = `UPDATE ${tables.receipts} SET used_at = clock_timestamp() WHERE writer = $1::bytea`
+  const [, told] = await Promise.all([
+    session.send(text, [by.writer]),
+    sendCommit(session, tables, by),
+  ])
+  await untilLanded(session, told)
+}

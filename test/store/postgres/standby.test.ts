@@ -1,0 +1,111 @@
+/**
+ * A write is answered once a synchronous standby has it, whatever ends the wait of its COMMIT.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { defaultBounds } from '../../../src/store/postgres/bounds.ts'
+import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/open.ts'
+import {
+  isPostgresThere,
+  nextSchema,
+  startPostgres,
+  startStandby,
+  type TestServer,
+} from '../../support/postgres.ts'
+import { expectFault, inserted, insertOf, uniqueOf } from '../rows.ts'
+import { machine, makeTablesIn } from './subject.ts'
+
+const bounds = { readMs: 2_000, writeMs: 4_000, tryMs: 1_500, connectMs: 1_000 }
+const receivers = `SELECT pid FROM pg_stat_activity WHERE backend_type = 'walsender'`
+const waiting = `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`
+
+const ends = {
+  cancelled: 'pg_cancel_backend',
+  terminated: 'pg_terminate_backend',
+} as const
+
+// .ci/run installs it.
+describe.skipIf(!isPostgresThere)('while the synchronous standby is cut off', () => {
+  let primary: TestServer
+  let standby: TestServer
+  let store: PostgresStore
+
+  beforeEach(async () => {
+    primary = await startPostgres({ hba: ['local replication postgres trust'] })
+    standby = await startStandby(primary)
+    const address = primary.address(nextSchema())
+    await (await makeTablesIn(address)).close()
+    store = await openPostgresStore({
+      address,
+      ...machine,
+      bounds: { ...defaultBounds, ...bounds },
+    })
+    await inserted(store, { uniques: [1] })
+    await primary.sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = '*'`)
+    await primary.sql.unsafe('SELECT pg_reload_conf()')
+    await inserted(store, { uniques: [2] })
+  }, 60_000)
+  afterEach(async () => {
+    await store.close()
+    await standby.stop()
+    await primary.stop()
+  }, 60_000)
+
+  /** Ends each wait for the standby as soon as it begins. */
+  async function endWaits(how: string, until: Promise<unknown>): Promise<number> {
+    let isOver = false
+    let ended = 0
+    void until.catch(() => {}).finally(() => (isOver = true))
+    while (!isOver) {
+      const rows = await primary.sql.unsafe(`SELECT ${how}(pid) FROM (${waiting}) w`)
+      ended += rows.length
+      await Bun.sleep(5)
+    }
+    return ended
+  }
+
+  async function cutOff(): Promise<void> {
+    await standby.stop()
+    while ((await primary.sql.unsafe(receivers)).length > 0) await Bun.sleep(10)
+  }
+
+  test.each(Object.entries(ends))(
+    'a create whose COMMIT is %s is not answered',
+    async (_, how) => {
+      await cutOff()
+      const writing = store.write([insertOf({ uniques: [3] })])
+      const [ended] = await Promise.all([
+        endWaits(how, writing),
+        expectFault(writing, 'unavailable'),
+      ])
+      expect(ended).toBeGreaterThan(0)
+    },
+    60_000,
+  )
+
+  test.each(Object.entries(ends))(
+    'what a COMMIT has left that was %s is no ground for a refusal',
+    async (_, how) => {
+      await cutOff()
+      const writing = store.write([insertOf({ uniques: [3] })])
+      await Promise.all([endWaits(how, writing), expectFault(writing, 'unavailable')])
+      expect((await store.find(uniqueOf(3)))?.ordinal).toBeDefined()
+      const again = store.write([insertOf({ uniques: [3] })])
+      await Promise.all([endWaits(how, again), expectFault(again, 'unavailable')])
+    },
+    60_000,
+  )
+
+  test('it is answered once none is asked for any more, and done once', async () => {
+    await cutOff()
+    const writing = store.write([insertOf({ uniques: [3] })])
+    const ending = endWaits(ends.cancelled, writing)
+    await Bun.sleep(500)
+    // Asynchronous from here on, which is for who runs the database to say.
+    await primary.sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = ''`)
+    await primary.sql.unsafe('SELECT pg_reload_conf()')
+    expect(await writing).toMatchObject({ ok: true })
+    await ending
+    expect(await store.integrity()).toEqual([])
+  }, 60_000)
+})
