@@ -179,7 +179,13 @@ type Found = { readonly done: Done } | { readonly leaving: readonly Change[] }
 async function findDone({ store, settled }: Deps, slot: Slot): Promise<Found> {
   const row = await store.find(slot.unique)
   if (row === undefined) return { leaving: [] }
-  if (!isExpired(row, settled())) return { done: await doneBy(slot, row) }
+  if (!isExpired(row, settled())) {
+    const done = await doneBy(slot, row)
+    // What is read may be on one machine alone: it is told once a write says that it stands.
+    const outcome = await store.write([{ require: row.ordinal, ifVersion: row.version }])
+    if (!outcome.ok) throw changedByOthers()
+    return { done }
+  }
   return { leaving: [{ remove: row.ordinal, ifVersion: row.version }] }
 }
 

@@ -156,6 +156,28 @@ export function databaseAddress(options: DatabaseOptions): DatabaseAddress {
   return addressOf(url, file)
 }
 
+/** From here on the folder goes by the file that is given. @throws CommandFailure */
+function rememberPassword(data: string, { storePasswordFile }: DatabaseOptions): void {
+  if (storePasswordFile === undefined || !isInDatabase(data)) return
+  const place = readPlace(data)
+  const file = resolve(storePasswordFile)
+  if (place.password_file === file) return
+  addressOf(place.url, file)
+  try {
+    writePlace(data, { ...place, password_file: file })
+  } catch {
+    throw new CommandFailure(
+      `--store-password-file is another one than in store/database of ${data}, which cannot be written`,
+    )
+  }
+}
+
+/** Of a folder that is there: what is given counts. @throws CommandFailure */
+export function rejoinDatabase(data: string, options: DatabaseOptions): void {
+  assertSameDatabase(data, options)
+  rememberPassword(data, options)
+}
+
 /** @returns the address, once it is written. @throws CommandFailure */
 export function writeDatabase(data: string, options: DatabaseOptions): DatabaseAddress {
   const { url, file } = placeOf(options)

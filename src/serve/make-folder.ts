@@ -11,7 +11,7 @@ import { openLmdbStore } from '../store/lmdb/open.ts'
 import { createVault, type NewVault } from '../vault.ts'
 import { claimFolder } from './claim-folder.ts'
 import { keyPlacesOf, type FolderOptions } from './data-folder.ts'
-import { assertSameDatabase, openDatabase, prepareDatabase, writeDatabase } from './database.ts'
+import { rejoinDatabase, openDatabase, prepareDatabase, writeDatabase } from './database.ts'
 import { CommandFailure } from './failure.ts'
 import { explained, isDataFolder, pathsOf, stampFolder } from './folder-stamp.ts'
 import { obtainNewMasterKey } from './key-source.ts'
@@ -117,8 +117,8 @@ export const createDataFolder = (
  */
 export async function joinFolder(options: FolderOptions): Promise<void> {
   const { data, store } = options
+  if (isDataFolder(data)) return rejoinDatabase(data, options)
   if (store === undefined) return
-  if (isDataFolder(data)) return assertSameDatabase(data, options)
   await makeFolder(data, async () => {
     mkdirSync(pathsOf(data).store, { mode: ownerOnlyFolder })
     writeDatabase(data, options)

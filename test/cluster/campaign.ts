@@ -14,7 +14,8 @@ import { parseArgs } from 'node:util'
 import { drawFrom, takeAny } from '../crash/draw.ts'
 import { runAhead } from './clock.ts'
 import { startCluster } from './cluster.ts'
-import * as faults from './faults.ts'
+import * as ofNodes from './faults.ts'
+import * as ofWaits from './waits.ts'
 import { runLoad, type Load } from './load.ts'
 import { endAll } from './processes.ts'
 import { startProxy } from '../support/cutting-proxy.ts'
@@ -23,9 +24,17 @@ import { initVault, makeKey, makeVault, untilServed, verifyVault } from './vault
 
 const clientsPerVault = 2
 const thinkMs = 20
+const faults = { ...ofNodes, ...ofWaits }
 const counts = {
-  short: { cutCommit: 12, killPrimary: 2, switchPrimary: 1, killOneVault: 3 },
-  control: { killPrimary: 4 },
+  short: {
+    cutCommit: 12,
+    killPrimary: 2,
+    switchPrimary: 1,
+    killOneVault: 3,
+    cancelWaits: 1,
+    terminateWaits: 1,
+  },
+  control: { killPrimary: 4, cancelWaits: 1 },
   full: {
     cutCommit: 100,
     killPrimary: 20,
@@ -33,6 +42,9 @@ const counts = {
     killOneVault: 50,
     killNode: 5,
     freezeNode: 3,
+    cancelWaits: 20,
+    terminateWaits: 20,
+    crashWaits: 20,
   },
 }
 type Size = keyof typeof counts

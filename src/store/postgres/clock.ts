@@ -12,7 +12,7 @@ import { clockSkewMsMax, databaseSilentMsMax } from '../limits.ts'
 import { defaultBounds, type Bounds } from './bounds.ts'
 import type { Pool } from './pool.ts'
 import { leftFormat, type Tables } from './schema.ts'
-import { Trouble } from './trouble.ts'
+import { Trouble, troubleOf } from './trouble.ts'
 
 export interface DatabaseClock {
   /** What time it is there, in Unix milliseconds. */
@@ -44,10 +44,16 @@ export interface ClockOptions {
   readonly bounds?: Bounds
 }
 
-const readText = ({ state }: Tables): string =>
+/** Whether one of the tables is gone: what is asked of the others tells nothing of it. */
+const isMissing = ({ state: _, ordinals: _o, schema: _s, ...tables }: Tables): string =>
+  Object.values(tables)
+    .map(table => `to_regclass('${table}') IS NULL`)
+    .join(' OR ')
+
+const readText = (tables: Tables): string =>
   `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, clock_ms, pg_is_in_recovery(),
-  format
-FROM ${state}`
+  format, ${isMissing(tables)}
+FROM ${tables.state}`
 
 /** What a look has found: three clocks at one moment. */
 interface Sight {
@@ -86,14 +92,19 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
 
   async function look(): Promise<number> {
     const before = { ourMs: wallMs(), elapsedMs: elapsedMs() }
-    const [row] = await pool.query(readText(tables))
+    const [row] = await pool.query(readText(tables)).catch((error: unknown) => {
+      if (troubleOf(error).kind === 'missing') answeredMs = -Infinity
+      throw error
+    })
     const after = { ourMs: wallMs(), elapsedMs: elapsedMs() }
     const theirMs = Number(row?.[0])
     // No time at all would count as right, and whoever goes by it would never tell one again.
     if (!Number.isSafeInteger(theirMs)) throw new Trouble('other')
     isLeft = Number(row?.[3]) === leftFormat
     // Who is asked whether it is ready says no then.
-    if (row?.[2] === false && !isLeft) answeredMs = after.elapsedMs
+    const isWhole = row?.[4] === false && !isLeft
+    if (!isWhole) answeredMs = -Infinity
+    else if (row?.[2] === false) answeredMs = after.elapsedMs
     const skewMs = skewOf(before.ourMs, theirMs, after.ourMs)
     const amid = (of: 'ourMs' | 'elapsedMs'): number => (before[of] + after[of]) / 2
     sight = { elapsedMs: amid('elapsedMs'), ourMs: amid('ourMs'), theirMs, skewMs }

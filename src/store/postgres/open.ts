@@ -185,7 +185,7 @@ function storeOf({ pools, tables, clock, queue, firstOrdinal }: Parts, assertOpe
       checkQuery(query)
       checkWindow(window)
       assertRight()
-      return persist(persisting, () => readPage(page, tables, query, window, persisting.msMax))
+      return persist(persisting, msLeft => readPage(page, tables, query, window, msLeft))
     },
     async write(changes) {
       assertRight()

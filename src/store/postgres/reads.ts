@@ -23,15 +23,19 @@ export interface Persisting {
   readonly onRetry?: () => void
 }
 
-/** The same once more, while nobody answers, within a bound. @throws ApiError */
+/**
+ * The same once more, while nobody answers, within a bound.
+ * @param work is told how much of that is left
+ * @throws ApiError
+ */
 export async function persist<T>(
   { elapsedMs, msMax, onRetry }: Persisting,
-  work: () => Promise<T>,
+  work: (msLeft: number) => Promise<T>,
 ): Promise<T> {
   const until = elapsedMs() + msMax
   for (let waitMs = databaseRetryMsMin; ; waitMs = Math.min(2 * waitMs, databaseRetryMsMax)) {
     try {
-      return await work()
+      return await work(Math.max(1, until - elapsedMs()))
     } catch (error) {
       if (error instanceof ApiError) throw error
       const { kind } = troubleOf(error)
@@ -59,12 +63,11 @@ export function readsOf(
   persisting: Persisting,
 ) {
   const { rows, ordinals, recent } = tables
-  const { msMax } = persisting
   const look = (text: string, parameters: readonly Parameter[]) =>
-    persist(persisting, () => pools.look.query(text, parameters, msMax))
+    persist(persisting, msLeft => pools.look.query(text, parameters, msLeft))
   // Behind pages it may wait, which tells nothing of the database.
   const ask = (text: string, parameters: readonly Parameter[]) =>
-    persist(persisting, () => pools.page.hold(msMax, ({ send }) => send(text, parameters)))
+    persist(persisting, msLeft => pools.page.hold(msLeft, ({ send }) => send(text, parameters)))
   const dueText = `SELECT ordinal, value FROM ${rows} WHERE deadline_ms <= $1::bigint
 ORDER BY deadline_ms, ordinal LIMIT $2::int`
   const fromText = `SELECT ordinal, value FROM ${rows} WHERE ordinal >= $1::bigint

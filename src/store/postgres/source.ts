@@ -33,7 +33,7 @@ WHERE digest > $1::bytea ORDER BY digest ${limit}`
 WHERE deadline_ms IS NOT NULL AND (deadline_ms, ordinal) > ($1::bigint, $2::bigint)
 ORDER BY deadline_ms, ordinal ${limit}`
   const ask = (text: string) => (behind: readonly Parameter[]) =>
-    persist(persisting, () => pool.query(text, behind, persisting.msMax))
+    persist(persisting, msLeft => pool.query(text, behind, msLeft))
   return {
     async *rows() {
       for (let from = 0; ;) {

@@ -81,7 +81,7 @@ export function faultOf(error: unknown): ApiError {
     return new ApiError('storage_full', 'The storage is full. Reading goes on.', undefined, trouble)
   }
   if (trouble.kind === 'missing') {
-    return new ApiError('not_found', 'the database has no vault', undefined, trouble)
+    return new ApiError('unavailable', 'tables of the vault are missing', undefined, trouble, 1)
   }
   if (trouble.kind === 'other') {
     return new ApiError('internal', 'the store failed', undefined, trouble)
