@@ -9,9 +9,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import { databaseRetryMsMax, replicatedLookMs } from '../limits.ts'
-import type { Cells, Parameter, Session } from './pool.ts'
-import type { Tables } from './schema.ts'
-import { Trouble } from './trouble.ts'
+import type { Cells, Parameter } from './pool.ts'
 
 /** Who may see how far standbys are. */
 export const replicationRole = 'pg_read_all_stats'
@@ -30,7 +28,7 @@ const reached = `CASE current_setting('synchronous_commit')
 WHEN 'remote_write' THEN write_lsn WHEN 'remote_apply' THEN replay_lsn ELSE flush_lsn END`
 
 /** The place in the log up to which standbys have yet to come; NULL: they have, or none is asked. */
-const missing = (place: string): string => `CASE WHEN ${isWaitedFor} AND ${maySee} THEN (
+export const missing = (place: string): string => `CASE WHEN ${isWaitedFor} AND ${maySee} THEN (
   SELECT mark.place::text FROM (SELECT coalesce(${place}, pg_current_wal_flush_lsn())) mark(place)
   WHERE (SELECT count(*) FROM pg_stat_get_wal_senders()
     WHERE sync_state IN ('sync', 'quorum') AND ${reached} >= mark.place) < ${standbysMin}
@@ -38,7 +36,8 @@ const missing = (place: string): string => `CASE WHEN ${isWaitedFor} AND ${maySe
 
 type Ask = (text: string, parameters?: readonly Parameter[]) => Promise<readonly Cells[]>
 
-async function untilReached(ask: Ask, first: unknown): Promise<void> {
+/** @param first of `missing`, as it was told. @throws Trouble */
+export async function untilReached(ask: Ask, first: unknown): Promise<void> {
   const text = `SELECT ${missing('$1::text::pg_lsn')}`
   let place = first
   for (let waitMs = replicatedLookMs; typeof place === 'string'; waitMs *= 2) {
@@ -56,42 +55,4 @@ async function untilReached(ask: Ask, first: unknown): Promise<void> {
 export async function untilReplicated(ask: Ask): Promise<void> {
   const [row] = await ask(`SELECT ${missing('NULL::pg_lsn')}`)
   await untilReached(ask, row?.[0])
-}
-
-/** Of a writer, and which of its groups has to be there at least. */
-interface By {
-  readonly writer: Uint8Array
-  readonly number: number
-}
-
-/** Sends a COMMIT, and behind it the question how far that has come. @throws Trouble */
-export async function sendCommit(
-  { send }: Session,
-  { receipts }: Tables,
-  { writer, number }: By,
-): Promise<Cells> {
-  const text = `SELECT EXISTS (
-  SELECT FROM ${receipts} WHERE writer = $1::bytea AND number >= $2::bigint
-), ${missing('NULL::pg_lsn')}`
-  const [, [told = []]] = await Promise.all([send('COMMIT'), send(text, [writer, number])])
-  return told
-}
-
-/**
- * @param told by `sendCommit`
- * @throws Trouble `lost` where the receipt is not there: who answered is another database by now
- */
-export async function untilLanded({ send }: Session, [isThere, place]: Cells): Promise<void> {
-  if (isThere !== true) throw new Trouble('lost')
-  await untilReached(send, place)
-}
-
-/** The COMMIT of what only reads waits for nobody: so its receipt is touched. @throws Trouble */
-export async function commitRead(session: Session, tables: Tables, by: By): Promise<void> {
-  const text = `UPDATE ${tables.receipts} SET used_at = clock_timestamp() WHERE writer = $1::bytea`
-  const [, told] = await Promise.all([
-    session.send(text, [by.writer]),
-    sendCommit(session, tables, by),
-  ])
-  await untilLanded(session, told)
 }

@@ -49,7 +49,7 @@ describe.skipIf(!isPostgresThere)('a database that says nothing', () => {
     await (await makeTablesIn(address)).close()
     const readMs = 3_000
     // No look at the clock ends the wait before.
-    const bounds = { readMs, connectMs: 20_000, clockMs: 60_000, leaseRenewMs: 60_000 }
+    const bounds = { readMs, connectMs: 4_000, clockMs: 60_000, leaseRenewMs: 60_000 }
     const through = throughPort(address, proxy.port)
     const store = await openPostgresStore({ address: through, ...machine, bounds })
     await inserted(store, { uniques: [1] })

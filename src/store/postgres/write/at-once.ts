@@ -14,7 +14,7 @@ import {
 } from '../../decide.ts'
 import type { ChangeSet } from '../../write-queue.ts'
 import { arrayOf, type Session } from '../pool.ts'
-import { sendCommit, untilLanded } from '../replicated.ts'
+import { sendCommit, untilLanded } from './landed.ts'
 import type { Tables } from '../schema.ts'
 import { faultOf } from '../trouble.ts'
 import { insertParameters, insertWhereClearText, type By } from './insert.ts'

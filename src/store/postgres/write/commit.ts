@@ -16,7 +16,7 @@ import { answerGroup, takeGroup, type ChangeSet, type Waiter } from '../../write
 import type { Bounds } from '../bounds.ts'
 import type { Pool, Session } from '../pool.ts'
 import { persist } from '../reads.ts'
-import { commitRead } from '../replicated.ts'
+import { commitRead } from './landed.ts'
 import { hasLeft, leftFormat, readFormat, type Tables } from '../schema.ts'
 import { faultOf, Trouble, troubleOf } from '../trouble.ts'
 import { decideAtOnce, insertAtOnce, settleAtOnce } from './at-once.ts'

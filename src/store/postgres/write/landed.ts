@@ -1,0 +1,48 @@
+/**
+ * COMMITs of writers, which are answered once their groups are wherever they have to be.
+ * @module
+ */
+import type { Cells, Session } from '../pool.ts'
+import { missing, untilReached } from '../replicated.ts'
+import { leftFormat, type Tables } from '../schema.ts'
+import { Trouble } from '../trouble.ts'
+import type { By } from './insert.ts'
+
+/**
+ * Sends a COMMIT, and behind it the question how far that has come. Of a vault that is leaving the
+ * receipts are removed, once none of them can land any more.
+ * @throws Trouble
+ */
+export async function sendCommit(
+  { send }: Session,
+  { receipts, state }: Tables,
+  { writer, number }: By,
+): Promise<Cells> {
+  const text = `SELECT EXISTS (
+  SELECT FROM ${receipts} WHERE writer = $1::bytea AND number >= $2::bigint
+) OR EXISTS (SELECT FROM ${state} WHERE format = $3::int), ${missing('NULL::pg_lsn')}`
+  const [, [told = []]] = await Promise.all([
+    send('COMMIT'),
+    send(text, [writer, number, leftFormat]),
+  ])
+  return told
+}
+
+/**
+ * @param told by `sendCommit`
+ * @throws Trouble `lost` where the receipt is not there: who answered is another database by now
+ */
+export async function untilLanded({ send }: Session, [isThere, place]: Cells): Promise<void> {
+  if (isThere !== true) throw new Trouble('lost')
+  await untilReached(send, place)
+}
+
+/** The COMMIT of what only reads waits for nobody: so its receipt is touched. @throws Trouble */
+export async function commitRead(session: Session, tables: Tables, by: By): Promise<void> {
+  const text = `UPDATE ${tables.receipts} SET used_at = clock_timestamp() WHERE writer = $1::bytea`
+  const [, told] = await Promise.all([
+    session.send(text, [by.writer]),
+    sendCommit(session, tables, by),
+  ])
+  await untilLanded(session, told)
+}
