@@ -141,6 +141,23 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     expect(existsSync(join(root, 'x'))).toBe(false)
   })
 
+  test('goes by the file of a password that is given, and remembers that one', async () => {
+    const data = join(temporaryFolder(), 'v')
+    const store = ['--store', server.url(nextSchema())]
+    const made = await runCoffer(['init', '--data', data, ...store])
+    expect(made.exitCode).toBe(0)
+    const status = (file: string) =>
+      runCoffer(['keys', 'status', '--data', data, '--store-password-file', file])
+    const place = join(data, 'store', 'database')
+    const before = readFileSync(place, 'utf8')
+    expectRefused(await status('/nowhere'), 'the file of --store-password-file cannot be read')
+    expect(readFileSync(place, 'utf8')).toBe(before)
+    const file = join(temporaryFolder(), 'password')
+    writeFileSync(file, 'of nobody')
+    expect((await status(file)).exitCode).toBe(0)
+    expect(JSON.parse(readFileSync(place, 'utf8'))).toMatchObject({ password_file: file })
+  })
+
   test.each([
     ['that is down', 'postgres://coffer@127.0.0.1:1/coffer', 1, 'does not answer'],
     ['beyond this machine without TLS', 'postgres://coffer@db.example/coffer', 2, 'verify-full'],
