@@ -45,8 +45,8 @@ export interface ClockOptions {
 }
 
 /** Whether one of the tables is gone: what is asked of the others tells nothing of it. */
-const isMissing = ({ state: _, ordinals: _o, schema: _s, ...tables }: Tables): string =>
-  Object.values(tables)
+const isMissing = ({ rows, uniques, recent, chunks, leases, receipts }: Tables): string =>
+  [rows, uniques, recent, chunks, leases, receipts]
     .map(table => `to_regclass('${table}') IS NULL`)
     .join(' OR ')
 
