@@ -26,6 +26,7 @@ import {
   unsealEveryValue,
   unsealRow,
   sealRow,
+  standing,
   type RowSealer,
   type Effect,
   type Room,
@@ -61,7 +62,6 @@ interface Slot {
 }
 
 const shownName = 'SVC-IDEMPOTENCY-KEY'
-
 /** The others change nothing, or the same thing once more. */
 const idempotentMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
@@ -179,13 +179,7 @@ type Found = { readonly done: Done } | { readonly leaving: readonly Change[] }
 async function findDone({ store, settled }: Deps, slot: Slot): Promise<Found> {
   const row = await store.find(slot.unique)
   if (row === undefined) return { leaving: [] }
-  if (!isExpired(row, settled())) {
-    const done = await doneBy(slot, row)
-    // What is read may be on one machine alone: it is told once a write says that it stands.
-    const outcome = await store.write([{ require: row.ordinal, ifVersion: row.version }])
-    if (!outcome.ok) throw changedByOthers()
-    return { done }
-  }
+  if (!isExpired(row, settled())) return { done: await doneBy(slot, await standing(store, row)) }
   return { leaving: [{ remove: row.ordinal, ifVersion: row.version }] }
 }
 

@@ -248,6 +248,17 @@ export const changedByOthers = () =>
   new ApiError('conflict', 'This is being changed by others. Try again.')
 
 /**
+ * Of a row that is told as done: a read may show what is on one machine alone, so it is written
+ * that it stands.
+ * @throws ApiError `conflict` where it stands no more
+ */
+export async function standing(store: Pick<Store, 'write'>, row: Row): Promise<Row> {
+  const outcome = await store.write([{ require: row.ordinal, ifVersion: row.version }])
+  if (!outcome.ok) throw changedByOthers()
+  return row
+}
+
+/**
  * Repeats read, decide and write until the write lands on what was read.
  * @param attempt gives its result when the write landed, `undefined` to be repeated
  * @throws ApiError `conflict` when others are always faster
