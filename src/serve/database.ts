@@ -159,16 +159,15 @@ export function databaseAddress(options: DatabaseOptions): DatabaseAddress {
 /** From here on the folder goes by the file that is given. @throws CommandFailure */
 function rememberPassword(data: string, { storePasswordFile }: DatabaseOptions): void {
   if (storePasswordFile === undefined || !isInDatabase(data)) return
-  const place = readPlace(data)
+  const known = readPlace(data)
   const file = resolve(storePasswordFile)
-  if (place.password_file === file) return
-  addressOf(place.url, file)
+  if (known.password_file === file) return
+  addressOf(known.url, file)
   try {
-    writePlace(data, { ...place, password_file: file })
+    writePlace(data, { ...known, password_file: file })
   } catch {
-    throw new CommandFailure(
-      `--store-password-file is another one than in store/database of ${data}, which cannot be written`,
-    )
+    const place = `store/database of ${data}`
+    throw new CommandFailure(`--store-password-file is not that of ${place}, which takes no writes`)
   }
 }
 

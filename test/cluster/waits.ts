@@ -10,7 +10,7 @@ import { databasePassword, findPrimary, type Node } from './cluster.ts'
 import { childrenOf, postmasterOf, signal } from './processes.ts'
 import { add, raise, settle, untilUsual, untilWritable, type Scene } from './scene.ts'
 
-/** Longer than a vault takes to begin a group anew, shorter than a standby waits for its primary. */
+/** Longer than a vault takes to begin anew, shorter than a standby waits for its primary. */
 const cutOffMs = 6_000
 const stepMs = 20
 

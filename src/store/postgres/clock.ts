@@ -10,7 +10,7 @@
  */
 import { clockSkewMsMax, databaseSilentMsMax } from '../limits.ts'
 import { defaultBounds, type Bounds } from './bounds.ts'
-import type { Pool } from './pool.ts'
+import type { Cells, Pool } from './pool.ts'
 import { leftFormat, type Tables } from './schema.ts'
 import { Trouble, troubleOf } from './trouble.ts'
 
@@ -55,6 +55,16 @@ const readText = (tables: Tables): string =>
   format, ${isMissing(tables)}
 FROM ${tables.state}`
 
+/** @returns without the table of the clock: nothing */
+async function askClock(pool: Pool, tables: Tables): Promise<Cells | undefined> {
+  try {
+    return (await pool.query(readText(tables)))[0]
+  } catch (error) {
+    if (troubleOf(error).kind !== 'missing') throw error
+    return undefined
+  }
+}
+
 /** What a look has found: three clocks at one moment. */
 interface Sight {
   readonly elapsedMs: number
@@ -92,19 +102,15 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
 
   async function look(): Promise<number> {
     const before = { ourMs: wallMs(), elapsedMs: elapsedMs() }
-    const [row] = await pool.query(readText(tables)).catch((error: unknown) => {
-      if (troubleOf(error).kind === 'missing') answeredMs = -Infinity
-      throw error
-    })
+    const row = await askClock(pool, tables)
     const after = { ourMs: wallMs(), elapsedMs: elapsedMs() }
+    if (row?.[4] !== false) answeredMs = -Infinity
     const theirMs = Number(row?.[0])
     // No time at all would count as right, and whoever goes by it would never tell one again.
     if (!Number.isSafeInteger(theirMs)) throw new Trouble('other')
     isLeft = Number(row?.[3]) === leftFormat
     // Who is asked whether it is ready says no then.
-    const isWhole = row?.[4] === false && !isLeft
-    if (!isWhole) answeredMs = -Infinity
-    else if (row?.[2] === false) answeredMs = after.elapsedMs
+    if (row?.[2] === false && row[4] === false && !isLeft) answeredMs = after.elapsedMs
     const skewMs = skewOf(before.ourMs, theirMs, after.ourMs)
     const amid = (of: 'ourMs' | 'elapsedMs'): number => (before[of] + after[of]) / 2
     sight = { elapsedMs: amid('elapsedMs'), ourMs: amid('ourMs'), theirMs, skewMs }

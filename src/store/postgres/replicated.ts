@@ -27,7 +27,7 @@ FROM '(?i)^\\s*(?:FIRST|ANY)?\\s*(\\d+)\\s*\\('), '1')::int`
 const reached = `CASE current_setting('synchronous_commit')
 WHEN 'remote_write' THEN write_lsn WHEN 'remote_apply' THEN replay_lsn ELSE flush_lsn END`
 
-/** The place in the log up to which standbys have yet to come; NULL: they have, or none is asked. */
+/** The place in the log that standbys have yet to reach; NULL: they have, or none is asked. */
 export const missing = (place: string): string => `CASE WHEN ${isWaitedFor} AND ${maySee} THEN (
   SELECT mark.place::text FROM (SELECT coalesce(${place}, pg_current_wal_flush_lsn())) mark(place)
   WHERE (SELECT count(*) FROM pg_stat_get_wal_senders()
