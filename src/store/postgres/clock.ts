@@ -123,11 +123,8 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
   const timer = setInterval(() => {
     if (isLooking) return
     isLooking = true
-    look()
-      .catch(() => {})
-      .finally(() => {
-        isLooking = false
-      })
+    const end = (): void => void (isLooking = false)
+    look().then(end, end)
   }, bounds.clockMs)
   timer.unref()
   let keeping: Promise<unknown> = Promise.resolve()
