@@ -35,6 +35,14 @@ test.each([
     (line: string) => line.replace(/"sha512-.*$/, '"sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk="],'),
   ],
   ['from a repository', () => '    "elysia": ["elysia@github:a/b#0123456", {}, "a-b-0123456"],'],
+  [
+    'from another registry',
+    (line: string) => line.replace(', "", {', ', "http://127.0.0.1:9/", {'),
+  ],
+  [
+    'from an address',
+    (line: string) => line.replace(/@[0-9.]+", /, '@http://127.0.0.1:9/a.tgz", '),
+  ],
   ['on several lines', (line: string) => line.replace(', "sha512-', ',\n"sha512-')],
   ['indented otherwise', (line: string) => `  ${line}`.replace(/, "sha512-.*$/, '],')],
 ])('a package %s is refused by its name', (_, change) => {
@@ -42,7 +50,9 @@ test.each([
   expect(lock).not.toBe(locked)
   const { exitCode, stderr, made } = setUp(lock)
   expect([exitCode, made]).toEqual([1, false])
-  expect(stderr).toMatch(/^setup: bun\.lock has no integrity hash of [^\n]+\n$/)
+  expect(stderr).toMatch(
+    /^setup: bun\.lock has no integrity hash of [^\n]+, or it is of elsewhere\n$/,
+  )
 })
 
 test('a lock without its list is refused, and the one of this project is not', () => {
