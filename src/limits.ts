@@ -348,7 +348,5 @@ export const lockWaitMsMax = 1_000
 export const lockPollMs = 5
 /** decision: how often the holder of a data folder looks whether the folder is still its own. */
 export const folderLookMs = 500
-/** decision: in which a holder whose lock was removed has noticed, and has ended. */
-export const folderNoticeMs = 2 * folderLookMs + 5 * haltMs
 /** decision: so often is looked whether it does; what one turn took beyond that does not count. */
 export const turningTickMs = 100

@@ -1,19 +1,17 @@
 /**
  * The lock of a data folder, and how its holder learns that it has the folder no more.
  *
- * The lock is of a file, and a file that was removed or replaced keeps nobody out: a second process
- * would open the same database. So the holder looks at it again and again, and who finds none waits
- * for as long as a holder may take to notice. Of a database that was removed or replaced the holder
- * would go on acknowledging writes that nobody finds again, so it looks at that too.
- * decision: as PostgreSQL does with postmaster.pid.
+ * A lock file that was removed or replaced keeps nobody out, so the folder itself is locked beside
+ * it; the file is what a process can hand on. Where the folder, the lock file or the database was
+ * removed or replaced, the holder would go on acknowledging writes that nobody finds again: it
+ * looks at them again and again. decision: as PostgreSQL does with postmaster.pid.
  * @module
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { folderLookMs, folderNoticeMs } from '../limits.ts'
+import { folderLookMs } from '../limits.ts'
 import { pathsOf } from './folder-stamp.ts'
-import { lockInstance } from './instance-lock.ts'
-import { isAnythingAt } from './regular-files.ts'
+import { holdFolder, lockInstance } from './instance-lock.ts'
 import { elapsedMs, sleep } from './system.ts'
 
 /**
@@ -22,11 +20,9 @@ import { elapsedMs, sleep } from './system.ts'
  * @throws CommandFailure when another process has it
  */
 export function lockFolder(data: string): number {
-  const { lock } = pathsOf(data)
-  const wasThere = isAnythingAt(lock)
-  const file = lockInstance(lock, { elapsedMs, sleep })
-  if (!wasThere) sleep(folderNoticeMs)
-  return file
+  const time = { elapsedMs, sleep }
+  holdFolder(data, time)
+  return lockInstance(pathsOf(data).lock, time)
 }
 
 /** Which file is at a path; `undefined` where there is none. */

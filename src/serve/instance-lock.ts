@@ -10,7 +10,7 @@ import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs'
 import { findInLibc } from '../libc.ts'
 import { lockPollMs, lockWaitMsMax } from '../limits.ts'
 import { CommandFailure } from './failure.ts'
-import { lockHolder } from './lock-holder.ts'
+import { isLocked, lockHolder } from './lock-holder.ts'
 import { ownerOnlyFile } from '../files.ts'
 
 const lockExclusive = 2
@@ -51,6 +51,23 @@ function openLockFile(path: string): number {
   throw new CommandFailure(`${path} is no regular file, and stays as it is: move it elsewhere`)
 }
 
+const isTaken = (path: string): CommandFailure => {
+  const holder = lockHolder(path)
+  const named = holder === undefined ? '' : ` (${holder})`
+  return new CommandFailure(
+    `another coffer runs on this data folder${named}: wait for its end, or stop it first`,
+  )
+}
+
+/** @returns what takes the lock of an open file, once */
+function findLocker(): (file: number) => boolean {
+  const libc = findInLibc({ flock })
+  if (libc === undefined) {
+    throw new CommandFailure('cannot lock the data folder on this platform: no libc was found')
+  }
+  return file => libc.flock(file, lockExclusive | lockNonBlocking) === 0
+}
+
 /**
  * Holds the lock until the process has ended, and every one that the file was handed on to. It
  * waits for those of a killed instance that are not gone yet.
@@ -58,20 +75,24 @@ function openLockFile(path: string): number {
  * @throws CommandFailure when another process has it
  */
 export function lockInstance(lockFile: string, time: LockTime): number {
-  const libc = findInLibc({ flock })
-  if (libc === undefined) {
-    throw new CommandFailure('cannot lock the data folder on this platform: no libc was found')
-  }
+  const lock = findLocker()
   const file = openLockFile(lockFile)
-  if (!waitFor(() => libc.flock(file, lockExclusive | lockNonBlocking) === 0, time)) {
-    closeSync(file)
-    const holder = lockHolder(lockFile)
-    const named = holder === undefined ? '' : ` (${holder})`
-    throw new CommandFailure(
-      `another coffer runs on this data folder${named}: wait for its end, or stop it first`,
-    )
-  }
-  return file
+  if (waitFor(() => lock(file), time)) return file
+  closeSync(file)
+  throw isTaken(lockFile)
+}
+
+/**
+ * Holds a folder itself until the process has ended: whatever is removed from it frees nothing.
+ * Where its file system locks no folders, as over a network, nothing is held.
+ * @throws CommandFailure when another process has it
+ */
+export function holdFolder(folder: string, time: LockTime): void {
+  const lock = findLocker()
+  const file = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)
+  if (lock(file) || (isLocked(folder) && waitFor(() => lock(file), time))) return
+  closeSync(file)
+  if (isLocked(folder)) throw isTaken(folder)
 }
 
 /**

@@ -31,12 +31,8 @@ function commandOf(pid: number): string | undefined {
   }
 }
 
-/**
- * @param path of a file that is locked by flock(2)
- * @returns such as `coffer serve, process 4711`; `undefined` where nobody has it, or where that
- *   cannot be told, as of a process in another container
- */
-export function lockHolder(path: string): string | undefined {
+/** The process that has a lock; 0 is one that cannot be seen from here. */
+function findLock(path: string): number | undefined {
   try {
     const { dev, ino } = statSync(path, { bigint: true })
     const file = `${deviceOf(dev)}:${ino}`
@@ -44,10 +40,22 @@ export function lockHolder(path: string): string | undefined {
       .split('\n')
       .map(line => line.trim().split(/\s+/))
       .find(([, kind, , , , place]) => kind === 'FLOCK' && place === file)
-    const pid = Number(held?.[4] ?? 0)
-    if (pid <= 0) return undefined
-    return [commandOf(pid), `process ${pid}`].filter(part => part !== undefined).join(', ')
+    return held === undefined ? undefined : Number(held[4])
   } catch {
     return undefined
   }
+}
+
+/** Whether the kernel tells of a lock on a file or folder; it tells of none on other platforms. */
+export const isLocked = (path: string): boolean => findLock(path) !== undefined
+
+/**
+ * @param path of a file or folder that is locked by flock(2)
+ * @returns such as `coffer serve, process 4711`; `undefined` where nobody has it, or where that
+ *   cannot be told, as of a process in another container
+ */
+export function lockHolder(path: string): string | undefined {
+  const pid = findLock(path) ?? 0
+  if (pid <= 0) return undefined
+  return [commandOf(pid), `process ${pid}`].filter(part => part !== undefined).join(', ')
 }

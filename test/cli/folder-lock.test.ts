@@ -4,7 +4,15 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { copyFileSync, cpSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { folderLookMs } from '../../src/limits.ts'
 import { lockHolder } from '../../src/serve/lock-holder.ts'
@@ -83,6 +91,22 @@ describe.each([
     const second = await serve(data, ...args)
     expect(pids.filter(isRunning)).toEqual([])
     expect(await second.end('SIGTERM')).toBe(0)
+  })
+
+  test('whose lock was replaced is gone before compact writes its database anew', async () => {
+    const data = copyOfVault()
+    const server = await serve(data, ...args)
+    let isGone = false
+    void server.exited.then(() => {
+      isGone = true
+    })
+    rmSync(join(data, 'lock'))
+    writeFileSync(join(data, 'lock'), '')
+    const inode = statSync(join(data, 'store', 'data.mdb')).ino
+    const compact = runCoffer(['compact', '--data', data])
+    await until(() => isGone || statSync(join(data, 'store', 'data.mdb')).ino !== inode)
+    expect(isGone).toBe(true)
+    expect((await compact).exitCode).toBe(0)
   })
 
   test('whose lock was removed is gone before verify looks at the folder', async () => {
