@@ -11,12 +11,19 @@ import {
   operation,
   type Administered,
   type Facts,
+  type NewMasterKey,
   type Operations,
   type Tell,
 } from './operation.ts'
 
 /** The file and not the key: texts cannot be wiped. */
-const rekeyed = Type.Object({ file: Type.String() }, { additionalProperties: false })
+const rekeyed = Type.Union([
+  Type.Object(
+    { file: Type.String(), forget_before: Type.Boolean() },
+    { additionalProperties: false },
+  ),
+  Type.Object({ new_file: Type.String() }, { additionalProperties: false }),
+])
 const nothing = Type.Object({}, { additionalProperties: false })
 
 /** 0 is of an older version, which noted none. */
@@ -103,7 +110,7 @@ export function makeResealer({ deps, store }: Administered): Resealer {
 export const keyOperations = (vault: Administered, reseal: Resealer): Operations => {
   const { deps, ring, store, isShared, replaceMasterKey } = vault
   let isRekeying = false
-  const rekeyInto = async (file: string): Promise<void> => {
+  const rekeyInto = async (asked: NewMasterKey): Promise<void> => {
     // The new key of one would take the place of the other's.
     if (isRekeying) throw new ApiError('conflict', 'another keys rekey goes on: wait for its end')
     isRekeying = true
@@ -111,7 +118,7 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
       // Where a commit failed, nobody knows which of two keys counts: none is written over then.
       await store.write([{ bumpGeneration: true }])
       await ring.refresh()
-      await replaceMasterKey(file, masterKey => rekey({ ...deps, ring, store }, masterKey))
+      await replaceMasterKey(asked, masterKey => rekey({ ...deps, ring, store }, masterKey))
     } finally {
       isRekeying = false
     }
@@ -125,10 +132,14 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
       const { rows, damaged } = await reseal(tell)
       return { key: number, rows_resealed: rows, rows_damaged: damaged }
     }),
-    'keys-rekey': operation('master-key', rekeyed, async ({ file }) => {
+    'keys-rekey': operation('master-key', rekeyed, async asked => {
       if (isShared)
         throw new ApiError('conflict', 'others that serve it cannot follow: stop all of them first')
-      await rekeyInto(file)
+      await rekeyInto(
+        'new_file' in asked
+          ? { newFile: asked.new_file }
+          : { file: asked.file, isBeforeKept: !asked.forget_before },
+      )
       const scrubbed = await scrubReplaced({ ...deps, ring, store })
       return { master_key: ring.masterNumber(), scrubbed: scrubbed ?? null }
     }),

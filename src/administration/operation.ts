@@ -5,7 +5,7 @@
  * command itself where nobody serves.
  * @module
  */
-import type { Static, TObject } from '@sinclair/typebox'
+import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
@@ -42,6 +42,16 @@ export interface Operation {
 
 export type Operations = Readonly<Record<string, Operation>>
 
+/** The master key in a file is replaced there. */
+export interface ReplacedKey {
+  readonly file: string
+  /** Whether the key of before stays beside it. */
+  readonly isBeforeKept: boolean
+}
+
+/** Where another master key is to be: in the place of the one there is, or in a file of its own. */
+export type NewMasterKey = ReplacedKey | { readonly newFile: string }
+
 /** What operations work on. */
 export interface Administered {
   readonly deps: Deps
@@ -50,11 +60,11 @@ export interface Administered {
   /** Whether other processes have the same store open. */
   readonly isShared: boolean
   /**
-   * Puts another master key in the place of the one in a file.
+   * Puts another master key in the place of the one there is.
    * @param seal has the keyring sealed under it; when it throws, the key before stands
    */
   readonly replaceMasterKey: (
-    file: string,
+    asked: NewMasterKey,
     seal: (masterKey: Uint8Array) => Promise<void>,
   ) => Promise<void>
 }
@@ -63,7 +73,7 @@ export interface Administered {
  * An operation with its input checked.
  * @throws ApiError `invalid_request` that repeats no value
  */
-export const operation = <T extends TObject>(
+export const operation = <T extends TSchema>(
   needs: Need,
   schema: T,
   run: (input: Static<T>, tell: Tell, by: Authority) => Promise<Facts>,

@@ -8,14 +8,14 @@
  * Source: contract sections 1 and 11, hardening finding 9.
  * @module
  */
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TlsFiles } from '../config.ts'
 import { keyBytes, primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { findCopies } from '../serve/copies.ts'
-import { checkFolder, folderOf, type FolderOptions } from '../serve/data-folder.ts'
+import { checkFolder, folderOf, masterKeyFileOf, type FolderOptions } from '../serve/data-folder.ts'
 import { assertSameDatabase } from '../serve/database.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { isDataFolder } from '../serve/folder-stamp.ts'
@@ -23,6 +23,7 @@ import { isKeyInEnvironment } from '../serve/key-source.ts'
 import { findKeyMakers } from './key-makers.ts'
 import { findWritableByOthers } from '../serve/file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
+import { beforeOf } from '../serve/next-master-key.ts'
 import { isProcessGuarded } from '../serve/process-guard.ts'
 import { sayJson, sayNow, wallMs } from '../serve/system.ts'
 import { readTls, troubleOf } from '../serve/tls-files.ts'
@@ -37,6 +38,16 @@ export type DoctorOptions = FolderOptions & ConfigOptions & { readonly json?: bo
 const warn = ({ about, text }: Weakness): Finding => warning(about, text)
 
 const othersMayRead = (path: string): boolean => (statSync(path).mode & 0o055) !== 0
+
+/** The key of before a `keys rekey`, which lies where it was replaced. */
+function findKeyBefore(options: FolderOptions): Finding[] {
+  const file = masterKeyFileOf(options)
+  if (file === undefined || !existsSync(beforeOf(realpathSync(file)))) return []
+  const text =
+    `${beforeOf(realpathSync(file))} is a master key of before, which opens older backups: ` +
+    'keep it with them, and not here'
+  return [warning('master key', text)]
+}
 
 function findInFolder(options: FolderOptions): Finding[] {
   const { data } = options
@@ -68,6 +79,7 @@ function findInFolder(options: FolderOptions): Finding[] {
       ),
     )
   }
+  findings.push(...findKeyBefore(options))
   findings.push(...advicesOf(findCopies(data)).map(text => warning('copies', text)))
   if (freeBytesAt(data)() < freeSpaceBytesMin) {
     findings.push(fault('disk', 'too little space is free: writes are refused with 507'))

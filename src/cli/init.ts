@@ -8,8 +8,9 @@
 import type { NewVault } from '../vault.ts'
 import { type FolderOptions } from '../serve/data-folder.ts'
 import { createDataFolder } from '../serve/make-folder.ts'
-import { isDataFolder } from '../serve/folder-stamp.ts'
+import { isDataFolder, pathsOf } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import { isAnythingAt, statsAt } from '../serve/regular-files.ts'
 import { sayNow } from '../serve/system.ts'
 import { withKeyFile, type KeyFile } from './key-file.ts'
 
@@ -52,7 +53,28 @@ export const init = (options: InitOptions): Promise<void> =>
     createDataFolder(options, made => tell(options, made, keyFile)),
   )
 
+/**
+ * An empty folder may be that of a volume which is not mounted, and a new vault there would answer
+ * 404 for every token of the one before. A key file of its own, which is made with the vault,
+ * remembers it.
+ * @throws CommandFailure where nothing tells a first start from that
+ */
+function assertFirstStart(options: InitOptions): void {
+  const { data, masterKeyFile } = options
+  // Of an init that was cut off: its folder is there.
+  if (isAnythingAt(pathsOf(data).newStamp)) return
+  const found = masterKeyFile === undefined ? undefined : statsAt(masterKeyFile)
+  if (masterKeyFile !== undefined && (found === undefined || found.size === 0)) return
+  const reason =
+    masterKeyFile === undefined
+      ? `--init: nothing outside of ${data} would tell a new vault from a volume that is not mounted`
+      : `--init: the master key at ${masterKeyFile} is there, and no vault is in ${data}`
+  throw new CommandFailure(`${reason}: mount it, or say --init-new for this start alone`)
+}
+
 /** For `coffer serve --init`: does nothing where a data folder is, whatever its state. */
-export async function initWhereAbsent(options: InitOptions): Promise<void> {
-  if (!isDataFolder(options.data)) await init(options)
+export async function initWhereAbsent(options: InitOptions, isNew: boolean): Promise<void> {
+  if (isDataFolder(options.data)) return
+  if (!isNew) assertFirstStart(options)
+  await init(options)
 }

@@ -133,6 +133,14 @@ async function operateThere(options: FolderOptions, asked: Asked): Promise<Facts
   return askProven(options, asked, bytesOfHex(challenge))
 }
 
+/**
+ * Asks a running server whether a master key is the one that its vault opens with.
+ * @throws CommandFailure where it is not
+ */
+export async function proveThere(options: FolderOptions): Promise<void> {
+  await operateThere(options, { name: 'keys-prove', input: {}, tell: () => {} })
+}
+
 /** @throws CommandFailure */
 export async function operate(
   options: FolderOptions,

@@ -2,23 +2,86 @@
  * `coffer keys rekey`: another master key in the place of the one there is.
  * @module
  */
+import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { Facts } from '../administration/operation.ts'
 import { checkFolder, masterKeyFileOf } from '../serve/data-folder.ts'
-import { CommandFailure } from '../serve/failure.ts'
+import { CommandFailure, usageExitCode } from '../serve/failure.ts'
+import { releaseKeys } from '../serve/key-source.ts'
+import { beforeOf, makeNewKey } from '../serve/next-master-key.ts'
 import { sayJson, sayNow } from '../serve/system.ts'
 import type { KeysOptions } from './keys.ts'
-import { operate } from './operate.ts'
+import { operate, proveThere } from './operate.ts'
 
-export async function keysRekey(options: KeysOptions): Promise<void> {
-  checkFolder(options).fill(0)
+export interface RekeyOptions extends KeysOptions {
+  /** Where the new key is to be; absent: in the place of the one there is. */
+  readonly newMasterKeyFile?: string
+  /** Of a key that is replaced in its file: it is kept nowhere. */
+  readonly forgetOldKey?: boolean
+}
+
+interface Plan {
+  readonly input: Facts
+  /** Which has the new key in the end. */
+  readonly file: string
+  /** What a person does next. */
+  readonly advice: readonly string[]
+}
+
+function planNewFile(options: RekeyOptions, path: string): Plan {
+  if (options.forgetOldKey === true) {
+    const message = '--forget-old-key: with --new-master-key-file the old key stays where it is'
+    throw new CommandFailure(message, usageExitCode)
+  }
+  const file = resolve(path)
+  makeNewKey(file, options.data)
+  const advice = 'Bring it to where the server has its key from before that starts again.'
+  return { input: { new_file: file }, file, advice: [advice] }
+}
+
+function planInPlace(options: RekeyOptions): Plan {
   const found = masterKeyFileOf(options)
   if (found === undefined) {
-    throw new CommandFailure('keys rekey replaces a key in a file: put it into one, and name that')
+    const message = 'the master key is in no file: name one for the new key'
+    throw new CommandFailure(`${message} with --new-master-key-file`)
   }
-  const file = resolve(found)
-  const facts = await operate(options, 'keys-rekey', { file })
+  const file = realpathSync(found)
+  const forgets = options.forgetOldKey === true
+  const advice = forgets ? [] : [`The one before is in ${beforeOf(file)}: keep it with them.`]
+  return { input: { file, forget_before: forgets }, file, advice }
+}
+
+/** A server in a place of its own may have another file at that path. */
+async function checkNew({ data }: RekeyOptions, file: string): Promise<void> {
+  releaseKeys()
+  try {
+    await proveThere({ data, masterKeyFile: file })
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error
+    const what = `the running server has another key than the one in ${file}`
+    throw new CommandFailure(`${what}: see what it has at that path before it ends`, 1, error)
+  }
+}
+
+async function replace(options: RekeyOptions, { input, file }: Plan): Promise<Facts> {
+  try {
+    return await operate(options, 'keys-rekey', input)
+  } catch (error) {
+    if (!('new_file' in input) || !(error instanceof CommandFailure)) throw error
+    const left = `${file} has a new key: remove it, unless the vault opens with it`
+    throw new CommandFailure(`${error.message}; ${left}`, error.exitCode, error)
+  }
+}
+
+export async function keysRekey(options: RekeyOptions): Promise<void> {
+  checkFolder(options).fill(0)
+  const { newMasterKeyFile: path } = options
+  const plan = path === undefined ? planInPlace(options) : planNewFile(options, path)
+  const facts = await replace(options, plan)
+  await checkNew(options, plan.file)
   if (options.json === true) return sayJson(facts)
-  sayNow(`The vault opens with the new master key in ${file}.`)
-  sayNow('Backups and copies from before open with a copy of the one before alone.')
+  sayNow(`The vault opens with the new master key in ${plan.file}, and with no other.`)
+  sayNow('Backups and copies from before open with the master key of before alone.')
+  for (const line of plan.advice) sayNow(line)
   if (facts['scrubbed'] === false) sayNow('Some of it is left in the files: run keys retire.')
 }

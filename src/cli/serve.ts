@@ -58,6 +58,8 @@ export type ServeOptions = FolderOptions &
   ConfigOptions & {
     /** Makes the folder where there is none, as `coffer init` does. */
     readonly init?: boolean
+    /** The same where nothing says whether a vault was there before. */
+    readonly initNew?: boolean
     readonly keyFile?: string
     /** Without the master key, which others bring. */
     readonly sealed?: boolean
@@ -93,17 +95,21 @@ const startBackupsOf = (
 const ownBackups = 'use the backups of that, see docs/many-machines.md'
 
 async function makeFolder(options: ServeOptions): Promise<void> {
-  const { init, keyFile } = options
-  if (init !== true) {
+  const { init, initNew, keyFile } = options
+  if (init !== true && initNew !== true) {
     await joinFolder(options)
     if (keyFile === undefined) return
-    throw new CommandFailure('--key-file: expected with --init, which alone makes a key', 2)
+    throw new CommandFailure(
+      '--key-file: expected with --init or --init-new, which alone make a key',
+      2,
+    )
   }
-  await initWhereAbsent({
+  const made = {
     ...folderOf(options),
     ...databaseOf(options),
     ...(keyFile === undefined ? {} : { keyFile }),
-  })
+  }
+  await initWhereAbsent(made, initNew === true)
 }
 
 /** In one piece: whoever waits for a line then has both. What is unsafe is told before it. */

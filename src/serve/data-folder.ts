@@ -184,7 +184,7 @@ async function openRingOf(store: Store, folder: FoundFolder): Promise<Ring> {
     if (!(error instanceof ApiError)) throw error
     if (error.kind === 'unavailable') throw new CommandFailure(error.message, 1, error)
     const reason = `the master key is not the one of ${data}, or the keyring there is damaged`
-    throw new CommandFailure(`${reason}: use the key of its init`)
+    throw new CommandFailure(`${reason}: use the key of its init, or of the last keys rekey`)
   } finally {
     masterKey.fill(0)
   }

@@ -261,7 +261,11 @@ describe('a passphrase', () => {
 
   test('cannot be replaced by a new key in a file that is not there', async () => {
     const words = ['keys', 'rekey', '--data', data, '--passphrase-fd', '0']
-    expectRefused(await runCoffer(words, typed), 1, /keys rekey replaces a key in a file/)
+    expectRefused(
+      await runCoffer(words, typed),
+      1,
+      /in no file: name one for the new key with --new-master-key-file/,
+    )
   })
 })
 

@@ -17,7 +17,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
+import {
+  cofferCommand,
+  runCoffer,
+  startCoffer,
+  type Ended,
+  type RunOptions,
+} from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
 let root: string
@@ -157,8 +163,8 @@ describe('a file for a new key', () => {
 
 describe('coffer serve --init', () => {
   /** It prints of the folder first; once its socket is there, it answers. */
-  const startAt = async (socket: string, args: readonly string[]) => {
-    const server = await startCoffer([...args, '--socket', socket])
+  const startAt = async (socket: string, args: readonly string[], options: RunOptions = {}) => {
+    const server = await startCoffer([...args, '--socket', socket], options)
     for (let n = 0; n < 3_000 && !existsSync(socket); n += 1) await Bun.sleep(10)
     return server
   }
@@ -167,7 +173,9 @@ describe('coffer serve --init', () => {
     const data = join(root, 'by-itself')
     const keyFile = join(root, 'by-itself.key')
     const socket = join(root, 'by-itself.sock')
-    const args = ['serve', '--data', data, '--init', '--key-file', keyFile]
+    const masterKey = join(root, 'by-itself.master')
+    const args = ['serve', '--data', data, '--init', '--master-key-file', masterKey]
+    args.push('--key-file', keyFile)
     const keys = new Set<string>()
     for (let round = 0; round < 3; round += 1) {
       const server = await startAt(socket, args)
@@ -184,7 +192,7 @@ describe('coffer serve --init', () => {
 
   test('prints the key where no file is named, and makes good what was cut off', async () => {
     const data = cutOff('served-again', ['lock', 'format.new', 'master.key', 'store'])
-    const server = await startAt(join(root, 'again.sock'), ['serve', '--data', data, '--init'])
+    const server = await startAt(join(root, 'again.sock'), ['serve', '--data', data, '--init-new'])
     expect(server.ready).toMatch(/Its key, shown once: {4}key_\w{22}\n/)
     expect(await server.end('SIGTERM')).toBe(0)
   })
@@ -193,13 +201,56 @@ describe('coffer serve --init', () => {
     const foreign = join(root, 'foreign')
     mkdirSync(foreign)
     writeFileSync(join(foreign, 'precious'), '')
-    const serve = (data: string) => runCoffer(['serve', '--data', data, '--port', '0', '--init'])
+    const serve = (data: string) =>
+      runCoffer(['serve', '--data', data, '--port', '0', '--init-new'])
     expectFailure(await serve(foreign), 1, /not empty/)
     const damaged = join(root, 'damaged')
     cpSync(made, damaged, { recursive: true })
     renameSync(join(damaged, 'store', 'data.mdb'), join(root, 'kept.mdb'))
     expectFailure(await serve(damaged), 1, /database .* is missing/)
     expect(existsSync(join(damaged, 'store', 'data.mdb'))).toBe(false)
+  })
+
+  test('makes no vault in the place of one whose volume is not mounted', async () => {
+    const data = join(root, 'mounted')
+    const masterKey = join(root, 'mounted.master')
+    const args = ['serve', '--data', data, '--init', '--master-key-file', masterKey]
+    const first = await startAt(join(root, 'mounted.sock'), args)
+    expect(await first.end('SIGTERM')).toBe(0)
+    renameSync(data, `${data}.away`)
+    mkdirSync(data)
+    const key = readFileSync(masterKey)
+    const ended = await runCoffer([...args, '--port', '0'])
+    expectFailure(ended, 1, /master key at \S+ is there, and no vault is in/)
+    expect([readdirSync(data), readFileSync(masterKey)]).toEqual([[], key])
+    rmSync(data, { recursive: true })
+    renameSync(`${data}.away`, data)
+    const again = await startAt(join(root, 'mounted-again.sock'), args)
+    expect(await again.end('SIGTERM')).toBe(0)
+  })
+
+  test('makes good what was cut off after its master key was written', async () => {
+    const data = cutOff('cut-off-key', ['lock', 'format.new'])
+    const masterKey = join(root, 'cut-off.master')
+    writeFileSync(masterKey, `${'ab'.repeat(32)}\n`, { mode: 0o600 })
+    const args = ['serve', '--data', data, '--init', '--master-key-file', masterKey]
+    const server = await startAt(join(root, 'cut-off.sock'), args)
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+
+  test.each([
+    ['in the folder', []],
+    ['of the environment', ['COFFER_MASTER_KEY', 'ab'.repeat(32)]],
+  ])('makes none where its master key is %s, but for --init-new', async (_, [name, value]) => {
+    const data = join(root, `remembered-${name}`)
+    const env = name === undefined ? {} : { [name]: value ?? '' }
+    const args = ['serve', '--data', data]
+    const refused = await runCoffer([...args, '--port', '0', '--init'], { env })
+    expectFailure(refused, 1, /--init: nothing outside of .* say --init-new for this start alone/)
+    expect(existsSync(data)).toBe(false)
+    const socket = join(root, `remembered-${name}.sock`)
+    const server = await startAt(socket, [...args, '--init-new'], { env })
+    expect(await server.end('SIGTERM')).toBe(0)
   })
 
   test('is what a file for its key is asked for with', async () => {

@@ -68,7 +68,7 @@ test('one new master key at a time: the file of one would take the place of anot
   const administered = { ...vault, isShared: false, replaceMasterKey }
   const operations = keyOperations(administered, makeResealer(administered))
   const rekey = async () =>
-    operations['keys-rekey']?.run({ file: 'master.key' }, () => {}, 'operator')
+    operations['keys-rekey']?.run({ file: 'master.key', forget_before: true }, () => {}, 'operator')
   const first = rekey()
   await begun.promise
   const second = rekey().then(

@@ -10,7 +10,11 @@ import { dataOption, masterKeyOption } from './options.ts'
 
 export function addKeyCommands(program: Command): void {
   const keys = program.command('keys').description('the keys that values are sealed under')
-  const add = (name: string, description: string, run: (options: KeysOptions) => Promise<void>) =>
+  const add = <T extends KeysOptions>(
+    name: string,
+    description: string,
+    run: (options: T) => Promise<void>,
+  ) =>
     keys
       .command(name)
       .description(description)
@@ -31,6 +35,8 @@ export function addKeyCommands(program: Command): void {
   add('join', 'write the master key to its file again, from shares on stdin', keysJoin)
   add('status', 'which keys there are, and how many rows are sealed under each', keysStatus)
   add('rotate', 'make a new key, and seal everything anew under it', keysRotate)
-  add('rekey', 'put another master key in the place of the one in its file', keysRekey)
+  add('rekey', 'put another master key in the place of the one there is', keysRekey)
+    .option('--new-master-key-file <file>', 'where the new key is to be, if not in that place')
+    .option('--forget-old-key', 'keep no copy of the old key, which older backups need')
   add('retire', 'drop keys under which nothing is sealed, and print a receipt', keysRetire)
 }

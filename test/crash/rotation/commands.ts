@@ -20,7 +20,9 @@ export interface Command {
 }
 
 export function startKeys({ data, temporary }: Home, what: What): Command {
-  const child = Bun.spawn([...cofferCommand, 'keys', what, '--data', data, '--json'], {
+  // Else each one had to be moved away before the next.
+  const words = what === 'rekey' ? ['--forget-old-key'] : []
+  const child = Bun.spawn([...cofferCommand, 'keys', what, '--data', data, '--json', ...words], {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
