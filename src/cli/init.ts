@@ -67,7 +67,7 @@ function assertFirstStart(options: InitOptions): void {
   if (masterKeyFile !== undefined && (found === undefined || found.size === 0)) return
   const reason =
     masterKeyFile === undefined
-      ? `--init: nothing outside of ${data} would tell a new vault from a volume that is not mounted`
+      ? `--init: nothing outside of ${data} tells a new vault from a volume that is not mounted`
       : `--init: the master key at ${masterKeyFile} is there, and no vault is in ${data}`
   throw new CommandFailure(`${reason}: mount it, or say --init-new for this start alone`)
 }

@@ -253,7 +253,7 @@ describe('a file for the new key', () => {
 })
 
 describe('a server', () => {
-  test('that has its key from no file, and a command that names one, are told what to do', async () => {
+  test('that has its key from no file, and a command that names one, are told', async () => {
     const key = randomKey()
     const { serve, data } = await makeVault({
       words: [],
