@@ -24,6 +24,7 @@ import {
 import { splitTarget, type BackupPlace } from '../serve/backups/place.ts'
 import {
   checkFolder,
+  damagedIn,
   keyPlacesOf,
   unsealKeysOf,
   type FolderOptions,
@@ -31,6 +32,7 @@ import {
 } from '../serve/data-folder.ts'
 import { forgetCopy, noteCopy } from '../serve/copies.ts'
 import { explained, formatVersion } from '../serve/folder-stamp.ts'
+import { ApiError } from '../errors.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { makeStagedFolder } from '../serve/staged-folder.ts'
 import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
@@ -148,6 +150,9 @@ export async function makeBackup(
     await place.put(name, file, progress)
     return { manifest, bytes: statSync(file).size }
   } catch (error) {
+    if (error instanceof ApiError && error.kind === 'storage_corrupt') {
+      throw damagedIn(options.data, error)
+    }
     throw explained(dirname(staging), error)
   } finally {
     rmSync(copy.data, { recursive: true, force: true })

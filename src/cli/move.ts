@@ -20,7 +20,13 @@ import {
   noteDatabase,
   writeDatabase,
 } from '../serve/database.ts'
-import { clearLeftovers, lockDataFolder, type FolderOptions } from '../serve/data-folder.ts'
+import {
+  clearLeftovers,
+  damagedIn,
+  lockDataFolder,
+  type FolderOptions,
+  type FoundFolder,
+} from '../serve/data-folder.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { pathsOf } from '../serve/folder-stamp.ts'
 import { removeFile } from '../serve/regular-files.ts'
@@ -102,6 +108,15 @@ async function moveRows(
   }
 }
 
+async function openOwn({ data, store: path }: FoundFolder): Promise<LmdbStore> {
+  try {
+    return await openLmdbStore({ path })
+  } catch (error) {
+    const isDamage = error instanceof ApiError && error.kind === 'storage_corrupt'
+    throw isDamage ? damagedIn(data, error) : error
+  }
+}
+
 /** @throws CommandFailure, and the same command goes on */
 async function moveThere(options: MoveOptions): Promise<void> {
   const { data, to: store } = options
@@ -111,7 +126,7 @@ async function moveThere(options: MoveOptions): Promise<void> {
   clearLeftovers(folder)
   folder.masterKey.fill(0)
   if (!isInDatabase(data)) noteDatabase(data, { store })
-  const own = await openLmdbStore({ path: folder.store })
+  const own = await openOwn(folder)
   let rows: number | undefined
   try {
     rows = await withProgress({ ...options, bytes: databaseBytesOf(folder) }, progress =>

@@ -11,12 +11,14 @@ import { dirname, join, resolve } from 'node:path'
 import { freeSpaceBytesMin } from '../limits.ts'
 import {
   checkFolder,
+  damagedIn,
   type FolderOptions,
   type FoundFolder,
   type LockedFolder,
 } from '../serve/data-folder.ts'
 import { forgetCopy, noteCopy } from '../serve/copies.ts'
 import { explained } from '../serve/folder-stamp.ts'
+import { ApiError } from '../errors.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { makeStagedFolder } from '../serve/staged-folder.ts'
 import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
@@ -50,6 +52,9 @@ export async function copyServed(options: FolderOptions): Promise<LockedFolder> 
     return copy
   } catch (error) {
     removeCopy(data, copy)
+    if (error instanceof ApiError && error.kind === 'storage_corrupt') {
+      throw damagedIn(options.data, error)
+    }
     throw explained(dirname(data), error)
   }
 }

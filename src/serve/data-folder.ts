@@ -156,6 +156,12 @@ export interface StoreUse extends DatabaseUse {
   readonly foldRows?: number
 }
 
+/** What is told of a database that cannot be opened, or copied. */
+export function damagedIn(data: string, { message }: ApiError): CommandFailure {
+  const advice = 'see coffer verify, then restore it from a backup'
+  return new CommandFailure(`the database in ${data} is damaged: ${message}: ${advice}`)
+}
+
 /** @throws CommandFailure with nothing written */
 export async function openStoreOf(
   { data, store: path }: FoundFolder,
@@ -167,7 +173,7 @@ export async function openStoreOf(
   } catch (error) {
     if (!(error instanceof ApiError && error.kind === 'storage_corrupt'))
       throw explained(data, error)
-    throw new CommandFailure(`the database in ${data} is damaged: restore it from a backup`)
+    throw damagedIn(data, error)
   }
 }
 

@@ -57,6 +57,11 @@ export const keptCountsMax = 20_000
 export const countKeyPiecesMax = 12
 /** Of one walk over the store. */
 export const findingsMax = 10_000
+/**
+ * decision: of a file whose pages are all looked at before it is opened, which takes half a second
+ * for so much where it is cached, and as long as a disk takes to read it where it is not.
+ */
+export const pagesCheckedBytesMax = 1024 * 1024 * 1024
 export const freeSpaceProbeMs = 1_000
 /**
  * decision: what the store's file may grow by, taken from the disk before it is needed; when no

@@ -261,7 +261,7 @@ describe('coffer verify on a damaged vault', () => {
     await withStore(data, ({ meta }) => meta.removeSync(stateKey))
     const ended = await verify(data)
     expect([ended.exitCode, ended.stdout]).toEqual([1, 'the rows were not all read\n'])
-    expect(ended.stderr).toMatch(/^coffer: the database in .* is damaged: restore it/)
+    expect(ended.stderr).toMatch(/^coffer: the database in .* is damaged: expected of the store: /)
   })
 
   test('does not drown anybody in lines', async () => {
@@ -308,6 +308,34 @@ describe('coffer verify on a damaged vault', () => {
     expect(stdout).toContain('last_commit_unknown\n')
     expect(stdout).toContain('rows: ')
     expect(stderr).toMatch(/^coffer: [^\n]* up to the commit before the last[^\n]*\n$/)
+  })
+})
+
+describe('a page of zeros', () => {
+  test('ends each command with a line that names it and says what to do', async () => {
+    const data = copyOfMade('zeros')
+    const pages = readPages(join(data, 'store'))
+    const page = rootOf(pages, 'rows')
+    pages.bytes.fill(0, pages.at(page), pages.at(page + 1))
+    pages.save()
+    const master = ['--data', data]
+    const commands = [
+      ['serve', ...master, '--port', '0'],
+      ['serve', ...master, '--port', '0', '--workers', '3'],
+      ['backup', ...master, '--to', join(root, 'zeros.backup')],
+      ['verify', ...master, '--online'],
+      ['keys', 'rotate', ...master],
+    ]
+    const told = new RegExp(
+      `^coffer: [^\\n]* page ${page} of its file is damaged: see coffer verify[^\\n]*\\n$`,
+    )
+    for (const command of commands) {
+      const { exitCode, stderr } = await runCoffer(command)
+      expect([command[0], exitCode, stderr]).toEqual([command[0], 1, expect.stringMatching(told)])
+    }
+    const { exitCode, stdout } = await runCoffer(['doctor', ...master])
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain(`page ${page} of its file is damaged`)
   })
 })
 

@@ -6,15 +6,11 @@ import { describe, expect, test } from 'bun:test'
 import { open } from 'lmdb'
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  assertDataFile,
-  assertSound,
-  examinePages,
-} from '../../src/store/lmdb/inspect/damaged-pages.ts'
+import { assertDataFile, examinePages } from '../../src/store/lmdb/inspect/damaged-pages.ts'
+import { copySnapshot } from '../../src/store/lmdb/inspect/compact.ts'
 import { openEnvironment, tableNames } from '../../src/store/lmdb/environment.ts'
 import { encodeRowKey } from '../../src/store/lmdb/layout.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import type { DataFile } from '../../src/store/lmdb/inspect/page-file.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import {
   add,
@@ -100,11 +96,12 @@ describe('before a store is opened', () => {
     await expectRefused(damaged(change))
   })
 
-  test('a file with a page damaged further down is opened', async () => {
+  test('a file with a page damaged further down is refused, and the page is named', async () => {
     const path = damaged(inLeaf(0, 1))
-    const store = await openLmdbStore({ path })
-    await store.close()
-    expect(examinePages(path).damaged).not.toEqual([])
+    const [page] = examinePages(path).damaged
+    const fault = await openLmdbStore({ path }).catch((error: unknown) => error)
+    expect(String(fault)).toContain(`page ${page} of its file is damaged`)
+    await expectRefused(path)
   })
 
   test('a file that ends before pages that are free is whole', async () => {
@@ -126,32 +123,27 @@ describe('before a store is opened', () => {
     expect(examinePages(path).damaged).toEqual([])
   })
 
-  test('a store that is written to meanwhile is looked at again', async () => {
+  test('a copy of a moment is refused for a damaged page, which it names', async () => {
+    const path = damaged(inLeaf(0, 1))
+    const [page] = examinePages(path).damaged
+    const to = join(temporaryFolder(), 'copy')
+    const fault = await copySnapshot(path, to).catch((error: unknown) => error)
+    expect(String(fault)).toContain(`page ${page} of its file is damaged`)
+  })
+
+  test('a copy of a moment is made of a store that is written to meanwhile', async () => {
     const path = copyOfMade()
-    const before = readFileSync(join(path, 'data.mdb'))
     const store = await openLmdbStore({ path })
-    for (let number = 500; number < 510; number += 1) await inserted(store, { uniques: [number] })
+    await inserted(store, { uniques: [500] })
+    const to = join(temporaryFolder(), 'copy')
+    const copied = copySnapshot(path, to)
+    for (let number = 501; number < 510; number += 1) await inserted(store, { uniques: [number] })
+    await copied
     await store.close()
-    const after = readFileSync(join(path, 'data.mdb'))
-    const fileOf = (stateAt: (read: number) => Buffer): DataFile => {
-      let reads = 0
-      return {
-        lengthBytes: () => after.length,
-        read: ({ bytes }, position) => {
-          bytes.set(stateAt((reads += 1)).subarray(position, position + bytes.length))
-          return true
-        },
-        close: () => {},
-      }
-    }
-    const isMeta = (read: number): boolean => read === 1
-    assertSound(fileOf(read => (isMeta(read) ? before : after)))
-    const mixed = Buffer.from(after)
-    before.copy(mixed, 0, 0, 2 * 4_096)
-    expect(() => assertSound(fileOf(() => mixed))).toThrow('pages that hang together')
-    let turn = 0
-    const restless = () => ((turn += 1) % 2 === 0 ? before : after)
-    expect(() => assertSound(fileOf(restless))).toThrow()
+    const copy = await openLmdbStore({ path: to })
+    expect((await copy.find(uniqueOf(500)))?.uniques).toEqual(rowOf({ uniques: [500] }).uniques)
+    expect(await copy.integrity()).toEqual([])
+    await copy.close()
   })
 
   test.each([0, 1, 3])('a store that has got %d of its tables gets the others', async count => {

@@ -80,6 +80,15 @@ const environmentOptions = {
   maxFreeSpaceToLoad: freePagesLoaded,
 }
 
+/** Of a store that is open; nothing of it but its meta pages is read before. */
+export const openNamed = <Name extends string>(
+  root: Environment['root'],
+  names: readonly Name[],
+): Record<Name, Table> =>
+  Object.fromEntries(
+    names.map(name => [name, root.openDB({ ...tableOptions, name })]),
+  ) as unknown as Record<Name, Table>
+
 /**
  * Opens tables of a store, and makes those that are missing.
  * @param path  an existing folder; `data.mdb` and `lock.mdb` are made in it where missing
@@ -94,9 +103,9 @@ export function openTables<Name extends string>(
   // The engine would make a missing folder, with modes that nobody chose.
   syncFolder(path)
   const root = open<Uint8Array, Uint8Array>({ ...environmentOptions, path, readOnly })
-  const tables = names.map(name => [name, root.openDB({ ...tableOptions, name })] as const)
+  const tables = openNamed(root, names)
   syncFolder(path)
-  return { root, ...(Object.fromEntries(tables) as Record<Name, Table>) }
+  return { root, ...tables }
 }
 
 /** As `openTables`, of all of them. */

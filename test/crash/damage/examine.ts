@@ -131,9 +131,10 @@ export const isUnharmed = ({ server, missing, unreadable, shortLists, wrong }: E
 
 /** Promises that a copy broke, whatever was done to it: none may. */
 export function breachesOf(examined: Examined): string[] {
-  const { verify, wrong, stderr } = examined
+  const { verify, server, wrong, stderr } = examined
   const breaches = wrong.map(path => `wrong answer: ${path}`)
   if (verify === 'died') breaches.push(`verify died: ${stderr.slice(0, 200)}`)
+  if (server === 'died') breaches.push(`serve died: ${stderr.slice(0, 200)}`)
   if (verify === 'clean' && !isUnharmed(examined)) breaches.push('harm that verify does not report')
   return breaches
 }

@@ -20,6 +20,7 @@ import { killWorkers } from './workers.ts'
 
 export const parts: Readonly<Record<string, Part>> = {
   'bit-rot': rotBits,
+  'bit-rot-unfolded': rotBits,
   copies: copyDatabases,
   backups: backUpUnderLoad,
   rotation: rotateKeys,

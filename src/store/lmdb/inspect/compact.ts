@@ -16,6 +16,7 @@ import { assertStored } from '../../../errors.ts'
 import { countBytes, noProgress, type Done, type Progress } from '../../../progress.ts'
 import {
   openEnvironment,
+  openNamed,
   openTables,
   tableNames,
   type Environment,
@@ -23,6 +24,7 @@ import {
   takePut,
 } from '../environment.ts'
 import { ownerOnlyFolder } from '../../../files.ts'
+import { assertLivePages, assertMetaPages } from './damaged-pages.ts'
 
 /** What the engine tells of a table; its types leave it open. */
 interface TableStats {
@@ -142,8 +144,30 @@ export async function copyStore(
 }
 
 /**
+ * Opens a store that others may write, once its pages were looked at: a reader keeps them as they
+ * are until then.
+ * @throws ApiError `storage_corrupt`, with nothing left open
+ */
+async function openSound(from: string): Promise<Environment> {
+  assertMetaPages(from)
+  const { root } = openTables(from, [], true)
+  try {
+    const held = root.useReadTransaction()
+    assertLivePages(from)
+    const tables = openNamed(root, tableNames)
+    held.done()
+    root.resetReadTxn()
+    return { root, ...tables }
+  } catch (error) {
+    await root.close()
+    throw error
+  }
+}
+
+/**
  * As `copyStore`, of a store that others may write meanwhile: all as of one moment. Pages that they
  * free until it is done are not used again.
+ * @throws as `copyStore`, with the engine opened only where its pages are sound
  */
 export async function copySnapshot(
   from: string,
@@ -151,7 +175,7 @@ export async function copySnapshot(
   progress: Progress = noProgress,
 ): Promise<void> {
   mkdirSync(to, { mode: ownerOnlyFolder })
-  const live = openTables(from, tableNames, true)
+  const live = await openSound(from)
   const transaction = live.root.useReadTransaction()
   try {
     await withEnvironment(to, copy => copyAll(live, copy, { transaction }, progress))

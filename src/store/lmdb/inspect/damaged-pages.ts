@@ -13,8 +13,8 @@ import {
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { utf8Text } from '../../../bytes.ts'
-import { findingsMax } from '../../limits.ts'
-import { assertStored, attempt } from '../../../errors.ts'
+import { findingsMax, pagesCheckedBytesMax } from '../../limits.ts'
+import { ApiError, attempt } from '../../../errors.ts'
 import { noProgress, type Progress } from '../../../progress.ts'
 import { tableNames } from '../environment.ts'
 import {
@@ -85,8 +85,6 @@ export function takeFreeList(walk: PageWalk, free: FreePages, { buffer, from, to
 /** Of a node whose data is the record of a tree. */
 const holdsTree = 2
 const numberBytes = 8
-/** At a store that is written to. */
-const looksMax = 20
 
 /** As the engine compares plain keys: bytes, then lengths. */
 function compareBytes(a: Span, b: Span): number {
@@ -253,44 +251,51 @@ export const examinePages = (
     return { damaged, hasLostCommit: !hasLast(file, metas) }
   })
 
+/** @throws ApiError `storage_corrupt` that names the first of these pages */
+function assertNone(damaged: readonly number[]): void {
+  const [page] = damaged
+  if (page === undefined) return
+  throw new ApiError('storage_corrupt', `page ${page} of its file is damaged`)
+}
+
 /**
- * The engine writes no page that is free, so a file may end before its last ones. Where others are
- * missing too, the engine has forgotten them, or a tree has lost them: only a walk over all tells.
+ * Walks the pages of the newest commit. Of a file above `pagesCheckedBytesMax` it leaves out those
+ * below the roots of the tables, unless some may be missing at the end: the engine writes no page
+ * that is free, so a file may end before its last ones, and where others are missing too, only a
+ * walk over all tells whether a tree has lost them.
  * @throws ApiError `storage_corrupt`
  */
 function assertPages(file: DataFile, meta: MetaPage): void {
-  const hangsTogether = 'pages that hang together'
-  const { damaged, freeBehindEnd } = walkPages(file, meta, 1)
-  assertStored(damaged.length === 0, hangsTogether)
-  if (freeBehindEnd === meta.lastPage + 1 - pagesIn(file, meta)) return
-  assertStored(walkPages(file, meta, treeDepthMax).damaged.length === 0, hangsTogether)
+  const isSmall = file.lengthBytes() <= pagesCheckedBytesMax
+  const { damaged, freeBehindEnd } = walkPages(file, meta, isSmall ? treeDepthMax : 1)
+  assertNone(damaged)
+  if (isSmall || freeBehindEnd === meta.lastPage + 1 - pagesIn(file, meta)) return
+  assertNone(walkPages(file, meta, treeDepthMax).damaged)
 }
 
 /**
- * Where another process writes, pages of one state are soon those of another: it looks again.
- * @throws ApiError `storage_corrupt`, as `assertDataFile`
- */
-export function assertSound(file: DataFile): void {
-  for (let looks = 1; ; looks += 1) {
-    const meta = readMetaPages(file).newer
-    try {
-      return assertPages(file, meta)
-    } catch (error) {
-      const isStill = readMetaPages(file).newer.transaction === meta.transaction
-      if (isStill || looks === looksMax) throw error
-    }
-  }
-}
-
-/**
- * What must hold before the engine opens a store: valid meta pages, sound trees of free pages and
- * of tables down to the root of each, and no page missing at the end. Beside the lists of free
- * pages these are few; only a short file costs a walk over all. A folder without a database is a
- * new store.
+ * What must hold before the engine opens a store that nobody writes to: valid meta pages, and
+ * pages that the engine can walk, as a damaged one ends the process without a word. A folder
+ * without a database is a new store.
  * @throws ApiError `storage_corrupt`
  */
 export function assertDataFile(folder: string): void {
   const path = join(folder, 'data.mdb')
   if (!existsSync(path) || statSync(path).size === 0) return
-  withDataFile(folder, assertSound)
+  withDataFile(folder, file => assertPages(file, readMetaPages(file).newer))
 }
+
+/** @throws ApiError `storage_corrupt` unless a store begins as one does, which others may write */
+export const assertMetaPages = (folder: string): void =>
+  withDataFile(folder, file => void readMetaPages(file))
+
+/**
+ * The same of a store that others write: all pages of the newest commit. A reader of that commit or
+ * of an older one must stand meanwhile, so that none of them is used again. What a later commit
+ * adds was written by a process whose own pages were looked at.
+ * @throws ApiError `storage_corrupt`
+ */
+export const assertLivePages = (folder: string): void =>
+  withDataFile(folder, file =>
+    assertNone(walkPages(file, readMetaPages(file).newer, treeDepthMax).damaged),
+  )
