@@ -29,7 +29,11 @@ const text = (description: string) => nullable(Type.String({ description }))
 const textList = (description: string, maxItems: number) =>
   nullable(Type.Array(Type.String(), { description, maxItems }))
 
-const shapeOfData = 'Any JSON but null; its shape depends on the type.'
+/** Readers of the document learn by the keyword what the server says of it (contract section 9). */
+const anyData = {
+  description: 'Any JSON but null; its shape depends on the type.',
+  not: { type: 'null' },
+}
 
 /** The domain checks it: its fault says more. */
 const typeName = Type.String({
@@ -39,7 +43,7 @@ const typeName = Type.String({
 })
 
 const changeable = {
-  data: opaque(shapeOfData),
+  data: Type.Optional(Type.Any(anyData)),
   mask: opaque('An expression, or an array or object whose leaves are expressions.'),
   metadata: opaque('Texts by name. Not sensitive.'),
   containers: textList(
@@ -65,7 +69,7 @@ export const createTokenSchema = Type.Object(
     id: text('A text, or an expression on `data`; a UUID where it is absent.'),
     type: typeName,
     ...changeable,
-    data: Type.Any({ description: shapeOfData }),
+    data: Type.Any(anyData),
   },
   { title: 'CreateTokenRequest' },
 )

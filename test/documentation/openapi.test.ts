@@ -36,6 +36,22 @@ const valuesOf = ({ example, examples = {} }: Media): unknown[] =>
   example === undefined ? Object.values(examples).map(({ value }) => value) : [example]
 
 describe('the document', () => {
+  test.each(['CreateTokenRequest', 'UpdateTokenRequest'])(
+    'has no data that is null, in %s, and the vault takes none',
+    async title => {
+      const { schemas } = document.components as {
+        readonly schemas: Readonly<Record<string, { readonly properties: object }>>
+      }
+      expect(schemas[title]?.properties).toMatchObject({ data: { not: { type: 'null' } } })
+      const key = await vault.application({ type: 'public', permissions: ['token:create'] })
+      const body = { type: 'token', data: null }
+      expect((await vault.ask('POST', '/tokens', { key, body })).status).toBe(400)
+      expect((await vault.ask('POST', '/tokens', { key, body: { ...body, data: 0 } })).status).toBe(
+        201,
+      )
+    },
+  )
+
   test('is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(JSON.parse(JSON.stringify(document)))
     expect([result.valid, result.errors]).toEqual([true, undefined])
