@@ -34,7 +34,7 @@ const counts = {
     cancelWaits: 1,
     terminateWaits: 1,
   },
-  control: { killPrimary: 4, cancelWaits: 1 },
+  control: { killPrimary: 4 },
   full: {
     cutCommit: 100,
     killPrimary: 20,
