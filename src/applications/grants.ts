@@ -18,9 +18,7 @@ function checkScope(faults: Faults, path: string, rule: RuleBody): RuleScope {
   if (rule.conditions !== undefined && rule.conditions !== null) {
     addFault(faults, `${path}.conditions`, 'expected no conditions: they are for sessions')
   }
-  if (typeof rule.container === 'string') return checkRuleContainer(faults, path, rule.container)
-  addFault(faults, `${path}.container`, 'is required')
-  return {}
+  return checkRuleContainer(faults, path, rule.container)
 }
 
 /**

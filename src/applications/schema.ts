@@ -28,7 +28,7 @@ const ruleSchema = Type.Object(
   {
     description: nullable(Type.String({ maxLength: descriptionCharsMax })),
     priority: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-    container: nullable(Type.String({ description: 'Covers itself and all below; required.' })),
+    container: Type.String({ description: 'Covers itself and all below.' }),
     conditions: Type.Optional(Type.Unknown({ description: 'Refused: sessions alone have them.' })),
     transform: oneOf(transforms, 'Transform'),
     permissions: Type.Array(permission, { minItems: 1, maxItems: permissionsMax }),

@@ -27,7 +27,7 @@ const opaque = (description: string) => Type.Optional(Type.Any({ description }))
 const text = (description: string) => nullable(Type.String({ description }))
 
 const textList = (description: string, maxItems: number) =>
-  nullable(Type.Array(Type.String(), { description, maxItems }))
+  Type.Array(Type.String(), { description, maxItems })
 
 /** Readers of the document learn by the keyword what the server says of it (contract section 9). */
 const anyData = {
@@ -42,17 +42,19 @@ const typeName = Type.String({
   description: 'What it holds.',
 })
 
+const containers = textList(
+  'One path such as `/pci/high/`; the default depends on the type.',
+  containersMax,
+)
+
 const changeable = {
   data: Type.Optional(Type.Any(anyData)),
   mask: opaque('An expression, or an array or object whose leaves are expressions.'),
   metadata: opaque('Texts by name. Not sensitive.'),
-  containers: textList(
-    'One path such as `/pci/high/`; the default depends on the type.',
-    containersMax,
-  ),
-  search_indexes: textList(
-    'Expressions on `data`; a search for `data` finds their values.',
-    searchIndexesMax,
+  /** A token is never without one (contract section 9). */
+  containers: Type.Optional(containers),
+  search_indexes: nullable(
+    textList('Expressions on `data`; a search for `data` finds their values.', searchIndexesMax),
   ),
   fingerprint_expression: text('What the fingerprint is of; the default depends on the type.'),
   deduplicate_token: nullable(
@@ -69,6 +71,7 @@ export const createTokenSchema = Type.Object(
     id: text('A text, or an expression on `data`; a UUID where it is absent.'),
     type: typeName,
     ...changeable,
+    containers: nullable(containers),
     data: Type.Any(anyData),
   },
   { title: 'CreateTokenRequest' },

@@ -50,7 +50,6 @@ function assertFingerprintExpression({ deduplicate_token, ...body }: TokenChange
 export function assertPatch(guards: Guards, nowMs: number, body: TokenChanges): void {
   const { data, mask, metadata, containers, search_indexes: indexes, expires_at: expires } = body
   if (data === null) throw invalid('data', 'expected a value: data cannot be removed')
-  if (containers === null) throw invalid('containers', 'expected a list with one container')
   if (typeof expires === 'string') parseFutureInstant(expires, 'expires_at', nowMs)
   if (data !== undefined) assertDataFits(Buffer.byteLength(printJson(added(data))))
   if (containers !== undefined) composeContainers(guards, containers)
