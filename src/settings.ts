@@ -15,12 +15,14 @@ import {
   bodyBytesMax,
   bodyBytesSettingMax,
   bodyBytesSettingMin,
+  chosenIdsPerMinuteMax,
   corsOriginsMax,
   createGuessesPerMinuteMax,
   credentialBodiesBytesMax,
   guessesPerMinuteSettingMax,
   headerPrefixesMax,
   keyHeadersMax,
+  lookupGuessesPerMinuteMax,
   requestsPerSecondSettingMax,
   searchGuessesPerMinuteMax,
   settingCharsMax,
@@ -53,6 +55,9 @@ const integer = (minimum: number, maximum: number, fallback: number, description
     description,
     expected: `an integer from ${minimum} to ${maximum}`,
   })
+
+const guesses = (fallback: number, description: string) =>
+  integer(0, guessesPerMinuteSettingMax, fallback, description)
 
 const flag = (fallback: boolean, description: string) =>
   Type.Boolean({ default: fallback, description, expected: 'true or false' })
@@ -312,18 +317,22 @@ export const settingsSchema = Type.Object({
     description: 'addresses or networks of proxies whose X-Forwarded-For is believed',
     expected: `at most ${trustedProxiesMax} addresses or networks such as 10.0.0.0/8`,
   }),
-  /** Clauses `data:` and `fingerprint:` (contract section 14). */
-  searchGuessesPerMinuteMax: integer(
-    0,
-    guessesPerMinuteSettingMax,
+  /** Contract section 14. */
+  searchGuessesPerMinuteMax: guesses(
     searchGuessesPerMinuteMax,
     'searches by data in a minute of whoever does not see all of it; 0 is any number',
   ),
-  createGuessesPerMinuteMax: integer(
-    0,
-    guessesPerMinuteSettingMax,
+  createGuessesPerMinuteMax: guesses(
     createGuessesPerMinuteMax,
     'creates that deduplicate, or find their id taken, of the same; 0 is any number',
+  ),
+  lookupGuessesPerMinuteMax: guesses(
+    lookupGuessesPerMinuteMax,
+    'look-ups of ids that lead nowhere, of the same; 0 is any number',
+  ),
+  chosenIdsPerMinuteMax: guesses(
+    chosenIdsPerMinuteMax,
+    'creates with a chosen id, of the same; 0 is any number',
   ),
   foldRows: integer(
     foldRowsSettingMin,
@@ -375,12 +384,18 @@ export const defaultSettings = Object.fromEntries(
   Object.entries(settingsSchema.properties).map(([name, schema]) => [name, schema.default]),
 ) as Settings
 
+const guessBudgets = [
+  'searchGuessesPerMinuteMax',
+  'createGuessesPerMinuteMax',
+  'lookupGuessesPerMinuteMax',
+  'chosenIdsPerMinuteMax',
+] as const
+
 /**
  * The settings of each of several processes that serve one vault: budgets that count over all of
  * them are shared out, rounded up. 0 stays any number.
  */
 export const shareOf = (settings: Settings, processes: number): Settings => ({
   ...settings,
-  searchGuessesPerMinuteMax: Math.ceil(settings.searchGuessesPerMinuteMax / processes),
-  createGuessesPerMinuteMax: Math.ceil(settings.createGuessesPerMinuteMax / processes),
+  ...Object.fromEntries(guessBudgets.map(name => [name, Math.ceil(settings[name] / processes)])),
 })

@@ -183,10 +183,16 @@ export function revealsAll({ permissions, rules }: Grants, permission: Permissio
 }
 
 /** Whether every token there is would be revealed, whatever covers it. */
-export const revealsEverywhere = ({ rules }: Grants, permission: Permission): boolean => {
+export const revealsEverywhere = (
+  { permissions, rules }: Grants,
+  permission: Permission,
+): boolean => {
   const deciding = rules.filter(rule => rule.permissions.includes(permission))
   const last = deciding.findIndex(coversAll)
-  return last >= 0 && deciding.slice(0, last + 1).every(rule => rule.transform === 'reveal')
+  const before = last < 0 ? deciding : deciding.slice(0, last + 1)
+  const isRevealed = before.every(rule => rule.transform === 'reveal')
+  if (last >= 0) return isRevealed
+  return isRevealed && permissions.includes(permission) && plainTransform(permission) === 'reveal'
 }
 
 /**

@@ -69,8 +69,14 @@ const listOf = (settings: Settings): readonly (readonly [string, boolean, string
     'a session may be granted more than its authorizer has',
   ],
   [
-    '--search-guesses-per-minute-max, --create-guesses-per-minute-max',
-    settings.searchGuessesPerMinuteMax === 0 || settings.createGuessesPerMinuteMax === 0,
+    '--search-guesses-per-minute-max, --create-guesses-per-minute-max, ' +
+      '--lookup-guesses-per-minute-max, --chosen-ids-per-minute-max',
+    [
+      settings.searchGuessesPerMinuteMax,
+      settings.createGuessesPerMinuteMax,
+      settings.lookupGuessesPerMinuteMax,
+      settings.chosenIdsPerMinuteMax,
+    ].includes(0),
     'whoever does not see data may guess at it without end',
   ],
   [

@@ -47,7 +47,12 @@ async function recreate(deps: Deps, { caller, done }: Repetition): Promise<Reply
 const read = (deps: Deps, { caller }: Call, id: string): MaybeLater<Reply> =>
   andThen(loadToken(deps, caller, 'token:read', id), token => {
     const { grants, tenantId } = caller
-    const json = viewStored(tenantId, token, token.transform, standingFrame(grants, token.record))
+    const json = viewStored(
+      tenantId,
+      token,
+      token.transform,
+      standingFrame(grants, token.record, deps.now()),
+    )
     caller.room?.needs(json.length)
     return { status: 200, json }
   })

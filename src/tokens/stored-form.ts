@@ -43,8 +43,11 @@ export interface TokenRecord {
   readonly expiresAt?: { readonly text: string; readonly epochMs: number }
   /** Deduplication was asked for; see `dedup.ts`. */
   readonly deduplicates?: true
-  /** Shown to whoever sees the data, and to nobody else; see `guesses.ts`. */
-  readonly hidesFingerprint?: true
+  /**
+   * Unix milliseconds until which its fingerprint is shown to those alone who see all data; `true`:
+   * for good, as older versions had it. See `guesses.ts`.
+   */
+  readonly hidesFingerprint?: number | true
 }
 
 interface Defaults {
@@ -102,7 +105,7 @@ interface Rest {
   readonly A?: number | undefined
   readonly x?: TokenRecord['expiresAt'] | undefined
   readonly u?: true | undefined
-  readonly h?: true | undefined
+  readonly h?: number | true | undefined
 }
 
 function restOf(record: TokenRecord): Rest {

@@ -1,5 +1,5 @@
 /**
- * A vault in which six guesses in a minute are all that there are.
+ * A vault in which six guesses of each kind in a minute are all that there are.
  * @module
  */
 import type { Settings } from '../../src/settings.ts'
@@ -9,6 +9,7 @@ import { openTestVault, type Answer, type TestVault } from './vault.ts'
 export const small: Partial<Settings> = {
   searchGuessesPerMinuteMax: 6,
   createGuessesPerMinuteMax: 6,
+  lookupGuessesPerMinuteMax: 6,
 }
 
 export const ruleOf = (transform: string, container = '/') => [

@@ -183,6 +183,101 @@ describe('a create', () => {
   })
 })
 
+describe('a look-up of an id', () => {
+  const permissions = ['token:create', 'token:read', 'token:update', 'token:delete']
+
+  test('that leads nowhere counts, whatever asks; then all are 429, also what is there', async () => {
+    const { vault, key, create } = await openWorld(549, { permissions })
+    await create({ id: 'there', data: 1 })
+    const ask = (method: string, id: string) =>
+      vault.ask(method, `/tokens/${id}`, { key, ...(method === 'PATCH' ? { body: {} } : {}) })
+    for (const method of ['GET', 'PATCH', 'DELETE']) {
+      expect(statusesOf(await times(2, index => ask(method, `no-${index}`)))).toEqual([404, 404])
+      if (method !== 'DELETE') {
+        expect(statusesOf(await times(9, () => ask('GET', 'there')))).toEqual(Array(9).fill(200))
+      }
+    }
+    const refused = [
+      await ask('GET', 'no'),
+      await ask('GET', 'there'),
+      await ask('DELETE', 'there'),
+    ]
+    expect(statusesOf(refused)).toEqual([429, 429, 429])
+    expect(refused[0]?.headers.get('retry-after')).toBe('60')
+    expect(refused[1]?.body['detail']).toBe(refused[0]?.body['detail'])
+    expect(spentLines(vault)).toHaveLength(1)
+    expect(spentLines(vault).join()).toContain('"lookup"')
+    expect(vault.logged.join()).not.toContain('there')
+    const other = await vault.application({ type: 'private', permissions })
+    expect((await vault.ask('GET', '/tokens/there', { key: other })).status).toBe(200)
+    vault.clock.advance(guessWindowMs)
+    expect((await ask('GET', 'there')).status).toBe(200)
+  })
+
+  test('counts for each item to be detokenized under a mask, absent or out of reach', async () => {
+    const rules = [{ priority: 1, container: '/a/', transform: 'mask', permissions: ['token:use'] }]
+    const { vault, key, create } = await openWorld(550, { rules })
+    const owner = await vault.application({ type: 'private', rules: ruleOf('reveal') })
+    await create({ id: 'far', data: 1, containers: ['/b/'] }, owner)
+    const use = (...ids: readonly string[]) =>
+      vault.ask('POST', '/detokenize', { key, body: ids.map(id => `{{ ${id} }}`) })
+    expect((await use('no-1', 'no-2', 'far')).status).toBe(400)
+    expect(statusesOf(await times(3, () => use('far', 'no-3')))).toEqual([400, 429, 429])
+  })
+
+  test('costs nothing whoever sees all that it finds, and where the budget is off', async () => {
+    const look = async (grants: object, settings = small) => {
+      const { vault, key } = await openWorld(551, grants, settings)
+      return statusesOf(
+        await times(9, () => vault.ask('POST', '/detokenize', { key, body: '{{ none }}' })),
+      )
+    }
+    const all = Array(9).fill(400)
+    expect(await look({ rules: ruleOf('reveal') })).toEqual(all)
+    expect(await look({ permissions: ['token:use'] })).toEqual(all)
+    expect(await look({ rules: ruleOf('mask') }, { lookupGuessesPerMinuteMax: 0 })).toEqual(all)
+    expect(await look({ rules: ruleOf('mask') })).toContain(429)
+  })
+})
+
+describe('a create with a chosen id', () => {
+  const chosen = (count: number, name: string) =>
+    Array.from({ length: count }, (_, index) => ({
+      type: 'token',
+      data: 1,
+      id: `${name}-${index}`,
+    }))
+
+  test('counts whatever becomes of it; beyond that nothing is made', async () => {
+    const settings = { chosenIdsPerMinuteMax: 5 }
+    const permissions = ['token:create', 'token:read']
+    const { vault, key, create } = await openWorld(552, { permissions }, settings)
+    const tokenize = (count: number, name: string) =>
+      vault.ask('POST', '/tokenize?mode=partial', { key, body: chosen(count, name) })
+    expect(statusesOf([await tokenize(3, 'a'), await tokenize(2, 'a')])).toEqual([200, 200])
+    expect(statusesOf([await tokenize(1, 'b'), await create({ id: 'c-1', data: 1 })])).toEqual([
+      429, 429,
+    ])
+    expect((await create({ data: 1 })).status).toBe(201)
+    const { body } = await vault.ask('GET', '/tokens', { key })
+    expect((body['pagination'] as { total_items: number }).total_items).toBe(4)
+  })
+
+  test('tells of a token out of reach what it tells of one in the same body', async () => {
+    const rules = [{ ...ruleOf('mask', '/a/')[0], permissions: ['token:create'] }]
+    const { vault, key, create } = await openWorld(553, { rules }, {})
+    const owner = await vault.application({ type: 'private', rules: ruleOf('reveal') })
+    await create({ id: 'far', data: 'hidden', containers: ['/b/'] }, owner)
+    const item = (id: string) => ({ type: 'token', data: 1, id, containers: ['/a/'] })
+    const body = [item('own'), item('own'), item('far')]
+    const answer = await vault.ask('POST', '/tokenize?mode=partial', { key, body })
+    const results = answer.body['results'] as { status: number; error: object }[]
+    expect(results.map(({ status }) => status)).toEqual([201, 409, 409])
+    expect(results[2]?.error).toEqual(results[1]?.error ?? {})
+    expect(answer.text).not.toContain('hidden')
+  })
+})
+
 describe('whose budget it is', () => {
   test('each credential has its own', async () => {
     const { vault, search } = await openWorld(514, { permissions: ['token:search'] })
@@ -207,10 +302,17 @@ describe('whose budget it is', () => {
   })
 
   test('several processes have a share each', () => {
-    const settings = { searchGuessesPerMinuteMax: 300, createGuessesPerMinuteMax: 0 } as Settings
+    const settings = {
+      searchGuessesPerMinuteMax: 300,
+      createGuessesPerMinuteMax: 0,
+      lookupGuessesPerMinuteMax: 6_000,
+      chosenIdsPerMinuteMax: 60_000,
+    } as Settings
     expect(shareOf(settings, 7)).toEqual({
       searchGuessesPerMinuteMax: 43,
       createGuessesPerMinuteMax: 0,
+      lookupGuessesPerMinuteMax: 858,
+      chosenIdsPerMinuteMax: 8_572,
     } as Settings)
   })
 })

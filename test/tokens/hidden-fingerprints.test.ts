@@ -35,11 +35,11 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     expect(areShown([await create(card(10))])).toEqual([true])
   })
 
-  test('is hidden for good beyond that from whoever sees the token masked', async () => {
+  test('is hidden beyond that from whoever sees the token masked, until the budget has come to it', async () => {
     const { vault, key, owner, create, read, search } = await openMasked(541)
     const made = await times(7, index => create(card(index)))
     const { id } = made.at(-1)?.body ?? {}
-    vault.clock.advance(guessWindowMs)
+    vault.clock.advance(guessWindowMs - 1)
     const shown = fingerprintOf(await read(id, owner))
     expect(shown).toBeString()
     const listed = (by: string) =>
@@ -52,6 +52,24 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     expect(await found(listed(key))).toEqual([])
     expect(await found(listed(owner))).toMatchObject([{ id }])
     expect((await search('type:token')).text).not.toContain(String(shown))
+    vault.clock.advance(1)
+    expect(fingerprintOf(await read(id, key))).toBe(shown)
+    expect(await found(search(`fingerprint:${String(shown)}`))).toMatchObject([{ id }])
+    expect(await found(listed(key))).toMatchObject([{ id }])
+  })
+
+  test('waits a minute for each budget of those before it, and none waits for good', async () => {
+    const { vault, key, create, read } = await openMasked(554)
+    const made = await times(20, index => create(card(index)))
+    const seen = async () =>
+      areShown(await times(20, index => read(made[index]?.body['id'], key))).filter(Boolean).length
+    expect(await seen()).toBe(6)
+    for (const shown of [12, 18, 20]) {
+      vault.clock.advance(guessWindowMs)
+      expect(await seen()).toBe(shown)
+    }
+    vault.clock.advance(guessWindowMs)
+    expect(areShown([await create(card(21))])).toEqual([true])
   })
 
   test('is hidden beyond that, too, from whoever sees those tokens, but not all', async () => {

@@ -16,6 +16,7 @@ import { anyOf, exactly, nothing, without, type Bounds } from './bounds.ts'
 import { tokenTerms, type StoredToken, type TokenRecord } from '../record.ts'
 import { tokenUnique } from '../id.ts'
 import { isShownByMask } from '../read/shown-mask.ts'
+import { isFingerprintHidden } from '../read/view.ts'
 
 /** The header of a row is authenticated by its sealed parts, so its terms may be believed. */
 const holds = ({ row }: StoredToken, term: Digest): boolean =>
@@ -128,7 +129,18 @@ const makeCriteria = (keys: Keys, tenantId: string) => {
     type: (type: string) => ofTerm(terms.type(type)),
     fingerprint: (text: string) =>
       ofTerms([terms.fingerprint(text), terms.hiddenFingerprint(text)]),
-    fingerprintNotHidden: (text: string) => ofTerm(terms.fingerprint(text)),
+    /** Of tokens that show it to whoever does not see all data. */
+    fingerprintShown(text: string, nowMs: number): Bounds {
+      const [shown, hidden] = [terms.fingerprint(text), terms.hiddenFingerprint(text)]
+      return {
+        upper: { any: [{ term: shown }, { term: hidden }] },
+        lower: { term: shown },
+        doubt: { term: hidden },
+        matches: token =>
+          holds(token, shown) ||
+          (holds(token, hidden) && !isFingerprintHidden(token.record, nowMs)),
+      }
+    },
     metadata: (name: string, value: string) => ofTerm(terms.metadata(name, value)),
     ...searchCriteria(terms),
     createdBy: (applicationId: string) => ofTerm(terms.createdBy(applicationId)),

@@ -1,8 +1,9 @@
 /**
  * The budget of guesses: how often whoever does not see data may ask whether it is there.
  *
- * A search by data or fingerprint, a create or update that deduplicates, and a chosen id that is
- * taken each tell whether an equal one exists; a fingerprint that is shown tells it by comparing.
+ * A search by data or fingerprint, a create or update that deduplicates, a look-up of an id, and a
+ * create with a chosen one each tell whether there is such a token; a fingerprint that is shown
+ * tells it by comparing.
  * It is friction and a trace, not a proof. Counted in each process, for each store; a session
  * counts for itself, and all sessions of one application together, since whoever has a public key
  * has as many as are authorized for it.
@@ -11,146 +12,38 @@
  */
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { revealsAll, seesAllData } from '../../rules/access.ts'
+import { revealsAll, revealsEverywhere, seesAllData } from '../../rules/access.ts'
+import type { TokenPermission } from '../../rules/permissions.ts'
 import { invalid, tooManyRequests } from '../../errors.ts'
 import { keptFor } from '../../maps.ts'
-import { guessClausesMax, guessersMax, guessWindowMs, sessionGuessBudgets } from '../../limits.ts'
+import { guessClausesMax, sessionGuessBudgets } from '../../limits.ts'
 import type { Store } from '../../store/contract.ts'
 import type { Plan } from '../write/decide.ts'
 import type { TokenRecord } from '../record.ts'
-
-/*
- * How many guesses were made by whom, in windows of a minute that begin with the first guess.
- *
- * What is larger than a whole budget passes where nothing was guessed yet, and its window lasts for
- * as many minutes as it takes up. A window is never forgotten before it is over: when there are too
- * many, those that come share one, so that nobody gets a fresh budget by bringing others.
- */
-
-/** Named by us: the ordinal of a credential, or the id of an application. */
-type Guesser = string | number
-
-interface GuessWindow {
-  readonly startMs: number
-  count: number
-  /** Whether it was told that the budget is spent. */
-  isTold: boolean
-}
-
-/** One of whom guesses are counted, and what it may guess in a window. */
-interface Share {
-  readonly guesser: Guesser
-  readonly budget: number
-}
-
-interface Verdict {
-  /** Whole, from 1 on; 0 where the guesses may be made. */
-  readonly waitSeconds: number
-  /** The first refusal of a window. */
-  readonly isFirst: boolean
-}
-
-interface Taken {
-  readonly count: number
-  /** The first time in a window that it is less than was wanted. */
-  readonly isFirst: boolean
-}
-
-const free: Verdict = { waitSeconds: 0, isFirst: false }
-
-export interface GuessWindows {
-  /**
-   * Takes so many guesses from every share, or none from any. With 0 it only asks whether one is
-   * left.
-   */
-  readonly take: (shares: readonly Share[], count: number) => Verdict
-  /** Takes what is left of so many guesses. @returns how many were taken */
-  readonly takeSome: (shares: readonly Share[], count: number) => Taken
-  /** Counts what was learned already, whatever is left. */
-  readonly add: (shares: readonly Share[], count: number) => void
-}
-
-const sharedByMany: Guesser = 'many'
-
-const endMs = ({ startMs, count }: GuessWindow, budget: number): number =>
-  startMs + Math.max(1, Math.ceil(count / budget)) * guessWindowMs
-
-/** @param elapsedMs a clock that always goes on */
-export function makeGuessWindows(elapsedMs: () => number): GuessWindows {
-  const windows = new Map<Guesser, GuessWindow & { readonly budget: number }>()
-
-  function forgetOver(nowMs: number): void {
-    for (const [guesser, window] of windows) {
-      if (endMs(window, window.budget) <= nowMs) windows.delete(guesser)
-    }
-  }
-
-  function windowOf({ guesser, budget }: Share): GuessWindow {
-    const nowMs = elapsedMs()
-    const known = windows.get(guesser)
-    if (known !== undefined && endMs(known, budget) > nowMs) return known
-    if (known === undefined && windows.size >= guessersMax) {
-      forgetOver(nowMs)
-      if (windows.size >= guessersMax && guesser !== sharedByMany) {
-        return windowOf({ guesser: sharedByMany, budget })
-      }
-    }
-    const window = { startMs: nowMs, count: 0, isTold: false, budget }
-    windows.set(guesser, window)
-    return window
-  }
-
-  return {
-    take(shares, count) {
-      const open = shares.map(share => ({ window: windowOf(share), budget: share.budget }))
-      const spent = open.find(
-        ({ window, budget }) => window.count > 0 && window.count + Math.max(1, count) > budget,
-      )
-      if (spent === undefined) {
-        for (const { window } of open) window.count += count
-        return free
-      }
-      const { window, budget } = spent
-      const isFirst = !window.isTold
-      window.isTold = true
-      const waitMs = endMs(window, budget) - elapsedMs()
-      return { waitSeconds: Math.max(1, Math.ceil(waitMs / 1_000)), isFirst }
-    },
-    takeSome(shares, count) {
-      const open = shares.map(share => ({ window: windowOf(share), budget: share.budget }))
-      const left = open.map(({ window, budget }) => Math.max(0, budget - window.count))
-      const taken = Math.min(count, ...left)
-      let isFirst = false
-      for (const { window, budget } of open) {
-        window.count += taken
-        if (taken === count || window.isTold || window.count < budget) continue
-        window.isTold = true
-        isFirst = true
-      }
-      return { count: taken, isFirst }
-    },
-    add(shares, count) {
-      for (const share of shares) windowOf(share).count += count
-    },
-  }
-}
+import { makeGuessWindows, type GuessWindows, type Share } from './guess-windows.ts'
 
 /*
  * What counts as a guess.
  */
 
-type Kind = 'search' | 'create' | 'fingerprint'
+type Kind = 'search' | 'create' | 'fingerprint' | 'lookup' | 'chosen'
 type Budgets = Readonly<Record<Kind, GuessWindows>>
 
 const budgetsFor = keptFor((_: Store, elapsedMs: () => number): Budgets => {
   const open = () => makeGuessWindows(elapsedMs)
-  return { search: open(), create: open(), fingerprint: open() }
+  return { search: open(), create: open(), fingerprint: open(), lookup: open(), chosen: open() }
 })
 
 const budgetsOf = ({ store, elapsedMs }: Deps): Budgets => budgetsFor(store, elapsedMs)
 
 const budgetOf = ({ settings }: Deps, kind: Kind): number =>
-  kind === 'search' ? settings.searchGuessesPerMinuteMax : settings.createGuessesPerMinuteMax
+  ({
+    search: settings.searchGuessesPerMinuteMax,
+    create: settings.createGuessesPerMinuteMax,
+    fingerprint: settings.createGuessesPerMinuteMax,
+    lookup: settings.lookupGuessesPerMinuteMax,
+    chosen: settings.chosenIdsPerMinuteMax,
+  })[kind]
 
 function sharesOf({ type, credential, tenantId, applicationId }: Caller, budget: number): Share[] {
   const own = { guesser: credential.ordinal, budget }
@@ -205,25 +98,52 @@ export function spendUpdate(deps: Deps, caller: Caller, record: TokenRecord): bo
   return true
 }
 
+/*
+ * Look-ups of ids. One that leads nowhere counts. Once a budget is spent, those are refused that
+ * would find something as well: else a refusal would tell as much as the absence.
+ */
+
+const seesWhatItLooksUp = ({ grants }: Caller, permission: TokenPermission): boolean =>
+  seesAllData(grants) || revealsEverywhere(grants, permission)
+
+/**
+ * Before an id is looked up. While nobody has spent a budget it costs next to nothing.
+ * @throws ApiError as `spend`
+ */
+export function assertLookupsLeft(deps: Deps, caller: Caller, permission: TokenPermission): void {
+  if (!budgetsOf(deps).lookup.maySomebodyBeSpent()) return
+  if (!seesWhatItLooksUp(caller, permission)) spend(deps, caller, 'lookup', 0)
+}
+
+/** Counts a look-up that leads nowhere. @throws ApiError as `spend` */
+export function spendLookup(deps: Deps, caller: Caller, permission: TokenPermission): void {
+  if (!seesWhatItLooksUp(caller, permission)) spend(deps, caller, 'lookup', 1)
+}
+
 /**
  * Counts fingerprints that the caller brings about: whoever sees a token masked can compare its
  * fingerprint with those of guesses. decision: nothing is refused for it, since honest creates come
  * in any number; but a token that is made beyond the budget shows its fingerprint to those alone
- * who see all data: who sees some of it could keep its guesses there.
- * @returns how many of them may be shown to everybody else
+ * who see all data, until the budget has come to it. So no more of them can be compared in a minute
+ * than the budget says, and none stays hidden.
+ * @returns of each the Unix milliseconds until which it is hidden; `undefined` where it is not
  */
-export function spendFingerprints(deps: Deps, caller: Caller, count: number): number {
+export function placeFingerprints(
+  deps: Deps,
+  caller: Caller,
+  count: number,
+): readonly (number | undefined)[] {
   const budget = budgetOf(deps, 'fingerprint')
-  if (budget === 0 || seesAllData(caller.grants)) return count
-  const taken = budgetsOf(deps).fingerprint.takeSome(sharesOf(caller, budget), count)
-  if (taken.isFirst) tell(deps, caller, 'fingerprint')
-  return taken.count
+  if (budget === 0 || seesAllData(caller.grants)) return []
+  const { waitsMs, isFirst } = budgetsOf(deps).fingerprint.place(sharesOf(caller, budget), count)
+  if (isFirst) tell(deps, caller, 'fingerprint')
+  return waitsMs.map(waitMs => (waitMs > 0 ? deps.now() + Math.ceil(waitMs) : undefined))
 }
 
 /**
- * Counts the creates that deduplicate, before any is looked at. A chosen id counts once it is found
- * taken, and beside one that is taken where neither comes to be; none is looked for where nothing
- * is left.
+ * Counts the creates that deduplicate, and those with a chosen id, before any is looked at. Such an
+ * id counts among the former as well once it is found taken, and beside one that is taken where
+ * neither comes to be; none is looked for where nothing is left.
  * @returns what counts ids that were tried and found taken, as many as were chosen at most
  * @throws ApiError as `spend`
  */
@@ -232,10 +152,12 @@ export function spendCreates(
   caller: Caller,
   plans: readonly Plan[],
 ): (tried: number) => void {
-  const budget = deps.settings.createGuessesPerMinuteMax
-  if (budget === 0 || seesAllData(caller.grants)) return () => undefined
-  const asking = plans.filter(plan => plan.composed.record.deduplicates === true)
+  if (seesAllData(caller.grants)) return () => undefined
   const choosing = plans.filter(plan => plan.choosesId).length
+  if (choosing > 0) spend(deps, caller, 'chosen', choosing)
+  const budget = deps.settings.createGuessesPerMinuteMax
+  if (budget === 0) return () => undefined
+  const asking = plans.filter(plan => plan.composed.record.deduplicates === true)
   if (asking.length > 0 || choosing > 0) spend(deps, caller, 'create', asking.length)
   return tried => budgetsOf(deps).create.add(sharesOf(caller, budget), Math.min(tried, choosing))
 }

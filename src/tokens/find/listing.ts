@@ -64,7 +64,13 @@ async function show(
   for (const token of tokens) {
     const transform = decideTransform(grants, permission, token.record)
     invariant(transform !== undefined, 'a listed token is covered by the grants')
-    const text = viewStored(tenantId, token, transform, standingFrame(grants, token.record), meter)
+    const text = viewStored(
+      tenantId,
+      token,
+      transform,
+      standingFrame(grants, token.record, deps.now()),
+      meter,
+    )
     chars += text.length
     if (chars > listAnswerCharsMax) throw invalid(sizeAt, 'expected a smaller size')
     room?.needs(chars)
@@ -164,7 +170,11 @@ export async function listTokens(
   const visible =
     fingerprints.length > 0
       ? underEachTransform(criteria, grants, permission, transform =>
-          anyOf(fingerprints.map(text => fingerprintUnder(criteria, grants, transform, text))),
+          anyOf(
+            fingerprints.map(text =>
+              fingerprintUnder(criteria, grants, transform, text, deps.now()),
+            ),
+          ),
         )
       : visibleTokens(criteria, grants, permission)
   // Filters first: where they match nothing, the rules are not looked at.

@@ -31,6 +31,7 @@ function clauseBounds(
   { grants }: Caller,
   clause: Clause,
   transform: Transform,
+  nowMs: number,
 ): Bounds {
   switch (clause.field) {
     case 'id':
@@ -43,7 +44,7 @@ function clauseBounds(
         ? criteria.search(clause.value)
         : criteria.searchMasked(clause.value)
     case 'fingerprint':
-      return fingerprintUnder(criteria, grants, transform, clause.value)
+      return fingerprintUnder(criteria, grants, transform, clause.value, nowMs)
     case 'container':
       return clause.isStart
         ? criteria.containerStart(clause.value)
@@ -62,10 +63,10 @@ function clauseBounds(
 }
 
 /** Counted while it is made, so that no text makes more work than it may. */
-function countedClauses(criteria: Criteria, caller: Caller): CompileClause {
+function countedClauses(criteria: Criteria, caller: Caller, nowMs: number): CompileClause {
   let nodes = 0
   return (clause, transform) => {
-    const bounds = clauseBounds(criteria, caller, clause, transform)
+    const bounds = clauseBounds(criteria, caller, clause, transform, nowMs)
     nodes += sizeOf(bounds)
     if (nodes > searchNodesMax) throw invalid(path, 'expected fewer or shorter ranges of time')
     return bounds
@@ -90,9 +91,9 @@ function guessesIn(tree: SearchTree): number {
 }
 
 /** A search that speaks of contents is a question of its own for each transform of the caller. */
-function searchBounds(criteria: Criteria, caller: Caller, tree: SearchTree): Bounds {
+function searchBounds(criteria: Criteria, caller: Caller, tree: SearchTree, nowMs: number): Bounds {
   const { grants } = caller
-  const compile = countedClauses(criteria, caller)
+  const compile = countedClauses(criteria, caller, nowMs)
   const found = (transform: Transform) =>
     treeBounds(criteria.every, tree, clause => compile(clause, transform))
   if (guessesIn(tree) === 0) {
@@ -122,7 +123,7 @@ export async function searchTokens(
   const bounds =
     tree === undefined
       ? visibleTokens(criteria, caller.grants, permission)
-      : searchBounds(criteria, caller, tree)
+      : searchBounds(criteria, caller, tree, deps.now())
   return listPart(
     deps,
     caller,

@@ -109,9 +109,10 @@ export function fingerprintUnder(
   grants: Grants,
   transform: Transform,
   text: string,
+  nowMs: number,
 ): Bounds {
   if (transform === 'redact') return nothing
-  return seesAllData(grants) ? criteria.fingerprint(text) : criteria.fingerprintNotHidden(text)
+  return seesAllData(grants) ? criteria.fingerprint(text) : criteria.fingerprintShown(text, nowMs)
 }
 
 /*

@@ -18,6 +18,7 @@ import { TextMap, type ReadonlyTextMap } from '../../maps.ts'
 import { bulkAnswerCharsMax, bulkLeavesMax } from '../../limits.ts'
 import type { Housed } from '../../records/rows.ts'
 import { loadToken } from './load.ts'
+import { spendLookup } from '../find/guesses.ts'
 import { shownData } from './view.ts'
 import { makeWork, type Work } from '../../waiting.ts'
 
@@ -119,6 +120,8 @@ async function findUsable(
   try {
     const { record, unsealData, transform } = await loadToken(deps, caller, 'token:use', id)
     const text = shownData(transform, record, unsealData, meter)
+    // It is told as one that is absent, and counts as one.
+    if (text === undefined) spendLookup(deps, caller, 'token:use')
     return text === undefined ? undefined : { text, json: undefined }
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.kind === 'not_found') return undefined

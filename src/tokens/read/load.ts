@@ -14,6 +14,7 @@ import {
   type TokenRecord,
 } from '../record.ts'
 import { tokenUnique } from '../id.ts'
+import { assertLookupsLeft, spendLookup } from '../find/guesses.ts'
 import { decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'
@@ -79,7 +80,8 @@ export const absentToken = () => new ApiError('not_found', 'There is no such tok
 
 /**
  * @throws ApiError `not_found` when it is absent, expired, or not covered for that permission;
- *   `overloaded` where its data would take more room than there is
+ *   `overloaded` where its data would take more room than there is; `too_many_requests` where the
+ *   caller has looked for too many in vain
  */
 export function loadToken(
   deps: Deps,
@@ -90,12 +92,16 @@ export function loadToken(
   const { keys, store } = deps
   const { tenantId } = caller
   const nowMs = deps.now()
+  assertLookupsLeft(deps, caller, permission)
   return andThen(store.find(tokenUnique(keys, tenantId, id)), found => {
     const isThere = found !== undefined && !isExpired(found, nowMs)
     const row = isThere ? found : standInOf(deps, tenantId)
     const { record, unsealData } = unsealToken(keys, tenantId, row)
     const transform = decideTransform(caller.grants, permission, record)
-    if (!isThere || transform === undefined) throw absentToken()
+    if (!isThere || transform === undefined) {
+      spendLookup(deps, caller, permission)
+      throw absentToken()
+    }
     makeRoom(caller, [row])
     return { row, record, unsealData, transform }
   })

@@ -79,16 +79,22 @@ export interface Extras {
 const extrasOf = ({ deduplicated }: Extras): string =>
   deduplicated === undefined ? '' : `,"_extras":{"deduplicated":${deduplicated}}`
 
+/** From whoever does not see all data. */
+export const isFingerprintHidden = (
+  { hidesFingerprint: until }: Pick<TokenRecord, 'hidesFingerprint'>,
+  nowMs: number,
+): boolean => until === true || (until !== undefined && until > nowMs)
+
 /**
  * Whoever may create tokens could compare it with those of guesses: so redact never shows it, and
- * what was made beyond the budget of guesses shows it to few (contract section 8; `guesses.ts`).
+ * what was made beyond the budget of guesses shows it to few for a while (contract section 8; `guesses.ts`).
  */
 const showsFingerprint = (
   { hidesFingerprint }: TokenRecord,
   transform: Transform,
   { showsHiddenFingerprint }: Extras = {},
 ): boolean =>
-  transform !== 'redact' && (hidesFingerprint !== true || showsHiddenFingerprint === true)
+  transform !== 'redact' && (hidesFingerprint === undefined || showsHiddenFingerprint === true)
 
 function printToken(
   record: TokenRecord,
@@ -122,8 +128,10 @@ function printToken(
  * Of a token as it stands, for whoever reads or finds it. decision: who sees some data sees no
  * hidden fingerprint of it, since it could keep its guesses there.
  */
-export const standingFrame = (grants: Grants, { hidesFingerprint }: TokenRecord): Extras => ({
-  showsHiddenFingerprint: hidesFingerprint === true && seesAllData(grants),
+export const standingFrame = (grants: Grants, record: TokenRecord, nowMs: number): Extras => ({
+  showsHiddenFingerprint:
+    record.hidesFingerprint !== undefined &&
+    (!isFingerprintHidden(record, nowMs) || seesAllData(grants)),
 })
 
 /** The data of a token that was just made or changed: as a value, as its text, and masked. */
@@ -169,8 +177,14 @@ export const viewStored = (
  * All that a caller learns of an equal token which it may not read (contract section 8).
  * @param transform of the caller's own permission
  */
-export const viewUnreadable = (record: TokenRecord, transform: Transform): string => {
+export const viewUnreadable = (
+  record: TokenRecord,
+  transform: Transform,
+  frame: Extras,
+): string => {
   const { id, type, fingerprint } = record
-  const shown = showsFingerprint(record, transform) ? { id, type, fingerprint } : { id, type }
+  const shown = showsFingerprint(record, transform, frame)
+    ? { id, type, fingerprint }
+    : { id, type }
   return JSON.stringify({ ...shown, _extras: { deduplicated: true } })
 }

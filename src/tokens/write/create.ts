@@ -16,7 +16,7 @@ import { idSourceOf } from './id-source.ts'
 import type { CreateTokenBody } from '../schema.ts'
 import { untilWritten, writeAs, type Housed } from '../../records/rows.ts'
 import type { Change } from '../../store/contract.ts'
-import { spendCreates, spendFingerprints } from '../find/guesses.ts'
+import { placeFingerprints, spendCreates } from '../find/guesses.ts'
 import { reachOf } from '../find/visibility.ts'
 import {
   candidateOf,
@@ -122,6 +122,6 @@ export async function createToken(
   const plan = planned instanceof Promise ? await planned : planned
   const turn = work.pause()
   if (turn !== undefined) await turn
-  const hidesFingerprint = spendFingerprints(deps, caller, 1) === 0
+  const [hidesFingerprint] = placeFingerprints(deps, caller, 1)
   return insertToken(deps, caller, candidateOf(plan, hidesFingerprint))
 }

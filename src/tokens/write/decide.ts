@@ -20,6 +20,7 @@ import type { Reach } from '../find/visibility.ts'
 import { sealToken, type TokenRecord } from '../record.ts'
 import { hasDefaultMask } from '../stored-form.ts'
 import {
+  isFingerprintHidden,
   viewStored,
   viewUnreadable,
   viewWritten,
@@ -76,7 +77,8 @@ export interface Made extends Named {
 /** A plan on its way into the store, which may take several attempts. */
 export interface Candidate {
   readonly plan: Plan
-  readonly hidesFingerprint: boolean
+  /** Until when, as in the record. */
+  readonly hidesFingerprint: number | undefined
   /** Under the first id that was drawn, taken or not: an equal token is looked for by it. */
   first?: Named | undefined
   /** Under the id that was drawn last. */
@@ -86,7 +88,7 @@ export interface Candidate {
   made?: Made | undefined
 }
 
-export const candidateOf = (plan: Plan, hidesFingerprint: boolean): Candidate => ({
+export const candidateOf = (plan: Plan, hidesFingerprint: number | undefined): Candidate => ({
   plan,
   hidesFingerprint,
   collisions: 0,
@@ -126,7 +128,7 @@ function nameToken(deps: Deps, caller: Caller, candidate: Candidate, draw: numbe
     createdAtMs: deps.now(),
   }
   if (drawn.isDefault) record.idIsRandom = true
-  if (hidesFingerprint) record.hidesFingerprint = true
+  if (hidesFingerprint !== undefined) record.hidesFingerprint = hidesFingerprint
   const transform = decideTransform(caller.grants, 'token:create', record)
   if (transform === undefined) {
     throw new ApiError('forbidden', 'expected a container that a rule with token:create covers')
@@ -161,15 +163,25 @@ function makeToken(
 export function showEqual(
   { grants }: Caller,
   record: TokenRecord,
+  nowMs: number,
   view: (transform: Transform, frame: Extras) => string,
 ): Answer {
+  const showsHiddenFingerprint = !isFingerprintHidden(record, nowMs)
   const frame = { deduplicated: true }
   const transform = decideTransform(grants, 'token:read', record)
   if (transform !== undefined) {
-    return { id: record.id, json: view(atMostMask(transform), frame), ...frame }
+    return {
+      id: record.id,
+      json: view(atMostMask(transform), { ...frame, showsHiddenFingerprint }),
+      ...frame,
+    }
   }
   const own = decideTransform(grants, 'token:create', record) ?? 'mask'
-  return { id: record.id, json: viewUnreadable(record, atMostMask(own)), ...frame }
+  return {
+    id: record.id,
+    json: viewUnreadable(record, atMostMask(own), { showsHiddenFingerprint }),
+    ...frame,
+  }
 }
 
 /** Stored tokens come first: they are older than those of the same write. */
@@ -184,7 +196,7 @@ async function findAnswer(
   const stored = await findEqual(deps, caller, earlier.reach().tokens, contents)
   if (stored !== undefined) {
     const { record, row } = stored
-    const answer = showEqual(caller, record, (transform, frame) =>
+    const answer = showEqual(caller, record, deps.now(), (transform, frame) =>
       viewStored(tenantId, stored, transform, frame, meter),
     )
     return { ...answer, version: row.version }
@@ -192,7 +204,7 @@ async function findAnswer(
   // It is in reach: the caller creates it where it may.
   const twin = earlier.equalOf(contents.fingerprint)
   if (twin === undefined) return undefined
-  return showEqual(caller, twin.record, (transform, frame) =>
+  return showEqual(caller, twin.record, deps.now(), (transform, frame) =>
     viewWritten(twin.record, tenantId, transform, twin.written, frame, meter),
   )
 }

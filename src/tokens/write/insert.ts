@@ -15,7 +15,7 @@ import { untilWritten, writeAs, type Effect, type Housed } from '../../records/r
 import type { Change } from '../../store/contract.ts'
 import { TextMap } from '../../maps.ts'
 import type { SeatChange } from './dedup.ts'
-import { spendCreates, spendFingerprints } from '../find/guesses.ts'
+import { placeFingerprints, spendCreates } from '../find/guesses.ts'
 import { reachOf, type Reach } from '../find/visibility.ts'
 import {
   candidateOf,
@@ -127,8 +127,8 @@ export async function insertTokens(
   isWhole: boolean,
   tell: (outcomes: readonly Outcome[]) => Effect = () => null,
 ): Promise<readonly Outcome[]> {
-  const comparable = spendFingerprints(deps, caller, plans.length)
-  const all: readonly Planned[] = plans.map((plan, at) => candidateOf(plan, at >= comparable))
+  const hidden = placeFingerprints(deps, caller, plans.length)
+  const all: readonly Planned[] = plans.map((plan, at) => candidateOf(plan, hidden[at]))
   const countTaken = spendCreates(deps, caller, plans)
   let leaving: ReadonlyMap<number, Change> = new Map()
   return untilWritten(async () => {

@@ -16,7 +16,7 @@ import { showEqual, type Answer } from './decide.ts'
 import { absentToken, loadToken, type LoadedToken } from '../read/load.ts'
 import { reachOf } from '../find/visibility.ts'
 import { frameOf } from './update.ts'
-import { viewStored } from '../read/view.ts'
+import { isFingerprintHidden, viewStored } from '../read/view.ts'
 
 /** One token of what was done, as it is kept. */
 export interface KeptItem {
@@ -77,17 +77,22 @@ export async function recreateAnswer(
   const isEqual = deduplicated === true
   if (isEqual && !reachOf(deps, caller).tokens.matches(token)) throw absentToken()
   const frame = deduplicated === undefined ? {} : { deduplicated }
+  const showsHiddenFingerprint = !isFingerprintHidden(token.record, deps.now())
   const shown = shownNow(caller, token, version)
   if (shown === undefined) {
     const extras = isEqual ? { _extras: frame } : {}
     return { id, json: JSON.stringify({ id, type: token.record.type, ...extras }), ...frame }
   }
   if (isEqual) {
-    return showEqual(caller, token.record, (transform, extras) =>
+    return showEqual(caller, token.record, deps.now(), (transform, extras) =>
       viewStored(tenantId, token, transform, extras, meter),
     )
   }
-  return { id, json: viewStored(tenantId, token, shown, frame, meter), ...frame }
+  return {
+    id,
+    json: viewStored(tenantId, token, shown, { ...frame, showsHiddenFingerprint }, meter),
+    ...frame,
+  }
 }
 
 /**
@@ -102,5 +107,7 @@ export async function reupdateAnswer(
   const token = await loadPast(deps, caller, 'token:update', past)
   spendUpdate(deps, caller, token.record)
   const frame = await frameOf(deps, caller, reachOf(deps, caller), token.record)
-  return viewStored(caller.tenantId, token, atMostMask(token.transform), frame)
+  const showsHiddenFingerprint = !isFingerprintHidden(token.record, deps.now())
+  const shown = { ...frame, showsHiddenFingerprint }
+  return viewStored(caller.tenantId, token, atMostMask(token.transform), shown)
 }

@@ -21,14 +21,14 @@ import type { Bounds } from '../find/bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { assertPatch, mergeData, parseStanding, type StandingData } from './patch.ts'
 import { decideSeat, findEqual } from './dedup.ts'
-import { spendFingerprints, spendUpdate } from '../find/guesses.ts'
+import { placeFingerprints, spendUpdate } from '../find/guesses.ts'
 import { hiddenDataOf, isHidden, assertExpressionsKept, assertMayRemask } from './mask-rights.ts'
 import { loadToken, type LoadedToken } from '../read/load.ts'
 import type { TokenChanges } from '../schema.ts'
 import { reachOf, type Reach } from '../find/visibility.ts'
 import { sealToken, type TokenRecord } from '../record.ts'
 import { tokenUnique } from '../id.ts'
-import { viewWritten, type Extras } from '../read/view.ts'
+import { isFingerprintHidden, viewWritten, type Extras } from '../read/view.ts'
 import { makeWork } from '../../waiting.ts'
 
 /** `null` clears, absent keeps, anything else is merged into what stands. */
@@ -144,9 +144,11 @@ async function tryUpdate(
   count.deduplication(changed)
   const { fingerprint, hidesFingerprint } = token.record
   // Equal contents tell nothing new.
-  const hides =
-    changed.fingerprint === fingerprint ? hidesFingerprint === true : !count.fingerprint()
-  const record: TokenRecord = hides ? { ...changed, hidesFingerprint: true } : changed
+  const isEqual = changed.fingerprint === fingerprint
+  const untilMs = isFingerprintHidden(token.record, deps.now()) ? hidesFingerprint : undefined
+  const hides = isEqual ? untilMs : count.fingerprint()
+  const record: TokenRecord =
+    hides === undefined ? changed : { ...changed, hidesFingerprint: hides }
   const reach = reachOf(deps, caller)
   const { uniques, changes } = await decideSeat(deps, caller, reach, record, ordinal)
   // After the holding: a token that has a seat by now is seen, or the write does not land.
@@ -162,18 +164,18 @@ async function tryUpdate(
 /** What one update counts as guesses, however often it is tried. */
 interface Counts {
   readonly deduplication: (record: TokenRecord) => void
-  /** Whether the new fingerprint may be shown to whoever sees the token masked. */
-  readonly fingerprint: () => boolean
+  /** Until when the new fingerprint is hidden from whoever sees the token masked. */
+  readonly fingerprint: () => number | undefined
 }
 
 function makeCounts(deps: Deps, caller: Caller): Counts {
   let isCounted = false
-  let isShown: boolean | undefined
+  let places: readonly (number | undefined)[] | undefined
   return {
     deduplication(record) {
       isCounted ||= spendUpdate(deps, caller, record)
     },
-    fingerprint: () => (isShown ??= spendFingerprints(deps, caller, 1) === 1),
+    fingerprint: () => (places ??= placeFingerprints(deps, caller, 1))[0],
   }
 }
 

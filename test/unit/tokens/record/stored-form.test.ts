@@ -79,7 +79,7 @@ const anyRecord = fc.record(
     modifiedAtMs: fc.nat(),
     expiresAt: fc.record({ text: fc.string(), epochMs: fc.nat() }),
     deduplicates: fc.constant(true as const),
-    hidesFingerprint: fc.constant(true as const),
+    hidesFingerprint: fc.oneof(fc.constant(true as const), fc.nat()),
   },
   {
     requiredKeys: [
