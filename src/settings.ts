@@ -317,7 +317,6 @@ export const settingsSchema = Type.Object({
     description: 'addresses or networks of proxies whose X-Forwarded-For is believed',
     expected: `at most ${trustedProxiesMax} addresses or networks such as 10.0.0.0/8`,
   }),
-  /** Contract section 14. */
   searchGuessesPerMinuteMax: guesses(
     searchGuessesPerMinuteMax,
     'searches by data in a minute of whoever does not see all of it; 0 is any number',

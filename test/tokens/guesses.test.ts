@@ -186,7 +186,7 @@ describe('a create', () => {
 describe('a look-up of an id', () => {
   const permissions = ['token:create', 'token:read', 'token:update', 'token:delete']
 
-  test('that leads nowhere counts, whatever asks; then all are 429, also what is there', async () => {
+  test('that leads nowhere counts; then all are 429, also of what is there', async () => {
     const { vault, key, create } = await openWorld(549, { permissions })
     await create({ id: 'there', data: 1 })
     const ask = (method: string, id: string) =>

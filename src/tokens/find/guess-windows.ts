@@ -13,7 +13,7 @@ import { guessersMax, guessWindowMs } from '../../limits.ts'
  */
 
 /** Named by us: the ordinal of a credential, or the id of an application. */
-export type Guesser = string | number
+type Guesser = string | number
 
 interface GuessWindow {
   readonly startMs: number
@@ -28,7 +28,7 @@ export interface Share {
   readonly budget: number
 }
 
-export interface Verdict {
+interface Verdict {
   /** Whole, from 1 on; 0 where the guesses may be made. */
   readonly waitSeconds: number
   /** The first refusal of a window. */
@@ -62,6 +62,29 @@ const sharedByMany: Guesser = 'many'
 
 const endMs = ({ startMs, count }: GuessWindow, budget: number): number =>
   startMs + Math.max(1, Math.ceil(count / budget)) * guessWindowMs
+
+function placeBehind(
+  shares: readonly Share[],
+  count: number,
+  windowOf: (share: Share) => GuessWindow,
+  elapsedMs: () => number,
+): Places {
+  const waitsMs = Array.from({ length: count }, () => 0)
+  let isFirst = false
+  for (const share of shares) {
+    const window = windowOf(share)
+    const aheadMs = window.startMs - elapsedMs()
+    for (let index = 0; index < count; index += 1) {
+      const minutes = Math.floor((window.count + index) / share.budget)
+      waitsMs[index] = Math.max(waitsMs[index] ?? 0, aheadMs + minutes * guessWindowMs)
+    }
+    window.count += count
+    if (window.isTold || (waitsMs.at(-1) ?? 0) <= 0) continue
+    window.isTold = true
+    isFirst = true
+  }
+  return { waitsMs, isFirst }
+}
 
 /** @param elapsedMs a clock that always goes on */
 export function makeGuessWindows(elapsedMs: () => number): GuessWindows {
@@ -113,23 +136,7 @@ export function makeGuessWindows(elapsedMs: () => number): GuessWindows {
       const waitMs = endMs(window, budget) - elapsedMs()
       return { waitSeconds: Math.max(1, Math.ceil(waitMs / 1_000)), isFirst }
     },
-    place(shares, count) {
-      const waitsMs = new Array<number>(count).fill(0)
-      let isFirst = false
-      for (const share of shares) {
-        const window = windowOf(share)
-        const aheadMs = window.startMs - elapsedMs()
-        for (let index = 0; index < count; index += 1) {
-          const minutes = Math.floor((window.count + index) / share.budget)
-          waitsMs[index] = Math.max(waitsMs[index] ?? 0, aheadMs + minutes * guessWindowMs)
-        }
-        window.count += count
-        if (window.isTold || (waitsMs.at(-1) ?? 0) <= 0) continue
-        window.isTold = true
-        isFirst = true
-      }
-      return { waitsMs, isFirst }
-    },
+    place: (shares, count) => placeBehind(shares, count, windowOf, elapsedMs),
     add(shares, count) {
       for (const share of shares) {
         const window = windowOf(share)

@@ -18,7 +18,6 @@ import { invalid, tooManyRequests } from '../../errors.ts'
 import { keptFor } from '../../maps.ts'
 import { guessClausesMax, sessionGuessBudgets } from '../../limits.ts'
 import type { Store } from '../../store/contract.ts'
-import type { Plan } from '../write/decide.ts'
 import type { TokenRecord } from '../record.ts'
 import { makeGuessWindows, type GuessWindows, type Share } from './guess-windows.ts'
 
@@ -140,6 +139,12 @@ export function placeFingerprints(
   return waitsMs.map(waitMs => (waitMs > 0 ? deps.now() + Math.ceil(waitMs) : undefined))
 }
 
+/** What counts of a plan of a token. */
+interface Creating {
+  readonly composed: { readonly record: Pick<TokenRecord, 'deduplicates'> }
+  readonly choosesId: boolean
+}
+
 /**
  * Counts the creates that deduplicate, and those with a chosen id, before any is looked at. Such an
  * id counts among the former as well once it is found taken, and beside one that is taken where
@@ -150,7 +155,7 @@ export function placeFingerprints(
 export function spendCreates(
   deps: Deps,
   caller: Caller,
-  plans: readonly Plan[],
+  plans: readonly Creating[],
 ): (tried: number) => void {
   if (seesAllData(caller.grants)) return () => undefined
   const choosing = plans.filter(plan => plan.choosesId).length

@@ -87,7 +87,8 @@ export const isFingerprintHidden = (
 
 /**
  * Whoever may create tokens could compare it with those of guesses: so redact never shows it, and
- * what was made beyond the budget of guesses shows it to few for a while (contract section 8; `guesses.ts`).
+ * what was made beyond the budget of guesses shows it to few for a while (contract section 8;
+ * `guesses.ts`).
  */
 const showsFingerprint = (
   { hidesFingerprint }: TokenRecord,
