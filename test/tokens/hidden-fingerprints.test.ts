@@ -35,7 +35,7 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     expect(areShown([await create(card(10))])).toEqual([true])
   })
 
-  test('is hidden beyond that from whoever sees it masked, until the budget has come to it', async () => {
+  test('is hidden beyond that under a mask, until the budget has come to it', async () => {
     const { vault, key, owner, create, read, search } = await openMasked(541)
     const made = await times(7, index => create(card(index)))
     const { id } = made.at(-1)?.body ?? {}
