@@ -51,7 +51,7 @@ const read = (deps: Deps, { caller }: Call, id: string): MaybeLater<Reply> =>
       tenantId,
       token,
       token.transform,
-      standingFrame(grants, token.record, deps.now()),
+      standingFrame(grants, token.record, deps.now),
     )
     caller.room?.needs(json.length)
     return { status: 200, json }

@@ -68,7 +68,7 @@ async function show(
       tenantId,
       token,
       transform,
-      standingFrame(grants, token.record, deps.now()),
+      standingFrame(grants, token.record, deps.now),
       meter,
     )
     chars += text.length

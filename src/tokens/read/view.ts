@@ -129,10 +129,10 @@ function printToken(
  * Of a token as it stands, for whoever reads or finds it. decision: who sees some data sees no
  * hidden fingerprint of it, since it could keep its guesses there.
  */
-export const standingFrame = (grants: Grants, record: TokenRecord, nowMs: number): Extras => ({
+export const standingFrame = (grants: Grants, record: TokenRecord, now: () => number): Extras => ({
   showsHiddenFingerprint:
     record.hidesFingerprint !== undefined &&
-    (!isFingerprintHidden(record, nowMs) || seesAllData(grants)),
+    (!isFingerprintHidden(record, now()) || seesAllData(grants)),
 })
 
 /** The data of a token that was just made or changed: as a value, as its text, and masked. */
