@@ -12,7 +12,7 @@ import { fillVault, type Filled } from './seed/fill.ts'
 import { makeVault, type VaultKeys } from './seed/vault.ts'
 
 const usage = `usage: seed --data <dir> --tokens <n> [--seed <n>] [--mix mixed|cards]
-  tokens: 0, or a multiple of ${blockTokens} that is at least ${tokensMin}`
+  tokens: 0, or a multiple of ${blockTokens}; of mixed ones at least ${tokensMin}`
 
 function readArguments() {
   const text = { type: 'string' } as const
@@ -20,8 +20,9 @@ function readArguments() {
   const { data, mix = 'mixed' } = values
   const tokens = Number(values.tokens)
   const seed = Number(values.seed ?? 1)
-  const isCount = tokens === 0 || (tokens >= tokensMin && tokens % blockTokens === 0)
   const isMix = mix === 'mixed' || mix === 'cards'
+  const leastTokens = tokens === 0 || mix === 'cards' ? 0 : tokensMin
+  const isCount = tokens >= leastTokens && tokens % blockTokens === 0
   if (data === undefined || !isCount || !Number.isInteger(seed) || !isMix) {
     console.error(usage)
     process.exit(2)

@@ -164,12 +164,14 @@ export function damagedIn(data: string, { message }: ApiError): CommandFailure {
 
 /** @throws CommandFailure with nothing written */
 export async function openStoreOf(
-  { data, store: path }: FoundFolder,
+  { data, store: path, control }: FoundFolder,
   { foldRows = foldRowsDefault, ...use }: StoreUse,
 ): Promise<LmdbStore | PostgresStore> {
   if (isStoreInDatabase(path)) return openDatabase(readDatabase(data), use)
   try {
-    return await openLmdbStore({ path, ...use, fold: { rows: foldRows } })
+    // A server that ends in order removes it.
+    const wasKilled = existsSync(control)
+    return await openLmdbStore({ path, ...use, wasKilled, fold: { rows: foldRows } })
   } catch (error) {
     if (!(error instanceof ApiError && error.kind === 'storage_corrupt'))
       throw explained(data, error)

@@ -20,7 +20,7 @@ import {
 } from '../limits.ts'
 import { afterTurning } from '../waiting.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
-import type { WorkerProcess } from './worker-process.ts'
+import type { WorkerEnd, WorkerProcess } from './worker-process.ts'
 
 export interface SupervisorParts {
   readonly start: (index: number) => WorkerProcess
@@ -62,6 +62,14 @@ interface Life {
   readonly livedMs: number
 }
 
+/** Of what the processor or the runtime ended, as it does at a page of the store that is damaged. */
+const nativeSignals = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGTRAP']
+
+const adviceFor = (end: WorkerEnd): { readonly text?: string } =>
+  'signal' in end && nativeSignals.includes(end.signal)
+    ? { text: 'a damaged page may have ended it: coffer verify --online looks at all of them' }
+    : {}
+
 /** @returns whether it listens; one that hangs before it does is ended */
 async function becomeReady(worker: WorkerProcess, onOverdue: () => void): Promise<boolean> {
   const callOff = afterTurning(workerReadyMsMax, () => {
@@ -102,7 +110,7 @@ async function live(
   state.running.delete(worker)
   state.ready.delete(worker)
   wakeOthers()
-  if (!state.isStopping) log('worker_ended', { worker: index, ...end })
+  if (!state.isStopping) log('worker_ended', { worker: index, ...end, ...adviceFor(end) })
   return { wasReady, livedMs: elapsedMs() - startedMs }
 }
 

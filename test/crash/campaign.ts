@@ -17,7 +17,15 @@ const seedLimit = 2 ** 31
 
 /** So few that folds begin, go on and end all the time; what measures has those of everybody. */
 const foldRows = '20'
-const measuring: readonly string[] = ['hostile-load', 'memory', 'churn', 'bit-rot-unfolded']
+const measuring: readonly string[] = [
+  'hostile-load',
+  'memory',
+  'churn',
+  'bit-rot-unfolded',
+  'page-rot-2000',
+  'page-rot-18000',
+  'page-rot-300000',
+]
 
 async function runPart(name: string, part: Part, seed: number, size: Size): Promise<PartResult> {
   if (measuring.includes(name)) delete process.env['COFFER_FOLD_ROWS']

@@ -8,6 +8,7 @@ import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { assertDataFile, examinePages } from '../../src/store/lmdb/inspect/damaged-pages.ts'
 import { copySnapshot } from '../../src/store/lmdb/inspect/compact.ts'
+import { pagesCheckedBytesMax } from '../../src/store/limits.ts'
 import { openEnvironment, tableNames } from '../../src/store/lmdb/environment.ts'
 import { encodeRowKey } from '../../src/store/lmdb/layout.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
@@ -102,6 +103,17 @@ describe('before a store is opened', () => {
     const fault = await openLmdbStore({ path }).catch((error: unknown) => error)
     expect(String(fault)).toContain(`page ${page} of its file is damaged`)
     await expectRefused(path)
+  })
+
+  test('a large file is opened at its roots, and page by page after a server that was killed', () => {
+    const path = damaged(inLeaf(0, 1))
+    truncateSync(join(path, 'data.mdb'), pagesCheckedBytesMax + 4_096)
+    assertDataFile(path)
+    const [page] = examinePages(path).damaged
+    expect(() => assertDataFile(path, true)).toThrow(`page ${page} of its file is damaged`)
+    const sound = copyOfMade()
+    truncateSync(join(sound, 'data.mdb'), pagesCheckedBytesMax + 4_096)
+    assertDataFile(sound, true)
   })
 
   test('a file that ends before pages that are free is whole', async () => {

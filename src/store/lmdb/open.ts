@@ -170,6 +170,11 @@ export interface LmdbOptions {
    * of them may have answered a write that a read must see.
    */
   readonly processes?: number
+  /**
+   * Whether who had it open before ended out of order, as a damaged page ends a process: then every
+   * page is looked at, however many there are.
+   */
+  readonly wasKilled?: boolean
   /** Other sizes of folds, so that a test may see one in many steps. */
   readonly fold?: Partial<FoldSizes>
   /** Told once when a commit failed: the store writes nothing more, and the process should end. */
@@ -257,12 +262,13 @@ export async function openLmdbStore({
   freeBytes = freeBytesAt(path),
   allocate,
   processes = 1,
+  wasKilled = false,
   fold = {},
   onFailure,
   onDamage,
 }: LmdbOptions): Promise<LmdbStore> {
   const isShared = processes > 1
-  if (!isShared) assertDataFile(path)
+  if (!isShared) assertDataFile(path, wasKilled)
   const environment = await openIndexed(path, firstOrdinal)
   const { root } = environment
   const counts = isShared ? noChunkCounts : makeChunkCounts()

@@ -5,6 +5,7 @@
 import type { Part } from '../part.ts'
 import { backUpUnderLoad } from './backups.ts'
 import { rotBits } from './bit-rot.ts'
+import { rotPagesOf } from './page-rot.ts'
 import { churnRows } from './churn.ts'
 import { copyDatabases } from './copies.ts'
 import { jumpClocks } from './clock.ts'
@@ -21,6 +22,9 @@ import { killWorkers } from './workers.ts'
 export const parts: Readonly<Record<string, Part>> = {
   'bit-rot': rotBits,
   'bit-rot-unfolded': rotBits,
+  'page-rot-2000': rotPagesOf(2_000, { full: 400, short: 8 }),
+  'page-rot-18000': rotPagesOf(18_000, { full: 350, short: 4 }),
+  'page-rot-300000': rotPagesOf(300_000, { full: 250, short: 0 }),
   copies: copyDatabases,
   backups: backUpUnderLoad,
   rotation: rotateKeys,

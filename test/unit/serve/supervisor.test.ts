@@ -36,9 +36,13 @@ function openFakes(count: number, canStart: (nth: number) => boolean = () => tru
     }
     return { isReady: ready.promise, ended: ended.promise, signal }
   }
-  const log = (event: string) => void events.push(event)
+  const advised: unknown[] = []
+  const log = (event: string, facts: Readonly<Record<string, unknown>> = {}) => {
+    events.push(event)
+    advised.push(facts['text'])
+  }
   const parts = { start, wakeOthers: () => void (wakes += 1), elapsedMs: now, log }
-  return { made, events, wakes: () => wakes, supervisor: makeSupervisor(count, parts) }
+  return { made, events, advised, wakes: () => wakes, supervisor: makeSupervisor(count, parts) }
 }
 
 /** Lets all that waits for nothing but each other go on, also while the timers are fake. */
@@ -75,7 +79,30 @@ describe('the supervisor', () => {
     await supervisor.stop()
   })
 
+  test.each(['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGTRAP', 'SIGILL'])(
+    'says what to do about one that ended natively, by %s',
+    async signal => {
+      const { made, advised, supervisor } = openFakes(1)
+      made[0]?.becomeReady()
+      await supervisor.isReady
+      made[0]?.end({ signal })
+      await until(() => made.length === 2)
+      expect(advised).toEqual([expect.stringContaining('coffer verify --online')])
+      await supervisor.stop()
+    },
+  )
+
   const ends: readonly WorkerEnd[] = [{ signal: 'SIGKILL' }, { exitCode: 1 }]
+  test.each(ends)('says nothing of damage when one ended by %p', async end => {
+    const { made, advised, supervisor } = openFakes(1)
+    made[0]?.becomeReady()
+    await supervisor.isReady
+    made[0]?.end(end)
+    await until(() => made.length === 2)
+    expect(advised).toEqual([undefined])
+    await supervisor.stop()
+  })
+
   test.each(ends)('lets the others look at the lock when one ended by %p', async end => {
     const { made, wakes, supervisor } = openFakes(2)
     for (const worker of made) worker.becomeReady()

@@ -10,7 +10,7 @@ import {
   walkTree,
   type TreeShape,
 } from './page-tree.ts'
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { utf8Text } from '../../../bytes.ts'
 import { findingsMax, pagesCheckedBytesMax } from '../../limits.ts'
@@ -259,17 +259,16 @@ function assertNone(damaged: readonly number[]): void {
 }
 
 /**
- * Walks the pages of the newest commit. Of a file above `pagesCheckedBytesMax` it leaves out those
- * below the roots of the tables, unless some may be missing at the end: the engine writes no page
- * that is free, so a file may end before its last ones, and where others are missing too, only a
- * walk over all tells whether a tree has lost them.
+ * Walks the pages of the newest commit: all of them, or down to the roots of the tables, unless
+ * some may be missing at the end: the engine writes no page that is free, so a file may end before
+ * its last ones, and where others are missing too, only a walk over all tells whether a tree has
+ * lost them.
  * @throws ApiError `storage_corrupt`
  */
-function assertPages(file: DataFile, meta: MetaPage): void {
-  const isSmall = file.lengthBytes() <= pagesCheckedBytesMax
-  const { damaged, freeBehindEnd } = walkPages(file, meta, isSmall ? treeDepthMax : 1)
+function assertPages(file: DataFile, meta: MetaPage, isWhole: boolean): void {
+  const { damaged, freeBehindEnd } = walkPages(file, meta, isWhole ? treeDepthMax : 1)
   assertNone(damaged)
-  if (isSmall || freeBehindEnd === meta.lastPage + 1 - pagesIn(file, meta)) return
+  if (isWhole || freeBehindEnd === meta.lastPage + 1 - pagesIn(file, meta)) return
   assertNone(walkPages(file, meta, treeDepthMax).damaged)
 }
 
@@ -277,12 +276,16 @@ function assertPages(file: DataFile, meta: MetaPage): void {
  * What must hold before the engine opens a store that nobody writes to: valid meta pages, and
  * pages that the engine can walk, as a damaged one ends the process without a word. A folder
  * without a database is a new store.
+ * @param isEveryPage also those below the roots of the tables in a file above
+ *   `pagesCheckedBytesMax`
  * @throws ApiError `storage_corrupt`
  */
-export function assertDataFile(folder: string): void {
+export function assertDataFile(folder: string, isEveryPage = false): void {
   const path = join(folder, 'data.mdb')
-  if (!existsSync(path) || statSync(path).size === 0) return
-  withDataFile(folder, file => assertPages(file, readMetaPages(file).newer))
+  const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 }
+  if (size === 0) return
+  const isWhole = isEveryPage || size <= pagesCheckedBytesMax
+  withDataFile(folder, file => assertPages(file, readMetaPages(file).newer, isWhole))
 }
 
 /** @throws ApiError `storage_corrupt` unless a store begins as one does, which others may write */
