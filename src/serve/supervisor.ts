@@ -62,7 +62,7 @@ interface Life {
   readonly livedMs: number
 }
 
-/** Of what the processor or the runtime ended, as it does at a page of the store that is damaged. */
+/** By which the processor or the runtime ends a process, as at a damaged page of the store. */
 const nativeSignals = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGTRAP']
 
 const adviceFor = (end: WorkerEnd): { readonly text?: string } =>

@@ -59,8 +59,8 @@ export const countKeyPiecesMax = 12
 export const findingsMax = 10_000
 /**
  * decision: of a file whose pages are all looked at before it is opened, which takes half a second
- * for so much where it is cached, and as long as a disk takes to read it where it is not. Those of a
- * larger one are only after a server that was killed.
+ * for so much where it is cached, and as long as a disk takes to read it where it is not. Those of
+ * a larger one are looked at only after a server that was killed.
  */
 export const pagesCheckedBytesMax = 1024 * 1024 * 1024
 export const freeSpaceProbeMs = 1_000

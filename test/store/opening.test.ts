@@ -105,7 +105,7 @@ describe('before a store is opened', () => {
     await expectRefused(path)
   })
 
-  test('a large file is opened at its roots, and page by page after a server that was killed', () => {
+  test('of a large file every page is looked at only after a server that was killed', () => {
     const path = damaged(inLeaf(0, 1))
     truncateSync(join(path, 'data.mdb'), pagesCheckedBytesMax + 4_096)
     assertDataFile(path)

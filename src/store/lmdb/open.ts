@@ -270,7 +270,6 @@ export async function openLmdbStore({
   const isShared = processes > 1
   if (!isShared) assertDataFile(path, wasKilled)
   const environment = await openIndexed(path, firstOrdinal)
-  const { root } = environment
   const counts = isShared ? noChunkCounts : makeChunkCounts()
   const writer = openWriter(environment, counts, {
     openOwnReserve: () => openReserve(path, freeBytes, allocate),
@@ -284,7 +283,7 @@ export async function openLmdbStore({
   const read = <T>(look: () => T): T => {
     if (closing !== undefined) throw new ApiError('unavailable', 'the store is closed')
     try {
-      if (isShared) root.resetReadTxn()
+      if (isShared) environment.root.resetReadTxn()
       return look()
     } catch (error) {
       throw faultOf(error)

@@ -56,7 +56,7 @@ function ordinalsIn(page: Buffer): number[] {
   return ordinals
 }
 
-/** Writes what differs alone: a copy of the whole would keep the disk busy for longer than a case. */
+/** Writes what differs alone: a copy of the whole would keep the disk busy for longer. */
 function putBack(sound: number, file: number): void {
   const wanted = Buffer.alloc(chunkBytes)
   const found = Buffer.alloc(chunkBytes)

@@ -2,9 +2,9 @@
  * Page rot: one page of a large vault is zeros, random bytes or has one bit turned over; then it is
  * served, and in a part of the cases looked at by `doctor` and copied by `backup`.
  *
- * Every end is a line that says why, or right answers, or errors in their place: never a native end,
- * a wrong plaintext, or a loss that `verify` does not report. Folds are of 20,000 rows, so that of a
- * vault of more alone some rows are folded. Source: hardening L32.
+ * Every end is a line that says why, or right answers, or errors in their place: never a native
+ * end, a wrong plaintext, or a loss that `verify` does not report. Folds are of 20,000 rows, so
+ * that of a vault of more alone some rows are folded. Source: hardening L32.
  * @module
  */
 import { rmSync } from 'node:fs'
