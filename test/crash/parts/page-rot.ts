@@ -24,9 +24,10 @@ import { drawFrom, pick, type Draw } from '../draw.ts'
 import type { Part, PartOptions, Size } from '../part.ts'
 
 const doctorEvery = 3
-const backupEvery = 10
+/** By the tokens of the vault: a backup of many takes as long as many cases. */
+const backupEvery = (tokens: number): number => (tokens > 100_000 ? 50 : 10)
 /** A command that takes longer hangs. */
-const secondsMax = '60'
+const secondsMax = '600'
 const prefix = ['timeout', '-s', 'KILL', secondsMax]
 
 interface Bench {
@@ -102,7 +103,7 @@ async function serveCase(
 }
 
 async function runCase(bench: Bench, seed: number, tally: Tally): Promise<void> {
-  const { copy } = bench
+  const { copy, facts } = bench
   const draw = drawFrom(seed)
   const kind: RotKind = pick(draw, rotKinds) ?? 'zeros'
   const page = draw(copy.pages)
@@ -112,7 +113,7 @@ async function runCase(bench: Bench, seed: number, tally: Tally): Promise<void> 
     breaches.push(...breachOf('doctor', await run(copy.data, 'doctor')))
     count(tally, 'looks of doctor')
   }
-  if (draw(backupEvery) === 0) {
+  if (draw(backupEvery(facts.tokens)) === 0) {
     const to = `${copy.data}.backup`
     breaches.push(...breachOf('backup', await run(copy.data, 'backup', '--to', to)))
     rmSync(to, { recursive: true, force: true })
