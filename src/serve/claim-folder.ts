@@ -12,7 +12,7 @@ import { statsAt } from './regular-files.ts'
 import { elapsedMs, sleep } from './system.ts'
 
 /** All that a `coffer init` makes before its last step: files, and one folder. */
-const unfinished: readonly string[] = ['lock', 'format.new', 'master.key', 'store']
+const unfinished: readonly string[] = ['lock', 'format.new', 'master.key', 'master.kdf', 'store']
 
 function isUnfinished(folder: string, name: string): boolean {
   const stats = statsAt(join(folder, name))

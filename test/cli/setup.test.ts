@@ -69,6 +69,7 @@ describe('an init that was cut off', () => {
     ['before its master key', ['lock', 'format.new']],
     ['before its store', ['lock', 'format.new', 'master.key']],
     ['before its stamp', ['lock', 'format.new', 'master.key', 'store']],
+    ['with the key of a passphrase', ['lock', 'format.new', 'store', 'master.kdf']],
   ])('%s is cleaned by the next one', async (name, left) => {
     const data = cutOff(name, left)
     expectFailure(await runCoffer(['serve', '--data', data]), 1, /not a data folder/)
