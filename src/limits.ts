@@ -30,7 +30,7 @@ export const shortBodyBytesMax = 16 * 1024
 /** decision: of long answers under way, in this process and of one credential. */
 export const answersBytesMax = 64 * 1024 * 1024
 export const credentialAnswersBytesMax = 16 * 1024 * 1024
-/** decision: what is longer counts, and leaves in pieces; hardly any answer is. */
+/** decision: what is longer counts, and leaves in pieces; a page of 20 cards is not. */
 export const shortAnswerBytesMax = 64 * 1024
 export const answerPieceBytes = 256 * 1024
 /** Where pages count, which need no key, among the ordinals of credentials: no row has it. */

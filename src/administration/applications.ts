@@ -95,7 +95,10 @@ async function create(deps: Deps, caller: Caller, asked: Created): Promise<Facts
   return { tenant_id: found.tenantId, application_id: found.id, created: false }
 }
 
-/** One after the other, so that of two who ask at once for what is absent one finds it. */
+/**
+ * One after the other in this process, so that of two who ask it at once for what is absent one
+ * finds it. Of several that serve one database each makes its own (docs/operations.md).
+ */
 function oneByOne(): <T>(task: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return task => {

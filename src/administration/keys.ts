@@ -50,7 +50,8 @@ async function statusOf({ ring, store }: Administered): Promise<Facts> {
 const notCovered =
   'Backups and copies from before hold these keys under the master key of their time: ' +
   'only their end, or the end of that master key, ends that. Processes that serve keep these ' +
-  'keys in memory for a minute, and a worker that hears nothing of it until it ends.'
+  'keys in memory for a minute, and those that hear nothing of it, workers and other machines, ' +
+  'until they end.'
 
 async function retireOlder({ deps, ring, store }: Administered): Promise<Facts> {
   const { now, randomBytes } = deps

@@ -67,7 +67,7 @@ async function operateHere(options: FolderOptions, { name, input, tell }: Asked)
   }
 }
 
-/** Told without a proof: it shows no more than the files do. */
+/** Told without a proof: it shows what the files do, and when keys were made. */
 const unproven: readonly string[] = ['keys-status']
 
 /** The key of a management application, where the master key is nowhere to be had. */

@@ -2,7 +2,8 @@
  * `coffer systemd print`: a unit that serves a data folder, with nothing that it does not need.
  *
  * The master key is a credential of the unit: systemd reads it as root and gives it to the process
- * in memory of its own, so that the user of the service cannot reach the file.
+ * in memory of its own, so that the user of the service cannot reach the file. What it is given a
+ * program of that user may read, where it finds a way to the folder of the credential.
  * Source: systemd.exec(5); scored by `systemd-analyze security`.
  * @module
  */

@@ -3,7 +3,7 @@
  * @module
  */
 
-/** Of one attempt; longer than the vault lets a request take. */
+/** Of one attempt; a write that waits for a database may take longer, and is sent again. */
 export const attemptMsDefault = 30_000
 export const retriesDefault = 3
 /** The first wait before another attempt is anything up to this, and doubles from there. */

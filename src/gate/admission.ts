@@ -86,7 +86,7 @@ interface Origin {
 
 /** A listening server: it tells one connection from another. */
 export interface Origins {
-  /** `null` on a socket of the file system, which is its owner's alone. */
+  /** `null` on a socket of the file system: nothing tells one connection from another there. */
   requestIP(request: Request): Origin | null
 }
 

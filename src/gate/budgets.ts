@@ -108,9 +108,10 @@ export function makeAnswerBudget(max: SharesMax = defaultMax): AnswerBudget {
  * Which long bodies are worked on at a time; others wait their turn, with their bytes.
  *
  * A body that is parsed takes up to 60 times its length, where made for that (`[[],[],…`), and
- * lives until its request is answered. Short bodies pass: hardly any are there at a time, and they
- * need not wait behind long ones. Credentials have turns, so that nobody waits for more than one
- * body of each other credential, and a part of the room is left to those who have none inside.
+ * lives until its request is answered. Short bodies pass, since they need not wait behind long
+ * ones: nothing here bounds how many of them are there (SECURITY.md, "Out of scope"). Credentials
+ * have turns, so that nobody waits for more than one body of each other credential, and a part of
+ * the room is left to those who have none inside.
  * Source: contract section 16 (`decision:`).
  */
 

@@ -1,7 +1,8 @@
 /**
  * The data folder: `format` (the stamp), `master.key` or `master.kdf` or neither
  * (`key-source.ts`), `lock`, `store` with the database, and `clock` from the first serving on.
- * While it is served, `control` is there, a socket; while `coffer compact` runs, `compacting` is.
+ * While it is served, `control` is there, a socket; what commands make there, and may leave, is
+ * listed in `copies.ts`.
  * @module
  */
 import { existsSync, statSync } from 'node:fs'

@@ -2,8 +2,9 @@
  * A data folder whose store is in a database of others: the file `store/database` says which one,
  * as JSON `{"url": …, "password_file": …}`. The password is never in it.
  *
- * The folder is then what one machine needs to serve: the master key or where it is, the lock and
- * the control socket. Others serve the same database from folders of their own.
+ * The folder is then what one machine needs to serve: the lock, the control socket, and the master
+ * key where none of the options names another place of it. Others serve the same database from
+ * folders of their own.
  * @module
  */
 import { existsSync, readFileSync } from 'node:fs'

@@ -2,7 +2,7 @@
  * The stamp of a data folder, and the places of what is in it.
  *
  * The stamp is written last by `init` and `upgrade`, and read first by everything else, so that no
- * other version's folder is ever opened. It is the only readable text of the store.
+ * other version's folder is ever opened.
  * @module
  */
 import { existsSync, readFileSync } from 'node:fs'

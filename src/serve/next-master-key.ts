@@ -42,8 +42,8 @@ export interface StandingKey {
 }
 
 /**
- * A new key in another file is one that nobody reads, and the key that was there, maybe that of
- * another vault, is gone for good.
+ * A new key in another file is one that nobody reads, in the place of a key that may be that of
+ * another vault.
  * @returns the file itself, behind any link
  */
 function checkStanding(asked: string, { file, isOf }: StandingKey): string {

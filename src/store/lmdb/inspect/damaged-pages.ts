@@ -295,7 +295,7 @@ export const assertMetaPages = (folder: string): void =>
 /**
  * The same of a store that others write: all pages of the newest commit. A reader of that commit or
  * of an older one must stand meanwhile, so that none of them is used again. What a later commit
- * adds was written by a process whose own pages were looked at.
+ * adds is of a process that opened the store as above, so of a large file not all was looked at.
  * @throws ApiError `storage_corrupt`
  */
 export const assertLivePages = (folder: string): void =>
