@@ -1,8 +1,9 @@
 /**
  * Walking over rows in steps, so that a long walk keeps no other request waiting.
  *
- * Each step sees the store as it then is: a row that comes during the walk is not met, since it
- * stands above; one that leaves is met or not.
+ * Each step sees the store as it then is: a row that comes during the walk mostly is not met, since
+ * it stands above, but where others write to the same database it may be; one that leaves is met or
+ * not.
  * @module
  */
 import { invalid } from '../errors.ts'

@@ -122,10 +122,11 @@ function answersByPath(app: Served): ReadonlyMap<string, Readonly<Record<string,
 }
 
 /**
- * No request under way is idle, however long its answer takes: what it waits for has bounds of its
- * own. The server itself sees to that once a body has come in whole, and to the pace of one before
- * that, so this is for requests without one. With the answer the connection may idle again, and
- * ends where nobody takes the answer.
+ * On a port no request under way is idle, however long its answer takes: what it waits for has
+ * bounds of its own. The server itself sees to that once a body has come in whole, and to the pace
+ * of one before that, so this is for requests without one. Of a Unix socket it takes no such word
+ * (docs/many-machines.md, "What holds"). With the answer the connection may idle again, and ends
+ * where nobody takes the answer.
  */
 function stayFor(request: Request, server: Asked, answer: MaybeLater<Response>) {
   if (!(answer instanceof Promise) || bringsBody(request)) return answer
