@@ -159,8 +159,8 @@ export interface components {
     readonly RuleRequest: {
       /** @description Refused: sessions alone have them. */
       readonly conditions?: unknown
-      /** @description Covers itself and all below; required. */
-      readonly container?: string | null
+      /** @description Covers itself and all below. */
+      readonly container: string
       readonly description?: string | null
       readonly permissions: readonly components['schemas']['PermissionName'][]
       readonly priority: number
@@ -329,7 +329,7 @@ export interface components {
     /** @description RFC 7386: `data`, `mask` and `metadata` are merged, all else is replaced. */
     readonly UpdateTokenRequest: {
       /** @description One path such as `/pci/high/`; the default depends on the type. */
-      readonly containers?: readonly string[] | null
+      readonly containers?: readonly string[]
       /** @description Any JSON but null; its shape depends on the type. */
       readonly data?: unknown
       /** @description Whether a live token of equal type and fingerprint serves. */

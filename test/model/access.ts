@@ -4,8 +4,8 @@
  */
 import {
   findApplication,
-  isLive,
   isStanding,
+  keyEndOf,
   type Condition,
   type Grants,
   type Model,
@@ -65,7 +65,7 @@ const nothing: Grants = { permissions: [], rules: [] }
 /** `undefined` for every key that is not live: 401. */
 export function callerOf(model: Model, key: string | undefined): Caller | undefined {
   for (const application of model.applications.values()) {
-    if (application.key !== key || !isLive(model, application)) continue
+    if (application.key !== key || keyEndOf(application) <= model.nowMs) continue
     const { id, type, permissions, rules } = application
     return { type, applicationId: id, behind: [], permissions, rules }
   }

@@ -18,6 +18,7 @@ import { futureExpiry, showUtc } from './instants.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
 import {
   findApplication,
+  keyEndOf,
   liveApplications,
   showMarks,
   takeOrder,
@@ -113,6 +114,13 @@ const realOf = ({ permissions, rules }: Grants): RealGrants => ({
 const mayArm = (caller: Caller, type: ApplicationType) =>
   type === 'management' || caller.permissions.includes('application:create')
 
+/** No key makes one that ends later; `undefined` for a key that does not end. */
+function latestEnd(model: Model, { applicationId }: Caller): number | undefined {
+  const maker = findApplication(model, applicationId)
+  const endMs = maker === undefined ? Infinity : keyEndOf(maker)
+  return endMs === Infinity ? undefined : endMs
+}
+
 const applicationTypes: readonly (Json | undefined)[] = ['private', 'public', 'management']
 
 export function createApplication(
@@ -130,7 +138,9 @@ export function createApplication(
   const expiry =
     typeof expires === 'string' ? futureExpiry(model.instants, expires, model.nowMs) : undefined
   const isExpiryWrong = (expires ?? null) !== null && expiry === undefined
-  if (grants === undefined || isExpiryWrong) return failed(400)
+  const latestMs = latestEnd(model, caller)
+  const isTooLate = (expiry?.ms ?? 0) > (latestMs ?? Infinity)
+  if (grants === undefined || isExpiryWrong || isTooLate) return failed(400)
   if (!mayHandOn(caller, type, grants.permissions)) return failed(403)
   const application: ModelApplication = {
     id: freshId(chosen['id'], model.applications),
@@ -141,6 +151,7 @@ export function createApplication(
     createdBy: caller.applicationId,
     createdAtMs: model.nowMs,
     expiry,
+    keyEndsMs: expiry === undefined ? latestMs : undefined,
     order: takeOrder(model),
   }
   model.applications.set(application.id, application)
@@ -170,12 +181,12 @@ const isManager = ({ type, permissions }: Pick<ModelApplication, 'type' | 'permi
 
 /**
  * Nobody could get back in without a live management application that can create others.
- * decision: one that expires does not count, since it leaves nobody behind when it is gone.
+ * decision: one that expires, or whose key does, does not count, since it leaves nobody behind.
  */
 const isLastManager = (model: Model, leaving: ModelApplication): boolean =>
   isManager(leaving) &&
   liveApplications(model).every(
-    each => each.id === leaving.id || !isManager(each) || each.expiry !== undefined,
+    each => each.id === leaving.id || !isManager(each) || keyEndOf(each) !== Infinity,
   )
 
 const changed = (model: Model, caller: Caller) => ({
@@ -219,7 +230,10 @@ export function regenerateKey(
   if (standing === undefined) return failed(404)
   if (!mayHandOn(caller, standing.type, standing.permissions)) return failed(403)
   if (!mayArm(caller, standing.type)) return failed(403)
-  const next = { ...standing, ...changed(model, caller), key: freshKey(model, chosen['key']) }
+  const keyEndsMs = latestEnd(model, caller)
+  if (keyEndsMs !== undefined && isLastManager(model, standing)) return failed(409)
+  const made = freshKey(model, chosen['key'])
+  const next = { ...standing, ...changed(model, caller), key: made, keyEndsMs }
   model.applications.set(next.id, next)
   return { status: 200, json: view(model, next, next.key) }
 }

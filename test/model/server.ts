@@ -77,6 +77,7 @@ export async function addModelledTenant({ vault }: Server): Promise<Model> {
     createdBy: undefined,
     createdAtMs: model.nowMs,
     expiry: undefined,
+    keyEndsMs: undefined,
     order: takeOrder(model),
   })
   model.keys.push(managementKey)

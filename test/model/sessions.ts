@@ -6,7 +6,7 @@ import { callerOf, failed, holdsAnywhere, tokenPermissions, type Expected } from
 import { freshKey, isContainer, isRule, readGrants } from './applications.ts'
 import { futureExpiry, showUtc } from './instants.ts'
 import { isObject, type Json, type JsonObject } from './json.ts'
-import { findApplication, isStanding, type Model } from './state.ts'
+import { findApplication, isStanding, keyEndOf, type Model } from './state.ts'
 import type { Chosen } from './tokens.ts'
 
 const sessionMs = 3 * 60 * 1_000
@@ -22,7 +22,9 @@ export function createSession(model: Model, key: string | undefined, chosen: Cho
   const sessionKey = freshKey(model, chosen['session_key'], sessionKeyShape)
   const nonce = String(chosen['nonce'])
   const isFresh = nonceShape.test(nonce) && !model.sessions.has(nonce)
-  const expiresAtMs = model.nowMs + sessionMs
+  const creator = findApplication(model, caller.applicationId)
+  const keyEndMs = creator === undefined ? Infinity : keyEndOf(creator)
+  const expiresAtMs = Math.min(model.nowMs + sessionMs, keyEndMs)
   const id = String(chosen['id'])
   const shown = {
     id: uuidShape.test(id) ? id : 'a random id',
@@ -35,7 +37,7 @@ export function createSession(model: Model, key: string | undefined, chosen: Cho
     key: sessionKey,
     nonce,
     applicationId,
-    creatorKey: findApplication(model, applicationId)?.key,
+    creatorKey: creator?.key,
     expiresAtMs,
     grants: undefined,
   })

@@ -62,6 +62,8 @@ export interface ModelApplication extends Marks, Grants {
   readonly name: string
   readonly type: ApplicationType
   readonly expiry: Expiry | undefined
+  /** Of its key, where that ends before the application. */
+  readonly keyEndsMs: number | undefined
   readonly order: number
 }
 
@@ -149,8 +151,14 @@ export const liveTokens = (model: Model): ModelToken[] =>
 export const liveApplications = (model: Model): ModelApplication[] =>
   newestFirst([...model.applications.values()].filter(one => isLive(model, one)))
 
-const hasKey = (model: Model, id: string, key: string | undefined): boolean =>
-  findApplication(model, id)?.key === key && key !== undefined
+/** Until when its key is one, by itself and as that of the application. */
+export const keyEndOf = ({ expiry, keyEndsMs }: ModelApplication): number =>
+  Math.min(expiry?.ms ?? Infinity, keyEndsMs ?? Infinity)
+
+const hasKey = (model: Model, id: string, key: string | undefined): boolean => {
+  const application = findApplication(model, id)
+  return application !== undefined && application.key === key && keyEndOf(application) > model.nowMs
+}
 
 /** A session ends with its own time, and with the keys of who created and who authorized it. */
 export const isStanding = (model: Model, session: ModelSession): boolean =>
