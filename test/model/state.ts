@@ -124,7 +124,7 @@ interface Expiring {
 }
 
 /** From the very instant on it is gone (contract section 10). */
-export const isLive = (model: Model, { expiry }: Expiring): boolean =>
+const isLive = (model: Model, { expiry }: Expiring): boolean =>
   expiry === undefined || expiry.ms > model.nowMs
 
 const findLive = <T extends Expiring>(
