@@ -81,6 +81,8 @@ const namesInFolder = [
   'store',
   'store/data.mdb',
   'store/lock.mdb',
+  'store/database',
+  'store/database.left',
 ]
 
 /** In a folder such as `/tmp` nobody but its owner may remove or replace a file. */

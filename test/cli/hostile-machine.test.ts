@@ -226,6 +226,17 @@ describe('a vault that others may write', () => {
     await expectRefused(data, /may be written by others: chmod go-w it/)
   })
 
+  test.each(['database', 'database.left'])(
+    'by store/%s, which names where its rows are, is refused before that is asked',
+    async name => {
+      const data = copyOf(made, `writable ${name}`)
+      const file = join(data, 'store', name)
+      writeFileSync(file, '{"url":"postgres://coffer@127.0.0.1:1/coffer"}\n')
+      chmodSync(file, 0o666)
+      await expectRefused(data, /may be written by others: chmod go-w it/)
+    },
+  )
+
   test('by the folder of its master key is refused, but not in a place like /tmp', async () => {
     const data = copyOf(made, 'key elsewhere')
     const place = join(root, 'place-of-key')
