@@ -44,14 +44,15 @@ interface Tally {
 const count = ({ counts }: Tally, what: string, by = 1): void =>
   void counts.set(what, (counts.get(what) ?? 0) + by)
 
+/** Behind lines of progress, of a command that takes long. */
 const isLine = (text: string): boolean =>
-  /^coffer: [^\n]+\n$/.test(text) && !text.includes('fault of coffer')
+  /^([a-z]+: \d+ %\n)*coffer: [^\n]+\n$/.test(text) && !text.includes('fault of coffer')
 
 /** @returns what is wrong with the end of a command; 1 goes with findings, or a line */
 function breachOf(name: string, { exitCode, stdout, stderr }: Ended): string[] {
   const isClear = exitCode === 1 && (isLine(stderr) || (stderr === '' && stdout !== ''))
   if (exitCode === 0 || isClear) return []
-  return [`${name} ended with ${exitCode}: ${stderr.slice(0, 300)}`]
+  return [`${name} ended with ${exitCode}: ${stderr.slice(-300)}`]
 }
 
 const names = [
