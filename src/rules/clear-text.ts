@@ -186,9 +186,15 @@ const isoTime = '[0-2][0-9]:?[0-5][0-9](?::?[0-6][0-9](?:[.,][0-9]{1,12})?)?'
 const isoInstant = new RegExp(`(?<![0-9])${isoDay}${isoTime}(?![0-9])`, 'g')
 /** With blanks or dashes between its digits, as people write it. */
 const telephone = /(?<![0-9A-Za-z])\+[0-9]+(?:[ -][0-9]+)*/g
+/** Of a telephone number with that of its country. Source: ITU-T E.164, section 6. */
+const telephoneDigitsMax = 15
+
+/** What has more digits is none: another number stands behind its first group. */
+const hideTelephone = (text: string): string =>
+  countDigits(text) <= telephoneDigitsMax ? ' x ' : text.replace(/^\+[0-9]+/, ' x ')
 
 const withoutOthers = (text: string): string =>
-  text.replaceAll(telephone, ' x ').replaceAll(isoInstant, ' x ')
+  text.replaceAll(telephone, hideTelephone).replaceAll(isoInstant, ' x ')
 
 type Word = {
   readonly text: string

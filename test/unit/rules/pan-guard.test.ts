@@ -40,6 +40,8 @@ describe('the guard finds a card number', () => {
     ['that ends as a day does, before a time', '4000000000001208 12:30'],
     ['behind a sum', `1+${pan}`],
     ['behind a blank that is written as a plus', `paid+${pan}`],
+    ['behind the code of a country', `+1 ${pan}`],
+    ['in groups behind one', 'call +49 4242 4242 4242 4242'],
     ['as the fraction of an instant that has none so long', `2026-11-25T10:00:00.${pan}`],
   ])('%s', (_, text) => {
     expect(containsCardNumber(text)).toBe(true)
@@ -58,6 +60,7 @@ describe('the guard lets pass', () => {
     ['a telephone number', '+4222222222222'],
     ['a telephone number with blanks', 'call +49 151 2345 6789 012'],
     ['a number after a leading plus', `+${pan}`],
+    ['one in groups after it', '+4242-4242-4242-4242'],
     ['an instant of ISO 8601', '2026-11-25T10:00:00.424242424242+02:00'],
     ['one without separators', '20261125T100000Z'],
     ['epoch milliseconds', '1764064800006'],
