@@ -4,7 +4,7 @@
  * new one, whole.
  * @module
  */
-import { chownSync, existsSync, renameSync, statSync } from 'node:fs'
+import { closeSync, existsSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Keys } from '../crypto/keyring.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
@@ -14,7 +14,7 @@ import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { clearLeftovers, type FoundFolder, type LockedFolder } from '../serve/data-folder.ts'
 import { explained, pathsOf } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
-import { assertRegular, removeFile } from '../serve/regular-files.ts'
+import { assertRegular, giveToOwnerOf, openRegular, removeFile } from '../serve/regular-files.ts'
 import { emptyReport, inspect } from './inspect.ts'
 import { syncFolder } from '../files.ts'
 
@@ -38,10 +38,13 @@ async function inspectNew(folder: LockedFolder, { keysOf, progress }: NewDatabas
   if (report.count > 0) throw new CommandFailure('the new file is not as it must be: try again')
 }
 
-/** Whoever makes the new file may be root, and whoever serves may not. */
 function keepOwner(from: string, to: string): void {
-  const { uid, gid } = statSync(from)
-  if (statSync(to).uid !== uid) chownSync(to, uid, gid)
+  const file = openRegular(to)
+  try {
+    giveToOwnerOf(from, file)
+  } finally {
+    closeSync(file)
+  }
 }
 
 function swap({ store, compacting }: LockedFolder): void {

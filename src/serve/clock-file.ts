@@ -9,27 +9,24 @@
 import {
   closeSync,
   constants,
-  fchownSync,
-  fstatSync,
   fsyncSync,
   ftruncateSync,
   openSync,
   readSync,
-  statSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { clockFileBytesMax } from '../limits.ts'
 import { parseMark, type ClockMark } from './clock.ts'
 import { ownerOnlyFile } from '../files.ts'
+import { giveToOwnerOf } from './regular-files.ts'
 
 const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants
 
 /** Whoever has opened it first may be root, and who serves may not; others can give none away. */
 function keepOwner(file: number, folder: string): void {
   try {
-    const { uid, gid } = statSync(folder)
-    if (fstatSync(file).uid !== uid) fchownSync(file, uid, gid)
+    giveToOwnerOf(folder, file)
   } catch {
     // It is of whoever made it.
   }

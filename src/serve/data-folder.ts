@@ -30,6 +30,7 @@ import { CommandFailure } from './failure.ts'
 import { checkStamp, explained, formatsBefore, formatVersion, pathsOf } from './folder-stamp.ts'
 import { lockFolder } from './folder-lock.ts'
 import { hasLock } from './instance-lock.ts'
+import { assertRegular } from './regular-files.ts'
 import {
   keyFileOf,
   keyOptionsOf,
@@ -65,6 +66,8 @@ export function checkDatabase(folder: string): void {
   if (!existsSync(database) || statSync(database).size === 0) {
     throw new CommandFailure(`the database in ${folder} is missing: restore it from a backup`)
   }
+  // The engine follows a link, and cuts and writes what it finds there.
+  assertRegular(join(pathsOf(folder).store, 'lock.mdb'))
 }
 
 /**

@@ -20,7 +20,7 @@ import { ownBytes, readHex, writeHex } from '../bytes.ts'
 import { primitives } from '../crypto/primitives.ts'
 import { syncFolder } from '../files.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
-import { openNewFile } from './regular-files.ts'
+import { giveToOwnerOf, openNewFile } from './regular-files.ts'
 
 const masterKeyBytes = 32
 const digitCount = 2 * masterKeyBytes
@@ -44,8 +44,9 @@ export function decodeMasterKey(line: Uint8Array): Uint8Array | undefined {
 }
 
 /** A part of a key would be taken for a damaged one. */
-function writeOrEmpty(file: number, line: Uint8Array): void {
+function writeOrEmpty(file: number, line: Uint8Array, ownerOf: string | undefined): void {
   try {
+    if (ownerOf !== undefined) giveToOwnerOf(ownerOf, file)
     if (writeSync(file, line) < line.length) throw new Error('the disk took a part')
     fsyncSync(file)
   } catch (error) {
@@ -56,18 +57,19 @@ function writeOrEmpty(file: number, line: Uint8Array): void {
 
 /**
  * Writes a key where nothing is, or an empty file that a command has left which was cut off.
+ * @param ownerOf a file or folder, whose owner then has the key too
  * @throws CommandFailure for whatever else is there, and when it cannot be written there
  */
-export function writeMasterKey(path: string, masterKey: Uint8Array): void {
+export function writeMasterKey(path: string, masterKey: Uint8Array, ownerOf?: string): void {
   const line = encodeMasterKey(masterKey)
   try {
     const made = openNewFile(path)
     if (made === undefined) {
-      const found = `something is at ${path} that is no empty file, and stays as it is`
+      const found = `something is at ${path} that is no empty file of this user, and stays as it is`
       throw new CommandFailure(`${found}: choose another --master-key-file`)
     }
     try {
-      writeOrEmpty(made.file, line)
+      writeOrEmpty(made.file, line, ownerOf)
     } finally {
       closeSync(made.file)
     }

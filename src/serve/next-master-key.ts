@@ -7,7 +7,7 @@
  * Killed anywhere in between, one of the two opens.
  * @module
  */
-import { chownSync, existsSync, realpathSync, renameSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Administered, ReplacedKey } from '../administration/operation.ts'
 import { bufferOf } from '../bytes.ts'
@@ -64,13 +64,6 @@ function checkStanding(asked: string, { file, isOf }: StandingKey): string {
   throw new CommandFailure(`the key in ${file} is not the one of this vault: put that one there`)
 }
 
-/** Whoever replaces it may be root, and who serves may not. */
-function writeFor(ownerOf: string, path: string, masterKey: Uint8Array): void {
-  const { uid, gid } = statSync(ownerOf)
-  writeMasterKey(path, masterKey)
-  if (statSync(path).uid !== uid) chownSync(path, uid, gid)
-}
-
 /** Whether a rekey that was cut off has kept it already. */
 function isKept(before: string, masterKey: Uint8Array): boolean {
   let kept: Uint8Array
@@ -91,7 +84,7 @@ function keepBefore(file: string): void {
   const before = beforeOf(file)
   const masterKey = readMasterKey(file)
   try {
-    if ((statsAt(before)?.size ?? 0) === 0) return writeFor(file, before, masterKey)
+    if ((statsAt(before)?.size ?? 0) === 0) return writeMasterKey(before, masterKey, file)
     if (isKept(before, masterKey)) return
   } finally {
     masterKey.fill(0)
@@ -107,7 +100,7 @@ async function replaceIn(asked: ReplacedKey, standing: StandingKey, seal: Sealer
   removeFile(nextOf(file))
   const masterKey = randomBytes(keyBytes)
   try {
-    writeFor(file, nextOf(file), masterKey)
+    writeMasterKey(nextOf(file), masterKey, file)
     syncFolder(dirname(file))
     await seal(masterKey)
     takePlace(file)
@@ -135,7 +128,7 @@ async function sealUnder(path: string, { isOf }: StandingKey, seal: Sealer): Pro
 export function makeNewKey(path: string, data: string): void {
   const masterKey = randomBytes(keyBytes)
   try {
-    writeFor(data, path, masterKey)
+    writeMasterKey(path, masterKey, data)
   } catch (error) {
     if (!(error instanceof CommandFailure) || (statsAt(path)?.size ?? 0) === 0) throw error
     const what = `${path} is there already, and stays as it is: name another file`

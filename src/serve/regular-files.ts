@@ -5,10 +5,10 @@
  * @module
  */
 import {
-  chownSync,
   closeSync,
   constants,
   fchmodSync,
+  fchownSync,
   fstatSync,
   fsyncSync,
   lstatSync,
@@ -36,6 +36,19 @@ export function assertRegular(path: string): void {
   throw new CommandFailure(`${path} is no regular file, and stays as it is: move it elsewhere`)
 }
 
+/**
+ * Opens one to look at it. Of a second name it may be the file of somebody else.
+ * @throws CommandFailure for what is no regular file, or has another name too
+ */
+export function openRegular(path: string): number {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  const stats = fstatSync(file)
+  if (stats.isFile() && stats.nlink === 1) return file
+  closeSync(file)
+  throw new CommandFailure(`${path} is no regular file of one name: move it elsewhere`)
+}
+
 /** A file that was just made, or was empty, open for writing. */
 export interface NewFile {
   readonly file: number
@@ -59,13 +72,16 @@ function newFileOf(path: string, file: number): NewFile {
 /** Opening a pipe for writing alone would wait for its reader. */
 const emptyFlags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** An empty one is what a command has left that was cut off. */
+/**
+ * An empty one is what a command has left that was cut off. Root may write that of somebody else,
+ * who then reads what is written, or has opened it before.
+ */
 function openEmpty(path: string): NewFile | undefined {
   const found = statsAt(path)
   if (found?.isFile() !== true || found.size > 0) return undefined
   const file = openSync(path, emptyFlags)
   const opened = fstatSync(file)
-  if (opened.isFile() && opened.size === 0) {
+  if (opened.isFile() && opened.size === 0 && opened.uid === process.geteuid?.()) {
     fchmodSync(file, ownerOnlyFile)
     return newFileOf(path, file)
   }
@@ -75,7 +91,8 @@ function openEmpty(path: string): NewFile | undefined {
 
 /**
  * A new file for its owner only, or an empty regular one that is there.
- * @returns `undefined` where anything else is there, which stays as it is
+ * @returns `undefined` where anything else is there, which stays as it is, an empty file of another
+ *   user as well
  * @throws the system's own error
  */
 export function openNewFile(path: string): NewFile | undefined {
@@ -101,10 +118,13 @@ export function removeFolder(path: string): void {
   throw new CommandFailure(`${path} is in the way, and is no folder: move it elsewhere`)
 }
 
-/** Whoever writes may be root, and whoever serves may not: a file is of who has its folder. */
-function giveToOwnerOf(folder: string, path: string): void {
-  const { uid, gid } = statSync(folder)
-  if (statSync(path).uid !== uid) chownSync(path, uid, gid)
+/**
+ * Whoever writes may be root, and whoever serves may not: a file is of who has its folder, or what
+ * it takes the place of. It is given by the open file, as its name may by now be a link of theirs.
+ */
+export function giveToOwnerOf(path: string, file: number): void {
+  const { uid, gid } = statSync(path)
+  if (fstatSync(file).uid !== uid) fchownSync(file, uid, gid)
 }
 
 /**
@@ -114,15 +134,15 @@ function giveToOwnerOf(folder: string, path: string): void {
 export function replaceFile(path: string, text: string, written = `${path}.new`): void {
   assertRegular(path)
   removeFile(written)
+  const folder = dirname(resolve(path))
   const file = openSync(written, 'wx', ownerOnlyFile)
   try {
+    giveToOwnerOf(folder, file)
     writeSync(file, text)
     fsyncSync(file)
   } finally {
     closeSync(file)
   }
-  const folder = dirname(resolve(path))
-  giveToOwnerOf(folder, written)
   renameSync(written, path)
   syncFolder(folder)
 }

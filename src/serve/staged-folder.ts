@@ -3,12 +3,9 @@
  * of a backup, a restore, a look at a copy. It holds a whole database meanwhile.
  * @module
  */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { ownerOnlyFolder } from '../files.ts'
 import type { LockedFolder } from './data-folder.ts'
 import { explained, pathsOf } from './folder-stamp.ts'
-import { assertOwnStaging, lockMark, markName, removeMark } from './staging-mark.ts'
+import { removeMark, takeStaging } from './staging-mark.ts'
 import { elapsedMs, sleep } from './system.ts'
 
 /**
@@ -18,12 +15,7 @@ import { elapsedMs, sleep } from './system.ts'
 export function makeStagedFolder(data: string, masterKey: Uint8Array): LockedFolder {
   const { store, clock, control, compacting } = pathsOf(data)
   try {
-    assertOwnStaging(data)
-    mkdirSync(data, { mode: ownerOnlyFolder, recursive: true })
-    const lockFile = lockMark(data, { elapsedMs, sleep })
-    for (const name of readdirSync(data)) {
-      if (name !== markName) rmSync(join(data, name), { recursive: true })
-    }
+    const lockFile = takeStaging(data, { elapsedMs, sleep })
     return { data, masterKey, store, clock, control, compacting, lockFile }
   } catch (error) {
     throw explained(data, error)

@@ -1,37 +1,88 @@
 /**
  * The mark of a folder that is made beside its place: a file in it, locked by the process that
  * works there. What has none is of somebody else, a data folder as well.
+ *
+ * Root may work where another user may rename folders: what is looked at and removed is the folder
+ * that was opened, and not what its name leads to by then.
  * @module
  */
-import { closeSync, readdirSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { ownerOnlyFolder } from '../files.ts'
 import { CommandFailure } from './failure.ts'
 import { hasLock, lockInstance, noWait, type LockTime } from './instance-lock.ts'
 import { isAnythingAt, removeFile, statsAt } from './regular-files.ts'
 
-export const markName = 'coffer.staging'
+const markName = 'coffer.staging'
 const markOf = (folder: string): string => join(folder, markName)
 
+const hasMark = (folder: string): boolean => statsAt(markOf(folder))?.isFile() === true
+
 /** No link is one. */
-const isStaged = (path: string): boolean =>
-  statsAt(path)?.isDirectory() === true && statsAt(markOf(path))?.isFile() === true
+const isStaged = (path: string): boolean => statsAt(path)?.isDirectory() === true && hasMark(path)
+
+/**
+ * @param task is given a path to the folder, by its open file where the platform has such paths
+ * @throws the system's own error for what is no folder, a link as well
+ */
+function insideOf<T>(path: string, task: (inside: string) => T): T {
+  const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
+  const folder = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+  try {
+    // Source: proc(5), `/proc/self/fd`.
+    const opened = `/proc/self/fd/${folder}`
+    return task(existsSync(opened) ? opened : path)
+  } finally {
+    closeSync(folder)
+  }
+}
 
 /** @returns the open file of its lock. @throws CommandFailure while another process has it */
-export function lockMark(folder: string, time: LockTime): number {
-  const file = lockInstance(markOf(folder), time)
-  if (hasLock(file, markOf(folder))) return file
+function lockMark(inside: string, path: string, time: LockTime): number {
+  const file = lockInstance(markOf(inside), time)
+  if (hasLock(file, markOf(inside))) return file
   // Whoever had it has taken it away with the folder.
   closeSync(file)
-  throw new CommandFailure(`another coffer works in ${folder}: try again`)
+  throw new CommandFailure(`another coffer works in ${path}: try again`)
 }
 
 export const removeMark = (folder: string): void => removeFile(markOf(folder))
 
-/** @throws CommandFailure where something is there that coffer did not make */
-export function assertOwnStaging(path: string): void {
-  const isEmptyFolder = statsAt(path)?.isDirectory() === true && readdirSync(path).length === 0
-  if (!isAnythingAt(path) || isEmptyFolder || isStaged(path)) return
+function clear(inside: string): void {
+  for (const name of readdirSync(inside)) {
+    if (name !== markName) rmSync(join(inside, name), { recursive: true })
+  }
+}
+
+function assertOwn(path: string, isOwn: boolean): void {
+  if (isOwn) return
   throw new CommandFailure(`${path} is in the way, and is not of coffer: move it elsewhere`)
+}
+
+/**
+ * Makes such a folder, of this process until it ends, and empties it of what one that was killed
+ * has left.
+ * @returns the open file of its lock
+ * @throws CommandFailure where something is there that coffer did not make
+ */
+export function takeStaging(path: string, time: LockTime): number {
+  assertOwn(path, !isAnythingAt(path) || statsAt(path)?.isDirectory() === true)
+  mkdirSync(path, { mode: ownerOnlyFolder, recursive: true })
+  return insideOf(path, inside => {
+    assertOwn(path, readdirSync(inside).length === 0 || hasMark(inside))
+    const file = lockMark(inside, path, time)
+    clear(inside)
+    return file
+  })
 }
 
 /**
@@ -43,9 +94,16 @@ export function lookAtStaging(path: string, remove: boolean): 'held' | 'left' | 
   let file: number | undefined
   try {
     if (!isStaged(path)) return undefined
-    file = lockMark(path, noWait)
-    if (remove) rmSync(path, { recursive: true, force: true })
-    return 'left'
+    return insideOf(path, inside => {
+      if (!hasMark(inside)) return undefined
+      file = lockMark(inside, path, noWait)
+      if (remove) {
+        clear(inside)
+        removeMark(inside)
+        rmdirSync(path)
+      }
+      return 'left'
+    })
   } catch {
     return 'held'
   } finally {

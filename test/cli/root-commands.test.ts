@@ -1,0 +1,147 @@
+/**
+ * Commands that root runs where another user may make, rename and link files: nothing of root's is
+ * given away, written or removed. Only root may give a file away, so the others prove it here too.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { runCoffer } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+
+const isRoot = process.getuid?.() === 0
+const statsAt = (path: string) => lstatSync(path, { throwIfNoEntry: false })
+
+/** Of nobody. */
+const otherUser = 65_534
+
+let root: string
+/** A data folder that tests copy and never change. */
+let made: string
+
+beforeAll(async () => {
+  root = temporaryFolder()
+  made = join(root, 'made')
+  await runCoffer(['init', '--data', made])
+})
+
+let count = 0
+const fresh = (name: string): string => join(root, `${name}-${(count += 1)}`)
+
+function copyOfVault(): string {
+  const data = fresh('vault')
+  cpSync(made, data, { recursive: true })
+  return data
+}
+
+describe('an empty file of another user, who has it open', () => {
+  const put = (): string => {
+    const path = fresh('waiting')
+    writeFileSync(path, '')
+    chownSync(path, otherUser, otherUser)
+    return path
+  }
+
+  test.skipIf(!isRoot).each([
+    [
+      'a master key',
+      (path: string) => ['init', '--data', fresh('data'), '--master-key-file', path],
+    ],
+    ['an API key', (path: string) => ['init', '--data', fresh('data'), '--key-file', path]],
+    [
+      'another master key',
+      (path: string) => ['keys', 'rekey', '--data', copyOfVault(), '--new-master-key-file', path],
+    ],
+  ])('is no place for %s', async (_, wordsFor) => {
+    const path = put()
+    const { exitCode, stderr } = await runCoffer(wordsFor(path))
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^coffer: [^\n]+\n$/)])
+    expect(readFileSync(path, 'latin1')).toBe('')
+    expect(statSync(path).uid).toBe(otherUser)
+  })
+})
+
+test.each(['keys status', 'verify', 'compact', 'backup --to /nowhere/backup', 'serve --port 0'])(
+  'a link in the place of the lock of the engine is refused by %s',
+  async command => {
+    const data = copyOfVault()
+    const target = fresh('target')
+    writeFileSync(target, 'of somebody else\n')
+    rmSync(join(data, 'store', 'lock.mdb'), { force: true })
+    symlinkSync(target, join(data, 'store', 'lock.mdb'))
+    const { exitCode, stderr } = await runCoffer([...command.split(' '), '--data', data])
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('lock.mdb is no regular file, and stays as it is')
+    expect(readFileSync(target, 'latin1')).toBe('of somebody else\n')
+  },
+)
+
+test.skipIf(!isRoot)(
+  'a file that is given to the owner of the folder is the one that was made',
+  async () => {
+    const data = copyOfVault()
+    for (const path of [data, join(data, 'master.key')]) chownSync(path, otherUser, otherUser)
+    const target = fresh('target')
+    writeFileSync(target, '')
+    const kept = join(data, 'master.key.before')
+    const ended = runCoffer(['keys', 'rekey', '--data', data])
+    // As its owner may at any moment: a link takes the place of the file that was just made.
+    const endMs = performance.now() + 30_000
+    while (statsAt(kept) === undefined && performance.now() < endMs);
+    renameSync(kept, `${kept}.away`)
+    symlinkSync(target, kept)
+    await ended
+    expect(statSync(target).uid).toBe(0)
+    expect(statSync(`${kept}.away`).uid).toBe(otherUser)
+  },
+)
+
+describe('a folder whose name leads elsewhere in turns', () => {
+  /** Has a name lead to a folder of a command that was killed, and to one of somebody else. */
+  const turning = (own: string) => `
+    const fs = require('node:fs')
+    const [sw, real, link] = ['sw', 'real', 'link'].map(name => ${JSON.stringify(own)} + '/' + name)
+    for (;;) {
+      try {
+        fs.mkdirSync(sw + '/y', { recursive: true })
+        fs.writeFileSync(sw + '/y/coffer.staging', '')
+      } catch {}
+      for (let turn = 0; turn < 3; turn += 1) {
+        fs.renameSync(sw, real)
+        fs.renameSync(link, sw)
+        fs.renameSync(sw, link)
+        fs.renameSync(real, sw)
+      }
+    }`
+  let turner: Bun.Subprocess | undefined
+  afterAll(() => turner?.kill())
+
+  test('is not removed, nor what is in it', async () => {
+    const data = copyOfVault()
+    const own = fresh('own')
+    const others = fresh('others')
+    mkdirSync(join(own, 'sw', 'y'), { recursive: true })
+    mkdirSync(join(others, 'y', 'deep'), { recursive: true })
+    writeFileSync(join(others, 'y', 'deep', 'kept'), '')
+    symlinkSync(others, join(own, 'link'))
+    for (let index = 0; index < 2_000; index += 1) {
+      const note = join(data, `copy-${index.toString(16).padStart(16, '0')}`)
+      writeFileSync(note, `${own}/sw${'/.'.repeat(index % 500)}${'/'.repeat(1 + index / 500)}y\n`)
+    }
+    turner = Bun.spawn([process.execPath, '-e', turning(own)])
+    await runCoffer(['compact', '--data', data])
+    turner.kill()
+    expect(existsSync(join(others, 'y', 'deep', 'kept'))).toBe(true)
+  })
+})
