@@ -14,13 +14,8 @@ import type { Deps } from './deps.ts'
 import { otherMethods } from './gate/addresses.ts'
 import { makeAnswerBudget, makeBodyBudget } from './gate/budgets.ts'
 import { makeAnswers } from './gate/answers.ts'
-import {
-  cacheByGeneration,
-  makeCrowd,
-  makeRateLimit,
-  makeTally,
-  traceIds,
-} from './gate/admission.ts'
+import { cacheByGeneration, makeCrowd, makeRateLimit, traceIds } from './gate/admission.ts'
+import { makeTally } from './gate/tally.ts'
 import { makeEnterAddress } from './gate/client-address.ts'
 import { documentation } from './documentation/routes.ts'
 import { elementRoutes } from './elements/routes.ts'

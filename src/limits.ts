@@ -79,6 +79,13 @@ export const bodyFaultsMax = 20
 export const misspellingsMax = 2
 /** decision: the server ends a connection that is idle, or sends no whole request, for so long. */
 export const idleSecondsMax = 10
+/** decision: how often requests under way are looked at; less than `idleSecondsMax`. */
+export const keepOpenEveryMs = 2_000
+/**
+ * decision: as `idleSecondsMax`, on a socket of the file system, where the server has no other time
+ * for one request than for all: more than a request without a body waits, all together.
+ */
+export const socketIdleSecondsMax = 120
 /** decision: of 503 and 429; a bucket that is refilled each second has a token by then. */
 export const retryAfterSeconds = 1
 /** decision: credentials that are counted at a time; the least recent one is forgotten. */

@@ -90,6 +90,12 @@ export interface Origins {
   requestIP(request: Request): Origin | null
 }
 
+/** The same, and how long its connections last. */
+export interface Connections extends Origins {
+  /** After how long the connection of a request ends where nothing is sent on it; 0 is never. */
+  timeout(request: Request, seconds: number): void
+}
+
 /** Counts a request. @returns whether its connection must end with the answer */
 export type Crowd = (request: Request, origins: Origins | undefined) => boolean
 
@@ -108,41 +114,6 @@ export function makeCrowd(): Crowd {
     const isSame = origin?.port === last?.port && origin?.address === last?.address
     last = origin
     return origin !== null && isSame && count > strangersPerTurnMax
-  }
-}
-
-/*
- * How many requests are under way, so that a process can end in order.
- */
-
-export interface Tally {
-  readonly enter: () => void
-  readonly leave: () => void
-  readonly underWay: () => number
-  /** Whether no more requests are taken. */
-  readonly isEnding: () => boolean
-  /** Takes no more; resolves when all that was under way has its answer. */
-  readonly end: () => Promise<void>
-}
-
-export function makeTally(): Tally {
-  let underWay = 0
-  let ended: (() => void) | undefined
-  return {
-    enter() {
-      underWay += 1
-    },
-    leave() {
-      underWay -= 1
-      if (underWay === 0) ended?.()
-    },
-    underWay: () => underWay,
-    isEnding: () => ended !== undefined,
-    end: () =>
-      new Promise<void>(resolve => {
-        ended = resolve
-        if (underWay === 0) resolve()
-      }),
   }
 }
 

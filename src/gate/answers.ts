@@ -13,6 +13,7 @@ import type { Settings } from '../settings.ts'
 import type { Log } from '../deps.ts'
 import type { ApiError, ErrorKind } from '../errors.ts'
 import type { Caller } from '../rules/caller.ts'
+import type { Connections } from './admission.ts'
 import type { AnswerHold } from './budgets.ts'
 import type { MaybeLater } from '../waiting.ts'
 import { problemResponse, toApiError } from './problem.ts'
@@ -175,11 +176,17 @@ export function inPieces(
 /** One request under way. */
 export interface Exchange {
   readonly request: Request
+  /** What has its connection, where it came in by one. */
+  readonly server: Connections | undefined
   readonly traceId: string
   /** Whether a live key came with it that may ask for this, now; set once that is known. */
   isAdmitted: boolean
   /** Whether its body came in whole; where it has none, nobody cares. */
   isBodyRead: boolean
+  /** Whether nothing is done for it until its body has come. */
+  isBodyAwaited: boolean
+  /** Whether its connection stays open until its answer. */
+  isKept: boolean
   /** See `Seen`. */
   readonly operation: string | undefined
   readonly route: string | undefined

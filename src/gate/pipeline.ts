@@ -25,9 +25,8 @@ import {
   itemCounter,
   traceIdOf,
   type Asking,
+  type Connections,
   type Crowd,
-  type Origins,
-  type Tally,
 } from './admission.ts'
 import type { AnswerBudget, AnswerHold, BodyBudget, Hold } from './budgets.ts'
 import type { Answers, Exchange, Page } from './answers.ts'
@@ -49,6 +48,7 @@ import {
   type Runner,
 } from './idempotency.ts'
 import type { EnterAddress } from './client-address.ts'
+import type { Tally } from './tally.ts'
 import { assertAddress, assertNoContentCoding, readParams, type Params } from './request.ts'
 import type { Operation, Perform, Reply, Route } from './operation.ts'
 import { toApiError } from './problem.ts'
@@ -67,7 +67,7 @@ export interface Pipeline extends Runner {
   readonly operations: Map<string, Operation>
   /** The server, once one listens for this application. */
   readonly server: {
-    origins: Origins | undefined
+    origins: Connections | undefined
     /** Of a host: whether it has sent a request, of which its router marks what it has matched. */
     hasSent: ((request: Request) => boolean) | undefined
   }
@@ -106,7 +106,9 @@ function receive(pipeline: Pipeline, receiving: Receiving): MaybeLater<Prepared>
   const bytes = readBytes(asking, intake, key)
   if (bytes === undefined) return prepareFor(pipeline, receiving, first, undefined, key)
   const admittedMs = deps.elapsedMs()
+  exchange.isBodyAwaited = true
   return andThen(bytes, async read => {
+    exchange.isBodyAwaited = false
     exchange.bytesIn = read?.length ?? 0
     const isNow = read === undefined || deps.elapsedMs() - admittedMs < callerNowMs
     const caller = isNow ? first : await callerNow(pipeline, asking)
@@ -145,7 +147,7 @@ function seenOf(exchange: Exchange, status: number): Seen {
  * (hardening H126), and of who still sends much that nobody will read.
  */
 export function finish(pipeline: Pipeline, exchange: Exchange, response: Response): Response {
-  pipeline.tally.leave()
+  pipeline.tally.leave(exchange)
   const { request, isAdmitted, isBodyRead } = exchange
   pipeline.deps.observe?.(seenOf(exchange, response.status))
   const endsCrowded = !isAdmitted && pipeline.isCrowded(request, pipeline.server.origins)
@@ -305,19 +307,21 @@ export function makeExchange(
   route?: string,
   operation?: string,
 ): Exchange {
-  const { tally, deps } = pipeline
-  tally.enter()
-  return {
+  const { tally, deps, server } = pipeline
+  return tally.enter({
     request,
+    server: server.origins,
     traceId: traceIdOf(pipeline, request),
     isAdmitted: false,
     isBodyRead: false,
+    isBodyAwaited: false,
+    isKept: false,
     operation,
     route,
     bytesIn: 0,
     bytesOut: 0,
     startedMs: deps.observe === undefined ? 0 : deps.elapsedMs(),
-  }
+  })
 }
 
 /** The operation where it was first asked for; prefixes of a host are part of its path. */

@@ -12,21 +12,15 @@ import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
 import { makePipeline, routesOf } from '../coffer.ts'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
-import type { Origins } from '../gate/admission.ts'
-import { bringsBody } from '../gate/bodies.ts'
+import type { Connections } from '../gate/admission.ts'
 import { assertAddress, nothingHere } from '../gate/request.ts'
 import { finish, type Pipeline, makeExchange } from '../gate/pipeline.ts'
 import { toApiError } from '../gate/problem.ts'
-import { idleSecondsMax } from '../limits.ts'
+import type { Tally } from '../gate/tally.ts'
+import { keepOpenEveryMs } from '../limits.ts'
 import type { MaybeLater } from '../waiting.ts'
 
-/** What a handler is told of the server that has a request. */
-interface Asked extends Origins {
-  /** After how long the connection of a request ends by itself; 0 is never. */
-  timeout(request: Request, seconds: number): void
-}
-
-type Handler = (request: Request, server: Asked) => MaybeLater<Response>
+type Handler = (request: Request, server: Connections) => MaybeLater<Response>
 
 /** What `Bun.serve` is given. */
 interface Listener {
@@ -122,16 +116,21 @@ function answersByPath(app: Served): ReadonlyMap<string, Readonly<Record<string,
 }
 
 /**
- * On a port no request under way is idle, however long its answer takes: what it waits for has
- * bounds of its own. The server itself sees to that once a body has come in whole, and to the pace
- * of one before that, so this is for requests without one. Of a Unix socket it takes no such word
- * (docs/many-machines.md, "What holds"). With the answer the connection may idle again, and ends
- * where nobody takes the answer.
+ * No request under way is idle, however long its answer takes: what it waits for has bounds of its
+ * own. The server times a connection anew when it has read what came with a request, so now and
+ * then all that are under way are looked at, and nothing is done for those answered at once.
  */
-function stayFor(request: Request, server: Asked, answer: MaybeLater<Response>) {
-  if (!(answer instanceof Promise) || bringsBody(request)) return answer
-  server.timeout(request, 0)
-  return answer.finally(() => server.timeout(request, idleSecondsMax))
+function makeWatch({ underWay, keepOpen }: Tally): () => void {
+  let timer: NodeJS.Timeout | undefined
+  const look = () => {
+    keepOpen()
+    if (underWay() > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+  return () => {
+    timer ??= setInterval(look, keepOpenEveryMs).unref()
+  }
 }
 
 /** @param refusal where it is there, it is all that is answered */
@@ -140,6 +139,7 @@ export function buildApp(deps: Deps, refusal?: () => ApiError): App {
   const { answers, nextTraceId, server: known, tally, writeKeyUses } = pipeline
   const app = served(deps, pipeline)
   const refused = (request: Request) => refuse(pipeline, request, refusal?.() ?? stopping())
+  const watch = makeWatch(tally)
   const isRefusing = (): boolean => refusal !== undefined || tally.isEnding()
   const routes: Record<string, Handler> = {}
   for (const [path, byMethod] of answersByPath(app)) {
@@ -147,7 +147,9 @@ export function buildApp(deps: Deps, refusal?: () => ApiError): App {
     const routed: Handler = (request, server) => {
       known.origins = server
       if (isRefusing()) return refused(request)
-      return stayFor(request, server, (byMethod[request.method] ?? other)(request))
+      const answer = (byMethod[request.method] ?? other)(request)
+      if (answer instanceof Promise) watch()
+      return answer
     }
     routes[path] = routed
     routes[`${path}/`] = routed

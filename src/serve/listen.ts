@@ -8,7 +8,7 @@ import { connect } from 'node:net'
 import { resolve } from 'node:path'
 import type { App } from './app.ts'
 import type { Address, SocketAddress, TcpAddress } from '../config.ts'
-import { idleSecondsMax } from '../limits.ts'
+import { idleSecondsMax, socketIdleSecondsMax } from '../limits.ts'
 import { CommandFailure } from './failure.ts'
 import { groupIdOf } from './groups.ts'
 import { explainListening, type ListenFlags } from './listen-failure.ts'
@@ -75,6 +75,9 @@ export const commonOf = (handlers: Handlers) => ({
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
 })
 
+/** Apart, as the types of `Bun.serve` know of no such time for a socket. */
+const socketTime: object = { idleTimeout: socketIdleSecondsMax }
+
 /** @throws CommandFailure for what is in the way, and the system's own error */
 export async function listenAtSocket(
   handlers: Handlers,
@@ -83,7 +86,7 @@ export async function listenAtSocket(
   await clearSocket(path)
   const groupId = group === undefined ? undefined : groupIdOf(group)
   // The process's umask makes the socket its owner's alone from the first moment.
-  const server = Bun.serve({ ...commonOf(handlers), unix: path })
+  const server = Bun.serve(Object.assign(commonOf(handlers), { unix: path }, socketTime))
   try {
     if (groupId !== undefined) chownSync(path, -1, groupId)
     if (mode !== undefined) chmodSync(path, mode)

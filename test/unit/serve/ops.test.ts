@@ -1,0 +1,61 @@
+/**
+ * The listener for health and metrics, with numbers that are printed when the test says.
+ * @module
+ */
+import { afterEach, expect, test } from 'bun:test'
+import { startOps, type OpsServer } from '../../../src/serve/ops.ts'
+
+const passes = () => false
+const checks = { sealed: passes, stopping: passes, store: passes }
+const all = { ...checks, clock: passes, disk: passes, fold: passes }
+
+let ops: OpsServer
+afterEach(() => ops.stop())
+
+test('the numbers are printed once for all who ask meanwhile, and anew for the next', async () => {
+  const begun: ((text: string) => void)[] = []
+  const print = async () => {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    begun.push(resolve)
+    return { text: await promise, contentType: 'text/plain' }
+  }
+  ops = startOps({ host: '127.0.0.1', port: 0 }, all, { print })
+  const ask = async () => (await fetch(`${ops.address}/metrics`)).text()
+  const asked = [ask(), ask(), ask()]
+  while (begun.length === 0) await Bun.sleep(1)
+  // A later question on the same listener is answered, so those before it have been taken.
+  await fetch(`${ops.address}/healthz`)
+  await Bun.sleep(50)
+  expect(begun.length).toBe(1)
+  begun[0]?.('first')
+  expect(await Promise.all(asked)).toEqual(['first', 'first', 'first'])
+  const next = ask()
+  while (begun.length === 1) await Bun.sleep(1)
+  begun[1]?.('second')
+  expect(await next).toBe('second')
+})
+
+test('one that failed is not kept: the next is printed anew', async () => {
+  let count = 0
+  const print = async () => {
+    count += 1
+    if (count === 1) throw new Error('no numbers')
+    return { text: 'numbers', contentType: 'text/plain' }
+  }
+  ops = startOps({ host: '127.0.0.1', port: 0 }, all, { print })
+  expect((await fetch(`${ops.address}/metrics`)).status).toBe(500)
+  expect(await (await fetch(`${ops.address}/metrics`)).text()).toBe('numbers')
+})
+
+test('a name that it was given as its host is its own, and no other name is', async () => {
+  const print = async () => ({ text: '', contentType: 'text/plain' })
+  // A name that every resolver knows, and no address as the listener reads one.
+  ops = startOps({ host: '127.1', port: 0 }, all, { print })
+  const { port } = new URL(ops.address)
+  const statusFor = async (host: string) =>
+    (await fetch(`http://127.0.0.1:${port}/healthz`, { headers: { host } })).status
+  expect(await statusFor('127.1')).toBe(200)
+  expect(await statusFor(`127.1:${port}`)).toBe(200)
+  expect(await statusFor('127.2')).not.toBe(200)
+  expect(await statusFor('evil.example')).toBe(421)
+})
