@@ -92,6 +92,16 @@ describe('all is revealed', () => {
     expect(revealsAll(grants([], ['token:read']), 'token:read')).toBe(false)
   })
 
+  test('everywhere by that one, unless a rule on some shows less', () => {
+    const use = { permissions: ['token:use'] } as const
+    expect(revealsEverywhere(grants([], ['token:use']), 'token:use')).toBe(true)
+    expect(revealsEverywhere(grants([], ['token:read']), 'token:read')).toBe(false)
+    const reveals = grants([rule('/a/', 'reveal', use)], ['token:use'])
+    expect(revealsEverywhere(reveals, 'token:use')).toBe(true)
+    const masks = grants([rule('/a/', 'mask', use)], ['token:use'])
+    expect(revealsEverywhere(masks, 'token:use')).toBe(false)
+  })
+
   test.each<[boolean, Transform]>([
     [true, 'reveal'],
     [false, 'mask'],
