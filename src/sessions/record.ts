@@ -73,11 +73,13 @@ export function sealSession(
 }
 
 /**
- * Whether a session may be used at this time. One that ends later than any session can was made
- * under a clock that was ahead, and would outlive its time by that.
+ * Whether a session may be used at this time. One that was made later than now, or ends later than
+ * any session can, is of a clock that was ahead, and would outlive its time by that.
  */
-export const isUsable = ({ expiresAtMs }: SessionRecord, nowMs: number): boolean =>
-  expiresAtMs > nowMs && expiresAtMs <= nowMs + sessionMsMax + clockStepMsMax
+export function isUsable({ createdAtMs, expiresAtMs }: SessionRecord, nowMs: number): boolean {
+  const latestMs = nowMs + clockStepMsMax
+  return expiresAtMs > nowMs && createdAtMs <= latestMs && expiresAtMs <= latestMs + sessionMsMax
+}
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
 export const unsealSession = (keys: Keys, row: Row): StoredSession => ({
