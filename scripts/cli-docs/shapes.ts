@@ -112,6 +112,7 @@ export const shapes: Readonly<Record<string, TObject>> = {
     rows_not_folded: Type.Integer(),
     used_bytes: Type.Integer({ description: 'of the database, without free pages' }),
     data_keys: Type.Integer(),
+    clock_ahead_seconds: Type.Integer({ description: '0 up to a minute' }),
   }),
   'keys status': shape({
     master_key: Type.Integer({ description: 'how often it was replaced' }),

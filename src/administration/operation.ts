@@ -57,6 +57,8 @@ export interface Administered {
   readonly deps: Deps
   readonly store: OperatedStore
   readonly ring: Ring
+  /** Source: `Clock.aheadMs` of serve/clock.ts. */
+  readonly clockAheadMs: () => number
   /** Whether other processes have the same store open. */
   readonly isShared: boolean
   /**

@@ -6,7 +6,12 @@ import { Type } from '@sinclair/typebox'
 import { version } from '../../package.json' with { type: 'json' }
 import { operation, type Administered, type Operations } from './operation.ts'
 
-export const statusOperations = ({ deps, store, ring }: Administered): Operations => ({
+export const statusOperations = ({
+  deps,
+  store,
+  ring,
+  clockAheadMs,
+}: Administered): Operations => ({
   status: operation('nothing', Type.Object({}, { additionalProperties: false }), async () => {
     const { nextOrdinal, waiting, usedBytes } = await store.figures()
     return {
@@ -16,6 +21,7 @@ export const statusOperations = ({ deps, store, ring }: Administered): Operation
       rows_not_folded: waiting,
       used_bytes: usedBytes,
       data_keys: ring.keyring().dataKeys.length,
+      clock_ahead_seconds: Math.floor(clockAheadMs() / 1_000),
     }
   }),
 })

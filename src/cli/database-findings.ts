@@ -21,10 +21,11 @@ import {
   vaultConnections,
 } from '../store/limits.ts'
 import type { DatabaseAddress } from '../store/postgres/address.ts'
-import { examine, type DatabaseFacts } from '../store/postgres/examine.ts'
+import { examine, markAheadMs, type DatabaseFacts } from '../store/postgres/examine.ts'
 import { openPool } from '../store/postgres/pool.ts'
 import { assertFormat, tablesIn } from '../store/postgres/schema.ts'
 import { connectionSettings } from '../store/postgres/settings.ts'
+import { findInMark } from './clock-findings.ts'
 import { fault, warning, type Finding } from './finding.ts'
 
 const about = 'database'
@@ -111,14 +112,18 @@ function told(error: unknown): Finding {
   throw error
 }
 
+const databaseRemedy = 'see "Clocks" in docs/many-machines.md'
+
 async function examineAt(address: DatabaseAddress): Promise<Finding[]> {
   const pool = openPool(address, 1)
   const tellFault = (error: unknown): Finding => told(explainDatabase(address, error))
   try {
     const findings = judgeDatabase(address, await examine(pool, wallMs))
     try {
-      await assertFormat(pool, tablesIn(address.schema))
-      return findings
+      const tables = tablesIn(address.schema)
+      await assertFormat(pool, tables)
+      const aheadMs = await markAheadMs(pool, tables)
+      return [...findings, ...findInMark(aheadMs, 'that of the database', databaseRemedy)]
     } catch (error) {
       return [tellFault(error), ...findings]
     }

@@ -29,6 +29,7 @@ import { sayJson, sayNow, wallMs } from '../serve/system.ts'
 import { readTls, troubleOf } from '../serve/tls-files.ts'
 import { weaknessesOf, weaknessesOfKey, type Weakness } from '../serve/weaknesses.ts'
 import { advicesOf } from './copies.ts'
+import { findInClock } from './clock-findings.ts'
 import { findInDatabase } from './database-findings.ts'
 import { fault, note, warning, type Finding } from './finding.ts'
 import { tryServing } from './trials.ts'
@@ -163,6 +164,8 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     findings.filter(({ level }) => level === wanted).length
   // A folder with a fault may hold nothing that can be opened.
   if (count('fault') === 0 && !isToCome(options)) {
+    const isClockTold = findings.some(({ about }) => about === 'clock')
+    if (!isClockTold) findings.push(...(await findInClock(options)))
     findings.push(...(await tryServing(options, config)))
     if (count('fault') === 0) findings.push(await findInApplications(options))
   }

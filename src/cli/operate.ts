@@ -53,7 +53,8 @@ async function operateHere(options: FolderOptions, { name, input, tell }: Asked)
     const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
     // Nobody serves this folder, and others may serve the same database from theirs.
     const isShared = (await opened.database?.isAlone()) === false
-    const vault = { deps, store, ring, isShared, replaceMasterKey }
+    const { aheadMs: clockAheadMs } = clock
+    const vault = { deps, store, ring, clockAheadMs, isShared, replaceMasterKey }
     const operation = makeOperations(vault, makeResealer(vault))[name]
     invariant(operation !== undefined, 'a command names an operation that there is')
     return await operation.run(input, tell, 'operator')

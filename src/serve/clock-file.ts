@@ -19,7 +19,7 @@ import { dirname } from 'node:path'
 import { clockFileBytesMax } from '../limits.ts'
 import { parseMark, type ClockMark } from './clock.ts'
 import { ownerOnlyFile } from '../files.ts'
-import { giveToOwnerOf } from './regular-files.ts'
+import { giveToOwnerOf, isAnythingAt, openRegular } from './regular-files.ts'
 
 const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants
 
@@ -92,7 +92,19 @@ export function openClockFile(path: string): ClockMark {
 /** The mark of a data folder that nobody serves; 0 where there is none. */
 export const readMarkMs = (path: string): number => parseMark(openClockFile(path).read()) ?? 0
 
-/** The same kept there, on disk, where it is later than the one that is. */
+/** The same of one that may be served meanwhile: nothing is made, changed or waited for. */
+export function lookAtMarkMs(path: string): number {
+  if (!isAnythingAt(path)) return 0
+  const bytes = Buffer.alloc(clockFileBytesMax)
+  const file = openRegular(path)
+  try {
+    return parseMark(bytes.toString('latin1', 0, readSync(file, bytes))) ?? 0
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Keeps a mark there, on disk, where it is later than the one that is. */
 export function keepMarkMs(path: string, markMs: number): void {
   sharedMark(openClockFile(path)).write(`${markMs}\n`)
   const file = openSync(path, O_RDONLY)

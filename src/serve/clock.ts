@@ -18,9 +18,13 @@
  *   that wall has jumped, and a process that takes another's place holds for `clockHoldMs`.
  *
  * The mark is written ahead by `clockLeaseMs` and is not synced: a killed process loses nothing of
- * it, a power cut may lose the last half minute or so. A clock that was ahead for longer than the
- * hold leaves a mark that hides what is not expired: whoever has set that clock right stops the
- * vault, removes the file `clock` in the data folder, and starts it again.
+ * it, a power cut may lose the last half minute or so.
+ *
+ * A wall that is set right leaves `now` ahead of it, and what expires sooner is refused. That lasts
+ * until the wall has come up to it, and the operator is told (`aheadMs`). It is not ended before:
+ * a wall that was set back wrongly looks the same, and going back would revive a key that has ended
+ * meanwhile, and later each session that was made meanwhile. A start ends it where the jump was
+ * held, and otherwise one without the mark.
  * Source: contract section 10; hardening T6, F17, D6.
  * @module
  */
@@ -54,6 +58,8 @@ export interface Clock {
   now(): number
   /** By when something has expired beyond doubt, and may be destroyed. */
   settled(): number
+  /** By how much `now` is ahead of the wall, where that is more than waits for it; otherwise 0. */
+  aheadMs(): number
   /** Writes the mark without its lease: for a clean stop. */
   keep(): void
 }
@@ -150,14 +156,6 @@ function lookAtWall(state: State, wall: number): void {
   }
 }
 
-/** Of the wall, from where it should be. */
-type Position = 'ahead' | 'behind' | 'in step'
-
-function positionOf(leadMs: number): Position {
-  if (leadMs > clockStepMsMax) return 'ahead'
-  return leadMs < -clockStepMsMax ? 'behind' : 'in step'
-}
-
 /** Far ahead of what is settled it goes on by itself; else what is settled comes up to it. */
 function runOn(ms: number, settled: number, passedMs: number): number {
   const onMs = ms + passedMs
@@ -170,7 +168,8 @@ function advance(state: State, wall: number, elapsedMs: number): number {
   state.elapsedMs += passedMs
   lookAtWall(state, wall)
   const leadMs = wall - state.elapsedMs - state.base
-  const isFollowed = positionOf(leadMs) === 'in step' && state.settled - wall <= clockStepMsMax
+  const isInStep = Math.abs(leadMs) <= clockStepMsMax
+  const isFollowed = isInStep && state.settled - wall <= clockStepMsMax
   state.settled = isFollowed ? Math.max(state.settled, wall) : state.settled + passedMs
   state.trusted = runOn(state.trusted, state.settled, passedMs)
   state.now = Math.max(wall, runOn(state.now, state.settled, passedMs))
@@ -178,18 +177,33 @@ function advance(state: State, wall: number, elapsedMs: number): number {
 }
 
 /**
- * Tells the operator each time that the wall leaves its place.
+ * Tells the operator each time that the wall jumps ahead of its place.
  * @param startLeadMs how far it was ahead of the mark. Downtime is no jump, so that is not told
  */
 function jumpReporter(log: Log, startLeadMs: number): (leadMs: number) => void {
-  let last = positionOf(startLeadMs)
-  if (last === 'behind') log('clock_behind', { behindMs: -startLeadMs })
+  let wasAhead = startLeadMs > clockStepMsMax
   return leadMs => {
-    const position = positionOf(leadMs)
-    if (position === last) return
-    last = position
-    if (position === 'ahead') log('clock_jumped', { aheadMs: leadMs })
-    if (position === 'behind') log('clock_behind', { behindMs: -leadMs })
+    const isAhead = leadMs > clockStepMsMax
+    if (isAhead && !wasAhead) log('clock_jumped', { aheadMs: leadMs })
+    wasAhead = isAhead
+  }
+}
+
+/**
+ * Tells the operator when the wall falls behind what was told, and when it has come up to that.
+ * @returns a function from by how much `now` is ahead of the wall to the same, 0 but between both
+ */
+function aheadReporter(log: Log): (aheadMs: number) => number {
+  let isAhead = false
+  return aheadMs => {
+    if (!isAhead && aheadMs > clockStepMsMax) {
+      isAhead = true
+      log('clock_behind', { behindMs: aheadMs })
+    } else if (isAhead && aheadMs === 0) {
+      isAhead = false
+      log('clock_caught_up')
+    }
+    return isAhead ? aheadMs : 0
   }
 }
 
@@ -215,10 +229,14 @@ export function makeClock(parts: ClockParts): Clock {
   const markMs = readMark(parts)
   const wall = readWall()
   const state = startState(wall, readElapsed(), markMs ?? wall, parts.startHoldMs)
-  const report = jumpReporter(parts.log, wall - (markMs ?? wall))
+  const reportJump = jumpReporter(parts.log, wall - (markMs ?? wall))
+  const reportAhead = aheadReporter(parts.log)
+  let aheadMs = reportAhead(state.now - wall)
   let writtenMs = markMs ?? -1
   function look(): State {
-    report(advance(state, readWall(), readElapsed()))
+    const wall = readWall()
+    reportJump(advance(state, wall, readElapsed()))
+    aheadMs = reportAhead(state.now - wall)
     if (state.trusted > writtenMs) {
       // A write that fails is tried again at the end of the lease, not at every request.
       writtenMs = state.trusted + clockLeaseMs
@@ -229,6 +247,10 @@ export function makeClock(parts: ClockParts): Clock {
   return {
     now: () => look().now,
     settled: () => look().settled,
+    aheadMs() {
+      look()
+      return aheadMs
+    },
     keep() {
       writtenMs = look().trusted
       writeMark(writtenMs)

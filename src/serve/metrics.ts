@@ -39,6 +39,8 @@ export interface Gauges {
   readonly nowMs: () => number
   /** How far destruction stays behind the clock. */
   readonly clockBehindMs: () => number
+  /** Source: `Clock.aheadMs`. */
+  readonly clockAheadMs: () => number
   /** Of the backups that are made meanwhile, if any. */
   readonly backups?: () => BackupsTold
 }
@@ -139,6 +141,8 @@ function addGauges(registry: Registry, version: string, gauges: Gauges): void {
   })
   const behind = 'how far destruction stays behind the clock'
   add('coffer_clock_behind_seconds', behind, () => gauges.clockBehindMs() / 1_000)
+  const ahead = 'how far the vault is ahead of the clock of its machine'
+  add('coffer_clock_ahead_seconds', ahead, () => gauges.clockAheadMs() / 1_000)
   add('process_resident_memory_bytes', 'resident memory', residentBytes)
   add('process_open_fds', 'open files', openFiles)
   add('coffer_backup_age_seconds', 'how old the newest backup is', () => {

@@ -11,7 +11,7 @@ import { shareTextBytesMax } from '../operation-limits.ts'
 import { inUrl } from './listen.ts'
 import type { Metrics } from './metrics.ts'
 
-/** What may keep a vault from being sent requests. */
+/** What may keep a vault from being sent requests, and `clock_ahead`, which is told alone. */
 export interface Checks {
   readonly sealed: () => boolean
   readonly stopping: () => boolean
@@ -19,6 +19,8 @@ export interface Checks {
   readonly store: () => boolean
   /** Whether the clock is not that of the database that others share. */
   readonly clock: () => boolean
+  /** Whether what expires soon is refused, since the vault is ahead of its clock. */
+  readonly clock_ahead: () => boolean
   /** Whether too little space is left for writes. */
   readonly disk: () => boolean
   /** Whether so many rows are not folded that writes wait for it. */
@@ -85,9 +87,14 @@ function failsOf(checks: Checks): readonly string[] {
   })
 }
 
+/** All else is served, and another vault of the same store is ahead as well. */
+const toldAlone: ReadonlySet<string> = new Set(['clock_ahead'])
+
 function readiness(checks: Checks): Response {
   const fails = failsOf(checks)
-  return fails.length === 0 ? say(200, 'ready') : say(503, `not ready: ${fails.join(', ')}`)
+  const names = fails.join(', ')
+  if (!fails.every(name => toldAlone.has(name))) return say(503, `not ready: ${names}`)
+  return say(200, fails.length === 0 ? 'ready' : `ready, but: ${names}`)
 }
 
 const json = (status: number, facts: object): Response =>

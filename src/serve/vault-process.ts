@@ -88,12 +88,17 @@ type Offered = Readonly<Record<string, ControlOperation>>
  * What those who run the vault may have done; and what a rotation has left to do when its process
  * ended is ended.
  */
-function administer({ sharing, logging }: Serving, opened: OpenedFolder, deps: Deps): Offered {
+function administer(
+  { sharing, logging }: Serving,
+  opened: OpenedFolder,
+  deps: Deps,
+  { aheadMs: clockAheadMs }: Clock,
+): Offered {
   const { log } = logging
   const { store, ring, masterKeyFile } = opened
   const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
   const isShared = sharing !== undefined || opened.database !== undefined
-  const vault = { deps, store, ring, isShared, replaceMasterKey }
+  const vault = { deps, store, ring, clockAheadMs, isShared, replaceMasterKey }
   const reseal = makeResealer(vault)
   if (ring.keyring().dataKeys.length > 1) {
     reseal().then(
@@ -133,12 +138,13 @@ async function openVault(serving: Serving, { opened, mark }: OpenedVault): Promi
   const { ops, sharing, logging } = serving
   const { log, observe } = logging
   const { deps: plain, clock } = makeDeps({ ...serving, opened, mark, log })
-  const watch = ops === undefined ? undefined : await makeWatch(opened, plain, serving.backups)
+  const watch =
+    ops === undefined ? undefined : await makeWatch(opened, plain, clock, serving.backups)
   const deps = { ...plain, ...observeAll([watch?.observe, observe]) }
   const app = buildApp(deps)
   const watched = watch === undefined ? {} : { watch, checks: watch.checks(app) }
   // Of several processes the one that sweeps does what one alone must do.
-  const operations = sharing?.sweeps === false ? {} : administer(serving, opened, deps)
+  const operations = sharing?.sweeps === false ? {} : administer(serving, opened, deps, clock)
   const isSweeper = (): boolean =>
     sharing?.sweeps !== false && opened.database?.isSweeper() !== false
   const answering = startAnswering(deps, app, isSweeper)

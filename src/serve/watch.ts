@@ -15,6 +15,7 @@ import type { MaybeLater } from '../waiting.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import type { App } from './app.ts'
 import type { BackupSchedule } from './backups/schedule.ts'
+import type { Clock } from './clock.ts'
 import type { OpenedFolder } from './data-folder.ts'
 import { explainListening, opsFlags } from './listen-failure.ts'
 import type { Metrics } from './metrics.ts'
@@ -32,6 +33,7 @@ export interface Watch {
 function checksOf(
   { store, database }: OpenedFolder,
   { settings }: Deps,
+  clock: Clock,
   app: App,
   free: () => number,
   backups?: BackupSchedule,
@@ -46,6 +48,7 @@ function checksOf(
     // Throws where it cannot be read; a failed commit ends the process.
     store: () => database?.isReachable() === false || waiting() === undefined,
     clock: () => database?.clock.isRight() === false,
+    clock_ahead: () => clock.aheadMs() > 0,
     disk: () => free() < freeSpaceBytesMin,
     fold: () => waiting() > foldLagMax * settings.foldRows,
     ...(backups === undefined ? {} : { backup: backups.isOverdue }),
@@ -86,6 +89,7 @@ function askedOf({ store, database }: OpenedFolder, { settled }: Deps) {
 export async function makeWatch(
   opened: OpenedFolder,
   deps: Deps,
+  clock: Clock,
   backups?: BackupSchedule,
 ): Promise<Watch> {
   const { makeMetrics } = await import('./metrics.ts')
@@ -104,6 +108,7 @@ export async function makeWatch(
     },
     nowMs: deps.now,
     clockBehindMs: () => deps.now() - deps.settled(),
+    clockAheadMs: clock.aheadMs,
     ...(backups === undefined ? {} : { backups: backups.counts }),
     ...(database === undefined ? {} : { database: database.databaseFigures }),
   })
@@ -111,7 +116,7 @@ export async function makeWatch(
     observe: seen => metrics.observe(seen, deps.elapsedMs()),
     checks(app) {
       underWay = app.underWay
-      return checksOf(opened, deps, app, freeBytes, backups)
+      return checksOf(opened, deps, clock, app, freeBytes, backups)
     },
     print: metrics.print,
   }
@@ -135,6 +140,7 @@ export async function listenOps(
     stopping: check('stopping'),
     store: check('store'),
     clock: check('clock'),
+    clock_ahead: check('clock_ahead'),
     disk: check('disk'),
     fold: check('fold'),
     backup: check('backup'),

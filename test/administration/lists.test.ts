@@ -22,7 +22,14 @@ test('others have their turn between two pages of sessions, and of applications'
   const deps = { ...vault.deps, turns: { ...vault.deps.turns, next } }
   const store = deps.store as LmdbStore
   const ring = await openRing(store, masterKeyOf(1))
-  const administered = { deps, store, ring, isShared: false, replaceMasterKey: async () => {} }
+  const administered = {
+    deps,
+    store,
+    ring,
+    clockAheadMs: () => 0,
+    isShared: false,
+    replaceMasterKey: async () => {},
+  }
   const list = { ...sessionOperations(administered), ...applicationOperations(administered) }
   const listed = await list['session-list']?.run({}, () => {}, 'operator')
   expect(listed?.['sessions']).toHaveLength(pageSizeMax + 1)

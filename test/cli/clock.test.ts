@@ -4,16 +4,18 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, readFileSync, statSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sweepIntervalMs } from '../../src/limits.ts'
+import { clockStartHoldMs, sweepIntervalMs } from '../../src/limits.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { runCoffer, startCoffer, type Running, withoutWarnings } from '../support/coffer-process.ts'
 import { fakeTime, fakeTimeLibrary, fakeTimeMissing, type FakeTime } from '../support/fake-time.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { requestOf } from '../support/vault.ts'
 
-const dayMs = 24 * 60 * 60 * 1_000
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
 const yearsMs = 3_652 * dayMs
 const permissions = ['token:create', 'token:read']
 
@@ -68,15 +70,17 @@ const eventsOf = async (server: Running): Promise<unknown[]> =>
 interface Place {
   readonly data: string
   readonly wall: FakeTime
-  start(): Promise<Running>
+  start(...args: readonly string[]): Promise<Running>
 }
 
 function placeFor(name: string): Place {
   const data = join(root, name)
   cpSync(join(root, 'made'), data, { recursive: true })
+  // With it a stop of a minute, as it takes to come here, would first be held for a jump.
+  rmSync(join(data, 'clock'))
   const wall = fakeTime(temporaryFolder())
   const args = ['serve', '--data', data, '--port', '0']
-  return { data, wall, start: () => startCoffer(args, { env: wall.env }) }
+  return { data, wall, start: (...more) => startCoffer([...args, ...more], { env: wall.env }) }
 }
 
 test('a served folder has the file of the clock, for its owner alone, a new one none', async () => {
@@ -123,7 +127,7 @@ describe.skipIf(fakeTimeLibrary === undefined)('a serving process, when its wall
     wall.set(0)
     expect(await read(server, 'lasting')).toBe(404)
     await server.end('SIGTERM')
-    expect(await eventsOf(server)).toEqual(['clock_jumped'])
+    expect(await eventsOf(server)).toEqual(['clock_jumped', 'clock_behind'])
     const again = await start()
     expect(await read(again, 'lasting')).toBe(200)
     expect(await read(again, 'brief')).toBe(404)
@@ -144,5 +148,124 @@ describe.skipIf(fakeTimeLibrary === undefined)('a serving process, when its wall
     const right = await start()
     expect(await read(right, 'lasting')).toBe(200)
     await right.end('SIGTERM')
+  })
+})
+
+/** Without what was asked on the control socket. */
+const clockEventsOf = async (server: Running): Promise<unknown[]> =>
+  (await eventsOf(server)).filter(event => event !== 'controlled')
+
+/** What the doctor says of the clock, on that machine. */
+async function clockFindings({ data, wall }: Place): Promise<readonly string[]> {
+  const args = ['doctor', '--data', data, '--port', '0', '--json']
+  const { exitCode, stdout } = await runCoffer(args, { env: wall.env })
+  expect(exitCode).toBe(0)
+  const { findings } = JSON.parse(stdout) as {
+    findings: Record<'level' | 'about' | 'text', string>[]
+  }
+  return findings
+    .filter(({ about }) => about === 'clock')
+    .map(({ level, text }) => `${level}: ${text}`)
+}
+
+async function clockAheadSeconds({ data, wall }: Place): Promise<number> {
+  const { stdout } = await runCoffer(['status', '--data', data, '--json'], { env: wall.env })
+  return (JSON.parse(stdout) as { clock_ahead_seconds: number }).clock_ahead_seconds
+}
+
+/** How the listener for health says that it is, and the metric. */
+async function toldBy({ ready }: Running) {
+  const ops = ready.match(/http:\/\/127\.0\.0\.1:\d+/)?.[0] ?? ''
+  const readiness = await fetch(`${ops}/readyz`)
+  const metrics = await (await fetch(`${ops}/metrics`)).text()
+  return {
+    ready: [readiness.status, await readiness.text()],
+    aheadSeconds: Number(/^coffer_clock_ahead_seconds (.*)$/m.exec(metrics)?.[1]),
+  }
+}
+
+const soon = () => Date.now() + 10 * minuteMs
+
+describe.skipIf(fakeTimeLibrary === undefined)('a vault that is ahead of its clock', () => {
+  test('since a jump was set right says so everywhere until a restart ends it', async () => {
+    const place = placeFor('jumped')
+    const { wall, start } = place
+    const server = await start('--ops-port', '0')
+    expect(await toldBy(server)).toEqual({ ready: [200, 'ready\n'], aheadSeconds: 0 })
+    expect([await clockAheadSeconds(place), await clockFindings(place)]).toEqual([0, []])
+    wall.set(5 * hourMs)
+    expect((await toldBy(server)).ready).toEqual([200, 'ready\n'])
+    wall.set(0)
+    expect(await create(server, 'refused', soon())).toBe(400)
+    expect(await create(server, 'taken', Date.now() + dayMs)).toBe(201)
+    const { ready, aheadSeconds } = await toldBy(server)
+    expect(ready).toEqual([200, 'ready, but: clock_ahead\n'])
+    expect(Math.round(aheadSeconds / 60)).toBe(300)
+    expect(Math.round((await clockAheadSeconds(place)) / 60)).toBe(300)
+    const [finding, ...more] = await clockFindings(place)
+    expect([finding, more]).toEqual([expect.stringMatching(/^warning: .*, restart the vault$/), []])
+    await server.end('SIGTERM')
+    expect(await clockEventsOf(server)).toEqual(['clock_jumped', 'clock_behind'])
+    expect(await clockFindings(place)).toEqual([])
+    const again = await start('--ops-port', '0')
+    expect(await create(again, 'soon', soon())).toBe(201)
+    expect([await read(again, 'soon'), await read(again, 'taken')]).toEqual([200, 200])
+    expect(await toldBy(again)).toEqual({ ready: [200, 'ready\n'], aheadSeconds: 0 })
+    await again.end('SIGTERM')
+  })
+
+  test.each([
+    ['one process', []],
+    ['three workers', ['--workers', '3']],
+  ])(
+    'since a start believed it says so until its mark is gone, with %s',
+    async (name, workers) => {
+      const place = placeFor(name)
+      const { data, wall, start } = place
+      wall.set(5 * hourMs)
+      const jumped = await start(...workers)
+      expect(await create(jumped, 'gone', soon() + 5 * hourMs)).toBe(201)
+      const markMs = () => Number(readFileSync(join(data, 'clock'), 'latin1'))
+      while (markMs() < Date.now() + 4 * hourMs) await Bun.sleep(clockStartHoldMs / 100)
+      wall.set(0)
+      expect(await create(jumped, 'refused', soon())).toBe(400)
+      const remedy = `remove ${join(data, 'clock')}, and start it`
+      const told = [expect.stringContaining(remedy)]
+      expect(Math.round((await clockAheadSeconds(place)) / 60)).toBe(300)
+      expect(await clockFindings(place)).toEqual(told)
+      await jumped.end('SIGTERM')
+      expect(new Set(await clockEventsOf(jumped))).toEqual(new Set(['clock_behind']))
+      expect(await clockFindings(place)).toEqual(told)
+      const again = await start(...workers)
+      expect(await create(again, 'refused', soon())).toBe(400)
+      await again.end('SIGTERM')
+      rmSync(join(data, 'clock'))
+      const right = await start(...workers)
+      expect(await create(right, 'soon', soon())).toBe(201)
+      expect(await read(right, 'soon')).toBe(200)
+      expect([await clockAheadSeconds(place), await clockFindings(place)]).toEqual([0, []])
+      await right.end('SIGTERM')
+    },
+    90_000,
+  )
+
+  test('is looked at without its file being made, or changed where it is damaged', async () => {
+    const place = placeFor('looked-at')
+    const file = join(place.data, 'clock')
+    expect(await clockFindings(place)).toEqual([])
+    expect(existsSync(file)).toBe(false)
+    writeFileSync(file, 'no instant')
+    expect(await clockFindings(place)).toEqual([])
+    expect(readFileSync(file, 'latin1')).toBe('no instant')
+  })
+
+  test('that is stopped amid its work keeps no doctor waiting for good', async () => {
+    const place = placeFor('halted')
+    const server = await place.start()
+    process.kill(server.pid, 'SIGSTOP')
+    const findings = await clockFindings(place)
+    process.kill(server.pid, 'SIGCONT')
+    expect(findings).toEqual([])
+    await server.end('SIGTERM')
   })
 })

@@ -210,6 +210,7 @@ test('a vault that is stopping, and what a check meets that fails, is not ready'
     stopping: false,
     store: false,
     clock: false,
+    clock_ahead: false,
     disk: false,
     fold: false,
     backup: false,
@@ -218,6 +219,7 @@ test('a vault that is stopping, and what a check meets that fails, is not ready'
     sealed: () => fails.sealed,
     stopping: () => fails.stopping,
     clock: () => fails.clock,
+    clock_ahead: () => fails.clock_ahead,
     store: () => {
       if (fails.store) throw new Error('it cannot be read')
       return false
@@ -239,6 +241,11 @@ test('a vault that is stopping, and what a check meets that fails, is not ready'
     expect(await ask('/readyz')).toEqual([503, `not ready: ${name}\n`])
     fails[name] = false
   }
+  fails.clock_ahead = true
+  expect(await ask('/readyz')).toEqual([200, 'ready, but: clock_ahead\n'])
+  fails.disk = true
+  expect(await ask('/readyz')).toEqual([503, 'not ready: clock_ahead, disk\n'])
+  fails.clock_ahead = fails.disk = false
   fails.store = fails.fold = true
   expect(await ask('/readyz')).toEqual([503, 'not ready: store, fold\n'])
   expect(await ask('/healthz')).toEqual([200, 'alive\n'])

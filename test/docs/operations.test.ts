@@ -63,6 +63,7 @@ test('docs/operations.md names each metric that is told, and no other', async ()
     fileBytes: none,
     freeBytes: none,
     clockBehindMs: none,
+    clockAheadMs: none,
     store: () => ({ commits: 0, writes: 0, usedBytes: 0, nextOrdinal: 1, waiting: 0 }),
     sweepLagMs: async () => 0,
     keys: () => ({ count: 1, madeMs: 1 }),

@@ -22,7 +22,12 @@ test('a key that is made at the end of a walk is taken over by all rows as well'
     },
   }))
   const { ring, deps, store, holder } = vault
-  const reseal = makeResealer({ ...vault, isShared: false, replaceMasterKey: async () => {} })
+  const reseal = makeResealer({
+    ...vault,
+    clockAheadMs: () => 0,
+    isShared: false,
+    replaceMasterKey: async () => {},
+  })
   let second: Promise<unknown> | undefined
   atEnd = async () => {
     atEnd = async () => {}
@@ -44,7 +49,12 @@ test('retiring ends what rotations have left that were cut off, however many', a
     await insert()
     await rotate(holder)
   }
-  const administered = { ...vault, isShared: false, replaceMasterKey: async () => {} }
+  const administered = {
+    ...vault,
+    clockAheadMs: () => 0,
+    isShared: false,
+    replaceMasterKey: async () => {},
+  }
   const operations = keyOperations(administered, makeResealer(administered))
   const refused = operations['keys-rotate']?.run({}, () => {}, 'operator')
   await expect(refused).rejects.toThrow('run keys retire')
@@ -65,7 +75,7 @@ test('one new master key at a time: the file of one would take the place of anot
     begun.resolve()
     await replaced.promise
   }
-  const administered = { ...vault, isShared: false, replaceMasterKey }
+  const administered = { ...vault, clockAheadMs: () => 0, isShared: false, replaceMasterKey }
   const operations = keyOperations(administered, makeResealer(administered))
   const rekey = async () =>
     operations['keys-rekey']?.run({ file: 'master.key', forget_before: true }, () => {}, 'operator')

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { judgeDatabase } from '../../src/cli/database-findings.ts'
 import { parseDatabase } from '../../src/store/postgres/address.ts'
 import type { DatabaseFacts } from '../../src/store/postgres/examine.ts'
-import { runCoffer } from '../support/coffer-process.ts'
+import { runCoffer, startCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { isPgbouncerThere, startPgbouncer } from '../support/pgbouncer.ts'
 import {
@@ -221,6 +221,26 @@ describe.skipIf(!isPostgresThere)('coffer doctor', () => {
     writeFileSync(join(other, 'store', 'database'), '{}')
     const damaged = expect.stringContaining('store/database')
     expect(await doctor('--data', other)).toEqual({ exitCode: 1, lines: [damaged] })
+  })
+
+  test('tells of vaults that are ahead of its clock, until their mark is taken away', async () => {
+    const hours = 5 * 60 * 60 * 1_000
+    await server.sql.unsafe(`UPDATE ${schema}.state SET clock_ms = ${Date.now() + hours}`)
+    const ahead = expect.stringMatching(
+      /^warning: clock: .* 299 minutes ahead .*many-machines\.md$/,
+    )
+    expect(await doctor('--data', data)).toEqual({ exitCode: 0, lines: [noFsync, ahead] })
+    const readiness = async () => {
+      const vault = await startCoffer(['serve', '--data', data, '--port', '0', '--ops-port', '0'])
+      const [ops = ''] = vault.ready.match(/http:\/\/127\.0\.0\.1:\d+/) ?? []
+      const text = await (await fetch(`${ops}/readyz`)).text()
+      const told = await doctor('--data', data)
+      expect(await vault.end('SIGTERM')).toBe(0)
+      return [text, told.lines]
+    }
+    expect(await readiness()).toEqual(['ready, but: clock_ahead\n', [noFsync, ahead]])
+    await server.sql.unsafe(`UPDATE ${schema}.state SET clock_ms = 0`)
+    expect(await readiness()).toEqual(['ready\n', [noFsync]])
   })
 
   test('tells of a standby', async () => {

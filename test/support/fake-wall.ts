@@ -88,3 +88,24 @@ export function fakeMachine(): FakeMachine {
   }
   return machine
 }
+
+/** Both answers, less what a right wall would show. */
+export const aheadOf = (machine: FakeMachine, clock: Clock) => ({
+  now: clock.now() - machine.right(),
+  settled: clock.settled() - machine.right(),
+})
+
+/** A machine that is right, and the clock of a vault on it. */
+export function startRight() {
+  const machine = fakeMachine()
+  const clock = machine.start()
+  return { machine, clock, ahead: () => aheadOf(machine, clock) }
+}
+
+/** Looks at the clock once a second, as the sweep does. */
+export function passLooking(machine: FakeMachine, clock: { settled(): number }, ms: number): void {
+  for (let leftMs = ms; leftMs > 0; leftMs -= 1_000) {
+    machine.pass(Math.min(leftMs, 1_000))
+    clock.settled()
+  }
+}

@@ -5,6 +5,7 @@
  */
 import { skewOf } from './clock.ts'
 import type { Cells, Pool } from './pool.ts'
+import type { Tables } from './schema.ts'
 
 export interface DatabaseFacts {
   /** As PostgreSQL counts: 150018 is 15.18. */
@@ -72,4 +73,14 @@ export async function examine(pool: Pool, wallMs: () => number): Promise<Databas
     tls: typeof tls === 'string' ? tls : undefined,
     isOnOneMachine: isOnOneMachine === true,
   }
+}
+
+/**
+ * By how much the mark of the clock that vaults keep there is ahead of the clock of the database.
+ * @throws Trouble
+ */
+export async function markAheadMs(pool: Pool, { state }: Tables): Promise<number> {
+  const text = 'clock_ms - (extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+  const [row] = await pool.query(`SELECT ${text} FROM ${state}`)
+  return Number(row?.[0] ?? 0)
 }

@@ -12,31 +12,17 @@ import {
   clockStepMsMax,
   deadlineMsMax,
 } from '../../../src/limits.ts'
-import { fakeMachine, fakeStartMs, type FakeMachine } from '../../support/fake-wall.ts'
+import {
+  aheadOf,
+  fakeMachine,
+  fakeStartMs,
+  passLooking,
+  startRight,
+} from '../../support/fake-wall.ts'
 
 const hourMs = 60 * 60 * 1_000
 const dayMs = 24 * hourMs
 const yearsMs = 3_652 * dayMs
-
-/** Both answers, less what a right wall would show. */
-const aheadOf = (machine: FakeMachine, clock: ReturnType<FakeMachine['start']>) => ({
-  now: clock.now() - machine.right(),
-  settled: clock.settled() - machine.right(),
-})
-
-function startRight() {
-  const machine = fakeMachine()
-  const clock = machine.start()
-  return { machine, clock, ahead: () => aheadOf(machine, clock) }
-}
-
-/** Looks at the clock once a second, as the sweep does. */
-function passLooking(machine: FakeMachine, clock: { settled(): number }, ms: number): void {
-  for (let leftMs = ms; leftMs > 0; leftMs -= 1_000) {
-    machine.pass(Math.min(leftMs, 1_000))
-    clock.settled()
-  }
-}
 
 describe('a wall that is right', () => {
   test('is what both answers show, in whole milliseconds', () => {
@@ -101,7 +87,11 @@ describe('a wall that jumps ahead', () => {
       machine.correct()
       passLooking(machine, clock, 3 * clockHoldMs)
       expect(ahead().settled).toBe(0)
-      expect(machine.logged).toEqual([['clock_jumped', { aheadMs: jumpMs }]])
+      expect(machine.logged).toEqual([
+        ['clock_jumped', { aheadMs: jumpMs }],
+        ['clock_behind', { behindMs: jumpMs }],
+      ])
+      expect(clock.aheadMs()).toBe(jumpMs)
     },
   )
 
@@ -149,9 +139,11 @@ describe('a wall that falls behind', () => {
         passLooking(machine, clock, ms)
         expect(ahead()).toEqual({ now: 0, settled: 0 })
       }
+      expect(clock.aheadMs()).toBe(clock.now() - Math.max(0, machine.wall()))
       machine.correct()
       expect(ahead()).toEqual({ now: 0, settled: 0 })
-      expect(machine.logged.map(([event]) => event)).toEqual(['clock_behind'])
+      expect(clock.aheadMs()).toBe(0)
+      expect(machine.logged.map(([event]) => event)).toEqual(['clock_behind', 'clock_caught_up'])
     },
   )
 

@@ -24,6 +24,7 @@ test('durations are a histogram, each bucket with those of the ones before', asy
     fileBytes: none,
     freeBytes: none,
     clockBehindMs: none,
+    clockAheadMs: none,
     store: () => ({ commits: 0, writes: 0, usedBytes: 0, nextOrdinal: 1, waiting: 0 }),
     sweepLagMs: async () => 0,
     keys: () => ({ count: 1, madeMs: 1 }),

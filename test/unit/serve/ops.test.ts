@@ -7,7 +7,7 @@ import { startOps, type OpsServer } from '../../../src/serve/ops.ts'
 
 const passes = () => false
 const checks = { sealed: passes, stopping: passes, store: passes }
-const all = { ...checks, clock: passes, disk: passes, fold: passes }
+const all = { ...checks, clock: passes, clock_ahead: passes, disk: passes, fold: passes }
 
 let ops: OpsServer
 afterEach(() => ops.stop())
