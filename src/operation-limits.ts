@@ -13,6 +13,10 @@ export const progressDrawMs = 100
 export const progressLineMs = 1_000
 export const progressBarChars = 40
 
+// Questions at a terminal
+/** decision: room for a yes or a no, and for what is typed by mistake. */
+export const answerBytesMax = 64
+
 // Backups of a server
 export const backupEveryMsMin = 60 * 1_000
 /** decision: a timer of the runtime knows no more than 24 days. */

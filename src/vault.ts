@@ -5,12 +5,11 @@
  * Source: docs/decisions.md, "Keys".
  * @module
  */
-import { composeApplication } from './applications/service.ts'
+import { composeManager } from './applications/service.ts'
 import { uuidOf } from './bytes.ts'
 import { makeKeys, type Keys } from './crypto/keyring.ts'
 import { createKeyring, encodeKeyring } from './crypto/keyring-format.ts'
 import type { Deps } from './deps.ts'
-import { mayHold, permissions } from './rules/permissions.ts'
 import { ApiError } from './errors.ts'
 import { keyringSealer, keyringUnique, openRing, wipeSealer } from './keyring/ring.ts'
 import { sealRow } from './records/rows.ts'
@@ -25,18 +24,6 @@ export interface NewVault {
 }
 
 type Impure = Pick<Deps, 'store' | 'now' | 'randomBytes'>
-
-/** A management application that may do all that one may, and its row, not yet written. */
-const composeManager = (
-  deps: Pick<Deps, 'keys' | 'now' | 'randomBytes'>,
-  tenantId: string,
-  name: string,
-) =>
-  composeApplication(deps, tenantId, undefined, {
-    name,
-    type: 'management',
-    permissions: permissions.filter(permission => mayHold('management', permission)),
-  })
 
 /**
  * Makes keyring, tenant and management application in one write of an empty store.
@@ -54,7 +41,7 @@ export async function createVault(deps: Impure, masterKey: Uint8Array): Promise<
   wipeSealer(sealer)
   const tenantId = uuidOf(randomBytes(16))
   const name = 'First management application'
-  const { record, key, row } = composeManager({ ...deps, keys }, tenantId, name)
+  const { record, key, row } = composeManager({ ...deps, keys }, tenantId, undefined, name)
   const owned = { id: tenantId, name: 'First tenant', ownerId: record.id, createdAtMs: deps.now() }
   const tenant = sealTenant({ keys, randomBytes }, owned)
   const inserts = [keyringRow, tenant, row]

@@ -150,7 +150,14 @@ export const shapes: Readonly<Record<string, TObject>> = {
     created_at: createdAt,
     rows,
   }),
-  restore: shape({ created_at: createdAt, rows }),
+  restore: shape({
+    created_at: createdAt,
+    rows,
+    revoked: Type.Optional(shape({ keys: Type.Integer(), sessions: Type.Integer() })),
+    managers: Type.Optional(
+      Type.Array(shape(newKey), { description: 'one for each tenant, with --revoke-keys' }),
+    ),
+  }),
   verify: shape({
     damages: Type.Array(damage, { description: 'the first of them' }),
     more: Type.Integer({ description: 'those that are not shown' }),

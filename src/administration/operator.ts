@@ -17,7 +17,7 @@ import { listTenants, tenantUnique } from '../tenants/record.ts'
 import type { Authority } from './operation.ts'
 
 /** RFC 9562 section 5.9. */
-const nobody = '00000000-0000-0000-0000-000000000000'
+export const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** By which an operator waits between two pages: credentials have ordinals above. */
 export const nobodysTurn = 0

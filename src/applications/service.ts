@@ -10,7 +10,12 @@ import { holdsAnywhere } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
 import { isWithin } from '../rules/grants.ts'
 import { parseFutureInstant, printInstantUtc } from '../rules/instants.ts'
-import type { ApplicationType, Permission } from '../rules/permissions.ts'
+import {
+  mayHold,
+  permissions,
+  type ApplicationType,
+  type Permission,
+} from '../rules/permissions.ts'
 import { ApiError, invalid, invariant } from '../errors.ts'
 import { isExpired, inTurn, untilWritten, writeAs } from '../records/rows.ts'
 import type { Secret } from '../secret.ts'
@@ -128,6 +133,19 @@ export function composeApplication(
   const made = heldKey(deps, key, { number: 0, createdBy, createdAtMs: nowMs, ...keyEnd })
   return { record, key, row: sealApplication(deps, record, [made], 1) }
 }
+
+/** A management application that may do all that one may, and its row, not yet written. */
+export const composeManager = (
+  deps: Pick<Deps, 'keys' | 'randomBytes' | 'now'>,
+  tenantId: string,
+  createdBy: string | undefined,
+  name: string,
+): NewApplication & { readonly row: NewRow } =>
+  composeApplication(deps, tenantId, createdBy, {
+    name,
+    type: 'management',
+    permissions: permissions.filter(permission => mayHold('management', permission)),
+  })
 
 /**
  * Made by a key that ends, an application has a first key that ends with it and goes on itself: a

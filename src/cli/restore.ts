@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { Revoked } from '../administration/revocation.ts'
 import { primitives } from '../crypto/primitives.ts'
 import { ownerOnlyFile, ownerOnlyFolder, syncFolder } from '../files.ts'
 import { countBytes, type Progress } from '../progress.ts'
@@ -35,11 +36,10 @@ import { obtainMasterKey } from '../serve/key-source.ts'
 import { sayJson, sayNow } from '../serve/system.ts'
 import { withProgress } from './progress.ts'
 import { emptyReport, inspect } from './inspect.ts'
+import { withKeyFile, type KeyFile } from './key-file.ts'
+import { revokeIn, tellRevoked, wantsRevoked, type KeysOfRestore } from './restored-keys.ts'
 
-export interface RestoreOptions extends FolderOptions {
-  readonly verifyOnly?: boolean
-  readonly json?: boolean
-}
+export type RestoreOptions = FolderOptions & KeysOfRestore
 
 function assertUnused(data: string): void {
   try {
@@ -86,16 +86,25 @@ async function fill(copy: LockedFolder, file: string, progress: Progress): Promi
   return manifest
 }
 
-function tell({ data, json, verifyOnly }: RestoreOptions, { created_at, rows }: Manifest): void {
-  if (json === true) return sayJson({ created_at, rows })
+const revived = {
+  kept:
+    'keys that were revoked and tokens that were deleted since then are there again. Revoke and ' +
+    'delete them before it is served.',
+  revoked:
+    'tokens that were deleted since then are there again. Delete them before other ' +
+    'applications have keys.',
+}
+
+function tell({ data, json, verifyOnly }: RestoreOptions, { manifest, revoked }: Made): void {
+  const { created_at, rows } = manifest
+  // With new keys it was told before the folder counted.
+  if (json === true) return revoked === undefined ? sayJson({ created_at, rows }) : undefined
   const count = Object.values(rows).reduce((sum, some) => sum + some, 0)
   const what = `${count} rows of ${created_at}`
   if (verifyOnly === true) return sayNow(`the backup is whole: ${what}`)
   sayNow(`restored: ${what} in ${data}`)
-  sayNow(
-    `The vault is as of ${created_at}: keys that were revoked and tokens that were deleted since ` +
-      'then are there again. Revoke and delete them before it is served.',
-  )
+  const again = revoked === undefined ? revived.kept : revived.revoked
+  sayNow(`The vault is as of ${created_at}: ${again}`)
 }
 
 interface Source {
@@ -139,33 +148,67 @@ function place(copy: LockedFolder, data: string): void {
   syncFolder(dirname(data))
 }
 
-/**
- * @param file a backup, or the address of one in a bucket
- * @throws CommandFailure with nothing changed
- */
-export async function restore(file: string, options: RestoreOptions): Promise<void> {
+/** What was made, before it counts. */
+interface Made {
+  readonly manifest: Manifest
+  /** Absent where the keys are kept. */
+  readonly revoked?: Revoked
+}
+
+async function make(
+  copy: LockedFolder,
+  { bring }: Source,
+  isRevoking: boolean,
+  progress: Progress,
+): Promise<Made> {
+  const masterKey = primitives.keep(Uint8Array.from(copy.masterKey))
+  try {
+    const path = await bring(copy.data, progress)
+    const manifest = await fill(copy, path, progress)
+    if (dirname(path) === copy.data) rmSync(path)
+    if (!isRevoking) return { manifest }
+    return { manifest, revoked: await revokeIn({ ...copy, masterKey }, progress) }
+  } finally {
+    masterKey.fill(0)
+  }
+}
+
+async function restoreWith(
+  file: string,
+  options: RestoreOptions,
+  isRevoking: boolean,
+  keyFile: KeyFile | undefined,
+): Promise<void> {
   const data = resolve(options.data)
   const isTrial = options.verifyOnly === true
-  const { bytes, bring } = await sourceOf(file)
+  const source = await sourceOf(file)
   if (!isTrial) assertUnused(data)
   const derivation = derivationBeside(file)
   const masterKey = obtainMasterKey(options, { derivation })
   const copy = makeStagedFolder(stagingOf(file, data, isTrial), masterKey)
   try {
-    const manifest = await withProgress({ ...options, bytes }, async progress => {
-      const path = await bring(copy.data, progress)
-      const filled = await fill(copy, path, progress)
-      if (path !== file) rmSync(path)
-      return filled
-    })
+    const { bytes } = source
+    const made = await withProgress({ ...options, bytes }, progress =>
+      make(copy, source, isRevoking, progress),
+    )
     if (!isTrial) {
       copyDerivation(derivation, keyPlacesOf(copy.data).derivation)
+      if (made.revoked) tellRevoked(options, made.manifest, made.revoked, keyFile)
       place(copy, data)
     }
-    tell(options, manifest)
+    tell(options, made)
   } catch (error) {
     throw explained(data, error)
   } finally {
     rmSync(copy.data, { recursive: true, force: true })
   }
+}
+
+/**
+ * @param file a backup, or the address of one in a bucket
+ * @throws CommandFailure with nothing changed
+ */
+export async function restore(file: string, options: RestoreOptions): Promise<void> {
+  const isRevoking = wantsRevoked(options)
+  await withKeyFile(options.keyFile, keyFile => restoreWith(file, options, isRevoking, keyFile))
 }

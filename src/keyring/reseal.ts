@@ -25,7 +25,7 @@ import { isKeyringRow } from './ring.ts'
 const keyOf = ({ parts: [head] }: Row): number => (head === undefined ? 0 : keyNumberOf(head))
 
 /** Rows of a store in order, in steps between which others have their turn. */
-async function* stepsOf(store: Pick<Store, 'rowsFrom'>): AsyncGenerator<readonly Row[]> {
+export async function* stepsOf(store: Pick<Store, 'rowsFrom'>): AsyncGenerator<readonly Row[]> {
   for (let from = 0; ;) {
     const rows = await store.rowsFrom(from, resealScanRows)
     const last = rows.at(-1)

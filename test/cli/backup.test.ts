@@ -45,8 +45,10 @@ async function makeVault(): Promise<Vault> {
 const backup = ({ data, masterKey }: Vault, to: string, ...more: string[]): Promise<Ended> =>
   runCoffer(['backup', '--data', data, '--master-key-file', masterKey, '--to', to, ...more])
 
-const restore = (file: string, masterKey: string, data: string, ...more: string[]) =>
-  runCoffer(['restore', file, '--data', data, '--master-key-file', masterKey, ...more])
+const restore = (file: string, masterKey: string, data: string, ...more: string[]) => {
+  const words = more.includes('--verify-only') ? more : ['--keep-keys', ...more]
+  return runCoffer(['restore', file, '--data', data, '--master-key-file', masterKey, ...words])
+}
 
 const verify = ({ data, masterKey }: Vault): Promise<Ended> =>
   runCoffer(['verify', '--data', data, '--master-key-file', masterKey, '--json'])
@@ -364,7 +366,7 @@ describe('restoring', () => {
     expectFailure(await restore(file, vault.masterKey, data), 1, /is not empty: coffer restore/)
     expectFailure(await restore(file, other, fresh), 1, otherKey)
     expectFailure(await restore(join(folder, 'no'), other, fresh), 1, /there is no backup at/)
-    const keyless = await runCoffer(['restore', file, '--data', fresh])
+    const keyless = await runCoffer(['restore', file, '--data', fresh, '--keep-keys'])
     expectFailure(keyless, 2, /say where the master key of the vault is: --master-key-file/)
     expect(listOf(folder)).toEqual(before)
   })

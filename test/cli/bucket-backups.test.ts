@@ -125,7 +125,8 @@ describe.skipIf(!hasMoto)('a backup in a bucket', () => {
     const looked = await runCoffer([...words, '--verify-only'], { env })
     expect([looked.exitCode, looked.stderr]).toEqual([0, ''])
     expect(readdirSync(folder)).toEqual([])
-    expect(await runCoffer(words, { env })).toMatchObject({ exitCode: 0, stderr: '' })
+    const kept = await runCoffer([...words, '--keep-keys'], { env })
+    expect(kept).toMatchObject({ exitCode: 0, stderr: '' })
     expect(readdirSync(restored).sort()).toEqual(['format', 'lock', 'store'])
     const verify = ['verify', '--data', restored, '--master-key-file', masterKey]
     expect((await runCoffer(verify)).exitCode).toBe(0)
@@ -148,7 +149,13 @@ describe.skipIf(!hasMoto)('a backup in a bucket', () => {
     const ended = await runCoffer(['backup', ...folderWords, ...to], { env })
     expectFailure(ended, 1, /there is no such bucket: make it first/)
     const folder = temporaryFolder()
-    const words = ['--data', join(folder, 'restored'), '--master-key-file', masterKey]
+    const words = [
+      '--data',
+      join(folder, 'restored'),
+      '--master-key-file',
+      masterKey,
+      '--keep-keys',
+    ]
     const missing = await runCoffer(['restore', `s3://${bucket}/missing`, ...words], { env })
     expectFailure(missing, 1, /there is no backup of that name in the bucket/)
     expect(readdirSync(folder)).toEqual([])
@@ -238,7 +245,7 @@ describe.skipIf(!Bun.which('openssl'))('an S3 service whose certificate nobody v
       ...environmentOf(`https://127.0.0.1:${server.port}`),
       NODE_TLS_REJECT_UNAUTHORIZED: '0',
     }
-    const target = ['--data', join(folder, 'restored'), '--master-key-file', own]
+    const target = ['--data', join(folder, 'restored'), '--master-key-file', own, '--keep-keys']
     const ended = await runCoffer(['restore', `s3://${bucket}/one`, ...target], { env })
     void server.stop(true)
     expect(ended).toMatchObject({ exitCode: 1, stdout: '' })

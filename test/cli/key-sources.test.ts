@@ -251,7 +251,7 @@ describe('a passphrase', () => {
     const to = join(root, 'of-passphrase.backup')
     expect((await ask('backup', '--to', to)).exitCode).toBe(0)
     const restored = join(root, 'restored')
-    const words = ['restore', to, '--data', restored, '--passphrase-fd', '0']
+    const words = ['restore', to, '--data', restored, '--passphrase-fd', '0', '--keep-keys']
     expect(await runCoffer(words, typed)).toMatchObject({ exitCode: 0, stderr: '' })
     const again = await runCoffer(['verify', '--data', restored, '--passphrase-fd', '0'], typed)
     expect(again.exitCode).toBe(0)

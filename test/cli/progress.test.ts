@@ -70,7 +70,7 @@ describe('a command that works on a large vault', () => {
     const manifest = { format: formatVersion, coffer: '0', created_at: '', bytes, rows }
     const key = newBackupKey(readMasterKey(masterKey), randomBytes)
     writeBackup(file, key, manifest, databaseOf(large))
-    const words = ['restore', file, '--master-key-file', masterKey]
+    const words = ['restore', file, '--master-key-file', masterKey, '--keep-keys']
     const ended = await runCoffer([...words, '--data', join(folder, 'restored')])
     expect(ended.exitCode).toBe(0)
     expect(onlyEnds(ended.stderr.split('\n'))).toEqual(endsOf('reading', ...looking))

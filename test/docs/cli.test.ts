@@ -86,7 +86,8 @@ const runs: Readonly<Record<string, () => Promise<Ended>>> = {
   backup: () => runCoffer(['backup', '--data', data, '--to', join(root, 'b.backup'), '--json']),
   restore: () => {
     const key = ['--master-key-file', join(data, 'master.key')]
-    return runCoffer(['restore', backup, '--data', join(root, 'restored'), ...key, '--json'])
+    const words = ['restore', backup, '--data', join(root, 'restored'), ...key]
+    return runCoffer([...words, '--revoke-keys', '--json'])
   },
   verify: () => runCoffer(['verify', '--data', data, '--json']),
   'app list': () => runCoffer(['app', 'list', '--data', data, '--json']),

@@ -5,7 +5,7 @@
 import type { Command } from 'commander'
 import { backup, type BackupOptions } from '../backup.ts'
 import { restore, type RestoreOptions } from '../restore.ts'
-import { dataOption, masterKeyOption } from './options.ts'
+import { dataOption, keyFileOption, masterKeyOption } from './options.ts'
 
 export function addBackupCommands(program: Command): void {
   program
@@ -24,6 +24,9 @@ export function addBackupCommands(program: Command): void {
     .addOption(dataOption())
     .addOption(masterKeyOption())
     .option('--verify-only', 'look at the whole backup, and make nothing')
+    .option('--revoke-keys', 'end all API keys and sessions in it, but a new management key')
+    .option('--keep-keys', 'keep them, also those that were revoked since the backup')
+    .addOption(keyFileOption())
     .option('--json', 'print one line of JSON')
     .action((file: string, options: RestoreOptions) => restore(file, options))
 }

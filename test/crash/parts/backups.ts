@@ -94,7 +94,7 @@ async function backUp(world: World, key: string, number: number): Promise<number
   const before = new Map(world.ledger)
   const steps = [
     ['backup', '--data', world.data, '--to', file],
-    ['restore', file, '--data', data],
+    ['restore', file, '--data', data, '--keep-keys'],
     ['verify', '--data', data],
   ]
   for (const words of steps) {

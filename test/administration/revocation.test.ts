@@ -1,0 +1,36 @@
+/**
+ * The end of every API key and session, in a vault of several tenants.
+ */
+import { expect, test } from 'bun:test'
+import { revokeEverything } from '../../src/administration/revocation.ts'
+import { openSessionKit } from '../support/sessions.ts'
+import { addTenant } from '../support/tenants.ts'
+import { openTestVault } from '../support/vault.ts'
+
+test('every tenant has one new manager, and no other key of any tenant works', async () => {
+  const first = await openTestVault()
+  const second = await addTenant(first)
+  const kits = [await openSessionKit(first), await openSessionKit(second)]
+  const sessions = [await kits[0]?.create(), await kits[1]?.create()].map(one => one?.key ?? '')
+  const before = kits.flatMap(kit => [kit.creator.key, kit.authorizer.key])
+  before.push(first.managementKey, second.managementKey, ...sessions)
+  const { keys, sessions: ended, managers } = await revokeEverything(first.deps, () => {})
+  expect([keys, ended]).toEqual([6, 2])
+  const tenants = managers.map(({ record }) => record.tenantId)
+  expect(tenants.toSorted()).toEqual([first.tenantId, second.tenantId].toSorted())
+  for (const key of before) {
+    expect((await first.ask('GET', '/tenants/self', { key })).status).toBe(401)
+  }
+  for (const { record, key } of managers) {
+    const own = await first.ask('GET', '/tenants/self', { key: key.reveal() })
+    expect([own.status, own.body['id']]).toEqual([200, record.tenantId])
+    const shown = await first.ask('GET', '/applications', { key: key.reveal() })
+    expect(shown.status).toBe(200)
+  }
+})
+
+test('what was revoked once is not counted again, but for the new key', async () => {
+  const vault = await openTestVault()
+  expect(await revokeEverything(vault.deps, () => {})).toMatchObject({ keys: 1, sessions: 0 })
+  expect(await revokeEverything(vault.deps, () => {})).toMatchObject({ keys: 1, sessions: 0 })
+})
