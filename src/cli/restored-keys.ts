@@ -31,8 +31,17 @@ const undecided = () =>
       'and sessions but a new management key, or --keep-keys',
   )
 
+/** @throws CommandFailure where standard input is a terminal that is not this process's own */
+function openTerminal(): number {
+  try {
+    return openSync('/dev/tty', 'r+')
+  } catch {
+    throw undecided()
+  }
+}
+
 function askToRevoke(): boolean {
-  const terminal = openSync('/dev/tty', 'r+')
+  const terminal = openTerminal()
   try {
     const question = 'End all API keys and sessions of the backup, for a new management key? [Y/n] '
     writeSync(terminal, question)

@@ -22,7 +22,9 @@ let manager: { key: string; application_id: string; tenant_id: string }
 let file: string
 /** Of an application that reveals, one of a shop, and their ids. */
 const keys = { reader: '', further: '', shop: '', session: '' }
-const ids = { reader: '', shop: '', token: '' }
+const ids = { reader: '', shop: '', token: '', passing: '' }
+/** When the token ends that had a deadline in the backup. */
+let endsAtMs = 0
 const onceBody = { name: 'once', type: 'public', permissions: ['token:create'] }
 
 const permissions = ['create', 'read', 'search', 'delete'].map(name => `token:${name}`)
@@ -83,6 +85,10 @@ beforeAll(async () => {
     ids.token = String(
       (await bodyOf(await ask('POST', '/tokens', { key: keys.reader, body: token })))['id'],
     )
+    endsAtMs = Date.now() + 3_000
+    const passing = { ...token, expires_at: new Date(endsAtMs).toISOString() }
+    const ends = await ask('POST', '/tokens', { key: keys.reader, body: passing })
+    ids.passing = String((await bodyOf(ends))['id'])
     const shown = await ask('GET', `/tokens/${ids.token}`, { key: keys.session })
     expect(shown.status).toBe(200)
   })
@@ -123,6 +129,20 @@ describe('a script says what becomes of the keys', () => {
         expect((await ask('GET', `/tokens/${ids.token}`, { key })).status).toBe(200)
       }
     })
+  })
+})
+
+test('a token whose deadline passed since the backup stays gone', async () => {
+  const data = join(temporaryFolder(), 'restored')
+  await Bun.sleep(Math.max(0, endsAtMs - Date.now()))
+  expect((await restore(data, '--keep-keys')).exitCode).toBe(0)
+  await beside(data, async ask => {
+    for (const [id, status] of [
+      [ids.token, 200],
+      [ids.passing, 404],
+    ]) {
+      expect((await ask('GET', `/tokens/${id}`, { key: keys.reader })).status).toBe(status)
+    }
   })
 })
 
