@@ -4,15 +4,18 @@
  * Source: docs/many-machines.md.
  * @module
  */
+import { statSync } from 'node:fs'
 import {
   databaseAddress,
   explainDatabase,
   isInDatabase,
+  passwordFileOf,
   readDatabase,
   type DatabaseOptions,
 } from '../serve/database.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { wallMs } from '../serve/system.ts'
+import { weaknessesOfPassword } from '../serve/weaknesses.ts'
 import {
   clockSkewMsMax,
   clockSkewTellMs,
@@ -23,6 +26,7 @@ import {
 import type { DatabaseAddress } from '../store/postgres/address.ts'
 import { examine, markAheadMs, type DatabaseFacts } from '../store/postgres/examine.ts'
 import { openPool } from '../store/postgres/pool.ts'
+import { replicationRole } from '../store/postgres/replicated.ts'
 import { assertFormat, tablesIn } from '../store/postgres/schema.ts'
 import { connectionSettings } from '../store/postgres/settings.ts'
 import { findInMark } from './clock-findings.ts'
@@ -32,7 +36,8 @@ const about = 'database'
 const oldestVersion = 140_000
 
 /** That it takes writes, and still has them after a crash. */
-function findInKeeping({ version, isStandby, settings }: DatabaseFacts): Finding[] {
+function findInKeeping(facts: DatabaseFacts): Finding[] {
+  const { version, isStandby, settings, maySeeStandbys } = facts
   const findings: Finding[] = []
   if (version < oldestVersion)
     findings.push(fault(about, 'is older than PostgreSQL 14: upgrade it'))
@@ -53,6 +58,10 @@ function findInKeeping({ version, isStandby, settings }: DatabaseFacts): Finding
   for (const name of ['fsync', 'full_page_writes']) {
     if (settings[name] !== 'off') continue
     findings.push(warning(about, `${name} is off: a crash of its machine may damage it; set it on`))
+  }
+  if (settings['synchronous_standby_names'] && !maySeeStandbys) {
+    const text = 'this user may not see how far standbys are, so a cancelled wait counts as done'
+    findings.push(warning(about, `${text}: GRANT ${replicationRole} TO it`))
   }
   return findings
 }
@@ -134,13 +143,16 @@ async function examineAt(address: DatabaseAddress): Promise<Finding[]> {
   }
 }
 
-function addressIn(data: string): DatabaseAddress | Finding {
+function addressIn(data: string, passwordFile?: string): DatabaseAddress | Finding {
   try {
-    return readDatabase(data)
+    return readDatabase(data, passwordFile)
   } catch (error) {
     return told(error)
   }
 }
+
+const findInPassword = (file: string | undefined, user?: number): Finding[] =>
+  weaknessesOfPassword(file, user).map(({ about: of, text }) => warning(of, text))
 
 /**
  * Nothing where the store is in the folder.
@@ -149,10 +161,15 @@ function addressIn(data: string): DatabaseAddress | Finding {
 export async function findInDatabase(
   options: DatabaseOptions & { readonly data: string },
 ): Promise<Finding[]> {
-  const { data, store } = options
+  const { data, store, storePasswordFile } = options
   if (isInDatabase(data)) {
-    const address = addressIn(data)
-    return 'level' in address ? [address] : examineAt(address)
+    const address = addressIn(data, storePasswordFile)
+    if ('level' in address) return [address]
+    // Whoever asks may be root, and whoever serves may not.
+    const file = storePasswordFile ?? passwordFileOf(data)
+    return [...findInPassword(file, statSync(data).uid), ...(await examineAt(address))]
   }
-  return store === undefined ? [] : examineAt(databaseAddress(options))
+  if (store === undefined) return []
+  const found = await examineAt(databaseAddress(options))
+  return [...findInPassword(storePasswordFile), ...found]
 }

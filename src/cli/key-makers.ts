@@ -41,7 +41,10 @@ export async function findKeyMakers(
     if (error instanceof CommandFailure) return undefined
     throw error
   }
-  const store = await openStoreOf(folder, { onFailure: () => {} })
+  const store = await openStoreOf(folder, {
+    onFailure: () => {},
+    passwordFile: options.storePasswordFile,
+  })
   // Closes the store where it fails.
   const keys = await unsealKeysOf(store, folder)
   try {

@@ -158,6 +158,8 @@ export interface StoreUse extends DatabaseUse {
   readonly processes?: number
   /** Source: `Settings`. */
   readonly foldRows?: number
+  /** Of a database, in place of the one that the folder remembers. */
+  readonly passwordFile?: string | undefined
 }
 
 /** What is told of a database that cannot be opened, or copied. */
@@ -169,9 +171,9 @@ export function damagedIn(data: string, { message }: ApiError): CommandFailure {
 /** @throws CommandFailure with nothing written */
 export async function openStoreOf(
   { data, store: path, control }: FoundFolder,
-  { foldRows = foldRowsDefault, ...use }: StoreUse,
+  { foldRows = foldRowsDefault, passwordFile, ...use }: StoreUse,
 ): Promise<LmdbStore | PostgresStore> {
-  if (isStoreInDatabase(path)) return openDatabase(readDatabase(data), use)
+  if (isStoreInDatabase(path)) return openDatabase(readDatabase(data, passwordFile), use)
   try {
     // A server that ends in order removes it.
     const wasKilled = existsSync(control)
@@ -218,7 +220,7 @@ export interface OpenedFolder {
   /** Where the store is in a database of others: what is asked of that alone. */
   readonly database?: Pick<
     PostgresStore,
-    'clock' | 'isAlone' | 'isSweeper' | 'isReachable' | 'databaseFigures'
+    'clock' | 'isAlone' | 'isSweeper' | 'isReachable' | 'isFull' | 'databaseFigures'
   >
   /** The folder of its files. */
   readonly storeFolder: string

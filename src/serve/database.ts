@@ -114,6 +114,10 @@ function readPlace(data: string): Place {
 const writePlace = (data: string, place: Place): void =>
   replaceFile(pathsOf(data).database, `${JSON.stringify(place)}\n`)
 
+/** The file that a folder remembers for the password. @throws CommandFailure */
+export const passwordFileOf = (data: string): string | undefined =>
+  isInDatabase(data) ? readPlace(data).password_file : undefined
+
 /** @param passwordFile in place of the one that is written there. @throws CommandFailure */
 export function readDatabase(data: string, passwordFile?: string): DatabaseAddress {
   const { url, password_file: file } = readPlace(data)
@@ -143,7 +147,10 @@ export function assertSameDatabase(data: string, { store }: DatabaseOptions): vo
     throw new CommandFailure(`${data} has a store of its own: choose another folder with --data`)
   }
   if (isOfDatabase(data, store)) return
-  throw new CommandFailure(`${data} is of another database: choose another folder with --data`)
+  throw new CommandFailure(
+    `${data} is of another database: choose another folder with --data, ` +
+      'or, where that database has moved, write its new URL into store/database',
+  )
 }
 
 function placeOf({ store = '', storePasswordFile }: DatabaseOptions) {
@@ -203,8 +210,10 @@ const advice: Readonly<Record<Trouble['kind'], string>> = {
 /** Where the database has said more. Source: PostgreSQL, "Error Codes". */
 const adviceByState: Readonly<Record<string, string>> = {
   '25006': 'takes no writes: it is a standby, or set to be read alone',
+  '08P01': 'refuses the settings of a session: behind PgBouncer add pgbouncer=true to its URL',
   '28P01': 'refuses the password of this user',
   '28000': 'refuses this user, or a connection of this kind: see its pg_hba.conf',
+  '3D000': 'is not there: make it with CREATE DATABASE, then a vault with coffer init --store',
   '53300': `has no connection left for this user: a vault takes up to ${vaultConnections}`,
   '57014': 'ends what takes longer than its statement_timeout: make that 30 s or more',
 }

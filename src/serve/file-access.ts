@@ -69,6 +69,18 @@ function wayTo(path: string): { readonly passed: readonly PathPlace[]; readonly 
  * By owners and mode bits alone: lists of access beside them are not looked at.
  */
 
+/**
+ * Whether a secret in a file is one of others too. Root may let a group read what is root's, as is
+ * usual where several programs use it.
+ */
+export function isOpenToOthers(
+  { mode, uid }: Pick<Stats, 'mode' | 'uid'>,
+  user = process.geteuid?.(),
+): boolean {
+  const isOfOthers = uid !== 0 && uid !== user
+  return isOfOthers || (mode & (uid === 0 ? 0o037 : 0o077)) !== 0
+}
+
 const othersMayWrite = 0o022
 const sticky = 0o1000
 const root = 0

@@ -11,6 +11,7 @@ import type { TlsFiles } from '../config.ts'
 import type { Log } from '../deps.ts'
 import { certificateEndsSoonMs, tlsFileBytesMax } from '../limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
+import { isOpenToOthers } from './file-access.ts'
 
 export interface Tls {
   readonly cert: Buffer
@@ -20,12 +21,6 @@ export interface Tls {
   /** Unix milliseconds between which the server's own certificate is valid. */
   readonly fromMs: number
   readonly untilMs: number
-}
-
-/** Root may let a group read a key that is root's, as is usual where several programs use it. */
-function isOpenToOthers({ mode, uid }: Stats): boolean {
-  const isOfOthers = uid !== 0 && uid !== process.geteuid?.()
-  return isOfOthers || (mode & (uid === 0 ? 0o037 : 0o077)) !== 0
 }
 
 function readWhole(path: string, flag: string, check?: (stats: Stats) => void): Buffer {

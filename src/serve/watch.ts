@@ -49,7 +49,7 @@ function checksOf(
     store: () => database?.isReachable() === false || waiting() === undefined,
     clock: () => database?.clock.isRight() === false,
     clock_ahead: () => clock.aheadMs() > 0,
-    disk: () => free() < freeSpaceBytesMin,
+    disk: () => free() < freeSpaceBytesMin || database?.isFull() === true,
     fold: () => waiting() > foldLagMax * settings.foldRows,
     ...(backups === undefined ? {} : { backup: backups.isOverdue }),
   }

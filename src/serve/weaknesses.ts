@@ -3,12 +3,14 @@
  * @module
  */
 import { isLoopback } from '../ip.ts'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Address, Config } from '../config.ts'
 import type { Log } from '../deps.ts'
 import { defaultSettings, type Settings } from '../settings.ts'
 import type { FolderOptions } from './data-folder.ts'
+import { passwordFileOf } from './database.ts'
+import { isOpenToOthers } from './file-access.ts'
 import { isSourceGiven } from './key-source.ts'
 
 export interface Weakness {
@@ -121,11 +123,24 @@ export const weaknessesOfKey = (options: FolderOptions): Weakness[] =>
       ]
     : []
 
+/**
+ * Of the file with the password of a database.
+ * @param path absent where there is none
+ * @param user who serves
+ */
+export function weaknessesOfPassword(path: string | undefined, user?: number): Weakness[] {
+  const stats = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined || !isOpenToOthers(stats, user)) return []
+  const text = `${path} is of others or open to them: chown it, and chmod 600 it`
+  return [{ about: '--store-password-file', text, isDefault: false }]
+}
+
 /** Tells of what is unsafe by somebody's choice, one line each. */
 export function logWeaknesses(log: Log, options: FolderOptions, config: Config): void {
   const { settings, address } = config
   for (const { about, text, isDefault } of [
     ...weaknessesOfKey(options),
+    ...weaknessesOfPassword(passwordFileOf(options.data)),
     ...weaknessesOf(settings, address, config),
   ]) {
     if (!isDefault) log('unsafe', { about, text })

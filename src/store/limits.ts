@@ -145,6 +145,8 @@ export const inspectMsMax = 24 * 60 * 60 * 1_000
 export const databaseSetupMsMax = 60_000
 /** decision: from when on a vault is not ready; a look comes each `databaseClockMs`. */
 export const databaseSilentMsMax = 5_000
+/** decision: how long a vault is not ready after its database had no space for a write. */
+export const databaseFullMs = 10_000
 /** decision: rows of one statement of a fill, and of one fold behind it. */
 export const fillStepRows = 2_000
 export const fillFoldRows = 16_000

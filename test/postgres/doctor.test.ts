@@ -42,6 +42,7 @@ const well: DatabaseFacts = {
   skewMs: 0,
   tls: undefined,
   isOnOneMachine: true,
+  maySeeStandbys: true,
 }
 
 const set = (settings: DatabaseFacts['settings']): Partial<DatabaseFacts> => ({
@@ -56,6 +57,7 @@ describe('of a database', () => {
 
   test.each([
     ['that is well', {}],
+    ['whose user may not see standbys, of which there are none', { maySeeStandbys: false }],
     ['with a standby that is waited for', set({ synchronous_standby_names: '*' })],
     [
       'whose commits wait for no standby, of which there is none',
@@ -86,6 +88,11 @@ describe('of a database', () => {
       'with a standby that is not waited for',
       set({ synchronous_commit: 'remote_write', synchronous_standby_names: '*' }),
       'warning: database: synchronous_commit waits for the disk of no standby',
+    ],
+    [
+      'whose user may not see how far the standby is that is waited for',
+      { ...set({ synchronous_standby_names: '*' }), maySeeStandbys: false },
+      'warning: database: this user may not see how far standbys are',
     ],
     ['without fsync', set({ fsync: 'off' }), 'warning: database: fsync is off'],
     [

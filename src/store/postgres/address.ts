@@ -33,7 +33,13 @@ const refuse = (expected: string): never => {
   throw invalid('store', expected)
 }
 
+/** Nothing tells which of several is the primary. A comma of a password is not one of them. */
+const severalHosts = /^[^/?#]*\/\/(?:[^/?#]*@)?[^/?#@]*(?:,|%2c)[^/?#@]*(?:[/?#]|$)/i
+
 function parse(text: string): URL {
+  if (severalHosts.test(text)) {
+    refuse('expected one host: give a name, or a proxy, that follows the primary')
+  }
   const url = URL.canParse(text) ? new URL(text) : refuse('is not a URL')
   const isKnown = ['postgres:', 'postgresql:'].includes(url.protocol)
   return isKnown ? url : refuse('expected postgres://user@host/name')

@@ -5,6 +5,7 @@
  */
 import { skewOf } from './clock.ts'
 import type { Cells, Pool } from './pool.ts'
+import { maySee } from './replicated.ts'
 import type { Tables } from './schema.ts'
 
 export interface DatabaseFacts {
@@ -20,6 +21,8 @@ export interface DatabaseFacts {
   /** Of the connection to the database, which a pool may stand in. */
   readonly tls: string | undefined
   readonly isOnOneMachine: boolean
+  /** Whether this user is told how far standbys are. */
+  readonly maySeeStandbys: boolean
 }
 
 const examinedSettings = [
@@ -49,7 +52,8 @@ CASE WHEN r.rolsuper THEN current_setting('max_connections')::int ELSE LEAST(
 ) END,
 (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
 (SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl),
-coalesce(inet_client_addr() = inet_server_addr(), true)
+coalesce(inet_client_addr() = inet_server_addr(), true),
+${maySee}
 FROM pg_roles r, pg_database d
 WHERE r.rolname = current_user AND d.datname = current_database()`
 
@@ -63,7 +67,7 @@ export async function examine(pool: Pool, wallMs: () => number): Promise<Databas
   const settings = await pool.query(settingsText, [`{${examinedSettings.join(',')}}`])
   const beforeMs = wallMs()
   const [row = []] = await pool.query(factsText)
-  const [version, isStandby, connectionsMax, theirMs, tls, isOnOneMachine] = row
+  const [version, isStandby, connectionsMax, theirMs, tls, isOnOneMachine, maySeeStandbys] = row
   return {
     version: Number(version),
     isStandby: isStandby === true,
@@ -72,6 +76,7 @@ export async function examine(pool: Pool, wallMs: () => number): Promise<Databas
     skewMs: skewOf(beforeMs, Number(theirMs), wallMs()),
     tls: typeof tls === 'string' ? tls : undefined,
     isOnOneMachine: isOnOneMachine === true,
+    maySeeStandbys: maySeeStandbys === true,
   }
 }
 

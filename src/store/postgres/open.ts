@@ -12,6 +12,7 @@ import type { Progress } from '../../progress.ts'
 import type { Store } from '../contract.ts'
 import { prepareChanges } from '../decide.ts'
 import {
+  databaseFullMs,
   eraOrdinals,
   foldRowsMin,
   lookConnections,
@@ -58,12 +59,15 @@ export interface PostgresStore extends OperatedStore {
   readonly isAlone: () => Promise<boolean>
   /** Whether the database has answered lately, and takes writes. */
   readonly isReachable: () => boolean
+  /** Whether it had no space for a write within `databaseFullMs`. */
+  readonly isFull: () => boolean
   /** Of this process, for whoever watches it: no database is asked. */
   readonly databaseFigures: () => DatabaseFigures
 }
 
 const holderBytes = 16
-const clockIsOff = 'the clock of this machine is not that of the database'
+const clockIsOff =
+  'the clock of this machine is off by more than 5 s from that of the database: set it right'
 
 /** Pools, each for work of one kind; and what reads by them. */
 function openPools({ address, elapsedMs }: PostgresOptions, tables: Tables, bounds: Bounds) {
@@ -153,16 +157,36 @@ function openWriter(
   )
 }
 
+/** When the database had no space last: it tells nobody how much it has. */
+function watchSpace(elapsedMs: () => number) {
+  let fullMs = -Infinity
+  return {
+    isFull: () => elapsedMs() - fullMs < databaseFullMs,
+    async noted<T>(write: Promise<T>): Promise<T> {
+      try {
+        return await write
+      } catch (error) {
+        if (error instanceof ApiError && error.kind === 'storage_full') fullMs = elapsedMs()
+        throw error
+      }
+    },
+  }
+}
+
 /** Everything of an open store. */
 interface Parts extends Awaited<ReturnType<typeof begin>> {
   readonly pools: Pools
   readonly tables: Tables
   readonly together: ReturnType<typeof startTogether>
   readonly queue: ReturnType<typeof openWriter>
+  readonly space: ReturnType<typeof watchSpace>
 }
 
 /** What features ask of it. */
-function storeOf({ pools, tables, clock, queue, firstOrdinal }: Parts, assertOpen: () => void) {
+function storeOf(
+  { pools, tables, clock, queue, space, firstOrdinal }: Parts,
+  assertOpen: () => void,
+) {
   const { reads, page, persisting } = pools
   const looker = makeLooker(tables, reads.look, firstOrdinal)
   let highest = firstOrdinal
@@ -189,7 +213,7 @@ function storeOf({ pools, tables, clock, queue, firstOrdinal }: Parts, assertOpe
     },
     async write(changes) {
       assertRight()
-      const outcome = await queue.submit(prepareChanges(changes))
+      const outcome = await space.noted(queue.submit(prepareChanges(changes)))
       if (outcome.ok) outcome.ordinals.forEach(see)
       return outcome
     },
@@ -260,7 +284,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   const { clock } = begun
   const together = startTogether(options, pools, tables, bounds)
   const queue = openWriter(options, pools, tables, bounds)
-  const parts: Parts = { ...begun, pools, tables, together, queue }
+  const space = watchSpace(options.elapsedMs)
+  const parts: Parts = { ...begun, pools, tables, together, queue, space }
   let closing: Promise<void> | undefined
   const assertOpen = (): void => {
     if (closing !== undefined) throw new ApiError('unavailable', 'the store is closed')
@@ -277,6 +302,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     isSweeper: () => together.sweeping.isHeld() && clock.isRight() && !clock.hasLeft(),
     isAlone: together.isAlone,
     isReachable: clock.isAnswered,
+    isFull: space.isFull,
     databaseFigures: () => databaseFiguresOf(parts),
     close: () => (closing ??= close()),
   }

@@ -18,7 +18,7 @@ export const replicationRole = 'pg_read_all_stats'
 const isWaitedFor = `current_setting('synchronous_standby_names') <> ''
 AND current_setting('synchronous_commit') NOT IN ('off', 'local')`
 
-const maySee = `pg_has_role(current_user, '${replicationRole}', 'USAGE')`
+export const maySee = `pg_has_role(current_user, '${replicationRole}', 'USAGE')`
 
 /** As many as the setting names: `FIRST 2 (…)`, `ANY 1 (…)`, `2 (…)`, or a list, of which one. */
 const standbysMin = `coalesce(substring(current_setting('synchronous_standby_names')

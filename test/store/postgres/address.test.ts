@@ -39,6 +39,12 @@ describe('the address of a database', () => {
     expect(parseDatabase(text)).not.toHaveProperty('tls')
   })
 
+  test('is one host also where user, password or a parameter has a comma', () => {
+    const text = 'postgres://a,b:c,d@localhost/e,f?pgbouncer=a,b'
+    const expected = { hostname: 'localhost', username: 'a,b', password: 'c,d', database: 'e,f' }
+    expect(parseDatabase(text)).toMatchObject(expected)
+  })
+
   test('is the folder of a socket, in place of a host', () => {
     const text = 'postgres://u@ignored.example:6000/a?host=%2Frun%2Fpg&pgbouncer=true'
     expect(parseDatabase(text)).toMatchObject({ path: '/run/pg/.s.PGSQL.6000', prepare: false })
@@ -47,6 +53,10 @@ describe('the address of a database', () => {
 
   test.each([
     ['no URL', 'canary', 'is not a URL'],
+    ['two hosts', 'postgres://canary@localhost,localhost/a', 'expected one host'],
+    ['two with ports', 'postgres://canary@localhost:1,localhost:2/a', 'expected one host'],
+    ['two of escapes', 'postgres://canary@localhost%2Clocalhost/a', 'expected one host'],
+    ['two, and no user', 'postgresql://canary,canary', 'expected one host'],
     ['another kind', 'mysql://canary@localhost/a', 'expected postgres://'],
     ['no name of a database', 'postgres://canary@localhost', 'the name of a database'],
     ['a path for a name', 'postgres://canary@localhost/a/b', 'the name of a database'],
