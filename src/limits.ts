@@ -318,6 +318,8 @@ export const sweepLateBatchRows = 50
 export const sweepOverdueMs = 50_000
 export const sweepOverdueBatchRows = 400
 export const credentialCacheEntriesMax = 10_000
+/** decision: how long a credential is not read anew, should nothing tell that it has changed. */
+export const credentialCacheMsMax = 60_000
 
 // Writes
 /** decision: so many that, with 8 workers at one row, hardly any write loses them all. */

@@ -5,6 +5,7 @@
 import { hexOf } from '../bytes.ts'
 import {
   credentialCacheEntriesMax,
+  credentialCacheMsMax,
   rateBucketsMax,
   strangersPerTurnMax,
   traceIdCharsMax,
@@ -122,7 +123,8 @@ export function makeCrowd(): Crowd {
  *
  * So a change that bumps the generation is seen by the next look-up, in every process that shares
  * the store. What has expired is looked up like what was never there, so that refusing both costs
- * the same (contract section 2).
+ * the same (contract section 2). In a database of others its administrator may hold the generation
+ * still, so nothing is kept for long.
  *
  * decision: keys are kept as they are. Digesting them for each request cost 5 % of a read, and who
  * reads this process's memory finds them in requests too. Only keys that were found live are kept:
@@ -166,7 +168,10 @@ export function cacheByGeneration<T>(
     // What is read under this generation must not land in the map of a later one.
     const into = cached
     const loaded = await load(key, nowMs)
-    if (loaded !== undefined && loaded.keepUntilMs !== 0) into.set(slotOf(key), { ...loaded, key })
+    if (loaded !== undefined && loaded.keepUntilMs !== 0) {
+      const keepUntilMs = Math.min(loaded.keepUntilMs ?? Infinity, nowMs + credentialCacheMsMax)
+      into.set(slotOf(key), { ...loaded, key, keepUntilMs })
+    }
     return loaded?.value
   }
 

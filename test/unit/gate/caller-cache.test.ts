@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { credentialCacheEntriesMax } from '../../../src/limits.ts'
+import { credentialCacheEntriesMax, credentialCacheMsMax } from '../../../src/limits.ts'
 import { cacheByGeneration } from '../../../src/gate/admission.ts'
 import type { Loaded } from '../../../src/rules/caller.ts'
 
@@ -53,6 +53,18 @@ describe('a cache by generation', () => {
     state.nowMs = 12
     expect(await find(one)).toBeUndefined()
     expect(state.loads).toBe(2)
+  })
+
+  test('loads again after a while, should somebody hold the generation still', async () => {
+    for (const keepUntilMs of [undefined, 10 * credentialCacheMsMax]) {
+      const { state, find } = setUp({ value: 'a', keepUntilMs })
+      await find(one)
+      state.loaded = undefined
+      state.nowMs += credentialCacheMsMax - 1
+      expect(await find(one)).toBe('a')
+      state.nowMs += 1
+      expect(await find(one)).toBeUndefined()
+    }
   })
 
   test('does not carry what was read under one generation into the next', async () => {
