@@ -36,6 +36,8 @@ export interface DatabaseClock {
 
 export interface ClockOptions {
   readonly pool: Pool
+  /** By which marks are kept. */
+  readonly writer: Pool
   readonly tables: Tables
   readonly wallMs: () => number
   readonly elapsedMs: () => number
@@ -80,7 +82,7 @@ export const skewOf = (beforeMs: number, theirMs: number, afterMs: number): numb
 
 /** @throws Trouble */
 export async function openDatabaseClock(options: ClockOptions): Promise<DatabaseClock> {
-  const { pool, tables, wallMs, elapsedMs, onSkew, bounds = defaultBounds } = options
+  const { pool, writer, tables, wallMs, elapsedMs, onSkew, bounds = defaultBounds } = options
   let sight: Sight | undefined
   let wasRight = true
   let answeredMs = -Infinity
@@ -139,7 +141,7 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
     mark: markMs > 0 ? `${markMs}\n` : '',
     keep(text) {
       // Nobody keeps a mark by a clock that others do not share.
-      if (isRight()) keeping = pool.query(keepText, [Number(text)]).catch(() => {})
+      if (isRight()) keeping = writer.query(keepText, [Number(text)]).catch(() => {})
     },
     async close() {
       clearInterval(timer)

@@ -15,8 +15,11 @@ export interface Lease {
   readonly close: () => Promise<void>
 }
 
+/** A lease ends by itself, and is taken anew elsewhere: no standby is waited for. */
+const isLocal = `set_config('synchronous_commit', 'local', true) = 'local'`
+
 const takeText = ({ leases }: Tables): string => `INSERT INTO ${leases} AS l
-VALUES ($1, $2::bytea, clock_timestamp() + $3::int * interval '1 ms')
+SELECT $1::text, $2::bytea, clock_timestamp() + $3::int * interval '1 ms' WHERE ${isLocal}
 ON CONFLICT (name) DO UPDATE SET holder = EXCLUDED.holder, until = EXCLUDED.until
 WHERE l.holder = EXCLUDED.holder OR l.until < clock_timestamp()
 RETURNING 1`
@@ -38,7 +41,9 @@ WHERE holder <> $1::bytea AND until > clock_timestamp() LIMIT 1`
 
 /** Of processes that are gone without a word. @throws Trouble */
 export const forgetLeases = (pool: Pool, { leases }: Tables): Promise<unknown> =>
-  pool.query(`DELETE FROM ${leases} WHERE until < clock_timestamp() - interval '1 hour'`)
+  pool.query(
+    `DELETE FROM ${leases} WHERE until < clock_timestamp() - interval '1 hour' AND ${isLocal}`,
+  )
 
 export function keepLease(name: string, options: LeaseOptions): Lease {
   const { pool, tables, holder, elapsedMs, bounds = defaultBounds } = options
@@ -70,7 +75,8 @@ export function keepLease(name: string, options: LeaseOptions): Lease {
       await taking
       if (!isHeld()) return
       heldUntilMs = -1
-      const text = `DELETE FROM ${tables.leases} WHERE name = $1 AND holder = $2::bytea`
+      const text = `DELETE FROM ${tables.leases}
+WHERE name = $1 AND holder = $2::bytea AND ${isLocal}`
       await pool.query(text, [name, holder]).catch(() => {})
     },
   }

@@ -34,6 +34,7 @@ import { makeLooker } from './look.ts'
 import { readPage } from './page.ts'
 import { openPool, type Pool } from './pool.ts'
 import { everyRow, firstOrdinalOf, persist, readsOf } from './reads.ts'
+import { makeWritePool } from './replicated.ts'
 import { assertFormat, hasLeft, tablesIn, type Tables } from './schema.ts'
 import { faultOf } from './trouble.ts'
 import { makeWriteQueue } from './write/commit.ts'
@@ -75,7 +76,7 @@ function openPools({ address, elapsedMs }: PostgresOptions, tables: Tables, boun
   const pools = {
     look: open(lookConnections),
     page: open(pageConnections),
-    write: open(writeConnections),
+    write: makeWritePool(open(writeConnections), elapsedMs, bounds.connectMs),
   }
   const persisting = { elapsedMs, msMax: bounds.readMs }
   return {
@@ -102,7 +103,15 @@ async function begin(options: PostgresOptions, pools: Pools, tables: Tables, bou
     await assertFormat(pool, tables)
     await write.query(forgetText(tables))
     await forgetLeases(write, tables)
-    const clock = await openDatabaseClock({ pool, tables, wallMs, elapsedMs, onSkew, bounds })
+    const clock = await openDatabaseClock({
+      pool,
+      writer: write,
+      tables,
+      wallMs,
+      elapsedMs,
+      onSkew,
+      bounds,
+    })
     return { clock, firstOrdinal: await firstOrdinalOf(reads) }
   } catch (error) {
     await pools.close()

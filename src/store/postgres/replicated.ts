@@ -9,7 +9,8 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import { databaseRetryMsMax, replicatedLookMs } from '../limits.ts'
-import type { Cells, Parameter } from './pool.ts'
+import type { Cells, Parameter, Pool } from './pool.ts'
+import { Trouble, troubleOf } from './trouble.ts'
 
 /** Who may see how far standbys are. */
 export const replicationRole = 'pg_read_all_stats'
@@ -36,11 +37,20 @@ export const missing = (place: string): string => `CASE WHEN ${isWaitedFor} AND 
 
 type Ask = (text: string, parameters?: readonly Parameter[]) => Promise<readonly Cells[]>
 
-/** @param first of `missing`, as it was told. @throws Trouble */
-export async function untilReached(ask: Ask, first: unknown): Promise<void> {
+/**
+ * @param first of `missing`, as it was told
+ * @param isLate whether nobody waits for it any more
+ * @throws Trouble; `lost` where it is late
+ */
+export async function untilReached(
+  ask: Ask,
+  first: unknown,
+  isLate: () => boolean = () => false,
+): Promise<void> {
   const text = `SELECT ${missing('$1::text::pg_lsn')}`
   let place = first
   for (let waitMs = replicatedLookMs; typeof place === 'string'; waitMs *= 2) {
+    if (isLate()) throw new Trouble('lost')
     await setTimeout(Math.min(waitMs, databaseRetryMsMax))
     const [row] = await ask(text, [place])
     place = row?.[0]
@@ -52,7 +62,34 @@ export async function untilReached(ask: Ask, first: unknown): Promise<void> {
  * @param ask one statement after the other; what it throws ends the wait
  * @throws Trouble
  */
-export async function untilReplicated(ask: Ask): Promise<void> {
+export async function untilReplicated(ask: Ask, isLate?: () => boolean): Promise<void> {
   const [row] = await ask(`SELECT ${missing('NULL::pg_lsn')}`)
-  await untilReached(ask, row?.[0])
+  await untilReached(ask, row?.[0], isLate)
+}
+
+/**
+ * A pool whose work writes. Once some of it was not answered, none is sent before the standbys have
+ * all that came before: a database does not notice that a client has gone which waits for them, and
+ * keeps its connection.
+ */
+export function makeWritePool(pool: Pool, elapsedMs: () => number, connectMs: number): Pool {
+  let isInDoubt = false
+  async function noted<T>(msMax: number, work: () => Promise<T>): Promise<T> {
+    const untilMs = elapsedMs() + msMax
+    if (isInDoubt) await untilReplicated(pool.query, () => elapsedMs() > untilMs)
+    try {
+      const value = await work()
+      isInDoubt = false
+      return value
+    } catch (error) {
+      isInDoubt ||= troubleOf(error).kind === 'lost'
+      throw error
+    }
+  }
+  return {
+    ...pool,
+    query: (text, parameters, msMax = connectMs) =>
+      noted(msMax, () => pool.query(text, parameters, msMax)),
+    hold: (msMax, work) => noted(msMax, () => pool.hold(msMax, work)),
+  }
 }

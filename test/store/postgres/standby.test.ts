@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { defaultBounds } from '../../../src/store/postgres/bounds.ts'
+import { writeLanes } from '../../../src/store/limits.ts'
 import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/open.ts'
 import {
   isPostgresThere,
@@ -95,6 +96,26 @@ describe.skipIf(!isPostgresThere)('while the synchronous standby is cut off', ()
     },
     60_000,
   )
+
+  /** Of clients, ours aside. */
+  const busy = `SELECT pid FROM pg_stat_activity
+WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_pid()`
+
+  test('writes that are given up keep few connections of a primary, and leases none', async () => {
+    await cutOff()
+    const unique = Array.from({ length: 4 }, (_, i) => i + 10)
+    for (const number of unique) {
+      await expectFault(store.write([insertOf({ uniques: [number] })]), 'unavailable')
+    }
+    // One of each writer, which nobody could know before.
+    expect((await primary.sql.unsafe(busy)).length).toBeLessThanOrEqual(writeLanes)
+    expect(store.isSweeper()).toBeTrue()
+    expect(store.databaseFigures().pools.look.timeouts).toBe(0)
+    await primary.sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = ''`)
+    await primary.sql.unsafe('SELECT pg_reload_conf()')
+    await inserted(store, { uniques: [30] })
+    expect(await store.integrity()).toEqual([])
+  }, 120_000)
 
   test('it is answered once none is asked for any more, and done once', async () => {
     await cutOff()
