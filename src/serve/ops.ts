@@ -32,6 +32,10 @@ export interface Checks {
 /** Takes a share of the master key, as text; wipes it. @throws ApiError for one it does not take */
 type TakeShare = (text: Uint8Array) => Promise<object>
 
+/** `uri-host [ ":" port ]`, an address of IPv6 between brackets (RFC 9110 section 7.2). */
+const hostPattern = /^(?:\[([^[\]]*:[^[\]]*)\]|([^:[\]]+))(?::(\d{0,5}))?$/
+const portMax = 65_535
+
 /**
  * Whether a `Host` is one that no page of another site can have its browser send: an address, a
  * name of this machine itself, or the host that was set. Any other name may be of a site that has
@@ -39,12 +43,15 @@ type TakeShare = (text: Uint8Array) => Promise<object>
  */
 function isOwnHost(host: string | null, configured: string): boolean {
   if (host === null) return true
-  const name = host
-    .replace(/:\d*$/, '')
-    .replace(/^\[(.*)\]$/, '$1')
-    .toLowerCase()
-  return isIP(name) !== 0 || name === 'localhost' || name === configured.toLowerCase()
+  const [whole, inet6, name = '', port = ''] = hostPattern.exec(host.toLowerCase()) ?? []
+  if (whole === undefined || Number(port) > portMax) return false
+  if ((inet6 ?? name) === configured.toLowerCase()) return true
+  if (inet6 !== undefined) return isIP(inet6) === 6 && !inet6.includes('%')
+  return isIP(name) === 4 || name === 'localhost'
 }
+
+/** The host before it may be none that a URL can have, such as an address with its zone. */
+const pathOf = (url: string): string => /^(?:http:\/\/[^/?]*)?([^?]*)/.exec(url)?.[1] ?? ''
 
 /** What no page of another site may ask for, even if it cannot read the answer. */
 function refusalOf({ headers }: Request, configured: string): Response | undefined {
@@ -147,7 +154,7 @@ export function startOps(
       const { method, url } = request
       const refusal = refusalOf(request, hostname)
       if (refusal !== undefined) return refusal
-      const path = new URL(url, 'http://localhost').pathname
+      const path = pathOf(url)
       if (path === '/sys/unseal' && takeShare !== undefined) return unseal(request, takeShare)
       const answer = answers[path]
       if (answer === undefined) return say(404, 'there is /healthz, /readyz and /metrics')

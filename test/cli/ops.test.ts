@@ -143,6 +143,60 @@ describe('a page of another site in a browser of this machine', () => {
     }
   })
 
+  /** All that comes back for one request, sent as it stands. */
+  const sent = async (text: string): Promise<string> => {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const parts: string[] = []
+    const socket = connect(Number(new URL(ops).port), '127.0.0.1', () => socket.write(text))
+    socket.on('data', data => parts.push(data.toString('latin1')))
+    socket.once('close', () => resolve(parts.join('')))
+    return promise
+  }
+
+  test('is told nothing by a host that is none', async () => {
+    const named = [
+      '[localhost]',
+      '[127.0.0.1]',
+      '[::1%25lo]',
+      '[::1%lo]',
+      '::1',
+      '1::2:3',
+      '[[::1]]',
+    ]
+    const broken = ['[', ']', '[]', '[::1', '[::1]x', '[::1]80', ':80', '', 'a b', 'localhost x']
+    const ports = [
+      'localhost:99999',
+      'localhost:123456',
+      'localhost:-1',
+      'localhost:80:80',
+      '[::1]:x',
+    ]
+    const rest = [
+      'localhost/healthz',
+      'localhost?',
+      'localhost#',
+      '127.0.0.1%00',
+      'localhost, localhost',
+    ]
+    for (const host of [...named, ...broken, ...ports, ...rest]) {
+      for (const path of paths) {
+        const answer = await sent(
+          `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+        )
+        expect([host, path, answer.slice(0, 12)]).toEqual([host, path, 'HTTP/1.1 421'])
+        expect(answer).toEndWith('ask by an address, localhost or the host that --ops-host names\n')
+      }
+    }
+  })
+
+  test('is told nothing by two hosts, of which one is its own', async () => {
+    for (const other of ['evil.example', 'localhost']) {
+      const hosts = `Host: localhost\r\nHost: ${other}\r\n`
+      const answer = await sent(`GET /healthz HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`)
+      expect(answer).toStartWith('HTTP/1.1 421')
+    }
+  })
+
   test('is told nothing by an address either, nor is a script that it loads', async () => {
     for (const path of paths) {
       for (const site of ['cross-site', 'Cross-Site']) {
@@ -158,7 +212,7 @@ describe('a page of another site in a browser of this machine', () => {
     const { port } = new URL(ops)
     const hosts = ['localhost', 'LOCALHOST', '127.0.0.1', '10.1.2.3', '[::1]', '[2001:db8::1]']
     for (const host of hosts) {
-      for (const sent of [host, `${host}:${port}`]) {
+      for (const sent of [host, `${host}:`, `${host}:${port}`]) {
         expect([sent, (await asked('/healthz', { host: sent })).status]).toEqual([sent, 200])
       }
     }
