@@ -23,6 +23,7 @@ import { takeKeyVariable } from './serve/key-source.ts'
 import { assertMachine } from './serve/machine.ts'
 import { guardProcess } from './serve/process-guard.ts'
 import { say } from './serve/system.ts'
+import { visible } from './serve/visible-text.ts'
 
 function buildCommands(): Command {
   const program = new Command('coffer')
@@ -39,10 +40,12 @@ function buildCommands(): Command {
     .configureOutput({
       outputError: (text, write) =>
         write(
-          `coffer: ${text
-            .replace(/^error: /, '')
-            .trim()
-            .replaceAll('\n', ' ')}; see --help\n`,
+          `coffer: ${visible(
+            text
+              .replace(/^error: /, '')
+              .trim()
+              .replaceAll('\n', ' '),
+          )}; see --help\n`,
         ),
     })
   addServingCommands(program)
@@ -65,7 +68,7 @@ function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCode
   if (error instanceof CommandFailure) {
     const hint = error.exitCode === usageExitCode ? '; see --help' : ''
-    process.stderr.write(`coffer: ${error.message}${hint}\n`)
+    process.stderr.write(`coffer: ${visible(error.message)}${hint}\n`)
     return error.exitCode
   }
   // Whoever reads the lines has gone away: nobody is left to tell.

@@ -57,5 +57,5 @@ export function printCompletion(program: Command, shell: string): void {
     const known = Object.keys(scripts).join(', ')
     throw new CommandFailure(`completion: expected one of ${known}`, usageExitCode)
   }
-  sayNow(script(readCommands(program, [])))
+  sayNow(...script(readCommands(program, [])).split('\n'))
 }

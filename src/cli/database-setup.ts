@@ -24,5 +24,5 @@ export function databaseSetup({ printSql, schema, role }: DatabaseSetupOptions):
     if (namePattern.test(name)) continue
     throw new CommandFailure(`${flag}: expected small letters, digits and _`, usageExitCode)
   }
-  sayNow(setupOf(schema, role).join('\n'))
+  sayNow(...setupOf(schema, role).join('\n').split('\n'))
 }

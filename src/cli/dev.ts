@@ -31,7 +31,7 @@ function printJson(baseUrl: string, demo: DemoVault): void {
 }
 
 function printGuide(baseUrl: string, demo: DemoVault): void {
-  say(`A throw-away vault on ${baseUrl}; Ctrl-C ends it and nothing stays.
+  const guide = `A throw-away vault on ${baseUrl}; Ctrl-C ends it and nothing stays.
 
   tenant          ${demo.tenantId}
   management key  ${demo.management.reveal()}
@@ -45,7 +45,8 @@ Store a card with the public key, then read it with the private one:
     -d '{"id": "my-card", "type": "card", "data": {"number": "4242424242424242"}}'; echo
   curl -s ${baseUrl}/tokens/my-card -H 'SVC-API-KEY: ${demo.private.reveal()}'; echo
 
-The interface is documented at ${baseUrl}/swagger`)
+The interface is documented at ${baseUrl}/swagger`
+  say(...guide.split('\n'))
 }
 
 /** Asked first: whoever listens for a signal ignores it no more. */

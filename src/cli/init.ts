@@ -23,10 +23,10 @@ function reportOf(
   options: InitOptions,
   { tenantId, applicationId, key }: NewVault,
   keyFile: KeyFile | undefined,
-): string {
+): readonly string[] {
   if (options.json === true) {
     const told = keyFile === undefined ? { key: key.reveal() } : { key_file: keyFile.path }
-    return JSON.stringify({ tenant_id: tenantId, application_id: applicationId, ...told })
+    return [JSON.stringify({ tenant_id: tenantId, application_id: applicationId, ...told })]
   }
   return [
     `The vault is in ${options.data}.`,
@@ -35,13 +35,13 @@ function reportOf(
     keyFile === undefined
       ? `Its key, shown once:    ${key.reveal()}`
       : `Its key is in           ${keyFile.path}`,
-  ].join('\n')
+  ]
 }
 
 function tell(options: InitOptions, made: NewVault, keyFile: KeyFile | undefined): void {
   try {
     keyFile?.write(made.key.reveal())
-    sayNow(reportOf(options, made, keyFile))
+    sayNow(...reportOf(options, made, keyFile))
   } catch {
     const where = keyFile === undefined ? 'mend stdout' : 'mend stdout, or see its disk'
     throw new CommandFailure(`the key could not be printed, so no vault was made: ${where}`)

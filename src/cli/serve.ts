@@ -117,8 +117,8 @@ const announcer =
   (options: ServeOptions, config: Config, log: Log) =>
   (address: string, opsAddress?: string): void => {
     logWeaknesses(log, options, config)
-    const operations = opsAddress === undefined ? '' : `Health and metrics are on ${opsAddress}\n`
-    say(`${operations}Coffer listens on ${address}`)
+    const operations = opsAddress === undefined ? [] : [`Health and metrics are on ${opsAddress}`]
+    say(...operations, `Coffer listens on ${address}`)
   }
 
 async function serveAlone(options: ServeOptions, config: Config): Promise<void> {

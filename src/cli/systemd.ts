@@ -77,31 +77,30 @@ function commandOf({ binary, data, port, masterKeyCredential }: UnitOptions): st
   return `${binary} serve --data ${data} --master-key-credential ${name} --port ${port}`
 }
 
-const unitOf = (options: UnitOptions): string =>
-  [
-    '[Unit]',
-    'Description=Coffer, a tokenization vault',
-    'After=network.target',
-    '',
-    '[Service]',
-    'User=coffer',
-    'Group=coffer',
-    credentialLineOf(options),
-    `ExecStart=${commandOf(options)}`,
-    // It ends by a signal where a disk fails, and is to be started again.
-    'Restart=on-failure',
-    'RestartSec=1',
-    // The end of a drain, and of the store.
-    'TimeoutStopSec=30',
-    'LimitCORE=0',
-    'LimitMEMLOCK=64M',
-    'LimitNOFILE=65536',
-    `ReadWritePaths=${options.data}`,
-    ...hardening,
-    '',
-    '[Install]',
-    'WantedBy=multi-user.target',
-  ].join('\n')
+const unitOf = (options: UnitOptions): readonly string[] => [
+  '[Unit]',
+  'Description=Coffer, a tokenization vault',
+  'After=network.target',
+  '',
+  '[Service]',
+  'User=coffer',
+  'Group=coffer',
+  credentialLineOf(options),
+  `ExecStart=${commandOf(options)}`,
+  // It ends by a signal where a disk fails, and is to be started again.
+  'Restart=on-failure',
+  'RestartSec=1',
+  // The end of a drain, and of the store.
+  'TimeoutStopSec=30',
+  'LimitCORE=0',
+  'LimitMEMLOCK=64M',
+  'LimitNOFILE=65536',
+  `ReadWritePaths=${options.data}`,
+  ...hardening,
+  '',
+  '[Install]',
+  'WantedBy=multi-user.target',
+]
 
 /** @throws CommandFailure for a path that a unit cannot hold */
 export function printUnit(options: UnitOptions): void {
@@ -113,5 +112,5 @@ export function printUnit(options: UnitOptions): void {
     const expected = 'expected a name of letters, digits and . _ -'
     throw new CommandFailure(`--master-key-credential: ${expected}`, usageExitCode)
   }
-  sayNow(unitOf(options))
+  sayNow(...unitOf(options))
 }

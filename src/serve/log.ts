@@ -4,6 +4,7 @@
  */
 import type { Log } from '../deps.ts'
 import type { LogSettings } from '../settings.ts'
+import { visible } from './visible-text.ts'
 
 export type Level = LogSettings['logLevel']
 type Facts = NonNullable<Parameters<Log>[1]>
@@ -34,9 +35,12 @@ const quoted = (fact: string | number | boolean): string =>
   /^[\w.:/-]+$/.test(String(fact)) ? String(fact) : JSON.stringify(fact)
 
 const asText = (time: string, level: Level, event: string, facts: Facts): string =>
-  [time, level, event, ...Object.entries(facts).map(([name, fact]) => `${name}=${quoted(fact)}`)]
-    .join(' ')
-    .concat('\n')
+  [
+    time,
+    level,
+    event,
+    ...Object.entries(facts).map(([name, fact]) => `${name}=${quoted(fact)}`),
+  ].join(' ')
 
 /** Where lines go. */
 export interface LogPlace {
@@ -59,10 +63,9 @@ export function makeLog(
     const level = levelOf(event)
     if (rank[level] < rank[settings.logLevel]) return
     const time = printTime(place.wallMs())
-    place.write(
-      isText
-        ? asText(time, level, event, facts)
-        : `${JSON.stringify({ time, level, event, ...facts })}\n`,
-    )
+    const line = isText
+      ? asText(time, level, event, facts)
+      : JSON.stringify({ time, level, event, ...facts })
+    place.write(`${visible(line)}\n`)
   }
 }

@@ -10,6 +10,7 @@ import { haltMs } from '../limits.ts'
 import { defaultLogSettings, type LogSettings } from '../settings.ts'
 import { systemCodeOf } from './failure.ts'
 import { makeLog, type LogPlace } from './log.ts'
+import { visible } from './visible-text.ts'
 
 const poolBytes = 4_096
 let pool = Buffer.alloc(0)
@@ -48,9 +49,11 @@ export const logToStderrBy = (settings: LogSettings): Log => makeLog(settings, s
 
 export const logToStderr: Log = (event, facts) => logToStderrBy(defaultLogSettings)(event, facts)
 
-/** A line for the person who ran the command. */
-export const say = (line: string): void => {
-  process.stdout.write(line + '\n')
+const textOf = (lines: readonly string[]): string => `${lines.map(visible).join('\n')}\n`
+
+/** Lines for the person who ran the command, in one piece. */
+export const say = (...lines: readonly string[]): void => {
+  process.stdout.write(textOf(lines))
 }
 
 /**
@@ -62,22 +65,12 @@ export function outliveReaders(): void {
 }
 
 /** As `say`, but done when it returns. @throws when stdout is closed or full */
-export const sayNow = (line: string): void => {
-  writeSync(1, line + '\n')
+export const sayNow = (...lines: readonly string[]): void => {
+  writeSync(1, textOf(lines))
 }
 
-/** What moves the cursor of a terminal, ends a line or turns the order of letters. */
-const unseen = /[\x7f-\x9f\p{Cf}\u2028\u2029]/gu
-
-/** One line of JSON that does nothing to a terminal: values are whatever callers chose. */
-export const sayJson = (value: unknown): void =>
-  sayNow(
-    JSON.stringify(value).replaceAll(unseen, text =>
-      Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
-        .map(unit => `\\u${unit.toString(16).padStart(4, '0')}`)
-        .join(''),
-    ),
-  )
+/** One line of JSON. */
+export const sayJson = (value: unknown): void => sayNow(JSON.stringify(value))
 
 /**
  * What a command says of itself while it works, and blocks. It is no matter where nobody reads it.

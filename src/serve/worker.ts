@@ -95,6 +95,6 @@ export async function work(index: number): Promise<void> {
     settings: shareOf(settings, workers),
     logging,
     sharing: { sweeps: index === sweeper },
-    announce: say,
+    announce: address => say(address),
   })
 }
