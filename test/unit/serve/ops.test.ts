@@ -61,7 +61,7 @@ test('a name that it was given as its host is its own, and no other name is', as
   expect(await statusFor('[127.1]')).toBe(421)
 })
 
-test('an address with its zone, given as its host, is its own, and what is asked for is told', async () => {
+test('an address with its zone, given as its host, is its own, and is answered', async () => {
   const print = async () => ({ text: '', contentType: 'text/plain' })
   ops = startOps({ host: '::1%lo', port: 0 }, all, { print })
   const port = ops.address.slice(ops.address.lastIndexOf(':') + 1)
