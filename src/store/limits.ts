@@ -134,6 +134,10 @@ export const leaseRenewMs = 2_000
 /** decision: how often the clock of the database is asked for, and by how much ours may be off. */
 export const databaseClockMs = 1_000
 export const clockSkewMsMax = 5_000
+/** By how much two clocks may drift apart, per unit of time. Source: RFC 5905, MAXFREQ. */
+export const clockDriftMax = 500e-6
+/** In which clocks are told. */
+export const clockStepMs = 1
 /** decision: from when on a person is told of it who asks. */
 export const clockSkewTellMs = 1_000
 /** decision: from when on the receipt of a writer that is gone is removed. */

@@ -8,7 +8,7 @@
  * Source: docs/many-machines.md, "Clocks".
  * @module
  */
-import { clockSkewMsMax, databaseSilentMsMax } from '../limits.ts'
+import { clockDriftMax, clockSkewMsMax, clockStepMs, databaseSilentMsMax } from '../limits.ts'
 import { defaultBounds, type Bounds } from './bounds.ts'
 import type { Cells, Pool } from './pool.ts'
 import { leftFormat, type Tables } from './schema.ts'
@@ -67,11 +67,31 @@ async function askClock(pool: Pool, tables: Tables): Promise<Cells | undefined> 
   }
 }
 
-/** What a look has found: three clocks at one moment. */
-interface Sight {
+/** Their clock at a moment of ours, of which only the middle of a look is known. */
+interface Reading {
   readonly elapsedMs: number
-  readonly ourMs: number
   readonly theirMs: number
+  /** By how much it may be off, either way. */
+  readonly errorMs: number
+}
+
+/**
+ * What their time is told by. A look that waited for a connection was answered at any moment of
+ * that wait, so the closer of two readings counts, until the clocks may have drifted apart as far.
+ * Where both cannot be true, their clock was set, or is another machine's by now.
+ * Source: Cristian, "Probabilistic Clock Synchronization" (1989); RFC 5905 for the drift.
+ */
+export function closerOf(known: Reading, seen: Reading): Reading {
+  const passedMs = seen.elapsedMs - known.elapsedMs
+  const knownErrorMs = known.errorMs + passedMs * clockDriftMax
+  const apartMs = Math.abs(seen.theirMs - known.theirMs - passedMs)
+  const isContradicted = apartMs > knownErrorMs + seen.errorMs
+  return isContradicted || seen.errorMs <= knownErrorMs ? seen : known
+}
+
+/** What a look has found: three clocks at one moment. */
+interface Sight extends Reading {
+  readonly ourMs: number
   /** By how much ours is ahead, whenever it was within the look that theirs was read. */
   readonly skewMs: number
 }
@@ -80,14 +100,41 @@ interface Sight {
 export const skewOf = (beforeMs: number, theirMs: number, afterMs: number): number =>
   Math.max(0, beforeMs - theirMs) + Math.min(0, afterMs - theirMs)
 
+type Moment = Pick<Sight, 'ourMs' | 'elapsedMs'>
+
+/** Theirs was read somewhere between two looks at ours. */
+function sightBetween(before: Moment, theirMs: number, after: Moment): Sight {
+  const amid = (of: keyof Moment): number => (before[of] + after[of]) / 2
+  return {
+    elapsedMs: amid('elapsedMs'),
+    ourMs: amid('ourMs'),
+    theirMs,
+    errorMs: (after.elapsedMs - before.elapsedMs) / 2 + clockStepMs,
+    skewMs: skewOf(before.ourMs, theirMs, after.ourMs),
+  }
+}
+
+/** One after the other; what fails is tried again with the next. */
+function repeatEvery(ms: number, task: () => Promise<unknown>) {
+  let isUnderWay = false
+  const timer = setInterval(() => {
+    if (isUnderWay) return
+    isUnderWay = true
+    const end = (): void => void (isUnderWay = false)
+    task().then(end, end)
+  }, ms)
+  return timer.unref()
+}
+
 /** @throws Trouble */
 export async function openDatabaseClock(options: ClockOptions): Promise<DatabaseClock> {
   const { pool, writer, tables, wallMs, elapsedMs, onSkew, bounds = defaultBounds } = options
   let sight: Sight | undefined
+  let closest: Reading | undefined
   let wasRight = true
   let answeredMs = -Infinity
   let isLeft = false
-  const passedMs = ({ elapsedMs: fromMs }: Sight): number => elapsedMs() - fromMs
+  const passedMs = ({ elapsedMs: fromMs }: Reading): number => elapsedMs() - fromMs
   const jumpedMs = (since: Sight): number => wallMs() - since.ourMs - passedMs(since)
   const silentMs = (): number => elapsedMs() - answeredMs
 
@@ -113,26 +160,21 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
     isLeft = Number(row?.[3]) === leftFormat
     // Who is asked whether it is ready says no then.
     if (row?.[2] === false && row[4] === false && !isLeft) answeredMs = after.elapsedMs
-    const skewMs = skewOf(before.ourMs, theirMs, after.ourMs)
-    const amid = (of: 'ourMs' | 'elapsedMs'): number => (before[of] + after[of]) / 2
-    sight = { elapsedMs: amid('elapsedMs'), ourMs: amid('ourMs'), theirMs, skewMs }
+    sight = sightBetween(before, theirMs, after)
+    closest = closest === undefined ? sight : closerOf(closest, sight)
     tellOfSkew(sight)
     return Number(row?.[1])
   }
 
+  await look()
+  // The first one has opened a connection, which takes its time.
   const markMs = await look()
-  let isLooking = false
-  const timer = setInterval(() => {
-    if (isLooking) return
-    isLooking = true
-    const end = (): void => void (isLooking = false)
-    look().then(end, end)
-  }, bounds.clockMs)
-  timer.unref()
+  const timer = repeatEvery(bounds.clockMs, look)
   let keeping: Promise<unknown> = Promise.resolve()
   const keepText = `UPDATE ${tables.state} SET clock_ms = $1::bigint WHERE clock_ms < $1::bigint`
   return {
-    wallMs: () => Math.round(sight === undefined ? wallMs() : sight.theirMs + passedMs(sight)),
+    wallMs: () =>
+      Math.round(closest === undefined ? wallMs() : closest.theirMs + passedMs(closest)),
     isRight,
     hasLeft: () => isLeft,
     isAnswered: () => silentMs() <= databaseSilentMsMax,
