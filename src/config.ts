@@ -56,6 +56,8 @@ export interface Config {
   readonly ops?: TcpAddress
   /** None are made where it is absent. */
   readonly backups?: BackupPlan
+  /** The path of a file; deletes are listed nowhere where it is absent. */
+  readonly erasureLog?: string
   readonly logs: LogSettings
   readonly settings: Settings
 }
@@ -202,7 +204,7 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
   const { host: _host, port: _port, opsHost, opsPort, ...others } = values
   const { socket: _socket, socketMode: _mode, socketGroup: _group, ...beside } = others
   const { tlsCert: _cert, tlsKey: _key, tlsClientCa: _clientCa, workers, ...rest } = beside
-  const { backupTo, backupEvery, backupKeep, ...more } = rest
+  const { backupTo, backupEvery, backupKeep, erasureLog, ...more } = rest
   const { logLevel, logFormat, logRequests, logSample, ...settings } = more
   const plan = planOf({ backupTo, backupEvery, backupKeep })
   const address = addressOf(values, texts)
@@ -218,7 +220,10 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
     const { flag, variable } = optionOf('backupTo', backupSchema.properties.backupTo)
     throw refuse(`${flag} or ${variable}: expected with --backup-every and --backup-keep`)
   }
-  const backups = plan === undefined ? {} : { backups: plan }
+  const backups = {
+    ...(plan === undefined ? {} : { backups: plan }),
+    ...(erasureLog === undefined ? {} : { erasureLog }),
+  }
   const ops = opsPort === undefined ? {} : { ops: { host: opsHost, port: opsPort } }
   const tls = tlsOf(values, address)
   const logs = { logLevel, logFormat, logRequests, logSample }

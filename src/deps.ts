@@ -6,6 +6,7 @@
 import type { Keys } from './crypto/keyring.ts'
 import type { ErrorKind } from './errors.ts'
 import type { Caller } from './rules/caller.ts'
+import type { Erasure } from './rules/erasures.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store/contract.ts'
 import type { Turns } from './waiting.ts'
@@ -38,6 +39,17 @@ export interface Seen {
   readonly caller: Pick<Caller, 'applicationId' | 'sessionId'> | undefined
 }
 
+/** Where every delete of a token is listed, for restores of older backups. */
+export interface Erasures {
+  /** @throws ApiError `storage_full`, `unavailable` while an earlier line is not on disk */
+  readonly ready: () => Promise<void>
+  /**
+   * Resolves when the line is on disk.
+   * @throws ApiError `storage_full`, `unavailable`; it is tried again, and nothing is ready before
+   */
+  readonly note: (erasure: Erasure) => Promise<void>
+}
+
 export interface Deps {
   readonly store: Store
   readonly keys: Keys
@@ -53,5 +65,7 @@ export interface Deps {
   readonly log: Log
   /** Told of each answer; absent where nobody counts. */
   readonly observe?: (seen: Seen) => void
+  /** Absent where nobody asked for a list. */
+  readonly erasures?: Erasures | undefined
   readonly settings: Settings
 }

@@ -5,6 +5,7 @@
  */
 import { markOf } from './serve/clock-file.ts'
 import { openDataFolder, type FolderOptions } from './serve/data-folder.ts'
+import { makeErasureLog, prepareErasureLog } from './serve/erasure-log.ts'
 import { watchFolder } from './serve/folder-lock.ts'
 import { makeDeps } from './serve/vault-process.ts'
 import { endAfterFailure, logToStderr } from './serve/system.ts'
@@ -15,6 +16,8 @@ import { startSweeping } from './upkeep.ts'
 
 export interface VaultOptions extends FolderOptions {
   readonly settings?: Partial<Settings>
+  /** A file that lists deleted tokens, for `coffer restore --erase`; outside of the data folder. */
+  readonly erasureLog?: string
   /** Takes one line an event; on stderr where it is left out. */
   readonly log?: Log
   /**
@@ -36,8 +39,11 @@ export interface OpenVault {
  * @throws CommandFailure when it is no data folder, its key is wrong or another process has it
  */
 export async function openVault(options: VaultOptions): Promise<OpenVault> {
-  const { settings: given, log = logToStderr, onFailure = endAfterFailure, ...folder } = options
+  const { settings: given, log = logToStderr, onFailure = endAfterFailure, ...rest } = options
+  const { erasureLog, ...folder } = rest
   const settings = { ...defaultSettings, ...given }
+  if (erasureLog !== undefined) prepareErasureLog(erasureLog, folder.data)
+  const erasures = erasureLog === undefined ? undefined : makeErasureLog(erasureLog, log)
   const opened = await openDataFolder(folder, {
     onFailure,
     onDamage: () => log('newest_rows_damaged'),
@@ -49,6 +55,7 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
     startHoldMs: clockStartHoldMs,
     settings,
     log,
+    erasures,
   })
   const stopSweeping = startSweeping(deps)
   const stopWatching = watchFolder(folder.data, onFailure)
@@ -57,6 +64,7 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
     async close() {
       stopSweeping()
       stopWatching()
+      await erasures?.end()
       await deps.store.close()
       clock.keep()
     },

@@ -34,6 +34,14 @@ export const backupLateIntervalsMax = 2
 export const uploadPartBytes = 8 * 1024 * 1024
 export const uploadTriesMax = 3
 
+// The list of erasures
+/** decision: how long after a line that could not be written it is tried again. */
+export const erasureRetryMs = 5_000
+/** decision: of one line, of which an id is 400 characters at most. */
+export const erasureLineBytesMax = 8_192
+/** decision: lines of one write to the vault that is restored. */
+export const erasureBatchLines = 1_000
+
 // Metrics
 /** decision: from what a read takes by itself to the longest that a body may take. */
 export const latencyBucketsSeconds = [

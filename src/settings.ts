@@ -56,6 +56,16 @@ const integer = (minimum: number, maximum: number, fallback: number, description
     expected: `an integer from ${minimum} to ${maximum}`,
   })
 
+const optionalInteger = (minimum: number, maximum: number, description: string) =>
+  Type.Unsafe<number | undefined>(
+    Type.Integer({
+      minimum,
+      maximum,
+      description,
+      expected: `an integer from ${minimum} to ${maximum}`,
+    }),
+  )
+
 const guesses = (fallback: number, description: string) =>
   integer(0, guessesPerMinuteSettingMax, fallback, description)
 
@@ -180,13 +190,10 @@ export const addressSchema = Type.Object({
     description: 'the address of the listener for health and metrics',
     expected: 'a host name or an IP address',
   }),
-  opsPort: Type.Unsafe<number | undefined>(
-    Type.Integer({
-      minimum: 0,
-      maximum: 65_535,
-      description: 'the port of that listener, 0 for any free one; none where it is not set',
-      expected: 'an integer from 0 to 65535',
-    }),
+  opsPort: optionalInteger(
+    0,
+    65_535,
+    'the port of that listener, 0 for any free one; none where it is not set',
   ),
   workers: integer(
     1,
@@ -196,7 +203,7 @@ export const addressSchema = Type.Object({
   ),
 })
 
-/** Backups that a serving process makes of itself; none where there is no place for them. */
+/** Backups that a serving process makes of itself, and what a restore needs beside one. */
 export const backupSchema = Type.Object({
   backupTo: Type.Unsafe<string | undefined>(
     Type.String({
@@ -212,14 +219,12 @@ export const backupSchema = Type.Object({
       expected: 'a number with m, h or d behind it, from 1m to 14d',
     }),
   ),
-  backupKeep: Type.Unsafe<number | undefined>(
-    Type.Integer({
-      minimum: 1,
-      maximum: backupKeepMax,
-      description: `how many of them stay (default: ${backupKeepDefault})`,
-      expected: `an integer from 1 to ${backupKeepMax}`,
-    }),
+  backupKeep: optionalInteger(
+    1,
+    backupKeepMax,
+    `how many of them stay (default: ${backupKeepDefault})`,
   ),
+  erasureLog: path('a file that lists deleted tokens, for coffer restore --erase'),
 })
 
 /** What a serving process tells on stderr, and in which form. */
@@ -295,21 +300,15 @@ export const settingsSchema = Type.Object({
     credentialBodiesBytesMax,
     'bytes of the bodies of one credential under way, at least one of the longest',
   ),
-  requestsPerSecondMax: Type.Unsafe<number | undefined>(
-    Type.Integer({
-      minimum: 1,
-      maximum: requestsPerSecondSettingMax,
-      description: 'requests of one credential in a second; any number where it is not set',
-      expected: `an integer from 1 to ${requestsPerSecondSettingMax}`,
-    }),
+  requestsPerSecondMax: optionalInteger(
+    1,
+    requestsPerSecondSettingMax,
+    'requests of one credential in a second; any number where it is not set',
   ),
-  requestsPerSecondPerAddress: Type.Unsafe<number | undefined>(
-    Type.Integer({
-      minimum: 1,
-      maximum: requestsPerSecondSettingMax,
-      description: 'requests of one address in a second; any number where it is not set',
-      expected: `an integer from 1 to ${requestsPerSecondSettingMax}`,
-    }),
+  requestsPerSecondPerAddress: optionalInteger(
+    1,
+    requestsPerSecondSettingMax,
+    'requests of one address in a second; any number where it is not set',
   ),
   trustedProxies: list(Type.String({ format: 'address or network', maxLength: settingCharsMax }), {
     maxItems: trustedProxiesMax,
@@ -366,7 +365,7 @@ export interface BackupPlan {
 }
 
 /** `undefined` where nobody asked for backups. */
-export function planOf(settings: BackupSettings): BackupPlan | undefined {
+export function planOf(settings: Omit<BackupSettings, 'erasureLog'>): BackupPlan | undefined {
   const { backupTo: to, backupEvery, backupKeep } = settings
   if (to === undefined) return undefined
   const everyMs = durationMs(backupEvery ?? backupEveryDefault)

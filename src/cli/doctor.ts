@@ -17,6 +17,7 @@ import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { findCopies } from '../serve/copies.ts'
 import { checkFolder, folderOf, masterKeyFileOf, type FolderOptions } from '../serve/data-folder.ts'
 import { assertSameDatabase } from '../serve/database.ts'
+import { assertErasureLog } from '../serve/erasure-log.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { isDataFolder } from '../serve/folder-stamp.ts'
 import { isKeyInEnvironment } from '../serve/key-source.ts'
@@ -126,6 +127,18 @@ function findInTls(files: TlsFiles | undefined): Finding[] {
   }
 }
 
+/** What `serve` would refuse of the list of erasures. */
+function findInErasureLog(path: string | undefined, data: string): Finding[] {
+  if (path === undefined) return []
+  try {
+    assertErasureLog(path, data)
+    return []
+  } catch (error) {
+    if (error instanceof CommandFailure) return [fault('--erasure-log', error.message)]
+    throw error
+  }
+}
+
 /** Who holds such a key can give itself every token: it is to be kept like the master key. */
 async function findInApplications(options: FolderOptions): Promise<Finding> {
   let ids: readonly string[] | undefined
@@ -158,6 +171,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     ...(await findInDatabase(options)),
     ...findInProcess(),
     ...findInTls(tls),
+    ...findInErasureLog(config.erasureLog, options.data),
     ...weaknessesOf(settings, address, config).map(warn),
   ]
   const count = (wanted: Finding['level']) =>

@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { Erased } from '../administration/erasure.ts'
 import type { Revoked } from '../administration/revocation.ts'
 import { primitives } from '../crypto/primitives.ts'
 import { ownerOnlyFile, ownerOnlyFolder, syncFolder } from '../files.ts'
@@ -29,17 +30,22 @@ import {
   type LockedFolder,
 } from '../serve/data-folder.ts'
 import { explained, formatVersion, stampFolder } from '../serve/folder-stamp.ts'
-import { CommandFailure } from '../serve/failure.ts'
+import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { endStaging, makeStagedFolder } from '../serve/staged-folder.ts'
 import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
 import { obtainMasterKey } from '../serve/key-source.ts'
 import { sayJson, sayNow } from '../serve/system.ts'
 import { withProgress } from './progress.ts'
+import { countErasures, eraseIn, type ErasureLists } from './erasure-lists.ts'
 import { emptyReport, inspect } from './inspect.ts'
 import { withKeyFile, type KeyFile } from './key-file.ts'
 import { revokeIn, tellRevoked, wantsRevoked, type KeysOfRestore } from './restored-keys.ts'
 
-export type RestoreOptions = FolderOptions & KeysOfRestore
+export type RestoreOptions = FolderOptions &
+  KeysOfRestore & {
+    /** Files that list tokens which were deleted since. */
+    readonly erase?: readonly string[]
+  }
 
 function assertUnused(data: string): void {
   try {
@@ -86,25 +92,41 @@ async function fill(copy: LockedFolder, file: string, progress: Progress): Promi
   return manifest
 }
 
-const revived = {
-  kept:
-    'keys that were revoked and tokens that were deleted since then are there again. Revoke and ' +
-    'delete them before it is served.',
-  revoked:
-    'tokens that were deleted since then are there again. Delete them before other ' +
-    'applications have keys.',
+/** What is there again that was ended since the backup. */
+function revivedIn({ revoked, erased }: Made): string {
+  const tokens =
+    erased === undefined
+      ? 'tokens that were deleted since then'
+      : 'tokens that were deleted since then and are on no list that was given'
+  if (revoked !== undefined) {
+    return `${tokens} are there again. Delete them before other applications have keys.`
+  }
+  const keys = 'keys that were revoked and'
+  return `${keys} ${tokens} are there again. Revoke and delete them before it is served.`
 }
 
-function tell({ data, json, verifyOnly }: RestoreOptions, { manifest, revoked }: Made): void {
+const shown = ({ tokens, notThere }: Erased) => ({ tokens, not_there: notThere })
+
+/** What is told in JSON, whatever became of the keys. */
+const factsOf = ({ manifest: { created_at, rows }, erased }: Made) => ({
+  created_at,
+  rows,
+  ...(erased === undefined ? {} : { erased: shown(erased) }),
+})
+
+function tell({ data, json, verifyOnly }: RestoreOptions, made: Made): void {
+  const { manifest, revoked, erased } = made
   const { created_at, rows } = manifest
   // With new keys it was told before the folder counted.
-  if (json === true) return revoked === undefined ? sayJson({ created_at, rows }) : undefined
+  if (json === true) return revoked === undefined ? sayJson(factsOf(made)) : undefined
   const count = Object.values(rows).reduce((sum, some) => sum + some, 0)
   const what = `${count} rows of ${created_at}`
   if (verifyOnly === true) return sayNow(`the backup is whole: ${what}`)
   sayNow(`restored: ${what} in ${data}`)
-  const again = revoked === undefined ? revived.kept : revived.revoked
-  sayNow(`The vault is as of ${created_at}: ${again}`)
+  if (erased !== undefined) {
+    sayNow(`erased: ${erased.tokens} tokens; ${erased.notThere} lines are of none that is there`)
+  }
+  sayNow(`The vault is as of ${created_at}: ${revivedIn(made)}`)
 }
 
 interface Source {
@@ -151,23 +173,35 @@ function place(copy: LockedFolder, data: string): void {
 /** What was made, before it counts. */
 interface Made {
   readonly manifest: Manifest
+  /** Absent where no list was given. */
+  readonly erased?: Erased
   /** Absent where the keys are kept. */
   readonly revoked?: Revoked
+}
+
+/** What becomes of what the backup holds. */
+interface Wanted {
+  readonly lists: ErasureLists
+  readonly isRevoking: boolean
 }
 
 async function make(
   copy: LockedFolder,
   { bring }: Source,
-  isRevoking: boolean,
+  { lists, isRevoking }: Wanted,
   progress: Progress,
 ): Promise<Made> {
   const masterKey = primitives.keep(Uint8Array.from(copy.masterKey))
+  // Whoever opens a vault wipes the one that it is given.
+  const openable = () => ({ ...copy, masterKey: primitives.keep(Uint8Array.from(masterKey)) })
   try {
     const path = await bring(copy.data, progress)
     const manifest = await fill(copy, path, progress)
     if (dirname(path) === copy.data) rmSync(path)
-    if (!isRevoking) return { manifest }
-    return { manifest, revoked: await revokeIn({ ...copy, masterKey }, progress) }
+    const isErasing = lists.files.length > 0
+    const erased = isErasing ? { erased: await eraseIn(openable(), lists, progress) } : {}
+    if (!isRevoking) return { manifest, ...erased }
+    return { manifest, ...erased, revoked: await revokeIn(openable(), progress) }
   } finally {
     masterKey.fill(0)
   }
@@ -176,7 +210,7 @@ async function make(
 async function restoreWith(
   file: string,
   options: RestoreOptions,
-  isRevoking: boolean,
+  wanted: Wanted,
   keyFile: KeyFile | undefined,
 ): Promise<void> {
   const data = resolve(options.data)
@@ -189,11 +223,11 @@ async function restoreWith(
   try {
     const { bytes } = source
     const made = await withProgress({ ...options, bytes }, progress =>
-      make(copy, source, isRevoking, progress),
+      make(copy, source, wanted, progress),
     )
     if (!isTrial) {
       copyDerivation(derivation, keyPlacesOf(copy.data).derivation)
-      if (made.revoked) tellRevoked(options, made.manifest, made.revoked, keyFile)
+      if (made.revoked) tellRevoked(options, factsOf(made), made.revoked, keyFile)
       place(copy, data)
     }
     tell(options, made)
@@ -209,6 +243,14 @@ async function restoreWith(
  * @throws CommandFailure with nothing changed
  */
 export async function restore(file: string, options: RestoreOptions): Promise<void> {
+  const { erase: files = [], verifyOnly } = options
+  if (verifyOnly === true && files.length > 0) {
+    throw new CommandFailure(
+      '--verify-only: nothing is made, and no token is erased',
+      usageExitCode,
+    )
+  }
   const isRevoking = wantsRevoked(options)
-  await withKeyFile(options.keyFile, keyFile => restoreWith(file, options, isRevoking, keyFile))
+  const wanted = { lists: { files, count: await countErasures(files) }, isRevoking }
+  await withKeyFile(options.keyFile, keyFile => restoreWith(file, options, wanted, keyFile))
 }

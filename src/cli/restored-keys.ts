@@ -10,7 +10,6 @@ import { answerBytesMax } from '../operation-limits.ts'
 import type { Progress } from '../progress.ts'
 import { openStoreOf, unsealKeysOf, type FoundFolder } from '../serve/data-folder.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import type { Manifest } from '../serve/backup-file.ts'
 import { readSecretLine } from '../serve/secret-input.ts'
 import { randomBytes, sayJson, sayNow, wallMs } from '../serve/system.ts'
 import type { KeyFile } from './key-file.ts'
@@ -104,12 +103,13 @@ const shown = ({ record, key }: NewApplication, keyFile: KeyFile | undefined) =>
 
 /**
  * Tells of the new keys before the folder counts, which nobody could manage otherwise.
+ * @param facts of the restore, for JSON
  * @param keyFile has a line for each tenant, in the order in which these are told
  * @throws CommandFailure
  */
 export function tellRevoked(
   { json }: KeysOfRestore,
-  { created_at, rows }: Pick<Manifest, 'created_at' | 'rows'>,
+  facts: object,
   revoked: Revoked,
   keyFile: KeyFile | undefined,
 ): void {
@@ -118,7 +118,7 @@ export function tellRevoked(
     keyFile?.write(managers.map(({ key }) => key.reveal()).join('\n'))
     if (json !== true) return sayRevoked(revoked, keyFile)
     const made = managers.map(manager => shown(manager, keyFile))
-    sayJson({ created_at, rows, revoked: { keys, sessions }, managers: made })
+    sayJson({ ...facts, revoked: { keys, sessions }, managers: made })
   } catch {
     const where = keyFile === undefined ? 'mend stdout' : 'mend stdout, or see its disk'
     throw new CommandFailure(`the new key could not be told, so nothing was restored: ${where}`)

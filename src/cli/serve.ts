@@ -27,6 +27,7 @@ import {
 } from '../serve/data-folder.ts'
 import { assertOwnStore, databaseOf, databaseUse } from '../serve/database.ts'
 import { joinFolder } from '../serve/make-folder.ts'
+import { makeErasureLog, prepareErasureLog } from '../serve/erasure-log.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { watchFolder } from '../serve/folder-lock.ts'
 import { assertOwnFiles } from '../serve/file-access.ts'
@@ -122,7 +123,7 @@ const announcer =
   }
 
 async function serveAlone(options: ServeOptions, config: Config): Promise<void> {
-  const { address, tls, ops, logs, settings } = config
+  const { address, tls, ops, logs, settings, erasureLog } = config
   const { data } = options
   const logging = startLogging(logs)
   const { log } = logging
@@ -150,6 +151,7 @@ async function serveAlone(options: ServeOptions, config: Config): Promise<void> 
     settings,
     logging,
     backups,
+    erasures: erasureLog === undefined ? undefined : makeErasureLog(erasureLog, log),
     announce: announcer(options, config, log),
   })
   stopWatching()
@@ -208,7 +210,7 @@ async function serveTogether(
   config: Config,
   asked: TcpAddress,
 ): Promise<void> {
-  const { workers, tls, logs, settings } = config
+  const { workers, tls, logs, settings, erasureLog } = config
   const log = logToStderrBy(logs)
   if (process.platform !== 'linux') {
     throw new CommandFailure('--workers or COFFER_WORKERS: expected 1 on this platform', 2)
@@ -218,7 +220,8 @@ async function serveTogether(
   watchFolder(locked.data, cause => endAfterFailure(cause, log))
   if (tls !== undefined) readTls(tls)
   const address = await findPort(asked)
-  const order = { parent: process.pid, folder, address, tls, settings, logs, workers }
+  const parent = process.pid
+  const order = { parent, folder, address, tls, settings, logs, workers, erasureLog }
   const stopped = untilSignalled(endingSignals)
   const backups = startBackupsOf(options, config, log)
   const supervisor = makeSupervisor(workers, {
@@ -252,6 +255,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   if (config.backups !== undefined) assertOwnStore(options.data, ownBackups)
   outliveReaders()
   assertOwnFiles(options)
+  if (config.erasureLog !== undefined) prepareErasureLog(config.erasureLog, options.data)
   if (workers === 1 || 'socket' in address) await serveAlone(options, config)
   else await serveTogether(options, config, address)
 }

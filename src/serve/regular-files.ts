@@ -49,6 +49,23 @@ export function openRegular(path: string): number {
   throw new CommandFailure(`${path} is no regular file of one name: move it elsewhere`)
 }
 
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants
+
+/**
+ * Opens one to add to it, for its owner alone where it is made.
+ * @throws CommandFailure for what is no regular file of this user, or has another name too
+ * @throws the system's own error
+ */
+export function openToAppend(path: string): number {
+  assertRegular(path)
+  const flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK
+  const file = openSync(path, flags, ownerOnlyFile)
+  const stats = fstatSync(file)
+  if (stats.isFile() && stats.nlink === 1 && stats.uid === process.geteuid?.()) return file
+  closeSync(file)
+  throw new CommandFailure(`${path} is no file of this user alone, of one name: move it elsewhere`)
+}
+
 /** A file that was just made, or was empty, open for writing. */
 export interface NewFile {
   readonly file: number

@@ -17,6 +17,7 @@ import type { BackupSchedule } from './backups/schedule.ts'
 import { makeClock, type Clock, type ClockMark } from './clock.ts'
 import { findIn, startControl, type Control, type ControlOperation } from './control.ts'
 import type { OpenedFolder } from './data-folder.ts'
+import type { ErasureLog } from './erasure-log.ts'
 import { CommandFailure } from './failure.ts'
 import { makeFront, makeSealedApp } from './front.ts'
 import type { Logging } from './logging.ts'
@@ -61,22 +62,27 @@ interface Serving {
   readonly sharing?: Sharing
   /** Of the backups that are made meanwhile, if any. */
   readonly backups?: BackupSchedule | undefined
+  /** Where deletes are listed. */
+  readonly erasures?: ErasureLog | undefined
   /** Told once, where it listens. */
   readonly announce: (address: string, opsAddress?: string) => void
 }
 
-type OpeningVault = OpenedVault & Pick<Serving, 'startHoldMs' | 'settings'> & { readonly log: Log }
+type OpeningVault = OpenedVault &
+  Pick<Serving, 'startHoldMs' | 'settings' | 'erasures'> & { readonly log: Log }
 
 /** By the clock of the database where there is one, so that all vaults say the same. */
 const wallOf = ({ database }: OpenedFolder) => database?.clock.wallMs ?? wallMs
 
 /** What the application needs, of a folder that was opened; with the clock, which is to be kept. */
-export function makeDeps({ opened, mark, startHoldMs, settings, log }: OpeningVault) {
+export function makeDeps(opening: OpeningVault) {
+  const { opened, mark, startHoldMs, settings, log, erasures } = opening
   const { store, keys } = opened
   const clock = makeClock({ wall: wallOf(opened), elapsedMs, mark, startHoldMs, log })
   const { now, settled } = clock
   const turns = makeTurns(elapsedMs)
-  const deps: Deps = { store, keys, now, settled, elapsedMs, turns, randomBytes, log, settings }
+  const time = { now, settled, elapsedMs, turns }
+  const deps: Deps = { store, keys, ...time, randomBytes, log, settings, erasures }
   // It serves all the same: what is not locked may be swapped, and is read by nobody more.
   if (!primitives.isLocked()) log('memory_not_locked')
   return { deps, clock }
@@ -249,6 +255,7 @@ export async function serveUntilSignalled(serving: Serving): Promise<void> {
   if (last === undefined) await listening.stop()
   else await closeVault(last, listening)
   listening.clear()
+  await serving.erasures?.end()
   await opsServer?.stop()
   await logging.end()
 }

@@ -14,6 +14,7 @@ import { shareOf, type LogSettings, type Settings } from '../settings.ts'
 import { markOf, sharedMark } from './clock-file.ts'
 import { databaseUse } from './database.ts'
 import { isFolderLocked, joinDataFolder, type FolderOptions } from './data-folder.ts'
+import { makeErasureLog } from './erasure-log.ts'
 import { CommandFailure } from './failure.ts'
 import { startLogging } from './logging.ts'
 import { serveUntilSignalled } from './vault-process.ts'
@@ -30,6 +31,8 @@ export interface WorkerOrder {
   readonly logs: LogSettings
   /** How many there are. */
   readonly workers: number
+  /** Where deletes are listed, of all workers. */
+  readonly erasureLog?: string | undefined
   /** The mark of the clock from before the instance; only for one that begins with it. */
   readonly mark?: string
 }
@@ -73,7 +76,7 @@ export function endWithParent(parent: number): void {
 /** Serves on an order from stdin, and says one line when it listens. */
 export async function work(index: number): Promise<void> {
   const order = await readOrder()
-  const { parent, folder, address, tls, settings, logs, workers, mark } = order
+  const { parent, folder, address, tls, settings, logs, workers, mark, erasureLog } = order
   endWithParent(parent)
   if (!isFolderLocked(folder, handedLock)) throw notOrdered()
   outliveReaders()
@@ -94,6 +97,7 @@ export async function work(index: number): Promise<void> {
     tls,
     settings: shareOf(settings, workers),
     logging,
+    erasures: erasureLog === undefined ? undefined : makeErasureLog(erasureLog, log),
     sharing: { sweeps: index === sweeper },
     announce: address => say(address),
   })

@@ -27,6 +27,11 @@ export function addBackupCommands(program: Command): void {
     .option('--revoke-keys', 'end all API keys and sessions in it, but a new management key')
     .option('--keep-keys', 'keep them, also those that were revoked since the backup')
     .addOption(keyFileOption())
+    .option(
+      '--erase <file>',
+      'erase the tokens that a list of serve --erasure-log names; may be given again',
+      (file: string, before: readonly string[] = []) => [...before, file],
+    )
     .option('--json', 'print one line of JSON')
     .action((file: string, options: RestoreOptions) => restore(file, options))
 }

@@ -202,15 +202,22 @@ export async function updateToken(
 }
 
 /**
+ * Where erasures are listed it is on the list once this resolves.
  * Source: spec, "Delete token".
- * @throws ApiError `not_found`, also for the second of two racing deletes
+ * @throws ApiError `not_found`, also for the second of two racing deletes; `storage_full` and
+ *   `unavailable`, also where it was deleted and could not be listed
  */
-export const removeToken = (deps: Deps, caller: Caller, id: string): Promise<void> =>
-  inTurn(tokenUnique(deps.keys, caller.tenantId, id), caller.credential.ordinal, () =>
+export async function removeToken(deps: Deps, caller: Caller, id: string): Promise<void> {
+  const { tenantId, credential } = caller
+  await deps.erasures?.ready()
+  const erasure = await inTurn(tokenUnique(deps.keys, tenantId, id), credential.ordinal, () =>
     untilWritten(async () => {
-      const { row } = await loadToken(deps, caller, 'token:delete', id)
+      const { row, record } = await loadToken(deps, caller, 'token:delete', id)
       const change = { remove: row.ordinal, ifVersion: row.version }
       const landed = await writeAs(deps.store, caller, [change])
-      return landed ? { result: undefined } : undefined
+      const { createdAtMs } = record
+      return landed ? { result: { tenantId, id, createdAtMs, erasedAtMs: deps.now() } } : undefined
     }),
   )
+  await deps.erasures?.note(erasure)
+}

@@ -1,0 +1,105 @@
+/**
+ * Lists of erasures that a restore is given: which tokens are not to come back.
+ *
+ * They may be longer than memory, so they are read twice: once before anything is restored, for a
+ * line that is none, and once to erase.
+ * @module
+ */
+import { createReadStream, statSync } from 'node:fs'
+import { eraseListed, type Erased } from '../administration/erasure.ts'
+import { erasureLineBytesMax } from '../operation-limits.ts'
+import type { Progress } from '../progress.ts'
+import { parseErasure, type Erasure } from '../rules/erasures.ts'
+import { openStoreOf, unsealKeysOf, type FoundFolder } from '../serve/data-folder.ts'
+import { CommandFailure, systemCodeOf, usageExitCode } from '../serve/failure.ts'
+
+const newline = 10
+const nothing = Buffer.alloc(0)
+
+const noLine = (file: string, number: number) =>
+  new CommandFailure(
+    `${file}: line ${number} is no erasure, so nothing was restored: mend it, or remove it where ` +
+      'it was cut off',
+  )
+
+/** Lines without their ends; the last one may have none. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let number = 1
+  let rest = nothing
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    let from = 0
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
+      const line =
+        rest.length === 0
+          ? chunk.subarray(from, end)
+          : Buffer.concat([rest, chunk.subarray(from, end)])
+      yield line.toString()
+      rest = nothing
+      from = end + 1
+      number += 1
+    }
+    rest = Buffer.concat([rest, chunk.subarray(from)])
+    if (rest.length > erasureLineBytesMax) throw noLine(file, number)
+  }
+  yield rest.toString()
+}
+
+/** @throws CommandFailure for a line that is none; an empty one is passed over */
+async function* erasuresIn(files: readonly string[]): AsyncGenerator<Erasure> {
+  for (const file of files) {
+    let number = 0
+    for await (const line of linesOf(file)) {
+      number += 1
+      if (line.trim() === '') continue
+      const erasure = parseErasure(line)
+      if (erasure === undefined) throw noLine(file, number)
+      yield erasure
+    }
+  }
+}
+
+/** A pipe could be read once only. */
+function assertFile(file: string): void {
+  try {
+    if (statSync(file).isFile()) return
+  } catch (error) {
+    const why = systemCodeOf(error) ?? 'unknown'
+    throw new CommandFailure(`--erase: ${file} cannot be read (${why})`, usageExitCode)
+  }
+  throw new CommandFailure(`--erase: ${file} is no regular file`, usageExitCode)
+}
+
+/**
+ * Looks at every line, before anything is restored.
+ * @returns how many erasures there are
+ * @throws CommandFailure that names the file and the line
+ */
+export async function countErasures(files: readonly string[]): Promise<number> {
+  for (const file of files) assertFile(file)
+  let count = 0
+  for await (const _ of erasuresIn(files)) count += 1
+  return count
+}
+
+/** What is to be erased from a vault that is restored. */
+export interface ErasureLists {
+  readonly files: readonly string[]
+  /** Lines of all of them. */
+  readonly count: number
+}
+
+/** @param folder which counts only after this; its master key is wiped */
+export async function eraseIn(
+  folder: FoundFolder,
+  { files, count }: ErasureLists,
+  progress: Progress,
+): Promise<Erased> {
+  const store = await openStoreOf(folder, { onFailure: () => {} })
+  // Closes the store where it fails.
+  const keys = await unsealKeysOf(store, folder)
+  try {
+    return await eraseListed({ store, keys }, erasuresIn(files), progress(count, 'erasing'))
+  } finally {
+    await store.close()
+  }
+}
