@@ -28,7 +28,8 @@ async function findErased({ store, keys }: Erasing, erasure: Erasure) {
   const { tenantId, id } = erasure
   const row = await store.find(tokenUnique(keys, tenantId, id))
   if (row === undefined) return undefined
-  return isOfErasure(erasure, unsealToken(keys, tenantId, row).record) ? row : undefined
+  const { createdAtMs } = unsealToken(keys, tenantId, row).record
+  return isOfErasure(erasure, { createdAtMs, row: row.ordinal }) ? row : undefined
 }
 
 /** @returns how many tokens were erased */

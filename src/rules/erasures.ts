@@ -1,8 +1,9 @@
 /**
  * Lines of a list of erasures: which token was deleted, and when. No value is in one.
  *
- * A token is known by its tenant, its id and the instant at which it was made: one that was made
- * anew under the same id is another one.
+ * One that was made anew under the same id is another token, also where the clock stood still in
+ * between: a token is known by the number of its row, which is given once, and as another vault
+ * that was restored gives it again, by the instant at which it was made.
  * @module
  */
 import { parseInstant } from './instants.ts'
@@ -12,46 +13,63 @@ export interface Erasure {
   readonly id: string
   /** Unix milliseconds. */
   readonly erasedAtMs: number
-  /** Of the token; absent where a person wrote the line. */
+  /** Of the token, as its row: absent where a person wrote the line. */
   readonly createdAtMs?: number
+  readonly row?: number
 }
 
-/** Members of a line; the last one may be missing. */
-const members = ['erased_at', 'tenant_id', 'id', 'created_at'] as const
+interface Line {
+  readonly erased_at?: unknown
+  readonly tenant_id?: unknown
+  readonly id?: unknown
+  readonly created_at?: unknown
+  readonly row?: unknown
+}
 
-type Line = Partial<Record<(typeof members)[number], string>>
+const members = new Set(['erased_at', 'tenant_id', 'id', 'created_at', 'row'])
 
 const printMs = (epochMs: number): string => new Date(epochMs).toISOString()
 
 /** @returns one line of JSON, with its end */
-export function printErasure({ tenantId, id, erasedAtMs, createdAtMs }: Erasure): string {
+export function printErasure({ tenantId, id, erasedAtMs, createdAtMs, row }: Erasure): string {
+  const created = createdAtMs === undefined ? {} : { created_at: printMs(createdAtMs) }
   const line: Line = {
     erased_at: printMs(erasedAtMs),
     tenant_id: tenantId,
     id,
-    ...(createdAtMs === undefined ? {} : { created_at: printMs(createdAtMs) }),
+    ...created,
+    ...(row === undefined ? {} : { row }),
   }
   return `${JSON.stringify(line)}\n`
 }
 
 const isLine = (json: unknown): json is Line =>
-  typeof json === 'object' &&
-  json !== null &&
-  Object.entries(json).every(
-    ([name, value]) => typeof value === 'string' && members.some(member => member === name),
-  )
+  typeof json === 'object' && json !== null && Object.keys(json).every(name => members.has(name))
 
-const readMs = (text: string): number => parseInstant(text, 'erased_at').epochMs
+/** @throws ApiError for no instant */
+const readMs = (text: unknown): number =>
+  parseInstant(typeof text === 'string' ? text : '', 'erased_at').epochMs
+
+/** @throws SyntaxError, ApiError */
+function readErasure(text: string): Erasure | undefined {
+  const line: unknown = JSON.parse(text)
+  if (!isLine(line)) return undefined
+  const { erased_at: erased, created_at: created, tenant_id: tenantId, id, row } = line
+  if (typeof tenantId !== 'string' || typeof id !== 'string') return undefined
+  if (row !== undefined && !Number.isSafeInteger(row)) return undefined
+  return {
+    tenantId,
+    id,
+    erasedAtMs: readMs(erased),
+    ...(created === undefined ? {} : { createdAtMs: readMs(created) }),
+    ...(row === undefined ? {} : { row: Number(row) }),
+  }
+}
 
 /** @returns `undefined` for what is no line of such a list */
 export function parseErasure(text: string): Erasure | undefined {
   try {
-    const line: unknown = JSON.parse(text)
-    if (!isLine(line)) return undefined
-    const { erased_at: erased, created_at: created, tenant_id: tenantId, id } = line
-    if (erased === undefined || tenantId === undefined || id === undefined) return undefined
-    const made = created === undefined ? {} : { createdAtMs: readMs(created) }
-    return { tenantId, id, erasedAtMs: readMs(erased), ...made }
+    return readErasure(text)
   } catch {
     return undefined
   }
@@ -59,7 +77,10 @@ export function parseErasure(text: string): Erasure | undefined {
 
 /** Whether a token of that tenant and id is the one that the line is about. */
 export const isOfErasure = (
-  { createdAtMs, erasedAtMs }: Erasure,
-  token: { readonly createdAtMs: number },
+  { createdAtMs, erasedAtMs, row }: Erasure,
+  token: { readonly createdAtMs: number; readonly row: number },
 ): boolean =>
-  createdAtMs === undefined ? token.createdAtMs <= erasedAtMs : token.createdAtMs === createdAtMs
+  (createdAtMs === undefined
+    ? token.createdAtMs <= erasedAtMs
+    : token.createdAtMs === createdAtMs) &&
+  (row === undefined || token.row === row)

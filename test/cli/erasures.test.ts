@@ -17,6 +17,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { parseErasure, printErasure, type Erasure } from '../../src/rules/erasures.ts'
+import { findTracer } from '../crash/faults/trace-answers.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { openConnection } from '../support/connection.ts'
 import { temporaryFolder } from '../support/folders.ts'
@@ -45,6 +46,9 @@ const place = (folder: string): readonly string[] => [
   masterKey,
 ]
 
+const typeOf = (method: string): string =>
+  method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+
 /** Serves a folder while something is asked of it. */
 async function beside<T>(
   folder: string,
@@ -58,7 +62,7 @@ async function beside<T>(
     const result = await ask(async (method, path, body, key = reader) => {
       const answer = await fetch(url + path, {
         method,
-        headers: { 'SVC-API-KEY': key, 'content-type': 'application/json' },
+        headers: { 'SVC-API-KEY': key, 'content-type': typeOf(method) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       const text = await answer.text()
@@ -125,6 +129,35 @@ describe.each([
     for (const value of [secret, reader, manager.key]) expect(text).not.toContain(value)
   }, 60_000)
 })
+
+const tracer = findTracer()
+const syncMs = 300
+
+// `.ci/run` installs strace, which may trace there.
+test.skipIf(tracer !== undefined)(
+  'a delete is answered once its line is on disk, and those at once are flushed together',
+  async () => {
+    const folder = temporaryFolder()
+    const [list, trace] = [join(folder, 'erasures'), join(folder, 'trace')]
+    const ids = Array.from({ length: 40 }, (_, at) => `flushed-${at}`)
+    const prefix = ['strace', '-D', '-f', '-o', trace, '-e', 'trace=fsync']
+    prefix.push('-e', `inject=fsync:delay_enter=${syncMs * 1_000}`)
+    const ask = async (one: Ask) => {
+      for (const id of ids) await make(one, id)
+      const deletes = ids.map(async id => {
+        const startedMs = performance.now()
+        expect((await one('DELETE', `/tokens/${id}`)).status).toBe(204)
+        return performance.now() - startedMs
+      })
+      expect(Math.min(...(await Promise.all(deletes)))).toBeGreaterThan(syncMs)
+    }
+    await beside(data, ['--erasure-log', list], ask, prefix)
+    expect([...idsOf(list)].toSorted()).toEqual(ids.toSorted())
+    const syncs = readFileSync(trace, 'utf8').match(/ fsync\(/g) ?? []
+    expect(syncs.length).toBeLessThan(ids.length / 2)
+  },
+  60_000,
+)
 
 test('a delete by a session and one by a command are listed; what is refused is not', async () => {
   const list = join(temporaryFolder(), 'erasures')
@@ -298,6 +331,8 @@ describe('restore --erase', () => {
     expect((await runCoffer(['backup', ...place(data), '--to', backup])).exitCode).toBe(0)
     await beside(data, ['--erasure-log', list], async ask => {
       await make(ask, 'after-the-backup')
+      const change = { metadata: { changed: 'since' } }
+      expect((await ask('PATCH', `/tokens/${erased}`, change)).status).toBe(200)
       for (const id of [erased, renewed, 'after-the-backup']) {
         expect((await ask('DELETE', `/tokens/${id}`)).status).toBe(204)
       }

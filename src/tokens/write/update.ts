@@ -215,8 +215,9 @@ export async function removeToken(deps: Deps, caller: Caller, id: string): Promi
       const { row, record } = await loadToken(deps, caller, 'token:delete', id)
       const change = { remove: row.ordinal, ifVersion: row.version }
       const landed = await writeAs(deps.store, caller, [change])
-      const { createdAtMs } = record
-      return landed ? { result: { tenantId, id, createdAtMs, erasedAtMs: deps.now() } } : undefined
+      if (!landed) return undefined
+      const token = { createdAtMs: record.createdAtMs, row: row.ordinal }
+      return { result: { tenantId, id, ...token, erasedAtMs: deps.now() } }
     }),
   )
   await deps.erasures?.note(erasure)
