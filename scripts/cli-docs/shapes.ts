@@ -153,6 +153,12 @@ export const shapes: Readonly<Record<string, TObject>> = {
   restore: shape({
     created_at: createdAt,
     rows,
+    erased: Type.Optional(
+      shape({
+        tokens: Type.Integer(),
+        not_there: Type.Integer({ description: 'lines of no token that is there' }),
+      }),
+    ),
     revoked: Type.Optional(shape({ keys: Type.Integer(), sessions: Type.Integer() })),
     managers: Type.Optional(
       Type.Array(shape(newKey), { description: 'one for each tenant, with --revoke-keys' }),

@@ -178,6 +178,8 @@ export function makeErasureLog(path: string, log: Log): ErasureLog {
  * Whether a file can be such a list.
  */
 
+const othersMode = 0o077
+
 const unusable = (path: string, why: string) =>
   new CommandFailure(`--erasure-log: ${path} ${why}`, usageExitCode)
 
@@ -198,6 +200,9 @@ export function assertErasureLog(path: string, data: string): void {
     throw unusable(path, 'is in the data folder, with which it would be lost: name one elsewhere')
   }
   assertRegular(path)
+  // Whoever writes to it says what a restore erases.
+  if (((statsAt(path)?.mode ?? 0) & othersMode) === 0) return
+  throw unusable(path, 'is open to others than its owner: chmod 600 it')
 }
 
 /**

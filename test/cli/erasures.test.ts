@@ -239,7 +239,7 @@ describe('a delete that cannot be listed', () => {
   test('leaves no piece of a line where there is room for a piece alone', async () => {
     const list = join(temporaryFolder(), 'erasures')
     const bytes = 2 ** 30 - 24
-    writeFileSync(list, '')
+    writeFileSync(list, '', { mode: 0o600 })
     truncateSync(list, bytes)
     const limited = `trap '' XFSZ; ulimit -f ${2 ** 20}; exec "$@"`
     const ask = async (one: Ask) => {
@@ -268,6 +268,14 @@ describe('serve does not start, and doctor finds a fault, where the list', () =>
         return join(folder, 'link')
       },
       /is no regular file/,
+    ],
+    [
+      'is open to others',
+      folder => {
+        writeFileSync(join(folder, 'open'), '', { mode: 0o640 })
+        return join(folder, 'open')
+      },
+      /is open to others than its owner: chmod 600 it/,
     ],
     [
       'is a pipe',

@@ -4,11 +4,13 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
 import { applicationUnique } from '../../src/applications/record.ts'
 import { coffer, makePipeline, routesOf } from '../../src/coffer.ts'
 import { openVault } from '../../src/embed.ts'
+import { parseErasure } from '../../src/rules/erasures.ts'
 import { runCoffer } from '../support/coffer-process.ts'
 import { openConnection } from '../support/connection.ts'
 import { temporaryFolder } from '../support/folders.ts'
@@ -226,6 +228,25 @@ describe('an application of a host', () => {
     expect((await ask(app, 'POST', '/tokens', create)).status).toBe(201)
     await pipeline.tally.end()
   })
+})
+
+test('an opened folder lists what is deleted where it is told to', async () => {
+  const root = temporaryFolder()
+  const [data, erasureLog] = [join(root, 'vault'), join(root, 'erasures')]
+  await runCoffer(['init', '--data', data])
+  const made = await runCoffer(['app', 'create', '--data', data, '--name', 'deletes', '--json'])
+  const { key: managementKey } = JSON.parse(made.stdout) as { key: string }
+  const { deps, close } = await openVault({ data, erasureLog, log: () => {} })
+  const app = coffer(deps)
+  const rights = ['token:create', 'token:delete']
+  const body = { name: 'owner', type: 'private', permissions: rights }
+  const owner = await ask(app, 'POST', '/applications', { key: managementKey, body })
+  const own = { key: ((await owner.json()) as { key: string }).key }
+  const token = await ask(app, 'POST', '/tokens', { ...own, ...create })
+  const { id } = (await token.json()) as { id: string }
+  expect((await ask(app, 'DELETE', `/tokens/${id}`, own)).status).toBe(204)
+  expect(parseErasure(readFileSync(erasureLog, 'utf8'))).toMatchObject({ id })
+  await close()
 })
 
 test('an opened folder is swept until it is closed', async () => {
