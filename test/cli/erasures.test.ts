@@ -1,12 +1,11 @@
 /**
- * The list of erasures: what `serve --erasure-log` writes of deletes before it answers them, what
- * becomes of a delete that cannot be listed, and what `restore --erase` makes of the list.
+ * The list of erasures: what `serve --erasure-log` writes of deletes before it answers them, and
+ * what becomes of a delete that cannot be listed.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import {
   existsSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmdirSync,
@@ -16,86 +15,26 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { parseErasure, printErasure, type Erasure } from '../../src/rules/erasures.ts'
 import { findTracer } from '../crash/faults/trace-answers.ts'
-import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
+import { runCoffer } from '../support/coffer-process.ts'
 import { openConnection } from '../support/connection.ts'
+import {
+  beside,
+  idsOf,
+  linesOf,
+  makeListedVault,
+  makeToken,
+  placeOf,
+  rule,
+  secret,
+  type Ask,
+  type ListedVault,
+} from '../support/erasing.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
-const secret = 'planted-4e17c0'
-const permissions = ['create', 'read', 'delete', 'update'].map(name => `token:${name}`)
-const rule = { description: 'all', priority: 1, container: '/', transform: 'reveal', permissions }
-
-let root: string
-let data: string
-let masterKey: string
-let manager: { key: string; tenant_id: string }
-let reader: string
-
-interface Asked {
-  readonly status: number
-  readonly body: Readonly<Record<string, unknown>>
-}
-
-type Ask = (method: string, path: string, body?: object, key?: string) => Promise<Asked>
-
-const place = (folder: string): readonly string[] => [
-  '--data',
-  folder,
-  '--master-key-file',
-  masterKey,
-]
-
-const typeOf = (method: string): string =>
-  method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
-
-/** Serves a folder while something is asked of it. */
-async function beside<T>(
-  folder: string,
-  words: readonly string[],
-  ask: (one: Ask, url: string) => Promise<T>,
-  prefix: readonly string[] = [],
-): Promise<{ readonly result: T; readonly logged: string }> {
-  const server = await startCoffer(['serve', ...place(folder), '--port', '0', ...words], { prefix })
-  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(server.ready)?.[0] ?? ''
-  try {
-    const result = await ask(async (method, path, body, key = reader) => {
-      const answer = await fetch(url + path, {
-        method,
-        headers: { 'SVC-API-KEY': key, 'content-type': typeOf(method) },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      const text = await answer.text()
-      return { status: answer.status, body: text === '' ? {} : JSON.parse(text) }
-    }, url)
-    expect(await server.end('SIGTERM')).toBe(0)
-    return { result, logged: await server.stderr }
-  } finally {
-    await server.end('SIGKILL')
-  }
-}
-
-const linesOf = (file: string): readonly (Erasure | undefined)[] =>
-  readFileSync(file, 'utf8').split('\n').slice(0, -1).map(parseErasure)
-
-const idsOf = (file: string): readonly (string | undefined)[] => linesOf(file).map(line => line?.id)
-
-const make = async (ask: Ask, id: string): Promise<void> => {
-  const { status } = await ask('POST', '/tokens', { id, type: 'token', data: secret })
-  expect(status).toBe(201)
-}
-
+let vault: ListedVault
 beforeAll(async () => {
-  root = temporaryFolder()
-  data = join(root, 'vault')
-  masterKey = join(root, 'master.key')
-  const made = await runCoffer(['init', ...place(data), '--json'])
-  manager = JSON.parse(made.stdout) as typeof manager
-  await beside(data, [], async ask => {
-    const body = { name: 'reader', type: 'private', rules: [rule] }
-    const { body: application } = await ask('POST', '/applications', body, manager.key)
-    reader = String(application['key'])
-  })
+  vault = await makeListedVault()
 }, 60_000)
 
 describe.each([
@@ -106,12 +45,12 @@ describe.each([
     const list = join(temporaryFolder(), 'erasures')
     const ids = Array.from({ length: 60 }, (_none, at) => `many-${more.length}-${at}`)
     const beforeMs = Date.now()
-    await beside(data, ['--erasure-log', list, ...more], async (ask, url) => {
-      for (const id of ids) await make(ask, id)
+    await beside(vault, vault.data, ['--erasure-log', list, ...more], async (ask, url) => {
+      for (const id of ids) await makeToken(ask, id)
       const port = Number(new URL(url).port)
       const deletes = ids.map(async id => {
         const connection = await openConnection({ hostname: '127.0.0.1', port })
-        const { status } = await connection.ask('DELETE', `/tokens/${id}`, { key: reader })
+        const { status } = await connection.ask('DELETE', `/tokens/${id}`, { key: vault.reader })
         // What was answered stands there already, whoever else is still being answered.
         expect([status, idsOf(list).includes(id)]).toEqual([204, true])
         connection.close()
@@ -120,13 +59,14 @@ describe.each([
     })
     expect([...idsOf(list)].toSorted()).toEqual(ids.toSorted())
     for (const line of linesOf(list)) {
-      expect(line?.tenantId).toBe(manager.tenant_id)
+      expect(line?.tenantId).toBe(vault.tenantId)
       expect(line?.createdAtMs).toBeGreaterThanOrEqual(beforeMs - 1_000)
       expect(line?.erasedAtMs).toBeGreaterThanOrEqual(line?.createdAtMs ?? Infinity)
     }
     expect(statSync(list).mode & 0o777).toBe(0o600)
     const text = readFileSync(list, 'utf8')
-    for (const value of [secret, reader, manager.key]) expect(text).not.toContain(value)
+    for (const value of [secret, vault.reader, vault.managementKey])
+      expect(text).not.toContain(value)
   }, 60_000)
 })
 
@@ -143,7 +83,7 @@ test.skipIf(tracer !== undefined)(
     const prefix = ['strace', '-D', '-f', '-o', trace, '-e', 'trace=fsync']
     prefix.push('-e', `inject=fsync:delay_enter=${syncMs * 1_000}`)
     const ask = async (one: Ask) => {
-      for (const id of ids) await make(one, id)
+      for (const id of ids) await makeToken(one, id)
       const deletes = ids.map(async id => {
         const startedMs = performance.now()
         expect((await one('DELETE', `/tokens/${id}`)).status).toBe(204)
@@ -151,7 +91,7 @@ test.skipIf(tracer !== undefined)(
       })
       expect(Math.min(...(await Promise.all(deletes)))).toBeGreaterThan(syncMs)
     }
-    await beside(data, ['--erasure-log', list], ask, prefix)
+    await beside(vault, vault.data, ['--erasure-log', list], ask, prefix)
     expect([...idsOf(list)].toSorted()).toEqual(ids.toSorted())
     const syncs = readFileSync(trace, 'utf8').match(/ fsync\(/g) ?? []
     expect(syncs.length).toBeLessThan(ids.length / 2)
@@ -161,10 +101,10 @@ test.skipIf(tracer !== undefined)(
 
 test('a delete by a session and one by a command are listed; what is refused is not', async () => {
   const list = join(temporaryFolder(), 'erasures')
-  await beside(data, ['--erasure-log', list], async (ask, url) => {
-    for (const id of ['by-session', 'by-command', 'stays']) await make(ask, id)
+  await beside(vault, vault.data, ['--erasure-log', list], async (ask, url) => {
+    for (const id of ['by-session', 'by-command', 'stays']) await makeToken(ask, id)
     const shop = { name: 'shop', type: 'public', permissions: ['token:create'] }
-    const { body: application } = await ask('POST', '/applications', shop, manager.key)
+    const { body: application } = await ask('POST', '/applications', shop, vault.managementKey)
     const shopKey = String(application['key'])
     const { body: session } = await ask('POST', '/sessions', undefined, shopKey)
     const grants = { nonce: session['nonce'], rules: [rule] }
@@ -172,7 +112,7 @@ test('a delete by a session and one by a command are listed; what is refused is 
     const sessionKey = String(session['session_key'])
     const bySession = await ask('DELETE', '/tokens/by-session', undefined, sessionKey)
     expect(bySession.status).toBe(204)
-    const env = { COFFER_KEY: reader }
+    const env = { COFFER_KEY: vault.reader }
     const words = ['token', 'delete', 'by-command', '--addr', url]
     expect((await runCoffer(words, { env })).exitCode).toBe(0)
     const refused = [
@@ -192,12 +132,12 @@ test('a delete by a session and one by a command are listed; what is refused is 
 
 const soon = (ms: number): string => new Date(Date.now() + ms).toISOString()
 
-test('a list that is moved away is begun anew, and a line that was cut off is left alone', async () => {
+test('a list that is moved away is begun anew, and a piece of a line is left alone', async () => {
   const folder = temporaryFolder()
   const [list, old] = [join(folder, 'erasures'), join(folder, 'of-november')]
   writeFileSync(list, '{"erased_at":"2026', { mode: 0o600 })
-  await beside(data, ['--erasure-log', list], async ask => {
-    for (const id of ['moved-1', 'moved-2']) await make(ask, id)
+  await beside(vault, vault.data, ['--erasure-log', list], async ask => {
+    for (const id of ['moved-1', 'moved-2']) await makeToken(ask, id)
     expect((await ask('DELETE', '/tokens/moved-1')).status).toBe(204)
     renameSync(list, old)
     expect((await ask('DELETE', '/tokens/moved-2')).status).toBe(204)
@@ -209,8 +149,8 @@ describe('a delete that cannot be listed', () => {
   test('is told of, and none follows it until the list can be written', async () => {
     const folder = temporaryFolder()
     const [list, kept] = [join(folder, 'erasures'), join(folder, 'kept')]
-    const { logged } = await beside(data, ['--erasure-log', list], async ask => {
-      for (const id of ['first', 'second']) await make(ask, id)
+    const { logged } = await beside(vault, vault.data, ['--erasure-log', list], async ask => {
+      for (const id of ['first', 'second']) await makeToken(ask, id)
       renameSync(list, kept)
       mkdirSync(list)
       const first = await ask('DELETE', '/tokens/first')
@@ -243,21 +183,21 @@ describe('a delete that cannot be listed', () => {
     truncateSync(list, bytes)
     const limited = `trap '' XFSZ; ulimit -f ${2 ** 20}; exec "$@"`
     const ask = async (one: Ask) => {
-      await make(one, 'no-room')
+      await makeToken(one, 'no-room')
       expect((await one('DELETE', '/tokens/no-room')).status).toBe(503)
       expect(statSync(list).size).toBe(bytes)
       // Room is made.
       truncateSync(list, 0)
       expect((await one('DELETE', '/tokens/no-room')).status).toBe(404)
     }
-    await beside(data, ['--erasure-log', list], ask, ['bash', '-c', limited, 'bash'])
+    await beside(vault, vault.data, ['--erasure-log', list], ask, ['bash', '-c', limited, 'bash'])
     expect(idsOf(list)).toEqual(['no-room'])
   }, 60_000)
 })
 
 describe('serve does not start, and doctor finds a fault, where the list', () => {
   const makers: readonly (readonly [string, (folder: string) => string, RegExp])[] = [
-    ['is in the data folder', () => join(data, 'erasures'), /is in the data folder/],
+    ['is in the data folder', () => join(vault.data, 'erasures'), /is in the data folder/],
     ['has no folder', folder => join(folder, 'none', 'erasures'), /see that its folder exists/],
     ['is a folder', folder => folder, /is no regular file/],
     [
@@ -288,8 +228,14 @@ describe('serve does not start, and doctor finds a fault, where the list', () =>
   ]
   test.each(makers)(
     '%s',
-    async (_, make_, says) => {
-      const words = [...place(data), '--port', '0', '--erasure-log', make_(temporaryFolder())]
+    async (_, makeOne, says) => {
+      const words = [
+        ...placeOf(vault, vault.data),
+        '--port',
+        '0',
+        '--erasure-log',
+        makeOne(temporaryFolder()),
+      ]
       const served = await runCoffer(['serve', ...words])
       expect([served.exitCode === 0, served.stdout]).toEqual([false, ''])
       expect(served.stderr).toMatch(says)
@@ -302,136 +248,8 @@ describe('serve does not start, and doctor finds a fault, where the list', () =>
 
   test('is fine, and then doctor makes none', async () => {
     const list = join(temporaryFolder(), 'erasures')
-    const words = [...place(data), '--port', '0', '--erasure-log', list]
+    const words = [...placeOf(vault, vault.data), '--port', '0', '--erasure-log', list]
     expect((await runCoffer(['doctor', ...words])).exitCode).toBe(0)
     expect(existsSync(list)).toBe(false)
-  }, 60_000)
-})
-
-describe('restore --erase', () => {
-  let backup: string
-  let list: string
-  const ids = ['stays', 'erased', 'anew', 'renewed'].map(name => `restored-${name}`)
-  const [stays = '', erased = '', anew = '', renewed = ''] = ids
-
-  const restore = (folder: string, ...more: readonly string[]): Promise<Ended> =>
-    runCoffer(['restore', backup, ...place(folder), ...more])
-
-  const statuses = async (folder: string): Promise<readonly number[]> => {
-    const { result } = await beside(folder, [], async ask => {
-      const found: number[] = []
-      for (const id of ids) found.push((await ask('GET', `/tokens/${id}`)).status)
-      return found
-    })
-    return result
-  }
-
-  beforeAll(async () => {
-    const folder = temporaryFolder()
-    backup = join(folder, 'one.backup')
-    list = join(folder, 'erasures')
-    await beside(data, ['--erasure-log', list], async ask => {
-      for (const id of ids) await make(ask, id)
-      // Deleted and made anew before the backup: its line is of another token.
-      expect((await ask('DELETE', `/tokens/${anew}`)).status).toBe(204)
-      await make(ask, anew)
-    })
-    expect((await runCoffer(['backup', ...place(data), '--to', backup])).exitCode).toBe(0)
-    await beside(data, ['--erasure-log', list], async ask => {
-      await make(ask, 'after-the-backup')
-      const change = { metadata: { changed: 'since' } }
-      expect((await ask('PATCH', `/tokens/${erased}`, change)).status).toBe(200)
-      for (const id of [erased, renewed, 'after-the-backup']) {
-        expect((await ask('DELETE', `/tokens/${id}`)).status).toBe(204)
-      }
-      // Made anew since: the backup has the one that was deleted.
-      await make(ask, renewed)
-    })
-  }, 60_000)
-
-  test('without it they are there again', async () => {
-    const folder = join(temporaryFolder(), 'restored')
-    const ended = await restore(folder, '--keep-keys')
-    expect(ended.stdout).toContain('tokens that were deleted since then are there again')
-    expect(ended.stdout).not.toContain('erased:')
-    expect(await statuses(folder)).toEqual([200, 200, 200, 200])
-  }, 60_000)
-
-  test('erases what was deleted since, and nothing that was made anew before', async () => {
-    const folder = join(temporaryFolder(), 'restored')
-    const ended = await restore(folder, '--keep-keys', '--erase', list)
-    expect(ended).toMatchObject({ exitCode: 0, stderr: '' })
-    expect(ended.stdout).toContain('\nerased: 2 tokens; 2 lines are of none that is there\n')
-    expect(ended.stdout).toContain('are on no list that was given are there again')
-    expect(await statuses(folder)).toEqual([200, 404, 200, 404])
-    const verified = await runCoffer(['verify', ...place(folder)])
-    expect(verified).toMatchObject({ exitCode: 0, stderr: '' })
-  }, 60_000)
-
-  test('takes several lists, the same twice, with new keys and in JSON', async () => {
-    const folder = join(temporaryFolder(), 'restored')
-    const written = join(temporaryFolder(), 'by-hand')
-    const tenantId = manager.tenant_id
-    const before = { tenantId, id: anew, erasedAtMs: Date.now() - 3_600_000 }
-    const now = { tenantId, id: stays, erasedAtMs: Date.now() }
-    // A person leaves an empty line, and no end of the last one.
-    writeFileSync(written, `${printErasure(before)}\n${printErasure(now).trim()}`)
-    const lists = ['--erase', list, '--erase', list, '--erase', written]
-    const ended = await restore(folder, '--revoke-keys', '--json', ...lists)
-    expect(ended).toMatchObject({ exitCode: 0, stderr: '' })
-    const told = JSON.parse(ended.stdout) as Record<string, unknown>
-    expect(told).toMatchObject({ erased: { tokens: 3, not_there: 7 }, managers: [{}] })
-    const kept = join(temporaryFolder(), 'restored')
-    const again = await restore(kept, '--keep-keys', '--json', ...lists)
-    expect(JSON.parse(again.stdout)).toMatchObject({ erased: { tokens: 3, not_there: 7 } })
-    expect(await statuses(kept)).toEqual([404, 404, 200, 404])
-  }, 60_000)
-
-  const whole: Erasure = { tenantId: 'some', id: 'some', erasedAtMs: 0 }
-
-  test.each([
-    ['is none', 'nonsense', /: line 2 is no erasure, so nothing was restored/],
-    ['was cut off', printErasure(whole).slice(0, -9), /: line 2 is no erasure/],
-    ['is a list of ids alone', '["one"]', /: line 2 is no erasure/],
-    ['is longer than any', 'x'.repeat(100_000), /: line 2 is no erasure/],
-  ])('a line that %s is told by its number, and nothing is made', async (_, line, says) => {
-    const folder = temporaryFolder()
-    const bad = join(temporaryFolder(), 'list')
-    writeFileSync(bad, `${printErasure(whole)}${line}\n${printErasure(whole)}`)
-    const lists = ['--erase', list, '--erase', bad]
-    const ended = await restore(join(folder, 'restored'), '--keep-keys', ...lists)
-    expect([ended.exitCode, ended.stdout]).toEqual([1, ''])
-    expect(ended.stderr).toMatch(/^coffer: [^\n]+\n$/)
-    expect(ended.stderr).toMatch(says)
-    expect(readdirSync(folder)).toEqual([])
-  })
-
-  test('a list that is none, or beside a look, is refused, and nothing is made', async () => {
-    const folder = temporaryFolder()
-    const restored = join(folder, 'restored')
-    const none = join(folder, 'none')
-    const refused: readonly (readonly [readonly string[], RegExp])[] = [
-      [['--keep-keys', '--erase', none], /--erase: .* cannot be read \(ENOENT\)/],
-      [['--keep-keys', '--erase', '/'], /--erase: .* is no regular file/],
-      [['--verify-only', '--erase', list], /--verify-only: nothing is made/],
-    ]
-    for (const [words, says] of refused) {
-      const ended = await restore(restored, ...words)
-      expect([ended.exitCode, ended.stdout]).toEqual([2, ''])
-      expect(ended.stderr).toMatch(says)
-    }
-    expect(readdirSync(folder)).toEqual([])
-  })
-
-  test('a list longer than what is read at once is read whole', async () => {
-    const folder = join(temporaryFolder(), 'restored')
-    const long = join(temporaryFolder(), 'list')
-    const tenantId = manager.tenant_id
-    const others = Array.from({ length: 20_000 }, (_, at) =>
-      printErasure({ tenantId, id: `other-\u{1f511}-${at}`, erasedAtMs: Date.now() }),
-    )
-    writeFileSync(long, others.join('') + readFileSync(list, 'utf8'))
-    const ended = await restore(folder, '--keep-keys', '--json', '--erase', long)
-    expect(JSON.parse(ended.stdout)).toMatchObject({ erased: { tokens: 2, not_there: 20_002 } })
   }, 60_000)
 })
