@@ -135,6 +135,16 @@ export const backupManifestBytesMax = 4 * 1024
 /** decision: the path of a copy that a command makes. Source: Linux, PATH_MAX. */
 export const copyNoteBytesMax = 4 * 1024 + 1
 
+// Files that are handed to commands
+/** decision: until somebody writes to a pipe. */
+export const pipeWriterMsMax = 5_000
+/** decision: until more comes of who writes to one, such as a program that asks a person. */
+export const pipeSilenceMsMax = 60_000
+/** decision: tokens that stand for a password are the longest, of one or two kilobytes. */
+export const passwordFileBytesMax = 16 * 1024
+/** decision: of `format` and `store/database` in a data folder. */
+export const folderFileBytesMax = 16 * 1024
+
 // Asking a vault
 /** decision: an API key and the end of its line, with room for blanks. */
 export const apiKeyFileBytesMax = 1_024

@@ -2,13 +2,13 @@
  * What `coffer app create` asks for, from its options.
  * @module
  */
-import { readFileSync, statSync } from 'node:fs'
 import type { Facts } from '../administration/operation.ts'
 import { isJsonObject, toPlain } from '../json/json.ts'
 import { decodeUtf8, parseJson } from '../json/parse.ts'
 import { nameCharsMax, rulesFileBytesMax } from '../limits.ts'
 import { permissions } from '../rules/permissions.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
+import { readHanded } from '../serve/handed-files.ts'
 
 export interface AppRequestOptions {
   readonly name?: string
@@ -45,12 +45,12 @@ function permissionsOf({ permission: given = [] }: AppRequestOptions): Facts {
 
 function readRules(path: string): unknown {
   try {
-    if (statSync(path).size <= rulesFileBytesMax) {
-      const json = parseJson(decodeUtf8(readFileSync(path)))
-      if (Array.isArray(json) && json.every(isJsonObject)) return toPlain(json)
-    }
-  } catch {
-    // Whatever it is, no word of the file is repeated.
+    const bytes = readHanded(path, rulesFileBytesMax)
+    const json = bytes && parseJson(decodeUtf8(bytes))
+    if (Array.isArray(json) && json.every(isJsonObject)) return toPlain(json)
+  } catch (error) {
+    // Whatever else it is, no word of the file is repeated.
+    if (error instanceof CommandFailure) throw error
   }
   const expected = `a JSON array of rules, of at most ${rulesFileBytesMax} bytes`
   throw usage(`the file at ${path} of --rules: expected ${expected}`)

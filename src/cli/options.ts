@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { readFileSync, statSync } from 'node:fs'
 import { Option, type Command } from 'commander'
 import {
   addressOptions,
@@ -20,6 +19,7 @@ import {
 import { ApiError } from '../errors.ts'
 import { configFileBytesMax } from '../limits.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
+import { readHanded } from '../serve/handed-files.ts'
 import { keyVariable } from './reach.ts'
 
 const prefix = 'COFFER_'
@@ -89,12 +89,15 @@ export function assertKnownVariables(
 }
 
 function readConfigFile(path: string): Uint8Array {
+  let bytes: Uint8Array | undefined
   try {
-    if (statSync(path).size <= configFileBytesMax) return readFileSync(path)
-  } catch {
+    bytes = readHanded(path, configFileBytesMax)
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error
     throw new CommandFailure(`the config file at ${path} cannot be read`, usageExitCode)
   }
-  const expected = `expected at most ${configFileBytesMax} bytes`
+  if (bytes !== undefined) return bytes
+  const expected = `expected a file or a pipe of at most ${configFileBytesMax} bytes`
   throw new CommandFailure(`the config file at ${path}: ${expected}`, usageExitCode)
 }
 

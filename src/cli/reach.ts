@@ -2,11 +2,11 @@
  * Commands that ask a vault as its callers do: where it is, with which key, and how they fail.
  * @module
  */
-import { readFileSync, statSync } from 'node:fs'
 import { CofferError, createClient, type Client, type ErrorCode } from '../client/index.ts'
 import { overSocket } from '../client/socket.ts'
 import { apiKeyFileBytesMax } from '../operation-limits.ts'
 import { CommandFailure, usageExitCode, type ExitCode } from '../serve/failure.ts'
+import { readHanded } from '../serve/handed-files.ts'
 import { shown } from './table.ts'
 
 export interface ReachOptions {
@@ -28,11 +28,12 @@ const directly = (url: string, init: RequestInit): Promise<Response> =>
 
 function readKeyFile(path: string): string {
   try {
-    if (statSync(path).size <= apiKeyFileBytesMax) return readFileSync(path, 'utf8').trim()
-  } catch {
-    // Told below.
+    const bytes = readHanded(path, apiKeyFileBytesMax)
+    if (bytes !== undefined) return bytes.toString('utf8').trim()
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error
   }
-  throw usage(`the file at ${path} of --key-file: expected one that holds an API key`)
+  throw usage(`the file at ${path} of --key-file: expected one, or a pipe, that holds an API key`)
 }
 
 function keyOf({ keyFile }: ReachOptions): string {

@@ -138,8 +138,12 @@ interface Source {
 /** @throws CommandFailure where there is no backup */
 async function sourceOf(file: string): Promise<Source> {
   if (!file.startsWith(addressPrefix)) {
-    if (!existsSync(file)) throw new CommandFailure(`there is no backup at ${file}`)
-    return { bytes: statSync(file).size, bring: async () => file }
+    const stats = statSync(file, { throwIfNoEntry: false })
+    if (stats === undefined) throw new CommandFailure(`there is no backup at ${file}`)
+    // How long a pipe is, and so where a backup ends, cannot be told.
+    if (!stats.isFile())
+      throw new CommandFailure(`${file} is no regular file: put the backup in one`)
+    return { bytes: stats.size, bring: async () => file }
   }
   const { bucket: name, key } = splitAddress(file)
   const bucket = openBucket(name)

@@ -16,8 +16,9 @@
  * @module
  */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { readRegular } from '../files.ts'
 import { copyNoteBytesMax } from '../operation-limits.ts'
 import { pathsOf } from './folder-stamp.ts'
 import { removeFile, removeFolder, replaceFile, statsAt } from './regular-files.ts'
@@ -46,10 +47,9 @@ export const forgetCopy = (data: string, path: string): void => removeFile(noteO
 
 /** What no process of coffer has written names nothing. */
 function readNote(note: string): string | undefined {
-  const stats = statsAt(note)
-  if (stats?.isFile() !== true || stats.size > copyNoteBytesMax) return undefined
-  const path = readFileSync(note, 'utf8').trim()
-  return path.startsWith('/') ? path : undefined
+  if (statsAt(note)?.isFile() !== true) return undefined
+  const path = readRegular(note, copyNoteBytesMax)?.toString('utf8').trim()
+  return path?.startsWith('/') === true ? path : undefined
 }
 
 /** Folders of processes that may be at work. */

@@ -7,13 +7,15 @@
  * folders of their own.
  * @module
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Type, type Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Log } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import { bytesOfHex, hexOf } from '../bytes.ts'
+import { readRegular } from '../files.ts'
+import { folderFileBytesMax, passwordFileBytesMax } from '../operation-limits.ts'
 import { databaseSetupMsMax, vaultConnections } from '../store/limits.ts'
 import { parseDatabase, printDatabase, type DatabaseAddress } from '../store/postgres/address.ts'
 import { openPostgresStore, type PostgresStore } from '../store/postgres/open.ts'
@@ -51,14 +53,23 @@ function withoutPassword(text: string): string {
   return url.href
 }
 
+/** More than once, and by each process that serves: a pipe would give it to the first alone. */
+function readPassword(file: string): string {
+  let bytes: Buffer | undefined
+  try {
+    bytes = readRegular(file, passwordFileBytesMax)
+  } catch {
+    throw new CommandFailure('the file of --store-password-file cannot be read')
+  }
+  if (bytes !== undefined) return bytes.toString('utf8').replace(/\r?\n$/, '')
+  const expected = `expected a regular file of at most ${passwordFileBytesMax} bytes`
+  throw new CommandFailure(`the file of --store-password-file: ${expected}`)
+}
+
 /** The environment alone may bring one in the URL: arguments are for every user to read. */
 function passwordOf(url: string, file: string | undefined): string | undefined {
   if (file !== undefined) {
-    try {
-      return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
-    } catch {
-      throw new CommandFailure('the file of --store-password-file cannot be read')
-    }
+    return readPassword(file)
   }
   const given = process.env['COFFER_STORE']
   if (given === undefined || withoutPassword(given) !== url) return undefined
@@ -103,8 +114,8 @@ function parsedPlace(text: string): Place | undefined {
 }
 
 function readPlace(data: string): Place {
-  const text = readFileSync(pathsOf(data).database, 'utf8')
-  const place = parsedPlace(text)
+  const bytes = readRegular(pathsOf(data).database, folderFileBytesMax)
+  const place = bytes && parsedPlace(bytes.toString('utf8'))
   if (place === undefined) {
     throw new CommandFailure(`the file store/database in ${data} is damaged: make the folder anew`)
   }

@@ -5,8 +5,10 @@
  * other version's folder is ever opened.
  * @module
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { readRegular } from '../files.ts'
+import { folderFileBytesMax } from '../operation-limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { replaceFile } from './regular-files.ts'
 
@@ -65,7 +67,7 @@ export function stampFolder(folder: string): void {
 function readStamp(folder: string): number {
   let stamp: string
   try {
-    stamp = readFileSync(pathsOf(folder).stamp, 'latin1')
+    stamp = readRegular(pathsOf(folder).stamp, folderFileBytesMax)?.toString('latin1') ?? ''
   } catch (error) {
     if (systemCodeOf(error) === 'EACCES') throw explained(folder, error)
     throw new CommandFailure(`${folder} is not a data folder: make one with coffer init --data`)

@@ -3,13 +3,13 @@
  * small file of the data folder, `master.kdf`, which is no secret. Without it the key is gone.
  * @module
  */
-import { constants, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { Type, type Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { bytesOfHex, equalBytes, hexOf } from '../bytes.ts'
 import { deriveKey } from '../crypto/keyring.ts'
 import { passphraseSaltBytes, primitives } from '../crypto/primitives.ts'
-import { ownerOnlyFile } from '../files.ts'
+import { ownerOnlyFile, readRegular } from '../files.ts'
 import {
   passphraseBytesMax,
   passphraseBytesMin,
@@ -28,9 +28,15 @@ const checkBytes = 8
 /** Where what a passphrase takes is kept beside a backup, which it is no part of. */
 export const derivationBeside = (backup: string): string => `${backup}.kdf`
 
+const damaged = (path: string) =>
+  new CommandFailure(`${path} is damaged: restore it from beside a backup`)
+
 /** To a place where nothing is. Of a vault that no passphrase opens there is nothing to copy. */
 export function copyDerivation(from: string, to: string): void {
-  if (existsSync(from)) copyFileSync(from, to, constants.COPYFILE_EXCL)
+  if (!existsSync(from)) return
+  const bytes = readRegular(from, passphraseFileBytesMax)
+  if (bytes === undefined) throw damaged(from)
+  writeFileSync(to, bytes, { mode: ownerOnlyFile, flag: 'wx', flush: true })
 }
 
 const fileSchema = Type.Object(
@@ -120,21 +126,21 @@ export function makePassphraseKey(path: string, input: PassphraseInput): Uint8Ar
 }
 
 function readDerivation(path: string): Derivation {
-  let text: string
+  let bytes: Buffer | undefined
   try {
-    text = readFileSync(path, 'utf8')
+    bytes = readRegular(path, passphraseFileBytesMax)
   } catch (error) {
     if (systemCodeOf(error) !== 'ENOENT') throw error
     throw new CommandFailure(`no passphrase opens this vault: there is no ${path}`)
   }
   let found: unknown
   try {
-    if (text.length <= passphraseFileBytesMax) found = JSON.parse(text)
+    found = bytes && JSON.parse(bytes.toString('utf8'))
   } catch {
     // Damage, as below.
   }
   if (Value.Check(fileSchema, found)) return found
-  throw new CommandFailure(`${path} is damaged: restore it from beside a backup`)
+  throw damaged(path)
 }
 
 /**

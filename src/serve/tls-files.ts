@@ -6,9 +6,10 @@
  * @module
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import type { Stats } from 'node:fs'
 import type { TlsFiles } from '../config.ts'
 import type { Log } from '../deps.ts'
+import { readRegular } from '../files.ts'
 import { certificateEndsSoonMs, tlsFileBytesMax } from '../limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { isOpenToOthers } from './file-access.ts'
@@ -24,24 +25,15 @@ export interface Tls {
 }
 
 function readWhole(path: string, flag: string, check?: (stats: Stats) => void): Buffer {
-  let file: number | undefined
   try {
-    // One that is a pipe would keep the whole process waiting for its writer.
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    const stats = fstatSync(file)
-    check?.(stats)
-    if (!stats.isFile() || stats.size > tlsFileBytesMax) {
-      throw new CommandFailure(`${flag}: ${path} is no file of at most ${tlsFileBytesMax} bytes`)
-    }
-    const bytes = Buffer.alloc(stats.size)
-    return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, 0))
+    const bytes = readRegular(path, tlsFileBytesMax, check)
+    if (bytes !== undefined) return bytes
+    throw new CommandFailure(`${flag}: ${path} is no file of at most ${tlsFileBytesMax} bytes`)
   } catch (error) {
     const code = systemCodeOf(error)
     if (code === undefined) throw error
     const reason = code === 'ENOENT' ? 'there is no file at' : 'this process cannot read'
     throw new CommandFailure(`${flag}: ${reason} ${path}`)
-  } finally {
-    if (file !== undefined) closeSync(file)
   }
 }
 

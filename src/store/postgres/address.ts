@@ -5,9 +5,10 @@
  * older ones; so beyond this machine it is TLS with a certificate that is verified, or refused.
  * @module
  */
-import { readFileSync } from 'node:fs'
 import { isLoopback } from '../../ip.ts'
 import { invalid } from '../../errors.ts'
+import { readRegular } from '../../files.ts'
+import { tlsFileBytesMax } from '../../limits.ts'
 
 export interface DatabaseAddress {
   readonly hostname: string
@@ -56,11 +57,17 @@ function decoded(text: string): string {
   }
 }
 
+function readAuthority(path: string): string {
+  const bytes = readRegular(path, tlsFileBytesMax)
+  const expected = `expected in sslrootcert a file of at most ${tlsFileBytesMax} bytes`
+  return bytes?.toString('utf8') ?? refuse(expected)
+}
+
 function tlsOf({ hostname, searchParams }: URL): DatabaseAddress['tls'] {
   const mode = searchParams.get('sslmode')
   if (mode === 'verify-full') {
     const file = searchParams.get('sslrootcert')
-    return file === null ? {} : { ca: readFileSync(file, 'utf8') }
+    return file === null ? {} : { ca: readAuthority(file) }
   }
   if (mode !== null && mode !== 'disable') refuse('expected sslmode=verify-full')
   if (!isLoopback(plainHost(hostname))) refuse('expected sslmode=verify-full beyond this machine')
