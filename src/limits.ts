@@ -75,6 +75,12 @@ export const workerSteadyMs = 60_000
 export const workerStartsMax = 5
 /** A body with more of them says no more by listing them all. */
 export const bodyFaultsMax = 20
+/**
+ * decision: unknown names of one body that are compared with those that may be meant, some
+ * milliseconds of work; and how many of them are compared once wherever they come again.
+ */
+export const comparedNamesMax = 4_096
+export const repeatedNamesMax = 64
 /** Letters by which a member's name may differ from a known one and still be meant for it. */
 export const misspellingsMax = 2
 /** decision: the server ends a connection that is idle, or sends no whole request, for so long. */

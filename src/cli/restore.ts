@@ -22,6 +22,7 @@ import { ownerOnlyFile, ownerOnlyFolder, syncFolder } from '../files.ts'
 import { countBytes, type Progress } from '../progress.ts'
 import { addressPrefix, openBucket, splitAddress } from '../serve/backups/bucket.ts'
 import { readBackup, writeDatabase, type Manifest } from '../serve/backup-file.ts'
+import { forgetCopy, noteCopy } from '../serve/copies.ts'
 import {
   keyPlacesOf,
   lockOf,
@@ -29,7 +30,7 @@ import {
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
-import { explained, formatVersion, stampFolder } from '../serve/folder-stamp.ts'
+import { explained, formatVersion, isDataFolder, stampFolder } from '../serve/folder-stamp.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { endStaging, makeStagedFolder } from '../serve/staged-folder.ts'
 import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
@@ -224,7 +225,10 @@ async function restoreWith(
   const derivation = derivationBeside(file)
   const masterKey = obtainMasterKey(options, { derivation })
   const copy = makeStagedFolder(stagingOf(file, data, isTrial), masterKey)
+  // The copy of a trial may be of that vault, and destruction there has to know it.
+  const isNoted = isTrial && isDataFolder(data)
   try {
+    if (isNoted) noteCopy(data, copy.data)
     const { bytes } = source
     const made = await withProgress({ ...options, bytes }, progress =>
       make(copy, source, wanted, progress),
@@ -239,6 +243,7 @@ async function restoreWith(
     throw explained(data, error)
   } finally {
     rmSync(copy.data, { recursive: true, force: true })
+    if (isNoted) forgetCopy(data, copy.data)
   }
 }
 

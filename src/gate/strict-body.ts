@@ -2,7 +2,7 @@
  * Strict bodies and queries: what a schema knows of them, and nothing that is nearly it.
  * @module
  */
-import { misspellingsMax, bodyFaultsMax } from '../limits.ts'
+import { bodyFaultsMax, comparedNamesMax, misspellingsMax, repeatedNamesMax } from '../limits.ts'
 import type { TSchema } from '@sinclair/typebox'
 import { addFault, throwFaults, type Faults } from '../errors.ts'
 import {
@@ -126,9 +126,30 @@ function shapeOf(schema: TSchema, member: 'properties' | 'items'): Shape | undef
 
 const below = (at: string, name: string): string => (at === '' ? name : `${at}.${name}`)
 
-function tellMisspelled(given: string, { known }: Members, at: string, faults: Faults): void {
+/** What a body has been found to hold so far. */
+interface Reading {
+  readonly faults: Faults
+  /** How many more unknown names are compared. */
+  left: number
+  /** Names that are near none of an object's: items of a list have the same ones. */
+  readonly far: Map<Members, Set<string>>
+}
+
+/** As `findMeant`, within what one body may ask for. */
+function findMeantIn(reading: Reading, given: string, members: Members): string | undefined {
+  const far = reading.far.get(members) ?? new Set()
+  const isShort = given.length <= members.known.charsMax
+  if (!isShort || reading.left === 0 || far.has(given)) return undefined
+  reading.left -= 1
+  const meant = findMeant(given, members.known)
+  if (meant === undefined && far.size < repeatedNamesMax) reading.far.set(members, far.add(given))
+  return meant
+}
+
+function tellMisspelled(given: string, members: Members, at: string, reading: Reading): void {
+  const { faults } = reading
   if (faults.size >= bodyFaultsMax) return
-  const meant = findMeant(given, known)
+  const meant = findMeantIn(reading, given, members)
   if (meant === undefined) return
   const place = below(at, meant)
   if (!faults.has(place)) addFault(faults, place, `is misspelled: expected the name ${meant}`)
@@ -138,7 +159,7 @@ function readObject(
   schema: TSchema,
   value: JsonObject,
   at: string,
-  faults: Faults,
+  reading: Reading,
   opaque = nothingOpaque,
 ): unknown {
   const members = readMembers(schema)
@@ -146,21 +167,21 @@ function readObject(
   const plain: Record<string, unknown> = Object.create(null)
   for (const [name, member] of value) {
     const inner = members.schemas.get(name)
-    if (inner === undefined) tellMisspelled(name, members, at, faults)
+    if (inner === undefined) tellMisspelled(name, members, at, reading)
     else if (opaque.has(name)) plain[name] = member
-    else plain[name] = readValue(inner, member, below(at, name), faults)
+    else plain[name] = readValue(inner, member, below(at, name), reading)
   }
   return plain
 }
 
 /** An object or list where the schema wants none has nothing left, and is still refused. */
-function readValue(schema: TSchema, value: Json, at: string, faults: Faults): unknown {
+function readValue(schema: TSchema, value: Json, at: string, reading: Reading): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (isJsonObject(value)) return readObject(schema, value, at, faults)
+  if (isJsonObject(value)) return readObject(schema, value, at, reading)
   if (isExactNumber(value)) return Number(value.numberText)
   const items = shapeOf(schema, 'items')?.items
   if (!isJsonArray(value) || items === undefined) return []
-  return value.map((item, index) => readValue(items, item, `${at}[${index}]`, faults))
+  return value.map((item, index) => readValue(items, item, `${at}[${index}]`, reading))
 }
 
 /**
@@ -171,9 +192,9 @@ function readValue(schema: TSchema, value: Json, at: string, faults: Faults): un
  *   of the one that came
  */
 export function knownPart(schema: TSchema, value: JsonObject, opaque = nothingOpaque): unknown {
-  const faults: Faults = new Map()
-  const known = readObject(schema, value, '', faults, opaque)
-  throwFaults(faults)
+  const reading: Reading = { faults: new Map(), left: comparedNamesMax, far: new Map() }
+  const known = readObject(schema, value, '', reading, opaque)
+  throwFaults(reading.faults)
   return known
 }
 

@@ -8,6 +8,7 @@
  * | `uploading` in the data folder | a backup into a bucket |
  * | the data folder and `.verifying` | `verify --online` |
  * | the data folder and `.restoring` | `restore` |
+ * | a backup and `.restoring` | `restore --verify-only` beside a data folder |
  * | a backup and `.partial` | `backup`, and a server that makes backups of itself |
  * | `store/data.mdb.moved` | `move` into a database: kept on purpose |
  * | the database that `store/database.left` names | a `move` out of it, or one cut off |

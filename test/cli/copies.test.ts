@@ -20,6 +20,8 @@ import { openFilesOf } from '../support/worker-processes.ts'
 
 let root: string
 let made: string
+/** A backup of it. */
+let kept: string
 let count = 0
 
 beforeAll(async () => {
@@ -43,6 +45,8 @@ beforeAll(async () => {
     expect(status).toBe(201)
   }
   expect(await server.end('SIGTERM')).toBe(0)
+  kept = join(root, 'kept')
+  expect((await runCoffer(['backup', '--data', made, '--to', kept])).exitCode).toBe(0)
 })
 
 function copyOfMade(): string {
@@ -95,6 +99,16 @@ const commands: readonly [string, (data: string) => readonly [string, readonly s
     data => [`${data}-elsewhere.partial`, ['backup', '--data', data, '--to', `${data}-elsewhere`]],
   ],
   ['a look', data => [`${data}.verifying`, ['verify', '--online', '--data', data]]],
+  [
+    'a trial of a backup',
+    data => [
+      `${kept}.restoring`,
+      [
+        ...['restore', kept, '--verify-only', '--data', data],
+        ...['--master-key-file', join(made, 'master.key')],
+      ],
+    ],
+  ],
 ]
 
 describe.each(commands)('the copy of %s', (_, commandOf) => {

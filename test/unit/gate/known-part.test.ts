@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox'
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { parseJson } from '../../../src/json/parse.ts'
 import { isJsonObject } from '../../../src/json/json.ts'
 import { knownPart } from '../../../src/gate/strict-body.ts'
+import { comparedNamesMax } from '../../../src/limits.ts'
 
 const schema = Type.Object({
   name: Type.String(),
@@ -52,5 +53,47 @@ describe('what a schema knows of a body', () => {
     expect(() => partOf('{"nmae":1}')).toThrow('name: is misspelled')
     expect(() => partOf('{"rules":[{},{"priorty":1}]}')).toThrow('rules[1].priority: is misspelled')
     expect(() => partOf('{"data":{"priorty":1}}', ['data'])).not.toThrow()
+  })
+})
+
+/** Names that are known to no schema, all different, and near none. */
+const namesFor = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, at) => `"x${at}":1`)
+
+/** How many names were compared with known ones: each is brought to lower case for it. */
+function comparedIn(task: () => void): number {
+  const lowered = spyOn(String.prototype, 'toLowerCase')
+  try {
+    task()
+    return lowered.mock.calls.length
+  } finally {
+    lowered.mockRestore()
+  }
+}
+
+describe('unknown names of one body', () => {
+  test('are compared up to a bound, however many there are', () => {
+    const text = `{${namesFor(9_000).join(',')},"name":"a"}`
+    expect(comparedIn(() => expect(partOf(text)).toBe('{"name":"a"}'))).toBe(comparedNamesMax)
+    const item = `{${namesFor(9_000).join(',')}}`
+    const items = Array.from({ length: 8 }, () => item).join(',')
+    expect(comparedIn(() => partOf(`{"rules":[${items}]}`))).toBe(comparedNamesMax)
+  })
+
+  test('that is nearly a known one is told behind thousands of others', () => {
+    const text = `{${namesFor(comparedNamesMax - 1).join(',')},"nmae":1}`
+    expect(() => partOf(text)).toThrow('name: is misspelled')
+  })
+
+  test('that come again in each item of a list are compared once', () => {
+    const item = `{"priority":1,${namesFor(20).join(',')}}`
+    const items = Array.from({ length: 1_000 }, () => item).join(',')
+    const text = `{"rules":[${items},{"priorty":1}]}`
+    const compared = comparedIn(() => expect(() => partOf(text)).toThrow('rules[1000].priority'))
+    expect(compared).toBe(21)
+  })
+
+  test('that are longer than any that may be meant are not compared', () => {
+    expect(comparedIn(() => partOf(`{"${'name'.repeat(1_000)}":1}`))).toBe(0)
   })
 })
