@@ -49,6 +49,8 @@ beforeAll(async () => {
   expect((await runCoffer(['backup', '--data', made, '--to', kept])).exitCode).toBe(0)
 })
 
+const keyOfMade = () => ['--master-key-file', join(made, 'master.key')]
+
 function copyOfMade(): string {
   const data = join(root, `vault-${(count += 1)}`)
   cpSync(made, data, { recursive: true })
@@ -103,10 +105,7 @@ const commands: readonly [string, (data: string) => readonly [string, readonly s
     'a trial of a backup',
     data => [
       `${kept}.restoring`,
-      [
-        ...['restore', kept, '--verify-only', '--data', data],
-        ...['--master-key-file', join(made, 'master.key')],
-      ],
+      ['restore', kept, '--verify-only', '--data', data, ...keyOfMade()],
     ],
   ],
 ]

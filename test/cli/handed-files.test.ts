@@ -48,6 +48,7 @@ const limited = (args: readonly string[]): Promise<Ended> =>
 const database = 'postgres://u@127.0.0.1:1/d'
 const verified = (file: string) => `${database}?sslmode=verify-full&sslrootcert=${file}`
 const empty = () => fresh('folder')
+const keyOfMade = () => ['--master-key-file', join(made, 'master.key')]
 
 /** By the name of what is handed over: the command, and whether a pipe may bring it. */
 const handed: readonly [string, boolean, (file: string) => readonly string[]][] = [
@@ -66,14 +67,7 @@ const handed: readonly [string, boolean, (file: string) => readonly string[]][] 
     file => ['init', '--data', empty(), '--store', database, '--store-password-file', file],
   ],
   ['sslrootcert', false, file => ['init', '--data', empty(), '--store', verified(file)]],
-  [
-    'backup',
-    false,
-    file => [
-      ...['restore', file, '--keep-keys', '--data', empty()],
-      ...['--master-key-file', join(made, 'master.key')],
-    ],
-  ],
+  ['backup', false, file => ['restore', file, '--keep-keys', '--data', empty(), ...keyOfMade()]],
 ]
 
 function expectLine(name: string, { exitCode, stdout, stderr }: Ended): void {
@@ -221,8 +215,7 @@ test('what a passphrase needs, beside a backup, is copied from no pipe', async (
   const backup = fresh('backup')
   await runCoffer(['backup', '--data', made, '--to', backup])
   run('mkfifo', `${backup}.kdf`)
-  const key = ['--master-key-file', join(made, 'master.key')]
-  const ended = await limited(['restore', backup, '--keep-keys', '--data', empty(), ...key])
+  const ended = await limited(['restore', backup, '--keep-keys', '--data', empty(), ...keyOfMade()])
   expectLine('restore', ended)
   expect(ended.stderr).toContain('.kdf')
   expect(readFileSync(backup).length).toBeGreaterThan(0)
