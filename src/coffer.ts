@@ -15,6 +15,7 @@ import { otherMethods } from './gate/addresses.ts'
 import { makeAnswerBudget, makeBodyBudget } from './gate/budgets.ts'
 import { makeAnswers } from './gate/answers.ts'
 import { cacheByGeneration, makeCrowd, makeRateLimit, traceIds } from './gate/admission.ts'
+import { makeStoreTurns } from './gate/store-turns.ts'
 import { makeTally } from './gate/tally.ts'
 import { makeEnterAddress } from './gate/client-address.ts'
 import { documentation } from './documentation/routes.ts'
@@ -53,6 +54,7 @@ export function makePipeline(deps: Deps): Pipeline {
     authenticate: authenticatorOf(sessionDepsOf(deps), keyUses),
     bodyBudget: makeBodyBudget(settings),
     answerBudget: makeAnswerBudget(),
+    storeTurns: deps.isStoreFar === true ? makeStoreTurns() : undefined,
     isCrowded: makeCrowd(),
     enterAddress: makeEnterAddress(deps),
     rate: makeRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),

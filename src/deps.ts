@@ -52,6 +52,8 @@ export interface Erasures {
 
 export interface Deps {
   readonly store: Store
+  /** Whether it is a database of others, for which each request waits. */
+  readonly isStoreFar?: boolean
   readonly keys: Keys
   /** Unix milliseconds that never decrease, for what has a date: expiry above all. */
   readonly now: () => number

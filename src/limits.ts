@@ -27,6 +27,18 @@ export const parsedBodiesSpareBytes = 256 * 1024
 /** decision: of one credential while no other waits; one waits for its write, one is worked on. */
 export const longBodiesPerCredentialMax = 2
 export const shortBodyBytesMax = 16 * 1024
+/**
+ * decision: of operations at work in a database, in this process: more in one transaction are no
+ * faster. As many more for credentials that have few there.
+ */
+export const storeWorkMax = 512
+export const storeSpareMax = 512
+export const storeFew = 16
+/** decision: of those that begin in one turn of the event loop, each of which takes 0.1 ms. */
+export const storeBeginsPerTurn = 64
+/** decision: of operations that read pages: twice as many as there are connections for them. */
+export const storePagesMax = 8
+export const storeFewPages = 2
 /** decision: of long answers under way, in this process and of one credential. */
 export const answersBytesMax = 64 * 1024 * 1024
 export const credentialAnswersBytesMax = 16 * 1024 * 1024

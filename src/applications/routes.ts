@@ -108,6 +108,7 @@ const create = () =>
 const listAll = () =>
   operation({
     name: 'listApplications',
+    readsPages: true,
     summary: 'List applications, newest first',
     permission: 'application:read',
     query: listApplicationsQuery,

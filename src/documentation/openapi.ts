@@ -6,7 +6,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { idempotencyKeyCharsMax, traceIdCharsMax } from '../limits.ts'
 import { describeSchema, type Components, type Plain, describeFailures } from './failures.ts'
-import { isKept } from '../gate/idempotency.ts'
+import { isKept } from '../gate/operation.ts'
 import type { Content, Route } from '../gate/operation.ts'
 
 /** By the beginning of the path, the first that fits; without the version before it. */

@@ -17,7 +17,7 @@ import type { Store } from '../store/contract.ts'
 import { ApiError, tooManyRequests, unauthenticated } from '../errors.ts'
 import { andThen, type MaybeLater } from '../waiting.ts'
 import { agreedHeader, headerNamesOf, type Params, visibleAscii } from './request.ts'
-import type { Call, Route } from './operation.ts'
+import { isReading, type Call, type Route } from './operation.ts'
 
 /*
  * How often one credential may call: a token bucket each, by a clock that always goes on.
@@ -153,14 +153,15 @@ interface Entry<T> extends Loaded<T> {
 }
 
 /**
- * What it gives takes a key, and whether it is to be read anew even if it is kept.
+ * What it gives takes a key, whether it is to be read anew even if it is kept, and whether a write
+ * waits for it.
  * @param load reads the store, for the instant of the look-up; gives `undefined` where there is
  * nothing, which is not kept
  */
 export function cacheByGeneration<T>(
   { store, now }: { readonly store: Pick<Store, 'generation'>; readonly now: () => number },
   load: (key: string, nowMs: number) => Promise<Loaded<T> | undefined>,
-): (key: string, isFresh?: boolean) => MaybeLater<T | undefined> {
+): (key: string, isFresh?: boolean, isPatient?: boolean) => MaybeLater<T | undefined> {
   let generation = -1
   let cached = new Map<string, Entry<T>>()
 
@@ -186,8 +187,8 @@ export function cacheByGeneration<T>(
     return loadAnew(key, nowMs)
   }
 
-  return (key, isFresh = false) => {
-    const current = store.generation()
+  return (key, isFresh = false, isPatient = false) => {
+    const current = store.generation(isPatient)
     return current instanceof Promise
       ? current.then(known => findAt(known, key, isFresh))
       : findAt(current, key, isFresh)
@@ -205,8 +206,13 @@ export interface Admission {
   /**
    * The caller of a live key; `undefined` for every other text.
    * @param isFresh whether nothing that is kept will do
+   * @param isPatient whether a store is waited for as long as by a write
    */
-  readonly authenticate: (key: string, isFresh?: boolean) => MaybeLater<Caller | undefined>
+  readonly authenticate: (
+    key: string,
+    isFresh?: boolean,
+    isPatient?: boolean,
+  ) => MaybeLater<Caller | undefined>
   readonly rate: RateLimit
 }
 
@@ -239,8 +245,14 @@ export function traceIdOf(
 }
 
 /** No key is looked up like a wrong one: both refusals cost the same (contract section 2). */
-const findCaller = ({ deps, authenticate }: Admission, request: Request, isFresh = false) =>
-  authenticate(agreedHeader(request, headerNamesOf(deps.settings).key) ?? '', isFresh)
+function findCaller(
+  { deps, authenticate }: Admission,
+  { request, route }: Asking,
+  isFresh = false,
+): MaybeLater<Caller | undefined> {
+  const key = agreedHeader(request, headerNamesOf(deps.settings).key) ?? ''
+  return authenticate(key, isFresh, !isReading(route))
+}
 
 function assertPermitted(route: Route, caller: Caller, params: Params): void {
   const { permission, callers } = route
@@ -262,11 +274,9 @@ function assertNoWait(waitSeconds: number): void {
  * The caller of a request, which counts against its rate.
  * @throws ApiError `unauthenticated`, `too_many_requests`, `forbidden`, in this order
  */
-export const admit = (
-  admission: Admission,
-  { route, request, params, noted }: Asking,
-): MaybeLater<Caller> =>
-  andThen(findCaller(admission, request), caller => {
+export const admit = (admission: Admission, asking: Asking): MaybeLater<Caller> =>
+  andThen(findCaller(admission, asking), caller => {
+    const { route, params, noted } = asking
     if (caller === undefined) throw unauthenticated()
     if (noted !== undefined) noted.caller = caller
     assertNoWait(admission.rate.enter(caller.credential.ordinal))
@@ -277,12 +287,12 @@ export const admit = (
 /** What the caller may do now: a body takes time, and a write may find its credential changed. */
 export async function callerNow(
   admission: Admission,
-  { route, request, params }: Asking,
+  asking: Asking,
   isFresh = false,
 ): Promise<Caller> {
-  const caller = await findCaller(admission, request, isFresh)
+  const caller = await findCaller(admission, asking, isFresh)
   if (caller === undefined) throw unauthenticated()
-  assertPermitted(route, caller, params)
+  assertPermitted(asking.route, caller, asking.params)
   return caller
 }
 

@@ -44,7 +44,8 @@ import {
   rawQuery,
   visibleAscii,
 } from './request.ts'
-import type { Done, Route, Call, Repetition, Replay, Reply, RunOperation } from './operation.ts'
+import { isKept, type Done, type Route, type Call, type KeptRoute } from './operation.ts'
+import type { Repetition, Replay, Reply, RunOperation } from './operation.ts'
 import { andThen, type MaybeLater } from '../waiting.ts'
 import { callerNow, type Admission, type Asking } from './admission.ts'
 import { assertContentType, parseJsonBody } from './bodies.ts'
@@ -62,25 +63,6 @@ interface Slot {
 }
 
 const shownName = 'SVC-IDEMPOTENCY-KEY'
-/** The others change nothing, or the same thing once more. */
-const idempotentMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
-
-/**
- * decision: what only reads is asked anew, since what may be read can change; a second session
- * harms nobody, but a repeated one would be the session of somebody else.
- */
-const unkeptPermissions: ReadonlySet<string> = new Set(['token:read', 'token:search', 'token:use'])
-const unkeptNames: ReadonlySet<string> = new Set(['createSession'])
-
-/** What of a route decides whether and where it is kept what its requests have done. */
-type KeptRoute = Pick<Route, 'method' | 'name' | 'permission'>
-
-/** Whether it is kept what requests of a route have done. */
-export const isKept = ({ method, name, permission }: KeptRoute): boolean =>
-  idempotentMethods.has(method) &&
-  !unkeptNames.has(name) &&
-  (permission === undefined || !unkeptPermissions.has(permission))
-
 /**
  * The key of a request; `undefined` without one, and for methods that need none.
  * @throws ApiError `invalid_request` for a key that is too long or not visible ASCII, and for two

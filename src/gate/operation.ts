@@ -103,6 +103,8 @@ export interface Operation<
   readonly callers?: readonly CallerType[]
   readonly body?: BodyRule<B>
   readonly query?: Q
+  /** Whether it reads pages of the store, which are longer than all else. */
+  readonly readsPages?: true
   readonly success: Success<S, N>
   /** Statuses that are told with this operation; any may answer those of every operation too. */
   readonly failures: readonly number[]
@@ -113,6 +115,28 @@ export interface Route extends Operation {
   readonly method: string
   readonly path: string
 }
+
+const readingPermissions: ReadonlySet<string> = new Set(['token:read', 'token:search', 'token:use'])
+
+/** Whether it changes nothing, by whatever method. */
+export const isReading = ({ method, permission }: Pick<Route, 'method' | 'permission'>): boolean =>
+  method === 'GET' || (permission !== undefined && readingPermissions.has(permission))
+
+/** The others change nothing, or the same thing once more. */
+const idempotentMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
+/**
+ * decision: what only reads is asked anew, since what may be read can change; a second session
+ * harms nobody, but a repeated one would be the session of somebody else.
+ */
+const unkeptNames: ReadonlySet<string> = new Set(['createSession'])
+
+/** What of a route decides whether and where it is kept what its requests have done. */
+export type KeptRoute = Pick<Route, 'method' | 'name' | 'permission'>
+
+/** Whether it is kept what requests of a route have done. */
+export const isKept = (route: KeptRoute): boolean =>
+  idempotentMethods.has(route.method) && !unkeptNames.has(route.name) && !isReading(route)
 
 /** What the framework and its typed client know of an operation. */
 interface Hooks<B extends TSchema, Q extends TSchema, S extends TSchema, N extends number> {

@@ -14,42 +14,20 @@
  * @module
  */
 import { Elysia } from 'elysia'
-import { callerNowMs, pagesOrdinal, shortBodyBytesMax } from '../limits.ts'
+import { pagesOrdinal } from '../limits.ts'
 import type { Seen } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
 import { andThen, orElse, type MaybeLater } from '../waiting.ts'
-import type { Room } from '../records/rows.ts'
-import {
-  admit,
-  callerNow,
-  itemCounter,
-  traceIdOf,
-  type Asking,
-  type Connections,
-  type Crowd,
-} from './admission.ts'
+import { admit, traceIdOf, type Asking, type Connections, type Crowd } from './admission.ts'
 import type { AnswerBudget, AnswerHold, BodyBudget, Hold } from './budgets.ts'
 import type { Answers, Exchange, Page } from './answers.ts'
-import {
-  assertContentType,
-  bringsBody,
-  dropBody,
-  leavesMuch,
-  makeIntake,
-  type Intake,
-} from './bodies.ts'
-import {
-  readIdempotencyKey,
-  slotOf,
-  prepare,
-  prepareOnce,
-  type Asked,
-  type Prepared,
-  type Runner,
-} from './idempotency.ts'
+import { leavesMuch, makeIntake, type Intake } from './bodies.ts'
+import type { Prepared, Runner } from './idempotency.ts'
 import type { EnterAddress } from './client-address.ts'
+import { receive } from './receive.ts'
+import type { Seat, StoreTurns } from './store-turns.ts'
 import type { Tally } from './tally.ts'
-import { assertAddress, assertNoContentCoding, readParams, type Params } from './request.ts'
+import { assertAddress, readParams, type Params } from './request.ts'
 import type { Operation, Perform, Reply, Route } from './operation.ts'
 import { toApiError } from './problem.ts'
 
@@ -57,6 +35,8 @@ export interface Pipeline extends Runner {
   readonly answers: Answers
   readonly bodyBudget: BodyBudget
   readonly answerBudget: AnswerBudget
+  /** Absent where no store is waited for. */
+  readonly storeTurns: StoreTurns | undefined
   readonly isCrowded: Crowd
   readonly enterAddress: EnterAddress
   readonly nextTraceId: () => string
@@ -71,66 +51,6 @@ export interface Pipeline extends Runner {
     /** Of a host: whether it has sent a request, of which its router marks what it has matched. */
     hasSent: ((request: Request) => boolean) | undefined
   }
-}
-
-/** With an idempotency key the type of a body comes after what the key has done before. */
-function readBytes(
-  { route: { body }, request }: Asking,
-  intake: Intake | undefined,
-  key: string | undefined,
-): MaybeLater<Uint8Array | undefined> {
-  const isLeftOut = body?.isOptional === true && !bringsBody(request) && request.body === null
-  if (body === undefined || intake === undefined || isLeftOut) {
-    return andThen(dropBody(request), () => undefined)
-  }
-  if (key === undefined) assertContentType(request.headers.get('content-type'), body.contentType)
-  return intake.read()
-}
-
-/** What a request is read for. */
-interface Receiving {
-  readonly asking: Asking
-  readonly intake: Intake | undefined
-  readonly exchange: Exchange
-  /** Who was admitted, before the body had come. */
-  readonly first: Caller
-  readonly room: Room
-}
-
-/** What is asked for, by whoever asks when the body has come. */
-function receive(pipeline: Pipeline, receiving: Receiving): MaybeLater<Prepared> {
-  const { deps } = pipeline
-  const { asking, intake, first, exchange } = receiving
-  assertNoContentCoding(asking.request)
-  const key = readIdempotencyKey(deps, asking.route, asking.request)
-  const bytes = readBytes(asking, intake, key)
-  if (bytes === undefined) return prepareFor(pipeline, receiving, first, undefined, key)
-  const admittedMs = deps.elapsedMs()
-  exchange.isBodyAwaited = true
-  return andThen(bytes, async read => {
-    exchange.isBodyAwaited = false
-    exchange.bytesIn = read?.length ?? 0
-    const isNow = read === undefined || deps.elapsedMs() - admittedMs < callerNowMs
-    const caller = isNow ? first : await callerNow(pipeline, asking)
-    return prepareFor(pipeline, receiving, caller, read, key)
-  })
-}
-
-function prepareFor(
-  pipeline: Pipeline,
-  { asking, room }: Receiving,
-  caller: Caller,
-  bytes: Uint8Array | undefined,
-  key: string | undefined,
-): MaybeLater<Prepared> {
-  const { deps } = pipeline
-  const { route, request, params } = asking
-  if (bytes === undefined || bytes.length <= shortBodyBytesMax) deps.turns.noteRequest()
-  const countItems = itemCounter(pipeline, caller)
-  const asked: Asked = { route, request, params, caller, bytes, countItems, room }
-  if (key === undefined) return prepare(pipeline, asked)
-  const body = bytes ?? new Uint8Array()
-  return prepareOnce(pipeline, asked, slotOf(deps, caller, route, request, params, key, body))
 }
 
 /** HEAD is answered without the body. */
@@ -182,22 +102,25 @@ interface Held {
   readonly body: Hold | undefined
   readonly intake: Intake | undefined
   readonly room: AnswerHold
+  readonly seat: Seat | undefined
 }
 
 function hold(
   pipeline: Pipeline,
-  { body }: Operation,
+  { body, readsPages }: Operation,
   { request }: Exchange,
   ordinal: number,
 ): Held {
   const budget = body && pipeline.bodyBudget(ordinal)
   const { bodyBytesMax: bytesMax } = pipeline.deps.settings
   const intake = budget && makeIntake(request, { hold: budget, bytesMax })
-  return { body: budget, intake, room: pipeline.answerBudget(ordinal) }
+  const seat = pipeline.storeTurns?.(ordinal, readsPages === true)
+  return { body: budget, intake, room: pipeline.answerBudget(ordinal), seat }
 }
 
-/** Nothing more is read. */
-function releaseBody(exchange: Exchange, { body, intake }: Held): void {
+/** Nothing more is read, here or in the store. */
+function releaseBody(exchange: Exchange, { body, intake, seat }: Held): void {
+  seat?.release()
   body?.release()
   exchange.isBodyRead = intake?.isRead() === true
 }
@@ -261,7 +184,8 @@ function beginAs(
     releaseAll(exchange, held)
     throw thrown
   }
-  const receiving = { asking, intake: held.intake, exchange, first, room: held.room }
+  const { intake, room, seat } = held
+  const receiving = { asking, intake, exchange, first, room, seat }
   return orElse(() => andThen(receive(pipeline, receiving), begun), giveBack)
 }
 

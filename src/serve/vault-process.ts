@@ -81,8 +81,9 @@ export function makeDeps(opening: OpeningVault) {
   const clock = makeClock({ wall: wallOf(opened), elapsedMs, mark, startHoldMs, log })
   const { now, settled } = clock
   const turns = makeTurns(elapsedMs)
+  const isStoreFar = opened.database !== undefined
   const time = { now, settled, elapsedMs, turns }
-  const deps: Deps = { store, keys, ...time, randomBytes, log, settings, erasures }
+  const deps: Deps = { store, isStoreFar, keys, ...time, randomBytes, log, settings, erasures }
   // It serves all the same: what is not locked may be swapped, and is read by nobody more.
   if (!primitives.isLocked()) log('memory_not_locked')
   return { deps, clock }

@@ -42,6 +42,7 @@ async function list(deps: SessionDeps, { caller, query }: Call): Promise<Reply> 
 const listAll = () =>
   operation({
     name: 'listSessions',
+    readsPages: true,
     summary: 'List sessions, newest first, as a walk',
     permission: 'session:read',
     query: listSessionsQuery,

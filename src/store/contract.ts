@@ -121,8 +121,9 @@ export interface Store {
   /**
    * Moves with every `bumpGeneration`, in every process that shares the store. At once where the
    * engine need not wait for it: each request asks.
+   * @param isPatient whether it is waited for as long as for a write, by the first read of one
    */
-  generation(): MaybeLater<number>
+  generation(isPatient?: boolean): MaybeLater<number>
   /**
    * Grows with the rows, one for some thousands of them, within 32 bits; a hint, which may lag.
    * Uniques that follow each other are written together: new ones have it behind their first byte.

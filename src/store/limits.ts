@@ -102,6 +102,12 @@ export const vaultConnections = lookConnections + pageConnections + writeConnect
 export const writeLanes = 2
 /** decision: writes that wait for each lane that is busy, before another one begins. */
 export const laneWritesMin = 8
+/**
+ * decision: from how many writes on a lane waits one turn of the loop for more, as long as more
+ * come; and from when on it goes. Each takes two or three of `groupCommitChangesMax`.
+ */
+export const gatheredMin = 32
+export const gatheredMax = 400
 /** decision: of one statement's uniques; a row may have 2 MiB. */
 export const lookUniquesMax = 64
 /** decision: a read that no database answers for so long is refused; a failover may take longer. */

@@ -83,6 +83,7 @@ const searchBody = {
 const listed = {
   permission: 'token:read',
   summary: 'List tokens, newest first',
+  readsPages: true,
   failures: [400, 401, 403],
 } as const
 
@@ -97,6 +98,7 @@ const listPages = () =>
 const searched = {
   permission: 'token:search',
   summary: 'Search tokens, newest first',
+  readsPages: true,
   description: searchDescription,
   failures: [400, 401, 403, 413, 415],
 } as const

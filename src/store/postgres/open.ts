@@ -186,6 +186,7 @@ function watchSpace(elapsedMs: () => number) {
 interface Parts extends Awaited<ReturnType<typeof begin>> {
   readonly pools: Pools
   readonly tables: Tables
+  readonly bounds: Bounds
   readonly together: ReturnType<typeof startTogether>
   readonly queue: ReturnType<typeof openWriter>
   readonly space: ReturnType<typeof watchSpace>
@@ -193,11 +194,12 @@ interface Parts extends Awaited<ReturnType<typeof begin>> {
 
 /** What features ask of it. */
 function storeOf(
-  { pools, tables, clock, queue, space, firstOrdinal }: Parts,
+  { pools, tables, clock, queue, space, firstOrdinal, bounds }: Parts,
   assertOpen: () => void,
 ) {
   const { reads, page, persisting } = pools
-  const looker = makeLooker(tables, reads.look, firstOrdinal)
+  const { elapsedMs } = persisting
+  const looker = makeLooker(tables, { ask: reads.look, firstOrdinal, elapsedMs, bounds })
   let highest = firstOrdinal
   const see = (ordinal: number): void => void (highest = Math.max(highest, ordinal))
   /** Others would call expired what this one calls live. */
@@ -235,9 +237,9 @@ function storeOf(
       assertRight()
       return reads.due(nowMs, limit)
     },
-    async generation() {
+    async generation(isPatient) {
       assertRight()
-      return looker.generation()
+      return looker.generation(isPatient)
     },
     era: () => Math.floor(highest / eraOrdinals) % 2 ** 32,
   }
@@ -294,7 +296,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   const together = startTogether(options, pools, tables, bounds)
   const queue = openWriter(options, pools, tables, bounds)
   const space = watchSpace(options.elapsedMs)
-  const parts: Parts = { ...begun, pools, tables, together, queue, space }
+  const parts: Parts = { ...begun, pools, tables, bounds, together, queue, space }
   let closing: Promise<void> | undefined
   const assertOpen = (): void => {
     if (closing !== undefined) throw new ApiError('unavailable', 'the store is closed')

@@ -63,8 +63,8 @@ export function readsOf(
   persisting: Persisting,
 ) {
   const { rows, ordinals, recent } = tables
-  const look = (text: string, parameters: readonly Parameter[]) =>
-    persist(persisting, msLeft => pools.look.query(text, parameters, msLeft))
+  const look = (text: string, parameters: readonly Parameter[], msMax: number) =>
+    persist({ ...persisting, msMax }, msLeft => pools.look.query(text, parameters, msLeft))
   // Behind pages it may wait, which tells nothing of the database.
   const ask = (text: string, parameters: readonly Parameter[]) =>
     persist(persisting, msLeft => pools.page.hold(msLeft, ({ send }) => send(text, parameters)))

@@ -3,13 +3,11 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { makeLooker } from '../../../src/store/postgres/look.ts'
 import { openPool, type Cells } from '../../../src/store/postgres/pool.ts'
-import { tablesIn } from '../../../src/store/postgres/schema.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
 import { expectFault, inserted, uniqueOf } from '../rows.ts'
-import { openAt, tablesAt } from './subject.ts'
+import { lookerBy, openAt, tablesAt } from './subject.ts'
 
 // .ci/run installs it.
 describe.skipIf(!isPostgresThere)('look-ups at once', () => {
@@ -39,7 +37,7 @@ describe.skipIf(!isPostgresThere)('look-ups at once', () => {
 
   test('an answer that leaves one out is damage, not an absence', async () => {
     const answer: Cells[] = [[0, null, null, null, 2]]
-    const looker = makeLooker(tablesIn('any'), () => Promise.resolve(answer), 0)
+    const looker = lookerBy(() => Promise.resolve(answer))
     const [one, two] = [looker.find(uniqueOf(1)), looker.find(uniqueOf(2))]
     await expectFault(one, 'storage_corrupt')
     expect(await two).toBeUndefined()

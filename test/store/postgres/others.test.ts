@@ -5,13 +5,12 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { ApiError } from '../../../src/errors.ts'
-import { makeLooker } from '../../../src/store/postgres/look.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
-import { tablesIn } from '../../../src/store/postgres/schema.ts'
+import { faultOf, Trouble } from '../../../src/store/postgres/trouble.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
 import { expectFault, inserted, insertOf, replaceOf, uniqueOf } from '../rows.ts'
-import { openAt, tablesAt } from './subject.ts'
+import { lookerBy, openAt, tablesAt } from './subject.ts'
 
 async function poolOf(connections: number): Promise<Pool> {
   return openPool((await sharedPostgres()).address('public'), connections)
@@ -24,11 +23,61 @@ test('look-ups that wait behind one that no database answers are refused with it
     await Bun.sleep(20)
     throw new ApiError('unavailable', 'the database cannot be reached')
   }
-  const looker = makeLooker(tablesIn('any'), ask, 0)
+  const looker = lookerBy(ask)
   const all = Array.from({ length: 1_000 }, (_, i) => looker.find(uniqueOf(i)))
   const settled = await Promise.allSettled(all)
   expect(settled.every(({ status }) => status === 'rejected')).toBe(true)
   expect(asked).toBeLessThanOrEqual(2)
+})
+
+describe('a generation that a write waits for', () => {
+  const lost = () =>
+    new ApiError('unavailable', 'the database cannot be reached', undefined, new Trouble('lost'))
+
+  test('is asked for again where a read is refused, and is refused in its time', async () => {
+    let nowMs = 0
+    const bounds = { readMs: 5_000, writeMs: 30_000 }
+    const asked: number[] = []
+    const ask = async (_text: string, _parameters: unknown, msMax: number): Promise<never> => {
+      asked.push(msMax)
+      nowMs += msMax
+      throw lost()
+    }
+    const looker = lookerBy(ask, { elapsedMs: () => nowMs, bounds })
+    const ends: string[] = []
+    const note = (what: string, ended: Promise<unknown>) =>
+      expectFault(ended, 'unavailable').then(() => ends.push(`${what} ${nowMs}`))
+    const found = note('row', looker.find(uniqueOf(1)))
+    await Promise.all([note('write', looker.generation(true)), note('read', looker.generation())])
+    await found
+    expect(ends.toSorted()).toEqual(['read 5000', 'row 5000', 'write 30000'])
+    expect(Math.max(...asked)).toBe(5_000)
+  })
+
+  test('comes once the database is back, and is refused where tables are missing', async () => {
+    const answers = [lost(), [[7, null, null, null, null]]] as const
+    let tries = 0
+    const back = lookerBy(async () => {
+      const answer = answers[Math.min(tries, 1)] ?? []
+      tries += 1
+      if (answer instanceof ApiError) throw answer
+      return answer
+    })
+    expect(await back.generation(true)).toBe(7)
+    const missing = lookerBy(() => Promise.reject(faultOf(new Trouble('missing'))))
+    await expectFault(missing.generation(true), 'unavailable')
+  })
+
+  test('goes with one statement, however many ask for it', async () => {
+    let asked = 0
+    const looker = lookerBy(async () => {
+      asked += 1
+      return [[3, null, null, null, null]]
+    })
+    const all = await Promise.all(Array.from({ length: 1_000 }, () => looker.generation()))
+    expect(all.every(generation => generation === 3)).toBe(true)
+    expect(asked).toBeLessThanOrEqual(2)
+  })
 })
 
 // .ci/run installs it.

@@ -9,6 +9,8 @@ import {
   type PostgresStore,
 } from '../../../src/store/postgres/open.ts'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
+import { defaultBounds } from '../../../src/store/postgres/bounds.ts'
+import { makeLooker } from '../../../src/store/postgres/look.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
 import { randomBytes } from '../../../src/serve/system.ts'
@@ -20,6 +22,18 @@ const opened: PostgresStore[] = []
 const openMax = 40
 
 export const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
+
+type Looking = Parameters<typeof makeLooker>[1]
+
+/** Look-ups that a test answers. */
+export const lookerBy = (ask: Looking['ask'], more: Partial<Looking> = {}) =>
+  makeLooker(tablesIn('any'), {
+    ask,
+    firstOrdinal: 0,
+    elapsedMs: machine.elapsedMs,
+    bounds: defaultBounds,
+    ...more,
+  })
 
 /** Makes the tables of a new store. @returns a connection to them, which its caller closes */
 export async function makeTablesIn(address: DatabaseAddress): Promise<Pool> {

@@ -8,10 +8,11 @@
  * Source: docs/many-machines.md, "Exactly once".
  * @module
  */
+import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../../../errors.ts'
 import type { WriteOutcome } from '../../contract.ts'
 import { applySet, makeGroupDraft, type SetResult } from '../../decide.ts'
-import { laneWritesMin } from '../../limits.ts'
+import { gatheredMax, gatheredMin, laneWritesMin } from '../../limits.ts'
 import { answerGroup, takeGroup, type ChangeSet, type Waiter } from '../../write-queue.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Pool, Session } from '../pool.ts'
@@ -242,10 +243,21 @@ export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
     }
   }
 
+  /** Where many come at once they begin in several turns of the loop: they go together as well. */
+  async function gathered(): Promise<void> {
+    for (let known = gatheredMin - 1; waiting.length > known && known < gatheredMax;) {
+      known = waiting.length
+      await setImmediate()
+    }
+  }
+
   async function drain(commit: Commit): Promise<void> {
     // What comes in the same turn of the loop goes along.
     await Promise.resolve()
-    while (waiting.length > 0) await commitNext(commit)
+    while (waiting.length > 0) {
+      await gathered()
+      await commitNext(commit)
+    }
     // In the same turn: whoever submits from here on begins another one.
     idle.push(commit)
   }

@@ -1,0 +1,148 @@
+/**
+ * Turns of credentials at a store that is waited for: how many operations are at work in it.
+ *
+ * A database of others serves what it is asked for in the order of asking, and this process all
+ * that comes in one turn of the event loop before anything else. So whoever asks for hundreds of
+ * things at once would keep others waiting until the last of them. Here few begin in one turn of
+ * the loop, no more are at work than the store takes at a time, and who waits beyond that has turns
+ * by credential. Whoever has few under way begins at once, where the spare room allows.
+ * Source: docs/many-machines.md (`decision:`).
+ * @module
+ */
+import {
+  storeBeginsPerTurn,
+  storeFew,
+  storeFewPages,
+  storePagesMax,
+  storeSpareMax,
+  storeWorkMax,
+} from '../limits.ts'
+import { makeFairQueue } from '../waiting.ts'
+
+interface GateMax {
+  readonly inside: number
+  /** Beside those, for credentials that have few inside. */
+  readonly spare: number
+  /** Of one credential that has few. */
+  readonly few: number
+  readonly perTurn: number
+}
+
+interface StoreGate {
+  /** Resolves once an operation of the credential at that ordinal may begin; `undefined`: now. */
+  readonly enter: (ordinal: number) => Promise<void> | undefined
+  /** Each that entered leaves once. */
+  readonly leave: (ordinal: number) => void
+}
+
+export function makeStoreGate(max: GateMax): StoreGate {
+  const counts = new Map<number, number>()
+  const waiting = makeFairQueue<() => void>()
+  let inside = 0
+  let begun = 0
+  let waits = 0
+
+  function change(ordinal: number, by: 1 | -1): void {
+    inside += by
+    const count = (counts.get(ordinal) ?? 0) + by
+    if (count === 0) counts.delete(ordinal)
+    else counts.set(ordinal, count)
+  }
+
+  function endTurn(): void {
+    begun = 0
+    letIn()
+  }
+
+  function begin(ordinal: number): void {
+    // Runs once all that is read in this turn has begun, or waits for something.
+    if (begun === 0) setImmediate(endTurn)
+    begun += 1
+    change(ordinal, 1)
+  }
+
+  const hasRoom = (): boolean => begun < max.perTurn && inside < max.inside
+
+  function letIn(): void {
+    while (hasRoom()) {
+      const [next] = waiting.heads()
+      if (next === undefined) return
+      const [ordinal, enter] = next
+      waiting.take(ordinal)
+      waits -= 1
+      begin(ordinal)
+      enter()
+    }
+  }
+
+  function mayBegin(ordinal: number): boolean {
+    if (waiting.has(ordinal)) return false
+    if ((counts.get(ordinal) ?? 0) < max.few) return inside < max.inside + max.spare
+    return waits === 0 && hasRoom()
+  }
+
+  return {
+    enter(ordinal) {
+      if (mayBegin(ordinal)) return void begin(ordinal)
+      return new Promise<void>(enter => {
+        waits += 1
+        waiting.add(ordinal, enter)
+      })
+    },
+    leave(ordinal) {
+      change(ordinal, -1)
+      letIn()
+    },
+  }
+}
+
+/** What one request has of it. */
+export interface Seat {
+  /** Resolves once its operation may begin; `undefined`: now. */
+  readonly take: () => Promise<void> | undefined
+  /** Gives it back; more than once is no matter. */
+  readonly release: () => void
+}
+
+/** Opens the seat of one request of the credential at that ordinal; it must be released. */
+export type StoreTurns = (ordinal: number, readsPages: boolean) => Seat
+
+function seatAt(gate: StoreGate, ordinal: number): Seat {
+  let isTaken = false
+  let isReleased = false
+  const sit = (): void => {
+    isTaken = true
+    if (isReleased) leave()
+  }
+  function leave(): void {
+    isTaken = false
+    gate.leave(ordinal)
+  }
+  return {
+    take() {
+      const entering = gate.enter(ordinal)
+      return entering === undefined ? void sit() : entering.then(sit)
+    },
+    release() {
+      isReleased = true
+      if (isTaken) leave()
+    },
+  }
+}
+
+/** Pages have few connections, and each is long. */
+export function makeStoreTurns(): StoreTurns {
+  const pages = makeStoreGate({
+    inside: storePagesMax,
+    spare: storePagesMax,
+    few: storeFewPages,
+    perTurn: Infinity,
+  })
+  const others = makeStoreGate({
+    inside: storeWorkMax,
+    spare: storeSpareMax,
+    few: storeFew,
+    perTurn: storeBeginsPerTurn,
+  })
+  return (ordinal, readsPages) => seatAt(readsPages ? pages : others, ordinal)
+}

@@ -1,0 +1,121 @@
+/**
+ * Operations wait for their turn at a store that is waited for, and credentials have turns.
+ * @module
+ */
+import { expect, test } from 'bun:test'
+import { makeStoreGate, makeStoreTurns } from '../../../src/gate/store-turns.ts'
+import { storeBeginsPerTurn, storePagesMax, storeWorkMax } from '../../../src/limits.ts'
+
+type Max = Parameters<typeof makeStoreGate>[0]
+
+const turn = () => new Promise<void>(resolve => void setImmediate(resolve))
+
+/** Operations that ask to begin, and those that have, by their names. */
+function crowd(max: Partial<Max>) {
+  const gate = makeStoreGate({ inside: 4, spare: 2, few: 1, perTurn: Infinity, ...max })
+  const begun: string[] = []
+  const ask = (of: number, ...names: string[]): void => {
+    for (const name of names) {
+      const entering = gate.enter(of)
+      if (entering === undefined) begun.push(name)
+      else void entering.then(() => begun.push(name))
+    }
+  }
+  const leave = async (of: number): Promise<void> => {
+    gate.leave(of)
+    await turn()
+  }
+  return { begun, ask, leave }
+}
+
+const many = (letter: string, count: number): string[] =>
+  Array.from({ length: count }, (_, i) => `${letter}${i}`)
+
+test('no more begin than the store takes, and others begin at once', async () => {
+  const { begun, ask, leave } = crowd({})
+  ask(1, ...many('a', 10))
+  ask(2, 'b0')
+  await turn()
+  expect(begun).toEqual([...many('a', 4), 'b0'])
+  // What else that one brings waits, and nothing more begins while the room is taken.
+  ask(2, 'b1')
+  await leave(2)
+  expect(begun).toEqual([...many('a', 4), 'b0'])
+})
+
+test('those that wait have turns by credential, however many one has brought', async () => {
+  const { begun, ask, leave } = crowd({ inside: 1, spare: 0 })
+  ask(1, ...many('a', 20))
+  ask(2, ...many('b', 2))
+  ask(3, 'c0')
+  for (const of of [1, 1, 2, 3, 1]) await leave(of)
+  expect(begun).toEqual(['a0', 'a1', 'b0', 'c0', 'a2', 'b1'])
+})
+
+test('whoever has few there begins at once, and no more than few', async () => {
+  const { begun, ask, leave } = crowd({ inside: 2, spare: 9, few: 2 })
+  ask(1, ...many('a', 4))
+  ask(2, ...many('b', 3))
+  expect(begun).toEqual(['a0', 'a1', 'b0', 'b1'])
+  await leave(1)
+  await leave(1)
+  await leave(2)
+  expect(begun).toEqual(['a0', 'a1', 'b0', 'b1', 'a2'])
+})
+
+test('the spare room is bounded as well', async () => {
+  const { begun, ask, leave } = crowd({ inside: 1, spare: 2 })
+  for (const of of [1, 2, 3, 4, 5]) ask(of, `of ${of}`)
+  await turn()
+  expect(begun).toEqual(['of 1', 'of 2', 'of 3'])
+  await leave(1)
+  await leave(2)
+  expect(begun).toHaveLength(3)
+  await leave(3)
+  expect(begun).toEqual(['of 1', 'of 2', 'of 3', 'of 4'])
+})
+
+test('few begin in one turn of the event loop, and others in between', async () => {
+  const { begun, ask } = crowd({ inside: 100, spare: 100, perTurn: 3 })
+  ask(1, ...many('a', 8))
+  expect(begun).toEqual(many('a', 3))
+  await turn()
+  expect(begun).toEqual(many('a', 6))
+  ask(2, 'b0', 'b1')
+  expect(begun.at(-1)).toBe('b0')
+  await turn()
+  expect(begun.slice(7).toSorted()).toEqual(['a6', 'a7', 'b1'])
+})
+
+const beginsOf = (turns: ReturnType<typeof makeStoreTurns>, of: number, isPaged: boolean) =>
+  turns(of, isPaged).take() === undefined
+
+test('pages have a room of their own', async () => {
+  const turns = makeStoreTurns()
+  const pages = Array.from({ length: 100 }, () => beginsOf(turns, 1, true))
+  expect(pages.filter(Boolean)).toHaveLength(storePagesMax)
+  expect(beginsOf(turns, 2, true)).toBe(true)
+  expect(beginsOf(turns, 1, false)).toBe(true)
+  let begun = 1
+  for (let i = 1; i < storeWorkMax + 10; i += 1) {
+    if (beginsOf(turns, 1, false)) begun += 1
+    if (i % storeBeginsPerTurn === 0) await turn()
+  }
+  // Those that waited at the end of a turn have begun in the next one.
+  expect(begun).toBeLessThanOrEqual(storeWorkMax)
+})
+
+test('a seat is given back once, also by who left before its turn', async () => {
+  const turns = makeStoreTurns()
+  const seats = Array.from({ length: storePagesMax + 2 }, () => turns(1, true))
+  const waits = seats.map(seat => seat.take())
+  expect(waits.filter(wait => wait !== undefined)).toHaveLength(2)
+  // The first one that waits is gone: it passes its turn on.
+  seats.at(-2)?.release()
+  seats[0]?.release()
+  seats[0]?.release()
+  await Promise.all(waits)
+  expect(beginsOf(turns, 1, true)).toBe(false)
+  for (const seat of seats) seat.release()
+  expect(beginsOf(turns, 1, true)).toBe(true)
+})
