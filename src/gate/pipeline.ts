@@ -105,16 +105,11 @@ interface Held {
   readonly seat: Seat | undefined
 }
 
-function hold(
-  pipeline: Pipeline,
-  { body, readsPages }: Operation,
-  { request }: Exchange,
-  ordinal: number,
-): Held {
-  const budget = body && pipeline.bodyBudget(ordinal)
+function hold(pipeline: Pipeline, route: Route, { request }: Exchange, ordinal: number): Held {
+  const budget = route.body && pipeline.bodyBudget(ordinal)
   const { bodyBytesMax: bytesMax } = pipeline.deps.settings
   const intake = budget && makeIntake(request, { hold: budget, bytesMax })
-  const seat = pipeline.storeTurns?.(ordinal, readsPages === true)
+  const seat = pipeline.storeTurns?.(ordinal, route)
   return { body: budget, intake, room: pipeline.answerBudget(ordinal), seat }
 }
 

@@ -9,6 +9,7 @@
  * Source: docs/many-machines.md (`decision:`).
  * @module
  */
+import { ApiError } from '../errors.ts'
 import {
   storeBeginsPerTurn,
   storeFew,
@@ -17,7 +18,9 @@ import {
   storeSpareMax,
   storeWorkMax,
 } from '../limits.ts'
+import { databaseReadMsMax, databaseWriteMsMax } from '../store/limits.ts'
 import { makeFairQueue } from '../waiting.ts'
+import { isReading, type Route } from './operation.ts'
 
 interface GateMax {
   readonly inside: number
@@ -98,16 +101,35 @@ export function makeStoreGate(max: GateMax): StoreGate {
 
 /** What one request has of it. */
 export interface Seat {
-  /** Resolves once its operation may begin; `undefined`: now. */
+  /**
+   * Resolves once its operation may begin; `undefined`: now.
+   * @throws ApiError `overloaded` after as long as it would wait for a store that is away
+   */
   readonly take: () => Promise<void> | undefined
   /** Gives it back; more than once is no matter. */
   readonly release: () => void
 }
 
 /** Opens the seat of one request of the credential at that ordinal; it must be released. */
-export type StoreTurns = (ordinal: number, readsPages: boolean) => Seat
+export type StoreTurns = (
+  ordinal: number,
+  route: Pick<Route, 'method' | 'permission' | 'readsPages'>,
+) => Seat
 
-function seatAt(gate: StoreGate, ordinal: number): Seat {
+const overloaded = () =>
+  new ApiError('overloaded', 'More requests of this credential are under way than are worked on.')
+
+/** By one promise; who is refused passes its turn on. */
+const within = (entering: Promise<void>, msMax: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(overloaded()), msMax)
+    void entering.then(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+
+function seatAt(gate: StoreGate, ordinal: number, msMax: number): Seat {
   let isTaken = false
   let isReleased = false
   const sit = (): void => {
@@ -121,7 +143,7 @@ function seatAt(gate: StoreGate, ordinal: number): Seat {
   return {
     take() {
       const entering = gate.enter(ordinal)
-      return entering === undefined ? void sit() : entering.then(sit)
+      return entering === undefined ? void sit() : within(entering.then(sit), msMax)
     },
     release() {
       isReleased = true
@@ -130,8 +152,10 @@ function seatAt(gate: StoreGate, ordinal: number): Seat {
   }
 }
 
-/** Pages have few connections, and each is long. */
-export function makeStoreTurns(): StoreTurns {
+const defaultWaits = { readMs: databaseReadMsMax, writeMs: databaseWriteMsMax }
+
+/** Pages have few connections, and each is long. What waits here waits no longer than the store. */
+export function makeStoreTurns({ readMs, writeMs } = defaultWaits): StoreTurns {
   const pages = makeStoreGate({
     inside: storePagesMax,
     spare: storePagesMax,
@@ -144,5 +168,8 @@ export function makeStoreTurns(): StoreTurns {
     few: storeFew,
     perTurn: storeBeginsPerTurn,
   })
-  return (ordinal, readsPages) => seatAt(readsPages ? pages : others, ordinal)
+  return (ordinal, route) => {
+    const gate = route.readsPages === true ? pages : others
+    return seatAt(gate, ordinal, isReading(route) ? readMs : writeMs)
+  }
 }

@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { makeStoreGate, makeStoreTurns } from '../../../src/gate/store-turns.ts'
+import { expectFault } from '../../store/rows.ts'
 import { storeBeginsPerTurn, storePagesMax, storeWorkMax } from '../../../src/limits.ts'
 
 type Max = Parameters<typeof makeStoreGate>[0]
@@ -87,18 +88,23 @@ test('few begin in one turn of the event loop, and others in between', async () 
   expect(begun.slice(7).toSorted()).toEqual(['a6', 'a7', 'b1'])
 })
 
-const beginsOf = (turns: ReturnType<typeof makeStoreTurns>, of: number, isPaged: boolean) =>
-  turns(of, isPaged).take() === undefined
+const page = { method: 'GET', permission: undefined, readsPages: true } as const
+const write = { method: 'POST', permission: 'token:create' } as const
+
+type Asked = typeof page | typeof write
+
+const beginsOf = (turns: ReturnType<typeof makeStoreTurns>, of: number, asked: Asked) =>
+  turns(of, asked).take() === undefined
 
 test('pages have a room of their own', async () => {
   const turns = makeStoreTurns()
-  const pages = Array.from({ length: 100 }, () => beginsOf(turns, 1, true))
+  const pages = Array.from({ length: 100 }, () => beginsOf(turns, 1, page))
   expect(pages.filter(Boolean)).toHaveLength(storePagesMax)
-  expect(beginsOf(turns, 2, true)).toBe(true)
-  expect(beginsOf(turns, 1, false)).toBe(true)
+  expect(beginsOf(turns, 2, page)).toBe(true)
+  expect(beginsOf(turns, 1, write)).toBe(true)
   let begun = 1
   for (let i = 1; i < storeWorkMax + 10; i += 1) {
-    if (beginsOf(turns, 1, false)) begun += 1
+    if (beginsOf(turns, 1, write)) begun += 1
     if (i % storeBeginsPerTurn === 0) await turn()
   }
   // Those that waited at the end of a turn have begun in the next one.
@@ -107,7 +113,7 @@ test('pages have a room of their own', async () => {
 
 test('a seat is given back once, also by who left before its turn', async () => {
   const turns = makeStoreTurns()
-  const seats = Array.from({ length: storePagesMax + 2 }, () => turns(1, true))
+  const seats = Array.from({ length: storePagesMax + 2 }, () => turns(1, page))
   const waits = seats.map(seat => seat.take())
   expect(waits.filter(wait => wait !== undefined)).toHaveLength(2)
   // The first one that waits is gone: it passes its turn on.
@@ -115,7 +121,19 @@ test('a seat is given back once, also by who left before its turn', async () => 
   seats[0]?.release()
   seats[0]?.release()
   await Promise.all(waits)
-  expect(beginsOf(turns, 1, true)).toBe(false)
+  expect(beginsOf(turns, 1, page)).toBe(false)
   for (const seat of seats) seat.release()
-  expect(beginsOf(turns, 1, true)).toBe(true)
+  expect(beginsOf(turns, 1, page)).toBe(true)
+})
+
+test('who waits as long as for a store that is away is refused, and passes its turn on', async () => {
+  const turns = makeStoreTurns({ readMs: 1, writeMs: 60_000 })
+  const seats = Array.from({ length: storePagesMax }, () => turns(1, page))
+  for (const seat of seats) await seat.take()
+  const late = turns(1, page)
+  await expectFault(late.take() ?? Promise.resolve(), 'overloaded')
+  late.release()
+  seats[0]?.release()
+  expect(beginsOf(turns, 1, page)).toBe(true)
+  expect(beginsOf(turns, 1, page)).toBe(false)
 })
