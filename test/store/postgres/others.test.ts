@@ -40,6 +40,7 @@ describe('a generation that a write waits for', () => {
     const asked: number[] = []
     const ask = async (_text: string, _parameters: unknown, msMax: number): Promise<never> => {
       asked.push(msMax)
+      await Bun.sleep(1)
       nowMs += msMax
       throw lost()
     }

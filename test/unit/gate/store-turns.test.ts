@@ -134,6 +134,7 @@ test('who waits as long as for a store that is away is refused, and passes its t
   await expectFault(late.take() ?? Promise.resolve(), 'overloaded')
   late.release()
   seats[0]?.release()
+  await turn()
   expect(beginsOf(turns, 1, page)).toBe(true)
   expect(beginsOf(turns, 1, page)).toBe(false)
 })
