@@ -130,7 +130,7 @@ test('a seat is given back once, also by who left before its turn', async () => 
   expect(beginsOf(turns, 1, page)).toBe(true)
 })
 
-test('who waits as long as for a store that is away is refused, and passes its turn on', async () => {
+test('who waits as long as for a store that is away is refused, and lets others in', async () => {
   const turns = makeStoreTurns({ readMs: 1, writeMs: 60_000 })
   const seats = Array.from({ length: storePagesMax }, () => turns(1, page))
   for (const seat of seats) await seat.take()
