@@ -1,0 +1,79 @@
+/**
+ * What was done under an idempotency key, and never answered since no synchronous standby had it,
+ * is told again no earlier than that.
+ * @module
+ */
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { runCoffer } from '../support/coffer-process.ts'
+import { temporaryFolder } from '../support/folders.ts'
+import { isPostgresThere, nextSchema, startPostgres, startStandby } from '../support/postgres.ts'
+import { addReader, ask, serve } from './served.ts'
+
+const receivers = `SELECT pid FROM pg_stat_activity WHERE backend_type = 'walsender'`
+const cancelWaits = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+WHERE wait_event = 'SyncRep'`
+
+// .ci/run installs it.
+test.skipIf(!isPostgresThere)(
+  'a repetition is not told of a token that no standby has, and then of that very one',
+  async () => {
+    const primary = await startPostgres({ hba: ['local replication postgres trust'] })
+    const standby = await startStandby(primary)
+    const set = async (names: string) => {
+      await primary.sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`)
+      await primary.sql.unsafe('SELECT pg_reload_conf()')
+    }
+    const data = join(temporaryFolder(), 'v')
+    const url = primary.url(nextSchema())
+    const made = await runCoffer(['init', '--data', data, '--store', url, '--json'])
+    const { key: managementKey } = JSON.parse(made.stdout) as { key: string }
+    const socket = join(data, 'api.sock')
+    const vault = await serve(data, socket)
+    const key = await addReader(socket, managementKey)
+    const create = async () => {
+      const headers = {
+        'SVC-API-KEY': key,
+        'SVC-IDEMPOTENCY-KEY': 'once',
+        'Content-Type': 'application/json',
+      }
+      const body = JSON.stringify({ type: 'token', data: 'held' })
+      const answer = await fetch('http://localhost/tokens', {
+        method: 'POST',
+        headers,
+        body,
+        unix: socket,
+      } as RequestInit)
+      return { status: answer.status, body: (await answer.json()) as { id?: string } }
+    }
+    const found = async () => {
+      const { body } = await ask(socket, key, '/tokens')
+      return (body['data'] as { id: string }[]).map(({ id }) => id)
+    }
+    await set('*')
+    await standby.stop()
+    while ((await primary.sql.unsafe(receivers)).length > 0) await Bun.sleep(10)
+
+    /** What cancels each wait, so that the row stands on the primary alone. */
+    const cancelled = async <T>(asked: Promise<T>): Promise<T> => {
+      let isOver = false
+      void asked.catch(() => {}).finally(() => (isOver = true))
+      while (!isOver) {
+        await primary.sql.unsafe(cancelWaits)
+        await Bun.sleep(5)
+      }
+      return asked
+    }
+    expect((await cancelled(create())).status).toBe(503)
+    const [id, ...more] = await found()
+    expect([typeof id, more]).toEqual(['string', []])
+    const again = await cancelled(create())
+    expect([again.status, JSON.stringify(again.body).includes(String(id))]).toEqual([503, false])
+    await set('')
+    expect(await create()).toMatchObject({ status: 201, body: { id } })
+    expect(await found()).toEqual([String(id)])
+    expect(await vault.end('SIGTERM')).toBe(0)
+    await primary.stop()
+  },
+  240_000,
+)
