@@ -31,14 +31,6 @@ export const derivationBeside = (backup: string): string => `${backup}.kdf`
 const damaged = (path: string) =>
   new CommandFailure(`${path} is damaged: restore it from beside a backup`)
 
-/** To a place where nothing is. Of a vault that no passphrase opens there is nothing to copy. */
-export function copyDerivation(from: string, to: string): void {
-  if (!existsSync(from)) return
-  const bytes = readRegular(from, passphraseFileBytesMax)
-  if (bytes === undefined) throw damaged(from)
-  writeFileSync(to, bytes, { mode: ownerOnlyFile, flag: 'wx', flush: true })
-}
-
 const fileSchema = Type.Object(
   {
     version: Type.Literal(1),
@@ -141,6 +133,19 @@ function readDerivation(path: string): Derivation {
   }
   if (Value.Check(fileSchema, found)) return found
   throw damaged(path)
+}
+
+/**
+ * To a place where nothing is. Of a vault that no passphrase opens there is nothing to copy.
+ *
+ * Root may run this beside a folder of somebody else, who may have put a link there: what is no
+ * such file is not copied, however short.
+ * @throws CommandFailure for what is no such file
+ */
+export function copyDerivation(from: string, to: string): void {
+  if (!existsSync(from)) return
+  const text = `${JSON.stringify(readDerivation(from))}\n`
+  writeFileSync(to, text, { mode: ownerOnlyFile, flag: 'wx', flush: true })
 }
 
 /**
