@@ -50,7 +50,7 @@ function isOwnHost(host: string | null, configured: string): boolean {
   return isIP(name) === 4 || name === 'localhost'
 }
 
-/** The host before it may be none that a URL can have, such as an address with its zone. */
+/** Nothing of the host before it is read: not every name that may be set is one of a URL. */
 const pathOf = (url: string): string => /^(?:http:\/\/[^/?]*)?([^?]*)/.exec(url)?.[1] ?? ''
 
 /** What no page of another site may ask for, even if it cannot read the answer. */

@@ -60,14 +60,3 @@ test('a name that it was given as its host is its own, and no other name is', as
   expect(await statusFor('evil.example')).toBe(421)
   expect(await statusFor('[127.1]')).toBe(421)
 })
-
-test('an address with its zone, given as its host, is its own, and is answered', async () => {
-  const print = async () => ({ text: '', contentType: 'text/plain' })
-  ops = startOps({ host: '::1%lo', port: 0 }, all, { print })
-  const port = ops.address.slice(ops.address.lastIndexOf(':') + 1)
-  const statusFor = async (host: string) =>
-    (await fetch(`http://[::1]:${port}/healthz`, { headers: { host } })).status
-  expect(await statusFor(`[::1%lo]:${port}`)).toBe(200)
-  expect(await statusFor(`[::1]:${port}`)).toBe(200)
-  expect(await statusFor('[::1%eth0]')).toBe(421)
-})
