@@ -29,11 +29,12 @@ const backendsOf = (node: Node): readonly number[] => {
   return postmaster === undefined ? [] : childrenOf(postmaster)
 }
 
+const sendersOf = (node: Node): readonly number[] =>
+  backendsOf(node).filter(pid => titleOf(pid).includes('walsender'))
+
 /** Those that stand still send nothing, and nobody notices for a minute. */
 function freezeSenders(node: Node): void {
-  for (const pid of backendsOf(node)) {
-    if (titleOf(pid).includes('walsender')) signal(pid, 'SIGSTOP')
-  }
+  for (const pid of sendersOf(node)) signal(pid, 'SIGSTOP')
 }
 
 /** As their titles say: `COMMIT waiting for 0/5A3B2C0`. */
@@ -61,8 +62,13 @@ const bySql =
 /** The server begins anew with what its log has, which was waited for in vain. */
 const bySignal: Ending = async node => {
   const [pid] = waitingIn(node)
+  if (pid === undefined) return 0
+  // Else it tells the cluster that no standby is in step, so that none may take its place.
+  signal(node.patroni.pid, 'SIGSTOP')
   signal(pid, 'SIGKILL')
-  return pid === undefined ? 0 : 1
+  // Those that stand still keep it from beginning anew for 5 s.
+  for (const sender of sendersOf(node)) signal(sender, 'SIGKILL')
+  return 1
 }
 
 async function endWaits(scene: Scene, fault: string, end: Ending): Promise<void> {
