@@ -4,6 +4,7 @@
  */
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { SQL } from 'bun'
 import { freePort } from '../crash/clients/server.ts'
 import { ownDataFolder, startProcess, type Owned } from './processes.ts'
 
@@ -150,6 +151,23 @@ export async function findPrimary({ nodes }: Cluster): Promise<Node | undefined>
   return nodes.find((_, at) => are[at])
 }
 
+/** How many are sent its log: one that has more than that is a replica too, until it is rewound. */
+async function countFollowers(primary: Node): Promise<number> {
+  const sql = new SQL(`postgres://postgres@127.0.0.1:${primary.port}/postgres`, {
+    password: databasePassword,
+    max: 1,
+    connectionTimeout: 2,
+  })
+  try {
+    const text = `SELECT pid FROM pg_stat_replication WHERE state = 'streaming'`
+    return (await sql.unsafe(text)).length
+  } catch {
+    return 0
+  } finally {
+    void sql.close({ timeout: 0 }).catch(() => {})
+  }
+}
+
 /** One primary, and two that follow it, one of them in step where they are to be. */
 export async function untilWhole(cluster: Cluster): Promise<void> {
   const deadline = performance.now() + startMs
@@ -159,7 +177,9 @@ export async function untilWhole(cluster: Cluster): Promise<void> {
     const follow = await Promise.all(others.map(node => isPath(node, '/replica')))
     const inStep = await Promise.all(others.map(node => isPath(node, '/synchronous')))
     const isInStep = !cluster.isCareful || inStep.includes(true)
-    if (primary !== undefined && follow.every(Boolean) && isInStep) return
+    const areTold = follow.every(Boolean) && isInStep
+    if (primary !== undefined && areTold && (await countFollowers(primary)) === others.length)
+      return
     await Bun.sleep(250)
   }
   throw new Error(`the cluster is not whole after ${startMs / 1_000} s`)
