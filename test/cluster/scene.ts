@@ -31,6 +31,8 @@ export interface Scene {
   readonly figures: Map<string, number>
   readonly draw: Draw
   /** The p99 that counts as usual: twice that of before any fault. */
+  /** The machine does other work as well: how long p99 takes is told, and fails nothing. */
+  readonly isAnySpeed: boolean
   usualMs: number
 }
 
@@ -108,7 +110,7 @@ export async function untilUsual(scene: Scene, sinceMs: number, fault: string): 
     }
     const tookMs = (fromMs ?? Infinity) - sinceMs
     raise(scene, `${fault}: longest until p99 is as usual after that, ms`, tookMs)
-    if (tookMs > recoveryMsMax) {
+    if (tookMs > recoveryMsMax && !scene.isAnySpeed) {
       scene.failures.push(`${fault}: vault ${vault}: p99 as usual after ${Math.round(tookMs)} ms`)
     }
   }
