@@ -5,10 +5,11 @@
  */
 
 interface Style {
+  cssText: string
   setProperty(name: string, value: string): void
 }
 
-interface Events {
+export interface Events {
   addEventListener(name: string, listener: (event: Happening) => void): void
   removeEventListener(name: string, listener: (event: Happening) => void): void
 }
@@ -31,6 +32,7 @@ export interface Node extends Events {
   readonly style: Style
   readonly offsetHeight: number
   setAttribute(name: string, value: string): void
+  readonly parentElement: Node | null
   removeAttribute(name: string): void
   append(...nodes: readonly unknown[]): void
   remove(): void

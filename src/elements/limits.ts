@@ -8,6 +8,8 @@ export const cardDigitsMin = 13
 export const cardDigitsMax = 19
 export const cvcDigitsMin = 3
 export const cvcDigitsMax = 4
+/** decision: names on cards have 26 at most by ISO/IEC 7813; people have longer ones. */
+export const nameCharsMax = 100
 
 // What the shop's page may set
 export const labelCharsMax = 200
@@ -15,6 +17,8 @@ export const languageCharsMax = 35
 export const stylePropertiesMax = 40
 export const styleValueCharsMax = 200
 export const keyCharsMax = 200
+/** Of the place of a fault that an error repeats. */
+export const nameCharsShownMax = 100
 export const requestCharsMax = 64 * 1_024
 
 // Time

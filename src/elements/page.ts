@@ -60,14 +60,22 @@ export const open = { 'cross-origin-resource-policy': 'cross-origin' }
 interface FieldMarkup {
   readonly name: string
   readonly autocomplete: string
+  /** How it is written, and by which keys; digits from the left where it is left out. */
+  readonly writing?: string
   /** Beside the field's own error. */
   readonly describedBy?: string
 }
 
-const field = ({ name, autocomplete, describedBy = '' }: FieldMarkup, more = '') => `
+const digits = 'inputmode="numeric" autocapitalize="off" dir="ltr"'
+const words = 'autocapitalize="words" dir="auto"'
+
+const field = (
+  { name, autocomplete, writing = digits, describedBy = '' }: FieldMarkup,
+  more = '',
+) => `
 <label id="${name}-label" for="${name}"></label>
-<div class="box"><input id="${name}" name="${name}" type="text" inputmode="numeric"
- autocomplete="${autocomplete}" autocapitalize="off" autocorrect="off" spellcheck="false" dir="ltr"
+<div class="box"><input id="${name}" name="${name}" type="text" ${writing}
+ autocomplete="${autocomplete}" autocorrect="off" spellcheck="false"
  required aria-invalid="false" aria-describedby="${describedBy}${name}-error">${more}</div>
 <p id="${name}-error" class="error" aria-live="polite"></p>`
 
@@ -97,6 +105,12 @@ export const pageFor = (origins: readonly string[], folder: string): string => `
 <div>${field({ name: 'expiry', autocomplete: 'cc-exp' })}
 </div>
 <div>${field({ name: 'cvc', autocomplete: 'cc-csc' })}
+</div>
+<div id="name-field" class="whole">${field({
+  name: 'name',
+  autocomplete: 'cc-name',
+  writing: words,
+})}
 </div>
 </form>
 </div>

@@ -1,10 +1,11 @@
 /**
  * What the shop's page and the frame say to each other, over one channel. No message to the page
- * has a member for a digit of the card.
+ * has a member for a digit of the card, or for the name on it.
  * @module
  */
+import type { styleProperties } from './frame/properties.ts'
 
-export type FieldName = 'number' | 'expiry' | 'cvc'
+export type FieldName = 'number' | 'expiry' | 'cvc' | 'name'
 
 export type Brand =
   | 'visa'
@@ -37,9 +38,11 @@ export interface Labels {
   readonly number: string
   readonly expiry: string
   readonly cvc: string
+  readonly name: string
   readonly numberPlaceholder: string
   readonly expiryPlaceholder: string
   readonly cvcPlaceholder: string
+  readonly namePlaceholder: string
   readonly numberIncomplete: string
   readonly numberInvalid: string
   readonly expiryIncomplete: string
@@ -47,13 +50,34 @@ export interface Labels {
   readonly expiryPast: string
   readonly cvcIncomplete: string
   readonly cvcInvalid: string
+  readonly nameIncomplete: string
 }
 
 export type StylePlace =
   'form' | 'label' | 'input' | 'focus' | 'invalid' | 'placeholder' | 'brand' | 'error'
 
-/** Properties of CSS to their values, such as `{ 'border-radius': '8px' }`. */
-export type Styles = Readonly<Partial<Record<StylePlace, Readonly<Record<string, string>>>>>
+type CssProperty = (typeof styleProperties)[number]
+
+/** `fontSize` of `font-size`. */
+type ScriptCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<ScriptCase<Rest>>}`
+  : Name
+
+/** As CSS writes it, `font-size`, or as scripts do, `fontSize`. */
+export type StyleProperty = CssProperty | ScriptCase<CssProperty>
+
+/** Properties of CSS to their values, such as `{ borderRadius: '8px' }`. */
+export type Style = Readonly<Partial<Record<StyleProperty, string>>>
+
+export type Styles = Readonly<Partial<Record<StylePlace, Style>>>
+
+export type ColorScheme = 'light' | 'dark'
+
+/** How the fields look. */
+export interface Look {
+  readonly styles: Styles
+  readonly colorScheme: ColorScheme
+}
 
 /** What a shop may say of a token beside the card. */
 export interface TokenRequest {
@@ -98,10 +122,12 @@ export interface Failure {
 }
 
 /** The one message to the window of the frame; a port comes with it. */
-export interface Greeting {
+export interface Greeting extends Look {
   readonly coffer: 'card'
-  readonly styles: Styles
   readonly labels: Partial<Labels>
+  /** The tag of a language. */
+  readonly locale: string
+  readonly cardholderName: boolean
 }
 
 export type ToFrame =
@@ -112,11 +138,13 @@ export type ToFrame =
       readonly request: TokenRequest
       readonly timeoutMs: number
     }
+  | ({ readonly type: 'look' } & Look)
   | { readonly type: 'focus' }
   | { readonly type: 'clear' }
 
 export type ToPage =
-  | { readonly type: 'ready'; readonly height: number }
+  /** With the name of the frame for screen readers. */
+  | { readonly type: 'ready'; readonly height: number; readonly title: string }
   | { readonly type: 'refused'; readonly failure: Failure }
   | { readonly type: 'height'; readonly height: number }
   | { readonly type: 'change'; readonly state: CardState }

@@ -17,10 +17,13 @@ import * as field from './frame/field.ts' with { type: 'text' }
 import * as form from './frame/form.ts' with { type: 'text' }
 import * as labels from './frame/labels.ts' with { type: 'text' }
 import * as main from './frame/main.ts' with { type: 'text' }
+import * as name from './frame/name.ts' with { type: 'text' }
 import * as outcome from './frame/outcome.ts' with { type: 'text' }
 import * as platform from './frame/platform.ts' with { type: 'text' }
+import * as properties from './frame/properties.ts' with { type: 'text' }
 import * as requests from './frame/requests.ts' with { type: 'text' }
 import * as styles from './frame/styles.ts' with { type: 'text' }
+import * as texts from './frame/texts.ts' with { type: 'text' }
 import * as tokens from './frame/tokens.ts' with { type: 'text' }
 import * as vault from './frame/vault.ts' with { type: 'text' }
 
@@ -33,9 +36,12 @@ const modules: Readonly<Record<string, object>> = {
   digits,
   editing,
   expiry,
+  name,
   brands,
   card,
+  texts,
   labels,
+  properties,
   styles,
   platform,
   vault,

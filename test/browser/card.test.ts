@@ -83,7 +83,7 @@ const everythingIn = (page: Page) =>
 
 /** Every message of the frame, as it has to be; heights aside. */
 const messages = [
-  { type: 'ready', height: expect.any(Number) },
+  { type: 'ready', height: expect.any(Number), title: 'Card details' },
   { type: 'change', state: { complete: false, brand: 'visa', errors: {} } },
   { type: 'change', state: { complete: true, brand: 'visa', errors: {} } },
   {

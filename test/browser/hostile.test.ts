@@ -152,14 +152,14 @@ const styleTests = (open: () => Page) => {
 
   test('styles that could do more refuse the fields, all of them', async () => {
     const hostile = [
-      { input: { 'background-color': 'url(http://evil.example/a)' } },
-      { input: { color: 'red', position: 'fixed' } },
-      { 'input[value^="4"]': { color: 'red' } },
-      'input { color: red }',
-    ]
-    for (const styles of hostile) {
+      ['styles.input.background-color', { input: { 'background-color': 'url(http://evil/a)' } }],
+      ['styles.input.position', { input: { color: 'red', position: 'fixed' } }],
+      ['styles.input[value^="4"]', { 'input[value^="4"]': { color: 'red' } }],
+      ['styles', 'input { color: red }'],
+    ] as const
+    for (const [place, styles] of hostile) {
       const refused = await mount(open(), { address: vault.address, key: 'key_a', styles })
-      const message = 'styles: expected properties with plain values'
+      const message = expect.stringContaining(`${place}: expected `) as string
       expect(refused).toMatchObject({ code: 'invalid_options', message })
     }
   })
@@ -177,9 +177,14 @@ const labelTests = (open: () => Page) => {
   })
 
   test('labels that are none refuse the fields', async () => {
-    for (const labels of [{ innerHTML: 'a' }, { language: 'de" onload="' }, 'a']) {
+    for (const [place, labels] of [
+      ['labels.innerHTML', { innerHTML: 'a' }],
+      ['labels.language', { language: 'de" onload="' }],
+      ['labels', 'a'],
+    ] as const) {
       const refused = await mount(open(), { address: vault.address, key: 'key_a', labels })
-      expect(refused).toMatchObject({ code: 'invalid_options', message: 'labels: expected texts' })
+      const message = expect.stringContaining(`${place}: expected `) as string
+      expect(refused).toMatchObject({ code: 'invalid_options', message })
     }
   })
 }

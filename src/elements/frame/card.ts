@@ -8,10 +8,16 @@ import { digitsOf, isLuhnValid } from './digits.ts'
 import type { Writing } from './editing.ts'
 import { expiryOf, isPast, type Expiry } from './expiry.ts'
 
-/** The digits of each field. */
-export type Digits = Readonly<Record<FieldName, string>>
+/** What counts of each field: digits, and a name, where the page asks for it. */
+export interface Digits {
+  readonly number: string
+  readonly expiry: string
+  readonly cvc: string
+  readonly name?: string
+}
 
-export const fieldNames: readonly FieldName[] = ['number', 'expiry', 'cvc']
+/** As they stand in the frame. */
+export const fieldNames: readonly FieldName[] = ['number', 'expiry', 'cvc', 'name']
 
 export const numberWriting: Writing = {
   digits(text) {
@@ -55,6 +61,7 @@ export function faultsOf(digits: Digits, today: Expiry): Faults {
     number: faultOfNumber(digits.number),
     expiry: faultOfExpiry(digits.expiry, today),
     cvc: faultOfCvc(digits),
+    name: digits.name === '' ? 'incomplete' : undefined,
   }
   return Object.fromEntries(
     fieldNames.flatMap(name => (faults[name] === undefined ? [] : [[name, faults[name]]])),
@@ -83,7 +90,8 @@ export function stateOf(digits: Digits, today: Expiry, left: ReadonlySet<FieldNa
 }
 
 /** As the vault takes it. */
-export function dataOf({ number, expiry, cvc }: Digits): object {
+export function dataOf({ number, expiry, cvc, name }: Digits): object {
   const { month, year } = expiryOf(expiry) ?? { month: 0, year: 0 }
-  return { number, expiration_month: month, expiration_year: year, cvc }
+  const card = { number, expiration_month: month, expiration_year: year, cvc }
+  return name === undefined ? card : { ...card, cardholder_name: name }
 }

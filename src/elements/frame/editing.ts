@@ -19,7 +19,8 @@ export interface Writing {
 }
 
 export interface Written extends Typed {
-  readonly digits: string
+  /** What counts of the text. */
+  readonly value: string
 }
 
 const isDigit = (character: string | undefined): boolean => /^[0-9]$/.test(character ?? '')
@@ -65,5 +66,5 @@ export function rewrite(writing: Writing, before: string, typed: Typed, kind = '
   const text = writing.write(digits, isDeleting)
   let caret = placeBehind(text, Math.min(inFront, digits.length))
   if (!isDeleting && inFront > 0) while (caret < text.length && !isDigit(text[caret])) caret += 1
-  return { digits, text, caret }
+  return { value: digits, text, caret }
 }

@@ -4,7 +4,10 @@
  */
 import type { Happening, Input, Page } from '../dom.ts'
 import type { FieldName } from '../protocol.ts'
-import { rewrite, type Writing } from './editing.ts'
+import type { Typed, Written } from './editing.ts'
+
+/** How a field writes anew what a key, a paste or the browser's own filling has left in it. */
+export type Rewrite = (before: string, typed: Typed, kind?: string) => Written
 
 /** What a field tells. */
 export interface FieldEvents {
@@ -17,7 +20,8 @@ export interface FieldEvents {
 }
 
 export interface Field {
-  readonly digits: () => string
+  /** What counts of its text: digits, or a name. */
+  readonly value: () => string
   /** Whether it was typed in, and neither left nor submitted since. */
   readonly isTyped: () => boolean
   readonly focus: () => void
@@ -35,20 +39,20 @@ export function elementOf(page: Page, id: string): Input {
   return element
 }
 
-/** Writes anew what a key, a paste or the browser's own filling has left. @returns its digits */
-function rewriteInput(page: Page, input: Input, writing: Writing, before: string, kind?: string) {
+/** @returns what counts of what stands there then */
+function rewriteInput(page: Page, input: Input, rewrite: Rewrite, before: string, kind?: string) {
   const typed = { text: input.value, caret: input.selectionStart ?? input.value.length }
-  const { digits, text, caret } = rewrite(writing, before, typed, kind)
+  const { value, text, caret } = rewrite(before, typed, kind)
   if (text !== input.value) {
     input.value = text
     if (page.activeElement === input) input.setSelectionRange(caret, caret)
   }
-  return digits
+  return value
 }
 
 /** What a field listens to, as what it keeps goes through it. */
 interface Kept {
-  digits: string
+  value: string
   isTyped: boolean
   isSpent: boolean
 }
@@ -57,16 +61,16 @@ function listen(
   page: Page,
   input: Input,
   kept: Kept,
-  { writing, changed, left, focused, entered }: FieldEvents & { readonly writing: Writing },
+  { rewrite, changed, left, focused, entered }: FieldEvents & { readonly rewrite: Rewrite },
 ): void {
   const read = ({ inputType, isComposing }: Happening): void => {
     // What an input method is still at must not be written over.
     if (isComposing === true) return
-    const before = kept.digits
-    kept.digits = rewriteInput(page, input, writing, before, inputType)
+    const before = kept.value
+    kept.value = rewriteInput(page, input, rewrite, before, inputType)
     // The browser's own filling types in no field but that with the caret.
-    if (kept.digits !== before) kept.isTyped = page.activeElement === input
-    if (kept.digits !== before) kept.isSpent = false
+    if (kept.value !== before) kept.isTyped = page.activeElement === input
+    if (kept.value !== before) kept.isSpent = false
     changed()
   }
   for (const happening of ['input', 'change', 'compositionend']) {
@@ -74,7 +78,7 @@ function listen(
   }
   input.addEventListener('beforeinput', () => {
     if (!kept.isSpent) return
-    input.value = kept.digits = ''
+    input.value = kept.value = ''
     kept.isSpent = false
     kept.isTyped = true
     changed()
@@ -95,21 +99,21 @@ function listen(
 export function makeField(
   page: Page,
   name: FieldName,
-  writing: Writing,
+  rewrite: Rewrite,
   events: FieldEvents,
 ): Field {
   const input = elementOf(page, name)
   const error = elementOf(page, `${name}-error`)
-  const kept = { digits: '', isTyped: false, isSpent: false }
+  const kept = { value: '', isTyped: false, isSpent: false }
   const clear = (): void => {
     input.value = ''
-    Object.assign(kept, { digits: '', isTyped: false, isSpent: false })
+    Object.assign(kept, { value: '', isTyped: false, isSpent: false })
   }
   // What a browser has kept of a visit before is not what stands here.
   clear()
-  listen(page, input, kept, { ...events, writing })
+  listen(page, input, kept, { ...events, rewrite })
   return {
-    digits: () => kept.digits,
+    value: () => kept.value,
     isTyped: () => kept.isTyped,
     focus: () => input.focus(),
     clear,

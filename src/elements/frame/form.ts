@@ -1,5 +1,5 @@
 /**
- * The three fields as one form: its state, which the page is told, and its texts.
+ * The fields as one form: its state, which the page is told, and its texts.
  * @module
  */
 import type { Page } from '../dom.ts'
@@ -14,10 +14,11 @@ import {
   stateOf,
   type Digits,
 } from './card.ts'
-import type { Writing } from './editing.ts'
+import { rewrite, type Writing } from './editing.ts'
 import { expiryWriting, type Expiry } from './expiry.ts'
-import { elementOf, makeField, type Field, type FieldEvents } from './field.ts'
+import { elementOf, makeField, type Field, type FieldEvents, type Rewrite } from './field.ts'
 import { directionOf, errorText } from './labels.ts'
+import { rewriteName } from './name.ts'
 
 export interface Form {
   readonly digits: () => Digits
@@ -38,35 +39,46 @@ export interface FormEvents {
   readonly entered: () => void
 }
 
+/** The name is taken out of the document of a page that does not ask for it. */
+const shownFields = (page: Page): readonly FieldName[] =>
+  fieldNames.filter(name => page.getElementById(name) !== null)
+
 /** Texts of a shop are texts and nothing else. */
 function writeTexts(page: Page, labels: Labels): void {
   const { documentElement: root } = page
   root.lang = labels.language
   root.dir = directionOf(labels)
   page.title = labels.frame
-  for (const name of fieldNames) {
+  for (const name of shownFields(page)) {
     elementOf(page, `${name}-label`).textContent = labels[name]
     elementOf(page, name).placeholder = labels[`${name}Placeholder`]
   }
 }
 
-type Fields = Readonly<Record<FieldName, Field>>
+type Fields = Readonly<Record<Exclude<FieldName, 'name'>, Field>> & { readonly name?: Field }
 
-const digitsIn = ({ number, expiry, cvc }: Fields): Digits => ({
-  number: number.digits(),
-  expiry: expiry.digits(),
-  cvc: cvc.digits(),
+const digitsIn = ({ number, expiry, cvc, name }: Fields): Digits => ({
+  number: number.value(),
+  expiry: expiry.value(),
+  cvc: cvc.value(),
+  ...(name === undefined ? {} : { name: name.value() }),
 })
+
+const rewriteBy =
+  (writing: Writing): Rewrite =>
+  (...typed) =>
+    rewrite(writing, ...typed)
 
 function makeFields(page: Page, listen: (name: FieldName) => FieldEvents): Fields {
   const fields = {} as Record<FieldName, Field>
-  const writings: Readonly<Record<FieldName, Writing>> = {
-    number: numberWriting,
-    expiry: expiryWriting,
-    cvc: cvcWriting(() => fields.number.digits()),
+  const rewrites: Readonly<Record<FieldName, Rewrite>> = {
+    number: rewriteBy(numberWriting),
+    expiry: rewriteBy(expiryWriting),
+    cvc: rewriteBy(cvcWriting(() => fields.number.value())),
+    name: rewriteName,
   }
-  for (const name of fieldNames) {
-    fields[name] = makeField(page, name, writings[name], listen(name))
+  for (const name of shownFields(page)) {
+    fields[name] = makeField(page, name, rewrites[name], listen(name))
   }
   return fields
 }
@@ -76,11 +88,11 @@ const empty: CardState = { complete: false, brand: 'unknown', errors: {} }
 /** What is written into the document of a state: an error is as high as what the page is told. */
 function writeState(page: Page, labels: Labels, fields: Fields, state: CardState): void {
   const brand = elementOf(page, 'brand')
-  const { name } = kindOfNumber(fields.number.digits())
+  const { name } = kindOfNumber(fields.number.value())
   if (brand.textContent !== name) brand.textContent = name
   for (const field of fieldNames) {
     const fault = state.errors[field]
-    fields[field].tell(errorText(labels, field, fault), keepsFromVault(fault))
+    fields[field]?.tell(errorText(labels, field, fault), keepsFromVault(fault))
   }
 }
 
@@ -101,7 +113,7 @@ export function makeForm(
   let caretIn: FieldName | undefined
   /** The page is told of the number as it was left: with each key it would learn of each digit. */
   const digitsLeft = (): Digits => {
-    if (!fields.number.isTyped()) number = fields.number.digits()
+    if (!fields.number.isTyped()) number = fields.number.value()
     return { ...digitsIn(fields), number }
   }
   const update = (): void => {
@@ -120,7 +132,7 @@ export function makeForm(
   }
   const fields = makeFields(page, name => ({
     changed: update,
-    left: () => leave(...(fields[name].digits() === '' ? [] : [name])),
+    left: () => leave(...(fields[name]?.value() ? [name] : [])),
     focused: () => void (caretIn = name),
     entered: events.entered,
   }))
@@ -129,10 +141,10 @@ export function makeForm(
   return {
     digits: () => digitsIn(fields),
     isTyped: fields.number.isTyped,
-    focus: () => fields[caretIn ?? 'number'].focus(),
+    focus: () => fields[caretIn ?? 'number']?.focus(),
     clear() {
       left.clear()
-      for (const name of fieldNames) fields[name].clear()
+      for (const name of fieldNames) fields[name]?.clear()
       update()
     },
     check() {
@@ -143,7 +155,7 @@ export function makeForm(
         keepsFromVault(faults[name]) || (name === 'number' && isTyped)
       const wrong = fieldNames.filter(isWrong)
       const [first] = wrong
-      if (first !== undefined && (caretIn ?? first) === first) fields[first].focus()
+      if (first !== undefined && (caretIn ?? first) === first) fields[first]?.focus()
       return wrong
     },
     spend: fields.number.spend,

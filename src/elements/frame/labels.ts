@@ -1,40 +1,44 @@
 /**
- * The texts of the fields, which a shop may replace by those of its language.
+ * The texts of the fields: in the language of the page, where there are such, and with the words of
+ * the shop in their place.
  * @module
  */
-import { labelCharsMax, languageCharsMax } from '../limits.ts'
+import { labelCharsMax, languageCharsMax, nameCharsShownMax } from '../limits.ts'
 import type { Fault, FieldName, Labels } from '../protocol.ts'
+import { textsByLanguage } from './texts.ts'
 
-const defaultLabels: Labels = {
-  language: 'en',
-  frame: 'Card details',
-  number: 'Card number',
-  expiry: 'Expiry date',
-  cvc: 'Security code',
-  numberPlaceholder: '1234 1234 1234 1234',
-  expiryPlaceholder: 'MM / YY',
-  cvcPlaceholder: 'CVC',
-  numberIncomplete: 'Enter the whole card number.',
-  numberInvalid: 'This is no card number. Check its digits.',
-  expiryIncomplete: 'Enter month and year, as 08 / 31.',
-  expiryInvalid: 'The month is from 01 to 12.',
-  expiryPast: 'This date is past. Check month and year.',
-  cvcIncomplete: 'Enter the whole security code.',
-  cvcInvalid: 'The security code of this card is shorter.',
+const isLanguage = (text: unknown): text is string =>
+  typeof text === 'string' &&
+  text.length <= languageCharsMax &&
+  /^[a-z]+(?:-[a-z0-9]+)*$/i.test(text)
+
+/** English for a language that there are no texts of. */
+function textsIn(locale: string): Labels {
+  const [language = ''] = locale.toLowerCase().split('-')
+  const isKnown = Object.hasOwn(textsByLanguage, language)
+  const texts = textsByLanguage[isKnown ? language : 'en']
+  return { language: isKnown ? locale : 'en', ...texts } as Labels
 }
 
-const isLabel = (name: string, text: unknown): boolean =>
-  Object.hasOwn(defaultLabels, name) && typeof text === 'string' && text.length <= labelCharsMax
+const expectedLanguage = 'expected the tag of a language, such as de or pt-BR'
 
-const isLanguage = (text: string): boolean =>
-  text.length <= languageCharsMax && /^[a-z]+(?:-[a-z0-9]+)*$/i.test(text)
-
-/** @returns `undefined` for what is none */
-export function labelsOf(given: unknown): Labels | undefined {
-  if (typeof given !== 'object' || given === null) return undefined
-  if (!Object.entries(given).every(([name, text]) => isLabel(name, text))) return undefined
-  const labels: Labels = { ...defaultLabels, ...given }
-  return isLanguage(labels.language) ? labels : undefined
+/** @returns what is wrong where they are no texts */
+export function labelsOf(given: unknown, locale: unknown): Labels | string {
+  if (!isLanguage(locale)) return `locale: ${expectedLanguage}`
+  if (typeof given !== 'object' || given === null) {
+    return "labels: expected an object such as { number: 'Your card' }"
+  }
+  const labels: Labels = { ...textsIn(locale), ...given }
+  for (const [name, text] of Object.entries(given)) {
+    const path = `labels.${name}`.slice(0, nameCharsShownMax)
+    if (!Object.hasOwn(textsIn(locale), name)) {
+      return `${path}: expected one of ${Object.keys(textsIn(locale)).join(', ')}`
+    }
+    if (typeof text !== 'string' || text.length > labelCharsMax) {
+      return `${path}: expected a text of at most ${labelCharsMax} characters`
+    }
+  }
+  return isLanguage(labels.language) ? labels : `labels.language: ${expectedLanguage}`
 }
 
 /** Languages that are written from right to left. */
@@ -51,6 +55,7 @@ const errorLabels: Readonly<Record<string, keyof Labels>> = {
   'expiry past': 'expiryPast',
   'cvc incomplete': 'cvcIncomplete',
   'cvc invalid': 'cvcInvalid',
+  'name incomplete': 'nameIncomplete',
 }
 
 export function errorText(labels: Labels, name: FieldName, fault: Fault | undefined): string {

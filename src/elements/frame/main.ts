@@ -36,16 +36,28 @@ const means = {
 
 const isMessage = (value: unknown): value is object => typeof value === 'object' && value !== null
 
+const invalid = (message = ''): Failure => ({ code: 'invalid_options', message })
+
+/** @returns what is wrong with it; nothing of it is applied then */
+function lookAs(given: object): string | undefined {
+  // A shop's script of an earlier version says nothing of it.
+  const { styles, colorScheme = 'light' } = given as Readonly<Record<string, unknown>>
+  const declarations = stylesOf(styles)
+  if (typeof declarations === 'string') return declarations
+  if (colorScheme !== 'light' && colorScheme !== 'dark')
+    return 'colorScheme: expected light or dark'
+  applyStyles(document, declarations)
+  document.documentElement.setAttribute('data-scheme', colorScheme)
+  return undefined
+}
+
 function begin(port: MessagePort, greeting: object): Failure | undefined {
-  const { styles, labels } = greeting as { readonly styles?: unknown; readonly labels?: unknown }
-  const texts = labelsOf(labels)
-  if (texts === undefined) return { code: 'invalid_options', message: 'labels: expected texts' }
-  const looks = stylesOf(styles)
-  if (looks === undefined) {
-    return { code: 'invalid_options', message: 'styles: expected properties with plain values' }
-  }
+  const { labels, locale = 'en', cardholderName } = greeting as Readonly<Record<string, unknown>>
+  const texts = labelsOf(labels, locale)
+  const fault = typeof texts === 'string' ? texts : lookAs(greeting)
+  if (typeof texts === 'string' || fault !== undefined) return invalid(fault)
   const say = (message: ToPage): void => port.postMessage(message)
-  applyStyles(document, looks)
+  if (cardholderName !== true) elementOf(document, 'name-field').remove()
   const form = makeForm(document, texts, today, {
     changed: state => say({ type: 'change', state }),
     entered: () => say({ type: 'submit' }),
@@ -58,9 +70,13 @@ function begin(port: MessagePort, greeting: object): Failure | undefined {
     else say({ type: 'made', call, token: made })
   }
   port.addEventListener('message', ({ data }: { readonly data: unknown }) => {
-    const { type } = (isMessage(data) ? data : {}) as { readonly type?: unknown }
-    if (type === 'tokenize') void tokenize(data as object)
-    else if (type === 'focus') form.focus()
+    const message = isMessage(data) ? data : {}
+    const { type } = message as { readonly type?: unknown }
+    if (type === 'tokenize') void tokenize(message)
+    else if (type === 'look') {
+      const wrong = lookAs(message)
+      if (wrong !== undefined) say({ type: 'refused', failure: invalid(wrong) })
+    } else if (type === 'focus') form.focus()
     else if (type === 'clear') {
       tokens.forget()
       form.clear()
@@ -68,7 +84,7 @@ function begin(port: MessagePort, greeting: object): Failure | undefined {
   })
   port.start()
   const main = elementOf(document, 'main')
-  say({ type: 'ready', height: main.offsetHeight })
+  say({ type: 'ready', height: main.offsetHeight, title: texts.frame })
   new ResizeObserver(() => say({ type: 'height', height: main.offsetHeight })).observe(main)
   return undefined
 }

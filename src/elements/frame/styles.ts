@@ -4,8 +4,9 @@
  * @module
  */
 import type { Page, StyleRule } from '../dom.ts'
-import { stylePropertiesMax, styleValueCharsMax } from '../limits.ts'
-import type { StylePlace, Styles } from '../protocol.ts'
+import { nameCharsShownMax, stylePropertiesMax, styleValueCharsMax } from '../limits.ts'
+import type { StylePlace } from '../protocol.ts'
+import { styleProperties } from './properties.ts'
 
 /** Selectors of the empty rules at the end of `card.css`. */
 const selectors: Readonly<Record<StylePlace, string>> = {
@@ -19,42 +20,69 @@ const selectors: Readonly<Record<StylePlace, string>> = {
   error: '.error',
 }
 
-/** None of them loads anything, moves a field over another one, or hides it. */
-const property = new RegExp(
-  '^(?:color|background-color|caret-color|accent-color' +
-    '|(?:row-|column-)?gap|padding(?:-(?:top|right|bottom|left))?' +
-    '|border(?:-(?:top|right|bottom|left))?(?:-(?:color|style|width))?|border-radius' +
-    '|outline(?:-(?:color|style|width|offset))?|box-shadow' +
-    '|font-(?:family|size|style|weight|variant-numeric)|line-height|letter-spacing' +
-    '|text-(?:align|transform|decoration))$',
-)
+/** What is set in one place: a property as CSS writes it, and its value. */
+type Declaration = readonly [place: StylePlace, property: string, value: string]
 
 /** Words, numbers and colours; a name of a font may stand in quotes. */
 const plain = /^[\w\s.,#%()"'/+-]*$/
 const called = /[\w-]*\(/g
 const colours = new Set(['rgb(', 'rgba(', 'hsl(', 'hsla(', 'hwb(', 'lab(', 'lch(', 'oklch('])
 
-function isPlain(value: unknown): value is string {
-  if (typeof value !== 'string' || value.length > styleValueCharsMax) return false
-  return plain.test(value) && (value.match(called) ?? []).every(name => colours.has(name))
-}
+const isPlain = (value: unknown): value is string =>
+  typeof value === 'string' &&
+  value.length <= styleValueCharsMax &&
+  plain.test(value) &&
+  (value.match(called) ?? []).every(name => colours.has(name))
 
-const isStyle = (style: unknown): boolean => {
-  if (typeof style !== 'object' || style === null) return false
+/** `font-size` of `fontSize`. */
+const cssName = (name: string): string =>
+  name.replace(/[A-Z]/g, capital => `-${capital.toLowerCase()}`)
+
+const isProperty = (name: string): boolean => (styleProperties as readonly string[]).includes(name)
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Where something is wrong, as a script would write it. */
+const pathOf = (...names: readonly string[]): string =>
+  ['styles', ...names].join('.').slice(0, nameCharsShownMax)
+
+function declarationsIn(place: StylePlace, style: unknown): readonly Declaration[] | string {
+  if (!isObject(style)) return `${pathOf(place)}: expected an object such as { color: '#333' }`
   const entries = Object.entries(style)
-  return (
-    entries.length <= stylePropertiesMax &&
-    entries.every(([name, value]) => property.test(name) && isPlain(value))
-  )
+  if (entries.length > stylePropertiesMax) {
+    return `${pathOf(place)}: expected at most ${stylePropertiesMax} properties`
+  }
+  const declarations: Declaration[] = []
+  for (const [name, value] of entries) {
+    const property = cssName(name)
+    if (!isProperty(property)) {
+      return `${pathOf(place, name)}: expected one of ${styleProperties.join(', ')}`
+    }
+    if (!isPlain(value)) {
+      return (
+        `${pathOf(place, name)}: expected a text of at most ${styleValueCharsMax} characters, ` +
+        "such as '16px', '#333' or 'rgb(0 0 0 / 50%)', without url(), var() or calc()"
+      )
+    }
+    declarations.push([place, property, value])
+  }
+  return declarations
 }
 
-/** @returns `undefined` for what holds anything but such properties and values */
-export function stylesOf(given: unknown): Styles | undefined {
-  if (typeof given !== 'object' || given === null) return undefined
-  const areAll = Object.entries(given).every(
-    ([place, style]) => Object.hasOwn(selectors, place) && isStyle(style),
-  )
-  return areAll ? (given as Styles) : undefined
+/** @returns what is wrong where it holds anything but such properties and values */
+export function stylesOf(given: unknown): readonly Declaration[] | string {
+  if (!isObject(given)) return `${pathOf()}: expected an object such as { input: { … } }`
+  const all: Declaration[] = []
+  for (const [place, style] of Object.entries(given)) {
+    if (!Object.hasOwn(selectors, place)) {
+      return `${pathOf(place)}: expected one of ${Object.keys(selectors).join(', ')}`
+    }
+    const declarations = declarationsIn(place as StylePlace, style)
+    if (typeof declarations === 'string') return declarations
+    all.push(...declarations)
+  }
+  return all
 }
 
 function ruleOf({ styleSheets }: Page, selector: string): StyleRule | undefined {
@@ -62,9 +90,14 @@ function ruleOf({ styleSheets }: Page, selector: string): StyleRule | undefined 
   return rules.findLast(({ selectorText }) => selectorText === selector)
 }
 
-export function applyStyles(page: Page, styles: Styles): void {
-  for (const [place, style] of Object.entries(styles)) {
-    const rule = ruleOf(page, selectors[place as StylePlace])
-    for (const [name, value] of Object.entries(style)) rule?.style.setProperty(name, value)
+/** What was set before goes. */
+export function applyStyles(page: Page, declarations: readonly Declaration[]): void {
+  for (const [place, selector] of Object.entries(selectors)) {
+    const rule = ruleOf(page, selector)
+    if (rule === undefined) continue
+    rule.style.cssText = ''
+    for (const [at, property, value] of declarations) {
+      if (at === place) rule.style.setProperty(property, value)
+    }
   }
 }

@@ -15,6 +15,7 @@ export interface FrameEvents {
 }
 
 export interface CardFrame {
+  readonly element: Frame
   readonly say: (message: ToFrame) => void
   readonly focus: () => void
   readonly remove: () => void
@@ -46,13 +47,13 @@ async function diagnose(address: URL): Promise<Failure> {
   }
 }
 
-/** @param title of the shop; what is none the frame refuses */
-function makeElement(address: URL, title = 'Card details'): Frame {
+function makeElement(address: URL): Frame {
   const element = document.createElement('iframe')
-  element.title = title
   element.referrerPolicy = 'no-referrer'
   const look = {
     display: 'block',
+    // Until the fields are there, so that no page of the browser's own is seen in their place.
+    visibility: 'hidden',
     border: '0',
     margin: `-${frameEdgePx}px`,
     width: `calc(100% + ${2 * frameEdgePx}px)`,
@@ -63,8 +64,20 @@ function makeElement(address: URL, title = 'Card details'): Frame {
   return element
 }
 
-const setHeight = (element: Frame, height: number): void => {
-  if (height >= 0 && height <= frameHeightPxMax) element.style.setProperty('height', `${height}px`)
+/** Nothing of a browser's own is seen where no fields are. */
+const hide = (element: Frame): void => element.style.setProperty('display', 'none')
+
+/** What the frame says of itself shows in its element. */
+function show(element: Frame, message: ToPage): void {
+  const { style } = element
+  if (message.type === 'refused') hide(element)
+  if (message.type !== 'ready' && message.type !== 'height') return
+  const { height } = message
+  if (height >= 0 && height <= frameHeightPxMax) style.setProperty('height', `${height}px`)
+  if (message.type === 'ready') {
+    style.setProperty('visibility', 'visible')
+    element.title = message.title
+  }
 }
 
 /**
@@ -83,21 +96,31 @@ function greet(element: Frame, { origin }: URL, greeting: Greeting): MessagePort
 
 const noTexts = failureOf('invalid_options', 'mountCard: expected texts as styles and labels')
 
-/** @param address with a slash at its end */
+export interface FrameOptions {
+  readonly target: Node
+  /** With a slash at its end. */
+  readonly address: URL
+  readonly timeoutMs: number
+  /** As it is at the time: the frame is greeted again where the page has moved it. */
+  readonly greeting: () => Greeting
+}
+
+/** @returns the frame, which begins to load */
 export function openFrame(
-  target: Node,
-  address: URL,
-  greeting: Greeting,
-  timeoutMs: number,
+  { target, address, timeoutMs, greeting }: FrameOptions,
   events: FrameEvents,
 ): CardFrame {
-  const element = makeElement(address, greeting.labels.frame)
+  const element = makeElement(address)
   let port: MessagePort | undefined
   let isThere = false
+  const failed = (failure: Failure): void => {
+    hide(element)
+    events.failed(failure)
+  }
   const fail = async (): Promise<void> => {
     const failure = await diagnose(address)
     // It may have come while that was asked.
-    if (!isThere) events.failed(failure)
+    if (!isThere) failed(failure)
   }
   let timer = setTimeout(fail, timeoutMs)
   const hear = ({ data }: { readonly data: ToPage }): void => {
@@ -105,23 +128,25 @@ export function openFrame(
       isThere = true
       clearTimeout(timer)
     }
-    if (data.type === 'ready' || data.type === 'height') setHeight(element, data.height)
+    show(element, data)
     events.heard(data)
   }
   // Again where the page has moved the frame, which makes the browser load it anew.
   const meet = (): void => {
     port?.close()
     isThere = false
+    element.style.setProperty('visibility', 'hidden')
     clearTimeout(timer)
     timer = setTimeout(fail, Math.min(timeoutMs, frameBeginsMsMax))
-    port = greet(element, address, greeting)
-    if (port === undefined) events.failed(noTexts)
+    port = greet(element, address, greeting())
+    if (port === undefined) failed(noTexts)
     else port.onmessage = hear
   }
   element.addEventListener('load', meet)
   target.append(element)
   const say = (message: ToFrame): void => port?.postMessage(message)
   return {
+    element,
     say,
     focus() {
       element.focus()

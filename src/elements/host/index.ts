@@ -7,15 +7,25 @@
  * @module
  */
 import type { Node, Page } from '../dom.ts'
-import type { CardToken, TokenRequest } from '../protocol.ts'
+import type { CardToken, Greeting, Styles, TokenRequest } from '../protocol.ts'
 import { makeCalls } from './calls.ts'
 import { refuse } from './error.ts'
 import { openFrame } from './frame.ts'
 import { makeLife } from './life.ts'
-import { addressOf, keySource, timeoutOf, type CardOptions } from './options.ts'
+import {
+  addressOf,
+  assertKnown,
+  keySource,
+  localeOf,
+  schemeOf,
+  timeoutOf,
+  type CardOptions,
+} from './options.ts'
+import { followScheme, type ColorSchemeOption } from './scheme.ts'
 
 export { ElementsError } from './error.ts'
 export type { CardOptions } from './options.ts'
+export type { ColorSchemeOption } from './scheme.ts'
 export type {
   Brand,
   CardState,
@@ -25,7 +35,9 @@ export type {
   FieldName,
   Labels,
   MaskedCard,
+  Style,
   StylePlace,
+  StyleProperty,
   Styles,
   TokenRequest,
 } from '../protocol.ts'
@@ -36,6 +48,12 @@ declare const location: { readonly origin: string }
 /** An element of the page. */
 type Element = Pick<Node, 'append'>
 
+/** What may change while somebody types: what is left out stays. */
+export interface LookChange {
+  readonly styles?: Styles
+  readonly colorScheme?: ColorSchemeOption
+}
+
 export interface CardElement {
   /** Fails where there will be no fields. */
   readonly ready: Promise<void>
@@ -43,6 +61,8 @@ export interface CardElement {
   readonly tokenize: (request?: TokenRequest) => Promise<CardToken>
   readonly focus: () => void
   readonly clear: () => void
+  /** @throws ElementsError `invalid_options`; wrong styles end the fields, as at their beginning */
+  readonly update: (change: LookChange) => void
   readonly destroy: () => void
 }
 
@@ -62,23 +82,45 @@ function targetOf(target: unknown): Node {
   return refuse('expected an element of this page, or a selector of one')
 }
 
+/** @throws ElementsError `invalid_options` */
+function settingsOf(options: CardOptions) {
+  if (typeof options !== 'object' || options === null) refuse('expected options')
+  assertKnown(options)
+  return {
+    address: addressOf(options.address, location.origin),
+    askKey: keySource(options.key),
+    timeoutMs: timeoutOf(options.timeoutMs),
+    colorScheme: schemeOf(options.colorScheme),
+    texts: {
+      labels: options.labels ?? {},
+      locale: localeOf(options.locale, document.documentElement.lang),
+      cardholderName: options.cardholderName === true,
+    },
+  }
+}
+
 /**
  * @param target an element, or a selector of one: the frame is put at its end
  * @throws ElementsError `invalid_options`
  */
 export function mountCard(target: string | Element, options: CardOptions): CardElement {
-  if (typeof options !== 'object' || options === null) refuse('expected options')
-  const address = addressOf(options.address, location.origin)
-  const askKey = keySource(options.key)
-  const timeoutMs = timeoutOf(options.timeoutMs)
+  const { address, askKey, timeoutMs, colorScheme, texts } = settingsOf(options)
   const calls = makeCalls()
   const { ready, heard, fail, end, assertThere } = makeLife(calls, options)
-  const greeting = {
-    coffer: 'card',
-    styles: options.styles ?? {},
-    labels: options.labels ?? {},
-  } as const
-  const frame = openFrame(targetOf(target), address, greeting, timeoutMs, { heard, failed: fail })
+  let styles = options.styles ?? {}
+  const look = () => ({ styles, colorScheme: scheme.scheme() })
+  const greeting = (): Greeting => {
+    scheme.look()
+    return { coffer: 'card', ...texts, ...look() }
+  }
+  const where = { target: targetOf(target), address, timeoutMs, greeting }
+  const frame = openFrame(where, { heard, failed: fail })
+  const showLook = (): void => {
+    frame.element.style.setProperty('color-scheme', scheme.scheme())
+    frame.say({ type: 'look', ...look() })
+  }
+  const scheme = followScheme(frame.element, colorScheme, showLook)
+  showLook()
   let underWay: Promise<CardToken> | undefined
 
   const run = async (request: TokenRequest): Promise<CardToken> => {
@@ -97,7 +139,20 @@ export function mountCard(target: string | Element, options: CardOptions): CardE
       })),
     focus: frame.focus,
     clear: () => frame.say({ type: 'clear' }),
+    update(change) {
+      if (change.colorScheme !== undefined) scheme.set(schemeOf(change.colorScheme))
+      if (change.styles === undefined) return
+      const before = styles
+      try {
+        styles = change.styles
+        showLook()
+      } catch {
+        styles = before
+        refuse('expected texts as styles')
+      }
+    },
     destroy() {
+      scheme.end()
       end()
       frame.remove()
     },

@@ -21,9 +21,9 @@ export interface Life {
   readonly assertThere: () => void
 }
 
-type Callbacks = Pick<CardOptions, 'onReady' | 'onChange' | 'onSubmit'>
+type Callbacks = Pick<CardOptions, 'onReady' | 'onChange' | 'onSubmit' | 'onError'>
 
-export function makeLife(calls: Calls, { onReady, onChange, onSubmit }: Callbacks): Life {
+export function makeLife(calls: Calls, { onReady, onChange, onSubmit, onError }: Callbacks): Life {
   let resolve = (): void => {}
   let reject: (reason: unknown) => void = () => {}
   // `Promise.withResolvers` is missing in browsers that are not of the last two years.
@@ -33,10 +33,14 @@ export function makeLife(calls: Calls, { onReady, onChange, onSubmit }: Callback
   })
   let failure: Failure | undefined
   let isReady = false
+  // Who is told by a function needs no promise, of which browsers report what nobody takes.
+  if (onError !== undefined) ready.catch(() => {})
   const fail = (what: Failure): void => {
+    const isFirst = failure === undefined
     failure ??= what
     reject(new ElementsError(failure))
     calls.fail(failure)
+    if (isFirst && what !== destroyed) onError?.(new ElementsError(what))
   }
   const begin = (): void => {
     resolve()

@@ -2,9 +2,16 @@
  * What a shop's page hands in.
  * @module
  */
-import { keyCharsMax, timeoutMsDefault, timeoutMsMax } from '../limits.ts'
+import {
+  keyCharsMax,
+  languageCharsMax,
+  nameCharsShownMax,
+  timeoutMsDefault,
+  timeoutMsMax,
+} from '../limits.ts'
 import type { CardState, Labels, Styles } from '../protocol.ts'
-import { refuse } from './error.ts'
+import { refuse, type ElementsError } from './error.ts'
+import type { ColorSchemeOption } from './scheme.ts'
 
 type Key = string | (() => string | Promise<string>)
 
@@ -14,14 +21,25 @@ export interface CardOptions {
   /** Of a public application or of a session; asked for each token where it is a function. */
   readonly key: Key
   readonly styles?: Styles
-  /** Texts in another language, or other words. */
+  /** Of the page around the fields; found out where it is `auto`, or left out. */
+  readonly colorScheme?: ColorSchemeOption
+  /**
+   * Language of the texts, as `de` or `fr-CA`: English, German, French, Spanish or Japanese. That
+   * of the page where it is left out, and English where there are no texts of it.
+   */
+  readonly locale?: string
+  /** Other words, or those of another language. */
   readonly labels?: Partial<Labels>
+  /** Whether the name on the card is asked for as well. */
+  readonly cardholderName?: boolean
   /** What the frame gets to appear in, and a token to be made in; 15 seconds where left out. */
   readonly timeoutMs?: number
   readonly onChange?: (state: CardState) => void
   readonly onReady?: () => void
   /** Enter was pressed in a field. */
   readonly onSubmit?: () => void
+  /** There are no fields, or none any more; `ready` fails as well. */
+  readonly onError?: (error: ElementsError) => void
 }
 
 /** @throws ElementsError for what is none; its text never holds it */
@@ -59,4 +77,46 @@ export function keySource(key: unknown): () => Promise<string> {
 export function timeoutOf(timeoutMs: unknown = timeoutMsDefault): number {
   if (typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= timeoutMsMax) return timeoutMs
   return refuse(`expected timeoutMs of more than 0 and at most ${timeoutMsMax}`)
+}
+
+/** @throws ElementsError */
+export function schemeOf(option: unknown = 'auto'): ColorSchemeOption {
+  if (option === 'light' || option === 'dark' || option === 'auto') return option
+  return refuse("colorScheme: expected 'light', 'dark' or 'auto'")
+}
+
+const isLanguage = (tag: unknown): tag is string =>
+  typeof tag === 'string' && tag.length <= languageCharsMax && /^[a-z]+(?:-[a-z0-9]+)*$/i.test(tag)
+
+/**
+ * @param pageLanguage what the page says of itself, which may be anything
+ * @throws ElementsError
+ */
+export function localeOf(option: unknown, pageLanguage: string): string {
+  if (option === undefined) return isLanguage(pageLanguage) ? pageLanguage : 'en'
+  return isLanguage(option) ? option : refuse('locale: expected a language, such as de or fr-CA')
+}
+
+const names: Readonly<Record<keyof CardOptions, true>> = {
+  address: true,
+  key: true,
+  styles: true,
+  colorScheme: true,
+  locale: true,
+  labels: true,
+  cardholderName: true,
+  timeoutMs: true,
+  onChange: true,
+  onReady: true,
+  onSubmit: true,
+  onError: true,
+}
+
+/** @throws ElementsError for one that there is not, which would be passed over in silence */
+export function assertKnown(options: object): void {
+  const other = Object.keys(options).find(name => !Object.hasOwn(names, name))
+  if (other === undefined) return
+  refuse(
+    `unknown option ${other.slice(0, nameCharsShownMax)}: expected ${Object.keys(names).join(', ')}`,
+  )
 }

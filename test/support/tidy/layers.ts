@@ -59,6 +59,8 @@ const layers: readonly Layer[] = [
     paths: [
       'src/elements/frame',
       'src/elements/host',
+      'src/elements/react',
+      'src/elements/element',
       'src/elements/dom.ts',
       'src/elements/limits.ts',
       'src/elements/protocol.ts',
@@ -137,6 +139,8 @@ const entries = [
   'src/client/socket.ts',
   'src/testing/index.ts',
   'src/elements/host/index.ts',
+  'src/elements/react/index.ts',
+  'src/elements/element/index.ts',
 ]
 
 interface Home {
@@ -164,11 +168,12 @@ const homes: readonly Home[] = [
     packages: /^prom-client$/,
     paths: ['src/serve/metrics.ts', 'src/serve/metric-kinds.ts', 'src/serve/database-metrics.ts'],
   },
+  { packages: /^react$/, paths: ['src/elements/react'] },
   { packages: /^commander$/, paths: ['src/main.ts', 'src/cli'] },
   {
     packages: /^(?:node|bun)(?::.*)?$/,
     paths: ['src'],
-    except: /^src\/(?:client\/(?!socket\.ts$)|elements\/(?:frame|host)\/)/,
+    except: /^src\/(?:client\/(?!socket\.ts$)|elements\/(?:frame|host|react|element)\/)/,
   },
   { packages: /^@sinclair\/typebox$/, paths: ['src'] },
 ]

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { directionOf, errorText, labelsOf } from '../../../src/elements/frame/labels.ts'
+import { styleProperties } from '../../../src/elements/frame/properties.ts'
 import { askedOf } from '../../../src/elements/frame/requests.ts'
 import { stylesOf } from '../../../src/elements/frame/styles.ts'
 import {
@@ -13,20 +14,49 @@ import {
   styleValueCharsMax,
   timeoutMsMax,
 } from '../../../src/elements/limits.ts'
+import type { Labels } from '../../../src/elements/protocol.ts'
+
+/** As what they are sets it, in words of CSS. */
+const declared = (styles: unknown): unknown => {
+  const declarations = stylesOf(styles)
+  return typeof declarations === 'string' ? undefined : declarations
+}
 
 describe('styles', () => {
   const input = (name: string, value: unknown) => ({ input: { [name]: value } })
 
   test.each([
-    [{}],
-    [{ form: { gap: '8px' }, label: {}, input: {}, focus: {}, invalid: {}, error: {} }],
-    [input('color', 'rgb(1 2 3 / 50%)')],
-    [input('background-color', 'oklch(40% 0.2 30)')],
-    [input('font-family', '"Helvetica Neue", Arial, sans-serif')],
-    [input('box-shadow', '0 1px 2px rgba(0, 0, 0, 0.2)')],
-    [{ brand: { 'font-size': '12px' }, placeholder: { color: '#999' } }],
-  ])('%j are taken', styles => {
-    expect(stylesOf(styles) as object).toEqual(styles)
+    [{}, []],
+    [{ form: { gap: '8px' }, label: {}, error: {} }, [['form', 'gap', '8px']]],
+    [input('color', 'rgb(1 2 3 / 50%)'), [['input', 'color', 'rgb(1 2 3 / 50%)']]],
+    [
+      input('background-color', 'oklch(40% 0.2 30)'),
+      [['input', 'background-color', 'oklch(40% 0.2 30)']],
+    ],
+    [input('backgroundColor', 'red'), [['input', 'background-color', 'red']]],
+    [input('borderTopLeftWidth', '1px'), undefined],
+    [input('borderTopWidth', '1px'), [['input', 'border-top-width', '1px']]],
+    [
+      input('font-family', '"Helvetica Neue", Arial'),
+      [['input', 'font-family', '"Helvetica Neue", Arial']],
+    ],
+    [input('fontVariantNumeric', 'normal'), [['input', 'font-variant-numeric', 'normal']]],
+    [
+      input('boxShadow', '0 1px 2px rgba(0, 0, 0, 0.2)'),
+      [['input', 'box-shadow', '0 1px 2px rgba(0, 0, 0, 0.2)']],
+    ],
+    [{ placeholder: { color: '#999' } }, [['placeholder', 'color', '#999']]],
+  ])('%j are taken as CSS writes them', (styles, declarations) => {
+    expect(declared(styles) as object).toEqual(declarations as object)
+  })
+
+  test('have every property in either case', () => {
+    for (const property of styleProperties) {
+      const camel = property.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+      for (const name of [property, camel]) {
+        expect(declared(input(name, '0'))).toEqual([['input', property, '0']])
+      }
+    }
   })
 
   test.each([
@@ -59,7 +89,26 @@ describe('styles', () => {
     ['null', null],
     ['null of a place', { input: null }],
   ])('%s is none', (_, styles) => {
-    expect(stylesOf(styles)).toBeUndefined()
+    expect(stylesOf(styles)).toBeString()
+  })
+
+  test.each([
+    [{ input: { fontSizes: '16px' } }, 'styles.input.fontSizes: expected one of accent-color, '],
+    [{ input: { fontSize: 16 } }, 'styles.input.fontSize: expected a text of at most'],
+    [{ label: { color: 'var(--ink)' } }, 'styles.label.color: expected a text of at most'],
+    [{ inputs: { color: 'red' } }, 'styles.inputs: expected one of form, label, input, focus,'],
+    [{ input: 'color: red' }, 'styles.input: expected an object such as'],
+    ['input { color: red }', 'styles: expected an object such as'],
+  ])('%j are refused by the name of what is wrong', (styles, message) => {
+    expect(stylesOf(styles)).toStartWith(message)
+  })
+
+  test('a refusal repeats no value, and no name of any length', () => {
+    const fault = stylesOf(input('a'.repeat(10_000), 'secret'))
+    expect(fault).toBeString()
+    expect((fault as string).length).toBeLessThan(1_500)
+    expect(fault).not.toContain('secret')
+    expect(stylesOf(input('color', 'url(secret)'))).not.toContain('secret')
   })
 
   test('more of them than a place needs are none', () => {
@@ -75,19 +124,52 @@ describe('styles', () => {
       input: Object.fromEntries(names.slice(0, count).map(name => [name, '0'])),
     })
     expect(names.length).toBeGreaterThan(stylePropertiesMax)
-    expect(stylesOf(styleOf(stylePropertiesMax))).toBeDefined()
-    expect(stylesOf(styleOf(stylePropertiesMax + 1))).toBeUndefined()
+    expect(stylesOf(styleOf(stylePropertiesMax))).toBeArray()
+    expect(stylesOf(styleOf(stylePropertiesMax + 1))).toStartWith('styles.input: expected at most')
   })
 })
 
 describe('labels', () => {
+  const labelsIn = (given: unknown, locale = 'en'): Labels => {
+    const labels = labelsOf(given, locale)
+    if (typeof labels === 'string') throw new Error(labels)
+    return labels
+  }
+
   test('are those of the shop, and ours for the rest', () => {
-    const labels = labelsOf({ number: 'Kartennummer', numberInvalid: 'Falsch.' })
-    expect(labels).toMatchObject({ number: 'Kartennummer', cvc: 'Security code' })
-    if (labels === undefined) throw new Error('no labels')
-    expect(errorText(labels, 'number', 'invalid')).toBe('Falsch.')
+    const labels = labelsIn({ number: 'Card no.', numberInvalid: 'Wrong.' })
+    expect(labels).toMatchObject({ number: 'Card no.', cvc: 'Security code', language: 'en' })
+    expect(errorText(labels, 'number', 'invalid')).toBe('Wrong.')
     expect(errorText(labels, 'expiry', 'past')).toBe('This date is past. Check month and year.')
     expect(errorText(labels, 'cvc', undefined)).toBe('')
+  })
+
+  test.each([
+    ['en', 'Card number', 'MM / YY', 'en'],
+    ['en-GB', 'Card number', 'MM / YY', 'en-GB'],
+    ['de', 'Kartennummer', 'MM / JJ', 'de'],
+    ['de-AT', 'Kartennummer', 'MM / JJ', 'de-AT'],
+    ['fr-CA', 'Numéro de carte', 'MM / AA', 'fr-CA'],
+    ['es', 'Número de tarjeta', 'MM / AA', 'es'],
+    ['ja', 'カード番号', '月 / 年', 'ja'],
+    ['pt-BR', 'Card number', 'MM / YY', 'en'],
+    ['constructor', 'Card number', 'MM / YY', 'en'],
+  ])('in %s begin with %s', (locale, number, expiryPlaceholder, language) => {
+    expect(labelsIn({}, locale)).toMatchObject({ number, expiryPlaceholder, language })
+  })
+
+  test('are all there in each language, and no two languages share an error', () => {
+    const english = labelsIn({})
+    for (const locale of ['de', 'fr', 'es', 'ja']) {
+      const labels = labelsIn({}, locale)
+      expect(Object.keys(labels).toSorted()).toEqual(Object.keys(english).toSorted())
+      for (const name of ['number', 'expiry', 'cvc', 'name'] as const) {
+        const text = errorText(labels, name, 'incomplete')
+        expect([locale, name, text === '']).toEqual([locale, name, false])
+        expect(text).not.toBe(errorText(english, name, 'incomplete'))
+      }
+      for (const text of Object.values(labels)) expect(text.length).toBeLessThan(labelCharsMax)
+    }
   })
 
   test.each([
@@ -96,23 +178,29 @@ describe('labels', () => {
     ['ar', 'rtl'],
     ['he-IL', 'rtl'],
     ['arn', 'ltr'],
-  ])('in %s are written %s', (language, direction) => {
-    const labels = labelsOf({ language })
-    expect(labels && directionOf(labels)).toBe(direction as 'ltr')
+  ])('of a shop in %s are written %s', (language, direction) => {
+    expect(directionOf(labelsIn({ language }))).toBe(direction as 'ltr')
   })
 
   test.each([
-    ['a name that is none', { innerHTML: 'a' }],
-    ['a name of every object', { toString: 'a' }],
-    ['no text', { number: { a: 1 } }],
-    ['too long a text', { number: 'a'.repeat(labelCharsMax + 1) }],
-    ['a language that is none', { language: 'de" onload="' }],
-    ['no language', { language: '' }],
-    ['a text', 'a'],
-    ['null', null],
-  ])('%s is none', (_, labels) => {
-    expect(labelsOf(labels)).toBeUndefined()
+    ['a name that is none', { innerHTML: 'a' }, 'labels.innerHTML: expected one of language, '],
+    ['a name of every object', { toString: 'a' }, 'labels.toString: expected one of'],
+    ['no text', { number: { a: 1 } }, 'labels.number: expected a text of at most'],
+    ['too long a text', { number: 'a'.repeat(labelCharsMax + 1) }, 'labels.number: expected'],
+    ['a language that is none', { language: 'de" onload="' }, 'labels.language: expected the tag'],
+    ['no language', { language: '' }, 'labels.language: expected the tag'],
+    ['a text', 'a', 'labels: expected an object'],
+    ['null', null, 'labels: expected an object'],
+  ])('%s is none', (_, labels, message) => {
+    expect(labelsOf(labels, 'en')).toStartWith(message)
   })
+
+  test.each([['de" onload="'], [''], [undefined], [17], ['a'.repeat(36)]])(
+    'in %j are none',
+    locale => {
+      expect(labelsOf({}, locale)).toStartWith('locale: expected the tag of a language')
+    },
+  )
 })
 
 describe('a request', () => {

@@ -135,7 +135,7 @@ describe('a key', () => {
   ])('in a number of %j that leaves %j by %s becomes %j', (before, left, kind, result) => {
     const written = rewrite(numberWriting, before, typed(left), kind)
     expect(marked(written)).toBe(result)
-    expect(written.digits).toBe(digitsOf(written.text))
+    expect(written.value).toBe(digitsOf(written.text))
   })
 
   test.each([

@@ -1,0 +1,95 @@
+/**
+ * Whether the page around the fields is light or dark. A browser puts a canvas behind a frame of
+ * another scheme than its element has, so that the two are always told the same one.
+ * @module
+ */
+import type { Events, Node, Page } from '../dom.ts'
+import type { ColorScheme } from '../protocol.ts'
+
+interface Computed {
+  readonly color: string
+  readonly colorScheme?: string
+}
+
+declare const document: Page
+declare function getComputedStyle(element: Node): Computed
+declare function matchMedia(query: string): Events
+declare const MutationObserver: new (then: () => void) => {
+  observe(element: Node, what: { readonly attributes: true }): void
+  disconnect(): void
+}
+
+/** What `auto` is, which is found anew when the page changes. */
+export type ColorSchemeOption = ColorScheme | 'auto'
+
+/** Of a computed colour, as `rgb(1, 2, 3)` or `oklch(0.9 0 0)`; from 0 to 1. */
+export function lightnessOf(colour: string): number {
+  const [, space = '', values = ''] = /^([a-z]+)\((.*)/.exec(colour) ?? []
+  const numbers = values.split(/[ ,]+/).map(Number.parseFloat)
+  const [first = 0, second = 0, third = 0] = numbers.filter(each => !Number.isNaN(each))
+  if (space.startsWith('ok')) return first
+  if (/^l(?:ab|ch)$/.test(space)) return first / 100
+  const luma = 0.3 * first + 0.59 * second + 0.11 * third
+  return space === 'color' ? luma : luma / 255
+}
+
+/** Where a page says nothing of its scheme, light text stands on a dark ground. */
+function schemeAround(element: Node): ColorScheme {
+  const { color, colorScheme = '' } = getComputedStyle(element)
+  const isDark = /\bdark\b/.test(colorScheme)
+  if (isDark !== /\blight\b/.test(colorScheme)) return isDark ? 'dark' : 'light'
+  return lightnessOf(color) > 0.6 ? 'dark' : 'light'
+}
+
+/** @returns how to stop */
+function watch(look: () => void): () => void {
+  const preference = matchMedia('(prefers-color-scheme: dark)')
+  const observer = new MutationObserver(look)
+  for (const node of [document.documentElement, document.body]) {
+    observer.observe(node, { attributes: true })
+  }
+  preference.addEventListener('change', look)
+  // Where colours fade into each other, this is when the last one is there.
+  document.addEventListener('transitionend', look)
+  return () => {
+    observer.disconnect()
+    preference.removeEventListener('change', look)
+    document.removeEventListener('transitionend', look)
+  }
+}
+
+export interface SchemeFollower {
+  readonly scheme: () => ColorScheme
+  /** Finds out anew, as where the page has moved the frame. */
+  readonly look: () => void
+  readonly set: (option: ColorSchemeOption) => void
+  readonly end: () => void
+}
+
+/**
+ * @param frame in the page
+ * @param changed told when the scheme is another one than before
+ */
+export function followScheme(
+  frame: Node,
+  option: ColorSchemeOption,
+  changed: () => void,
+): SchemeFollower {
+  let wanted = option
+  const find = (): ColorScheme =>
+    wanted === 'auto' ? schemeAround(frame.parentElement ?? document.documentElement) : wanted
+  let scheme = find()
+  const look = (): void => {
+    if (scheme === (scheme = find())) return
+    changed()
+  }
+  return {
+    scheme: () => scheme,
+    look,
+    set(next) {
+      wanted = next
+      look()
+    },
+    end: watch(look),
+  }
+}
