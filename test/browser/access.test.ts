@@ -3,10 +3,10 @@
  * @module
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import axe from 'axe-core'
-import type { ElementHandle, Page } from 'puppeteer-core'
+import type { ElementHandle } from 'puppeteer-core'
 import { browserNames } from './support/browsers.ts'
 import { checkoutIn, openCheckout, openShopPage, type Checkout } from './support/checkout.ts'
+import { findingsIn } from './support/findings.ts'
 import { openShop, type Shop } from './support/shop.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
 
@@ -16,33 +16,6 @@ beforeAll(async () => {
   vault = await openVault()
   shop = openShop()
 })
-
-interface Axe {
-  configure(options: object): void
-  run(): Promise<{
-    readonly violations: readonly { readonly id: string }[]
-    readonly passes: readonly { readonly nodes: readonly { readonly target: object }[] }[]
-  }>
-}
-
-/** What axe finds in the page with all of its frames, by the names of its rules. */
-async function findingsIn(page: Page): Promise<readonly string[]> {
-  for (const frame of page.frames()) {
-    await frame.evaluate(axe.source)
-    await frame.evaluate(() => {
-      const { axe } = globalThis as unknown as { axe: Axe }
-      axe.configure({ allowedOrigins: ['<unsafe_all_origins>'] })
-    })
-  }
-  const { violations, isWhole } = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: Axe }
-    const { violations, passes } = await axe.run()
-    const targets = JSON.stringify(passes.flatMap(({ nodes }) => nodes.map(each => each.target)))
-    return { violations: violations.map(({ id }) => id), isWhole: targets.includes('#cvc') }
-  })
-  expect(isWhole).toBe(true)
-  return violations
-}
 
 interface Boxed {
   getBoundingClientRect(): { readonly left: number; readonly right: number }

@@ -25,6 +25,7 @@ globalThis.mount = options => {
       onChange: note('change'),
       onReady: note('ready'),
       onSubmit: note('submit'),
+      onError: error => note('error')(facts(error)),
       ...options,
     })
   } catch (error) {
