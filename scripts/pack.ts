@@ -18,22 +18,38 @@ interface Bundle {
   readonly entry: string
   readonly file: string
   readonly target: 'browser' | 'node' | 'bun'
+  /** Its first line. */
+  readonly banner?: string
 }
 
 const bundles: readonly Bundle[] = [
   { entry: 'client/index.ts', file: 'client.js', target: 'browser' },
   { entry: 'client/socket.ts', file: 'socket.js', target: 'node' },
   { entry: 'elements/host/index.ts', file: 'elements.js', target: 'browser' },
+  { entry: 'elements/element/index.ts', file: 'element.js', target: 'browser' },
+  { entry: 'elements/react/index.ts', file: 'react.js', target: 'browser', banner: "'use client'" },
   { entry: 'index.ts', file: 'index.js', target: 'bun' },
   { entry: 'testing/index.ts', file: 'testing.js', target: 'bun' },
   { entry: 'main.ts', file: 'main.js', target: 'bun' },
 ]
 
-async function bundle({ entry, file, target }: Bundle): Promise<void> {
+/** One file has the card fields, so that there is one class of their errors. */
+const besideElements: Bun.BunPlugin = {
+  name: 'beside elements.js',
+  setup: build =>
+    void build.onResolve({ filter: /^\.\.\/host\/index\.ts$/ }, () => ({
+      path: './elements.js',
+      external: true,
+    })),
+}
+
+async function bundle({ entry, file, target, banner = '' }: Bundle): Promise<void> {
   const { outputs } = await Bun.build({
     entrypoints: [join(root, 'src', entry)],
     target,
     packages: 'external',
+    banner,
+    plugins: [besideElements],
   })
   const [output] = outputs
   if (output === undefined) throw new Error(`nothing became of ${entry}`)

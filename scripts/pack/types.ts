@@ -11,6 +11,8 @@ const entries = [
   'client/index.ts',
   'client/socket.ts',
   'elements/host/index.ts',
+  'elements/element/index.ts',
+  'elements/react/index.ts',
   'testing/index.ts',
 ]
 

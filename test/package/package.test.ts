@@ -45,7 +45,8 @@ const packed = () => join(home, 'node_modules', 'coffer')
 describe('what is in it', () => {
   test('is what it exports, with types, and no source, test or setting of this project', () => {
     const files = readdirSync(packed()).toSorted()
-    const scripts = ['client', 'elements', 'index', 'main', 'socket', 'testing']
+    const browsers = ['client', 'element', 'elements', 'react']
+    const scripts = [...browsers, 'index', 'main', 'socket', 'testing']
     const bundles = ['coffer.mjs', ...scripts.map(name => `${name}.js`)]
     expect(files).toEqual(
       [...bundles, 'README.md', 'needs-bun.js', 'package.json', 'types'].toSorted(),
@@ -74,6 +75,13 @@ describe('what is in it', () => {
       const text = readFileSync(join(packed(), name), 'utf8')
       expect([name, /^import |\bimport\(|\brequire\(/m.test(text)]).toEqual([name, false])
     }
+    const element = readFileSync(join(packed(), 'element.js'), 'utf8')
+    const beside = [...element.matchAll(/from "([^"]+)"/g)].map(([, name]) => name)
+    expect([...new Set(beside)]).toEqual(['./elements.js'])
+    const react = readFileSync(join(packed(), 'react.js'), 'utf8')
+    expect(react).toStartWith("'use client'\n")
+    const needed = [...react.matchAll(/from "([^"]+)"/g)].map(([, name]) => name)
+    expect([...new Set(needed)]).toEqual(['react', './elements.js'])
     const socket = readFileSync(join(packed(), 'socket.js'), 'utf8')
     expect([...socket.matchAll(/from "([^"]+)"/g)].map(([, name]) => name)).toEqual([
       'node:http',
@@ -208,13 +216,18 @@ describe('its types', () => {
   test('of the card fields compile in a page, with its declarations checked', async () => {
     write(
       'page.ts',
-      `import { ElementsError, mountCard, type CardElement, type CardToken } from 'coffer/elements'
+      `import { ElementsError, mountCard } from 'coffer/elements'
+      import type { CardElement, CardToken, Styles } from 'coffer/elements'
       const address = 'https://vault.example'
-      const styles = { input: { color: 'red' } }
+      const styles = { input: { color: 'red', 'border-radius': '4px' }, label: { fontSize: '14px' } }
       const card: CardElement = mountCard(document.body, { address, key: () => 'key_a', styles })
       export const token = (): Promise<CardToken> => card.tokenize({ metadata: { order: '17' } })
       // @ts-expect-error: an expression could tell the code
       export const leak = () => card.tokenize({ id: '{{ data.cvc }}' })
+      // @ts-expect-error: there is no such property
+      export const typo: Styles = { input: { fontSizes: '14px' } }
+      // @ts-expect-error: a text with its unit
+      export const bare: Styles = { input: { fontSize: 14 } }
       // @ts-expect-error: the key is missing
       export const keyless = () => mountCard('#card', { address })
       export const fieldsOf = (error: unknown) =>
@@ -224,6 +237,48 @@ describe('its types', () => {
     write('tsconfig.json', strict(options, ['page.ts']))
     expect(await compile()).toEqual({ exitCode: 0, stdout: '', stderr: '' })
   }, 60_000)
+
+  test('of the component and of the element compile, with the types of React', async () => {
+    const packages = ['react@19.3.1', '@types/react@19.3.0']
+    const installed = await run(['npm', 'install', '--no-audit', '--no-fund', ...packages])
+    expect([installed.exitCode, installed.exitCode === 0 ? '' : installed.stderr]).toEqual([0, ''])
+    write(
+      'checkout.tsx',
+      `import { useRef } from 'react'
+      import { CardFields, ElementsError, type CardFieldsHandle } from 'coffer/elements/react'
+      import type { CofferCard } from 'coffer/elements/element'
+      export function Checkout({ apiKey }: { readonly apiKey: string }) {
+        const card = useRef<CardFieldsHandle>(null)
+        const pay = async () => (await card.current?.tokenize())?.id
+        return (
+          <form onSubmit={pay}>
+            <CardFields
+              ref={card}
+              address="https://vault.example"
+              apiKey={apiKey}
+              colorScheme="dark"
+              styles={{ input: { borderRadius: '4px' } }}
+              style={{ margin: 8 }}
+              onError={error => console.log(error instanceof ElementsError && error.fields)}
+            />
+          </form>
+        )
+      }
+      // @ts-expect-error: the key has another name here
+      export const wrong = <CardFields address="https://vault.example" key="key_a" />
+      const element = document.querySelector('coffer-card') as Element & CofferCard
+      element.apiKey = async () => 'key_a'
+      export const token = element.tokenize({ metadata: { order: '17' } })`,
+    )
+    const options = {
+      module: 'ESNext',
+      moduleResolution: 'bundler',
+      lib: ['ES2022', 'DOM'],
+      jsx: 'react-jsx',
+    }
+    write('tsconfig.json', strict(options, ['checkout.tsx']))
+    expect(await compile()).toEqual({ exitCode: 0, stdout: '', stderr: '' })
+  }, 120_000)
 
   test('of the vault inside a test and of the plugin compile', async () => {
     write(

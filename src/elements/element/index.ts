@@ -36,10 +36,10 @@ declare const customElements:
 
 /** What can be no attribute; each is read when the fields begin. */
 interface CardProperties {
-  readonly apiKey?: CardOptions['key']
-  readonly styles?: CardOptions['styles']
-  readonly labels?: CardOptions['labels']
-  readonly timeoutMs?: number
+  apiKey?: CardOptions['key']
+  styles?: NonNullable<CardOptions['styles']>
+  labels?: NonNullable<CardOptions['labels']>
+  timeoutMs?: number
 }
 
 /**
@@ -95,10 +95,10 @@ const notMounted = () =>
 const makeElementClass = () =>
   class extends HTMLElement implements CofferCard {
     static readonly observedAttributes = attributes
-    declare readonly apiKey?: CardOptions['key']
-    declare readonly styles?: CardOptions['styles']
-    declare readonly labels?: CardOptions['labels']
-    declare readonly timeoutMs?: number
+    declare apiKey?: CardOptions['key']
+    declare styles?: NonNullable<CardOptions['styles']>
+    declare labels?: NonNullable<CardOptions['labels']>
+    declare timeoutMs?: number
     #card: CardElement | undefined
     #isThere = false
     #isPlanned = false

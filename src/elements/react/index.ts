@@ -1,4 +1,3 @@
-'use client'
 /**
  * The card fields as a component of React, from 18 on:
  *
