@@ -1,5 +1,12 @@
 import { mountCard } from 'coffer/elements'
 
+/** What the fields share with the page; their colours follow its scheme. */
+const styles = {
+  label: { fontWeight: '600' },
+  input: { borderRadius: '10px', padding: '11px 14px' },
+  focus: { outlineColor: '#0d9488' },
+}
+
 const button = document.querySelector('#pay')
 const outcome = document.querySelector('#outcome')
 
@@ -19,7 +26,18 @@ async function pay() {
 }
 
 const { address, key } = await (await fetch('/settings')).json()
-const card = mountCard('#card', { address, key, onSubmit: pay })
+const card = mountCard('#card', {
+  address,
+  key,
+  styles,
+  cardholderName: true,
+  onSubmit: pay,
+  // The fields have hidden themselves: without the vault nothing can be paid.
+  onError: ({ message }) => {
+    button.disabled = true
+    outcome.textContent = message
+  },
+})
 button.addEventListener('click', pay)
 await card.ready
 button.disabled = false

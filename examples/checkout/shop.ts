@@ -22,8 +22,8 @@ const script = await outputs[0]?.text()
 
 /** The page may run the shop's own script and hold the frame of the vault, and nothing else. */
 const { origin } = new URL(address)
-const own = "default-src 'none'; script-src 'self'; connect-src 'self'"
-const policy = `${own} ${origin}; frame-src ${origin}`
+const own = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:"
+const policy = `${own}; connect-src 'self' ${origin}; frame-src ${origin}`
 
 async function pay(request: Request): Promise<Response> {
   const { card } = (await request.json()) as { readonly card?: unknown }
@@ -48,6 +48,7 @@ const server = Bun.serve({
         headers: { 'content-type': 'text/html', 'content-security-policy': policy },
       }),
     '/page.js': () => new Response(script, { headers: { 'content-type': 'text/javascript' } }),
+    '/page.css': () => new Response(Bun.file(file('page.css'))),
     '/settings': () => Response.json({ address, key }),
     '/orders': { GET: () => Response.json(orders), POST: pay },
   },

@@ -42,7 +42,7 @@ function targetOf(file: string, link: string): Target {
     const anchor = name === undefined ? '' : `#${anchorOf(name)}`
     return { url: `/${examplePage(folder)}${anchor}` }
   }
-  if (/^docs\/[\w-]+\.(?:svg|json|yml)$/.test(named)) {
+  if (/^docs\/(?:img\/)?[\w-]+\.(?:svg|png|json|yml)$/.test(named)) {
     return { url: `/${posix.basename(named)}`, asset: named }
   }
   throw new Error(`${file}: the link ${link} leads to nothing on the site`)

@@ -6,8 +6,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { Page } from 'puppeteer-core'
 import { temporaryFolder } from '../support/folders.ts'
-import { browserNames, openPage } from './support/browsers.ts'
+import { browserNames, openPage, type BrowserName } from './support/browsers.ts'
 import { frameOf } from './support/checkout.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
 
@@ -19,13 +20,15 @@ const blocks = (language: string): readonly string[] =>
     ([, block = '']) => block,
   )
 
-const [browserCode = '', serverCode = ''] = blocks('ts')
+const [browserCode = '', serverCode = '', looksCode = ''] = blocks('ts')
+const [reactCode = ''] = blocks('tsx')
+const [elementCode = ''] = blocks('html')
 const [header = ''] = blocks('text')
 const [command = ''] = blocks('sh')
 
 /** Packages of this project are found from its root alone. */
 async function bundle(code: string): Promise<string> {
-  const entry = join(temporaryFolder(), 'page.ts')
+  const entry = join(temporaryFolder(), 'page.tsx')
   writeFileSync(entry, code)
   const { outputs } = await Bun.build({
     entrypoints: [entry],
@@ -34,7 +37,7 @@ async function bundle(code: string): Promise<string> {
       {
         name: 'coffer',
         setup: build =>
-          void build.onResolve({ filter: /^coffer\// }, ({ path }) => ({
+          void build.onResolve({ filter: /^(?:coffer|react|react-dom)(?:\/|$)/ }, ({ path }) => ({
             path: Bun.resolveSync(path, root),
           })),
       },
@@ -47,6 +50,29 @@ const html = `<!doctype html><html lang="en"><title>Shop</title><link rel="icon"
 <script type="module" src="/page.js"></script>
 <div id="card"></div><button id="pay" type="button">Pay</button></html>`
 
+interface Example {
+  readonly html: string
+  readonly script: string
+}
+
+const link = (name: string): string => `<script type="module" src="/${name}.js"></script>`
+const scriptElement = /<script type="module">([^]*?)<\/script>/
+
+/** The other examples, each as a page of its own. */
+const examples: Readonly<Record<string, Example>> = {
+  looks: { html: `${link('looks')}<div id="card"></div>`, script: looksCode },
+  react: {
+    html: `${link('react')}<div id="root"></div>`,
+    script: `${reactCode}
+import { createRoot } from 'react-dom/client'
+createRoot(document.querySelector('#root')).render(<Checkout />)`,
+  },
+  element: {
+    html: elementCode.replace(scriptElement, link('element')),
+    script: scriptElement.exec(elementCode)?.[1] ?? '',
+  },
+}
+
 let vault: DevVault
 let script: string
 let policy: string
@@ -57,10 +83,13 @@ const server = Bun.serve({
   async fetch(request) {
     const { pathname } = new URL(request.url)
     if (request.method === 'POST') orders.push(await request.text())
-    const isScript = pathname === '/page.js'
+    const isScript = pathname.endsWith('.js')
     const type = isScript ? 'text/javascript' : 'text/html'
     const headers = { 'content-type': type, 'content-security-policy': policy }
-    return new Response(isScript ? script : html, { headers })
+    const example = examples[pathname.replace('.js', '').slice(1)]
+    if (example === undefined) return new Response(isScript ? script : html, { headers })
+    const text = isScript ? await bundle(here(example.script)) : here(example.html)
+    return new Response(isScript ? text : `<!doctype html>${text}`, { headers })
   },
 })
 const shop = `http://localhost:${server.port}`
@@ -94,7 +123,50 @@ async function reveal(id: string): Promise<unknown> {
   return JSON.parse(await child.stdout.text())
 }
 
+/** A page of the name, with its fields. */
+async function visitExample(name: BrowserName, example: string): Promise<Page> {
+  const visit = await openPage(name)
+  await visit.goto(`${shop}/${example}`)
+  const { origin } = new URL(vault.address)
+  const frame = await visit.waitForFrame(each => each.url().startsWith(origin))
+  await frame.waitForSelector('#number', { visible: true })
+  await visit.waitForSelector('iframe', { visible: true })
+  return visit
+}
+
+async function fill(visit: Page): Promise<void> {
+  await frameOf(visit, vault).focus('#number')
+  for (const text of ['4242424242424242', '1131', '123']) {
+    await visit.keyboard.type(text)
+    await visit.keyboard.press('Tab')
+  }
+}
+
 describe.each(browserNames)('in %s', name => {
+  test('the example of looks has them, in its language', async () => {
+    const visit = await visitExample(name, 'looks')
+    const frame = frameOf(visit, vault)
+    expect(await frame.title()).toBe('Kartendaten')
+    expect(await frame.$$('input')).toHaveLength(4)
+    const radius = await frame.$eval('input', input => {
+      const { getComputedStyle } = globalThis as unknown as {
+        getComputedStyle(element: unknown): { readonly borderTopLeftRadius: string }
+      }
+      return getComputedStyle(input).borderTopLeftRadius
+    })
+    expect(radius).toBe('10px')
+  })
+
+  test.each(['react', 'element'])('the example of %s makes a token', async example => {
+    const visit = await visitExample(name, example)
+    await fill(visit)
+    await visit.click('button')
+    const outcome = '[role=status]'
+    await visit.waitForFunction(`document.querySelector('${outcome}').textContent !== ''`)
+    const id = await visit.$eval(outcome, each => each.textContent)
+    expect(await vault.backend.tokens.get(id ?? '')).toMatchObject({ type: 'card' })
+  })
+
   test('the page on card fields shows a page and a server that work together', async () => {
     const visit = await openPage(name)
     const printed: string[] = []

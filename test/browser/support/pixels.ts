@@ -16,7 +16,9 @@ function* chunksOf(png: Buffer): Generator<readonly [type: string, data: Buffer]
 
 /** @returns red, green and blue at a place of the window */
 export async function pixelAt(page: Page, x: number, y: number): Promise<readonly number[]> {
-  const image = await page.screenshot({ clip: { x, y, width: 1, height: 1 } })
+  const clip = { x, y, width: 1, height: 1 }
+  // A window that is made larger for a picture has not drawn its frames yet.
+  const image = await page.screenshot({ clip, captureBeyondViewport: false })
   const data = [...chunksOf(Buffer.from(image))].filter(([type]) => type === 'IDAT')
   // One line of one pixel, behind the byte that names its filter, which has nothing to add to.
   return [...inflateSync(Buffer.concat(data.map(([, part]) => part)))].slice(1, 4)

@@ -1,0 +1,100 @@
+/**
+ * `bun run screenshots`: pictures of the card fields for the documentation, in `docs/img`. They are
+ * of `examples/checkout`, beside a vault from source, in Chromium (`scripts/install-browsers`).
+ * @module
+ */
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import puppeteer, { type Browser, type Page } from 'puppeteer-core'
+
+const root = resolve(import.meta.dir, '..')
+const folder = join(root, 'docs', 'img')
+
+interface Picture {
+  readonly name: string
+  readonly scheme: 'light' | 'dark'
+  readonly width: number
+  /** What is typed, field by field. */
+  readonly typed: readonly string[]
+  readonly isPaid?: boolean
+}
+
+const whole = ['4242424242424242', '1131', '123', 'Ada Lovelace']
+const wrong = ['4242424242424241', '1331', '12']
+
+const pictures: readonly Picture[] = [
+  { name: 'light', scheme: 'light', width: 480, typed: [] },
+  { name: 'dark', scheme: 'dark', width: 480, typed: whole },
+  { name: 'narrow', scheme: 'light', width: 320, typed: whole },
+  { name: 'error', scheme: 'light', width: 480, typed: wrong, isPaid: true },
+  { name: 'done', scheme: 'light', width: 480, typed: whole, isPaid: true },
+]
+
+/** @returns the first line that a program prints */
+async function start(args: readonly string[], env: Readonly<Record<string, string>>) {
+  const child = Bun.spawn([process.execPath, ...args], {
+    cwd: root,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+  })
+  const { value } = await child.stdout.getReader().read()
+  if (value === undefined) throw new Error(`${args[0]} printed nothing`)
+  return { child, line: new TextDecoder().decode(value).split('\n')[0] ?? '' }
+}
+
+async function pay(page: Page): Promise<void> {
+  await page.click('#pay')
+  await page.waitForFunction(`document.querySelector('#outcome').textContent !== ''`)
+}
+
+async function fill(page: Page, typed: readonly string[]): Promise<void> {
+  const frame = page.frames().find(each => each.url().endsWith('/elements/card'))
+  await frame?.focus('#number')
+  for (const text of typed) {
+    await page.keyboard.type(text)
+    await page.keyboard.press('Tab')
+  }
+}
+
+/** What the frame tells of its height, and what fades, has come to its end. */
+const settledMs = 1_500
+
+async function take(browser: Browser, address: string, picture: Picture): Promise<void> {
+  const { name, scheme, width, typed, isPaid = false } = picture
+  const page = await browser.newPage()
+  await page.setViewport({ width, height: 640, deviceScaleFactor: 2 })
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+  await page.goto(address)
+  await page.waitForSelector('#pay:not([disabled])')
+  if (typed.length > 0) await fill(page, typed)
+  if (isPaid) await pay(page)
+  await Bun.sleep(settledMs)
+  const box = await (await page.$('main'))?.boundingBox()
+  const clip = { x: 0, y: 0, width, height: Math.ceil(box?.height ?? 640) }
+  const path = join(folder, `card-fields-${name}.png`) as `${string}.png`
+  // A window that is made larger for a picture has not drawn its frames yet.
+  await page.screenshot({ path, clip, captureBeyondViewport: false })
+  await page.close()
+  console.log(`docs/img/card-fields-${name}.png`)
+}
+
+const executablePath = Bun.which('chromium')
+if (executablePath === null) throw new Error('no chromium here: run sh scripts/install-browsers')
+mkdirSync(folder, { recursive: true })
+const vault = await start(['src/main.ts', 'dev', '--port', '0', '--json'], {})
+const made = JSON.parse(vault.line) as Readonly<Record<string, string>>
+const shop = await start(['examples/checkout/shop.ts'], {
+  VAULT: made['base_url'] ?? '',
+  PUBLIC_KEY: made['public_key'] ?? '',
+  PRIVATE_KEY: made['private_key'] ?? '',
+  PORT: '0',
+})
+// Root, as in containers, gets no sandbox.
+const browser = await puppeteer.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+try {
+  for (const each of pictures) await take(browser, shop.line.split(' ').at(-1) ?? '', each)
+} finally {
+  await browser.close()
+  for (const { child } of [shop, vault]) child.kill()
+}
