@@ -74,7 +74,7 @@ export type Styles = Readonly<Partial<Record<StylePlace, Style>>>
 export type ColorScheme = 'light' | 'dark'
 
 /** How the fields look. */
-export interface Look {
+interface Look {
   readonly styles: Styles
   readonly colorScheme: ColorScheme
 }

@@ -1,6 +1,6 @@
 /**
- * The name on the card, where a page asks for it: the vault gets it, the page does not, and no digit
- * is ever in it.
+ * The name on the card, where a page asks for it: the vault gets it, the page does not, and no
+ * digit is ever in it.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -71,7 +71,7 @@ const cardTests = (name: BrowserName) => {
 }
 
 const digitTests = (name: BrowserName) => {
-  test('a number that is typed in its field is not there, and the page is told nothing', async () => {
+  test('a number typed in its field is not there, and the page is told nothing', async () => {
     const checkout = await openNamed(name)
     const { page, frame, fill, told, tokenize } = checkout
     await fill(number, '1131', '739')

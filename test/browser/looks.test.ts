@@ -127,7 +127,9 @@ const schemeTests = (name: BrowserName) => {
     expect(await schemeOf(checkout)).toBe(colorScheme)
     expect(await groundOf(checkout)).toEqual(ground as number[])
   })
+}
 
+const changeTests = (name: BrowserName) => {
   test('a page that becomes dark has dark fields, which stay as they were filled', async () => {
     const css = `${light} .dark body { background: rgb(16, 20, 24); color: #eee }`
     const checkout = await openLook(name, { css })
@@ -246,6 +248,7 @@ const widthTests = (name: BrowserName) => {
 
 describe.each(browserNames)('in %s', name => {
   schemeTests(name)
+  changeTests(name)
   languageTests(name)
   widthTests(name)
 })

@@ -219,7 +219,10 @@ describe('its types', () => {
       `import { ElementsError, mountCard } from 'coffer/elements'
       import type { CardElement, CardToken, Styles } from 'coffer/elements'
       const address = 'https://vault.example'
-      const styles = { input: { color: 'red', 'border-radius': '4px' }, label: { fontSize: '14px' } }
+      const styles = {
+        input: { color: 'red', 'border-radius': '4px' },
+        label: { fontSize: '14px' },
+      }
       const card: CardElement = mountCard(document.body, { address, key: () => 'key_a', styles })
       export const token = (): Promise<CardToken> => card.tokenize({ metadata: { order: '17' } })
       // @ts-expect-error: an expression could tell the code

@@ -45,8 +45,8 @@ interface CardProperties {
 /**
  * `<coffer-card>`. Attributes: `address`, `api-key`, `color-scheme`, `locale`, `cardholder-name`.
  * Events, of which none goes up the document: `coffer-ready`, `coffer-change` with the state as its
- * `detail`, `coffer-submit`, and `coffer-error` with an `ElementsError`, which the console shows too
- * unless the listener calls `preventDefault`.
+ * `detail`, `coffer-submit`, and `coffer-error` with an `ElementsError`, which the console shows
+ * too unless the listener calls `preventDefault`.
  */
 export interface CofferCard extends CardProperties {
   tokenize(request?: TokenRequest): Promise<CardToken>

@@ -116,7 +116,6 @@ const names: Readonly<Record<keyof CardOptions, true>> = {
 export function assertKnown(options: object): void {
   const other = Object.keys(options).find(name => !Object.hasOwn(names, name))
   if (other === undefined) return
-  refuse(
-    `unknown option ${other.slice(0, nameCharsShownMax)}: expected ${Object.keys(names).join(', ')}`,
-  )
+  const expected = Object.keys(names).join(', ')
+  refuse(`unknown option ${other.slice(0, nameCharsShownMax)}: expected ${expected}`)
 }

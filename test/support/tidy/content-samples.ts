@@ -179,9 +179,10 @@ const texts: readonly Sample[] = [
     rule: 'packages are pinned',
     says: 'refuses ranges, tags and addresses',
     files: {
-      'package.json': '{"dependencies":{"a":"^1.2.3","b":"latest"},"devDependencies":{"c":"x/y"}}',
+      'package.json':
+        '{"dependencies":{"a":"^1.2.3","b":"latest"},"devDependencies":{"c":"x/y","d":"npm:a@1"}}',
     },
-    finds: ['a', 'b', 'c'].map(name => `package.json: ${name} is not pinned to one version`),
+    finds: ['a', 'b', 'c', 'd'].map(name => `package.json: ${name} is not pinned to one version`),
   },
   {
     rule: 'packages are pinned',

@@ -42,9 +42,12 @@ const pinned = (needs: Needs): Readonly<Record<string, string>> => ({
 const readManifest = ({ files }: Project, folder: string): Needs =>
   JSON.parse(files.get(`${folder}package.json`) ?? '{}') as Needs
 
+/** Also of a package that has another name here, beside another version of itself. */
+const oneVersion = /^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/
+
 const checkPins = (project: Project, folder: string): string[] =>
   Object.entries(pinned(readManifest(project, folder)))
-    .filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))
+    .filter(([, version]) => !oneVersion.test(version))
     .map(([name]) => `${folder}package.json: ${name} is not pinned to one version`)
 
 /** A package is looked for below the one that needs it, then below each that is around that. */

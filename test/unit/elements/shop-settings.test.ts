@@ -7,6 +7,7 @@ import { directionOf, errorText, labelsOf } from '../../../src/elements/frame/la
 import { styleProperties } from '../../../src/elements/frame/properties.ts'
 import { askedOf } from '../../../src/elements/frame/requests.ts'
 import { stylesOf } from '../../../src/elements/frame/styles.ts'
+import { lightnessOf } from '../../../src/elements/host/scheme.ts'
 import {
   labelCharsMax,
   requestCharsMax,
@@ -240,5 +241,22 @@ describe('a request', () => {
   ])('%s is refused', (_, more) => {
     expect(asked(more)).toMatchObject({ code: 'invalid_request' })
     expect(JSON.stringify(asked(more))).not.toContain('data.')
+  })
+})
+
+describe('a computed colour', () => {
+  test.each([
+    ['rgb(255, 255, 255)', 1],
+    ['rgb(0, 0, 0)', 0],
+    ['rgba(255, 255, 255, 0.5)', 1],
+    ['oklch(0.95 0.01 250)', 0.95],
+    ['oklab(0.2 0 0)', 0.2],
+    ['lab(90 1 2)', 0.9],
+    ['lch(10 1 2)', 0.1],
+    ['color(display-p3 1 1 1)', 1],
+    ['color(srgb 0 0 0 / 0.5)', 0],
+    ['', 0],
+  ])('%s is light to %d', (colour, lightness) => {
+    expect(lightnessOf(colour)).toBeCloseTo(lightness)
   })
 })

@@ -20,7 +20,13 @@ import {
 import { digitsOf, isLuhnValid } from '../../../src/elements/frame/digits.ts'
 import { rewrite } from '../../../src/elements/frame/editing.ts'
 import { expiryOf, expiryWriting, isPast } from '../../../src/elements/frame/expiry.ts'
-import { cardDigitsMax, cardDigitsMin, hiddenDigitsMin } from '../../../src/elements/limits.ts'
+import { rewriteName } from '../../../src/elements/frame/name.ts'
+import {
+  cardDigitsMax,
+  cardDigitsMin,
+  hiddenDigitsMin,
+  nameCharsMax,
+} from '../../../src/elements/limits.ts'
 import { isLuhnValid as isLuhnValidInVault, isCardNumber } from '../../../src/rules/clear-text.ts'
 import { normaliseCard } from '../../../src/rules/token-types.ts'
 import { seededBytes } from '../../support/seeded.ts'
@@ -166,6 +172,35 @@ describe('a key', () => {
     const left = typed('12345|')
     const texts = [visa, amex, unknown].map(each => rewrite(each, '', left, 'insertText').text)
     expect(texts).toEqual(['123', '1234', '1234'])
+  })
+})
+
+describe('a name', () => {
+  test.each([
+    ['Ada|', 'Ada|', 'Ada'],
+    ['  Ada   Lovelace |', '  Ada   Lovelace |', 'Ada Lovelace'],
+    ['A4d|a', 'Ad|a', 'Ada'],
+    ['4242 4242|', ' |', ''],
+    ['٤٢４２Ⅳ²①Ada|', 'Ada|', 'Ada'],
+    ['A\u0000\u001bda|', 'Ada|', 'Ada'],
+    ['𝟜𝟚é|', 'é|', 'é'],
+  ])('of %j is written %j and counts as %j', (left, shown, value) => {
+    const typed = { text: left.replace('|', ''), caret: left.indexOf('|') }
+    const { text, caret, value: counted } = rewriteName('', typed)
+    expect([`${text.slice(0, caret)}|${text.slice(caret)}`, counted]).toEqual([shown, value])
+  })
+
+  test('has a length, in whole characters', () => {
+    const { value } = rewriteName('', { text: '𠮷'.repeat(nameCharsMax + 1), caret: 0 })
+    expect(value).toBe('𠮷'.repeat(nameCharsMax))
+  })
+
+  test('keeps a card from the vault only where it is asked for and empty', () => {
+    const card = { number: '4242424242424242', expiry: '1131', cvc: '123' }
+    expect(faultsOf({ ...card, name: '' }, today)).toEqual({ name: 'incomplete' })
+    expect(faultsOf({ ...card, name: 'Ada' }, today)).toEqual({})
+    expect(dataOf({ ...card, name: 'Ada' })).toMatchObject({ cardholder_name: 'Ada' })
+    expect(dataOf(card)).not.toHaveProperty('cardholder_name')
   })
 })
 
