@@ -106,6 +106,7 @@ const languages: Readonly<Record<string, string>> = {
   ts: 'ts',
   js: 'js',
   html: 'html',
+  css: 'css',
   py: 'python',
   go: 'go',
 }

@@ -35,7 +35,10 @@ test('every page of docs stands in the navigation, once', () => {
 test('every page and example of the project is taken, and each of their links', () => {
   const { pages, assets } = composeSite(real, draw)
   expect(pages.size).toBe(entries.length + real.list('examples').length)
-  expect([...assets]).toEqual(['docs/performance.svg'])
+  const pictures = ['light', 'dark', 'narrow', 'error', 'done'].map(
+    name => `docs/img/card-fields-${name}.png`,
+  )
+  expect([...assets].toSorted()).toEqual([...pictures, 'docs/performance.svg'].toSorted())
   expect(pages.get('examples/python.md')).toContain('## test_cards.py\n\n```python\n"""Tests of')
 })
 
@@ -48,6 +51,7 @@ describe('a link', () => {
     ['[a](../examples/sidecar)', '[a](/examples/sidecar.md)'],
     ['[a](../examples/sidecar/app.ts)', '[a](/examples/sidecar.md#appts)'],
     ['![a](performance.svg)', '![a](/performance.svg)'],
+    ['![a](img/a.png)', '![a](/a.png)'],
     ['[a](#rules) [b](https://semver.org)', '[a](#rules) [b](https://semver.org)'],
     [
       'see `docs/cli.md` and `SECURITY.md`',
