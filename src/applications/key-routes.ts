@@ -14,6 +14,7 @@ import {
   type NewKey,
 } from './key-service.ts'
 import { apiKeyPattern } from './keys.ts'
+import { closed } from '../schemas.ts'
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { operation, type Call, type Reply } from '../gate/operation.ts'
@@ -62,15 +63,18 @@ const keySchema = Type.Object(
   { title: 'ApplicationKey' },
 )
 
-const listKeysQuery = Type.Object({
-  id: Type.Optional(
-    Type.Array(Type.String(), {
-      maxItems: idFilterMax,
-      description: 'Ids of keys.',
-      examples: [['4b2f8f0a-6a0e-4c55-9d5c-0a4b8f0c7e21']],
-    }),
-  ),
-})
+const listKeysQuery = Type.Object(
+  {
+    id: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: idFilterMax,
+        description: 'Ids of keys.',
+        examples: [['4b2f8f0a-6a0e-4c55-9d5c-0a4b8f0c7e21']],
+      }),
+    ),
+  },
+  closed,
+)
 
 const example = {
   id: '4b2f8f0a-6a0e-4c55-9d5c-0a4b8f0c7e21',

@@ -18,9 +18,9 @@ import {
   rulesMax,
 } from '../limits.ts'
 import { apiKeyPattern } from './keys.ts'
-import { nullable, oneOf } from '../schemas.ts'
+import { closed, nullable, oneOf } from '../schemas.ts'
 
-const permission = oneOf(permissions, 'PermissionName', 'expected the name of a permission')
+const permission = oneOf(permissions, 'PermissionName')
 const permissionList = Type.Array(permission, { maxItems: permissionsMax })
 
 /** Member by member as the spec's table; `conditions` is for sessions and refused in the rules. */
@@ -33,7 +33,7 @@ const ruleSchema = Type.Object(
     transform: oneOf(transforms, 'Transform'),
     permissions: Type.Array(permission, { minItems: 1, maxItems: permissionsMax }),
   },
-  { title: 'RuleRequest' },
+  { ...closed, title: 'RuleRequest' },
 )
 
 const grants = {
@@ -112,36 +112,39 @@ export const applicationListSchema = Type.Object(
 )
 
 /** For the documentation; the list reads these parameters. */
-export const listApplicationsQuery = Type.Object({
-  id: Type.Optional(
-    Type.Array(Type.String(), {
-      maxItems: idFilterMax,
-      description: 'Ids of applications.',
-      examples: [['0e3a9d3c-5d0f-4ac5-b4cb-3f0f2c7c5a44']],
-    }),
-  ),
-  type: Type.Optional(
-    Type.Array(createApplicationSchema.properties.type, {
-      description: 'Types of applications.',
-      examples: [['private', 'public']],
-    }),
-  ),
-  page: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: pageNumberMax,
-      default: 1,
-      description: 'Which page.',
-      examples: [1],
-    }),
-  ),
-  size: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: pageSizeMax,
-      default: pageSizeDefault,
-      description: 'How many applications are on a page.',
-      examples: [20],
-    }),
-  ),
-})
+export const listApplicationsQuery = Type.Object(
+  {
+    id: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: idFilterMax,
+        description: 'Ids of applications.',
+        examples: [['0e3a9d3c-5d0f-4ac5-b4cb-3f0f2c7c5a44']],
+      }),
+    ),
+    type: Type.Optional(
+      Type.Array(createApplicationSchema.properties.type, {
+        description: 'Types of applications.',
+        examples: [['private', 'public']],
+      }),
+    ),
+    page: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: pageNumberMax,
+        default: 1,
+        description: 'Which page.',
+        examples: [1],
+      }),
+    ),
+    size: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: pageSizeMax,
+        default: pageSizeDefault,
+        description: 'How many applications are on a page.',
+        examples: [20],
+      }),
+    ),
+  },
+  closed,
+)

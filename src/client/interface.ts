@@ -287,8 +287,8 @@ export interface components {
       'token:create' | 'token:update' | 'token:read' | 'token:search' | 'token:delete' | 'token:use'
     readonly TokenSearch: {
       readonly page?: number | null
-      /** @description What to find; all tokens where it is absent or blank. */
-      readonly query?: string | null
+      /** @description What to find; `*` alone finds all tokens. */
+      readonly query: string
       readonly size?: number | null
       /** @description Asks for a walk: empty at first, then the `next` that came. */
       readonly start?: string | null

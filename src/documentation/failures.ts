@@ -64,14 +64,16 @@ function describeKeyword(keyword: string, value: unknown, components: Components
   }
 }
 
+/** What the answer to a fault says. */
+const ownKeywords: ReadonlySet<string> = new Set(['names', 'missing'])
+
 /**
  * @param components that the schema needs are added
  * @returns the schema, or a reference to it where it has a title
  */
 export function describeSchema(schema: Plain, components: Components): Plain {
-  // `expected` is our own: what the answer to a fault says.
-  const { expected: _, title, ...keywords } = schema
-  const entries = Object.entries(keywords)
+  const { title, ...keywords } = schema
+  const entries = Object.entries(keywords).filter(([keyword]) => !ownKeywords.has(keyword))
   const described = Object.fromEntries(
     entries.map(([keyword, value]) => [keyword, describeKeyword(keyword, value, components)]),
   )

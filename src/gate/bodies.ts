@@ -15,6 +15,7 @@ import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { keptFor } from '../maps.ts'
 import { bodyFaultsMax, shortBodyBytesMax, bodyMsMax, unreadBodyBytesMax } from '../limits.ts'
 import { andThen, type MaybeLater } from '../waiting.ts'
+import { expectedOneOf } from '../spelling.ts'
 import { knownPart } from './strict-body.ts'
 import type { BodyRule } from './operation.ts'
 import type { Hold } from './budgets.ts'
@@ -40,17 +41,23 @@ const dottedPath = (pointer: string): string =>
     .map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index === 0 ? step : `.${step}`))
     .join('')
 
-/** The library's messages name the expectation only; a schema may say it better in `expected`. */
+const isMissing = (value: unknown): boolean => value === undefined || value === null || value === ''
+
+/**
+ * The library's messages name the expectation only. A schema may say more: the `names` that are
+ * allowed, and what is told where its value is `missing`.
+ */
 function messageOf(error: ValueError): string {
-  const stated: unknown = error.schema['expected']
-  if (typeof stated === 'string') return stated
+  const { names, missing }: Record<string, unknown> = error.schema
+  if (Array.isArray(names)) return expectedOneOf(error.value, names)
+  if (typeof missing === 'string' && isMissing(error.value)) return missing
   return error.type === ValueErrorType.ObjectRequiredProperty ? 'is required' : error.message
 }
 
 /** Where a value or null may stand, what is wrong with the value says more than "no union". */
 function* innermost(error: ValueError): Iterable<ValueError> {
   const [first] = error.errors
-  const isNullable = error.type === ValueErrorType.Union && !('expected' in error.schema)
+  const isNullable = error.type === ValueErrorType.Union && !('names' in error.schema)
   if (!isNullable || first === undefined) yield error
   else for (const inner of first) yield* innermost(inner)
 }

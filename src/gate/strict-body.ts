@@ -3,6 +3,7 @@
  * @module
  */
 import { bodyFaultsMax, comparedNamesMax, misspellingsMax, repeatedNamesMax } from '../limits.ts'
+import { didYouMean, isNear, listNames } from '../spelling.ts'
 import type { TSchema } from '@sinclair/typebox'
 import { addFault, throwFaults, type Faults } from '../errors.ts'
 import {
@@ -38,29 +39,20 @@ const commonMistakes: ReadonlyMap<string, string> = new Map([
   ['dedupe', 'deduplicate_token'],
   ['fingerprint_expr', 'fingerprint_expression'],
   ['indexes', 'search_indexes'],
+  ['limit', 'size'],
+  ['per_page', 'size'],
+  ['page_size', 'size'],
+  ['count', 'size'],
+  ['page_number', 'page'],
+  ['offset', 'page'],
+  ['skip', 'page'],
+  ['cursor', 'start'],
+  ['after', 'start'],
+  ['next', 'start'],
+  ['q', 'query'],
+  ['filter', 'query'],
+  ['search', 'query'],
 ])
-
-/** Whether so many letters that are put in, left out or replaced make one text the other. */
-function isWithin(a: string, b: string, edits: number): boolean {
-  let same = 0
-  while (same < a.length && a[same] === b[same]) same += 1
-  const [left, right] = [a.slice(same), b.slice(same)]
-  if (left === '' || right === '') return left.length + right.length <= edits
-  if (edits === 0) return false
-  const [leftRest, rightRest] = [left.slice(1), right.slice(1)]
-  return (
-    isWithin(leftRest, rightRest, edits - 1) ||
-    isWithin(leftRest, right, edits - 1) ||
-    isWithin(left, rightRest, edits - 1)
-  )
-}
-
-/** decision: case is no difference, and a name that keeps nothing of the known one is another. */
-function isNear(name: string, known: string): boolean {
-  const longest = Math.max(name.length, known.length)
-  const edits = Math.min(misspellingsMax, longest - 1)
-  return Math.abs(name.length - known.length) <= edits && isWithin(name, known, edits)
-}
 
 /** The names of the members of one object. */
 interface KnownNames {
@@ -95,6 +87,7 @@ function findMeant(given: string, { names, charsMax }: KnownNames): string | und
 
 /** Of a schema that takes several shapes, those members that say which. */
 interface Shape {
+  readonly additionalProperties?: unknown
   readonly properties?: Readonly<Record<string, TSchema>>
   readonly items?: TSchema
   readonly anyOf?: readonly TSchema[]
@@ -103,14 +96,18 @@ interface Shape {
 interface Members {
   readonly schemas: ReadonlyMap<string, TSchema>
   readonly known: KnownNames
+  /** Whether every name is refused that is not known, also one that is near none. */
+  readonly isClosed: boolean
 }
 
 const nothingOpaque: ReadonlySet<string> = new Set()
 
 /** The members that the schema of an object names, each with its schema; listed once. */
 const readMembers = keptFor((schema: TSchema): Members => {
-  const schemas = new Map(Object.entries(shapeOf(schema, 'properties')?.properties ?? {}))
-  return { schemas, known: knownNames([...schemas.keys()]) }
+  const shape = shapeOf(schema, 'properties')
+  const schemas = new Map(Object.entries(shape?.properties ?? {}))
+  const isClosed = shape?.additionalProperties === false
+  return { schemas, known: knownNames([...schemas.keys()]), isClosed }
 })
 
 /** The shape that a value is meant to have, where null or something else may stand in its place. */
@@ -146,13 +143,16 @@ function findMeantIn(reading: Reading, given: string, members: Members): string 
   return meant
 }
 
-function tellMisspelled(given: string, members: Members, at: string, reading: Reading): void {
+function tellUnknown(given: string, members: Members, at: string, reading: Reading): void {
   const { faults } = reading
   if (faults.size >= bodyFaultsMax) return
   const meant = findMeantIn(reading, given, members)
-  if (meant === undefined) return
-  const place = below(at, meant)
-  if (!faults.has(place)) addFault(faults, place, `is misspelled: expected the name ${meant}`)
+  if (meant === undefined && !members.isClosed) return
+  const place = meant === undefined ? at || 'body' : below(at, meant)
+  if (faults.has(place)) return
+  const expected =
+    meant === undefined ? `expected only ${listNames(members.schemas.keys())}` : didYouMean(meant)
+  addFault(faults, place, `unknown member: ${expected}`)
 }
 
 function readObject(
@@ -167,7 +167,7 @@ function readObject(
   const plain: Record<string, unknown> = Object.create(null)
   for (const [name, member] of value) {
     const inner = members.schemas.get(name)
-    if (inner === undefined) tellMisspelled(name, members, at, reading)
+    if (inner === undefined) tellUnknown(name, members, at, reading)
     else if (opaque.has(name)) plain[name] = member
     else plain[name] = readValue(inner, member, below(at, name), reading)
   }
@@ -200,7 +200,7 @@ export function knownPart(schema: TSchema, value: JsonObject, opaque = nothingOp
 
 /*
  * Names of query parameters, by the same measure: a misspelled filter must not give the whole list.
- * Source: contract section 14.
+ * Of a list every other one is refused as well. Source: contract section 14.
  */
 
 /** Of a parameter with members of its own, what begins the name of each: `metadata.k`. */
@@ -213,10 +213,19 @@ const isMember = (name: string, known: string): boolean =>
 const hasMembers = (schema: TSchema | undefined): boolean =>
   schema !== undefined && 'patternProperties' in schema
 
-function findMeantParameter(given: string, { schemas, known }: Members): string | undefined {
+function isKnownParameter(given: string, { schemas }: Members): boolean {
+  if (schemas.has(given)) return true
   for (const [name, schema] of schemas) {
-    if (hasMembers(schema) && isMember(given, name)) return undefined
+    if (hasMembers(schema) && isMember(given, name)) return true
   }
+  return false
+}
+
+/** As they are written, those with members as `metadata.<key>`. */
+const parametersOf = ({ schemas }: Members): string =>
+  listNames(Array.from(schemas, ([name, schema]) => (hasMembers(schema) ? `${name}.<key>` : name)))
+
+function findMeantParameter(given: string, { schemas, known }: Members): string | undefined {
   const meant = findMeant(given, known)
   if (meant !== undefined) return meant
   // Another separator before the name of a member, or a misspelled beginning of such a name.
@@ -238,11 +247,15 @@ export function assertParameterNames(schema: TSchema, names: Iterable<string>): 
   const members = readMembers(schema)
   const faults: Faults = new Map()
   for (const given of names) {
-    if (members.schemas.has(given)) continue
+    if (faults.size >= bodyFaultsMax) break
+    // What has no name, as the end of `?id=a&=`, asks for nothing.
+    if (given === '' || isKnownParameter(given, members)) continue
     const meant = findMeantParameter(given, members)
-    if (meant === undefined) continue
-    const place = `query.${meant}`
-    if (!faults.has(place)) addFault(faults, place, `is misspelled: expected the name ${meant}`)
+    if (meant === undefined && !members.isClosed) continue
+    const place = meant === undefined ? 'query' : `query.${meant}`
+    const expected =
+      meant === undefined ? `expected only ${parametersOf(members)}` : didYouMean(meant)
+    if (!faults.has(place)) addFault(faults, place, `unknown parameter: ${expected}`)
   }
   throwFaults(faults)
 }

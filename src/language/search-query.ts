@@ -107,6 +107,7 @@ const takeInstantRange = (cursor: Cursor): InstantRange => {
 /*
  * Search queries: text to tree, a small closed grammar written by hand.
  *
+ *     query     = "*" / any
  *     any       = all *( "OR" all )
  *     all       = negation *( "AND" negation )
  *     negation  = ( "NOT" / "!" / "-" ) negation / "(" any ")" / clause
@@ -147,10 +148,13 @@ interface Reader extends Cursor {
   clauses: number
 }
 
+/** What is told where there is none. */
+export const queryExpected = 'expected a query such as type:card; * alone finds all tokens'
+
 /**
  * @param text at most 2,000 characters
  * @param at field path for errors
- * @returns `undefined` for a blank text
+ * @returns `undefined` for `*` alone, which asks for all
  * @throws ApiError `invalid_request` with a position, in UTF-16 units from 0; never the text
  */
 export const parseSearch = (text: string, at: string): SearchTree | undefined => {
@@ -158,7 +162,9 @@ export const parseSearch = (text: string, at: string): SearchTree | undefined =>
     invalid(at, `position ${position}: ${expected}`)
   const reader: Reader = { text, position: 0, clauses: 0, refuse }
   skipBlanks(reader)
-  if (reader.position === text.length) return undefined
+  const start = reader.position
+  if (start === text.length) throw refuse(start, queryExpected)
+  if (text.slice(start).trimEnd() === '*') return undefined
   const tree = readAny(reader, 0)
   if (reader.position < text.length) throw refuse(reader.position, 'expected AND or OR')
   return tree

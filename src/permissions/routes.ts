@@ -14,6 +14,7 @@ import {
   type Permission,
 } from '../rules/permissions.ts'
 import { invalid } from '../errors.ts'
+import { closed } from '../schemas.ts'
 import { operation } from '../gate/operation.ts'
 import { type Pipeline, hooks } from '../gate/pipeline.ts'
 import type { QueryParameters } from '../gate/request.ts'
@@ -79,14 +80,17 @@ function printListed(query: QueryParameters): string {
 }
 
 /** For the documentation; the handler reads it. */
-const listQuery = Type.Object({
-  application_type: Type.Optional(
-    Type.Union(
-      applicationTypes.map(type => Type.Literal(type)),
-      { description: 'Only what this type may be given.', examples: ['private'] },
+const listQuery = Type.Object(
+  {
+    application_type: Type.Optional(
+      Type.Union(
+        applicationTypes.map(type => Type.Literal(type)),
+        { description: 'Only what this type may be given.', examples: ['private'] },
+      ),
     ),
-  ),
-})
+  },
+  closed,
+)
 
 const listAll = () =>
   operation({

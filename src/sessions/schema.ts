@@ -17,7 +17,7 @@ import {
   ruleConditionsMax,
   rulesMax,
 } from '../limits.ts'
-import { nullable, oneOf } from '../schemas.ts'
+import { closed, nullable, oneOf } from '../schemas.ts'
 
 const permission = oneOf(tokenPermissions, 'TokenPermission')
 
@@ -30,7 +30,7 @@ const conditionSchema = Type.Object(
       description: 'Compared exactly; containers are compared in lower case.',
     }),
   },
-  { title: 'Condition' },
+  { ...closed, title: 'Condition' },
 )
 
 const sessionRuleSchema = Type.Object(
@@ -43,6 +43,7 @@ const sessionRuleSchema = Type.Object(
     permissions: Type.Array(permission, { minItems: 1, maxItems: permissionsMax }),
   },
   {
+    ...closed,
     title: 'SessionRule',
     description: 'Either `container` or `conditions`, of which all must hold.',
   },
@@ -59,7 +60,7 @@ export const authorizeSessionSchema = Type.Object(
       }),
     ),
   },
-  { title: 'SessionGrants' },
+  { ...closed, title: 'SessionGrants' },
 )
 
 export type SessionRuleBody = Static<typeof sessionRuleSchema>
@@ -69,20 +70,23 @@ const uuid = () => Type.String({ format: 'uuid' })
 const instant = () => Type.String({ format: 'date-time' })
 
 /** For the documentation; the list reads these parameters. */
-export const listSessionsQuery = Type.Object({
-  start: Type.Optional(
-    Type.String({ description: 'Empty at first, then the `next` that came.', examples: [''] }),
-  ),
-  size: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: pageSizeMax,
-      default: pageSizeDefault,
-      description: 'How many sessions a stretch holds at most.',
-      examples: [20],
-    }),
-  ),
-})
+export const listSessionsQuery = Type.Object(
+  {
+    start: Type.Optional(
+      Type.String({ description: 'Empty at first, then the `next` that came.', examples: [''] }),
+    ),
+    size: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: pageSizeMax,
+        default: pageSizeDefault,
+        description: 'How many sessions a stretch holds at most.',
+        examples: [20],
+      }),
+    ),
+  },
+  closed,
+)
 
 const listedSessionSchema = Type.Object(
   {

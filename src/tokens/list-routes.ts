@@ -38,10 +38,6 @@ const replyOf = (request: PartRequest, listed: Listed): Reply => ({
       : printStretch(request.size, 'next' in listed ? listed.next : undefined, listed.items),
 })
 
-/** A member that is null counts as absent (contract section 1). */
-const withoutNulls = (body: SearchTokensBody): SearchTokensBody =>
-  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
-
 /** At an address that knows walks alone, what has no `start` asks for the first stretch. */
 const asWalk = (query: QueryParameters): QueryParameters =>
   query.has('start') ? query : new TextMap([...query, ['start', ['']]])
@@ -59,11 +55,11 @@ function readPart({ page, size, start }: SearchTokensBody): PartRequest {
 
 async function search(deps: Deps, { caller }: Call, body: SearchTokensBody): Promise<Reply> {
   const request = readPart(body)
-  return replyOf(request, await searchTokens(deps, caller, body.query ?? '', request))
+  return replyOf(request, await searchTokens(deps, caller, body.query, request))
 }
 
 const searchDescription = `
-A query has clauses \`field:value\`, joined by \`AND\`, \`OR\`, \`NOT\` (or \`!\`, \`-\`) and
+\`*\` alone finds all tokens. Any other query has clauses \`field:value\`, joined by \`AND\`, \`OR\`, \`NOT\` (or \`!\`, \`-\`) and
 parentheses; \`NOT\` binds most, \`OR\` least. A value with blanks or special characters stands in
 double quotes.
 
@@ -156,6 +152,6 @@ export const listRoutes = (deps: Deps, pipeline: Pipeline) =>
     .post(
       '/v2/tokens/search',
       ({ body, perform }) =>
-        perform(call => search(deps, call, { start: '', ...withoutNulls(body) })),
+        perform(call => search(deps, call, { ...body, start: body.start ?? '' })),
       searchWalk(),
     )

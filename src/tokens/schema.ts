@@ -8,6 +8,7 @@
  */
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import type { Json } from '../json/json.ts'
+import { queryExpected } from '../language/search-query.ts'
 import { tokenTypeNames } from '../rules/token-types.ts'
 import {
   containersMax,
@@ -18,7 +19,7 @@ import {
   searchIndexesMax,
   searchQueryCharsMax,
 } from '../limits.ts'
-import { nullable } from '../schemas.ts'
+import { closed, nullable } from '../schemas.ts'
 
 export const opaqueMembers: ReadonlySet<string> = new Set(['data', 'mask', 'metadata'])
 
@@ -137,49 +138,52 @@ const anyOf = (description: string, example: string, bounds: { maxItems?: number
   Type.Optional(Type.Array(Type.String(), { description, examples: [[example]], ...bounds }))
 
 /** For the documentation; `filters.ts` reads these parameters. */
-export const listTokensQuery = Type.Object({
-  id: anyOf('Ids of tokens.', 'c06d0789-0a38-40be-b7cc-c28a718f76f1', { maxItems: idFilterMax }),
-  type: anyOf('Types of tokens.', 'card'),
-  container: anyOf('Containers, with all that is below them.', '/pci/high/'),
-  fingerprint: anyOf('Fingerprints.', '4NkXZGhpQk5wUi2fmSHsWPnKVzLJqC9BdTr8vYeAt63M'),
-  metadata: Type.Optional(
-    Type.Record(Type.String(), Type.String(), {
-      description:
-        'All of these pairs, whatever the case; the first of a repeated key counts. Written ' +
-        '`metadata[key]=value`, `metadata.key=value` or `metadata={"key":"value"}`.',
-      examples: [{ order: 'A-1027' }],
-    }),
-  ),
-  page: Type.Optional(
-    Type.Integer({ ...pageNumber, default: 1, description: 'Which page.', examples: [1] }),
-  ),
-  size: Type.Optional(
-    Type.Integer({
-      ...pageSize,
-      default: pageSizeDefault,
-      description: 'How many tokens are in a page or a stretch.',
-      examples: [20],
-    }),
-  ),
-  start: Type.Optional(Type.String({ description: walkStart, examples: [''] })),
-})
+export const listTokensQuery = Type.Object(
+  {
+    id: anyOf('Ids of tokens.', 'c06d0789-0a38-40be-b7cc-c28a718f76f1', { maxItems: idFilterMax }),
+    type: anyOf('Types of tokens.', 'card'),
+    container: anyOf('Containers, with all that is below them.', '/pci/high/'),
+    fingerprint: anyOf('Fingerprints.', '4NkXZGhpQk5wUi2fmSHsWPnKVzLJqC9BdTr8vYeAt63M'),
+    metadata: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description:
+          'All of these pairs, whatever the case; the first of a repeated key counts. Written ' +
+          '`metadata[key]=value`, `metadata.key=value` or `metadata={"key":"value"}`.',
+        examples: [{ order: 'A-1027' }],
+      }),
+    ),
+    page: Type.Optional(
+      Type.Integer({ ...pageNumber, default: 1, description: 'Which page.', examples: [1] }),
+    ),
+    size: Type.Optional(
+      Type.Integer({
+        ...pageSize,
+        default: pageSizeDefault,
+        description: 'How many tokens are in a page or a stretch.',
+        examples: [20],
+      }),
+    ),
+    start: Type.Optional(Type.String({ description: walkStart, examples: [''] })),
+  },
+  closed,
+)
 
 /** Where walks alone are known. */
-export const walkTokensQuery = Type.Omit(listTokensQuery, ['page'])
+export const walkTokensQuery = Type.Omit(listTokensQuery, ['page'], closed)
 
 export const searchTokensSchema = Type.Object(
   {
-    query: nullable(
-      Type.String({
-        maxLength: searchQueryCharsMax,
-        description: 'What to find; all tokens where it is absent or blank.',
-      }),
-    ),
+    query: Type.String({
+      minLength: 1,
+      maxLength: searchQueryCharsMax,
+      description: 'What to find; `*` alone finds all tokens.',
+      missing: queryExpected,
+    }),
     page: nullable(Type.Integer(pageNumber)),
     size: nullable(Type.Integer(pageSize)),
     start: text(walkStart),
   },
-  { title: 'TokenSearch' },
+  { ...closed, title: 'TokenSearch' },
 )
 
 export type SearchTokensBody = Static<typeof searchTokensSchema>

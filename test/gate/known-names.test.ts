@@ -1,6 +1,7 @@
 /**
  * Members of a body that are nearly named as a known one are refused, and all other unknown ones
- * are ignored. Contract section 1.
+ * are ignored; in searches, rules, sessions and the queries of lists they are refused as well.
+ * Contract sections 1 and 14.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -26,7 +27,7 @@ const totalItems = async () =>
   (await vault.ask('GET', '/tokens', { key })).body['pagination'] as { total_items: number }
 
 const refusal = (place: string) => ({
-  [place]: [`is misspelled: expected the name ${place.replace(/^.*[.\]]\.?/, '')}`],
+  [place]: [`unknown member: did you mean \`${place.replace(/^.*[.\]]\.?/, '')}\`?`],
 })
 
 const misspelled: readonly (readonly [given: string, meant: string])[] = [
@@ -97,8 +98,8 @@ test('of many strange members, none costs a refusal', async () => {
 const otherBodies: readonly (readonly [string, string, object, string])[] = [
   ['PATCH', '/tokens/patched', { expires_in: 1 }, 'expires_at'],
   ['PATCH', '/tokens/absent', { meta_data: {} }, 'metadata'],
-  ['POST', '/tokens/search', { qeury: 'type:card' }, 'query'],
-  ['POST', '/v2/tokens/search', { sise: 1 }, 'size'],
+  ['POST', '/tokens/search', { query: '*', limit: 1 }, 'size'],
+  ['POST', '/v2/tokens/search', { query: '*', sise: 1 }, 'size'],
   ['POST', '/tokenize', token && { ...token, ttl: 1 }, 'expires_at'],
   ['POST', '/tokenize', [[{ ...token, ttl: 1 }]], '[0][0].expires_at'],
 ]
@@ -169,6 +170,39 @@ describe('a misspelled member is refused', () => {
   })
 })
 
+describe('a member that is near no known one is refused, and told those that there are', () => {
+  const names = ['description', 'priority', 'container', 'conditions', 'transform', 'permissions']
+  const expected = `unknown member: expected only ${names.map(name => `\`${name}\``).join(', ')}`
+  const application = { name: 'new', type: 'private', permissions }
+
+  test('in a rule of an application, and ignored beside the rules', async () => {
+    const ask = (body: object) =>
+      vault.ask('POST', '/applications', { key: vault.managementKey, body })
+    const refused = await ask({ ...application, rules: [rule, { ...rule, colour: 'c4n4ry' }] })
+    expect([refused.status, refused.body['errors']]).toEqual([400, { 'rules[1]': [expected] }])
+    expect(refused.text).not.toMatch(/colour|c4n4ry/)
+    expect((await ask({ ...application, colour: 'red' })).status).toBe(201)
+  })
+
+  test('in the grants of a session and all below them, and its nonce stays good', async () => {
+    const { nonce } = (await vault.ask('POST', '/sessions', { key: publicKey })).body
+    const ask = async (grants: object) => {
+      const asked = { key, body: { nonce, ...grants } }
+      const { status, body } = await vault.ask('POST', '/sessions/authorize', asked)
+      return [status, Object.keys(body['errors'] ?? {})]
+    }
+    const condition = { attribute: 'id', operator: 'equals', value: 'x', colour: 1 }
+    const byId = { priority: 1, transform: 'mask', permissions: ['token:read'] }
+    expect(await ask({ permissions, colour: 1 })).toEqual([400, ['body']])
+    expect(await ask({ rules: [{ ...rule, colour: 1 }] })).toEqual([400, ['rules[0]']])
+    expect(await ask({ rules: [{ ...byId, conditions: [condition] }] })).toEqual([
+      400,
+      ['rules[0].conditions[0]'],
+    ])
+    expect((await ask({ permissions: ['token:read'] }))[0]).toBe(200)
+  })
+})
+
 describe('a parameter of a query that is', () => {
   const listed = (path: string, by = key) => vault.ask('GET', path, { key: by })
 
@@ -193,21 +227,51 @@ describe('a parameter of a query that is', () => {
     ['metdata.order=a', 'metadata'],
     ['meta_data[order]=a', 'metadata'],
     ['meta=a', 'metadata'],
+    ['limit=1', 'size'],
+    ['per_page=1', 'size'],
+    ['offset=1', 'page'],
+    ['cursor=x', 'start'],
   ])('%s is refused, and told the name that was meant', async (query, meant) => {
     for (const path of ['/tokens', '/v2/tokens']) {
       const { status, body, text } = await listed(`${path}?${query}`)
-      const errors = { [`query.${meant}`]: [`is misspelled: expected the name ${meant}`] }
+      const errors = { [`query.${meant}`]: [`unknown parameter: did you mean \`${meant}\`?`] }
       if (path === '/v2/tokens' && meant === 'page') continue
       expect([status, body['errors']]).toEqual([400, errors])
       expect(text).not.toContain('order')
     }
   })
 
-  test('far from every known one, or where nothing is read, is ignored', async () => {
-    for (const query of ['colour=red', 'limit=2', '_=1', 'metadata.types=a', 'metadata[ids]=a']) {
+  test.each(['colour=c4n4ry', '_=1', 'a=1&b=2', '__proto__=1'])(
+    'far from every known one is refused, and told those that there are: %s',
+    async query => {
+      const { status, body, text } = await listed(`/tokens?${query}`)
+      const names = ['id', 'type', 'container', 'fingerprint', 'metadata.<key>']
+      const expected = [...names, 'page', 'size', 'start'].map(name => `\`${name}\``).join(', ')
+      const errors = { query: [`unknown parameter: expected only ${expected}`] }
+      expect([status, body['errors']]).toEqual([400, errors])
+      expect(text).not.toMatch(/colour|c4n4ry|proto/)
+    },
+  )
+
+  test.each([
+    ['/applications', '`id`, `type`, `page`, `size`'],
+    ['/applications/ID/keys', '`id`'],
+    ['/sessions', '`start`, `size`'],
+    ['/permissions', '`application_type`'],
+  ])('far from every known one of %s is refused too', async (path, names) => {
+    const { body: own } = await listed('/applications/key')
+    const asked = `${path.replace('ID', String(own['id']))}?colour=red`
+    const { status, body } = await listed(asked, vault.managementKey)
+    const errors = { query: [`unknown parameter: expected only ${names}`] }
+    expect([status, body['errors']]).toEqual([400, errors])
+  })
+
+  test('that of a member, nameless, or where nothing is read, is taken', async () => {
+    for (const query of ['metadata.types=a', 'metadata[ids]=a', 'metadata.limit=1', '&=&']) {
       expect([query, (await listed(`/tokens?${query}`)).status]).toEqual([query, 200])
     }
     expect((await listed('/tokens/patched?typ=card')).status).toBe(200)
+    expect((await listed('/tokens/patched?colour=red')).status).toBe(200)
   })
 
   test.each([

@@ -41,19 +41,15 @@ async function expectRefused(query: string): Promise<void> {
   await expectUnharmed(wire, answer)
 }
 
-const all = ['plain', 'proto', 'letters', 'plus']
-
 describe('names and values are texts', () => {
   test.each([
     ['H67', 'metadata.__proto__=1', ['proto']],
     ['H67', 'metadata[constructor]=1', ['proto']],
     ['H67', 'metadata={"__proto__":"1"}', ['proto']],
-    ['H67', '__proto__=1&constructor=1&__proto__[polluted]=1', all],
     ['H67', 'metadata.=x', []],
-    ['H68', 'a[b]=1&a[]=1&metadata[]=1', []],
+    ['H68', 'metadata[]=1', []],
     ['H68', 'id={"$gt":""}', []],
     ['H68', 'id=[1,2]', []],
-    ['H73', `unknown=${canary}&limit=1&_=2`, all],
     ['H75', 'metadata.colour=red&metadata.colour=blue', ['plain']],
     ['H75', 'metadata.colour=blue&metadata.colour=red', []],
     ['', 'metadata.sum=1%2B1', ['plus']],
@@ -67,6 +63,14 @@ describe('names and values are texts', () => {
   ] as const)('%s: ?%s finds exactly what it names', async (_row, query, ids) => {
     await expectFound(query, ids)
   })
+})
+
+test.each([
+  ['H67', '__proto__=1&constructor=1&__proto__[polluted]=1'],
+  ['H68', 'a[b]=1&a[]=1'],
+  ['H73', `unknown=${canary}&_=2`],
+])('%s: ?%s names no parameter, and is refused', async (_row, query) => {
+  await expectRefused(query)
 })
 
 describe('H74: letters are folded as documented, and no further', () => {
@@ -140,6 +144,7 @@ describe('what cannot be read is refused', () => {
       (await wire.ask('GET', `/applications?${query}`, '', headers)).status
     expect(await ask('page=0')).toBe(400)
     expect(await ask('id=%zz')).toBe(400)
-    expect(await ask('__proto__=1&type=private&size=1')).toBe(200)
+    expect(await ask('__proto__=1&type=private&size=1')).toBe(400)
+    expect(await ask('type=private&size=1')).toBe(200)
   })
 })

@@ -86,7 +86,6 @@ describe('authorizing a session', () => {
     ['a rule on a container', { rules: [rule] }],
     ['a rule on conditions', { rules: [{ ...rule, container: null, conditions: [condition] }] }],
     ['every token permission', { permissions: tokenPermissions }],
-    ['a member that is not known', { ...reading, canary: 1 }],
   ])('takes %s', async (_, grants) => {
     const { nonce } = await kit.create()
     expect((await kit.authorize(nonce, grants)).status).toBe(200)

@@ -55,8 +55,8 @@ beforeAll(async () => {
 const all = ['card', 'deep', 'a b', 'ssn']
 
 const finds: readonly (readonly [string, readonly string[]])[] = [
-  ['', all],
-  ['  ', all],
+  ['*', all],
+  ['  * ', all],
   ['id:ssn', ['ssn']],
   ['id:"a b"', ['a b']],
   ['id:SSN', []],
@@ -126,9 +126,10 @@ describe('a search', () => {
     expect(idsOf(await found(`fingerprint:${fingerprint.toLowerCase()}`))).toEqual([])
   })
 
-  test('without a query, or with nulls, finds all, in pages', async () => {
-    expect(idsOf(await search({}))).toEqual(all)
-    const nulls = { query: null, page: null, size: null, start: null }
+  test('for * finds all, in pages', async () => {
+    expect(idsOf(await search({ query: '*' }))).toEqual(all)
+    expect(idsOf(await search({ query: ' * ' }))).toEqual(all)
+    const nulls = { query: '*', page: null, size: null, start: null }
     expect((await search(nulls)).body['pagination']).toEqual({
       total_items: 4,
       page_number: 1,
@@ -138,7 +139,7 @@ describe('a search', () => {
     const second = await search({ query: 'NOT id:x', page: 2, size: 3 })
     expect(idsOf(second)).toEqual(['ssn'])
     expect(second.body['pagination']).toMatchObject({ total_items: 4, total_pages: 2 })
-    expect(idsOf(await search({ page: 3, size: 3 }))).toEqual([])
+    expect(idsOf(await search({ query: '*', page: 3, size: 3 }))).toEqual([])
   })
 
   test('shows data masked under plain permissions, never more', async () => {
@@ -192,7 +193,7 @@ describe('a session', () => {
     const listed = await own.ask('GET', '/tokens?size=1', { key })
     expect(idsOf(listed)).toEqual(['user-1-b'])
     expect(listed.body['pagination']).toMatchObject({ total_items: 2, total_pages: 2 })
-    expect(idsOf(await ask(''))).toEqual(['user-1-b', 'user-1-a'])
+    expect(idsOf(await ask('*'))).toEqual(['user-1-b', 'user-1-a'])
     expect(idsOf(await ask('data:user-1-a'))).toEqual(['user-1-a'])
     expect(idsOf(await ask('data:user-2-a OR data:fade-1'))).toEqual([])
     expect(idsOf(await ask('NOT id:user-1-a'))).toEqual(['user-1-b'])
@@ -219,13 +220,20 @@ const refusals: readonly (readonly [string, unknown, string, string?])[] = [
   ['deep negation', { query: 'NOT '.repeat(490) + 'id:a' }, 'query', 'position 68: '],
   ['ranges of too many days', { query: joined(40, tooLong) }, 'query', 'expected fewer'],
   ['a query that is no text', { query: 1 }, 'query'],
-  ['page 0', { page: 0 }, 'page'],
-  ['half a page', { page: 1.5 }, 'page'],
-  ['size 101', { size: 101 }, 'size'],
-  ['a size in quotes', { size: '5' }, 'size'],
-  ['a page and a start', { page: 1, start: '' }, 'page'],
-  ['a start that is no text', { start: 1 }, 'start'],
-  ['a forged start', { start: canary }, 'start'],
+  ['no query', {}, 'query', 'expected a query such as type:card; * alone finds all tokens'],
+  ['a query of null', { query: null }, 'query', 'expected a query such as'],
+  ['an empty query', { query: '' }, 'query', 'expected a query such as'],
+  ['a blank query', { query: ' \t' }, 'query', 'position 2: expected a query such as'],
+  ['a star beside something', { query: '* AND id:a' }, 'query', 'position 0: '],
+  ['a member that is none', { query: '*', [canary]: 1 }, 'body', 'unknown member: expected only'],
+  ['a limit', { query: '*', limit: 1 }, 'size', 'unknown member: did you mean `size`?'],
+  ['page 0', { query: '*', page: 0 }, 'page'],
+  ['half a page', { query: '*', page: 1.5 }, 'page'],
+  ['size 101', { query: '*', size: 101 }, 'size'],
+  ['a size in quotes', { query: '*', size: '5' }, 'size'],
+  ['a page and a start', { query: '*', page: 1, start: '' }, 'page'],
+  ['a start that is no text', { query: '*', start: 1 }, 'start'],
+  ['a forged start', { query: '*', start: canary }, 'start'],
 ]
 
 describe('a search is refused', () => {

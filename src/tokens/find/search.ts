@@ -103,7 +103,7 @@ function searchBounds(criteria: Criteria, caller: Caller, tree: SearchTree, nowM
 }
 
 /**
- * decision: a blank query finds all that the caller may find, as a list without filters.
+ * `*` alone finds all that the caller may find, as a list without filters.
  * @throws ApiError `invalid_request` for a text outside of the grammar, with the position, and for
  *   a cursor that is not of this search; `too_many_requests` where no guesses are left
  */

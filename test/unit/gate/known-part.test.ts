@@ -50,8 +50,10 @@ describe('what a schema knows of a body', () => {
   })
 
   test('refuses a name that is nearly a known one, wherever it stands', () => {
-    expect(() => partOf('{"nmae":1}')).toThrow('name: is misspelled')
-    expect(() => partOf('{"rules":[{},{"priorty":1}]}')).toThrow('rules[1].priority: is misspelled')
+    expect(() => partOf('{"nmae":1}')).toThrow('name: unknown member')
+    expect(() => partOf('{"rules":[{},{"priorty":1}]}')).toThrow(
+      'rules[1].priority: unknown member',
+    )
     expect(() => partOf('{"data":{"priorty":1}}', ['data'])).not.toThrow()
   })
 })
@@ -82,7 +84,7 @@ describe('unknown names of one body', () => {
 
   test('that is nearly a known one is told behind thousands of others', () => {
     const text = `{${namesFor(comparedNamesMax - 1).join(',')},"nmae":1}`
-    expect(() => partOf(text)).toThrow('name: is misspelled')
+    expect(() => partOf(text)).toThrow('name: unknown member')
   })
 
   test('that come again in each item of a list are compared once', () => {

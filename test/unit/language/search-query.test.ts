@@ -80,14 +80,17 @@ describe('a search query', () => {
     expect(parseSearch(text, 'query')).toEqual(tree)
   })
 
-  test.each(['', ' ', '\t\r\n '])('a blank text (%j) asks for nothing in particular', text => {
+  test.each(['*', ' *', '\t*\r\n '])('a star alone (%j) asks for nothing in particular', text => {
     expect(parseSearch(text, 'query')).toBeUndefined()
   })
 })
 
 const refused: readonly (readonly [string, number, string])[] = [
   ['x', 0, 'one of the fields'],
-  ['*', 0, 'one of the fields'],
+  ['', 0, '* alone finds all tokens'],
+  [' \t', 2, '* alone finds all tokens'],
+  ['**', 0, 'one of the fields'],
+  ['* id:a', 0, 'one of the fields'],
   [`${canary}:x`, 0, 'one of the fields'],
   ['Type:a', 0, 'one of the fields'],
   ['tenant_id:a', 0, 'one of the fields'],

@@ -1,0 +1,55 @@
+/**
+ * Which of the names that are known somebody meant by one that is not, and how that is told.
+ *
+ * Nothing of the name that came is told: it is a text of the caller as any other.
+ * @module
+ */
+import { misspellingsMax } from './limits.ts'
+
+/** Whether so many letters that are put in, left out or replaced make one text the other. */
+function isWithin(a: string, b: string, edits: number): boolean {
+  let same = 0
+  while (same < a.length && a[same] === b[same]) same += 1
+  const [left, right] = [a.slice(same), b.slice(same)]
+  if (left === '' || right === '') return left.length + right.length <= edits
+  if (edits === 0) return false
+  const [leftRest, rightRest] = [left.slice(1), right.slice(1)]
+  return (
+    isWithin(leftRest, rightRest, edits - 1) ||
+    isWithin(leftRest, right, edits - 1) ||
+    isWithin(left, rightRest, edits - 1)
+  )
+}
+
+/**
+ * decision: a name that keeps nothing of the known one is another.
+ * @param edits by which they may differ
+ */
+export function isNear(name: string, known: string, edits = misspellingsMax): boolean {
+  const longest = Math.max(name.length, known.length)
+  const most = Math.min(edits, longest - 1)
+  return Math.abs(name.length - known.length) <= most && isWithin(name, known, most)
+}
+
+/**
+ * The name that was meant, whatever the case of the one that came; `undefined` where it is near
+ * none. What it costs does not depend on the length of that.
+ */
+export function nearestName(given: string, names: readonly string[]): string | undefined {
+  const charsMax = Math.max(0, ...names.map(name => name.length)) + misspellingsMax
+  if (given.length > charsMax) return undefined
+  const name = given.toLowerCase()
+  return names.find(known => known === name) ?? names.find(known => isNear(name, known))
+}
+
+export const didYouMean = (meant: string): string => `did you mean \`${meant}\`?`
+
+/** In the order in which they come. */
+export const listNames = (names: Iterable<string>): string =>
+  Array.from(names, name => `\`${name}\``).join(', ')
+
+/** What to write in the place of a value that is none of the names. */
+export const expectedOneOf = (given: unknown, names: readonly string[]): string => {
+  const meant = typeof given === 'string' ? nearestName(given, names) : undefined
+  return meant === undefined ? `expected one of ${names.join(', ')}` : didYouMean(meant)
+}
