@@ -39,7 +39,11 @@ export function nearestName(given: string, names: readonly string[]): string | u
   const charsMax = Math.max(0, ...names.map(name => name.length)) + misspellingsMax
   if (given.length > charsMax) return undefined
   const name = given.toLowerCase()
-  return names.find(known => known === name) ?? names.find(known => isNear(name, known))
+  for (let edits = 0; edits <= misspellingsMax; edits += 1) {
+    const found = names.find(known => isNear(name, known, edits))
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 export const didYouMean = (meant: string): string => `did you mean \`${meant}\`?`

@@ -72,6 +72,12 @@ const listKeysQuery = Type.Object(
         examples: [['4b2f8f0a-6a0e-4c55-9d5c-0a4b8f0c7e21']],
       }),
     ),
+    type: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Taken, since published clients send it; all keys are of one type.',
+        examples: [['any']],
+      }),
+    ),
   },
   closed,
 )

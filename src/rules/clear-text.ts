@@ -30,6 +30,17 @@ const isKey = (key: string): boolean =>
 const isValue = (value: Json): value is string =>
   typeof value === 'string' && hasCharacters(value, 0, metadataValueCharsMax)
 
+/**
+ * decision: a plain word is told, since it helps and keys are not sensitive; any other key may be a
+ * value in the wrong place, and is told by where it stands.
+ */
+const plainWord = /^[a-z]+(?:[_-][a-z]+)*[0-9]{0,2}$/i
+const plainWordCharsMax = 40
+
+/** @param index of the pair, from 0 */
+export const metadataPlace = (at: string, key: string, index: number): string =>
+  key.length <= plainWordCharsMax && plainWord.test(key) ? `${at}.${key}` : `${at}[${index}]`
+
 const addPair = (
   pairs: Map<string, string>,
   faults: Faults,
@@ -52,7 +63,7 @@ const assertFewPairs = (members: JsonObject, at: string): void => {
 }
 
 /**
- * @param at  path of the value, `metadata`; a pair is named by its place, as its key is not ours
+ * @param at  path of the value, `metadata`; a pair is told as `metadataPlace` says
  * @returns the pairs in their order, those with the value null left out
  * @throws ApiError `invalid_request` with all faults
  */
@@ -63,7 +74,7 @@ export const normaliseMetadata = (value: Json, at: string): ReadonlyMap<string, 
   const faults: Faults = new Map()
   let index = 0
   for (const [key, member] of value) {
-    if (member !== null) addPair(pairs, faults, `${at}[${index}]`, key, member)
+    if (member !== null) addPair(pairs, faults, metadataPlace(at, key, index), key, member)
     index += 1
   }
   throwFaults(faults)

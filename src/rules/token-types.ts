@@ -67,16 +67,35 @@ export const normaliseEmployerIdNumber = (data: Json, at: string): Json => {
  * Source: contract section 5; spec, Token data validations.
  */
 
-const routingExpected = 'expected a string of nine digits that passes the ABA check'
-const accountExpected = `expected a string of 1 to ${bankAccountDigitsMax} digits`
-const usAccountExpected =
-  `expected a string of ${usBankAccountDigitsMin} ` + `to ${bankAccountDigitsMax} digits`
+/**
+ * What is wrong with a value that is to be a number of so many digits; `undefined` for one that is.
+ * Tells its length at most.
+ */
+const digitsFault = (
+  value: Json | undefined,
+  digitsMin: number,
+  digitsMax: number,
+): string | undefined => {
+  if (value === undefined || value === null) return 'is required: expected a string of digits'
+  if (typeof value !== 'string') return 'expected a string: put the digits into quotes'
+  if (value === '') return 'expected a string of digits, got an empty one'
+  if (isDigits(value, value.length, value.length)) {
+    const range = digitsMin === digitsMax ? `${digitsMin}` : `${digitsMin} to ${digitsMax}`
+    const isLong = value.length >= digitsMin && value.length <= digitsMax
+    return isLong ? undefined : `expected ${range} digits, got ${value.length}`
+  }
+  const hasSeparators = /^[\d\s./-]+$/.test(value)
+  return `expected digits alone${hasSeparators ? ': leave out blanks, dashes and dots' : ''}`
+}
 
-const isRoutingNumber = (value: Json | undefined): boolean =>
-  typeof value === 'string' && isAbaValid(value)
+const routingFault = (value: Json | undefined): string | undefined =>
+  digitsFault(value, abaWeights.length, abaWeights.length) ??
+  (isAbaValid(String(value))
+    ? undefined
+    : 'expected a routing number: its ABA check digit is wrong, so a digit may be mistyped')
 
-const isAccountNumber = (value: Json | undefined, digitsMin: number): boolean =>
-  typeof value === 'string' && isDigits(value, digitsMin, bankAccountDigitsMax)
+const accountFault = (value: Json | undefined, digitsMin: number): string | undefined =>
+  digitsFault(value, digitsMin, bankAccountDigitsMax)
 
 /**
  * @param at  path of the value, `data`
@@ -85,25 +104,25 @@ const isAccountNumber = (value: Json | undefined, digitsMin: number): boolean =>
 export const normaliseBank = (data: Json, at: string): Json => {
   if (!isJsonObject(data)) throw invalid(at, 'expected a bank object')
   const faults: Faults = new Map()
-  if (!isRoutingNumber(data.get('routing_number'))) {
-    addFault(faults, `${at}.routing_number`, routingExpected)
-  }
-  if (!isAccountNumber(data.get('account_number'), 1)) {
-    addFault(faults, `${at}.account_number`, accountExpected)
-  }
+  const routing = routingFault(data.get('routing_number'))
+  if (routing !== undefined) addFault(faults, `${at}.routing_number`, routing)
+  const account = accountFault(data.get('account_number'), 1)
+  if (account !== undefined) addFault(faults, `${at}.account_number`, account)
   throwFaults(faults)
   return data
 }
 
 /** @throws ApiError `invalid_request` unless it is a string of 3 to 17 digits */
 export const normaliseUsBankAccountNumber = (data: Json, at: string): Json => {
-  if (!isAccountNumber(data, usBankAccountDigitsMin)) throw invalid(at, usAccountExpected)
+  const fault = accountFault(data, usBankAccountDigitsMin)
+  if (fault !== undefined) throw invalid(at, fault)
   return data
 }
 
 /** @throws ApiError `invalid_request` unless it is a string of nine digits that passes ABA */
 export const normaliseUsBankRoutingNumber = (data: Json, at: string): Json => {
-  if (!isRoutingNumber(data)) throw invalid(at, routingExpected)
+  const fault = routingFault(data)
+  if (fault !== undefined) throw invalid(at, fault)
   return data
 }
 
@@ -115,15 +134,16 @@ export const normaliseUsBankRoutingNumber = (data: Json, at: string): Json => {
  * Source: contract section 5.
  */
 
-const numberExpected =
-  `expected a string of ${cardNumberDigitsMin} to ${cardNumberDigitsMax} digits ` +
-  'without separators that passes the Luhn check'
 const monthExpected = 'expected an integer from 1 to 12'
 const yearExpected = 'expected a year of four digits'
 const cvcExpected = 'expected a string of three or four digits'
 
-const isNumberOfCard = (value: Json | undefined): boolean =>
-  typeof value === 'string' && isCardNumber(value)
+/** Mistakes are told apart, and the number is not. */
+const cardNumberFault = (value: Json | undefined): string | undefined =>
+  digitsFault(value, cardNumberDigitsMin, cardNumberDigitsMax) ??
+  (isCardNumber(String(value))
+    ? undefined
+    : 'expected a card number: its check digit is wrong, so a digit may be mistyped')
 
 /** The digits of a text or of a number of integer value: `"07"`, `7` and `7.0`. */
 const numeralOf = (value: Json): string => {
@@ -165,7 +185,8 @@ export const normaliseCard = (data: Json, at: string): Json => {
   if (!isJsonObject(data)) throw invalid(at, 'expected a card object')
   const faults: Faults = new Map()
   const card = copyMembers(data)
-  if (!isNumberOfCard(data.get('number'))) addFault(faults, `${at}.number`, numberExpected)
+  const number = cardNumberFault(data.get('number'))
+  if (number !== undefined) addFault(faults, `${at}.number`, number)
   for (const [name, parse, expected] of optionalMembers) {
     const value = data.get(name) ?? null
     if (value === null) continue
@@ -179,7 +200,8 @@ export const normaliseCard = (data: Json, at: string): Json => {
 
 /** @throws ApiError `invalid_request` unless it is a Luhn-valid string of 13 to 19 digits */
 export const normaliseCardNumber = (data: Json, at: string): Json => {
-  if (!isNumberOfCard(data)) throw invalid(at, numberExpected)
+  const fault = cardNumberFault(data)
+  if (fault !== undefined) throw invalid(at, fault)
   return data
 }
 

@@ -255,7 +255,7 @@ describe('a parameter of a query that is', () => {
 
   test.each([
     ['/applications', '`id`, `type`, `page`, `size`'],
-    ['/applications/ID/keys', '`id`'],
+    ['/applications/ID/keys', '`id`, `type`'],
     ['/sessions', '`start`, `size`'],
     ['/permissions', '`application_type`'],
   ])('far from every known one of %s is refused too', async (path, names) => {

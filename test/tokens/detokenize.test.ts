@@ -170,6 +170,26 @@ describe('detokenizing is refused', () => {
     expectProblem(answer, 400, ['[0][1]'], [secret, cardNumber])
   })
 
+  test('for a path that meets nothing, but where something stands in for it', async () => {
+    const key = await using('reveal')
+    await create({ id: 'shallow', type: 'token', data: { a: null, b: 'canary' } })
+    const ask = (filters: string) => detokenize([`{{ shallow | ${filters} }}`], key)
+    const hint = "put | default: '' behind it"
+    for (const filters of ["json: '$.canary'", "json: '$.b.c' | last4", "json: '$.x' | size"]) {
+      const answer = await ask(filters)
+      expectProblem(answer, 400, ['[0]'])
+      expect(answer.text).toContain(hint)
+    }
+    expect((await ask("json: '$.a'")).body as unknown).toEqual([null])
+    expect((await ask("json: '$.x' | default: 'none'")).body as unknown).toEqual(['none'])
+  })
+
+  test('for a member that is picked like one of an object, and tells how it is', async () => {
+    const answer = await detokenize(['{{ card.number }}'])
+    expectProblem(answer, 400, ['[0]'], [cardNumber])
+    expect(answer.text).toContain("a member is picked by {{ id | json: '$.member' }}")
+  })
+
   test('with all faults at once, and nothing of what could be used', async () => {
     const answer = await detokenize(['{{ text }}', '{{ nope }}', 'x {{', '{{ card | last4 }}'])
     expectProblem(answer, 400, ['[1]', '[2]', '[3]'], [secret, 'nope'])

@@ -97,18 +97,29 @@ describe('creating a token', () => {
     ['two containers', { containers: ['/a/', '/b/'], type: 'token', data: 1 }, 'containers'],
     [
       'metadata that is not text',
-      { metadata: { canary: 1 }, type: 'token', data: 1 },
-      'metadata[0]',
+      { metadata: { order: ['canary'] }, type: 'token', data: 1 },
+      'metadata.order',
     ],
     [
       'a card number in metadata',
       { metadata: { a: cardNumber }, type: 'token', data: 1 },
-      'metadata',
+      'metadata.a',
     ],
     [
       'an unknown filter in the mask',
       { mask: '{{ data | canary }}', type: 'token', data: 1 },
       'mask',
+    ],
+    ['a mask in single braces', { mask: '{ data.canary }', type: 'token', data: 1 }, 'mask'],
+    [
+      'a fingerprint in single braces',
+      { fingerprint_expression: '{ data.canary }', type: 'token', data: 1 },
+      'fingerprint_expression',
+    ],
+    [
+      'a card whose code has another name',
+      { type: 'card', data: { ...card, cvv: 'canary' } },
+      'data.cvc',
     ],
     ['a mask that hides nothing', { mask: '{{ data.number }}', type: 'card', data: card }, 'mask'],
     ['an impossible expiry', { expires_at: '2/30/2031', type: 'token', data: 1 }, 'expires_at'],

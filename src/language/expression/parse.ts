@@ -17,7 +17,8 @@
 import { invalid } from '../../errors.ts'
 import { expressionCharsMax, expressionFiltersMax } from '../../limits.ts'
 import type { FilterDefinition } from './filters/definition.ts'
-import { findFilter } from './filters/table.ts'
+import { expectedOneOf } from '../../spelling.ts'
+import { filterNames, findFilter } from './filters/table.ts'
 import { isNameCode, readName, readOperand, type Reader } from './operand.ts'
 import { demand, sees, skipBlanks, take, takeWhile } from './scan.ts'
 import type { FilterCall, Flag, Operand, Output, Part, Template, TemplateUse } from './tree.ts'
@@ -28,6 +29,22 @@ const textFaults: ReadonlyMap<string, string> = new Map([
   ['{#', 'comments are not part of expressions'],
   ['}}', 'nothing is open here that could be closed'],
 ])
+
+/**
+ * What was meant for an output and would be text for all to see: `{ data | last4 }` as a part of a
+ * text, or a word in braces that is all of it.
+ */
+const singleBraces = /\{\s*(?:data|metadata)\b[^{}]*\}|^\s*\{\s*[A-Za-z_][^{}]*\}\s*$/
+
+const assertNoSingleBraces = (reader: Reader, literal: string): void => {
+  const index = literal.search(singleBraces)
+  if (index < 0) return
+  const start = reader.position - literal.length
+  throw reader.refuse(
+    start + literal.indexOf('{', index),
+    'expected {{ and }} around an expression, not { and }',
+  )
+}
 
 /**
  * Parses one expression.
@@ -47,6 +64,7 @@ export const parseTemplate = (text: string, at: string, use: TemplateUse): Templ
   const parts: Part[] = []
   while (reader.position < text.length) {
     const literal = readText(reader)
+    assertNoSingleBraces(reader, literal)
     if (literal !== '') parts.push(literal)
     if (take(reader, '{{')) parts.push(readOutput(reader))
   }
@@ -93,7 +111,8 @@ const readFilter = (reader: Reader): { call: FilterCall; definition: FilterDefin
   const start = reader.position
   const name = readName(reader)
   const definition = findFilter(name)
-  if (definition === undefined) throw reader.refuse(start, 'expected the name of a known filter')
+  if (definition === undefined)
+    throw reader.refuse(start, `unknown filter: ${expectedOneOf(name, filterNames)}`)
   if (definition.random === true && reader.use !== 'id') {
     throw reader.refuse(start, 'a filter that draws at random is for ids only')
   }

@@ -39,6 +39,8 @@ export interface Scope {
 
 export interface Run extends Scope {
   stepsLeft: number
+  /** Whether a path met nothing, and no `default` stands in for that. */
+  isPathMissed?: boolean
 }
 
 export const startRun = (scope: Scope): Run => ({ ...scope, stepsLeft: evaluationStepsMax })

@@ -2,11 +2,8 @@
  * Detokenizing: references to tokens in any JSON are replaced by what the caller may use.
  * @module
  */
-import {
-  compileTemplate,
-  type CompiledTemplate,
-  evaluateTemplate,
-} from '../../language/expression/compile.ts'
+import { compileTemplate, type CompiledTemplate } from '../../language/expression/compile.ts'
+import { startRun } from '../../language/expression/run.ts'
 import { type Json, printJson } from '../../json/json.ts'
 import { assertTokenId } from '../../rules/token-ids.ts'
 import { invalid, addFault, throwFaults, type Faults, ApiError } from '../../errors.ts'
@@ -129,12 +126,26 @@ async function findUsable(
   }
 }
 
+const pathMissed =
+  'the path of the filter json meets nothing in what you may use of this token: correct it, or put ' +
+  "| default: '' behind it"
+
+/** The same whether there is such a token or not. Ids may have dots, which pick no member. */
+const notUsable = (at: string, { id }: Reference): ApiError => {
+  const hint = id.includes('.') ? "; a member is picked by {{ id | json: '$.member' }}" : ''
+  return invalid(at, `expected a token that you may use${hint}`)
+}
+
 function usedText({ at, reference }: Use, usable: Usable | undefined, { meter }: Work): string {
-  if (usable === undefined) throw invalid(at, 'expected a token that you may use')
+  if (usable === undefined) throw notUsable(at, reference)
   const { template } = reference
   if (template === undefined) return usable.text
   usable.json ??= parseStoredJson(usable.text)
-  return printJson(evaluateTemplate(template, { at, data: usable.json, meter }))
+  const run = startRun({ at, data: usable.json, meter })
+  const value = template.evaluate(run)
+  // A null in its place would look like one that is stored.
+  if (run.isPathMissed === true) throw invalid(at, pathMissed)
+  return printJson(value)
 }
 
 /**

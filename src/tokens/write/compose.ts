@@ -12,7 +12,7 @@ import { assertAffordable, type Scope } from '../../language/expression/run.ts'
 import type { Instant } from '../../rules/instants.ts'
 import { type Json, printCanonicalJson, printJson } from '../../json/json.ts'
 import { assertMaskHidesNumber, checkMask } from '../../rules/mask.ts'
-import { normaliseMetadata, assertNoCardNumber } from '../../rules/clear-text.ts'
+import { normaliseMetadata, assertNoCardNumber, metadataPlace } from '../../rules/clear-text.ts'
 import type { TokenType } from '../../rules/token-types.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import type { MaybeLater, Work, Meter } from '../../waiting.ts'
@@ -203,9 +203,10 @@ export function composeMetadata(
 ): ReadonlyMap<string, string> {
   const pairs = normaliseMetadata(given ?? new Map(), 'metadata')
   if (!guards.cardNumberGuard) return pairs
-  for (const [name, value] of pairs) {
-    assertNoCardNumber(name, 'metadata')
-    assertNoCardNumber(value, 'metadata')
+  for (const [index, [name, value]] of [...pairs].entries()) {
+    const at = metadataPlace('metadata', name, index)
+    assertNoCardNumber(name, at)
+    assertNoCardNumber(value, at)
   }
   return pairs
 }

@@ -8,8 +8,10 @@
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { parseFutureInstant } from '../../rules/instants.ts'
+import { assertMemberNames } from '../../rules/member-names.ts'
 import { tokenTypeNames, tokenTypeOf } from '../../rules/token-types.ts'
 import { invalid } from '../../errors.ts'
+import { expectedOneOf } from '../../spelling.ts'
 import { andThen, type MaybeLater, makeWork, type Work } from '../../waiting.ts'
 import { composeToken, type Draft } from './compose.ts'
 import { idSourceOf } from './id-source.ts'
@@ -34,8 +36,9 @@ import { defaultTokenId } from '../id.ts'
 /** An absent mask is the type's default; `null` is no mask (contract section 5). */
 function draftOf(deps: Deps, body: CreateTokenBody): Draft {
   const type = tokenTypeOf(body.type)
-  if (type === undefined) throw invalid('type', `expected one of ${tokenTypeNames.join(', ')}`)
+  if (type === undefined) throw invalid('type', expectedOneOf(body.type, tokenTypeNames))
   if (body.data === undefined || body.data === null) throw invalid('data', 'is required')
+  assertMemberNames(type.name, body.data, 'data')
   const { expires_at: expires } = body
   return {
     type,

@@ -14,6 +14,7 @@ import type { Json } from '../../json/json.ts'
 import { parseJson } from '../../json/parse.ts'
 import { mergePatch } from '../../json/merge-patch.ts'
 import { mayMove } from '../../rules/moves.ts'
+import { assertMemberNames } from '../../rules/member-names.ts'
 import { tokenTypeOf } from '../../rules/token-types.ts'
 import { ApiError, invariant } from '../../errors.ts'
 import { type Housed, inTurn, untilWritten, writeAs } from '../../records/rows.ts'
@@ -55,6 +56,8 @@ function draftOf(
   const type = tokenTypeOf(record.type)
   invariant(type !== undefined, 'a stored token has a known type')
   invariant(body.data !== null, 'a patch that removes the data is refused before')
+  // What stands was taken before, or came with another version: only what is new is looked at.
+  if (body.data !== undefined) assertMemberNames(type.name, body.data, 'data')
   const { search_indexes: indexes, fingerprint_expression: expression } = body
   const { deduplicate_token: deduplicates } = body
   return {

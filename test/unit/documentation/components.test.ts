@@ -10,7 +10,10 @@ const describeAlone = (schema: object) =>
   JSON.parse(JSON.stringify(describeSchema(schema as Record<string, unknown>, new Map())))
 
 test('a choice of texts is a list of them, and says nothing of our messages', () => {
-  const choice = Type.Union([Type.Literal('a'), Type.Literal('b')], { expected: 'canary' })
+  const choice = Type.Union([Type.Literal('a'), Type.Literal('b')], {
+    names: ['canary'],
+    missing: 'canary',
+  })
   expect(describeAlone(choice)).toEqual({ type: 'string', enum: ['a', 'b'] })
   const mixed = Type.Union([Type.Literal('a'), Type.Number()])
   expect(describeAlone(mixed).anyOf).toHaveLength(2)

@@ -50,6 +50,26 @@ describe('normaliseCard', () => {
     },
   )
 
+  test.each([
+    ['4242424242424241', 'its check digit is wrong'],
+    ['4242 4242 4242 4242', 'leave out blanks, dashes and dots'],
+    ['4242-4242-4242-4242', 'leave out blanks, dashes and dots'],
+    ['4242.4242.4242.4242', 'leave out blanks, dashes and dots'],
+    ['424242424242', 'expected 13 to 19 digits, got 12'],
+    ['42424242424242424242', 'expected 13 to 19 digits, got 20'],
+    ['4242x', 'expected digits alone'],
+    ['', 'got an empty one'],
+    [4242424242424242, 'put the digits into quotes'],
+    [null, 'is required'],
+    [undefined, 'is required'],
+  ])('tells what is wrong with the number %j, and not the number', (number, told) => {
+    const text = JSON.stringify({ number })
+    const { fields } = expectRefusal(() => normaliseCard(parseJson(text), 'data'), ['data.number'])
+    const messages = JSON.stringify(fields)
+    expect(messages).toContain(told)
+    expect(messages).not.toContain('4242')
+  })
+
   test('refuses a card without a number', () => {
     refuse('{"cvc":"123"}', ['data.number'])
   })

@@ -41,6 +41,21 @@ describe('normaliseMetadata', () => {
     refuse(`{"a":"x","${canary}":${value}}`, ['metadata[1]'])
   })
 
+  test('names a pair by a key that is a plain word, and by its place else', () => {
+    refuse('{"a":"x","order_id":1,"line-two":[],"note":true}', [
+      'metadata.order_id',
+      'metadata.line-two',
+      'metadata.note',
+    ])
+    refuse('{"4242":1,"key_a1b2c3":1,"a.b":1,"Straße":1}', [
+      'metadata[0]',
+      'metadata[1]',
+      'metadata[2]',
+      'metadata[3]',
+    ])
+    refuse(`{"${'k'.repeat(41)}":1}`, ['metadata[0]'])
+  })
+
   test.each(['null', '[]', '"x"', '1', `"${canary}"`])('refuses %s in the place of pairs', text => {
     refuse(text, ['metadata'])
   })
@@ -78,11 +93,11 @@ describe('normaliseMetadata', () => {
   test('counts characters of values as code points', () => {
     const longest = `{"a":"${'\u{1F600}'.repeat(metadataValueCharsMax)}"}`
     expect(normalise(longest)).toBe(longest)
-    refuse(`{"a":"${canary.padEnd(metadataValueCharsMax + 1, 'x')}"}`, ['metadata[0]'])
+    refuse(`{"a":"${canary.padEnd(metadataValueCharsMax + 1, 'x')}"}`, ['metadata.a'])
   })
 
   test('reports all faults at once, by the place of the pair', () => {
-    refuse(`{"a":null,"":1,"b":"x","c":"${'x'.repeat(501)}"}`, ['metadata[1]', 'metadata[3]'])
+    refuse(`{"a":null,"":1,"b":"x","c":"${'x'.repeat(501)}"}`, ['metadata[1]', 'metadata.c'])
   })
 })
 

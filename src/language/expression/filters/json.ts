@@ -31,9 +31,10 @@ export const jsonPath: FilterDefinition = {
   bind: operands => {
     const query = parseJsonPath(textAt(operands, 0, ''))
     return (input, run) => {
-      const [value = null, ...others] = findValues(query, jsonOf(input), run, 2)
+      const [value, ...others] = findValues(query, jsonOf(input), run, 2)
+      if (value === undefined) run.isPathMissed = true
       if (others.length > 0) throw failed(run, 'expected one result of the JSONPath query')
-      return value
+      return value ?? null
     }
   },
 }

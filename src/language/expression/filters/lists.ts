@@ -230,7 +230,9 @@ export const defaultTo: FilterDefinition = {
       const value = jsonOf(input)
       const isEmpty = (typeof value === 'string' || isJsonArray(value)) && value.length === 0
       const isMissing = value === null || (value === false && !allowsFalse)
-      return isEmpty || isMissing ? fallback(run) : value
+      if (!isEmpty && !isMissing) return value
+      run.isPathMissed = false
+      return fallback(run)
     }
   },
 }

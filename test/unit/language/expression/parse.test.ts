@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { parseTemplate } from '../../../../src/language/expression/parse.ts'
 import type { TemplateUse } from '../../../../src/language/expression/tree.ts'
 import { at, expectParseRefusal } from '../../../support/expressions.ts'
-import { canary } from '../../../support/refusal.ts'
+import { canary, expectRefusal } from '../../../support/refusal.ts'
 
 const parse = (text: string, use: TemplateUse = 'mask') => parseTemplate(text, at, use)
 
@@ -250,6 +250,43 @@ describe('refusing text that is no expression', () => {
     "a {{ data | hmac: 'sha-256', 'k' }}",
   ])('refuses %j (hardening H93)', text => {
     expectParseRefusal(text)
+  })
+
+  test.each([
+    ['{ data | last4 }', 0],
+    [' {data.number}', 1],
+    ['{ last4 }', 0],
+    ['${data}', 1],
+    ['card {data.number | last4} of {{ data.name }}', 5],
+    ['{{ data }} { data }', 11],
+    ['{ metadata.a }', 0],
+  ])('refuses %j, whose braces are single', (text, position) => {
+    const { fields } = expectRefusal(() => parseTemplate(text, 'mask', 'mask'), ['mask'])
+    const expected = `position ${position}: expected {{ and }} around an expression, not { and }`
+    expect(fields).toEqual({ mask: [expected] })
+  })
+
+  test.each(['{"a":1}', '{}', '{ }', 'a { b', 'set {x} of it', '} data {', '{ 1, 2 }', '{dat'])(
+    'takes %j, which is text',
+    text => {
+      expect(parseTemplate(text, 'mask', 'mask')).toEqual([text])
+    },
+  )
+
+  test.each([
+    ['{{ data | last_4 }}', 'did you mean `last4`?'],
+    ['{{ data | reveal_lst: 4 }}', 'did you mean `reveal_last`?'],
+    ['{{ data | Upcase }}', 'did you mean `upcase`?'],
+  ])('tells the filter that %j means', (text, told) => {
+    const { fields } = expectRefusal(() => parseTemplate(text, 'mask', 'mask'), ['mask'])
+    expect(fields).toEqual({ mask: [`position 10: unknown filter: ${told}`] })
+  })
+
+  test('lists the filters where none is near', () => {
+    const text = `{{ data | ${'c4n4ry'} }}`
+    const { message } = expectRefusal(() => parseTemplate(text, 'mask', 'mask'), ['mask'])
+    expect(message).toContain('unknown filter: expected one of abs, alias_card, ')
+    expect(message).toEndWith('url_encode, where')
   })
 
   test('says where the fault is, and what was expected', () => {

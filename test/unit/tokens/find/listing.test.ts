@@ -102,7 +102,7 @@ describe('a long answer', () => {
     })
     await expect(list(100)).rejects.toMatchObject(fields('query.size'))
     const start = { start: '', at: 'start', size: 100 }
-    await expect(searchTokens(deps, caller, '', start)).rejects.toMatchObject(fields('size'))
+    await expect(searchTokens(deps, caller, '*', start)).rejects.toMatchObject(fields('size'))
   })
 })
 
