@@ -50,8 +50,14 @@ export class ApiError extends Error {
 }
 
 /** A 400 about one place of the request. `path` is ours or an index, never the caller's text. */
-export const invalid = (path: string, expected: string): ApiError =>
-  new ApiError('invalid_request', expected, { [path]: [expected] })
+export const invalid = (path: string, expected: string): ApiError => {
+  const message = path === '' ? expected : `${path}: ${expected}`
+  return new ApiError('invalid_request', message, { [path]: [expected] })
+}
+
+/** What was expected, without its place. */
+export const expectedBy = ({ message, fields = {} }: ApiError): string =>
+  Object.values(fields)[0]?.[0] ?? message
 
 /** @param retryAfterSeconds whole, from 1 on */
 export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
@@ -59,7 +65,10 @@ export const tooManyRequests = (message: string, retryAfterSeconds: number): Api
 
 /** One body for no, unknown, expired, deleted and meanwhile changed keys (contract section 2). */
 export const unauthenticated = (): ApiError =>
-  new ApiError('unauthenticated', 'expected a live API key in the header SVC-API-KEY')
+  new ApiError(
+    'unauthenticated',
+    'expected a live API key in the header SVC-API-KEY, and not in Authorization',
+  )
 
 /** States what must hold if our own code is right; a failure is a bug and answers as `internal`. */
 export function invariant(condition: unknown, mustHold: string): asserts condition {

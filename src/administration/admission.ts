@@ -61,7 +61,8 @@ export function assertHolds({ type, grants }: Caller, permission: Permission): v
 
 async function managerOf(deps: Deps, key: string, permission: Permission): Promise<Caller> {
   const found = await applicationAuthenticator(deps)(key, deps.now())
-  if (found === undefined) throw new ApiError('unauthenticated', 'expected a live API key')
+  if (found === undefined)
+    throw new ApiError('unauthenticated', 'expected a live API key in COFFER_KEY or --key-file')
   assertHolds(found.value, permission)
   return found.value
 }

@@ -3,7 +3,8 @@
  * @module
  */
 import { Type } from '@sinclair/typebox'
-import { ApiError, invalid } from '../errors.ts'
+import { ApiError, invalid, unauthenticated } from '../errors.ts'
+import { cardDigitExpected } from '../rules/token-types.ts'
 import { describeProblem } from '../gate/problem.ts'
 
 /*
@@ -117,16 +118,19 @@ const meanings: Readonly<Record<number, string>> = {
 }
 
 const samples: readonly ApiError[] = [
-  invalid('data.number', 'expected a card number that passes the Luhn check'),
-  new ApiError('unauthenticated', 'expected a live API key in the header SVC-API-KEY'),
+  invalid('data.number', cardDigitExpected),
+  unauthenticated(),
   new ApiError('forbidden', 'expected a credential with the permission token:read'),
-  new ApiError('not_found', 'There is no such token.'),
+  new ApiError('not_found', 'There is no such token, or none that this key may see.'),
   new ApiError('request_timeout', 'expected the whole body within 30 seconds'),
-  new ApiError('conflict', 'A token with this id exists.'),
+  new ApiError('conflict', 'A token with this id exists: choose another id, or update that token.'),
   new ApiError('payload_too_large', 'expected a body of at most 1048576 bytes'),
   new ApiError('uri_too_long', 'expected an address of at most 8192 bytes'),
   new ApiError('unsupported_media_type', 'expected the content type application/json'),
-  new ApiError('too_many_requests', 'This credential has made too many requests.'),
+  new ApiError(
+    'too_many_requests',
+    'This credential has made too many requests: wait as Retry-After says.',
+  ),
   new ApiError('internal', ''),
   new ApiError('unavailable', 'The service is stopping.'),
   new ApiError('storage_full', 'The storage is full. Reading goes on.'),

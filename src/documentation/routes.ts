@@ -15,7 +15,7 @@ import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import type { Exchange } from '../gate/answers.ts'
 import { type Components, failureResponses } from './failures.ts'
 import { answerHeaders, describeRoute, tags } from './openapi.ts'
-import { pathOf } from '../gate/request.ts'
+import { pathOf, withoutTrailingSlash } from '../gate/request.ts'
 import { answerPage, type Pipeline, hooks } from '../gate/pipeline.ts'
 
 const documentationOf = (basePath: string, components: Components) => ({
@@ -110,6 +110,25 @@ const basePathOf = ({ url }: Request): string => {
 
 /** What a host has mounted does not know what stands before it: links say where from the page. */
 const folderOf = ({ url }: Request): string => (pathOf(url).endsWith('/') ? '.' : 'swagger')
+
+/**
+ * `GET /`, for whoever looks what listens there: where the page and the document are, from the
+ * base path on. A server of its own has it; the address of a host is the host's.
+ */
+export function entrance(pipeline: Pipeline) {
+  const headers = headersOf('application/json')
+  const shown = { parse: 'none', page: true, detail: { hide: true } } as const
+  return new Elysia().use(hooks(pipeline)).get(
+    '/',
+    ({ exchange }: { readonly exchange: Exchange }) => {
+      const base = withoutTrailingSlash(pathOf(exchange.request.url)).replace(/^\/$/, '')
+      const places = { page: `${base}/swagger`, document: `${base}/swagger/json` }
+      const bytes = Buffer.from(JSON.stringify({ name: 'Coffer', ...places }))
+      return answerPage(pipeline, exchange, { headers, bytes })
+    },
+    shown,
+  )
+}
 
 /**
  * `GET /swagger` and what its page loads, all from this origin.

@@ -267,7 +267,10 @@ function assertPermitted(route: Route, caller: Caller, params: Params): void {
 /** @throws ApiError `too_many_requests` where there are seconds to wait */
 function assertNoWait(waitSeconds: number): void {
   if (waitSeconds === 0) return
-  throw tooManyRequests('This credential has made too many requests.', waitSeconds)
+  throw tooManyRequests(
+    'This credential has made too many requests: wait as Retry-After says.',
+    waitSeconds,
+  )
 }
 
 /**

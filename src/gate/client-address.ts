@@ -79,7 +79,10 @@ export function makeEnterAddress(deps: Deps): EnterAddress {
     const network = networkOf(callerBehind(peer.address, forwarded, isTrusted))
     const waitSeconds = network === undefined ? 0 : limit.enter(numberOf(network))
     if (waitSeconds > 0) {
-      throw tooManyRequests('This address has made too many requests.', waitSeconds)
+      throw tooManyRequests(
+        'This address has made too many requests: wait as Retry-After says.',
+        waitSeconds,
+      )
     }
   }
 }

@@ -14,8 +14,8 @@ import {
   plainTransform,
   rankOf,
 } from './access.ts'
-import { addFault, throwFaults, type Faults, ApiError, present } from '../errors.ts'
-import { mayHold, type CallerType, type Permission } from './permissions.ts'
+import { addFault, expectedBy, throwFaults, type Faults, ApiError, present } from '../errors.ts'
+import { mayHold, permissions, type CallerType, type Permission } from './permissions.ts'
 
 /** A rule of a request, of the right shape. */
 export interface RuleDraft {
@@ -46,7 +46,7 @@ export function collectFault<T>(faults: Faults, path: string, check: () => T): T
     return check()
   } catch (thrown) {
     if (!(thrown instanceof ApiError)) throw thrown
-    addFault(faults, path, thrown.message)
+    addFault(faults, path, expectedBy(thrown))
     return undefined
   }
 }
@@ -61,6 +61,11 @@ export function checkRuleContainer(faults: Faults, path: string, container: stri
 const holderOf = (type: CallerType): string =>
   type === 'session' ? 'a session' : `a ${type} application`
 
+const holdableExpected = (type: CallerType): string => {
+  const names = permissions.filter(permission => mayHold(type, permission))
+  return `expected one of those that ${holderOf(type)} may hold: ${names.join(', ')}`
+}
+
 function checkPermissions(
   faults: Faults,
   path: string,
@@ -69,7 +74,7 @@ function checkPermissions(
 ): Permission[] {
   granted.forEach((permission, index) => {
     if (mayHold(type, permission)) return
-    addFault(faults, `${path}[${index}]`, `expected a permission that ${holderOf(type)} may hold`)
+    addFault(faults, `${path}[${index}]`, holdableExpected(type))
   })
   return [...new Set(granted)]
 }

@@ -102,7 +102,11 @@ const accountFault = (value: Json | undefined, digitsMin: number): string | unde
  * @throws ApiError `invalid_request` with all faults
  */
 export const normaliseBank = (data: Json, at: string): Json => {
-  if (!isJsonObject(data)) throw invalid(at, 'expected a bank object')
+  if (!isJsonObject(data))
+    throw invalid(
+      at,
+      'expected a bank account as an object with `routing_number` and `account_number`',
+    )
   const faults: Faults = new Map()
   const routing = routingFault(data.get('routing_number'))
   if (routing !== undefined) addFault(faults, `${at}.routing_number`, routing)
@@ -138,12 +142,13 @@ const monthExpected = 'expected an integer from 1 to 12'
 const yearExpected = 'expected a year of four digits'
 const cvcExpected = 'expected a string of three or four digits'
 
+export const cardDigitExpected =
+  'expected a card number: its check digit is wrong, so a digit may be mistyped'
+
 /** Mistakes are told apart, and the number is not. */
 const cardNumberFault = (value: Json | undefined): string | undefined =>
   digitsFault(value, cardNumberDigitsMin, cardNumberDigitsMax) ??
-  (isCardNumber(String(value))
-    ? undefined
-    : 'expected a card number: its check digit is wrong, so a digit may be mistyped')
+  (isCardNumber(String(value)) ? undefined : cardDigitExpected)
 
 /** The digits of a text or of a number of integer value: `"07"`, `7` and `7.0`. */
 const numeralOf = (value: Json): string => {
@@ -182,7 +187,7 @@ const optionalMembers = [
  * decision: null in an optional member means that it is not given, and is kept.
  */
 export const normaliseCard = (data: Json, at: string): Json => {
-  if (!isJsonObject(data)) throw invalid(at, 'expected a card object')
+  if (!isJsonObject(data)) throw invalid(at, 'expected a card as an object with `number`')
   const faults: Faults = new Map()
   const card = copyMembers(data)
   const number = cardNumberFault(data.get('number'))

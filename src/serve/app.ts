@@ -11,8 +11,10 @@ import { Elysia } from 'elysia'
 import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
 import { makePipeline, routesOf } from '../coffer.ts'
 import type { Deps } from '../deps.ts'
+import { entrance } from '../documentation/routes.ts'
 import { ApiError } from '../errors.ts'
 import type { Connections } from '../gate/admission.ts'
+import { otherMethods } from '../gate/addresses.ts'
 import { assertAddress, nothingHere } from '../gate/request.ts'
 import { finish, type Pipeline, makeExchange } from '../gate/pipeline.ts'
 import { toApiError } from '../gate/problem.ts'
@@ -61,6 +63,13 @@ function nowhere(pipeline: Pipeline, request: Request): Response {
 
 const stopping = () => new ApiError('unavailable', 'The service is stopping.')
 
+function pagesOf(deps: Deps, pipeline: Pipeline) {
+  const pages = new Elysia()
+  if (!deps.settings.documentationPage) return pages
+  const first = entrance(pipeline)
+  return pages.use(first).use(otherMethods(pipeline, first.routes))
+}
+
 function served(deps: Deps, pipeline: Pipeline) {
   return (
     new Elysia({
@@ -70,6 +79,7 @@ function served(deps: Deps, pipeline: Pipeline) {
       handler: { standardHostname: false },
     })
       .use(routesOf(deps, pipeline))
+      .use(pagesOf(deps, pipeline))
       // Every error of an operation has been answered: what comes here has no route.
       .onError(({ request, code, error }) =>
         code === 'NOT_FOUND'
@@ -152,7 +162,7 @@ export function buildApp(deps: Deps, refusal?: () => ApiError): App {
       return answer
     }
     routes[path] = routed
-    routes[`${path}/`] = routed
+    if (path !== '/') routes[path.endsWith('/') ? path.slice(0, -1) : `${path}/`] = routed
   }
   const fetch: Listener['fetch'] = (request, server) => {
     known.origins = server

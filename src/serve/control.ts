@@ -155,7 +155,11 @@ export function startControl(
       } catch (error) {
         return refused(503, failureOf(error))
       }
-      if (operation === undefined) return refused(404, 'the running server knows no such operation')
+      if (operation === undefined)
+        return refused(
+          404,
+          'the running server knows no such operation: use the coffer of its version',
+        )
       const body = new Uint8Array(await incoming.arrayBuffer())
       const input = incoming.method === 'POST' ? inputOf(body) : undefined
       if (input === undefined) return refused(400, 'expected POST with a JSON object')

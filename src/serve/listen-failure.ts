@@ -29,8 +29,14 @@ const socketCauses: Readonly<Record<string, string>> = {
 
 const privilegedPorts = 1_024
 
-const tcpCauses = ({ host, port }: ListenFlags): Readonly<Record<string, string>> => ({
-  EADDRINUSE: `the port is in use: stop that process or choose another ${port}`,
+export const portTaken = (number: number, flag: string): string =>
+  `port ${number} is in use: stop that process or choose another ${flag}`
+
+const tcpCauses = (
+  { host, port }: ListenFlags,
+  number: number,
+): Readonly<Record<string, string>> => ({
+  EADDRINUSE: portTaken(number, port),
   EADDRNOTAVAIL: `the address is not one of this machine: choose another ${host}`,
   EAFNOSUPPORT: `this machine has no addresses of that kind: choose another ${host}`,
   EINVAL: `nothing can listen on that address: choose another ${host}`,
@@ -59,7 +65,7 @@ async function causeOf(code: string, address: Address, flags: ListenFlags): Prom
   }
   if (code === 'EACCES' && port > 0 && port < privilegedPorts) return privileged(flags)
   const other = `cannot listen there (${code}): choose another ${flags.host} or ${flags.port}`
-  return tcpCauses(flags)[code] ?? other
+  return tcpCauses(flags, port)[code] ?? other
 }
 
 /** @returns a CommandFailure for what the system says of an address; every other error as it is */

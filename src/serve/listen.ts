@@ -11,7 +11,7 @@ import type { Address, SocketAddress, TcpAddress } from '../config.ts'
 import { idleSecondsMax, socketIdleSecondsMax } from '../limits.ts'
 import { CommandFailure } from './failure.ts'
 import { groupIdOf } from './groups.ts'
-import { explainListening, type ListenFlags } from './listen-failure.ts'
+import { explainListening, portTaken, servingFlags, type ListenFlags } from './listen-failure.ts'
 import { holdPort } from './port-hold.ts'
 
 /** A listener that is open. */
@@ -160,7 +160,7 @@ export async function findPort({ host: hostname, port }: TcpAddress): Promise<Tc
     await probe.stop(true)
     // Whoever came in between has it: then this one is refused as if it had come later.
     if (!holdPort(host, found)) {
-      throw new CommandFailure('the port is in use: stop that process or choose another --port')
+      throw new CommandFailure(portTaken(found, servingFlags.port))
     }
     return { host: hostname, port: found }
   } catch (error) {

@@ -70,7 +70,11 @@ export async function createSession(deps: Deps, caller: Caller): Promise<NewSess
   return { id, key, nonce, expiresAtMs }
 }
 
-const unknownNonce = () => new ApiError('not_found', 'There is no session with this nonce.')
+const unknownNonce = () =>
+  new ApiError(
+    'not_found',
+    'There is no session with this nonce, or it has ended: create another one.',
+  )
 
 /** A session may have ended with the key of its authorizer, which is then no key to say so to. */
 async function assertStands(deps: SessionDeps, caller: Caller): Promise<void> {
@@ -125,7 +129,7 @@ export function authorizeSession(
       throw new ApiError('forbidden', 'expected only grants that the caller holds itself')
     }
     if (record.authorization !== undefined) {
-      throw new ApiError('conflict', 'This nonce has been used.')
+      throw new ApiError('conflict', 'This nonce has been used: create another session.')
     }
     const authorized: SessionRecord = {
       ...record,

@@ -7,6 +7,7 @@
  * sections 5 and 14.
  * @module
  */
+import { cardDigitExpected } from '../rules/token-types.ts'
 
 const id = 'c06d0789-0a38-40be-b7cc-c28a718f76f1'
 const applicationId = '0e3a9d3c-5d0f-4ac5-b4cb-3f0f2c7c5a44'
@@ -141,8 +142,8 @@ export const tokenizedExamples = {
         error: {
           title: 'One or more validation errors occurred.',
           status: 400,
-          detail: 'expected a card number that passes the Luhn check',
-          errors: { 'data.number': ['expected a card number that passes the Luhn check'] },
+          detail: `data.number: ${cardDigitExpected}`,
+          errors: { 'data.number': [cardDigitExpected] },
         },
       },
     ],

@@ -152,7 +152,8 @@ const keyTests = (open: () => Page) => {
     const { code, message, status, hasTrace } = await tokenizeWith(secret)
     expect([code, status, hasTrace]).toEqual(['key_refused', 401, true])
     expect(message).toBe(
-      'the vault refused the key (401): expected a live API key in the header SVC-API-KEY',
+      'the vault refused the key (401): expected a live API key in the header SVC-API-KEY, ' +
+        'and not in Authorization',
     )
   })
 

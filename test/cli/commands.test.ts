@@ -163,7 +163,11 @@ describe('coffer serve', () => {
     const first = await startCoffer(['serve', '--data', copyOfMade('first'), '--port', '0'])
     const port = /:(\d+)\s*$/.exec(first.ready)?.[1] ?? ''
     const data = copyOfMade('second')
-    expectFailure(await runCoffer(['serve', '--data', data, '--port', port]), 1, /port is in use/)
+    expectFailure(
+      await runCoffer(['serve', '--data', data, '--port', port]),
+      1,
+      new RegExp(`port ${port} is in use`),
+    )
     expect(await first.end('SIGTERM')).toBe(0)
     const socket = join(root, 'busy.sock')
     const other = await startCoffer(['serve', '--data', copyOfMade('third'), '--socket', socket])

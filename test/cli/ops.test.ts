@@ -238,7 +238,7 @@ describe('where the listener cannot be', () => {
     expect(ended).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: 'coffer: the port is in use: stop that process or choose another --ops-port\n',
+      stderr: `coffer: port ${taken} is in use: stop that process or choose another --ops-port\n`,
     })
   })
 

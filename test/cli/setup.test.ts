@@ -310,7 +310,7 @@ describe('the doctor', () => {
       {
         level: 'fault',
         about: '--host, --port',
-        text: 'the port is in use: stop that process or choose another --port',
+        text: `port ${port} is in use: stop that process or choose another --port`,
       },
     ])
     expect(await server.end('SIGTERM')).toBe(0)

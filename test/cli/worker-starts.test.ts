@@ -57,7 +57,7 @@ describe('a start is refused', () => {
     const ends = await Promise.allSettled(starts)
     const [refused] = ends.filter(end => end.status === 'rejected')
     expect(ends.filter(end => end.status === 'fulfilled')).toHaveLength(1)
-    expect(String(refused?.reason)).toContain('coffer: the port is in use')
+    expect(String(refused?.reason)).toContain(`coffer: port ${port} is in use`)
   })
 
   test('a worker on a folder whose lock it was not handed', async () => {

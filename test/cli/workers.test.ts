@@ -349,7 +349,7 @@ describe('refusals', () => {
       const args = ['serve', '--data', data, '--port', port, '--workers', count]
       const { exitCode, stdout, stderr } = await runCoffer(args)
       expect([exitCode, stdout]).toEqual([1, ''])
-      expect(stderr).toStartWith('coffer: the port is in use')
+      expect(stderr).toStartWith(`coffer: port ${port} is in use`)
     }
     await endInstance(instance)
   })

@@ -115,7 +115,10 @@ describe('an address is what it is', () => {
     ['/tokens/ONE'],
   ])('H87: %s is decoded once, and names no token', async target => {
     const { status, body } = await ask('GET', target)
-    expect([status, JSON.parse(body ?? '').detail]).toEqual([404, 'There is no such token.'])
+    expect([status, JSON.parse(body ?? '').detail]).toEqual([
+      404,
+      'There is no such token, or none that this key may see.',
+    ])
   })
 
   test('H27: the host does not matter, not even in the target', async () => {

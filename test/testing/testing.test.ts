@@ -187,7 +187,7 @@ describe('nothing is left', () => {
     writeFileSync(join(place, 'fails.test.ts'), text)
     const { exitCode, errors } = await run(place, ['test', 'fails.test.ts'])
     expect(exitCode).toBe(1)
-    expect(errors).toContain('There is no such token.')
+    expect(errors).toContain('There is no such token, or none that this key may see.')
     expect(left(place)).toEqual([])
   })
 

@@ -62,7 +62,10 @@ function spend(deps: Deps, caller: Caller, kind: Kind, count: number): void {
   const { waitSeconds, isFirst } = budgetsOf(deps)[kind].take(sharesOf(caller, budget), count)
   if (waitSeconds === 0) return
   if (isFirst) tell(deps, caller, kind)
-  throw tooManyRequests('This credential has made too many guesses.', waitSeconds)
+  throw tooManyRequests(
+    'This credential has made too many guesses: wait as Retry-After says.',
+    waitSeconds,
+  )
 }
 
 /**

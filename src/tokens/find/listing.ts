@@ -72,7 +72,11 @@ async function show(
       meter,
     )
     chars += text.length
-    if (chars > listAnswerCharsMax) throw invalid(sizeAt, 'expected a smaller size')
+    if (chars > listAnswerCharsMax)
+      throw invalid(
+        sizeAt,
+        `expected a smaller size: the answer would have more than ${listAnswerCharsMax} characters`,
+      )
     room?.needs(chars)
     texts.push(text)
     const turn = pause()

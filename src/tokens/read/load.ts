@@ -76,7 +76,8 @@ export interface LoadedToken extends StoredToken {
   readonly transform: Transform
 }
 
-export const absentToken = () => new ApiError('not_found', 'There is no such token.')
+export const absentToken = () =>
+  new ApiError('not_found', 'There is no such token, or none that this key may see.')
 
 /**
  * @throws ApiError `not_found` when it is absent, expired, or not covered for that permission;

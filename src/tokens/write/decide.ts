@@ -119,7 +119,11 @@ export interface Earlier {
 function nameToken(deps: Deps, caller: Caller, candidate: Candidate, draw: number): Named {
   const { plan, hidesFingerprint } = candidate
   const drawn = plan.drawId(draw)
-  if (drawn === undefined) throw new ApiError('conflict', 'A token with this id exists.')
+  if (drawn === undefined)
+    throw new ApiError(
+      'conflict',
+      'A token with this id exists: choose another id, or update that token.',
+    )
   // Assigned one by one, as in `stored-form.ts`.
   const record: { -readonly [K in keyof TokenRecord]: TokenRecord[K] } = {
     ...plan.composed.record,
