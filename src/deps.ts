@@ -39,6 +39,21 @@ export interface Seen {
   readonly caller: Pick<Caller, 'applicationId' | 'sessionId'> | undefined
 }
 
+/** One answer, with what was asked and why: for a vault whose tokens are no secret. */
+export interface Answered {
+  readonly request: Request
+  readonly status: number
+  /** As in `Seen`. */
+  readonly route: string | undefined
+  readonly operation: string | undefined
+  /** What an error says. */
+  readonly detail: string | undefined
+  /** Absent until a live key is known to have come with it. */
+  readonly caller: Caller | undefined
+  /** Where what was made is. */
+  readonly location: string | null
+}
+
 /** Where every delete of a token is listed, for restores of older backups. */
 export interface Erasures {
   /** @throws ApiError `storage_full`, `unavailable` while an earlier line is not on disk */
@@ -67,6 +82,8 @@ export interface Deps {
   readonly log: Log
   /** Told of each answer; absent where nobody counts. */
   readonly observe?: (seen: Seen) => void
+  /** Told of each answer too, and of more: `coffer dev` alone has it. */
+  readonly explain?: (answered: Answered) => void
   /** Absent where nobody asked for a list. */
   readonly erasures?: Erasures | undefined
   readonly settings: Settings

@@ -6,7 +6,7 @@
  */
 import { misspellingsMax } from './limits.ts'
 
-/** Whether so many letters that are put in, left out or replaced make one text the other. */
+/** Whether so many letters that are put in, left out, replaced or swapped make them one text. */
 function isWithin(a: string, b: string, edits: number): boolean {
   let same = 0
   while (same < a.length && a[same] === b[same]) same += 1
@@ -14,7 +14,9 @@ function isWithin(a: string, b: string, edits: number): boolean {
   if (left === '' || right === '') return left.length + right.length <= edits
   if (edits === 0) return false
   const [leftRest, rightRest] = [left.slice(1), right.slice(1)]
+  const isSwapped = left[0] === right[1] && left[1] === right[0]
   return (
+    (isSwapped && isWithin(left.slice(2), right.slice(2), edits - 1)) ||
     isWithin(leftRest, rightRest, edits - 1) ||
     isWithin(leftRest, right, edits - 1) ||
     isWithin(left, rightRest, edits - 1)
@@ -31,6 +33,13 @@ export function isNear(name: string, known: string, edits = misspellingsMax): bo
   return Math.abs(name.length - known.length) <= most && isWithin(name, known, most)
 }
 
+/** decision: in a name so short, two other letters make another word. */
+const shortCharsMax = 5
+
+/** How far a name may be from a known one where it is refused in any case. */
+export const editsOf = ({ length }: string): number =>
+  length <= shortCharsMax ? 1 : misspellingsMax
+
 /**
  * The name that was meant, whatever the case of the one that came; `undefined` where it is near
  * none. What it costs does not depend on the length of that.
@@ -40,7 +49,7 @@ export function nearestName(given: string, names: readonly string[]): string | u
   if (given.length > charsMax) return undefined
   const name = given.toLowerCase()
   for (let edits = 0; edits <= misspellingsMax; edits += 1) {
-    const found = names.find(known => isNear(name, known, edits))
+    const found = names.find(known => isNear(name, known, Math.min(edits, editsOf(known))))
     if (found !== undefined) return found
   }
   return undefined

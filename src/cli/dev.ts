@@ -2,7 +2,8 @@
  * `coffer dev`: a throw-away vault to try things on, gone when it ends.
  *
  * Its master key is never written, so what a killed process leaves behind opens for nobody; the
- * next one sweeps it. It ends with the program that started it.
+ * next one sweeps it. It ends with the program that started it. What others may not say it tells: why
+ * a token was hidden or masked.
  * @module
  */
 import { clockStartHoldMs } from '../limits.ts'
@@ -13,6 +14,7 @@ import { startServer, untilSignalled } from '../serve/server.ts'
 import { elapsedMs, say, wallMs } from '../serve/system.ts'
 import { makeThrowAway, outlivesParent, parentEnd, sweepThrownAway } from '../serve/throw-away.ts'
 import { endingSignals } from '../serve/vault-process.ts'
+import { makeRequestLines } from './request-lines.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 
 export interface DevOptions extends ConfigOptions {
@@ -45,7 +47,8 @@ Store a card with the public key, then read it with the private one:
     -d '{"id": "my-card", "type": "card", "data": {"number": "4242424242424242"}}'; echo
   curl -s ${baseUrl}/tokens/my-card -H 'SVC-API-KEY: ${demo.private.reveal()}'; echo
 
-The interface is documented at ${baseUrl}/swagger`
+The interface is documented at ${baseUrl}/swagger. Each request has a line here:
+`
   say(...guide.split('\n'))
 }
 
@@ -71,7 +74,9 @@ export async function dev({ json, ...options }: DevOptions): Promise<void> {
       startHoldMs: clockStartHoldMs,
       log,
     })
-    const demo = await makeDemoVault(folder.path, { settings, clock, elapsedMs, log, observe })
+    const lines = json === true ? undefined : makeRequestLines(say)
+    const parts = { settings, clock, elapsedMs, log, observe, explain: lines?.explain }
+    const demo = await makeDemoVault(folder.path, parts)
     const stopped = untilToEnd()
     const server = await startServer(demo.deps, { host: '127.0.0.1', port })
     const baseUrl = server.address + settings.basePath
@@ -79,6 +84,7 @@ export async function dev({ json, ...options }: DevOptions): Promise<void> {
     else printGuide(baseUrl, demo)
     await stopped
     await server.stop()
+    await lines?.end()
     await logging.end()
   } finally {
     folder.remove()

@@ -198,6 +198,7 @@ export interface Exchange {
   caller?: Caller
   /** Of an answer that is an error; set once that is known. */
   refusal?: ErrorKind
+  detail?: string
 }
 
 /** What is shown to anybody; its headers are all that it has but the trace id. */
@@ -290,6 +291,7 @@ export function makeAnswers(settings: Settings, log: Log): Answers {
     },
     problem(exchange, error, allow) {
       exchange.refusal = error.kind
+      exchange.detail = error.message
       const fields = acceptsJsonAlone(exchange.request) ? json : problem
       const { response, bytes } = problemResponse(error, exchange.traceId, log, fields)
       exchange.bytesOut = bytes

@@ -15,7 +15,7 @@
  */
 import { Elysia } from 'elysia'
 import { pagesOrdinal } from '../limits.ts'
-import type { Seen } from '../deps.ts'
+import type { Answered, Seen } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
 import { andThen, orElse, type MaybeLater } from '../waiting.ts'
 import { admit, traceIdOf, type Asking, type Connections, type Crowd } from './admission.ts'
@@ -62,6 +62,11 @@ function seenOf(exchange: Exchange, status: number): Seen {
   return { ...about, bytesIn, bytesOut: sent }
 }
 
+function answeredBy(exchange: Exchange, { status, headers }: Response): Answered {
+  const { request, route, operation, detail, caller } = exchange
+  return { request, status, route, operation, detail, caller, location: headers.get('location') }
+}
+
 /**
  * The end of every exchange, once. Ends the connection of who is not admitted and does not wait
  * (hardening H126), and of who still sends much that nobody will read.
@@ -70,6 +75,7 @@ export function finish(pipeline: Pipeline, exchange: Exchange, response: Respons
   pipeline.tally.leave(exchange)
   const { request, isAdmitted, isBodyRead } = exchange
   pipeline.deps.observe?.(seenOf(exchange, response.status))
+  pipeline.deps.explain?.(answeredBy(exchange, response))
   const endsCrowded = !isAdmitted && pipeline.isCrowded(request, pipeline.server.origins)
   if (endsCrowded || (!isBodyRead && leavesMuch(request))) {
     response.headers.set('connection', 'close')

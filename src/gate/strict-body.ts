@@ -3,7 +3,7 @@
  * @module
  */
 import { bodyFaultsMax, comparedNamesMax, misspellingsMax, repeatedNamesMax } from '../limits.ts'
-import { didYouMean, isNear, listNames } from '../spelling.ts'
+import { didYouMean, editsOf, isNear, listNames } from '../spelling.ts'
 import type { TSchema } from '@sinclair/typebox'
 import { addFault, throwFaults, type Faults } from '../errors.ts'
 import {
@@ -59,20 +59,22 @@ interface KnownNames {
   readonly names: readonly string[]
   /** What is longer is no near miss of any. */
   readonly charsMax: number
+  /** Whether every name is refused that is not known, also one that is near none. */
+  readonly isClosed: boolean
 }
 
-function knownNames(names: readonly string[]): KnownNames {
+function knownNames(names: readonly string[], isClosed: boolean): KnownNames {
   const longest = [...names, ...commonMistakes.keys()].map(name => name.length)
-  return { names, charsMax: Math.max(...longest) + misspellingsMax }
+  return { names, charsMax: Math.max(...longest) + misspellingsMax, isClosed }
 }
 
 /** The known name that was meant by one that is not known; `undefined` for one that is far. */
-function findMeant(given: string, { names, charsMax }: KnownNames): string | undefined {
+function findMeant(given: string, { names, charsMax, isClosed }: KnownNames): string | undefined {
   if (given.length > charsMax) return undefined
   const name = given.toLowerCase()
   const meant = commonMistakes.get(name)
   if (meant !== undefined && names.includes(meant)) return meant
-  return names.find(known => isNear(name, known))
+  return names.find(known => isNear(name, known, isClosed ? editsOf(known) : misspellingsMax))
 }
 
 /*
@@ -96,8 +98,6 @@ interface Shape {
 interface Members {
   readonly schemas: ReadonlyMap<string, TSchema>
   readonly known: KnownNames
-  /** Whether every name is refused that is not known, also one that is near none. */
-  readonly isClosed: boolean
 }
 
 const nothingOpaque: ReadonlySet<string> = new Set()
@@ -107,7 +107,7 @@ const readMembers = keptFor((schema: TSchema): Members => {
   const shape = shapeOf(schema, 'properties')
   const schemas = new Map(Object.entries(shape?.properties ?? {}))
   const isClosed = shape?.additionalProperties === false
-  return { schemas, known: knownNames([...schemas.keys()]), isClosed }
+  return { schemas, known: knownNames([...schemas.keys()], isClosed) }
 })
 
 /** The shape that a value is meant to have, where null or something else may stand in its place. */
@@ -147,7 +147,7 @@ function tellUnknown(given: string, members: Members, at: string, reading: Readi
   const { faults } = reading
   if (faults.size >= bodyFaultsMax) return
   const meant = findMeantIn(reading, given, members)
-  if (meant === undefined && !members.isClosed) return
+  if (meant === undefined && !members.known.isClosed) return
   const place = meant === undefined ? at || 'body' : below(at, meant)
   if (faults.has(place)) return
   const expected =
@@ -226,7 +226,8 @@ const parametersOf = ({ schemas }: Members): string =>
   listNames(Array.from(schemas, ([name, schema]) => (hasMembers(schema) ? `${name}.<key>` : name)))
 
 function findMeantParameter(given: string, { schemas, known }: Members): string | undefined {
-  const meant = findMeant(given, known)
+  // As some clients write it of what may be repeated.
+  const meant = findMeant(given.replace(/\[\]$/, ''), known)
   if (meant !== undefined) return meant
   // Another separator before the name of a member, or a misspelled beginning of such a name.
   const lower = given.toLowerCase()
@@ -251,7 +252,7 @@ export function assertParameterNames(schema: TSchema, names: Iterable<string>): 
     // What has no name, as the end of `?id=a&=`, asks for nothing.
     if (given === '' || isKnownParameter(given, members)) continue
     const meant = findMeantParameter(given, members)
-    if (meant === undefined && !members.isClosed) continue
+    if (meant === undefined && !members.known.isClosed) continue
     const place = meant === undefined ? 'query' : `query.${meant}`
     const expected =
       meant === undefined ? `expected only ${parametersOf(members)}` : didYouMean(meant)

@@ -133,15 +133,26 @@ export function covers(rule: Rule, place: Place): boolean {
   return conditions !== undefined && conditions.every(condition => holds(condition, place))
 }
 
+/** `undefined` where a plain permission decides, or nothing gives that permission. */
+export function decidingRule(
+  { rules }: Grants,
+  permission: Permission,
+  place: Place,
+): Rule | undefined {
+  for (const rule of rules) {
+    if (rule.permissions.includes(permission) && covers(rule, place)) return rule
+  }
+  return undefined
+}
+
 /** `undefined` when neither a rule nor a plain permission gives that permission on that token. */
 export function decideTransform(
   grants: Grants,
   permission: Permission,
   place: Place,
 ): Transform | undefined {
-  for (const rule of grants.rules) {
-    if (rule.permissions.includes(permission) && covers(rule, place)) return rule.transform
-  }
+  const rule = decidingRule(grants, permission, place)
+  if (rule !== undefined) return rule.transform
   return grants.permissions.includes(permission) ? plainTransform(permission) : undefined
 }
 

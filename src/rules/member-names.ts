@@ -8,8 +8,8 @@
  */
 import { addFault, throwFaults, type Faults } from '../errors.ts'
 import { isJsonObject, type Json } from '../json/json.ts'
-import { comparedNamesMax, misspellingsMax } from '../limits.ts'
-import { didYouMean, isNear } from '../spelling.ts'
+import { comparedNamesMax } from '../limits.ts'
+import { didYouMean, editsOf, isNear } from '../spelling.ts'
 import { keptFor } from '../maps.ts'
 
 interface MemberNames {
@@ -69,11 +69,6 @@ const squashedOf = keptFor(({ known, usual }: MemberNames): Squashed => {
   const longest = Math.max(...Array.from(meant.keys(), name => name.length))
   return { meant, spelled, charsMax: 2 * longest }
 })
-
-/** decision: of a name as short as `cvc`, two other letters make another word. */
-const shortCharsMax = 3
-
-const editsOf = ({ length }: string): number => (length <= shortCharsMax ? 1 : misspellingsMax)
 
 function findMeant(given: string, names: Squashed, isCompared: boolean): string | undefined {
   if (given.length > names.charsMax) return undefined

@@ -6,7 +6,7 @@
  */
 import { composeApplication } from '../applications/service.ts'
 import type { CreateApplicationBody } from '../applications/schema.ts'
-import type { Deps } from '../deps.ts'
+import type { Answered, Deps } from '../deps.ts'
 import { mayHold, tokenPermissions } from '../rules/permissions.ts'
 import type { Secret } from '../secret.ts'
 import { openLmdbStore, type LmdbOptions } from '../store/lmdb/open.ts'
@@ -30,6 +30,8 @@ export interface DemoParts
     Pick<Deps, 'settings' | 'elapsedMs' | 'log'>,
     Pick<LmdbOptions, 'allocate' | 'freeBytes'> {
   readonly observe?: Deps['observe'] | undefined
+  /** As `Deps.explain`, and it is given what it looks at. */
+  readonly explain?: ((deps: Deps, answered: Answered) => void) | undefined
   readonly clock: Clock
 }
 
@@ -58,7 +60,7 @@ async function addApplication(
 
 /** @param path of a folder that is empty but for a lock */
 export async function makeDemoVault(path: string, parts: DemoParts): Promise<DemoVault> {
-  const { settings, elapsedMs, log, observe, clock, ...files } = parts
+  const { settings, elapsedMs, log, observe, explain, clock, ...files } = parts
   const { now, settled } = clock
   const masterKey = randomBytes(32)
   const store = await openLmdbStore({ path, ...files })
@@ -69,8 +71,9 @@ export async function makeDemoVault(path: string, parts: DemoParts): Promise<Dem
   const observed = observe === undefined ? {} : { observe }
   const times = { now, settled, elapsedMs, turns }
   const deps: Deps = { store, keys, ...times, randomBytes, log, settings, ...observed }
+  const explained = explain && { explain: (answered: Answered) => explain(deps, answered) }
   return {
-    deps,
+    deps: { ...deps, ...explained },
     tenantId,
     management: key,
     private: await addApplication(deps, tenantId, privateApplication),

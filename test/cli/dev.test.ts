@@ -5,7 +5,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cofferCommand, startCoffer } from '../support/coffer-process.ts'
+import { cofferCommand, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
 const foldersIn = (place: string) =>
@@ -80,4 +80,75 @@ test('coffer dev sweeps what dead ones left, and nothing that somebody has or is
   expect((await fetch(`${base_url}/tokens`)).status).toBe(401)
   expect(await next.end('SIGTERM')).toBe(0)
   expect(await living.end('SIGTERM')).toBe(0)
+})
+
+/** Lines behind the guide, once there are so many. */
+async function linesOf(running: Running, act: (address: string, keys: Keys) => Promise<void>) {
+  const [address = ''] = /http:\/\/[\d.:]+/.exec(running.ready) ?? []
+  const keyOf = (name: string) =>
+    new RegExp(`${name} key +(key_\\w+)`).exec(running.ready)?.[1] ?? ''
+  const keys = { manager: keyOf('management'), reader: keyOf('private'), writer: keyOf('public') }
+  await act(address, keys)
+  expect(await running.end('SIGTERM')).toBe(0)
+  return (await running.stdout).split('\n').filter(line => /^\d{3} /.test(line))
+}
+
+interface Keys {
+  readonly manager: string
+  readonly reader: string
+  readonly writer: string
+}
+
+const asker =
+  (address: string) => async (key: string, method: string, path: string, body?: object) => {
+    const answer = await fetch(address + path, {
+      method,
+      headers: { 'SVC-API-KEY': key, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return (await answer.json()) as Record<string, unknown>
+  }
+
+test('coffer dev tells of each request why it was refused, masked or hidden', async () => {
+  const running = await startCoffer(['dev', '--port', '0'])
+  const lines = await linesOf(running, async (address, { manager, reader, writer }) => {
+    const ask = asker(address)
+    const card = { id: 'dev-card', type: 'card', data: { number: '4242424242424242' } }
+    await ask(writer, 'POST', '/tokens', card)
+    await ask(writer, 'POST', '/tokens', { id: 'dev-note', type: 'token', data: 'c4n4ry' })
+    await ask(reader, 'GET', '/tokens/dev-card')
+    await ask(writer, 'GET', '/tokens/dev-card')
+    const rules = [
+      { priority: 20, container: '/pci/', transform: 'mask', permissions: ['token:read'] },
+    ]
+    const made = await ask(manager, 'POST', '/applications', {
+      name: 'Support desk',
+      type: 'private',
+      rules,
+    })
+    const desk = String(made['key'])
+    await ask(desk, 'GET', '/tokens/dev-card')
+    await ask(desk, 'GET', '/tokens/dev-note')
+    await ask(desk, 'GET', '/tokens/c4n4ry')
+    await ask('key_c4n4ry', 'GET', '/tokens/dev-card')
+    await ask(reader, 'GET', '/tokens?limit=1')
+    await ask(reader, 'GET', '/nowhere/c4n4ry')
+  })
+  const rule = 'rule 20 (/pci/, mask) of "Support desk"'
+  expect(lines).toEqual([
+    '201 POST /tokens · masked: plain token:create of "Demo browser" decides',
+    '201 POST /tokens · data left out, as the token has no mask: ' +
+      'plain token:create of "Demo browser" decides',
+    '200 GET /tokens/:id',
+    '403 GET /tokens/:id · expected a credential with the permission token:read; ' +
+      '"Demo browser" holds token:create, token:update',
+    '201 POST /applications',
+    `200 GET /tokens/:id · masked: ${rule} decides`,
+    '404 GET /tokens/:id · hidden: no rule of "Support desk" covers /general/high/ for token:read',
+    '404 GET /tokens/:id · no such token',
+    '401 GET /tokens/:id · expected a live API key in the header SVC-API-KEY, ' +
+      'and not in Authorization',
+    '400 GET /tokens · query.size: unknown parameter: did you mean `size`?',
+    '404 GET (no such address) · There is nothing at this address.',
+  ])
 })

@@ -39,7 +39,6 @@ async function expectNowhere(target: string): Promise<void> {
 
 describe('an address that is not known as it was sent is 404, whoever asks', () => {
   test.each([
-    ['/'],
     ['//tokens'],
     ['///tokens'],
     ['/tokens//'],
@@ -239,6 +238,42 @@ describe('methods', () => {
   })
 })
 
+describe('the first address', () => {
+  const places = (base: string) =>
+    JSON.stringify({
+      name: 'Coffer',
+      page: `${base}/swagger`,
+      document: `${base}/swagger/json`,
+    })
+
+  test('says to anybody where the page and the document are', async () => {
+    const { status, body, headers } = await ask('GET', '/', {})
+    expect([status, body]).toEqual([200, places('')])
+    expect(headers?.get('content-type')).toBe('application/json; charset=utf-8')
+    for (const path of Object.values(JSON.parse(body ?? '') as object).slice(1)) {
+      expect((await ask('GET', String(path), {})).status).toBe(200)
+    }
+    const other = await ask('POST', '/', {})
+    expect([other.status, other.headers?.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
+  })
+
+  test('does so below a base path, with and without a slash', async () => {
+    const below = await openWire(104, { basePath: '/vault/v1' })
+    for (const target of ['/vault/v1', '/vault/v1/']) {
+      const { status, body } = await below.ask('GET', target)
+      expect([status, body]).toEqual([200, places('/vault/v1')])
+    }
+    expect((await below.ask('GET', '/')).status).toBe(404)
+    await below.close()
+  })
+
+  test('says nothing where there is no page', async () => {
+    const bare = await openWire(105, { documentationPage: false })
+    expect((await bare.ask('GET', '/')).status).toBe(404)
+    await bare.close()
+  })
+})
+
 describe('below a base path', () => {
   let below: Wire
   beforeAll(async () => {
@@ -257,7 +292,7 @@ describe('below a base path', () => {
     const made = await post('/vault/v1/tokens')
     expect([made?.status, made?.headers.get('location')]).toEqual([201, '/vault/v1/tokens/based'])
     expect((await get(made?.headers.get('location') ?? ''))?.status).toBe(200)
-    for (const target of ['/tokens/based', '/vault/tokens/based', '/vault/v1', '/swagger']) {
+    for (const target of ['/tokens/based', '/vault/tokens/based', '/vault', '/swagger']) {
       expect([target, (await get(target))?.status]).toEqual([target, 404])
     }
     const page = await get('/vault/v1/swagger')

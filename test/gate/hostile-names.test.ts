@@ -131,7 +131,7 @@ describe('hostile names cost no more than ordinary ones', () => {
   test('in a query string', () =>
     expectAlike(kind => {
       const names = namesOf(kind, 100).map(name => `${encodeURIComponent(name)}=1`)
-      return expectStatus(200, ask('GET', `/tokens?${names.join('&')}`))
+      return expectStatus(400, ask('GET', `/tokens?${names.join('&')}`))
     }))
 })
 

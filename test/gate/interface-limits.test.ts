@@ -102,7 +102,7 @@ const bounds: readonly (readonly [string, object, object, readonly string[]])[] 
     'a metadata value of 500 characters',
     { metadata: { k: 'v'.repeat(metadataValueCharsMax) } },
     { metadata: { k: 'v'.repeat(metadataValueCharsMax + 1) } },
-    ['metadata[0]'],
+    ['metadata.k'],
   ],
 ]
 
@@ -134,7 +134,7 @@ describe('metadata', () => {
     const made = await create({ kept: 'v', dropped: null, empty: '' })
     expect(made.body['metadata']).toEqual({ kept: 'v', empty: '' })
     for (const value of [1, true, ['canary'], { canary: '' }]) {
-      expectProblem(await create({ a: 'x', b: value }), 400, ['metadata[1]'])
+      expectProblem(await create({ a: 'x', b: value }), 400, ['metadata.b'])
     }
     for (const value of ['canary', 1, ['canary']]) {
       expectProblem(await create(value), 400, ['metadata'])

@@ -163,7 +163,7 @@ describe('a merge patch', () => {
     ['{"containers":["/a/","/b/"]}', 'containers'],
     ['{"containers":"/canary/"}', 'containers'],
     ['{"containers":["canary"]}', 'containers[0]'],
-    ['{"metadata":{"canary":1}}', 'metadata[0]'],
+    ['{"metadata":{"order":["canary"]}}', 'metadata.order'],
     ['{"mask":"{{ data | canary }}"}', 'mask'],
     ['{"mask":5}', 'mask'],
     ['{"search_indexes":["{% canary %}"]}', 'search_indexes[0]'],

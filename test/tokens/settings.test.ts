@@ -163,8 +163,8 @@ describe('without strict masks', () => {
 describe('the guards', () => {
   const guarded: readonly (readonly [string, object, string])[] = [
     ['a mask that shows a card number', { mask: { number: '{{ data.number }}' } }, 'mask'],
-    ['a card number in metadata', { metadata: { order: cardNumber } }, 'metadata'],
-    ['a card number as metadata name', { metadata: { [cardNumber]: '1' } }, 'metadata'],
+    ['a card number in metadata', { metadata: { order: cardNumber } }, 'metadata.order'],
+    ['a card number as metadata name', { metadata: { [cardNumber]: '1' } }, 'metadata[0]'],
     ['a card number as container', { containers: [`/${cardNumber}/`] }, 'containers[0]'],
   ]
 
@@ -193,7 +193,7 @@ describe('the guards', () => {
     const maskOff = await openTestVault(76, { maskGuard: false })
     const key = await maskOff.application({ type: 'private', permissions })
     const body = { type: 'card', data: card, metadata: { order: cardNumber } }
-    expectProblem(await maskOff.ask('POST', '/tokens', { key, body }), 400, ['metadata'])
+    expectProblem(await maskOff.ask('POST', '/tokens', { key, body }), 400, ['metadata.order'])
     const numbersOff = await openTestVault(77, { cardNumberGuard: false })
     const other = await numbersOff.application({ type: 'private', permissions })
     const masked = { ...body, mask: '{{ data.number }}' }

@@ -83,7 +83,7 @@ describe('composing grants', () => {
     } as const
     const refused = ['permissions[1]', 'rules[0].permissions[0]']
     const { message } = expectRefusal(() => compose(type, draft), refused)
-    expect(message).toContain(`expected a permission that ${holder} may hold`)
+    expect(message).toContain(`expected one of those that ${holder} may hold: `)
   })
 
   test('refuses every permission that no application of the type may hold', () => {

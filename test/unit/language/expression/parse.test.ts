@@ -290,26 +290,24 @@ describe('refusing text that is no expression', () => {
   })
 
   test('says where the fault is, and what was expected', () => {
-    expect(expectParseRefusal('{{ x }}', 'mask').message).toStartWith(
-      'position 3: expected data, a',
-    )
+    expect(expectParseRefusal('{{ x }}', 'mask').message).toContain('position 3: expected data, a')
     expect(expectParseRefusal('{{ x }}', 'fingerprint').message).toContain('data, metadata')
-    expect(expectParseRefusal('{{ data | upcase, 1 }}').message).toBe(
-      'position 16: expected | or }}',
+    expect(expectParseRefusal('{{ data | upcase, 1 }}').message).toEndWith(
+      ': position 16: expected | or }}',
     )
-    expect(expectParseRefusal('{{ data | append }}').message).toStartWith('position 10: ')
-    expect(expectParseRefusal('ab {% x %}').message).toStartWith('position 3: ')
-    expect(expectParseRefusal('{{- data }}').message).toBe(
-      'position 2: whitespace control is not supported',
+    expect(expectParseRefusal('{{ data | append }}').message).toContain('position 10: ')
+    expect(expectParseRefusal('ab {% x %}').message).toContain(': position 3: ')
+    expect(expectParseRefusal('{{- data }}').message).toEndWith(
+      ': position 2: whitespace control is not supported',
     )
-    expect(expectParseRefusal('{{ 1a }}').message).toBe(
-      'position 3: expected a plain decimal number',
+    expect(expectParseRefusal('{{ 1a }}').message).toEndWith(
+      ': position 3: expected a plain decimal number',
     )
-    expect(expectParseRefusal('{{ data[] }}').message).toBe(
-      'position 8: expected an integer or a string in brackets',
+    expect(expectParseRefusal('{{ data[] }}').message).toEndWith(
+      ': position 8: expected an integer or a string in brackets',
     )
-    expect(expectParseRefusal("{{ data | append: : 'a' }}").message).toStartWith(
-      'position 18: expected data, a',
+    expect(expectParseRefusal("{{ data | append: : 'a' }}").message).toContain(
+      ': position 18: expected data, a',
     )
   })
 

@@ -94,7 +94,7 @@ describe('what a filter makes of a value', () => {
   test('a number that no double holds is said to be one', () => {
     const long = { numberText: '12345678901234567890' }
     const error = expectRefusal(() => numberOf(long, runWith(1_000)), [at], [long.numberText])
-    expect(error.message).toBe('arithmetic would round this number')
+    expect(error.message).toBe(`${at}: arithmetic would round this number`)
   })
 
   test.each([null, true, 1.5, 2 ** 53])('%p is no integer argument', value => {
