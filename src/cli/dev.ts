@@ -2,8 +2,8 @@
  * `coffer dev`: a throw-away vault to try things on, gone when it ends.
  *
  * Its master key is never written, so what a killed process leaves behind opens for nobody; the
- * next one sweeps it. It ends with the program that started it. What others may not say it tells: why
- * a token was hidden or masked.
+ * next one sweeps it. It ends with the program that started it. It tells what others may not: why a
+ * token was hidden or masked.
  * @module
  */
 import { clockStartHoldMs } from '../limits.ts'

@@ -7,7 +7,6 @@
  */
 import { findApplication } from '../applications/service.ts'
 import type { Answered, Deps } from '../deps.ts'
-import { pathOf, withoutTrailingSlash } from '../gate/request.ts'
 import { isExpired } from '../records/rows.ts'
 import { decideTransform, decidingRule, type Rule } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
@@ -29,7 +28,6 @@ const lists: ReadonlyMap<string, TokenPermission> = new Map([
   ['listTokensByCursor', 'token:read'],
   ['searchTokens', 'token:search'],
   ['searchTokensByCursor', 'token:search'],
-  ['detokenize', 'token:use'],
 ])
 
 async function nameOf(deps: Deps, { tenantId, applicationId, type }: Caller): Promise<string> {
@@ -86,14 +84,15 @@ async function whyHidden(
 ): Promise<string> {
   const token = await findToken(deps, caller.tenantId, id)
   if (token === undefined) return 'no such token'
-  if (decideTransform(caller.grants, permission, token) !== undefined) return 'no such token at that moment'
+  const isCovered = decideTransform(caller.grants, permission, token) !== undefined
+  if (isCovered) return 'no such token at that moment'
   return `hidden: no rule of ${name} covers ${placeOf(token)} for ${permission}`
 }
 
 /** The last segment of the address of the token. */
 function idOf({ request, location }: Answered): string {
-  const path = withoutTrailingSlash(location ?? pathOf(request.url))
-  const segment = path.slice(path.lastIndexOf('/') + 1)
+  const { pathname } = new URL(location ?? request.url, 'http://localhost')
+  const segment = /([^/]*)\/?$/.exec(pathname)?.[1] ?? ''
   try {
     return decodeURIComponent(segment)
   } catch {
@@ -121,7 +120,7 @@ async function reasonOf(deps: Deps, answered: Answered): Promise<string | undefi
     return token && showing(name, caller, permission, token)
   }
   const listing = lists.get(operation)
-  if (listing === undefined || caller.grants.rules.length > 0 || listing === 'token:use') return
+  if (listing === undefined || caller.grants.rules.length > 0) return undefined
   return `masked: plain ${listing} of ${name} decides`
 }
 

@@ -15,7 +15,6 @@
  */
 import { Elysia } from 'elysia'
 import { pagesOrdinal } from '../limits.ts'
-import type { Answered, Seen } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
 import { andThen, orElse, type MaybeLater } from '../waiting.ts'
 import { admit, traceIdOf, type Asking, type Connections, type Crowd } from './admission.ts'
@@ -26,6 +25,7 @@ import type { Prepared, Runner } from './idempotency.ts'
 import type { EnterAddress } from './client-address.ts'
 import { receive } from './receive.ts'
 import type { Seat, StoreTurns } from './store-turns.ts'
+import { answeredBy, seenOf } from './seen.ts'
 import type { Tally } from './tally.ts'
 import { assertAddress, readParams, type Params } from './request.ts'
 import type { Operation, Perform, Reply, Route } from './operation.ts'
@@ -51,20 +51,6 @@ export interface Pipeline extends Runner {
     /** Of a host: whether it has sent a request, of which its router marks what it has matched. */
     hasSent: ((request: Request) => boolean) | undefined
   }
-}
-
-/** HEAD is answered without the body. */
-function seenOf(exchange: Exchange, status: number): Seen {
-  const { traceId, route, operation, refusal, startedMs, bytesIn, bytesOut, caller } = exchange
-  const { method } = exchange.request
-  const sent = method === 'HEAD' ? 0 : bytesOut
-  const about = { traceId, method, route, operation, status, refusal, startedMs, caller }
-  return { ...about, bytesIn, bytesOut: sent }
-}
-
-function answeredBy(exchange: Exchange, { status, headers }: Response): Answered {
-  const { request, route, operation, detail, caller } = exchange
-  return { request, status, route, operation, detail, caller, location: headers.get('location') }
 }
 
 /**

@@ -127,8 +127,8 @@ async function findUsable(
 }
 
 const pathMissed =
-  'the path of the filter json meets nothing in what you may use of this token: correct it, or put ' +
-  "| default: '' behind it"
+  'the path of the filter json meets nothing in what you may use of this token: ' +
+  "correct it, or put | default: '' behind it"
 
 /** The same whether there is such a token or not. Ids may have dots, which pick no member. */
 const notUsable = (at: string, { id }: Reference): ApiError => {

@@ -96,6 +96,7 @@ const layers: readonly Layer[] = [
       'src/ip.ts',
       'src/libc.ts',
       'src/maps.ts',
+      'src/spelling.ts',
       'src/progress.ts',
       'src/waiting.ts',
     ],
