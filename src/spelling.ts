@@ -44,7 +44,7 @@ export const editsOf = ({ length }: string): number =>
  * The name that was meant, whatever the case of the one that came; `undefined` where it is near
  * none. What it costs does not depend on the length of that.
  */
-export function nearestName(given: string, names: readonly string[]): string | undefined {
+function nearestName(given: string, names: readonly string[]): string | undefined {
   const charsMax = Math.max(0, ...names.map(name => name.length)) + misspellingsMax
   if (given.length > charsMax) return undefined
   const name = given.toLowerCase()

@@ -60,8 +60,8 @@ async function search(deps: Deps, { caller }: Call, body: SearchTokensBody): Pro
 
 const searchDescription = `
 \`*\` alone finds all tokens. Any other query has clauses \`field:value\`, joined by \`AND\`,
-\`OR\`, \`NOT\` (or \`!\`, \`-\`) and parentheses; \`NOT\` binds most, \`OR\` least. A value with blanks
-or special characters stands in double quotes.
+\`OR\`, \`NOT\` (or \`!\`, \`-\`) and parentheses; \`NOT\` binds most, \`OR\` least. A value
+with blanks or special characters stands in double quotes.
 
 Fields: \`id\`, \`type\`, \`fingerprint\`, \`created_by\`, \`modified_by\`; \`data\`, which matches
 the values of the search indexes whatever their case; \`metadata.<key>\`, whatever the case;
