@@ -28,6 +28,7 @@ const weighted: readonly (readonly [fc.Arbitrary<ModelCommand>, number])[] = [
   [searches.searches, 6],
   [searches.walksOfSearches, 2],
   [searches.wrongSearches, 1],
+  [searches.searchesForAll, 1],
   [lists.listsOfApplications, 1],
   [applications.createApplications, 4],
   [applications.updateApplications, 2],

@@ -46,9 +46,13 @@ const asCvc = (value: Json): string | undefined => {
   return isText(text, /^[0-9]{3,4}$/) ? text : undefined
 }
 
+/** Other names for members of a card (contract section 5); those that the samples have. */
+const misnamed = ['nummber', 'exp_month', 'cvv']
+
 /** Months and years become integers, the cvc a string, other members stay. */
 function keepCard(data: Json): Json | undefined {
   if (!isObject(data) || !isCardNumber(memberOf(data, 'number'))) return undefined
+  if (misnamed.some(name => memberOf(data, name) !== undefined)) return undefined
   const kept = new Map(Object.entries(data))
   const readers = [
     ['expiration_month', (value: Json) => asInteger(value, 1, 12)],

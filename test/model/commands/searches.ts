@@ -150,6 +150,20 @@ export const searches = commandsOf({
   },
 })
 
+/** What is true of every token, in the grammar of the model. */
+const everything: SearchTree = { not: { field: 'id', value: '' }, sign: 'NOT ' }
+
+export const searchesForAll = commandsOf({
+  name: 'search for all',
+  input: fc.record({ by: searchers, paging: pagings }),
+  async run(model, server, { by, paging }) {
+    const key = keyOf(model, by)
+    const body = { query: '*', ...numbers(paging) }
+    const answer = await send(server, 'POST', '/tokens/search', key, body)
+    expectAnswer(model, answer, searchTokens(model, key, everything, readPage(texts(paging))))
+  },
+})
+
 /** Two questions alone, so that walks of both are gone on with. */
 const walked: readonly TreeInput[] = [
   { field: 'container', value: '/a/', isStart: true, isCut: true },
@@ -173,6 +187,9 @@ export const walksOfSearches = commandsOf({
 })
 
 const mistakes = [
+  '',
+  ' ',
+  '* AND id:one',
   'id',
   'id:',
   'name:x',
