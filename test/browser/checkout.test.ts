@@ -7,6 +7,7 @@ import { resolve } from 'node:path'
 import type { Page } from 'puppeteer-core'
 import { browserNames, openPage } from './support/browsers.ts'
 import { frameOf } from './support/checkout.ts'
+import { findingsIn } from './support/findings.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
 
 const example = resolve(import.meta.dir, '../../examples/checkout/shop.ts')
@@ -65,6 +66,16 @@ describe.each(browserNames)('a shop in %s', name => {
     const kept = await (await fetch(`${address}/orders`)).text()
     expect(kept).toContain('"receipt":"19.99 from the card that ends in 5556"')
     expect(kept).not.toContain('400005')
+  })
+
+  test('is a page in which axe finds nothing, with errors too', async () => {
+    const page = await openPage(name)
+    await page.goto(address)
+    await page.waitForSelector('#pay:not([disabled])')
+    expect(await findingsIn(page)).toEqual([])
+    await page.click('#pay')
+    await outcomeOf(page)
+    expect(await findingsIn(page)).toEqual([])
   })
 
   test('tells a customer whose card is not whole', async () => {

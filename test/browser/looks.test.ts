@@ -246,6 +246,17 @@ const widthTests = (name: BrowserName) => {
   })
 }
 
+// The driver of Firefox changes no preference.
+test('in chrome, a page of both schemes has fields of that which the person prefers', async () => {
+  const css = ':root { color-scheme: light dark } body { margin: 16px }'
+  const checkout = await openLook('chrome', { css })
+  expect(await schemeOf(checkout)).toBe('light')
+  for (const value of ['dark', 'light'] as const) {
+    await checkout.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }])
+    await untilScheme(checkout, value)
+  }
+})
+
 describe.each(browserNames)('in %s', name => {
   schemeTests(name)
   changeTests(name)
