@@ -368,6 +368,11 @@ export const foldRowsSettingMax = 200_000
 export const mapBytes = 64 * 1024 ** 3
 /** decision: what a process needs beside that map, once it has started. */
 export const addressSpaceSpareBytes = 1024 ** 3
+/** Of the security code of a card (contract section 5). */
+export const codeLifetimeDefault = '24h'
+export const codeLifetimeMsMin = 60 * 1_000
+export const codeLifetimeMsMax = 7 * 24 * 60 * 60 * 1_000
+
 export const deadlineMsMax = 2 ** 48 - 1
 /** decision: of one walk, as told to a person; more of them say no more. */
 export const findingsShownMax = 100

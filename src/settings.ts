@@ -16,6 +16,9 @@ import {
   bodyBytesSettingMax,
   bodyBytesSettingMin,
   chosenIdsPerMinuteMax,
+  codeLifetimeDefault,
+  codeLifetimeMsMax,
+  codeLifetimeMsMin,
   corsOriginsMax,
   createGuessesPerMinuteMax,
   credentialBodiesBytesMax,
@@ -124,6 +127,17 @@ function durationMs(text: string): number {
   return Number(count) * minutes * 60 * 1_000
 }
 
+const neverEnds = 'never'
+
+const isCodeLifetime = (value: string): boolean => {
+  const ms = durationMs(value)
+  return value === neverEnds || (ms >= codeLifetimeMsMin && ms <= codeLifetimeMsMax)
+}
+
+/** How long the code of a card is kept; `undefined`: as long as its token. */
+export const codeLifetimeMs = ({ cvcLifetime }: Pick<Settings, 'cvcLifetime'>) =>
+  cvcLifetime === neverEnds ? undefined : durationMs(cvcLifetime)
+
 function isBackupInterval(value: string): boolean {
   const ms = durationMs(value)
   return ms >= backupEveryMsMin && ms <= backupEveryMsMax
@@ -150,6 +164,7 @@ const formats = {
   'address or network': isNetwork,
   'backup place': isBackupPlace,
   'backup interval': isBackupInterval,
+  'code lifetime': isCodeLifetime,
   'header name': (value: string) => headerName.test(value),
   'header prefix': (value: string) => headerPrefix.test(value),
   'origin or *': isOrigin,
@@ -339,6 +354,13 @@ export const settingsSchema = Type.Object({
     'new rows that are found in memory until the index leads to them; more take memory, write less',
   ),
   documentationPage: flag(true, 'serve the page of the interface, and its document, at /swagger'),
+  /** Contract section 5. */
+  cvcLifetime: Type.String({
+    format: 'code lifetime',
+    default: codeLifetimeDefault,
+    description: 'how long the security code of a card is kept, such as 1h; never is for good',
+    expected: 'a number with m, h or d behind it, from 1m to 7d, or never',
+  }),
   /** Contract section 7. */
   cardNumberGuard: flag(true, 'refuse card numbers in metadata and container names'),
   /** Contract section 6. */

@@ -26,6 +26,7 @@ import { equalDigests } from './store/queries.ts'
 import type { Digest, Row } from './store/contract.ts'
 import { attempt } from './errors.ts'
 import { unsealTenant, tenantUnique } from './tenants/record.ts'
+import { isCode } from './tokens/code.ts'
 import { isFoundByItsRecord } from './tokens/write/dedup.ts'
 import { isKeyringRow } from './keyring/ring.ts'
 
@@ -104,6 +105,7 @@ const tenantReadings = (keys: Keys, tenantId: string): Reading[] => [
     parts: [3],
     follows: row => isFoundByItsRecord(keys, tenantId, row),
   },
+  { collection: 'code', parts: [2], follows: row => isCode(keys, tenantId, row) },
   { collection: 'idempotency', parts: [2, 3], follows: row => isKeptEffect(keys, tenantId, row) },
 ]
 
@@ -154,6 +156,7 @@ export function makeRecordCheck(keys: Keys, report: (finding: RecordFinding) => 
     application: 0,
     session: 0,
     token: 0,
+    code: 0,
     idempotency: 0,
   }
   const read = makeReader(keys)

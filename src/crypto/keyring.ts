@@ -209,6 +209,7 @@ export type DigestLabel =
   | 'tenant-id'
   | 'token-id'
   | 'token-id-era'
+  | 'token-code'
   | 'token-dedup'
   | 'token'
   | 'token-type'

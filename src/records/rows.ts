@@ -29,7 +29,8 @@ export const isExpired = ({ deadlineMs }: Pick<RowHeader, 'deadlineMs'>, nowMs: 
  * row is the head, its values follow.
  */
 
-export type Collection = 'keyring' | 'tenant' | 'application' | 'session' | 'token' | 'idempotency'
+export type Collection =
+  'keyring' | 'tenant' | 'application' | 'session' | 'token' | 'code' | 'idempotency'
 
 /** Whose rows, and of what kind. */
 export interface RowSealer {

@@ -231,8 +231,8 @@ export type TokenType = {
   readonly defaultSearchIndexes: readonly string[]
   /** The number that no id expression may give away (contract section 7). */
   readonly protectedNumber?: DigitsPlace
-  /** The code that no id expression may use at all. */
-  readonly protectedCode?: DigitsPlace
+  /** The code that no id expression may use at all, and that ends by itself (contract section 5). */
+  readonly protectedCode?: Exclude<DigitsPlace, 'whole'>
 }
 
 const lastFourMask = '{{ data | reveal_last: 4 }}'

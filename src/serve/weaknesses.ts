@@ -54,6 +54,11 @@ const listOf = (settings: Settings): readonly (readonly [string, boolean, string
     !settings.cardNumberGuard,
     'card numbers are taken in metadata and containers, in the clear',
   ],
+  [
+    '--cvc-lifetime',
+    settings.cvcLifetime === 'never',
+    'security codes of cards are kept for good, which PCI DSS 3.3.1 forbids after authorization',
+  ],
   ['--mask-guard', !settings.maskGuard, 'a mask may show a whole card number'],
   [
     '--strict-masks',

@@ -28,6 +28,7 @@ export type { TokenRecord }
 
 /** What a token is found by beside its record; needed when it is sealed, never read back. */
 export interface TokenContents {
+  /** Without the code that ends by itself. */
   readonly dataText: string
   readonly metadata: ReadonlyMap<string, string>
   readonly searchValues: readonly string[]
@@ -35,10 +36,19 @@ export interface TokenContents {
   readonly isShownMasked: boolean
 }
 
+/** The code of a card that stands, in its own row. */
+export interface StoredCode {
+  readonly row: Row
+  /** As a member, with the comma that joins it to others. */
+  readonly text: string
+}
+
 export interface StoredToken {
   readonly row: Row
   readonly record: TokenRecord
-  /** Opens the data, and gives its JSON text as it was sealed. @throws ApiError as `unsealToken` */
+  /** Its code, where that was asked for and lives; see `code.ts`. */
+  readonly code?: StoredCode
+  /** Opens the data, with the code if that is there, and gives its JSON text as it was sealed. @throws ApiError as `unsealToken` */
   readonly unsealData: () => string
 }
 

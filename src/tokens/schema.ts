@@ -120,10 +120,19 @@ export const tokenSchema = Type.Object(
     fingerprint_expression: unlessDuplicate(Type.String()),
     expires_at: Type.Optional(Type.String({ format: 'date-time' })),
     _extras: Type.Optional(
-      Type.Object(
-        { deduplicated: Type.Boolean() },
-        { description: 'In the answer of create and update, where deduplication is on.' },
-      ),
+      Type.Object({
+        deduplicated: Type.Optional(
+          Type.Boolean({
+            description: 'In the answer of create and update, where deduplication is on.',
+          }),
+        ),
+        cvc_expires_at: Type.Optional(
+          Type.String({
+            format: 'date-time',
+            description: 'Of a card with a cvc: when that ends, by itself.',
+          }),
+        ),
+      }),
     ),
   },
   { title: 'Token' },

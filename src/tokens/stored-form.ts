@@ -41,6 +41,8 @@ export interface TokenRecord {
   readonly modifiedAtMs?: number
   /** `text` keeps the caller's offset. */
   readonly expiresAt?: { readonly text: string; readonly epochMs: number }
+  /** Where its code is kept and until when, in Unix milliseconds; see `code.ts`. */
+  readonly code?: { readonly ref: string; readonly at: number; readonly endsAtMs: number }
   /** Deduplication was asked for; see `dedup.ts`. */
   readonly deduplicates?: true
   /**
@@ -104,6 +106,7 @@ interface Rest {
   readonly B?: string | undefined
   readonly A?: number | undefined
   readonly x?: TokenRecord['expiresAt'] | undefined
+  readonly v?: TokenRecord['code'] | undefined
   readonly u?: true | undefined
   readonly h?: number | true | undefined
 }
@@ -120,6 +123,7 @@ function restOf(record: TokenRecord): Rest {
     B: record.modifiedBy,
     A: record.modifiedAtMs,
     x: record.expiresAt,
+    v: record.code,
     u: record.deduplicates,
     h: record.hidesFingerprint,
   }
@@ -154,6 +158,7 @@ function recordOf(head: Head, rest: Rest): TokenRecord {
   if (rest.B !== undefined) record.modifiedBy = rest.B
   if (rest.A !== undefined) record.modifiedAtMs = rest.A
   if (rest.x !== undefined) record.expiresAt = rest.x
+  if (rest.v !== undefined) record.code = rest.v
   if (rest.u !== undefined) record.deduplicates = rest.u
   if (rest.h !== undefined) record.hidesFingerprint = rest.h
   return record

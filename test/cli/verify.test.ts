@@ -135,7 +135,7 @@ describe('coffer verify on a whole vault', () => {
     expect(JSON.parse(stdout)).toEqual({
       damages: [],
       more: 0,
-      rows: { keyring: 1, tenant: 1, application: 2, session: 0, token: 3, idempotency: 0 },
+      rows: { keyring: 1, tenant: 1, application: 2, session: 0, token: 3, code: 0, idempotency: 0 },
     })
   })
 

@@ -61,6 +61,7 @@ describe('creating a token', () => {
       created_at: '2030-01-01T00:00:00.000+00:00',
       search_indexes: [],
       fingerprint_expression: '{{ data.number }}',
+      _extras: { cvc_expires_at: '2030-01-02T00:00:00.000+00:00' },
     })
     expect(answer.headers.get('location')).toBe(`/tokens/${String(answer.body['id'])}`)
     expect(answer.headers.get('cache-control')).toBe('no-store')

@@ -58,6 +58,8 @@ async function fill(tenant: TestVault): Promise<void> {
   }
   const changed = { metadata: { Key: null, more: 'x' }, expires_at: null }
   expect((await tenant.ask('PATCH', '/tokens/chosen-id', { key, body: changed })).status).toBe(200)
+  const card = { type: 'card', data: { number: '4242424242424242', cvc: '123' } }
+  expect((await tenant.ask('POST', '/tokens', { key, body: card })).status).toBe(201)
   const headers = { 'SVC-IDEMPOTENCY-KEY': 'kept' }
   const body = { type: 'token', data: 1 }
   expect((await tenant.ask('POST', '/tokens', { key, body, headers })).status).toBe(201)
@@ -77,9 +79,17 @@ describe('a vault as it was written', () => {
   test('has nothing wrong, and every row is counted as what it is', () => {
     expect(check(rows)).toEqual({
       findings: [],
-      counts: { keyring: 1, tenant: 2, application: 6, session: 2, token: 10, idempotency: 2 },
+      counts: {
+        keyring: 1,
+        tenant: 2,
+        application: 6,
+        session: 2,
+        token: 12,
+        code: 2,
+        idempotency: 2,
+      },
     })
-    expect(rows.length).toBe(1 + 2 + 6 + 2 + 10 + 2)
+    expect(rows.length).toBe(1 + 2 + 6 + 2 + 12 + 2 + 2)
   })
 
   test('is read oldest first, and no row is kept', () => {
@@ -109,7 +119,7 @@ const flipped = (part: Uint8Array): Uint8Array => {
 }
 
 describe('a value that is not as it was sealed', () => {
-  test.each<Collection>(['application', 'session', 'token', 'idempotency'])(
+  test.each<Collection>(['application', 'session', 'token', 'code', 'idempotency'])(
     'is damaged, and not counted: %s',
     wanted => {
       const row = rowOf(wanted)
@@ -143,14 +153,14 @@ describe('a value that is not as it was sealed', () => {
     const row = rowOf('tenant')
     const { findings, counts } = check(replace({ ...row, parts: row.parts.map(flipped) }))
     expect(findings).toEqual([{ kind: 'value_damaged', ordinal: row.ordinal }])
-    expect(counts.token).toBe(10)
+    expect(counts.token).toBe(12)
   })
 })
 
 /** The same record, sealed under another header: what a fault of ours might write. */
 function resealed(row: Row, collection: Collection, change: (header: RowHeader) => RowHeader): Row {
   const { keys, randomBytes } = vault.deps
-  const isTenants = collection === 'token' || collection === 'idempotency'
+  const isTenants = ['token', 'code', 'idempotency'].includes(collection)
   const scope = isTenants ? keys.tenant(vault.tenantId) : keys.installation
   const sealer = { scope, collection }
   const { uniques, terms, deadlineMs } = row
@@ -186,6 +196,8 @@ const mistakes: readonly (readonly [Collection, string, (header: RowHeader) => R
       terms: [...terms.slice(1), otherTerm],
     }),
   ],
+  ['code', 'a term', header => ({ ...header, terms: [otherTerm] })],
+  ['code', 'no deadline', ({ deadlineMs: _, ...header }) => header],
   ['application', 'a deadline', header => ({ ...header, deadlineMs: 5 })],
   ['session', 'another deadline', header => ({ ...header, deadlineMs: 5 })],
   ['session', 'no nonce', ({ uniques, ...rest }) => ({ ...rest, uniques: uniques.slice(0, 1) })],

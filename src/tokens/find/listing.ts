@@ -12,9 +12,10 @@ import type { Housed } from '../../records/rows.ts'
 import { type Bounds, allOf, anyOf } from './bounds.ts'
 import { unsealCursor, sealCursor } from '../../records/cursor.ts'
 import { readTokenPage, readTokensBelow } from './pages.ts'
+import { isCodeShown, untilWhole, withCode } from '../code.ts'
 import type { StoredToken } from '../record.ts'
 import { standingFrame, viewStored } from '../read/view.ts'
-import { makeWork } from '../../waiting.ts'
+import { makeWork, type MaybeLater } from '../../waiting.ts'
 import type { ReadonlyTextMap } from '../../maps.ts'
 import { tokenCriteria, type Criteria } from './criteria.ts'
 import { spendClauses } from './guesses.ts'
@@ -61,9 +62,11 @@ async function show(
   const { tenantId, grants, room } = caller
   const texts: string[] = []
   let chars = 0
-  for (const token of tokens) {
-    const transform = decideTransform(grants, permission, token.record)
+  for (const listed of tokens) {
+    const transform = decideTransform(grants, permission, listed.record)
     invariant(transform !== undefined, 'a listed token is covered by the grants')
+    const adding = isCodeShown(transform, listed.record) ? withCode(deps, tenantId, listed) : listed
+    const token = adding instanceof Promise ? await adding : adding
     const text = viewStored(
       tenantId,
       token,
@@ -114,16 +117,21 @@ async function listStretch(
   return { next, items: await show(deps, caller, question, tokens) }
 }
 
-/** Only what the bounds cover is counted, opened or shown. */
+/**
+ * Only what the bounds cover is counted, opened or shown.
+ * @throws ApiError `conflict` where others always change it amid a look
+ */
 export const listPart = (
   deps: Deps,
   caller: Caller,
   question: ListQuestion,
   part: ListPart,
-): Promise<Listed> =>
-  'page' in part
-    ? listPage(deps, caller, question, part)
-    : listStretch(deps, caller, question, part)
+): MaybeLater<Listed> =>
+  untilWhole(() =>
+    'page' in part
+      ? listPage(deps, caller, question, part)
+      : listStretch(deps, caller, question, part),
+  )
 
 /*
  * Listing tokens: the filters and the caller's rules become one question over blind terms, so that

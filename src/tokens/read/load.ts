@@ -13,6 +13,7 @@ import {
   type StoredToken,
   type TokenRecord,
 } from '../record.ts'
+import { isCodeShown, untilWhole, withCode } from '../code.ts'
 import { tokenUnique } from '../id.ts'
 import { assertLookupsLeft, spendLookup } from '../find/guesses.ts'
 import { decideTransform, type Transform } from '../../rules/access.ts'
@@ -85,6 +86,24 @@ export const absentToken = () =>
  *   caller has looked for too many in vain
  */
 export function loadToken(
+  deps: Deps,
+  caller: Caller & Housed,
+  permission: TokenPermission,
+  id: string,
+): MaybeLater<LoadedToken> {
+  return untilWhole(() =>
+    andThen(loadWithoutCode(deps, caller, permission, id), token =>
+      isCodeNeeded(permission, token) ? withCode(deps, caller.tenantId, token) : token,
+    ),
+  )
+}
+
+/** Nor is it where the data stays as it is, and its mask is known to show none of it. */
+const isCodeNeeded = (permission: TokenPermission, { record, transform }: LoadedToken): boolean =>
+  isCodeShown(transform, record) ||
+  (record.code !== undefined && ['token:update', 'token:delete'].includes(permission))
+
+function loadWithoutCode(
   deps: Deps,
   caller: Caller & Housed,
   permission: TokenPermission,

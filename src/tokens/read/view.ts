@@ -76,8 +76,15 @@ export interface Extras {
   readonly showsHiddenFingerprint?: boolean
 }
 
-const extrasOf = ({ deduplicated }: Extras): string =>
-  deduplicated === undefined ? '' : `,"_extras":{"deduplicated":${deduplicated}}`
+function extrasOf({ code }: TokenRecord, { deduplicated, hidesContents }: Extras): string {
+  const endsAtMs = hidesContents === true ? undefined : code?.endsAtMs
+  if (deduplicated === undefined && endsAtMs === undefined) return ''
+  const members = [
+    ...(deduplicated === undefined ? [] : [`"deduplicated":${deduplicated}`]),
+    ...(endsAtMs === undefined ? [] : [`"cvc_expires_at":"${printInstantUtc(endsAtMs)}"`]),
+  ]
+  return `,"_extras":{${members.join(',')}}`
+}
 
 /** From whoever does not see all data. */
 export const isFingerprintHidden = (
@@ -122,7 +129,7 @@ function printToken(
     text += `,"fingerprint_expression":${quote(record.fingerprintExpression)}`
   }
   if (record.expiresAt !== undefined) text += `,"expires_at":"${record.expiresAt.text}"`
-  return `${text}${extrasOf(frame)}}`
+  return `${text}${extrasOf(record, frame)}}`
 }
 
 /**

@@ -26,7 +26,8 @@ import {
 } from '../../limits.ts'
 import type { Settings } from '../../settings.ts'
 import type { TokenContents, TokenRecord } from '../record.ts'
-import { defaultMaskTextOf } from '../stored-form.ts'
+import { partCode, type Code } from '../code.ts'
+import { defaultMaskTextOf, hasDefaultMask } from '../stored-form.ts'
 import { isShownByMask } from '../read/shown-mask.ts'
 import { maskData, type WrittenData } from '../read/view.ts'
 
@@ -41,6 +42,8 @@ export interface Draft {
   readonly fingerprintExpression: string
   readonly expiresAt: Instant | undefined
   readonly deduplicates: boolean
+  /** When its code ends, in Unix milliseconds; absent: it is kept as all other data. */
+  readonly codeEndsAtMs?: number | undefined
   /** Present where the changer sees nothing of the data, which must not be told by a refusal. */
   readonly hidden?: HiddenData | undefined
 }
@@ -75,6 +78,8 @@ export interface Composed {
   readonly record: ComposedRecord
   readonly contents: TokenContents
   readonly written: WrittenData
+  /** Kept in a row of its own. */
+  readonly code?: Code | undefined
 }
 
 const asText = (value: Json): string | undefined => {
@@ -151,11 +156,14 @@ export function assertDataFits(bytes: number): void {
   }
 }
 
-function composeData({ type, data: given, hidden }: Draft) {
+/** All data, and what of it lasts. */
+function composeData({ type, data: given, codeEndsAtMs, expiresAt, hidden }: Draft) {
   const data = type.normalise(given, 'data')
   const dataText = printJson(data)
   assertDataFits(hidden?.bytes ?? Buffer.byteLength(dataText))
-  return { data, dataText }
+  if (codeEndsAtMs === undefined) return { data, dataText, lasting: data }
+  const parted = partCode(type, data, Math.min(codeEndsAtMs, expiresAt?.epochMs ?? Infinity))
+  return { data, dataText, lasting: parted?.data ?? data, code: parted?.code }
 }
 
 /** @throws ApiError `invalid_request` */
@@ -194,6 +202,22 @@ function composeMasked(
 }
 
 /**
+ * What is kept of that in the record: nothing long, and nothing that shows a code which ends.
+ * @returns `undefined` where that is left to each read
+ */
+function keptMasked(
+  draft: Draft,
+  record: Pick<ComposedRecord, 'type' | 'maskText'>,
+  masked: string | null | undefined,
+  lasting: Json | undefined,
+  meter: Meter,
+): string | null | undefined {
+  if ((masked?.length ?? 0) > keptMaskedCharsMax) return undefined
+  if (lasting === undefined || hasDefaultMask(record)) return masked
+  return composeMasked(draft, record.maskText, lasting, meter) === masked ? masked : undefined
+}
+
+/**
  * Metadata is declared non-sensitive, so a card number in it is refused (contract section 7).
  * @throws ApiError `invalid_request`
  */
@@ -220,7 +244,7 @@ export function composeToken(
 ): MaybeLater<Composed> {
   const { meter } = work
   const { type, fingerprintExpression, searchIndexes, expiresAt } = draft
-  const { data, dataText } = composeData(draft)
+  const { data, dataText, lasting, code } = composeData(draft)
   const containers = composeContainers(guards, draft.containers)
   const metadata = composeMetadata(guards, draft.metadata)
   const maskText = composeMask(guards, draft, data, meter)
@@ -235,19 +259,19 @@ export function composeToken(
   }
   if (maskText !== undefined) record.maskText = maskText
   const maskedText = composeMasked(draft, maskText, data, meter)
-  if (maskedText !== undefined && (maskedText?.length ?? 0) <= keptMaskedCharsMax) {
-    record.maskedText = maskedText
-  }
+  const kept = keptMasked(draft, record, maskedText, code && lasting, meter)
+  if (kept !== undefined) record.maskedText = kept
   if (metadata.size > 0) record.metadataText = printJson(metadata)
   if (expiresAt !== undefined) record.expiresAt = expiresAt
   if (draft.deduplicates) record.deduplicates = true
   const compose = (searchValues: readonly string[]): Composed => {
     const isShownMasked =
-      searchValues.length > 0 && isShownByMask(type, maskText, () => data, meter)
-    const contents = { dataText, metadata, searchValues, isShownMasked }
-    return { record, contents, written: { data, dataText, maskedText } }
+      searchValues.length > 0 && isShownByMask(type, maskText, () => lasting, meter)
+    const lastingText = code === undefined ? dataText : printJson(lasting)
+    const contents = { dataText: lastingText, metadata, searchValues, isShownMasked }
+    return { record, contents, written: { data, dataText, maskedText }, code }
   }
   return searchIndexes.length === 0
     ? compose([])
-    : evaluateSearchIndexes(draft, data, work).then(compose)
+    : evaluateSearchIndexes(draft, lasting, work).then(compose)
 }

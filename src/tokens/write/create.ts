@@ -13,6 +13,7 @@ import { tokenTypeNames, tokenTypeOf } from '../../rules/token-types.ts'
 import { invalid } from '../../errors.ts'
 import { expectedOneOf } from '../../spelling.ts'
 import { andThen, type MaybeLater, makeWork, type Work } from '../../waiting.ts'
+import { codeEndOf } from '../code.ts'
 import { composeToken, type Draft } from './compose.ts'
 import { idSourceOf } from './id-source.ts'
 import type { CreateTokenBody } from '../schema.ts'
@@ -25,6 +26,7 @@ import {
   changesOfOthers,
   clearWay,
   decide,
+  insertsOf,
   type Answer,
   type Candidate,
   type Earlier,
@@ -53,6 +55,7 @@ function draftOf(deps: Deps, body: CreateTokenBody): Draft {
         ? parseFutureInstant(expires, 'expires_at', deps.now())
         : undefined,
     deduplicates: body.deduplicate_token === true,
+    codeEndsAtMs: codeEndOf(deps, type),
   }
 }
 
@@ -102,7 +105,7 @@ function insertToken(deps: Deps, caller: Caller & Housed, candidate: Candidate):
     const answer = isNew ? decision.made.answer : decision.answer
     caller.room?.needs(answer.json.length)
     const changes = isNew
-      ? [...changesOfOthers(decision.changes, leaving), { insert: decision.made.row }]
+      ? [...changesOfOthers(decision.changes, leaving), ...insertsOf(decision.made)]
       : []
     const landed = await writeAs(deps.store, caller, changes, () => [itemOf(answer)])
     if (landed) return { result: answer }

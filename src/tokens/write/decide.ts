@@ -14,6 +14,7 @@ import { orElse, type MaybeLater, type Work, type Meter } from '../../waiting.ts
 import { isExpired } from '../../records/rows.ts'
 import type { Change, NewRow } from '../../store/contract.ts'
 import { decideSeat, findEqual, type SeatChange } from './dedup.ts'
+import { sealCode, withCode } from '../code.ts'
 import { assertShowsLittle } from './mask-rights.ts'
 import type { Composed } from './compose.ts'
 import type { Reach } from '../find/visibility.ts'
@@ -70,6 +71,8 @@ interface Named {
 /** A new row with its answer. */
 export interface Made extends Named {
   readonly row: NewRow
+  /** Of its code, which ends by itself. */
+  readonly code: NewRow | undefined
   readonly written: WrittenData
   readonly answer: Answer
 }
@@ -148,17 +151,24 @@ function makeToken(
   deps: Deps,
   { tenantId }: Caller,
   plan: Plan,
-  { record, transform }: Named,
+  { record: named, transform }: Named,
   uniques: readonly Uint8Array[] = [],
 ): Made {
   const { contents, written } = plan.composed
+  const code = plan.composed.code && sealCode(deps, tenantId, plan.composed.code)
+  const record = code === undefined ? named : { ...named, code: code.place }
   const frame = record.deduplicates === true ? { deduplicated: false } : {}
   const json = plan.isBare
     ? JSON.stringify(record.id)
     : viewWritten(record, tenantId, atMostMask(transform), written, frame, plan.work.meter)
   const row = sealToken(deps, tenantId, record, contents, 1, uniques)
-  return { record, transform, row, written, answer: { id: record.id, json, ...frame } }
+  const answer = { id: record.id, json, ...frame }
+  return { record, transform, row, code: code?.row, written, answer }
 }
+
+/** What is written of it. */
+export const insertsOf = ({ row, code }: Made): readonly Change[] =>
+  code === undefined ? [{ insert: row }] : [{ insert: row }, { insert: code }]
 
 /**
  * An equal token as it is read, but never beyond mask, since this request may not have sent all of
@@ -197,8 +207,9 @@ async function findAnswer(
   meter: Meter,
 ): Promise<Answer | undefined> {
   const { tenantId } = caller
-  const stored = await findEqual(deps, caller, earlier.reach().tokens, contents)
-  if (stored !== undefined) {
+  const equal = await findEqual(deps, caller, earlier.reach().tokens, contents)
+  if (equal !== undefined) {
+    const stored = await withCode(deps, tenantId, equal)
     const { record, row } = stored
     const answer = showEqual(caller, record, deps.now(), (transform, frame) =>
       viewStored(tenantId, stored, transform, frame, meter),

@@ -22,6 +22,7 @@ import {
   changesOfOthers,
   clearWay,
   decide,
+  insertsOf,
   type Answer,
   type Candidate,
   type Decision,
@@ -136,7 +137,7 @@ export async function insertTokens(
     if (isWhole && outcomes.some(outcome => outcome instanceof ApiError)) {
       return { result: outcomes }
     }
-    const inserts = batch.inserted.flatMap(({ made }) => (made ? [{ insert: made.row }] : []))
+    const inserts = batch.inserted.flatMap(({ made }) => (made ? insertsOf(made) : []))
     const isNew = inserts.length > 0
     if (isNew && batch.isLate) return undefined
     const changes = isNew ? [...changesOfOthers(batch.changes, leaving), ...inserts] : []

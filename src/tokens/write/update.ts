@@ -10,12 +10,12 @@ import type { Deps } from '../../deps.ts'
 import { atMostMask, decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { parseFutureInstant } from '../../rules/instants.ts'
-import type { Json } from '../../json/json.ts'
+import { isJsonObject, type Json } from '../../json/json.ts'
 import { parseJson } from '../../json/parse.ts'
 import { mergePatch } from '../../json/merge-patch.ts'
 import { mayMove } from '../../rules/moves.ts'
 import { assertMemberNames } from '../../rules/member-names.ts'
-import { tokenTypeOf } from '../../rules/token-types.ts'
+import { tokenTypeOf, type TokenType } from '../../rules/token-types.ts'
 import { ApiError, invariant } from '../../errors.ts'
 import { type Housed, inTurn, untilWritten, writeAs } from '../../records/rows.ts'
 import type { Bounds } from '../find/bounds.ts'
@@ -27,6 +27,8 @@ import { hiddenDataOf, isHidden, assertExpressionsKept, assertMayRemask } from '
 import { loadToken, type LoadedToken } from '../read/load.ts'
 import type { TokenChanges } from '../schema.ts'
 import { reachOf, type Reach } from '../find/visibility.ts'
+import type { Change } from '../../store/contract.ts'
+import { codeEndOf, removeCode, sealCode, type Code } from '../code.ts'
 import { sealToken, type TokenRecord } from '../record.ts'
 import { tokenUnique } from '../id.ts'
 import { isFingerprintHidden, viewWritten, type Extras } from '../read/view.ts'
@@ -73,8 +75,24 @@ function draftOf(
         : (expression ?? type.defaultFingerprintExpression),
     expiresAt: expiryOf(deps, record, body),
     deduplicates: deduplicates === undefined ? record.deduplicates === true : deduplicates === true,
+    codeEndsAtMs: bringsCode(type, body.data) ? codeEndOf(deps, type) : record.code?.endsAtMs,
     hidden: hiddenDataOf(token, type, standing.dataText, body.data),
   }
+}
+
+/** Whether a patch of the data has a code of its own, which begins to end anew. */
+const bringsCode = ({ protectedCode }: TokenType, patch: Json | undefined): boolean =>
+  protectedCode !== undefined && isJsonObject(patch) && patch.has(protectedCode.member)
+
+/** A code that stays as it is keeps its row. */
+function placeCode(deps: Deps, tenantId: string, token: LoadedToken, code: Code | undefined) {
+  const { code: kept, record } = token
+  if (code !== undefined && kept?.text === code.text && record.code?.endsAtMs === code.endsAtMs) {
+    return { place: { ...record.code, at: code.at }, changes: [] }
+  }
+  const sealed = code && sealCode(deps, tenantId, code)
+  const changes: Change[] = sealed === undefined ? [] : [{ insert: sealed.row }]
+  return { place: sealed?.place, changes: [...removeCode(token), ...changes] }
 }
 
 /** decision: an accepted update says who and when, also when it changed nothing else. */
@@ -150,14 +168,18 @@ async function tryUpdate(
   const isEqual = changed.fingerprint === fingerprint
   const untilMs = isFingerprintHidden(token.record, deps.now()) ? hidesFingerprint : undefined
   const hides = isEqual ? untilMs : count.fingerprint()
-  const record: TokenRecord =
-    hides === undefined ? changed : { ...changed, hidesFingerprint: hides }
+  const { place, changes: codeChanges } = placeCode(deps, tenantId, token, composed.code)
+  const record: TokenRecord = {
+    ...changed,
+    ...(hides === undefined ? {} : { hidesFingerprint: hides }),
+    ...(place === undefined ? {} : { code: place }),
+  }
   const reach = reachOf(deps, caller)
   const { uniques, changes } = await decideSeat(deps, caller, reach, record, ordinal)
   // After the holding: a token that has a seat by now is seen, or the write does not land.
   const frame = await frameOf(deps, caller, reach, record)
   const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
-  const all = [...changes, { replace, ordinal, ifVersion: version }]
+  const all = [...changes, { replace, ordinal, ifVersion: version }, ...codeChanges]
   // Before the write: where there is no room for the answer, nothing is changed.
   const answer = viewWritten(record, tenantId, shownAs(caller, record), written, frame, work.meter)
   caller.room?.needs(answer.length)
@@ -215,9 +237,10 @@ export async function removeToken(deps: Deps, caller: Caller, id: string): Promi
   await deps.erasures?.ready()
   const erasure = await inTurn(tokenUnique(deps.keys, tenantId, id), credential.ordinal, () =>
     untilWritten(async () => {
-      const { row, record } = await loadToken(deps, caller, 'token:delete', id)
+      const loaded = await loadToken(deps, caller, 'token:delete', id)
+      const { row, record } = loaded
       const change = { remove: row.ordinal, ifVersion: row.version }
-      const landed = await writeAs(deps.store, caller, [change])
+      const landed = await writeAs(deps.store, caller, [change, ...removeCode(loaded)])
       if (!landed) return undefined
       const token = { createdAtMs: record.createdAtMs, row: row.ordinal }
       return { result: { tenantId, id, ...token, erasedAtMs: deps.now() } }

@@ -1,0 +1,244 @@
+/**
+ * The code of a card ends by itself, whatever else becomes of the card. Source: contract section 5.
+ * @module
+ */
+import { describe, expect, test } from 'bun:test'
+import { sweep } from '../../src/expiry.ts'
+import { stepsOf } from '../../src/keyring/reseal.ts'
+import { openTestVault } from '../support/vault.ts'
+
+const hourMs = 60 * 60 * 1_000
+const card = {
+  number: '4242424242424242',
+  expiration_month: 12,
+  expiration_year: 2031,
+  cvc: '987',
+}
+const { cvc, ...lasting } = card
+const endsAt = '2030-01-02T00:00:00.000+00:00'
+const permissions = ['token:create', 'token:read', 'token:update', 'token:delete', 'token:use']
+const revealing = (...more: readonly string[]) => ({
+  type: 'private',
+  rules: [
+    {
+      description: 'all',
+      priority: 1,
+      container: '/',
+      transform: 'reveal',
+      permissions: [...permissions, ...more],
+    },
+  ],
+})
+
+async function openVault(settings: Record<string, unknown> = {}) {
+  const vault = await openTestVault(7, settings)
+  const key = await vault.application(revealing('token:search'))
+  const ask = async (method: string, path: string, sent?: unknown) => {
+    const { status, body, text } = await vault.ask(
+      method,
+      path,
+      sent === undefined ? { key } : { key, body: sent },
+    )
+    return { status, body, text }
+  }
+  const make = (more: Record<string, unknown> = {}) =>
+    ask('POST', '/tokens', { id: 'card', type: 'card', data: card, ...more })
+  const rows = async () => {
+    let count = 0
+    for await (const step of stepsOf(vault.deps.store)) count += step.length
+    return count
+  }
+  return { vault, ask, make, rows }
+}
+
+describe('the code of a card', () => {
+  test('is shown until its end, which the token tells, and never from then on', async () => {
+    const { vault, ask, make } = await openVault()
+    const made = await make()
+    expect(made.body['_extras']).toEqual({ cvc_expires_at: endsAt })
+    expect(made.text).not.toContain(cvc)
+    vault.clock.advance(24 * hourMs - 1)
+    const before = await ask('GET', '/tokens/card')
+    expect(before.text).toContain(`"data":${JSON.stringify(card)}`)
+    vault.clock.advance(1)
+    const after = await ask('GET', '/tokens/card')
+    expect(after.text).toContain(`"data":${JSON.stringify(lasting)}`)
+    expect(after.body).toEqual({ ...before.body, data: lasting })
+    for (const { text } of [
+      await ask('GET', '/tokens'),
+      await ask('POST', '/tokens/search', { query: 'type:card' }),
+      await ask('POST', '/detokenize', { whole: '{{ card }}' }),
+    ]) {
+      expect(text).toContain(lasting.number)
+      expect(text).not.toContain(cvc)
+    }
+    const part = await ask('POST', '/detokenize', { code: "{{ card | json: '$.cvc' }}" })
+    expect(part.text).not.toContain(cvc)
+  })
+
+  test('is shown by lists, searches and expressions until then', async () => {
+    const { ask, make } = await openVault()
+    await make()
+    for (const { text } of [
+      await ask('GET', '/tokens'),
+      await ask('POST', '/tokens/search', { query: 'type:card' }),
+      await ask('POST', '/detokenize', { whole: '{{ card }}' }),
+      await ask('POST', '/detokenize', { code: "{{ card | json: '$.cvc' }}" }),
+    ]) {
+      expect(text).toContain(cvc)
+    }
+  })
+
+  test.each([
+    ['first', { cvc, ...lasting }],
+    ['in the middle', { number: card.number, cvc, expiration_year: 2031 }],
+    ['last', card],
+    ['beside others', { ...lasting, cvc, holder: 'a "b" {c}', deep: { cvc: 'x' } }],
+  ])('that stands %s comes back where it stood', async (_, data) => {
+    const { vault, ask, make } = await openVault()
+    await make({ data })
+    expect((await ask('GET', '/tokens/card')).text).toContain(`"data":${JSON.stringify(data)}`)
+    vault.clock.advance(24 * hourMs)
+    const { cvc: _cvc, ...rest } = data
+    expect((await ask('GET', '/tokens/card')).text).toContain(`"data":${JSON.stringify(rest)}`)
+  })
+
+  test('leaves the disk once it has ended, and its card stays', async () => {
+    const { vault, ask, make, rows } = await openVault()
+    const empty = await rows()
+    await make()
+    expect(await rows()).toBe(empty + 2)
+    vault.clock.advance(24 * hourMs - 1)
+    expect(await sweep(vault.deps)).toBe(0)
+    vault.clock.advance(1)
+    expect(await sweep(vault.deps)).toBe(1)
+    expect(await rows()).toBe(empty + 1)
+    expect((await ask('GET', '/tokens/card')).body['data']).toEqual(lasting)
+  })
+
+  test('goes with its card, whether that is deleted or expires', async () => {
+    const { vault, ask, make, rows } = await openVault()
+    const empty = await rows()
+    await make()
+    expect((await ask('DELETE', '/tokens/card')).status).toBe(204)
+    expect(await rows()).toBe(empty)
+    const made = await make({ expires_at: '2030-01-01T01:00:00Z' })
+    expect(made.body['_extras']).toEqual({ cvc_expires_at: '2030-01-01T01:00:00.000+00:00' })
+    vault.clock.advance(hourMs)
+    expect(await sweep(vault.deps)).toBe(2)
+    expect(await rows()).toBe(empty)
+  })
+
+  test('lasts no longer for a change that does not bring it', async () => {
+    const { vault, ask, make, rows } = await openVault()
+    await make()
+    const count = await rows()
+    vault.clock.advance(hourMs)
+    const patch = { metadata: { order: '1' }, data: { expiration_month: null, holder: 'A B' } }
+    expect((await ask('PATCH', '/tokens/card', patch)).body['_extras']).toEqual({
+      cvc_expires_at: endsAt,
+    })
+    expect(await rows()).toBe(count)
+    const { expiration_month: _, ...rest } = card
+    expect((await ask('GET', '/tokens/card')).body['data']).toEqual({ ...rest, holder: 'A B' })
+    vault.clock.advance(23 * hourMs)
+    expect((await ask('GET', '/tokens/card')).text).not.toContain(cvc)
+    const later = await ask('PATCH', '/tokens/card', { metadata: { order: '2' } })
+    expect(later.body).not.toHaveProperty('_extras')
+  })
+
+  test('that a change brings has its own time, and the former one is gone', async () => {
+    const { vault, ask, make, rows } = await openVault()
+    await make()
+    const count = await rows()
+    vault.clock.advance(hourMs)
+    const { fingerprint } = (await ask('GET', '/tokens/card')).body
+    const changed = await ask('PATCH', '/tokens/card', { data: { cvc: '654' } })
+    expect(changed.body['_extras']).toEqual({ cvc_expires_at: '2030-01-02T01:00:00.000+00:00' })
+    expect(changed.body['fingerprint']).toBe(fingerprint)
+    expect(await rows()).toBe(count)
+    expect((await ask('GET', '/tokens/card')).body['data']).toEqual({ ...card, cvc: '654' })
+    expect((await ask('PATCH', '/tokens/card', { data: { cvc: null } })).status).toBe(200)
+    expect(await rows()).toBe(count - 1)
+    expect((await ask('GET', '/tokens/card')).body).not.toHaveProperty('_extras')
+  })
+
+  test('ends with a change of the expiry that comes first', async () => {
+    const { vault, ask, make } = await openVault()
+    await make()
+    const expires = { expires_at: '2030-01-01T02:00:00Z' }
+    const changed = await ask('PATCH', '/tokens/card', expires)
+    expect(changed.body['_extras']).toEqual({ cvc_expires_at: '2030-01-01T02:00:00.000+00:00' })
+    expect((await ask('GET', '/tokens/card')).body['data']).toEqual(card)
+    vault.clock.advance(2 * hourMs)
+    expect(await sweep(vault.deps)).toBe(2)
+  })
+
+  test('is found by nothing, while and after it lives', async () => {
+    const { ask, make } = await openVault()
+    const indexes = { search_indexes: ['{{ data.cvc }}', '{{ data.number }}-{{ data.cvc }}'] }
+    expect((await make(indexes)).status).toBe(201)
+    for (const query of [`data:${cvc}`, `data:"${card.number}-${cvc}"`]) {
+      expect((await ask('POST', '/tokens/search', { query })).text).toContain('"total_items":0')
+    }
+    const query = `data:"${card.number}-"`
+    expect((await ask('POST', '/tokens/search', { query })).text).toContain('"total_items":1')
+  })
+
+  test('that a mask shows is shown by it no longer', async () => {
+    const { vault, ask, make } = await openVault({ maskGuard: false, strictMasks: false })
+    await make({ mask: { tail: '{{ data.number | last4 }}', code: '{{ data.cvc }}' } })
+    const masking = await vault.application({ type: 'private', permissions })
+    const shown = async () =>
+      (await vault.ask('GET', '/tokens/card', { key: masking })).body['data']
+    expect(await shown()).toEqual({ tail: '4242', code: cvc })
+    vault.clock.advance(24 * hourMs)
+    expect(await shown()).not.toHaveProperty('code', cvc)
+    expect((await ask('GET', '/tokens/card')).body['data']).toEqual(lasting)
+  })
+
+  test('has a lifetime that an operator sets, or none', async () => {
+    const brief = await openVault({ cvcLifetime: '1h' })
+    expect((await brief.make()).body['_extras']).toEqual({
+      cvc_expires_at: '2030-01-01T01:00:00.000+00:00',
+    })
+    const { vault, ask, make, rows } = await openVault({ cvcLifetime: 'never' })
+    const empty = await rows()
+    expect((await make()).body).not.toHaveProperty('_extras')
+    expect(await rows()).toBe(empty + 1)
+    vault.clock.advance(400 * 24 * hourMs)
+    await sweep(vault.deps)
+    expect((await ask('GET', '/tokens/card')).body['data']).toEqual(card)
+  })
+
+  test('is kept apart in each item of many, and told beside deduplication', async () => {
+    const { vault, ask, rows } = await openVault()
+    const empty = await rows()
+    const item = (data: unknown) => ({ type: 'card', data, deduplicate_token: true })
+    const { body } = await ask('POST', '/tokenize', [item(card), item(card), item(lasting)])
+    const [first, second] = body as unknown as readonly Record<string, unknown>[]
+    expect(first?.['_extras']).toEqual({ deduplicated: false, cvc_expires_at: endsAt })
+    expect(second?.['_extras']).toEqual({ deduplicated: true, cvc_expires_at: endsAt })
+    expect(await rows()).toBe(empty + 2)
+    vault.clock.advance(24 * hourMs)
+    expect((await ask('GET', `/tokens/${String(first?.['id'])}`)).body['data']).toEqual(lasting)
+  })
+
+  test('is never shown with the data of another moment', async () => {
+    const { vault, ask, make } = await openVault()
+    await make()
+    const next = { number: '5555555555554444', cvc: '654' }
+    const store = vault.deps.store as { find: typeof vault.deps.store.find }
+    const { find } = store
+    let finds = 0
+    store.find = unique => {
+      finds += 1
+      // Of the token, then of its code: the credential is known.
+      if (finds !== 2) return find(unique)
+      return ask('PATCH', '/tokens/card', { data: next }).then(() => find(unique))
+    }
+    const { body } = await ask('GET', '/tokens/card')
+    expect(finds).toBeGreaterThan(2)
+    expect(body['data']).toEqual({ ...card, ...next })
+  })
+})
