@@ -228,9 +228,14 @@ export interface components {
       readonly owner_id?: string
     }
     readonly Token: {
-      /** @description In the answer of create and update, where deduplication is on. */
       readonly _extras?: {
-        readonly deduplicated: boolean
+        /**
+         * Format: date-time
+         * @description Of a card with a cvc: when that ends, by itself.
+         */
+        readonly cvc_expires_at?: string
+        /** @description In the answer of create and update, where deduplication is on. */
+        readonly deduplicated?: boolean
       }
       readonly containers?: readonly string[]
       /** Format: date-time */

@@ -5,7 +5,7 @@
 import { applyMask, evaluate, evaluateText, isExpression, isMask } from './expressions.ts'
 import { futureExpiry, type Expiry } from './instants.ts'
 import { isObject, mergePatch, type Json, type JsonObject } from './json.ts'
-import type { Model, ModelToken } from './state.ts'
+import { dataNow, lastingData, type Model, type ModelToken } from './state.ts'
 import { guardedNumber, modelTypeOf, type ModelType } from './token-types.ts'
 
 /** What a token is to be, before it is checked. */
@@ -18,6 +18,8 @@ interface Draft {
   readonly indexes: Json
   readonly fingerprintExpression: Json
   readonly expiry: Expiry | undefined
+  /** When the code ends that the data brings, or has. */
+  readonly codeEndsMs: number | undefined
   readonly deduplicates: boolean
   /** The changer sees nothing of the data: what its indexes make of it is no fault. */
   readonly isHidden?: boolean
@@ -34,6 +36,7 @@ export type Composed = Pick<
   | 'indexes'
   | 'fingerprintExpression'
   | 'expiry'
+  | 'codeEndsMs'
   | 'deduplicates'
 >
 
@@ -100,6 +103,17 @@ const isFingerprintAllowed = (draft: Draft, data: Json, metadata: Record<string,
   return isOfToken || !draft.deduplicates
 }
 
+/** Contract section 5. */
+const codeMs = 24 * 60 * 60 * 1_000
+
+const hasCode = (type: string, data: Json | undefined): boolean =>
+  type === 'card' && isObject(data ?? null) && ((data as JsonObject)['cvc'] ?? null) !== null
+
+const codeEndOf = ({ type, codeEndsMs, expiry }: Draft, data: Json): number | undefined =>
+  codeEndsMs !== undefined && hasCode(type, data)
+    ? Math.min(codeEndsMs, expiry?.ms ?? Infinity)
+    : undefined
+
 /** @returns `undefined` for what is a 400 */
 function compose(draft: Draft): Composed | undefined {
   const { type, mask, indexes, fingerprintExpression, expiry, deduplicates } = draft
@@ -107,9 +121,10 @@ function compose(draft: Draft): Composed | undefined {
   const container = keepContainer(draft.containers)
   const metadata = keepMetadata(draft.metadata)
   if (data === undefined || container === undefined || metadata === undefined) return undefined
+  const codeEndsMs = codeEndOf(draft, data)
   const isAllowed =
     isMaskAllowed(draft, data) &&
-    areIndexes(indexes, data, draft.isHidden) &&
+    areIndexes(indexes, lastingData({ data, codeEndsMs }), draft.isHidden) &&
     isFingerprintAllowed(draft, data, metadata)
   if (!isAllowed) return undefined
   return {
@@ -121,6 +136,7 @@ function compose(draft: Draft): Composed | undefined {
     indexes: indexes as readonly string[],
     fingerprintExpression: String(fingerprintExpression),
     expiry,
+    codeEndsMs,
     deduplicates,
   }
 }
@@ -157,6 +173,7 @@ export function composeNew(model: Model, body: JsonObject): Composed | undefined
     indexes: body['search_indexes'] ?? type.indexes ?? [],
     fingerprintExpression: body['fingerprint_expression'] ?? type.fingerprint,
     expiry: expiry.value,
+    codeEndsMs: model.nowMs + codeMs,
     deduplicates: body['deduplicate_token'] === true,
   })
 }
@@ -199,9 +216,11 @@ export function composeChanged(
   const { expires_at: expires, deduplicate_token: deduplicates } = patch
   const expiry = expires === undefined ? { value: token.expiry } : readExpiry(model, expires)
   if (type === undefined || expiry === undefined || patch['data'] === null) return undefined
+  const standing = dataNow(model, token)
+  const brings = isObject(patch['data'] ?? null) && 'cvc' in (patch['data'] as JsonObject)
   return compose({
     type: token.type,
-    data: patch['data'] === undefined ? token.data : mergePatch(token.data, patch['data']),
+    data: patch['data'] === undefined ? standing : mergePatch(standing, patch['data']),
     mask: merged(token.mask, patch['mask']),
     metadata: merged(token.metadata, patch['metadata']) ?? {},
     containers: replaced([token.container], patch['containers'], null),
@@ -212,6 +231,7 @@ export function composeChanged(
       type.fingerprint,
     ),
     expiry: expiry.value,
+    codeEndsMs: brings ? model.nowMs + codeMs : token.codeEndsMs,
     deduplicates: deduplicates === undefined ? token.deduplicates : deduplicates === true,
     isHidden,
   })

@@ -7,7 +7,7 @@
 import { admit, failed, isRefused, type Expected } from './access.ts'
 import { evaluateText } from './expressions.ts'
 import { showPage, showStretch, visibleTokens, type Part, type Visible } from './lists.ts'
-import type { Model, ModelToken } from './state.ts'
+import { lastingData, type Model, type ModelToken } from './state.ts'
 import { fingerprintOf, showsAnything, viewToken } from './token-view.ts'
 
 type TextField = 'id' | 'type' | 'data' | 'fingerprint' | 'created_by' | 'modified_by'
@@ -62,8 +62,10 @@ export function searchText(tree: SearchTree): string {
 
 const equalFolded = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
-const indexValues = ({ indexes, data }: ModelToken): string[] =>
-  indexes.map(expression => evaluateText(expression, { data }) ?? '').filter(text => text !== '')
+const indexValues = (token: ModelToken): string[] =>
+  token.indexes
+    .map(expression => evaluateText(expression, { data: lastingData(token) }) ?? '')
+    .filter(text => text !== '')
 
 const textOf = (model: Model, token: ModelToken, field: Exclude<TextField, 'data'>) =>
   ({

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Expiry, Instants } from './instants.ts'
-import type { Json } from './json.ts'
+import { isObject, type Json } from './json.ts'
 
 export const transforms = ['redact', 'mask', 'reveal'] as const
 export type Transform = (typeof transforms)[number]
@@ -48,6 +48,8 @@ export interface ModelToken extends Marks {
   readonly indexes: readonly string[]
   readonly fingerprintExpression: string
   readonly expiry: Expiry | undefined
+  /** Of the code in its data, which is there no more from then on. */
+  readonly codeEndsMs: number | undefined
   /** Whether deduplication is on; a create or an update turns it on and off. */
   readonly deduplicates: boolean
   /** Grows with every creation: lists are by it, newest first. */
@@ -175,3 +177,13 @@ export const showMarks = (
   modified_by: modifiedBy,
   modified_at: modifiedAtMs === undefined ? undefined : show(modifiedAtMs),
 })
+
+/** Without a code that ends by itself. */
+export function lastingData({ data, codeEndsMs }: Pick<ModelToken, 'data' | 'codeEndsMs'>): Json {
+  if (codeEndsMs === undefined || !isObject(data)) return data
+  const { cvc: _, ...others } = data
+  return others
+}
+
+export const dataNow = (model: Model, token: ModelToken): Json =>
+  (token.codeEndsMs ?? Infinity) > model.nowMs ? token.data : lastingData(token)

@@ -6,10 +6,21 @@ import { fingerprinted } from './compose-token.ts'
 import { applyMask } from './expressions.ts'
 import { showUtc } from './instants.ts'
 import type { Json } from './json.ts'
-import { showMarks, type Model, type ModelToken, type Transform } from './state.ts'
+import {
+  dataNow,
+  lastingData,
+  showMarks,
+  type Model,
+  type ModelToken,
+  type Transform,
+} from './state.ts'
 
 /** `undefined` where nothing is shown. */
-export function shownData({ data, mask }: ModelToken, transform: Transform): Json | undefined {
+export function shownData(model: Model, token: ModelToken, transform: Transform) {
+  return shownOf(dataNow(model, token), token, transform)
+}
+
+function shownOf(data: Json, { mask }: ModelToken, transform: Transform): Json | undefined {
   if (transform === 'reveal') return data
   const masked = transform === 'mask' && mask !== undefined ? applyMask(mask, data) : undefined
   // Null members are left out of responses (contract section 1).
@@ -29,8 +40,9 @@ const isBlank = (value: Json | undefined): boolean => {
 /** Whether anything that depends on the data is shown. */
 export function showsAnything(token: ModelToken, transform: Transform): boolean {
   if (transform === 'reveal') return true
-  if (shownData(token, transform) === undefined) return false
-  return expressionsIn(token.mask).some(text => !isBlank(applyMask(text, token.data)))
+  const data = lastingData(token)
+  if (shownOf(data, token, transform) === undefined) return false
+  return expressionsIn(token.mask).some(text => !isBlank(applyMask(text, data)))
 }
 
 /** Tokens are equal by type and by what is fingerprinted. */
@@ -52,6 +64,11 @@ export const viewBare = (model: Model, token: ModelToken, transform: Transform |
   fingerprint: transform === 'redact' ? undefined : fingerprintOf(model, token),
 })
 
+function extrasOf({ codeEndsMs }: ModelToken, extras: Extras | undefined, hides: boolean) {
+  if (codeEndsMs === undefined || hides) return extras
+  return { ...extras, cvc_expires_at: showUtc(codeEndsMs) }
+}
+
 /** @param hides whether all that tells of the content is left out (contract section 9) */
 export function viewToken(
   model: Model,
@@ -62,7 +79,7 @@ export function viewToken(
 ) {
   const { metadata } = token
   const content = {
-    data: shownData(token, transform),
+    data: shownData(model, token, transform),
     mask: token.mask,
     metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
     search_indexes: token.indexes,
@@ -75,6 +92,6 @@ export function viewToken(
     ...(hides ? {} : content),
     ...showMarks(token, showUtc),
     expires_at: token.expiry?.shown,
-    _extras: extras,
+    _extras: extrasOf(token, extras, hides),
   }
 }

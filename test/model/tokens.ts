@@ -10,6 +10,7 @@ import { evaluate, isExpression } from './expressions.ts'
 import type { JsonObject } from './json.ts'
 import { mayMask, mayRemask } from './masks.ts'
 import {
+  dataNow,
   findToken,
   liveTokens,
   takeOrder,
@@ -136,6 +137,7 @@ const plainToken: ModelToken = {
   indexes: [],
   fingerprintExpression: '{{ data | stringify }}',
   expiry: undefined,
+  codeEndsMs: undefined,
   deduplicates: false,
   createdBy: undefined,
   createdAtMs: 0,
@@ -190,7 +192,8 @@ export function patchToken(
   }
   const entered = decide(caller, 'token:update', token)
   if (entered === undefined || isMovedUp(caller, standing, token)) return failed(403)
-  if (!mayRemask(transform, standing, token)) return failed(403)
+  const before = { ...standing, data: dataNow(model, standing) }
+  if (!mayRemask(transform, before, token)) return failed(403)
   learnFingerprint(model, token, chosen)
   model.tokens.set(id, token)
   const { extras, hides } = equalityOf(model, caller, token)
@@ -215,6 +218,6 @@ export function useToken(model: Model, key: string | undefined, id: string): Exp
   if (isRefused(caller)) return caller
   const token = findToken(model, id.trim())
   const transform = token && decide(caller, 'token:use', token)
-  const data = token && transform && shownData(token, transform)
+  const data = token && transform && shownData(model, token, transform)
   return data === undefined ? failed(400) : { status: 200, json: [data] }
 }

@@ -12,9 +12,11 @@ import type { Model } from '../state.ts'
 /** Every instant ahead at which something ends, the nearest first. */
 function deadlinesMs(model: Model): number[] {
   const ends = [...model.tokens.values(), ...model.applications.values()].map(
-    ({ expiry }) => expiry?.ms ?? 0,
+    token => token.expiry?.ms ?? 0,
   )
-  const all = [...ends, ...[...model.sessions.values()].map(({ expiresAtMs }) => expiresAtMs)]
+  const codes = [...model.tokens.values()].map(({ codeEndsMs }) => codeEndsMs ?? 0)
+  const sessions = [...model.sessions.values()].map(({ expiresAtMs }) => expiresAtMs)
+  const all = [...ends, ...codes, ...sessions]
   return all.filter(ms => ms > model.nowMs).toSorted((a, b) => a - b)
 }
 
