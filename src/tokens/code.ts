@@ -128,9 +128,11 @@ export function untilWhole<T>(read: () => MaybeLater<T>, attempt = 1): MaybeLate
   })
 }
 
+type Finding = Pick<Deps, 'store' | 'keys'>
+
 /** A token whose code is not there: it has ended since, or the token has another one by now. */
 async function unlessReplaced<T extends StoredToken>(
-  { store, keys }: Pick<Deps, 'store' | 'keys'>,
+  { store, keys }: Finding,
   tenantId: string,
   token: T,
 ): Promise<T> {
@@ -139,6 +141,13 @@ async function unlessReplaced<T extends StoredToken>(
   if (now?.ordinal !== ordinal || now.version !== version) throw new CodeMoved()
   return token
 }
+
+/** The row of its code, ended or not; `undefined` where it is swept, or there is none. */
+export const findCode = (
+  { store, keys }: Finding,
+  tenantId: string,
+  { code }: TokenRecord,
+): MaybeLater<Row | undefined> => code && store.find(codeUnique(keys, tenantId, code.ref))
 
 /**
  * A token with the code that it has now, for whoever is shown its data.
@@ -152,7 +161,7 @@ export function withCode<T extends StoredToken>(
   const { code: place } = token.record
   const nowMs = deps.now()
   if (place === undefined || place.endsAtMs <= nowMs) return token
-  return andThen(deps.store.find(codeUnique(deps.keys, tenantId, place.ref)), row => {
+  return andThen(findCode(deps, tenantId, token.record), row => {
     if (row === undefined || isExpired(row, nowMs)) return unlessReplaced(deps, tenantId, token)
     const text = readCode(deps.keys, tenantId, row)
     const unsealData = () => withText(token.unsealData(), place, text)

@@ -95,3 +95,16 @@ test('a list of more lines than are written at once, each twice, is done once', 
   expect(await isThere(vault, key, kept?.id ?? '')).toBe(true)
   for (const { id } of listed) expect(await isThere(vault, key, id)).toBe(false)
 })
+
+test('a card goes with its code', async () => {
+  const vault = await openTestVault()
+  const key = await addReader(vault)
+  const rows = async (): Promise<number> => (await vault.deps.store.rowsFrom(0, 1_000)).length
+  const before = await rows()
+  const data = { number: '4242424242424242', cvc: '123' }
+  await vault.ask('POST', '/tokens', { key, body: { id: 'card', type: 'card', data } })
+  expect(await rows()).toBe(before + 2)
+  const line = { tenantId: vault.tenantId, id: 'card', erasedAtMs: vault.deps.now() }
+  expect(await eraseListed(vault.deps, listOf([line]), nobody)).toEqual({ tokens: 1, notThere: 0 })
+  expect(await rows()).toBe(before)
+})
