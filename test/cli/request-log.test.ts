@@ -218,6 +218,12 @@ describe('events', () => {
     expect(await server.stderr).toMatch(/^\S+Z warning unsafe about=--strict-masks text="[^\n]+"\n/)
   })
 
+  test('say at each start that codes of cards are kept for good', async () => {
+    const told = await linesOf(await serve('--cvc-lifetime', 'never'))
+    expect(told.map(({ event, about }) => [event, about])).toEqual([['unsafe', '--cvc-lifetime']])
+    expect(await linesOf(await serve('--cvc-lifetime', '1m'))).toEqual([])
+  })
+
   test('say at each start what is unsafe, once also of several workers', async () => {
     expect(await linesOf(await serve())).toEqual([])
     const beside = join(root, 'beside')

@@ -84,6 +84,10 @@ describe('wrong usage starts nothing', () => {
     await expectUsage(['--strict-masks', canary], '--strict-masks or COFFER_STRICT_MASKS: expected')
     const env = { COFFER_BODY_BYTES_MAX: canary }
     await expectUsage([], '--body-bytes-max or COFFER_BODY_BYTES_MAX: expected', { env })
+    for (const lifetime of [canary, '0h', '59s', '8d', '']) {
+      const expected = 'expected a number with m, h or d behind it, from 1m to 7d, or never'
+      await expectUsage(['--cvc-lifetime', lifetime], expected)
+    }
     const file = fileOf('wrong.json', JSON.stringify({ mask_guard: canary }))
     await expectUsage(['--config', file], 'config file: mask_guard: expected true or false')
   })
