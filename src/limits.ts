@@ -368,6 +368,8 @@ export const foldRowsSettingMax = 200_000
 export const mapBytes = 64 * 1024 ** 3
 /** decision: what a process needs beside that map, once it has started. */
 export const addressSpaceSpareBytes = 1024 ** 3
+/** decision: of a name, an address or an e-mail address, in UTF-16 units. */
+export const personalTextCharsMax = 1_000
 /** Of the security code of a card (contract section 5). */
 export const codeLifetimeDefault = '24h'
 export const codeLifetimeMsMin = 60 * 1_000

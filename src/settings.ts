@@ -7,8 +7,7 @@
  * Source: docs/decisions.md, "Settings".
  * @module
  */
-import { isIP } from 'node:net'
-import { FormatRegistry, Type, type SchemaOptions, type Static } from '@sinclair/typebox'
+import { Type, type SchemaOptions, type Static } from '@sinclair/typebox'
 import {
   bodiesBytesMax,
   bodiesBytesSettingMax,
@@ -17,8 +16,6 @@ import {
   bodyBytesSettingMin,
   chosenIdsPerMinuteMax,
   codeLifetimeDefault,
-  codeLifetimeMsMax,
-  codeLifetimeMsMin,
   corsOriginsMax,
   createGuessesPerMinuteMax,
   credentialBodiesBytesMax,
@@ -37,12 +34,12 @@ import {
 } from './limits.ts'
 import {
   backupEveryDefault,
-  backupEveryMsMax,
-  backupEveryMsMin,
   backupKeepDefault,
   backupKeepMax,
   logSampleMax,
 } from './operation-limits.ts'
+
+import { basePath, durationMs, neverEnds } from './setting-formats.ts'
 
 /** Beside what JSON Schema knows: what is told to whoever gives something else. */
 interface Told extends SchemaOptions {
@@ -97,79 +94,6 @@ const lowerCase = (format: string) =>
   Type.Transform(Type.String({ format, maxLength: settingCharsMax }))
     .Decode(name => name.toLowerCase())
     .Encode(name => name)
-
-/** What has a meaning already, or is set by the browser itself. */
-const takenNames =
-  'connection|date|expect|host|keep-alive|origin|referer|te|trailer|transfer-encoding|upgrade|via'
-const takenPrefixes = '(?:svc|sec|proxy|access-control|content)-|accept|cookie'
-const headerName = new RegExp(
-  `^(?!${takenPrefixes})(?!(?:${takenNames})$)[a-z][a-z0-9-]{0,63}$`,
-  'i',
-)
-/** With `-api-key` behind it, it is such a name, too. */
-const headerPrefix = new RegExp(
-  `^(?!${takenPrefixes})(?!(?:${takenNames}|svc|sec|proxy|access-control|content)$)` +
-    '[a-z](?:[a-z0-9-]{0,54}[a-z0-9])?$',
-  'i',
-)
-
-/** No segment is empty or begins with a dot: none can be removed on the way. */
-const basePath = '^(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?$'
-
-/** An origin as browsers send it (RFC 6454 section 6.2), or `*`; no name in one has a star. */
-const isOrigin = (value: string): boolean =>
-  value === '*' || (!value.includes('*') && URL.canParse(value) && new URL(value).origin === value)
-
-/** Of an interval such as `6h`; NaN for what is none. */
-function durationMs(text: string): number {
-  const [, count, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(text) ?? []
-  const minutes = { m: 1, h: 60, d: 24 * 60 }[unit as 'm' | 'h' | 'd']
-  return Number(count) * minutes * 60 * 1_000
-}
-
-const neverEnds = 'never'
-
-const isCodeLifetime = (value: string): boolean => {
-  const ms = durationMs(value)
-  return value === neverEnds || (ms >= codeLifetimeMsMin && ms <= codeLifetimeMsMax)
-}
-
-/** How long the code of a card is kept; `undefined`: as long as its token. */
-export const codeLifetimeMs = ({ cvcLifetime }: Pick<Settings, 'cvcLifetime'>) =>
-  cvcLifetime === neverEnds ? undefined : durationMs(cvcLifetime)
-
-function isBackupInterval(value: string): boolean {
-  const ms = durationMs(value)
-  return ms >= backupEveryMsMin && ms <= backupEveryMsMax
-}
-
-/** The name of a bucket and what is behind it. Source: rules for general purpose buckets of S3. */
-export const bucketAddress = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*))?$/
-
-const isBackupPlace = (value: string): boolean =>
-  value !== '' &&
-  value.length <= settingCharsMax &&
-  (!/^\w+:\/\//.test(value) || bucketAddress.test(value))
-
-/** An address, or a network as RFC 4632 section 3.1 writes it. */
-function isNetwork(value: string): boolean {
-  const [address = '', bits, ...more] = value.split('/')
-  const version = isIP(address)
-  if (version === 0 || address.includes('%') || more.length > 0) return false
-  if (bits === undefined) return true
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
-}
-
-const formats = {
-  'address or network': isNetwork,
-  'backup place': isBackupPlace,
-  'backup interval': isBackupInterval,
-  'code lifetime': isCodeLifetime,
-  'header name': (value: string) => headerName.test(value),
-  'header prefix': (value: string) => headerPrefix.test(value),
-  'origin or *': isOrigin,
-}
-for (const [format, check] of Object.entries(formats)) FormatRegistry.Set(format, check)
 
 const list = (item: ReturnType<typeof lowerCase> | ReturnType<typeof Type.String>, told: Told) =>
   Type.Unsafe<readonly string[]>(Type.Array(item, told))
@@ -375,6 +299,10 @@ export const settingsSchema = Type.Object({
   /** Contract section 12. */
   sessionGrantsWithinAuthorizer: flag(true, 'refuse a session more than its authorizer has'),
 })
+
+/** How long the code of a card is kept; `undefined`: as long as its token. */
+export const codeLifetimeMs = ({ cvcLifetime }: Pick<Settings, 'cvcLifetime'>) =>
+  cvcLifetime === neverEnds ? undefined : durationMs(cvcLifetime)
 
 export type AddressSettings = Static<typeof addressSchema>
 export type BackupSettings = Static<typeof backupSchema>

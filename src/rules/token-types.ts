@@ -19,6 +19,14 @@ import {
 import { isDigits, zeroCode } from '../bytes.ts'
 import { isCardNumber } from './clear-text.ts'
 import type { DigitsPlace } from './hidden-digits.ts'
+import {
+  normaliseAddress,
+  normaliseDateOfBirth,
+  normaliseEmail,
+  normaliseIban,
+  normaliseName,
+  normalisePhone,
+} from './personal-data.ts'
 
 /*
  * Routing numbers of banks.
@@ -221,9 +229,10 @@ export type TokenType = {
   /**
    * Checks the data and brings it into its stored form.
    * @param at  path of the data, under which faults are reported
+   * @param nowMs  Unix milliseconds
    * @throws ApiError `invalid_request` with all faults
    */
-  readonly normalise: (data: Json, at: string) => Json
+  readonly normalise: (data: Json, at: string, nowMs: number) => Json
   readonly defaultContainer: string
   readonly defaultFingerprintExpression: string
   /** Undefined: no mask, so the mask transform redacts. */
@@ -231,7 +240,7 @@ export type TokenType = {
   readonly defaultSearchIndexes: readonly string[]
   /** The number that no id expression may give away (contract section 7). */
   readonly protectedNumber?: DigitsPlace
-  /** The code that no id expression may use at all, and that ends by itself (contract section 5). */
+  /** The code that no id expression may use, and that ends by itself (contract section 5). */
   readonly protectedCode?: Exclude<DigitsPlace, 'whole'>
 }
 
@@ -243,6 +252,12 @@ const nationalIdDefaults = {
   defaultMask: lastFourMask,
   defaultSearchIndexes: ['{{ data }}', "{{ data | remove: '-' }}", '{{ data | last4 }}'],
   protectedNumber: 'whole' as const,
+}
+
+const personalDefaults = {
+  defaultContainer: '/pii/high/',
+  defaultFingerprintExpression: '{{ data }}',
+  defaultSearchIndexes: [],
 }
 
 const bareNumberDefaults = {
@@ -312,6 +327,51 @@ const tokenTypes: readonly TokenType[] = [
     normalise: normaliseSocialSecurityNumber,
   },
   { ...nationalIdDefaults, name: 'employer_id_number', normalise: normaliseEmployerIdNumber },
+  {
+    ...personalDefaults,
+    name: 'email',
+    normalise: normaliseEmail,
+    defaultFingerprintExpression: '{{ data | downcase }}',
+    defaultMask: "{{ data | slice: 0 }}***@{{ data | split: '@' | last }}",
+    defaultSearchIndexes: ['{{ data }}', "{{ data | split: '@' | last }}"],
+  },
+  {
+    ...personalDefaults,
+    name: 'phone',
+    normalise: normalisePhone,
+    defaultMask: '{{ data | phone_mask }}',
+    defaultSearchIndexes: ['{{ data }}', '{{ data | last4 }}'],
+    protectedNumber: 'whole',
+  },
+  {
+    ...personalDefaults,
+    name: 'iban',
+    normalise: normaliseIban,
+    defaultFingerprintExpression: "{{ data | remove: ' ' | upcase }}",
+    defaultMask: "{{ data | remove: ' ' | reveal: 2, 4 }}",
+    defaultSearchIndexes: ["{{ data | remove: ' ' }}", "{{ data | remove: ' ' | last4 }}"],
+    protectedNumber: 'whole',
+  },
+  {
+    ...personalDefaults,
+    name: 'name',
+    normalise: normaliseName,
+    defaultFingerprintExpression: '{{ data | stringify }}',
+    defaultMask: '{{ data | initials }}',
+  },
+  {
+    ...personalDefaults,
+    name: 'address',
+    normalise: normaliseAddress,
+    defaultFingerprintExpression: '{{ data | stringify }}',
+    defaultMask: new Map([['country', '{{ data.country }}']]),
+  },
+  {
+    ...personalDefaults,
+    name: 'date_of_birth',
+    normalise: normaliseDateOfBirth,
+    defaultMask: '{{ data | slice: 0, 4 }}',
+  },
 ]
 
 /** In the order of the contract's table. */

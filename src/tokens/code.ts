@@ -31,7 +31,7 @@ export function codeEndOf(
 }
 
 /** Where a token has its code, and until when. */
-export type CodePlace = NonNullable<TokenRecord['code']>
+type CodePlace = NonNullable<TokenRecord['code']>
 
 /** A code that is to be kept apart. */
 export interface Code {

@@ -37,7 +37,7 @@ export interface TokenContents {
 }
 
 /** The code of a card that stands, in its own row. */
-export interface StoredCode {
+interface StoredCode {
   readonly row: Row
   /** As a member, with the comma that joins it to others. */
   readonly text: string
@@ -48,7 +48,10 @@ export interface StoredToken {
   readonly record: TokenRecord
   /** Its code, where that was asked for and lives; see `code.ts`. */
   readonly code?: StoredCode
-  /** Opens the data, with the code if that is there, and gives its JSON text as it was sealed. @throws ApiError as `unsealToken` */
+  /**
+   * Opens the data, with the code if that is there, and gives its JSON text as it was sealed.
+   * @throws ApiError as `unsealToken`
+   */
   readonly unsealData: () => string
 }
 

@@ -124,7 +124,8 @@ describe('coffer verify on a whole vault', () => {
   test('counts its rows, ends with 0, and changes nothing', async () => {
     const before = readFileSync(databaseOf(made))
     const ended = await verify(made)
-    const rows = 'rows: keyring 1, tenant 1, application 2, session 0, token 3, idempotency 0\n'
+    const rows =
+      'rows: keyring 1, tenant 1, application 2, session 0, token 3, code 0, idempotency 0\n'
     expect(ended).toEqual({ exitCode: 0, stdout: rows, stderr: '' })
     expect(readFileSync(databaseOf(made)).equals(before)).toBe(true)
   })
@@ -132,11 +133,9 @@ describe('coffer verify on a whole vault', () => {
   test('prints one line of JSON', async () => {
     const { exitCode, stdout, stderr } = await verify(made, '--json')
     expect([exitCode, stderr]).toEqual([0, ''])
-    expect(JSON.parse(stdout)).toEqual({
-      damages: [],
-      more: 0,
-      rows: { keyring: 1, tenant: 1, application: 2, session: 0, token: 3, code: 0, idempotency: 0 },
-    })
+    const ofTenants = { token: 3, code: 0, idempotency: 0 }
+    const rows = { keyring: 1, tenant: 1, application: 2, session: 0, ...ofTenants }
+    expect(JSON.parse(stdout)).toEqual({ damages: [], more: 0, rows })
   })
 
   test('takes the master key from elsewhere', async () => {

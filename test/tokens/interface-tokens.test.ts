@@ -138,6 +138,60 @@ const types: readonly (readonly [
   ['us_bank_routing_number', '110000000', 'XXXXX0000', '/bank/low/', '{{ data }}', last4, []],
   ['social_security_number', '123-45-6789', 'XXX-XX-6789', '/pii/high/', undashed, last4, national],
   ['employer_id_number', '12-3456789', 'XX-XXX6789', '/pii/high/', undashed, last4, national],
+  [
+    'email',
+    'Ada@Example.com',
+    'A***@Example.com',
+    '/pii/high/',
+    '{{ data | downcase }}',
+    "{{ data | slice: 0 }}***@{{ data | split: '@' | last }}",
+    ['{{ data }}', "{{ data | split: '@' | last }}"],
+  ],
+  [
+    'phone',
+    '+4930123456',
+    '+49XXXXXX56',
+    '/pii/high/',
+    '{{ data }}',
+    '{{ data | phone_mask }}',
+    ['{{ data }}', '{{ data | last4 }}'],
+  ],
+  [
+    'iban',
+    'DE89 3704 0044 0532 0130 00',
+    'DEXXXXXXXXXXXXXXXX3000',
+    '/pii/high/',
+    "{{ data | remove: ' ' | upcase }}",
+    "{{ data | remove: ' ' | reveal: 2, 4 }}",
+    ["{{ data | remove: ' ' }}", "{{ data | remove: ' ' | last4 }}"],
+  ],
+  [
+    'name',
+    'Ada Lovelace',
+    'A. L.',
+    '/pii/high/',
+    '{{ data | stringify }}',
+    '{{ data | initials }}',
+    [],
+  ],
+  [
+    'address',
+    { street: '1 High Street', country: 'GB' },
+    { country: 'GB' },
+    '/pii/high/',
+    '{{ data | stringify }}',
+    { country: '{{ data.country }}' },
+    [],
+  ],
+  [
+    'date_of_birth',
+    '1815-12-10',
+    '1815',
+    '/pii/high/',
+    '{{ data }}',
+    '{{ data | slice: 0, 4 }}',
+    [],
+  ],
 ]
 
 describe('a type', () => {
@@ -155,7 +209,9 @@ describe('a type', () => {
     },
   )
 
-  const others = types.filter(([type]) => type !== 'token').map(([type]) => type)
+  /** They take any text. */
+  const free = ['token', 'name', 'address']
+  const others = types.filter(([type]) => !free.includes(type)).map(([type]) => type)
 
   test.each(others)('%s takes no data of another kind', async type => {
     for (const data of [true, 4242424242424242, [], 'canary', { canary: 1 }]) {

@@ -197,7 +197,7 @@ const mistakes: readonly (readonly [Collection, string, (header: RowHeader) => R
     }),
   ],
   ['code', 'a term', header => ({ ...header, terms: [otherTerm] })],
-  ['code', 'no deadline', ({ deadlineMs: _, ...header }) => header],
+  ['code', 'no deadline', ({ uniques, terms }) => ({ uniques, terms })],
   ['application', 'a deadline', header => ({ ...header, deadlineMs: 5 })],
   ['session', 'another deadline', header => ({ ...header, deadlineMs: 5 })],
   ['session', 'no nonce', ({ uniques, ...rest }) => ({ ...rest, uniques: uniques.slice(0, 1) })],

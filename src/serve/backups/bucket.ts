@@ -14,7 +14,7 @@ import { ownerOnlyFile } from '../../files.ts'
 import { backupChunkBytes } from '../../operation-limits.ts'
 import { uploadPartBytes, uploadTriesMax } from '../../operation-limits.ts'
 import { countBytes, type Progress } from '../../progress.ts'
-import { bucketAddress } from '../../settings.ts'
+import { bucketAddress } from '../../setting-formats.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from '../failure.ts'
 
 export const addressPrefix = 's3://'

@@ -34,6 +34,8 @@ import { maskData, type WrittenData } from '../read/view.ts'
 /** What a token is to be, before it is checked. Absent members mean none, or the type's default. */
 export interface Draft {
   readonly type: TokenType
+  /** When it is made or changed, in Unix milliseconds. */
+  readonly nowMs: number
   readonly data: Json
   readonly mask: Json | undefined
   readonly metadata: Json | undefined
@@ -157,8 +159,8 @@ export function assertDataFits(bytes: number): void {
 }
 
 /** All data, and what of it lasts. */
-function composeData({ type, data: given, codeEndsAtMs, expiresAt, hidden }: Draft) {
-  const data = type.normalise(given, 'data')
+function composeData({ type, data: given, nowMs, codeEndsAtMs, expiresAt, hidden }: Draft) {
+  const data = type.normalise(given, 'data', nowMs)
   const dataText = printJson(data)
   assertDataFits(hidden?.bytes ?? Buffer.byteLength(dataText))
   if (codeEndsAtMs === undefined) return { data, dataText, lasting: data }

@@ -44,6 +44,7 @@ function draftOf(deps: Deps, body: CreateTokenBody): Draft {
   const { expires_at: expires } = body
   return {
     type,
+    nowMs: deps.now(),
     data: body.data,
     mask: body.mask === undefined ? type.defaultMask : (body.mask ?? undefined),
     metadata: body.metadata,

@@ -64,6 +64,7 @@ function draftOf(
   const { deduplicate_token: deduplicates } = body
   return {
     type,
+    nowMs: deps.now(),
     data,
     mask: mergeOptional(record.maskText, body.mask),
     metadata: mergeOptional(record.metadataText, body.metadata),

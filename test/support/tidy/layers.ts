@@ -92,6 +92,7 @@ const layers: readonly Layer[] = [
       'src/bytes.ts',
       'src/files.ts',
       'src/schemas.ts',
+      'src/setting-formats.ts',
       'src/settings.ts',
       'src/ip.ts',
       'src/libc.ts',
@@ -179,8 +180,11 @@ const homes: readonly Home[] = [
   { packages: /^@sinclair\/typebox$/, paths: ['src'] },
 ]
 
-/** Hashing is a pure function: the one built-in that the domain may use (its `hmac` filter). */
-const pureBuiltIn = 'node:crypto'
+/**
+ * What the domain may use: pure functions that hash (its `hmac` filter), and that know the numbers
+ * and addresses of people.
+ */
+const pureImports = /^(?:node:crypto|libphonenumber-js\/min|validator\/es\/lib\/\w+\.js)$/
 
 /** `@noble/hashes/sha2.js` is of the package `@noble/hashes`. */
 const packageOf = (specifier: string): string =>
@@ -194,7 +198,7 @@ function checkPackages(source: Source): string[] {
     .filter(({ path }) => path === undefined)
     .map(({ specifier }) => specifier)
     .filter(specifier => {
-      if (isBelow(source.path, domainFolders)) return specifier !== pureBuiltIn
+      if (isBelow(source.path, domainFolders)) return !pureImports.test(specifier)
       const home = homes.find(({ packages }) => packages.test(packageOf(specifier)))
       if (home === undefined || home.except?.test(source.path) === true) return true
       return !isBelow(source.path, home.paths) && home.files?.test(source.path) !== true

@@ -31,7 +31,7 @@ describe('a data set', () => {
 
   test('has data that its types take', () => {
     for (const { type, data } of made) {
-      expect(() => tokenTypeOf(type)?.normalise(data ?? null, 'data')).not.toThrow()
+      expect(() => tokenTypeOf(type)?.normalise(data ?? null, 'data', 0)).not.toThrow()
     }
   })
 

@@ -15,6 +15,7 @@ import * as html from './html.ts'
 import { jsonPath } from './json.ts'
 import * as lists from './lists.ts'
 import { last4, reveal, revealLast, padLeft, padRight } from './mask.ts'
+import { initials, phoneMask } from './personal.ts'
 import { sort, sortNatural } from './order.ts'
 import * as text from './text.ts'
 
@@ -26,11 +27,13 @@ const vaultFilters: Readonly<Record<string, FilterDefinition>> = {
   card_exp: cardExp,
   card_mask: cardMask,
   hmac,
+  initials,
   json: jsonPath,
   json_stringify: stringify,
   last4,
   pad_left: padLeft,
   pad_right: padRight,
+  phone_mask: phoneMask,
   reveal,
   reveal_last: revealLast,
   stringify,

@@ -8,7 +8,7 @@ import { filterNames, findFilter } from '../../../../../src/language/expression/
 const own = `
 last4 reveal_last reveal card_mask card_bin card_exp alias_card alias_preserve_format
 alias_preserve_length json stringify json_stringify pad_left pad_right to_string to_number
-to_boolean hmac to_base64 to_base16`
+to_boolean hmac to_base64 to_base16 phone_mask initials`
 
 const standard = `
 abs append at_least at_most capitalize ceil compact concat date default divided_by downcase escape

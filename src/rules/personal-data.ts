@@ -1,0 +1,63 @@
+/**
+ * Personal data: what each type of it asks of its data, which is kept as it was sent.
+ *
+ * Source: contract section 5. decision: whether an address or a number exists is not asked, only
+ * whether it has the form of one: those who give them out change what exists.
+ * @module
+ */
+import { parsePhoneNumberFromString } from 'libphonenumber-js/min'
+import isEmail from 'validator/es/lib/isEmail.js'
+import isIBAN from 'validator/es/lib/isIBAN.js'
+import { invalid } from '../errors.ts'
+import { isJsonObject, type Json } from '../json/json.ts'
+import { personalTextCharsMax } from '../limits.ts'
+
+const isText = (value: Json | undefined): value is string =>
+  typeof value === 'string' && value.trim() !== '' && value.length <= personalTextCharsMax
+
+/** @throws ApiError `invalid_request` unless it is an address of RFC 5321, without a name */
+export const normaliseEmail = (data: Json, at: string): Json => {
+  if (isText(data) && isEmail(data, { allow_utf8_local_part: true })) return data
+  throw invalid(at, 'expected an e-mail address such as ada@example.com')
+}
+
+/** @throws ApiError `invalid_request` unless it is a number of E.164, with `+` and digits alone */
+export const normalisePhone = (data: Json, at: string): Json => {
+  const isWritten = typeof data === 'string' && /^\+[1-9][0-9]{4,14}$/.test(data)
+  if (isWritten && parsePhoneNumberFromString(data)?.isPossible() === true) return data
+  throw invalid(at, 'expected a phone number as E.164 writes it, such as +4930123456')
+}
+
+/** @throws ApiError `invalid_request` unless length and check digits are those of its country */
+export const normaliseIban = (data: Json, at: string): Json => {
+  if (isText(data) && /^[A-Za-z0-9 ]+$/.test(data) && isIBAN(data)) return data
+  throw invalid(at, 'expected an IBAN of the length of its country whose check digits hold')
+}
+
+/** @throws ApiError `invalid_request` unless it is a text, or an object of texts */
+const textOrTexts =
+  (expected: string) =>
+  (data: Json, at: string): Json => {
+    if (isText(data)) return data
+    const texts = isJsonObject(data) ? [...data.values()].filter(value => value !== null) : []
+    if (texts.length > 0 && texts.every(isText)) return data
+    throw invalid(at, expected)
+  }
+
+export const normaliseName = textOrTexts(
+  'expected a text, or an object of texts such as { "first": …, "last": … }',
+)
+
+export const normaliseAddress = textOrTexts(
+  'expected a text, or an object of texts such as { "street": …, "city": …, "country": … }',
+)
+
+/** @throws ApiError `invalid_request` unless it is a day of the calendar that is not to come */
+export const normaliseDateOfBirth = (data: Json, at: string, nowMs: number): Json => {
+  const isWritten = typeof data === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(data)
+  const dayMs = isWritten ? Date.parse(`${data}T00:00:00Z`) : NaN
+  // A day that no month has comes back as another one, or as none.
+  const isDay = !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(String(data))
+  if (isDay && dayMs <= nowMs) return data
+  throw invalid(at, 'expected a day in the past as ISO 8601 writes it, such as 1990-12-31')
+}
