@@ -315,6 +315,12 @@ export interface components {
       | 'us_bank_routing_number'
       | 'social_security_number'
       | 'employer_id_number'
+      | 'email'
+      | 'phone'
+      | 'iban'
+      | 'name'
+      | 'address'
+      | 'date_of_birth'
     readonly TokenWalk: {
       readonly data: readonly components['schemas']['Token'][]
       readonly pagination: components['schemas']['TokenStretch']

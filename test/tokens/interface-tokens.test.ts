@@ -236,6 +236,31 @@ describe('a type', () => {
     expect(await search('data:987-65-4321')).toEqual(both.slice(1))
     expect(await search('data:4321')).toEqual(both)
   })
+
+  test('of personal data is found by what people know, and is one by its fingerprint', async () => {
+    const pairs = [
+      ['email', 'Grace@Navy.example', 'grace@navy.EXAMPLE', ['navy.example', 'GRACE@navy.example']],
+      ['iban', 'GB82 WEST 1234 5698 7654 32', 'gb82west12345698765432', ['5432']],
+      ['phone', '+442071838750', '+442071838750', ['8750', '+442071838750']],
+    ] as const
+    const masking = await vault.application({
+      type: 'private',
+      permissions: ['token:read', 'token:search'],
+    })
+    for (const [type, one, other, queries] of pairs) {
+      const [first, second] = [
+        await create({ type, data: one }),
+        await create({ type, data: other }),
+      ]
+      expect(second.body['fingerprint']).toBe(String(first.body['fingerprint']))
+      for (const text of queries) {
+        const body = { query: `data:"${text}"` }
+        const found = await vault.ask('POST', '/tokens/search', { key: masking, body })
+        expect(found.text).toContain('"total_items":2')
+        expect(found.text).not.toContain(one)
+      }
+    }
+  })
 })
 
 const card = { number: cardNumber }

@@ -34,6 +34,39 @@ const defaults: Readonly<Record<string, Partial<TokenRecord>>> = {
   us_bank_routing_number: { containers: ['/bank/low/'], fingerprintExpression: '{{ data }}' },
   social_security_number: { containers: ['/pii/high/'] },
   employer_id_number: { containers: ['/pii/high/'] },
+  email: {
+    containers: ['/pii/high/'],
+    fingerprintExpression: '{{ data | downcase }}',
+    maskText: `"{{ data | slice: 0 }}***@{{ data | split: '@' | last }}"`,
+    searchIndexes: ['{{ data }}', "{{ data | split: '@' | last }}"],
+  },
+  phone: {
+    containers: ['/pii/high/'],
+    fingerprintExpression: '{{ data }}',
+    maskText: '"{{ data | phone_mask }}"',
+    searchIndexes: ['{{ data }}', '{{ data | last4 }}'],
+  },
+  iban: {
+    containers: ['/pii/high/'],
+    fingerprintExpression: "{{ data | remove: ' ' | upcase }}",
+    maskText: `"{{ data | remove: ' ' | reveal: 2, 4 }}"`,
+    searchIndexes: ["{{ data | remove: ' ' }}", "{{ data | remove: ' ' | last4 }}"],
+  },
+  name: {
+    containers: ['/pii/high/'],
+    fingerprintExpression: '{{ data | stringify }}',
+    maskText: '"{{ data | initials }}"',
+  },
+  address: {
+    containers: ['/pii/high/'],
+    fingerprintExpression: '{{ data | stringify }}',
+    maskText: '{"country":"{{ data.country }}"}',
+  },
+  date_of_birth: {
+    containers: ['/pii/high/'],
+    fingerprintExpression: '{{ data }}',
+    maskText: '"{{ data | slice: 0, 4 }}"',
+  },
 }
 
 const lastFour = '"{{ data | reveal_last: 4 }}"'
@@ -78,6 +111,7 @@ const anyRecord = fc.record(
     modifiedBy: fc.string(),
     modifiedAtMs: fc.nat(),
     expiresAt: fc.record({ text: fc.string(), epochMs: fc.nat() }),
+    code: fc.record({ ref: fc.uuid(), at: fc.nat(), endsAtMs: fc.nat() }),
     deduplicates: fc.constant(true as const),
     hidesFingerprint: fc.oneof(fc.constant(true as const), fc.nat()),
   },
