@@ -15,7 +15,7 @@ import {
   type TestServer,
 } from '../support/postgres.ts'
 
-const permissions = ['token:create', 'token:read', 'token:update', 'token:search']
+const permissions = ['create', 'read', 'update', 'search', 'delete'].map(each => `token:${each}`)
 const rules = [{ priority: 1, container: '/', transform: 'reveal', permissions }]
 const secret = (name: string): string => `canary of ${name}`
 
@@ -107,14 +107,60 @@ WHERE (r.ordinal, o.ordinal) IN ((${at('left')}, ${at('right')}), (${at('right')
   })
 
   test('an older version of a row alone is no answer', async () => {
-    await create('renewed')
-    await run(`CREATE TABLE @older AS SELECT * FROM @rows WHERE ordinal = ${at('renewed')}`)
+    const body = { id: 'renewed', type: 'token', data: secret('renewed'), metadata: { of: 'old' } }
+    expect((await ask(key, 'POST', '/tokens', body)).status).toBe(201)
+    await run(`CREATE TABLE @older AS SELECT * FROM @rows ORDER BY ordinal DESC LIMIT 1`)
     const renewed = await ask(key, 'PATCH', '/tokens/renewed', { data: secret('what is new') })
     expect(renewed.status).toBe(200)
-    await run(`UPDATE @rows r SET value = o.value, version = o.version FROM @older o
-WHERE r.ordinal = o.ordinal`)
-    expectUntold(await read('renewed'))
+    for (const columns of ['value = o.value', 'value = o.value, version = o.version']) {
+      await run(`UPDATE @rows r SET ${columns} FROM @older o WHERE r.ordinal = o.ordinal`)
+      expectUntold(await read('renewed'))
+      expectUntold(await ask(key, 'GET', '/tokens?metadata.of=old'))
+      expectUntold(await ask(key, 'POST', '/tokens/search', { query: 'metadata.of:old' }))
+    }
   })
+
+  test('a deleted token whose row and terms alone came back is no answer', async () => {
+    const body = { id: 'deleted', type: 'token', data: secret('deleted'), metadata: { of: 'gone' } }
+    expect((await ask(key, 'POST', '/tokens', body)).status).toBe(201)
+    for (const table of ['rows', 'recent']) {
+      await run(
+        `CREATE TABLE @of_${table} AS SELECT * FROM @${table} ORDER BY ordinal DESC LIMIT 1`,
+      )
+    }
+    expect((await ask(key, 'DELETE', '/tokens/deleted')).status).toBe(204)
+    expect((await ask(key, 'GET', '/tokens?metadata.of=gone')).text).not.toContain('canary')
+    for (const table of ['rows', 'recent']) {
+      await run(`INSERT INTO @${table} SELECT * FROM @of_${table}`)
+    }
+    expect((await read('deleted')).status).toBe(404)
+    expectUntold(await ask(key, 'GET', '/tokens?metadata.of=gone'))
+    expectUntold(await ask(key, 'POST', '/tokens/search', { query: 'metadata.of:gone' }))
+  })
+
+  test('rows that have changed places are no answer', async () => {
+    for (const id of ['here', 'there']) {
+      const body = { id, type: 'token', data: secret(id), metadata: { of: 'places' } }
+      expect((await ask(key, 'POST', '/tokens', body)).status).toBe(201)
+    }
+    await run(`WITH two AS (SELECT * FROM @rows ORDER BY ordinal DESC LIMIT 2)
+UPDATE @rows r SET value = other.value FROM two JOIN two other ON two.ordinal <> other.ordinal
+WHERE r.ordinal = two.ordinal`)
+    expectUntold(await read('here'))
+    expectUntold(await ask(key, 'GET', '/tokens?metadata.of=places'))
+  })
+
+  test('a row that ends by its column alone is not removed', async () => {
+    const body = { type: 'token', data: secret('lasting') }
+    expect((await ask(key, 'POST', '/tokens', { ...body, id: 'lasting' })).status).toBe(201)
+    await run(`UPDATE @rows SET deadline_ms = 1 WHERE ordinal = (SELECT max(ordinal) FROM @rows)`)
+    const ends = { expires_at: new Date(Date.now() + 2_000).toISOString() }
+    const ending = await ask(key, 'POST', '/tokens', { ...body, ...ends, id: 'ending' })
+    expect(ending.status).toBe(201)
+    const ended = `SELECT 1 FROM @rows WHERE deadline_ms > 1`
+    while (((await run(ended)) as readonly unknown[]).length > 0) await Bun.sleep(100)
+    expect(await read('lasting')).toMatchObject({ status: 200 })
+  }, 60_000)
 
   test('a row that is gone is no absence, and verify names it', async () => {
     await create('gone')

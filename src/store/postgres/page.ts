@@ -18,8 +18,8 @@ import {
   type PlanReads,
 } from '../plan.ts'
 import { isMatch } from '../queries.ts'
-import { decodeRow } from '../row-format.ts'
-import { keyOf } from '../rows.ts'
+import { decodeRow, headerAt } from '../row-format.ts'
+import { keyOf, uniquesAt } from '../rows.ts'
 import { keysIn, nthOf, packDigests } from './pack.ts'
 import { arrayOf, type Cells, type Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
@@ -167,17 +167,27 @@ function select({ terms, holders, expired }: Index, query: Query, window: PageWi
 }
 
 /** Rows by their ordinals, in the order of these. @throws ApiError `storage_corrupt` */
-function inOrder(ordinals: readonly number[], cells: readonly Cells[]): Row[] {
-  const values = new Map(cells.map(([ordinal, value]) => [Number(ordinal), value]))
+function inOrder(ordinals: readonly number[], answer: readonly Cells[]): Row[] {
+  const found = new Map(answer.map(cells => [Number(cells[0]), cells]))
   return ordinals.map(ordinal => {
-    const value = values.get(ordinal)
+    const [, value, version] = found.get(ordinal) ?? []
     assertStored(value instanceof Uint8Array, 'a row for each place')
-    return decodeRow(value, ordinal)
+    const row = decodeRow(value, ordinal)
+    assertStored(row.version === Number(version), 'a row that its unique leads to, at its version')
+    return row
   })
 }
 
-const rowsText = ({ rows }: Tables): string =>
-  `SELECT ordinal, value FROM ${rows} WHERE ordinal = ANY($1::bigint[])`
+/**
+ * Each with the version that its first unique names, as in a look-up of it: terms tell neither an
+ * older version of a row nor one that was removed. The subquery is one look at the key of the
+ * table for each row, whatever is known of its size.
+ */
+const rowsText = ({ rows, uniques }: Tables): string => `SELECT ordinal, value, (
+  SELECT u.version FROM ${uniques} u
+  WHERE u.digest = substring(r.value FROM ${headerAt + uniquesAt + 1} FOR ${uniqueBytes})
+    AND u.ordinal = r.ordinal
+) FROM ${rows} r WHERE ordinal = ANY($1::bigint[])`
 
 /** @throws Trouble; ApiError `storage_corrupt` where the index says what rows do not */
 export async function readPage(

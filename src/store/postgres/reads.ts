@@ -80,7 +80,11 @@ ORDER BY ordinal LIMIT $2::int`
 (SELECT count(*) FROM (SELECT 1 FROM ${recent} LIMIT ${waitingRowsCountedMax}) few)`
   return {
     look,
-    due: async (nowMs: number, limit: number) => rowsIn(await ask(dueText, [nowMs, limit])),
+    // What is due is removed for good, so a row has to say itself that it is.
+    due: async (nowMs: number, limit: number) =>
+      rowsIn(await ask(dueText, [nowMs, limit])).filter(
+        ({ deadlineMs }) => deadlineMs !== undefined && deadlineMs <= nowMs,
+      ),
     rowsFrom: async (ordinal: number, limit: number) => {
       const cells = await ask(fromText, [ordinal, limit])
       return { rows: rowsIn(cells), last: cells.at(-1)?.[0] }
