@@ -35,6 +35,7 @@ const sections: readonly Section[] = [
   {
     title: 'Using it',
     entries: [
+      docs('HTTP', 'http'),
       docs('Interface', 'interface'),
       docs('Client', 'client'),
       docs('Testing', 'testing'),

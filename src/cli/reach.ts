@@ -18,6 +18,7 @@ export interface ReachOptions {
 }
 
 const socketPrefix = 'unix:'
+const socketAddress = 'http://localhost'
 export const keyVariable = 'COFFER_KEY'
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
@@ -51,7 +52,7 @@ function clientOf(options: ReachOptions): Client {
   const key = keyOf(options)
   const isSocket = addr.startsWith(socketPrefix)
   if (!isSocket && !URL.canParse(addr)) throw usage(`--addr or COFFER_ADDR: expected ${wanted}`)
-  const address = isSocket ? 'http://localhost' : addr
+  const address = isSocket ? socketAddress : addr
   const fetch = isSocket ? overSocket(addr.slice(socketPrefix.length)) : directly
   try {
     return createClient({ address, key, fetch })
@@ -77,9 +78,19 @@ const exitCodes: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   internal: 7,
 }
 
-function failureOf(error: CofferError): CommandFailure {
+/** A socket has no address of its own: the client was given one that says nothing. */
+const named = (message: string, { addr = '' }: ReachOptions): string =>
+  addr.startsWith(socketPrefix)
+    ? message.replace(socketAddress, `the socket ${addr.slice(socketPrefix.length)}`)
+    : message
+
+function failureOf(error: CofferError, options: ReachOptions): CommandFailure {
   const trace = error.traceId === undefined ? '' : ` (trace ${error.traceId})`
-  return new CommandFailure(shown(error.message + trace), exitCodes[error.code] ?? 1, error)
+  return new CommandFailure(
+    shown(named(error.message, options) + trace),
+    exitCodes[error.code] ?? 1,
+    error,
+  )
 }
 
 /** @throws CommandFailure, whose exit code says of which kind it is */
@@ -91,7 +102,7 @@ export async function withClient<T>(
   try {
     return await use(client)
   } catch (error) {
-    if (error instanceof CofferError) throw failureOf(error)
+    if (error instanceof CofferError) throw failureOf(error, options)
     throw error
   }
 }

@@ -105,11 +105,26 @@ function causeName(thrown: unknown): string | undefined {
   return typeof said === 'string' && !/^(?:Type)?Error$/.test(said) ? said : undefined
 }
 
+/** Of the usual names what they mean, as nobody has to know them. */
+const meanings: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'the connection was cut',
+  ENOENT: 'there is no such socket',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name of the host cannot be looked up now',
+  EACCES: 'the socket may not be used by this user',
+}
+
+function reasonOf(name: string): string {
+  const meaning = meanings[name]
+  return meaning === undefined ? name : `${name}, ${meaning}`
+}
+
 function lost(wire: Wire, thrown: unknown, timeout: AbortSignal): CofferError {
   const isTimeout = timeout.aborted
   const name = isTimeout ? undefined : causeName(thrown)
   const what = isTimeout ? 'no answer in time' : 'no answer'
-  const why = name === undefined ? '' : `: ${name}`
+  const why = name === undefined ? '' : `: ${reasonOf(name)}`
   return new CofferError(`${what} from ${wire.address}${why}`, {
     code: isTimeout ? 'timeout' : 'unreachable',
     // Alone: the platform's own error may hold the address, and that an id or a filter.

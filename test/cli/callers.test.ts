@@ -188,6 +188,22 @@ describe('each failure has its exit code, and repeats nothing', () => {
       'data.number',
     ],
     [7, 'nobody', list, '', () => ({ ...reach(), COFFER_ADDR: 'http://127.0.0.1:9' }), 'no answer'],
+    [
+      7,
+      'nobody at a port',
+      list,
+      '',
+      () => ({ ...reach(), COFFER_ADDR: 'http://127.0.0.1:9' }),
+      'no answer from http://127.0.0.1:9: ECONNREFUSED, nothing listens there',
+    ],
+    [
+      7,
+      'no socket',
+      list,
+      '',
+      () => ({ ...reach(), COFFER_ADDR: 'unix:/nowhere/coffer' }),
+      'no answer from the socket /nowhere/coffer: ENOENT, there is no such socket',
+    ],
   ])('%d for %s', async (exitCode, _, words, input, env, says) => {
     const failed = await run(words, input, env())
     expect([failed.exitCode, failed.stdout]).toEqual([exitCode, ''])

@@ -130,7 +130,7 @@ describe('a cursor is refused', () => {
     await refused(await list(`metadata.kind=walked&start=${listed}`), 'query.start')
     await refused(await list(`start=${filtered}`), 'query.start')
     await refused(await list(`start=${searched}`), 'query.start')
-    await refused(await search({ start: listed }), 'start')
+    await refused(await search({ query: '*', start: listed }), 'start')
     await refused(await search({ query: 'type:card', start: searched }), 'start')
     expect((await list(`type=token&start=${filtered}`)).status).toBe(200)
     expect((await search({ query: 'type:token', start: searched })).status).toBe(200)

@@ -249,7 +249,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   })),
   deleteApplication: onApplication('DELETE', 204),
   regenerateKey: onApplication('POST', 200, '/regenerate', () => ({ headers: idempotent() })),
-  listApplicationKeys: onApplication('GET', 200, '/keys?id=none'),
+  listApplicationKeys: onApplication('GET', 200, '/keys?id=none&type=any'),
   createApplicationKey: onApplication('POST', 201, '/keys', () => ({
     body: { expires_at: tomorrow() },
     headers: idempotent(),
