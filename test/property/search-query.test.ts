@@ -104,7 +104,7 @@ test('any text is read within its bounds or refused with a position, and never r
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
         expect(error.kind).toBe('invalid_request')
-        expect(error.message).toMatch(/^position [0-9]+: ./)
+        expect(error.message).toMatch(/^query: position [0-9]+: ./)
         expect(Object.keys(error.fields ?? {})).toEqual(['query'])
         expect(error.message).not.toContain(canary)
       }

@@ -156,12 +156,12 @@ describe('tokenizing the whole stores nothing', () => {
   test('when items are faulty, and tells all faults by their places', async () => {
     const body = {
       canary: 'fine',
-      list: ['fine', badCard, { canary: { ...card, metadata: { canary: 5 } } }],
+      list: ['fine', badCard, { canary: { ...card, metadata: { order: 5 } } }],
       bank: { type: 'bank', data: { routing_number: '1', account_number: 'canary' } },
     }
     await expectNothing(body, 400, [
       '[1][1].data.number',
-      '[1][2][0].metadata[0]',
+      '[1][2][0].metadata.order',
       '[2].data.routing_number',
       '[2].data.account_number',
     ])

@@ -151,7 +151,7 @@ const refused: readonly (readonly [string, number, string])[] = [
 describe('a text outside of the grammar', () => {
   test.each(refused)('%s is refused at its place', (text, position, expected) => {
     const error = expectRefusal(() => parseSearch(text, 'query'), ['query'])
-    expect(error.message).toStartWith(`position ${position}: `)
+    expect(error.message).toStartWith(`query: position ${position}: `)
     expect(error.message).toContain(expected)
   })
 
