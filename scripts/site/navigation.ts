@@ -30,7 +30,11 @@ const sections: readonly Section[] = [
   },
   {
     title: 'Understanding it',
-    entries: [docs('Concepts', 'concepts'), docs('Expressions', 'expressions')],
+    entries: [
+      docs('Concepts', 'concepts'),
+      docs('Expressions', 'expressions'),
+      docs('Searching', 'search'),
+    ],
   },
   {
     title: 'Using it',

@@ -79,3 +79,18 @@ test.each(rows.map(row => [row.mistake, row] as const))('%s', async (_, row) => 
   else expect(told).toStartWith(start)
   expect((await vault.ask('GET', '/tokens', { key: keys[''] ?? '' })).text).toBe(before)
 })
+
+test('its calls are those of the document, each with the permission that it needs', async () => {
+  const { body } = await vault.ask('GET', '/swagger/json', {})
+  const paths = body['paths'] as Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  const served = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
+  )
+  const told = readPage('docs/http.md')
+    .split('\n')
+    .filter(line =>
+      /^\| `(?:GET|POST|PUT|PATCH|DELETE) [^|]*\|[^|]*(?:\\\|[^|]*)*\|[^|]*\|$/.test(line),
+    )
+    .flatMap(line => codesIn(line.split(' | ')[0] ?? ''))
+  expect(told.toSorted()).toEqual(served.toSorted())
+})

@@ -73,9 +73,9 @@ describe('docs/start-in-a-test.md', () => {
   })
 })
 
-describe('docs/concepts.md', () => {
+describe.each(['docs/concepts.md', 'docs/search.md'])('%s', page => {
   test('has a program that prints what it says', async () => {
-    const program = blocksOf(readPage('docs/concepts.md'), 'ts').join('\n')
+    const program = blocksOf(readPage(page), 'ts').join('\n')
     const folder = makeApplication()
     writeFileSync(join(folder, 'page.ts'), program)
     const { stdout, stderr } = await runIn(folder, [process.execPath, 'page.ts'])

@@ -226,7 +226,8 @@ describe('the stored form of a token', () => {
   })
 
   test('of older versions, which was JSON, is read', () => {
-    const holds = (value: TokenRecord) => expect(decodeOlder(printOlder(value))).toEqual(value)
+    const holds = ({ code: _code, ...value }: TokenRecord) =>
+      expect(decodeOlder(printOlder(value))).toEqual(value)
     fc.assert(fc.property(anyRecord, value => holds(value as TokenRecord)))
     for (const type of tokenTypeNames) {
       const json = JSON.stringify({ i: 'a-b', t: type, f: 'f', b: 'c', a: 5 })
