@@ -70,7 +70,6 @@ describe('listing tokens', () => {
     ['?metadata.n=3&metadata.Colour=red', []],
     ['?container=/pci/&id=t-5&id=t-6', ['t-5']],
     ['?container=/pci/hig/', []],
-    ['?unknown=1&id=t-1', ['t-1']],
   ]
 
   test.each(filters)('%s finds exactly what it names', async (query, expected) => {
