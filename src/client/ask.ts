@@ -2,16 +2,19 @@
  * What operations ask with.
  * @module
  */
+import type { Answer, Call, CallOptions, Wire } from './call.ts'
+import { withDates } from './instants.ts'
 import { idempotencyKeyBytes } from './limits.ts'
 import { randomHex } from './platform.ts'
-import { send, type Call, type CallOptions, type Wire } from './wire.ts'
+import { send } from './wire.ts'
 
 type Asking = <T>(
   method: Call['method'],
   path: string,
   body?: unknown,
   options?: CallOptions,
-) => Promise<T>
+  read?: Call['read'],
+) => Answer<T>
 
 export interface Ask {
   /** What may be repeated as it is. */
@@ -21,12 +24,10 @@ export interface Ask {
 }
 
 export const makeAsk = (wire: Wire): Ask => ({
-  plain: <T>(method: Call['method'], path: string, body?: unknown, options?: CallOptions) =>
-    send(wire, { method, path, body }, options) as Promise<T>,
-  keeping: <T>(method: Call['method'], path: string, body?: unknown, options?: CallOptions) =>
-    send(
-      wire,
-      { method, path, body, idempotencyKey: randomHex(idempotencyKeyBytes) },
-      options,
-    ) as Promise<T>,
+  plain: (method, path, body, options, read = withDates) =>
+    send(wire, { method, path, body, read }, options) as Answer<never>,
+  keeping: (method, path, body, options, read = withDates) => {
+    const idempotencyKey = randomHex(idempotencyKeyBytes)
+    return send(wire, { method, path, body, read, idempotencyKey }, options) as Answer<never>
+  },
 })

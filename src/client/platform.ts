@@ -6,6 +6,9 @@
 /** At least 0 and less than 1. */
 export const random = (): number => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32
 
+/** Milliseconds from some beginning, that never go back. */
+export const now = (): number => performance.now()
+
 /** Lower-case hexadecimal digits. `crypto.randomUUID` is missing where a page is not secure. */
 export const randomHex = (bytes: number): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(bytes)), byte =>

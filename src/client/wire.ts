@@ -5,91 +5,30 @@
  * an idempotency key (RFC 9110 section 9.2.2, contract section 1).
  * @module
  */
-import { codeOf, CofferError } from './error.ts'
+import { contentOf, errorOf, traceOf } from './answers.ts'
+import type { Answer, Answered, Call, CallOptions, Traced, Wire } from './call.ts'
+import { CofferError } from './error.ts'
 import { answerBytesMax, retryAfterMsMax, waitMsFirst, waitMsMax } from './limits.ts'
+import { assertCallOptions } from './options.ts'
 
-/** `fetch`, as far as it is used here. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
-
-export interface Wire {
-  /** Without a slash at its end. */
-  readonly address: string
-  readonly key: () => string | Promise<string>
-  readonly fetch: Fetch
-  readonly timeoutMs: number
-  readonly retries: number
-  /** At least 0 and less than 1. */
-  readonly random: () => number
-  /** Ends early where the signal says so. */
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
+/** A call with its body as text: what it was when the call began, however often it is sent. */
+interface Sent extends Call {
+  readonly text: string | undefined
 }
 
-/** Of one call. */
-export interface CallOptions {
-  /** Ends the call; it then fails with the reason of the signal. */
-  readonly signal?: AbortSignal
-  /** Of each attempt, in milliseconds. */
-  readonly timeoutMs?: number
-  /** How often it is sent again at most. */
-  readonly retries?: number
-  /** Visible ASCII; made anew for each call of a write where it is absent. */
-  readonly idempotencyKey?: string
-  /** Visible ASCII; stands in the log of the vault. */
-  readonly traceId?: string
-}
-
-export interface Call {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  readonly path: string
-  readonly body?: unknown
-  /** Under which a write is sent again without being done twice. */
-  readonly idempotencyKey?: string
-}
-
-interface Answered {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-}
-
-/** What the vault says where it has no such operation. */
-const nothingHere = 'There is nothing at this address.'
-const jsonType = /^application\/(?:problem\+)?json\b/
-
-function parse(text: string): unknown {
-  try {
-    return text === '' ? undefined : JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const notCoffer = ({ address }: Wire, status: number): CofferError =>
-  new CofferError(`what answers at ${address} is no Coffer: is the address right?`, {
-    status,
-    code: 'not_coffer',
+/**
+ * JSON has no text for some values, and would make each of them null without a word.
+ * @throws TypeError
+ */
+function textOfBody(body: unknown): string | undefined {
+  return JSON.stringify(body, function (this: Record<string, unknown>, name, value: unknown) {
+    const given = this[name]
+    const isLost =
+      (typeof value === 'number' && !Number.isFinite(value)) ||
+      (value === null && given !== null)
+    if (isLost) throw new TypeError('body: expected no NaN, no infinite number and no invalid Date')
+    return value
   })
-
-interface Problem {
-  readonly detail?: unknown
-  readonly errors?: Readonly<Record<string, readonly string[]>> | null
-}
-
-function errorOf(wire: Wire, call: Call, { status, headers, text }: Answered): CofferError {
-  const problem = parse(text) as Problem | undefined
-  const { detail, errors } = problem ?? {}
-  if (typeof detail !== 'string') return notCoffer(wire, status)
-  const traceId = headers.get('svc-trace-id') ?? undefined
-  const facts = { status, errors: { ...errors }, ...(traceId === undefined ? {} : { traceId }) }
-  if (detail !== nothingHere) {
-    return new CofferError(detail, { ...facts, code: codeOf(status) })
-  }
-  const [path] = call.path.split('?')
-  const asked = `${call.method} ${path?.split('/').slice(0, 2).join('/')}`
-  const message =
-    `the Coffer at ${wire.address} does not know ${asked}: ` +
-    'it is of another version, or its base path is missing in the address'
-  return new CofferError(message, { ...facts, code: 'other_version' })
 }
 
 interface Thrown {
@@ -141,11 +80,13 @@ function setHeader(headers: Headers, name: string, value: string): void {
   }
 }
 
-async function headersOf(wire: Wire, call: Call, options: CallOptions): Promise<Headers> {
-  const headers = new Headers({ accept: 'application/json' })
+async function headersOf(wire: Wire, call: Sent, options: CallOptions): Promise<Headers> {
+  const headers = new Headers(wire.headers)
+  for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value)
+  headers.set('accept', 'application/json')
   setHeader(headers, 'svc-api-key', await wire.key())
   const { idempotencyKey = call.idempotencyKey, traceId } = options
-  if (call.body !== undefined) {
+  if (call.text !== undefined) {
     const isPatch = call.method === 'PATCH'
     headers.set('content-type', isPatch ? 'application/merge-patch+json' : 'application/json')
   }
@@ -175,12 +116,12 @@ async function textOf({ body }: Response): Promise<string> {
 /** @returns an error where no whole answer came. @throws the reason of the caller's signal */
 async function attempt(
   wire: Wire,
-  call: Call,
+  call: Sent,
   options: CallOptions,
 ): Promise<Answered | CofferError> {
   const { signal, timeoutMs = wire.timeoutMs } = options
   const headers = await headersOf(wire, call, options)
-  const body = call.body === undefined ? {} : { body: JSON.stringify(call.body) }
+  const body = call.text === undefined ? {} : { body: call.text }
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
     const response = await wire.fetch(wire.address + call.path, {
@@ -195,6 +136,28 @@ async function attempt(
   } catch (thrown) {
     signal?.throwIfAborted()
     return lost(wire, thrown, timeout)
+  }
+}
+
+/** With what the hooks are told of it. */
+async function observe(wire: Wire, call: Sent, options: CallOptions, number: number) {
+  const [path = ''] = call.path.split('?')
+  const facts = { method: call.method, path, attempt: number }
+  wire.onRequest(facts)
+  const start = wire.now()
+  let answered: Answered | undefined
+  try {
+    const outcome = await attempt(wire, call, options)
+    if (!isLost(outcome)) answered = outcome
+    return outcome
+  } finally {
+    const traceId = answered && traceOf(answered.headers)
+    wire.onResponse({
+      ...facts,
+      status: answered?.status ?? 0,
+      ...(traceId === undefined ? {} : { traceId }),
+      durationMs: wire.now() - start,
+    })
   }
 }
 
@@ -223,11 +186,11 @@ const isLost = (outcome: Answered | CofferError): outcome is CofferError =>
 const mayBeDone = (outcome: Answered | CofferError): boolean =>
   isLost(outcome) || outcome.status >= 500
 
-async function persist(wire: Wire, call: Call, options: CallOptions) {
+async function persist(wire: Wire, call: Sent, options: CallOptions) {
   const { retries = wire.retries, signal } = options
   let wasDone = false
   for (let attempts = 0; ; attempts += 1) {
-    const outcome = await attempt(wire, call, options)
+    const outcome = await observe(wire, call, options, attempts + 1)
     const waitMs = attempts < retries ? waitMsAfter(wire, outcome, attempts) : undefined
     if (waitMs === undefined) return { outcome, wasDone }
     wasDone ||= mayBeDone(outcome)
@@ -236,30 +199,36 @@ async function persist(wire: Wire, call: Call, options: CallOptions) {
   }
 }
 
-/** What a success holds. @throws CofferError for what no vault answers */
-function contentOf(wire: Wire, { status, headers, text }: Answered): unknown {
-  if (text === '') {
-    // Whatever answers so, as a proxy may, has stored and deleted nothing.
-    if (status !== 204 && !headers.has('svc-trace-id')) throw notCoffer(wire, status)
-    return undefined
+async function trace(wire: Wire, call: Call, options: CallOptions): Promise<Traced<unknown>> {
+  assertCallOptions(options)
+  const sent = { ...call, text: textOfBody(call.body) }
+  const { outcome, wasDone } = await persist(wire, sent, options)
+  if (isLost(outcome)) throw outcome
+  const { status, headers } = outcome
+  const traced = { status, traceId: traceOf(headers) }
+  if (status >= 200 && status <= 299) {
+    const content = contentOf(wire, outcome)
+    return { value: call.read === undefined ? content : call.read(content), ...traced }
   }
-  const isJson = jsonType.test(headers.get('content-type') ?? '')
-  const parsed = isJson ? parse(text) : undefined
-  if (parsed === undefined) throw notCoffer(wire, status)
-  return parsed
+  const error = errorOf(wire, call, outcome)
+  // An attempt before, whose answer was lost, has deleted it.
+  if (error.code === 'not_found' && call.method === 'DELETE' && wasDone) {
+    return { value: undefined, ...traced }
+  }
+  throw error
 }
 
 /**
- * @returns the answer as it was parsed; `undefined` for one without a body
+ * @returns what is made of the answer; `undefined` for one without a body
  * @throws CofferError when it is no success. @throws the reason of the caller's signal
  */
-export async function send(wire: Wire, call: Call, options: CallOptions = {}): Promise<unknown> {
-  const { outcome, wasDone } = await persist(wire, call, options)
-  if (isLost(outcome)) throw outcome
-  const { status } = outcome
-  if (status >= 200 && status <= 299) return contentOf(wire, outcome)
-  const error = errorOf(wire, call, outcome)
-  // An attempt before, whose answer was lost, has deleted it.
-  if (error.code === 'not_found' && call.method === 'DELETE' && wasDone) return undefined
-  throw error
+export function send(wire: Wire, call: Call, options: CallOptions = {}): Answer<unknown> {
+  const traced = trace(wire, call, options)
+  const result = traced.then(({ value }) => value)
+  const withTrace = () => {
+    // It was asked for in place of the result, of which nobody would hear that it failed.
+    result.catch(() => undefined)
+    return traced
+  }
+  return Object.assign(result, { withTrace })
 }

@@ -1,0 +1,63 @@
+/**
+ * What an answer says: its content, or the error that it is.
+ * @module
+ */
+import type { Answered, Call, Wire } from './call.ts'
+import { codeOf, CofferError } from './error.ts'
+
+/** What the vault says where it has no such operation. */
+const nothingHere = 'There is nothing at this address.'
+const jsonType = /^application\/(?:problem\+)?json\b/
+
+function parse(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const notCoffer = ({ address }: Wire, status: number): CofferError =>
+  new CofferError(`what answers at ${address} is no Coffer: is the address right?`, {
+    status,
+    code: 'not_coffer',
+  })
+
+export const traceOf = (headers: Headers): string | undefined =>
+  headers.get('svc-trace-id') ?? undefined
+
+interface Problem {
+  readonly detail?: unknown
+  readonly errors?: Readonly<Record<string, readonly string[]>> | null
+}
+
+/** Of an answer that is no success. */
+export function errorOf(wire: Wire, call: Call, { status, headers, text }: Answered): CofferError {
+  const problem = parse(text) as Problem | undefined
+  const { detail, errors } = problem ?? {}
+  if (typeof detail !== 'string') return notCoffer(wire, status)
+  const traceId = traceOf(headers)
+  const facts = { status, errors: { ...errors }, ...(traceId === undefined ? {} : { traceId }) }
+  if (detail !== nothingHere) {
+    return new CofferError(detail, { ...facts, code: codeOf(status) })
+  }
+  const [path] = call.path.split('?')
+  const asked = `${call.method} ${path?.split('/').slice(0, 2).join('/')}`
+  const message =
+    `the Coffer at ${wire.address} does not know ${asked}: ` +
+    'it is of another version, or its base path is missing in the address'
+  return new CofferError(message, { ...facts, code: 'other_version' })
+}
+
+/** What a success holds. @throws CofferError for what no vault answers */
+export function contentOf(wire: Wire, { status, headers, text }: Answered): unknown {
+  if (text === '') {
+    // Whatever answers so, as a proxy may, has stored and deleted nothing.
+    if (status !== 204 && traceOf(headers) === undefined) throw notCoffer(wire, status)
+    return undefined
+  }
+  const isJson = jsonType.test(headers.get('content-type') ?? '')
+  const parsed = isJson ? parse(text) : undefined
+  if (parsed === undefined) throw notCoffer(wire, status)
+  return parsed
+}

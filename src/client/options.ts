@@ -1,0 +1,68 @@
+/**
+ * Options as they may be; what can be none is told before anything is sent.
+ * @module
+ */
+import type { CallOptions, HeaderTexts } from './call.ts'
+import { timeoutMsMax } from './limits.ts'
+
+/** Those that the client says itself, or that say where a message ends. */
+const ownHeaders = /^(?:svc-.*|accept|content-(?:type|length)|host|connection|transfer-encoding)$/i
+
+const fault = (where: string, expected: string): TypeError =>
+  new TypeError(`${where}: expected ${expected}`)
+
+/**
+ * @param most  no bound where it is left out
+ * @throws TypeError which does not repeat the value
+ */
+export function assertWhole(where: string, value: unknown, least: number, most = Infinity): void {
+  const isIn = Number.isInteger(value) && Number(value) >= least && Number(value) <= most
+  if (isIn) return
+  const bounds = most === Infinity ? `${least} or more` : `${least} to ${most}`
+  throw fault(where, `a whole number, ${bounds}`)
+}
+
+/** @throws TypeError for what is there and no function */
+export function assertFunction(where: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'function') throw fault(where, 'a function')
+}
+
+/** @throws TypeError for an option that is not known: it would do nothing, in silence */
+export function assertKnown(where: string, options: object, names: readonly string[]): void {
+  const isObject = typeof options === 'object' && options !== null
+  if (isObject && Object.keys(options).every(name => names.includes(name))) return
+  throw fault(where, `no options but ${names.join(', ')}`)
+}
+
+/** @throws TypeError for a header that is none, or that the client says itself */
+export function assertHeaders(headers: HeaderTexts): void {
+  for (const [at, [name, value]] of Object.entries(headers).entries()) {
+    const where = `headers, number ${at + 1}`
+    if (ownHeaders.test(name)) throw fault(where, 'no header that the client sets by itself')
+    try {
+      if (typeof value !== 'string') throw new Error('no text')
+      new Headers([[name, value]])
+    } catch {
+      throw fault(where, 'a name and a text as HTTP takes them')
+    }
+  }
+}
+
+const callNames = ['signal', 'timeoutMs', 'retries', 'idempotencyKey', 'traceId', 'headers']
+
+/** @throws TypeError */
+export function assertAttempts({ timeoutMs = 1, retries = 0, headers = {} }: CallOptions): void {
+  assertWhole('timeoutMs', timeoutMs, 1, timeoutMsMax)
+  assertWhole('retries', retries, 0)
+  assertHeaders(headers)
+}
+
+/** @throws TypeError */
+export function assertCallOptions(options: CallOptions): void {
+  assertKnown('options of a call', options, callNames)
+  assertAttempts(options)
+  const { signal } = options
+  if (signal !== undefined && typeof signal?.throwIfAborted !== 'function') {
+    throw fault('signal', 'an AbortSignal')
+  }
+}
