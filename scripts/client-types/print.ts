@@ -4,6 +4,7 @@
  */
 import openapiTypescript, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import { format } from 'prettier'
+import ts from 'typescript'
 import { readDocument } from '../../test/support/openapi.ts'
 import { openTestVault } from '../../test/support/vault.ts'
 
@@ -16,12 +17,25 @@ const heading = `/**
 const columns = 100
 /** Of a document without paths, and what the types tell better. */
 const noise = [
+  / & \((?:unknown(?: & )?)+\)/g,
   /^export type (?:paths|webhooks|\$defs|operations) = .*\n/gm,
   /^ *(?:responses|parameters|requestBodies|headers|pathItems): never;?\n/gm,
-  /^ *\/\*\* Format: uuid \*\/\n/gm,
+  /^ *\/\*\* Format: (?:uuid|date-time) \*\/\n| *\* Format: (?:uuid|date-time)\n/gm,
   /^ *\/\*\* @enum \{string\} \*\/\n| *\* @enum \{string\}\n/gm,
 ]
 const style = { semi: false, singleQuote: true, printWidth: columns, arrowParens: 'avoid' } as const
+
+const { factory } = ts
+const dateType = factory.createTypeReferenceNode('Date')
+
+/** Instants are dates where they are answered; where they are sent, texts as well. */
+function asInstant(format: string | undefined, path: string): ts.TypeNode | undefined {
+  if (format === 'date-time') return dateType
+  if (!path.endsWith('/expires_at')) return undefined
+  const text = factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword)
+  const nothing = factory.createLiteralTypeNode(factory.createNull())
+  return factory.createUnionTypeNode([dateType, text, nothing])
+}
 
 /** A comment of one line that is too long, over several. */
 function wrapComment(line: string): string {
@@ -46,6 +60,7 @@ export async function printInterface(): Promise<string> {
     rootTypesKeepCasing: true,
     immutable: true,
     alphabetize: true,
+    transform: ({ format: of }, { path }) => asInstant(of, path ?? ''),
   })
   const text = noise.reduce((rest, part) => rest.replaceAll(part, ''), astToString(types))
   const formatted = await format(heading + text, { ...style, parser: 'typescript' })

@@ -28,7 +28,16 @@ export function printTable(rows: readonly (readonly string[])[]): void {
 export const shown = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\ufffd')
 
+/** A text as it is, an instant as ISO 8601 writes it in UTC, and all else as JSON. */
+export const textOf = (value: unknown): string => {
+  if (typeof value === 'string') return value
+  return value instanceof Date ? value.toISOString() : JSON.stringify(value)
+}
+
+const cellOf = (value: unknown): string =>
+  value instanceof Date ? textOf(value) : String(value ?? '-')
+
 export const tableOf = (items: readonly Row[], columns: readonly string[]): string[][] => [
   [...columns],
-  ...items.map(item => columns.map(name => shown(String(item[name] ?? '-')))),
+  ...items.map(item => columns.map(name => shown(cellOf(item[name])))),
 ]

@@ -2,12 +2,19 @@
  * `coffer token …`: what a caller of the vault does with tokens.
  * @module
  */
-import type { Client, NewToken, Token, TokenChanges, TokenFilter } from '../client/index.ts'
+import type {
+  Client,
+  NewToken,
+  Token,
+  TokenChanges,
+  TokenFilter,
+  TokenType,
+} from '../client/index.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { sayJson, sayNow } from '../serve/system.ts'
 import { readJsonInput, readTextInput } from './input.ts'
 import { withClient, type ReachOptions } from './reach.ts'
-import { printTable, shown, tableOf } from './table.ts'
+import { printTable, shown, tableOf, textOf } from './table.ts'
 
 /** Beside the data, which comes by standard input. */
 export interface TokenFields {
@@ -62,7 +69,7 @@ function newTokenOf(fields: TokenFields): NewToken {
   const { type } = fields
   const given = givenOf(fields)
   if (type !== undefined) {
-    return { type: type as NewToken['type'], data: readJsonInput('the data'), ...given }
+    return { type, data: readJsonInput('the data'), ...given } as NewToken
   }
   if (Object.keys(given).length > 0) throw usage('expected --type beside the other options')
   const request = readJsonInput('the token')
@@ -73,8 +80,7 @@ function newTokenOf(fields: TokenFields): NewToken {
 function tell({ json }: ReachOptions, token: Token): void {
   if (json === true) return sayJson(token)
   for (const [name, value] of Object.entries(token)) {
-    const text = typeof value === 'string' ? value : JSON.stringify(value)
-    sayNow(shown(`${name.replaceAll('_', ' ').padEnd(24)}${text}`))
+    sayNow(shown(`${name.replaceAll('_', ' ').padEnd(24)}${textOf(value)}`))
   }
 }
 
@@ -127,7 +133,8 @@ async function tellAll(
 
 const filterOf = ({ id, type, container, metadata }: FilterOptions): TokenFilter => ({
   ...(id === undefined ? {} : { id }),
-  ...(type === undefined ? {} : { type }),
+  // The vault tells which types it knows.
+  ...(type === undefined ? {} : { type: type as readonly TokenType[] }),
   ...(container === undefined ? {} : { container }),
   ...(metadata === undefined ? {} : { metadata: pairsOf(metadata) }),
 })

@@ -2,7 +2,8 @@
  * Operations on applications, their keys, the tenant and permissions.
  * @module
  */
-import { pageSizeMax } from './limits.ts'
+import type { Ask } from './ask.ts'
+import type { Answer, CallOptions } from './call.ts'
 import type {
   Application,
   ApplicationKey,
@@ -15,92 +16,213 @@ import type {
   UpdateApplicationRequest,
   UpdateTenantRequest,
 } from './interface.ts'
-import type { Ask } from './ask.ts'
 import { below, withQuery } from './paths.ts'
+import type { WalkChoice } from './token.ts'
 import { walkPages } from './walk.ts'
-import type { CallOptions } from './wire.ts'
 
+/** Any of the values of a list will do. */
 export interface ApplicationFilter {
   readonly id?: readonly string[]
   readonly type?: readonly ApplicationType[]
 }
 
-const base = '/applications'
+/** Operations on the keys of an application, of which several may be live. */
+export interface ApplicationKeys {
+  /**
+   * Its keys, without what they are.
+   *
+   * @throws CofferError `not_found`, `forbidden`
+   * @example
+   * const keys = await manager.applications.keys.list(application.id)
+   */
+  list(applicationId: string, options?: CallOptions): Answer<readonly ApplicationKey[]>
 
-const keyOperations = (ask: Ask) => ({
-  list: (applicationId: string, options?: CallOptions): Promise<readonly ApplicationKey[]> =>
-    ask.plain('GET', `${below(base, applicationId)}/keys`, undefined, options),
-
-  /** The answer alone holds the key. */
-  create: (
+  /**
+   * One more key. The answer alone holds it; where that is lost, a repetition is a `conflict`.
+   *
+   * @throws CofferError `not_found`, `forbidden`, `conflict`
+   * @example
+   * const { key } = await manager.applications.keys.create(application.id, {
+   *   expires_at: new Date('2027-01-01'),
+   * })
+   */
+  create(
     applicationId: string,
-    key: CreateApplicationKeyRequest = {},
+    key?: CreateApplicationKeyRequest,
     options?: CallOptions,
-  ): Promise<ApplicationKey & { readonly key: string }> =>
-    ask.keeping('POST', `${below(base, applicationId)}/keys`, key, options),
+  ): Answer<ApplicationKey & { readonly key: string }>
 
-  get: (applicationId: string, id: string, options?: CallOptions): Promise<ApplicationKey> =>
-    ask.plain('GET', below(`${below(base, applicationId)}/keys`, id), undefined, options),
+  /**
+   * What is known of a key, without the key.
+   *
+   * @throws CofferError `not_found`, `forbidden`
+   * @example
+   * const { last_used_on } = await manager.applications.keys.get(application.id, id)
+   */
+  get(applicationId: string, id: string, options?: CallOptions): Answer<ApplicationKey>
 
-  delete: (applicationId: string, id: string, options?: CallOptions): Promise<void> =>
-    ask.plain('DELETE', below(`${below(base, applicationId)}/keys`, id), undefined, options),
-})
+  /**
+   * Ends a key at once.
+   *
+   * @throws CofferError `not_found`, `forbidden`
+   * @example
+   * await manager.applications.keys.delete(application.id, id)
+   */
+  delete(applicationId: string, id: string, options?: CallOptions): Answer<void>
+}
 
-export const applicationOperations = (ask: Ask) => ({
-  /** The answer alone holds the key; where it is lost, a repetition fails with `conflict`. */
-  create: (
+/** Operations on applications, which hold keys and rights; for a management application. */
+export interface Applications {
+  /**
+   * A new application. The answer alone holds its key; where that is lost, a repetition is a
+   * `conflict`.
+   *
+   * @throws CofferError `invalid_request`, `forbidden`, `conflict`
+   * @example
+   * const { key } = await manager.applications.create({
+   *   name: 'Support desk',
+   *   type: 'private',
+   *   rules: [{ priority: 1, container: '/', transform: 'mask', permissions: ['token:read'] }],
+   * })
+   */
+  create(
     application: CreateApplicationRequest,
     options?: CallOptions,
-  ): Promise<Application & { readonly key: string }> =>
-    ask.keeping('POST', base, application, options),
+  ): Answer<Application & { readonly key: string }>
 
-  get: (id: string, options?: CallOptions): Promise<Application> =>
-    ask.plain('GET', below(base, id), undefined, options),
+  /**
+   * An application, without its keys.
+   *
+   * @throws CofferError `not_found`, `forbidden`
+   * @example
+   * const { name } = await manager.applications.get(id)
+   */
+  get(id: string, options?: CallOptions): Answer<Application>
 
-  /** The application that the key of the client belongs to. */
-  current: (options?: CallOptions): Promise<Application> =>
-    ask.plain('GET', `${base}/key`, undefined, options),
+  /**
+   * The application that the key of the client belongs to.
+   *
+   * @throws CofferError `unauthenticated`
+   * @example
+   * const { name, permissions } = await vault.applications.current()
+   */
+  current(options?: CallOptions): Answer<Application>
 
-  /** What is left out is empty after it. */
-  update: (
+  /**
+   * Replaces its name and rights; what is left out is empty after it.
+   *
+   * @throws CofferError `invalid_request`, `not_found`, `forbidden`
+   * @example
+   * await manager.applications.update(id, { name: 'Desk', permissions: ['token:read'] })
+   */
+  update(
     id: string,
     application: UpdateApplicationRequest,
     options?: CallOptions,
-  ): Promise<Application> => ask.keeping('PUT', below(base, id), application, options),
+  ): Answer<Application>
 
-  /** The key of before is refused from then on. */
-  regenerate: (
-    id: string,
+  /**
+   * A new key in place of all that it has, which are refused from then on.
+   *
+   * @throws CofferError `not_found`, `forbidden`, `conflict` where the answer with the key was lost
+   * @example
+   * const { key } = await manager.applications.regenerate(id)
+   */
+  regenerate(id: string, options?: CallOptions): Answer<Application & { readonly key: string }>
+
+  /**
+   * Deletes an application with its keys. Its tokens stay.
+   *
+   * @throws CofferError `not_found`, `forbidden`
+   * @example
+   * await manager.applications.delete(id)
+   */
+  delete(id: string, options?: CallOptions): Answer<void>
+
+  /**
+   * Every application that the filter leaves; one that is added meanwhile can make one come twice.
+   *
+   * @throws CofferError (each step) `invalid_request`, `forbidden`
+   * @throws TypeError (the first step) for a `size` or a `limit` that can be none
+   * @example
+   * for await (const { name } of manager.applications.list({ type: ['private'] })) use(name)
+   */
+  list(
+    filter?: ApplicationFilter & WalkChoice,
     options?: CallOptions,
-  ): Promise<Application & { readonly key: string }> =>
+  ): AsyncGenerator<Application, void>
+
+  readonly keys: ApplicationKeys
+}
+
+/** Operations on the tenant of the key. */
+export interface TenantSelf {
+  /**
+   * The tenant that the key is of.
+   *
+   * @throws CofferError `forbidden`
+   * @example
+   * const { name } = await manager.tenant.get()
+   */
+  get(options?: CallOptions): Answer<Tenant>
+
+  /**
+   * Names it.
+   *
+   * @throws CofferError `invalid_request`, `forbidden`
+   * @example
+   * await manager.tenant.update({ name: 'Shop' })
+   */
+  update(tenant: UpdateTenantRequest, options?: CallOptions): Answer<Tenant>
+}
+
+/** Operations on permissions. */
+export interface Permissions {
+  /**
+   * The permissions that can be given, to those types of application where some are said.
+   *
+   * @throws CofferError `invalid_request`, `unauthenticated`
+   * @example
+   * const granted = await manager.permissions.list(['public'])
+   */
+  list(types?: readonly ApplicationType[], options?: CallOptions): Answer<readonly Permission[]>
+}
+
+const base = '/applications'
+const keysOf = (applicationId: string): string => `${below(base, applicationId)}/keys`
+
+const keyOperations = (ask: Ask): ApplicationKeys => ({
+  list: (applicationId, options) => ask.plain('GET', keysOf(applicationId), undefined, options),
+  create: (applicationId, key = {}, options) =>
+    ask.keeping('POST', keysOf(applicationId), key, options),
+  get: (applicationId, id, options) =>
+    ask.plain('GET', below(keysOf(applicationId), id), undefined, options),
+  delete: (applicationId, id, options) =>
+    ask.plain('DELETE', below(keysOf(applicationId), id), undefined, options),
+})
+
+export const applicationOperations = (ask: Ask): Applications => ({
+  create: (application, options) => ask.keeping('POST', base, application, options),
+  get: (id, options) => ask.plain('GET', below(base, id), undefined, options),
+  current: options => ask.plain('GET', `${base}/key`, undefined, options),
+  update: (id, application, options) => ask.keeping('PUT', below(base, id), application, options),
+  regenerate: (id, options) =>
     ask.keeping('POST', `${below(base, id)}/regenerate`, undefined, options),
-
-  delete: (id: string, options?: CallOptions): Promise<void> =>
-    ask.plain('DELETE', below(base, id), undefined, options),
-
-  list: (filter: ApplicationFilter = {}, options?: CallOptions) =>
-    walkPages<Application>(page => {
-      const path = withQuery(base, { ...filter, size: pageSizeMax, page })
+  delete: (id, options) => ask.plain('DELETE', below(base, id), undefined, options),
+  list: ({ size, limit, ...filter } = {}, options = {}) =>
+    walkPages<Application>({ size, limit }, (page, each) => {
+      const path = withQuery(base, { ...filter, size: each, page })
       return ask.plain<ApplicationList>('GET', path, undefined, options)
     }),
-
   keys: keyOperations(ask),
 })
 
-export const tenantOperations = (ask: Ask) => ({
-  get: (options?: CallOptions): Promise<Tenant> =>
-    ask.plain('GET', '/tenants/self', undefined, options),
-
-  update: (tenant: UpdateTenantRequest, options?: CallOptions): Promise<Tenant> =>
-    ask.keeping('PUT', '/tenants/self', tenant, options),
+export const tenantOperations = (ask: Ask): TenantSelf => ({
+  get: options => ask.plain('GET', '/tenants/self', undefined, options),
+  update: (tenant, options) => ask.keeping('PUT', '/tenants/self', tenant, options),
 })
 
-export const permissionOperations = (ask: Ask) => ({
-  list: (types: readonly ApplicationType[] = [], options?: CallOptions) =>
-    ask.plain<readonly Permission[]>(
-      'GET',
-      withQuery('/permissions', { application_type: types }),
-      undefined,
-      options,
-    ),
+export const permissionOperations = (ask: Ask): Permissions => ({
+  list: (types = [], options = {}) =>
+    ask.plain('GET', withQuery('/permissions', { application_type: types }), undefined, options),
 })

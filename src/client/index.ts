@@ -6,19 +6,67 @@
  * @module
  */
 import { applicationOperations, permissionOperations, tenantOperations } from './applications.ts'
+import type { Applications, Permissions, TenantSelf } from './applications.ts'
 import { makeAsk } from './ask.ts'
+import { bulkOperations, type Bulk } from './bulk.ts'
+import type { Fetch, HeaderTexts, RequestFacts, ResponseFacts, Wire } from './call.ts'
 import { attemptMsDefault, retriesDefault } from './limits.ts'
-import { random, sleep } from './platform.ts'
-import { sessionOperations } from './sessions.ts'
-import { bulkOperations, tokenOperations } from './tokens.ts'
-import type { Fetch, Wire } from './wire.ts'
+import { assertAttempts, assertFunction, assertKnown } from './options.ts'
+import { now, random, sleep } from './platform.ts'
+import { sessionOperations, type Sessions } from './sessions.ts'
+import { tokenOperations, type Tokens } from './tokens.ts'
 
 export { CofferError, type ErrorCode } from './error.ts'
-export type * from './interface.ts'
-export type { NewToken, Page, PageChoice, Token, TokenChanges, TokenFilter } from './tokens.ts'
-export type { ApplicationFilter } from './applications.ts'
-export type { CallOptions, Fetch } from './wire.ts'
+export { ref } from './reference.ts'
+export type {
+  Application,
+  ApplicationKey,
+  ApplicationType,
+  BankData,
+  CardData,
+  Condition,
+  CreateApplicationKeyRequest,
+  CreateApplicationRequest,
+  CreateSessionResponse,
+  Permission,
+  PermissionName,
+  Rule,
+  RuleRequest,
+  Session,
+  SessionGrants,
+  SessionRule,
+  Tenant,
+  TokenizedInPart,
+  TokenPage,
+  TokenPermission,
+  TokenType,
+  Transform,
+  UpdateApplicationRequest,
+  UpdateTenantRequest,
+} from './interface.ts'
+export type {
+  DataOf,
+  Made,
+  NewToken,
+  Page,
+  PageChoice,
+  TextData,
+  Token,
+  TokenChanges,
+  TokenFilter,
+  WalkChoice,
+} from './token.ts'
+export type { Search, Tokens } from './tokens.ts'
+export type { Deleted } from './deletions.ts'
+export type { Bulk, Tokenized } from './bulk.ts'
+export type { EachOptions, Progress } from './chunks.ts'
+export type { Sessions } from './sessions.ts'
+export type { ApplicationFilter, ApplicationKeys, Applications } from './applications.ts'
+export type { Permissions, TenantSelf } from './applications.ts'
+export type { Answer, CallOptions, Fetch, HeaderTexts } from './call.ts'
+export type { RequestFacts, ResponseFacts, Traced } from './call.ts'
 
+/** Options of a client. */
 export interface ClientOptions {
   /** As `https://vault.example`, with the base path where the vault has one. */
   readonly address: string | URL
@@ -28,6 +76,12 @@ export interface ClientOptions {
   readonly timeoutMs?: number
   /** How often a call is sent again at most; 3 where it is left out. */
   readonly retries?: number
+  /** Of every request, beside those that the client sets by itself. */
+  readonly headers?: HeaderTexts
+  /** Told before each attempt. What it throws, the call throws, and nothing is sent. */
+  readonly onRequest?: (request: RequestFacts) => void
+  /** Told after each attempt, also where no answer came. What it throws, the call throws. */
+  readonly onResponse?: (response: ResponseFacts) => void
   /** In place of the platform's, as `overSocket(path)` of `coffer/client/socket`. */
   readonly fetch?: Fetch
 }
@@ -52,16 +106,54 @@ function keyOf(key: ClientOptions['key']): Wire['key'] {
   throw new TypeError('createClient: expected an API key, such as key_… or key_sess_…')
 }
 
-/** @throws TypeError for an address or a key that can be none */
-export function createClient(options: ClientOptions) {
-  const { timeoutMs = attemptMsDefault, retries = retriesDefault } = options
+/** Operations of a vault, with one key. */
+export interface Client extends Bulk {
+  readonly tokens: Tokens
+  readonly sessions: Sessions
+  readonly applications: Applications
+  readonly tenant: TenantSelf
+  readonly permissions: Permissions
+}
+
+const names = [
+  'address',
+  'key',
+  'timeoutMs',
+  'retries',
+  'headers',
+  'onRequest',
+  'onResponse',
+  'fetch',
+]
+
+const nothing = (): void => {}
+
+/**
+ * A client of the vault at an address. Nothing is sent before its first call.
+ *
+ * @throws TypeError for an option that is unknown, or a value that can be none
+ * @example
+ * const vault = createClient({ address: 'https://vault.example', key: process.env.VAULT_KEY })
+ */
+export function createClient(options: ClientOptions): Client {
+  const { timeoutMs = attemptMsDefault, retries = retriesDefault, headers = {} } = options
+  const { onRequest = nothing, onResponse = nothing } = options
+  assertKnown('createClient', options, names)
+  assertAttempts(options)
+  for (const name of ['onRequest', 'onResponse', 'fetch'] as const) {
+    assertFunction(name, options[name])
+  }
   const ask = makeAsk({
     address: addressOf(options.address),
     key: keyOf(options.key),
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     timeoutMs,
     retries,
+    headers,
+    onRequest,
+    onResponse,
     random,
+    now,
     sleep,
   })
   return {
@@ -73,5 +165,3 @@ export function createClient(options: ClientOptions) {
     permissions: permissionOperations(ask),
   }
 }
-
-export type Client = ReturnType<typeof createClient>

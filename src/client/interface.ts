@@ -6,16 +6,13 @@
 export interface components {
   schemas: {
     readonly Application: {
-      /** Format: date-time */
-      readonly created_at: string
+      readonly created_at: Date
       readonly created_by?: string
-      /** Format: date-time */
-      readonly expires_at?: string
+      readonly expires_at?: Date
       readonly id: string
       /** @description Only when it was just made. */
       readonly key?: string
-      /** Format: date-time */
-      readonly modified_at?: string
+      readonly modified_at?: Date
       readonly modified_by?: string
       readonly name: string
       readonly permissions: readonly components['schemas']['PermissionName'][]
@@ -24,11 +21,9 @@ export interface components {
       readonly type: components['schemas']['ApplicationType']
     }
     readonly ApplicationKey: {
-      /** Format: date-time */
-      readonly created_at?: string
+      readonly created_at?: Date
       readonly created_by?: string
-      /** Format: date-time */
-      readonly expires_at?: string
+      readonly expires_at?: Date
       readonly id: string
       /** @description Only when it was just made. */
       readonly key?: string
@@ -51,6 +46,24 @@ export interface components {
       readonly total_pages: number
     }
     readonly ApplicationType: 'private' | 'public' | 'management'
+    /** @description Of a `bank`. Other members are kept. */
+    readonly BankData: {
+      /** @description 1 to 17 digits. */
+      readonly account_number: string
+      /** @description Nine digits that pass the ABA check. */
+      readonly routing_number: string
+    }
+    /** @description Of a `card`. Other members are kept. */
+    readonly CardData: {
+      /** @description Three or four digits. */
+      readonly cvc?: string | null
+      /** @description 1 to 12. */
+      readonly expiration_month?: number | null
+      /** @description Four digits. */
+      readonly expiration_year?: number | null
+      /** @description 13 to 19 digits that pass the Luhn check. */
+      readonly number: string
+    }
     readonly Condition: {
       readonly attribute: components['schemas']['ConditionAttribute']
       readonly operator: components['schemas']['ConditionOperator']
@@ -61,11 +74,11 @@ export interface components {
     readonly ConditionOperator: 'starts_with' | 'equals'
     readonly CreateApplicationKeyRequest: {
       /** @description From then on the key is refused. */
-      readonly expires_at?: string | null
+      readonly expires_at?: Date | string | null
     }
     readonly CreateApplicationRequest: {
       /** @description From then on the key is refused. */
-      readonly expires_at?: string | null
+      readonly expires_at?: Date | string | null
       readonly name: string
       readonly permissions?: readonly components['schemas']['PermissionName'][] | null
       /**
@@ -75,8 +88,7 @@ export interface components {
       readonly type: components['schemas']['ApplicationType']
     }
     readonly CreateSessionResponse: {
-      /** Format: date-time */
-      readonly expires_at: string
+      readonly expires_at: Date
       readonly id: string
       /** @description Authorizes the session, once. */
       readonly nonce: string
@@ -94,7 +106,7 @@ export interface components {
        * @description ISO 8601, `M/D/YYYY h:mm:ss AM ±hh:mm` or `M/D/YYYY`; without offset in UTC.
        * From then on the token is expired.
        */
-      readonly expires_at?: string | null
+      readonly expires_at?: Date | string | null
       /** @description What the fingerprint is of; the default depends on the type. */
       readonly fingerprint_expression?: string | null
       /** @description A text, or an expression on `data`; a UUID where it is absent. */
@@ -102,7 +114,9 @@ export interface components {
       /** @description An expression, or an array or object whose leaves are expressions. */
       readonly mask?: unknown
       /** @description Texts by name. Not sensitive. */
-      readonly metadata?: unknown
+      readonly metadata?: {
+        readonly [key: string]: string | null
+      } | null
       /** @description Expressions on `data`; a search for `data` finds their values. */
       readonly search_indexes?: readonly string[] | null
       readonly type: components['schemas']['TokenType']
@@ -168,28 +182,23 @@ export interface components {
     }
     readonly Session: {
       readonly authorized: boolean
-      /** Format: date-time */
-      readonly authorized_at?: string
+      readonly authorized_at?: Date
       /**
-       * Format: uuid
        * @description The private application.
        */
       readonly authorized_by?: string
-      /** Format: date-time */
-      readonly created_at: string
+      readonly created_at: Date
       /**
-       * Format: uuid
        * @description The public application.
        */
       readonly created_by: string
-      /** Format: date-time */
-      readonly expires_at: string
+      readonly expires_at: Date
       readonly id: string
       readonly tenant_id: string
     }
     readonly SessionGrants: {
       /** @description At most 24 hours ahead. If absent, 3 minutes after the creation. */
-      readonly expires_at?: string | null
+      readonly expires_at?: Date | string | null
       /** @description From the creation of the session. It is used up. */
       readonly nonce: string
       readonly permissions?: readonly components['schemas']['TokenPermission'][] | null
@@ -214,15 +223,12 @@ export interface components {
       readonly page_size: number
     }
     readonly Tenant: {
-      /** Format: date-time */
-      readonly created_at: string
+      readonly created_at: Date
       readonly id: string
-      /** Format: date-time */
-      readonly modified_at?: string
+      readonly modified_at?: Date
       readonly modified_by?: string
       readonly name?: string
       /**
-       * Format: uuid
        * @description The application that was made with the tenant, also when it is gone.
        */
       readonly owner_id?: string
@@ -238,13 +244,11 @@ export interface components {
         readonly deduplicated?: boolean
       }
       readonly containers?: readonly string[]
-      /** Format: date-time */
-      readonly created_at?: string
+      readonly created_at?: Date
       readonly created_by?: string
       /** @description Masked or revealed, absent if redacted. Of a mask it may be null. */
       readonly data?: unknown
-      /** Format: date-time */
-      readonly expires_at?: string
+      readonly expires_at?: Date
       /** @description Equal for equal content of one type; absent if redacted. */
       readonly fingerprint?: string
       readonly fingerprint_expression?: string
@@ -254,8 +258,7 @@ export interface components {
       readonly metadata?: {
         readonly [key: string]: string
       }
-      /** Format: date-time */
-      readonly modified_at?: string
+      readonly modified_at?: Date
       readonly modified_by?: string
       readonly search_indexes?: readonly string[]
       readonly tenant_id?: string
@@ -349,13 +352,15 @@ export interface components {
        * @description ISO 8601, `M/D/YYYY h:mm:ss AM ±hh:mm` or `M/D/YYYY`; without offset in UTC.
        * From then on the token is expired.
        */
-      readonly expires_at?: string | null
+      readonly expires_at?: Date | string | null
       /** @description What the fingerprint is of; the default depends on the type. */
       readonly fingerprint_expression?: string | null
       /** @description An expression, or an array or object whose leaves are expressions. */
       readonly mask?: unknown
       /** @description Texts by name. Not sensitive. */
-      readonly metadata?: unknown
+      readonly metadata?: {
+        readonly [key: string]: string | null
+      } | null
       /** @description Expressions on `data`; a search for `data` finds their values. */
       readonly search_indexes?: readonly string[] | null
     }
@@ -366,6 +371,8 @@ export type ApplicationKey = components['schemas']['ApplicationKey']
 export type ApplicationList = components['schemas']['ApplicationList']
 export type ApplicationPage = components['schemas']['ApplicationPage']
 export type ApplicationType = components['schemas']['ApplicationType']
+export type BankData = components['schemas']['BankData']
+export type CardData = components['schemas']['CardData']
 export type Condition = components['schemas']['Condition']
 export type ConditionAttribute = components['schemas']['ConditionAttribute']
 export type ConditionOperator = components['schemas']['ConditionOperator']

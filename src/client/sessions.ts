@@ -2,28 +2,65 @@
  * Operations on sessions.
  * @module
  */
-import { pageSizeMax } from './limits.ts'
-import type { CreateSessionResponse, Session, SessionGrants, SessionList } from './interface.ts'
 import type { Ask } from './ask.ts'
+import type { Answer, CallOptions } from './call.ts'
+import type { CreateSessionResponse, Session, SessionGrants, SessionList } from './interface.ts'
 import { below, withQuery } from './paths.ts'
+import type { WalkChoice } from './token.ts'
 import { walkStretches } from './walk.ts'
-import type { CallOptions } from './wire.ts'
 
-export const sessionOperations = (ask: Ask) => ({
-  /** For a public application. One that is made twice as an answer was lost ends by itself. */
-  create: (options?: CallOptions): Promise<CreateSessionResponse> =>
-    ask.plain('POST', '/sessions', undefined, options),
+/** Operations on sessions: keys of a page or an app that end by themselves. */
+export interface Sessions {
+  /**
+   * Begins a session, for a public application. Until it is authorized it may do nothing.
+   *
+   * @returns its key, shown this once, and a nonce for who authorizes it
+   * @throws CofferError `forbidden` for a key of another type of application
+   * @example
+   * const { nonce, session_key } = await page.sessions.create()
+   */
+  create(options?: CallOptions): Answer<CreateSessionResponse>
 
-  /** For a private application, which can grant no more than it has. */
-  authorize: (grants: SessionGrants, options?: CallOptions): Promise<void> =>
-    ask.keeping('POST', '/sessions/authorize', grants, options),
+  /**
+   * Authorizes a session, for a private application, which can grant no more than it has.
+   *
+   * @throws CofferError `invalid_request`, `forbidden`, `conflict` where the nonce is used
+   * @example
+   * await vault.sessions.authorize({ nonce, permissions: ['token:read'] })
+   */
+  authorize(grants: SessionGrants, options?: CallOptions): Answer<void>
 
-  list: (options?: CallOptions) =>
-    walkStretches<Session>(start => {
-      const path = withQuery('/sessions', { size: pageSizeMax, start })
+  /**
+   * The live sessions, newest first.
+   *
+   * @throws CofferError (each step) `forbidden`
+   * @throws TypeError (the first step) for a `size` or a `limit` that can be none
+   * @example
+   * for await (const { id, expires_at } of manager.sessions.list()) console.log(id, expires_at)
+   */
+  list(choice?: WalkChoice, options?: CallOptions): AsyncGenerator<Session, void>
+
+  /**
+   * Ends a session at once.
+   *
+   * @throws CofferError `not_found`, `forbidden`
+   * @example
+   * await manager.sessions.delete(id)
+   */
+  delete(id: string, options?: CallOptions): Answer<void>
+}
+
+export const sessionOperations = (ask: Ask): Sessions => ({
+  // One that is made twice as an answer was lost ends by itself.
+  create: options => ask.plain('POST', '/sessions', undefined, options),
+
+  authorize: (grants, options) => ask.keeping('POST', '/sessions/authorize', grants, options),
+
+  list: ({ size, limit } = {}, options = {}) =>
+    walkStretches<Session>({ size, limit }, (start, stretch) => {
+      const path = withQuery('/sessions', { size: stretch, start })
       return ask.plain<SessionList>('GET', path, undefined, options)
     }),
 
-  delete: (id: string, options?: CallOptions): Promise<void> =>
-    ask.plain('DELETE', below('/sessions', id), undefined, options),
+  delete: (id, options) => ask.plain('DELETE', below('/sessions', id), undefined, options),
 })

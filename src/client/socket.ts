@@ -6,7 +6,7 @@
  */
 import { request as open, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Fetch } from './wire.ts'
+import type { Fetch } from './call.ts'
 
 /** Answers that have no body (RFC 9110 section 6.4.1), for which `Response` takes none. */
 const bodiless = [204, 205, 304]

@@ -2,123 +2,250 @@
  * Operations on tokens.
  * @module
  */
-import { pageSizeMax } from './limits.ts'
-import type {
-  CreateTokenRequest,
-  Token as AnyToken,
-  TokenizedInPart,
-  TokenPage,
-  TokenWalk,
-  UpdateTokenRequest,
-} from './interface.ts'
-import { below, withQuery } from './paths.ts'
 import type { Ask } from './ask.ts'
-import { walkStretches } from './walk.ts'
-import type { CallOptions } from './wire.ts'
+import type { Answer, CallOptions } from './call.ts'
+import { deleteAll, type Deleted } from './deletions.ts'
+import { CofferError } from './error.ts'
+import type { TokenType } from './interface.ts'
+import { pageSizeMax } from './limits.ts'
+import { below, withQuery } from './paths.ts'
+import type {
+  Made,
+  NewToken,
+  Page,
+  PageChoice,
+  Token,
+  TokenChanges,
+  TokenFilter,
+  WalkChoice,
+} from './token.ts'
+import { stretches, walkStretches } from './walk.ts'
 
-/** @typeParam Data  what the caller knows of it; nothing checks that */
-export type Token<Data = unknown> = Omit<AnyToken, 'data'> & { readonly data?: Data }
-
-/** `null` drops a pair on update. */
-type Metadata = Readonly<Record<string, string | null>>
-
-export type NewToken = Omit<CreateTokenRequest, 'metadata'> & {
-  readonly metadata?: Metadata | null
-}
-export type TokenChanges = Omit<UpdateTokenRequest, 'metadata'> & {
-  readonly metadata?: Metadata | null
-}
-
-/** Any of the values of a list will do, all pairs of the metadata must match. */
-export interface TokenFilter {
-  readonly id?: readonly string[]
-  readonly type?: readonly string[]
-  /** With all that is below it. */
-  readonly container?: readonly string[]
-  readonly fingerprint?: readonly string[]
-  readonly metadata?: Readonly<Record<string, string>>
+/** What to find, and how it is walked. */
+export interface Search extends WalkChoice {
+  /** As `type:card AND metadata.order:17`; `*` finds all. */
+  readonly query: string
 }
 
-export interface PageChoice {
-  /** From 1 on. */
-  readonly page?: number
-  /** 1 to 100. */
-  readonly size?: number
-}
+/**
+ * Operations on tokens. Each fails with a `CofferError` that says what was wrong, and with a
+ * `TypeError` before anything is sent where an argument can be none.
+ */
+export interface Tokens {
+  /**
+   * Stores data as a token, once however often it is sent.
+   *
+   * @returns it as a mask shows it, whoever asks
+   * @throws CofferError `invalid_request`, `forbidden`, `conflict` where its id is taken
+   * @example
+   * const { id, data } = await vault.tokens.create({
+   *   type: 'card',
+   *   data: { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 },
+   *   expires_at: new Date('2031-01-01'),
+   * })
+   * data?.number // XXXXXXXXXXXX4242
+   */
+  create<const New extends NewToken>(token: New, options?: CallOptions): Answer<Made<New>>
+  create<Data>(token: NewToken, options?: CallOptions): Answer<Token<Data>>
 
-export interface Page<Data = unknown> {
-  readonly pagination: TokenPage
-  readonly data: readonly Token<Data>[]
-}
+  /**
+   * Reads a token as the rules of the key show it.
+   *
+   * @typeParam Of  its type, or the type of its data; nothing checks it
+   * @throws CofferError `not_found` where it is absent, has expired, or is not for this key
+   * @example
+   * const card = await vault.tokens.get<'card'>(id)
+   * card.data?.number // 4242424242424242
+   */
+  get<Of = TokenType>(id: string, options?: CallOptions): Answer<Token<Of>>
 
-type Walked<Data> = TokenWalk & { readonly data: readonly Token<Data>[] }
+  /**
+   * Whether there is such a token that this key may read.
+   *
+   * @throws CofferError  all but `not_found`
+   * @example
+   * if (await vault.tokens.exists('order-17')) console.log('was stored before')
+   */
+  exists(id: string, options?: CallOptions): Promise<boolean>
 
-export const tokenOperations = (ask: Ask) => ({
-  create: <Data = unknown>(token: NewToken, options?: CallOptions): Promise<Token<Data>> =>
-    ask.keeping('POST', '/tokens', token, options),
-
-  get: <Data = unknown>(id: string, options?: CallOptions): Promise<Token<Data>> =>
-    ask.plain('GET', below('/tokens', id), undefined, options),
-
-  /** `data`, `mask` and `metadata` are merged (RFC 7386), all else is replaced. */
-  update: <Data = unknown>(
+  /**
+   * Changes a token: `data`, `mask` and `metadata` are merged (RFC 7386), all else is replaced.
+   *
+   * @returns it as a mask shows it, whoever asks
+   * @throws CofferError `invalid_request`, `not_found`, `forbidden`
+   * @example
+   * await vault.tokens.update(id, { metadata: { order: '18', draft: null } })
+   */
+  update<Of = TokenType>(
     id: string,
     changes: TokenChanges,
     options?: CallOptions,
-  ): Promise<Token<Data>> => ask.keeping('PATCH', below('/tokens', id), changes, options),
+  ): Answer<Token<Of>>
 
-  delete: (id: string, options?: CallOptions): Promise<void> =>
-    ask.plain('DELETE', below('/tokens', id), undefined, options),
+  /**
+   * Deletes a token. One that is not found when a lost attempt is repeated counts as deleted.
+   *
+   * @throws CofferError `not_found`, `forbidden`
+   * @example
+   * await vault.tokens.delete(id)
+   */
+  delete(id: string, options?: CallOptions): Answer<void>
 
-  /** Every token that the filter leaves, newest first. */
-  list: <Data = unknown>(filter: TokenFilter = {}, options?: CallOptions) =>
-    walkStretches<Token<Data>>(start =>
-      ask.plain<Walked<Data>>(
-        'GET',
-        withQuery('/v2/tokens', { ...filter, size: pageSizeMax, start }),
-        undefined,
-        options,
-      ),
-    ),
+  /**
+   * Deletes tokens by their ids, eight at a time. Called again after a failure it goes on: what is
+   * gone counts as missing.
+   *
+   * @throws CofferError  the first failure that is no `not_found`; what was deleted stays deleted
+   * @example
+   * const { deleted, missing } = await vault.tokens.deleteMany(ids)
+   */
+  deleteMany(ids: Iterable<string>, options?: CallOptions): Promise<Deleted>
 
-  /** One page, with the exact total. */
-  listPage: <Data = unknown>(
-    filter: TokenFilter & PageChoice = {},
+  /**
+   * Deletes every token that a search finds. To know first how many those are, ask `searchPage`
+   * for its total.
+   *
+   * @param query  as `metadata.customer:17`; `*` for all tokens of the key
+   * @throws CofferError `invalid_request` for a query that is none, `forbidden`; what was deleted
+   *   stays deleted
+   * @throws TypeError for an empty query
+   * @example
+   * const { deleted } = await vault.tokens.deleteWhere('metadata.customer:17')
+   */
+  deleteWhere(query: string, options?: CallOptions): Promise<Deleted>
+
+  /**
+   * Every token that the filter leaves, newest first, for as long as the loop asks. What is stored
+   * or deleted meanwhile moves nothing.
+   *
+   * @throws CofferError (each step) `invalid_request`, `forbidden`
+   * @throws TypeError (the first step) for a `size` or a `limit` that can be none
+   * @example
+   * for await (const { id, data } of vault.tokens.list({ type: ['card'], limit: 10 })) {
+   *   console.log(id, data?.number)
+   * }
+   */
+  list<const Type extends TokenType = TokenType>(
+    filter?: TokenFilter<Type> & WalkChoice,
     options?: CallOptions,
-  ): Promise<Page<Data>> =>
-    ask.plain('GET', withQuery('/tokens', { ...filter }), undefined, options),
+  ): AsyncGenerator<Token<Type>, void>
+  list<Data>(
+    filter?: TokenFilter & WalkChoice,
+    options?: CallOptions,
+  ): AsyncGenerator<Token<Data>, void>
 
-  /** Every token that is found, newest first. @param query as `type:card AND metadata.order:17` */
-  search: <Data = unknown>(query: string, options?: CallOptions) =>
-    walkStretches<Token<Data>>(start =>
-      ask.plain<Walked<Data>>(
-        'POST',
-        '/v2/tokens/search',
-        { query, size: pageSizeMax, start },
-        options,
-      ),
-    ),
+  /**
+   * One page of a list, with the exact total.
+   *
+   * @throws CofferError `invalid_request`, `forbidden`
+   * @example
+   * const { pagination } = await vault.tokens.listPage({ type: ['card'], page: 1, size: 1 })
+   * pagination.total_items // 3
+   */
+  listPage<const Type extends TokenType = TokenType>(
+    filter?: TokenFilter<Type> & PageChoice,
+    options?: CallOptions,
+  ): Answer<Page<Type>>
+  listPage<Data>(filter?: TokenFilter & PageChoice, options?: CallOptions): Answer<Page<Data>>
 
-  /** One page of what is found, with the exact total. */
-  searchPage: <Data = unknown>(
+  /**
+   * Every token that is found, newest first, for as long as the loop asks.
+   *
+   * @param search  a query as `type:card AND metadata.order:17`, or one with `size` and `limit`
+   * @throws CofferError (each step) `invalid_request` for a query that is none, `forbidden`,
+   *   `too_many_requests`
+   * @example
+   * for await (const { id } of vault.tokens.search({ query: 'data:4242', limit: 5 })) use(id)
+   */
+  search<Of = TokenType>(
+    search: string | Search,
+    options?: CallOptions,
+  ): AsyncGenerator<Token<Of>, void>
+
+  /**
+   * One page of what is found, with the exact total.
+   *
+   * @throws CofferError `invalid_request` for a query that is none, `forbidden`
+   * @example
+   * const found = await vault.tokens.searchPage({ query: 'metadata.customer:17', size: 1 })
+   * found.pagination.total_items // 12
+   */
+  searchPage<Of = TokenType>(
     search: { readonly query: string } & PageChoice,
     options?: CallOptions,
-  ): Promise<Page<Data>> => ask.plain('POST', '/tokens/search', search, options),
+  ): Answer<Page<Of>>
+}
+
+const searchPath = '/v2/tokens/search'
+
+/** @throws TypeError: what is empty would find all in some versions of the vault */
+function assertQuery(query: string): void {
+  if (typeof query === 'string' && query.trim() !== '') return
+  throw new TypeError('query: expected a text such as metadata.customer:17; * finds all tokens')
+}
+
+type Reading = Pick<Tokens, 'get' | 'exists' | 'list' | 'listPage' | 'search' | 'searchPage'>
+
+const reading = (ask: Ask): Reading => ({
+  get: (id, options) => ask.plain('GET', below('/tokens', id), undefined, options),
+  exists: async (id, options) => {
+    try {
+      await ask.plain('GET', below('/tokens', id), undefined, options)
+      return true
+    } catch (thrown) {
+      if (thrown instanceof CofferError && thrown.code === 'not_found') return false
+      throw thrown
+    }
+  },
+  list: ({ size, limit, ...filter }: TokenFilter & WalkChoice = {}, options?: CallOptions) =>
+    walkStretches<never>({ size, limit }, (start, stretch) => {
+      const path = withQuery('/v2/tokens', { ...filter, size: stretch, start })
+      return ask.plain('GET', path, undefined, options)
+    }),
+  listPage: (filter: TokenFilter & PageChoice = {}, options?: CallOptions) =>
+    ask.plain<never>('GET', withQuery('/tokens', { ...filter }), undefined, options),
+  search: (search, options) => {
+    const { size, limit, ...asked } = typeof search === 'object' ? search : { query: search }
+    return walkStretches<never>({ size, limit }, (start, stretch) =>
+      ask.plain('POST', searchPath, { ...asked, size: stretch, start }, options),
+    )
+  },
+  searchPage: (search, options) => ask.plain('POST', '/tokens/search', search, options),
 })
 
-export const bulkOperations = (ask: Ask) => ({
-  /**
-   * An object that looks like a new token is answered as its token; every other value becomes a
-   * token of the type `token`, and its id takes its place. All of them, or none.
-   */
-  tokenize: <Tree = unknown>(tree: unknown, options?: CallOptions): Promise<Tree> =>
-    ask.keeping('POST', '/tokenize', tree, options),
+type Writing = Omit<Tokens, keyof Reading>
 
-  /** As `tokenize`, where each is told by itself what became of it. */
-  tokenizeEach: (tree: unknown, options?: CallOptions): Promise<TokenizedInPart> =>
-    ask.keeping('POST', '/tokenize?mode=partial', tree, options),
+const writing = (ask: Ask): Writing => {
+  const remove = (id: string, options?: CallOptions): Answer<void> =>
+    ask.plain('DELETE', below('/tokens', id), undefined, options)
+  return {
+    create: (token: NewToken, options?: CallOptions) =>
+      ask.keeping<never>('POST', '/tokens', token, options),
+    update: (id, changes, options) => ask.keeping('PATCH', below('/tokens', id), changes, options),
+    delete: remove,
+    deleteMany: async (ids, options = {}) => {
+      // Of a text each character would be an id.
+      if (typeof ids === 'string') throw new TypeError('deleteMany: expected a list of ids')
+      return deleteAll(remove, ids, options)
+    },
+    deleteWhere: async (query, options = {}) => {
+      assertQuery(query)
+      const sum = { deleted: 0, missing: 0 }
+      const found = stretches<Token>(start =>
+        ask.plain('POST', searchPath, { query, size: pageSizeMax, start }, options),
+      )
+      for await (const tokens of found) {
+        const { deleted, missing } = await deleteAll(
+          remove,
+          tokens.map(({ id }) => id),
+          options,
+        )
+        sum.deleted += deleted
+        sum.missing += missing
+      }
+      return sum
+    },
+  }
+}
 
-  /** Each `{{ id }}` in the tree is replaced by what the token holds, as `token:use` shows it. */
-  detokenize: <Values = unknown>(tree: unknown, options?: CallOptions): Promise<Values> =>
-    ask.plain('POST', '/detokenize', tree, options),
-})
+export const tokenOperations = (ask: Ask): Tokens => ({ ...reading(ask), ...writing(ask) })

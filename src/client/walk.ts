@@ -3,6 +3,9 @@
  * @module
  */
 import { CofferError } from './error.ts'
+import { pageSizeMax } from './limits.ts'
+import { assertWhole } from './options.ts'
+import type { WalkChoice } from './token.ts'
 
 interface Stretch<T> {
   readonly pagination?: { readonly next?: string }
@@ -17,16 +20,23 @@ function listOf<T extends { readonly data: readonly unknown[] }>(answer: T): T {
   throw noList()
 }
 
+/** @throws TypeError */
+function boundsOf({ size = pageSizeMax, limit = Infinity }: WalkChoice) {
+  assertWhole('size', size, 1, pageSizeMax)
+  if (limit !== Infinity) assertWhole('limit', limit, 1)
+  return { size: Math.min(size, limit), limit }
+}
+
 /**
- * Item by item; what is added or removed meanwhile moves nothing.
+ * Stretch by stretch; what is added or removed meanwhile moves nothing.
  * @param ask for the stretch that begins there; the first one at `''`
  */
-export async function* walkStretches<T>(
+export async function* stretches<T>(
   ask: (start: string) => Promise<Stretch<T>>,
-): AsyncGenerator<T, void> {
+): AsyncGenerator<readonly T[], void> {
   for (let start: string | undefined = ''; start !== undefined;) {
     const { pagination, data }: Stretch<T> = listOf(await ask(start))
-    yield* data
+    yield data
     const next: unknown = pagination?.next
     // Else a walk would go round without end.
     if (next === start || (next !== undefined && typeof next !== 'string')) throw noList()
@@ -34,13 +44,50 @@ export async function* walkStretches<T>(
   }
 }
 
-/** Item by item of what has pages alone; what is added meanwhile can make one come twice. */
-export async function* walkPages<T>(
+async function* pages<T>(
   ask: (page: number) => Promise<{ readonly data: readonly T[] }>,
-): AsyncGenerator<T, void> {
+): AsyncGenerator<readonly T[], void> {
   for (let page = 1; ; page += 1) {
     const { data } = listOf(await ask(page))
     if (data.length === 0) return
-    yield* data
+    yield data
   }
+}
+
+async function* upTo<T>(
+  limit: number,
+  parts: AsyncIterable<readonly T[]>,
+): AsyncGenerator<T, void> {
+  let left = limit
+  for await (const items of parts) {
+    for (const item of items) {
+      yield item
+      left -= 1
+      if (left === 0) return
+    }
+  }
+}
+
+/** Item by item. @throws TypeError (the first step) for a size or a limit that can be none */
+export async function* walkStretches<T>(
+  choice: WalkChoice,
+  ask: (start: string, size: number) => Promise<Stretch<T>>,
+): AsyncGenerator<T, void> {
+  const { size, limit } = boundsOf(choice)
+  yield* upTo(
+    limit,
+    stretches(start => ask(start, size)),
+  )
+}
+
+/** Item by item of what has pages alone; what is added meanwhile can make one come twice. */
+export async function* walkPages<T>(
+  choice: WalkChoice,
+  ask: (page: number, size: number) => Promise<{ readonly data: readonly T[] }>,
+): AsyncGenerator<T, void> {
+  const { size, limit } = boundsOf(choice)
+  yield* upTo(
+    limit,
+    pages(page => ask(page, size)),
+  )
 }

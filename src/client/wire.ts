@@ -24,8 +24,7 @@ function textOfBody(body: unknown): string | undefined {
   return JSON.stringify(body, function (this: Record<string, unknown>, name, value: unknown) {
     const given = this[name]
     const isLost =
-      (typeof value === 'number' && !Number.isFinite(value)) ||
-      (value === null && given !== null)
+      (typeof value === 'number' && !Number.isFinite(value)) || (value === null && given !== null)
     if (isLost) throw new TypeError('body: expected no NaN, no infinite number and no invalid Date')
     return value
   })

@@ -57,8 +57,10 @@ function describeKeyword(keyword: string, value: unknown, components: Components
     case 'patternProperties':
       return describeMembers(value as Plain, components)
     case 'anyOf':
+    case 'allOf':
       return (value as readonly Plain[]).map(schema => describeSchema(schema, components))
     case 'items':
+    case 'then':
       return describeSchema(value as Plain, components)
     default:
       return value

@@ -20,6 +20,7 @@ import {
   searchQueryCharsMax,
 } from '../limits.ts'
 import { closed, nullable } from '../schemas.ts'
+import { dataByType } from './data-shapes.ts'
 
 export const opaqueMembers: ReadonlySet<string> = new Set(['data', 'mask', 'metadata'])
 
@@ -34,6 +35,13 @@ const textList = (description: string, maxItems: number) =>
 const anyData = {
   description: 'Any JSON but null; its shape depends on the type.',
   not: { type: 'null' },
+}
+
+/** `null` drops a pair on update. */
+const textsByName = {
+  type: ['object', 'null'],
+  additionalProperties: { type: ['string', 'null'] },
+  description: 'Texts by name. Not sensitive.',
 }
 
 /** The domain checks it: its fault says more. */
@@ -51,7 +59,7 @@ const containers = textList(
 const changeable = {
   data: Type.Optional(Type.Any(anyData)),
   mask: opaque('An expression, or an array or object whose leaves are expressions.'),
-  metadata: opaque('Texts by name. Not sensitive.'),
+  metadata: Type.Optional(Type.Any(textsByName)),
   /** A token is never without one (contract section 9). */
   containers: Type.Optional(containers),
   search_indexes: nullable(
@@ -75,7 +83,7 @@ export const createTokenSchema = Type.Object(
     containers: nullable(containers),
     data: Type.Any(anyData),
   },
-  { title: 'CreateTokenRequest' },
+  { title: 'CreateTokenRequest', allOf: dataByType },
 )
 
 export const updateTokenSchema = Type.Object(changeable, {

@@ -1,0 +1,41 @@
+/**
+ * What `data` looks like in each type of token that says it, for readers of the document.
+ *
+ * The domain checks it (`rules/token-types.ts`) and says more of what is wrong. Source: contract
+ * section 5.
+ * @module
+ */
+import { Type, type TSchema } from '@sinclair/typebox'
+import { bankAccountDigitsMax, cardNumberDigitsMax, cardNumberDigitsMin } from '../limits.ts'
+import { nullable } from '../schemas.ts'
+
+const cardData = Type.Object(
+  {
+    number: Type.String({
+      description: `${cardNumberDigitsMin} to ${cardNumberDigitsMax} digits that pass the Luhn check.`,
+    }),
+    expiration_month: nullable(Type.Integer({ description: '1 to 12.' })),
+    expiration_year: nullable(Type.Integer({ description: 'Four digits.' })),
+    cvc: nullable(Type.String({ description: 'Three or four digits.' })),
+  },
+  { title: 'CardData', description: 'Of a `card`. Other members are kept.' },
+)
+
+const bankData = Type.Object(
+  {
+    routing_number: Type.String({ description: 'Nine digits that pass the ABA check.' }),
+    account_number: Type.String({ description: `1 to ${bankAccountDigitsMax} digits.` }),
+  },
+  { title: 'BankData', description: 'Of a `bank`. Other members are kept.' },
+)
+
+const shapes: readonly (readonly [type: string, schema: TSchema])[] = [
+  ['card', cardData],
+  ['bank', bankData],
+]
+
+/** JSON Schema 2020-12 section 10.2.2: a condition for each type. */
+export const dataByType = shapes.map(([type, data]) => ({
+  if: { properties: { type: { const: type } } },
+  then: { properties: { data } },
+}))
