@@ -236,10 +236,9 @@ export interface components {
     readonly Token: {
       readonly _extras?: {
         /**
-         * Format: date-time
          * @description Of a card with a cvc: when that ends, by itself.
          */
-        readonly cvc_expires_at?: string
+        readonly cvc_expires_at?: Date
         /** @description In the answer of create and update, where deduplication is on. */
         readonly deduplicated?: boolean
       }
