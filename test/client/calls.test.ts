@@ -1,6 +1,5 @@
 /**
- * One call of the typed client: its trace, hooks, headers and instants, references, and wrong use of
- * what it takes.
+ * One call of the typed client: its trace, hooks, headers and instants, references, and wrong use.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
