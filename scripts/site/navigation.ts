@@ -42,6 +42,7 @@ const sections: readonly Section[] = [
       docs('HTTP', 'http'),
       docs('Interface', 'interface'),
       docs('Client', 'client'),
+      docs('Reference of the client', 'client-reference'),
       docs('Testing', 'testing'),
       docs('Elements', 'elements'),
       docs('Embedding', 'embedding'),

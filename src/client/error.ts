@@ -54,12 +54,20 @@ export interface Facts {
   readonly cause?: unknown
 }
 
-/** Holds nothing of what was sent or stored. */
+/**
+ * What a call fails with. Holds nothing of what was sent or stored.
+ * @example
+ * if (error instanceof CofferError && error.code === 'not_found') return undefined
+ */
 export class CofferError extends Error {
   override readonly name = 'CofferError'
+  /** Of the answer; 0 where none came. */
   readonly status: number
+  /** What went wrong, for programs. */
   readonly code: ErrorCode
+  /** Of a 400: dotted paths of the body or the query to what was expected there. */
   readonly errors: Readonly<Record<string, readonly string[]>>
+  /** Under which the log of the vault has the request; absent where no vault answered. */
   readonly traceId: string | undefined
 
   constructor(message: string, { status = 0, code, errors = {}, traceId, cause }: Facts) {

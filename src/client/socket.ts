@@ -21,7 +21,14 @@ function responseOf(message: IncomingMessage): Response {
   return new Response(body, { status, headers })
 }
 
-/** @param path  of the socket that `coffer serve --socket` listens on */
+/**
+ * A `fetch` over a Unix socket, for `createClient`.
+ *
+ * @param path  of the socket that `coffer serve --socket` listens on
+ * @throws Error (the call) of the system, where nothing listens there
+ * @example
+ * createClient({ address: 'http://vault', key, fetch: overSocket('/run/coffer/coffer.sock') })
+ */
 export const overSocket =
   (path: string): Fetch =>
   (url, { method = 'GET', headers, body, signal }) =>
