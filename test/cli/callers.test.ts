@@ -42,7 +42,7 @@ describe('coffer token', () => {
       data: { number: 'XXXXXXXXXXXX4242' },
       containers: ['/pci/x/'],
       metadata: { order: '17', shop: 'a=b' },
-      expires_at: '2100-01-01T00:00:00.000+00:00',
+      expires_at: '2100-01-01T00:00:00.000Z',
     })
     const read = await run(['token', 'get', 'order-1'])
     expect(read.stdout).toContain(`data                    {"number":"${number}","cvc":"123"}\n`)
