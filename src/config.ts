@@ -9,7 +9,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { isJsonObject, toPlain, type Json, type JsonObject } from './json/json.ts'
 import { decodeUtf8, parseJson } from './json/parse.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, expectedBy } from './errors.ts'
 import {
   addressSchema,
   backupSchema,
@@ -124,7 +124,7 @@ function parseFile(bytes: Uint8Array): Json {
   try {
     return parseJson(decodeUtf8(bytes))
   } catch (error) {
-    throw error instanceof ApiError ? refuse(`config file: ${error.message}`) : error
+    throw error instanceof ApiError ? refuse(`config file: ${expectedBy(error)}`) : error
   }
 }
 

@@ -76,7 +76,7 @@ export function readIdempotencyKey(
   if (!isKept(route)) return undefined
   const key = agreedHeader(request, headerNamesOf(settings).idempotency)
   if (key === undefined) return undefined
-  if (key === null) throw invalid(shownName, 'expected one key: two headers for it differ')
+  if (key === null) throw invalid(shownName, 'expected one key: the headers for it differ')
   if (key.length <= idempotencyKeyCharsMax && visibleAscii.test(key)) return key
   const expected = `expected 1 to ${idempotencyKeyCharsMax} visible ASCII characters`
   throw invalid(shownName, expected)

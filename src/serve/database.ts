@@ -12,7 +12,7 @@ import { join, resolve } from 'node:path'
 import { Type, type Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Log } from '../deps.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, expectedBy } from '../errors.ts'
 import { bytesOfHex, hexOf } from '../bytes.ts'
 import { readRegular } from '../files.ts'
 import { folderFileBytesMax, passwordFileBytesMax } from '../operation-limits.ts'
@@ -87,7 +87,7 @@ function addressOf(url: string, file: string | undefined): DatabaseAddress {
     return parseDatabase(url, password === '' ? undefined : password)
   } catch (error) {
     if (error instanceof ApiError) {
-      throw new CommandFailure(`--store: ${error.message}`, usageExitCode)
+      throw new CommandFailure(`--store: ${expectedBy(error)}`, usageExitCode)
     }
     throw new CommandFailure('--store: the file of sslrootcert cannot be read', usageExitCode)
   }

@@ -98,6 +98,8 @@ describe.each(handed)('what is handed over as %s', (name, isPiped, wordsOf) => {
 
 /** Runs a command in a shell that puts the output of another one in the place of a file. */
 function inShell(words: readonly string[], script: string, env: Record<string, string> = {}) {
+  // Which binary is tested is no setting of it.
+  const { COFFER_BINARY: _, ...inherited } = process.env
   const ended = Bun.spawnSync(
     [
       'timeout',
@@ -110,7 +112,7 @@ function inShell(words: readonly string[], script: string, env: Record<string, s
       ...cofferCommand,
       ...words,
     ],
-    { env: { ...process.env, ...env } },
+    { env: { ...inherited, ...env } },
   )
   return {
     exitCode: ended.exitCode,

@@ -102,7 +102,7 @@ describe('wrong usage starts nothing', () => {
   test('because of a file that is missing, too long, or no JSON', async () => {
     await expectUsage(['--config', join(root, 'missing.json')], 'cannot be read')
     const long = fileOf('long.json', `{}${' '.repeat(configFileBytesMax)}`)
-    await expectUsage(['--config', long], `expected at most ${configFileBytesMax} bytes`)
+    await expectUsage(['--config', long], `of at most ${configFileBytesMax} bytes`)
     await expectUsage(
       ['--config', fileOf('broken.json', `{"a":${canary}`)],
       'config file: expected',
