@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { ApiError, assertStored, attempt, placesOf } from '../../src/errors.ts'
+import { ApiError, assertStored, attempt, expectedBy, invalid, placesOf } from '../../src/errors.ts'
 import { canary } from '../support/refusal.ts'
 
 const here = / \| at [^\n]*errors\.test\.ts:[0-9]+:[0-9]+/
@@ -65,4 +65,10 @@ describe('stored bytes', () => {
       ).toThrow(error)
     }
   })
+})
+
+test('what was expected is told without its place, and where there is none as the message', () => {
+  expect(expectedBy(invalid('data.number', 'expected digits'))).toBe('expected digits')
+  expect(expectedBy(new ApiError('not_found', 'There is none.'))).toBe('There is none.')
+  expect(expectedBy(new ApiError('invalid_request', 'wrong', {}))).toBe('wrong')
 })
