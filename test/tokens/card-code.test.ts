@@ -241,4 +241,24 @@ describe('the code of a card', () => {
     expect(finds).toBeGreaterThan(2)
     expect(body['data']).toEqual({ ...card, ...next })
   })
+
+  test('of an equal card that is changed meanwhile keeps no create from its answer', async () => {
+    const { vault, ask } = await openVault({ maskGuard: false, strictMasks: false })
+    const mask = { code: '{{ data.cvc }}' }
+    const body = { type: 'card', data: card, mask, deduplicate_token: true }
+    const first = await ask('POST', '/tokens', { ...body, id: 'card' })
+    expect(first.status).toBe(201)
+    const store = vault.deps.store as { find: typeof vault.deps.store.find }
+    const { find } = store
+    let finds = 0
+    store.find = unique => {
+      finds += 1
+      if (finds !== 1) return find(unique)
+      return ask('PATCH', '/tokens/card', { data: { cvc: '654' } }).then(() => find(unique))
+    }
+    const second = await ask('POST', '/tokens', body)
+    expect(second.status).toBe(201)
+    expect(second.body['id']).toBe('card')
+    expect(second.body['data']).toEqual({ code: '654' })
+  })
 })

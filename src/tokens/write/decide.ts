@@ -14,7 +14,7 @@ import { orElse, type MaybeLater, type Work, type Meter } from '../../waiting.ts
 import { isExpired } from '../../records/rows.ts'
 import type { Change, NewRow } from '../../store/contract.ts'
 import { decideSeat, findEqual, type SeatChange } from './dedup.ts'
-import { sealCode, withCode } from '../code.ts'
+import { sealCode, untilWhole, withCode } from '../code.ts'
 import { assertShowsLittle } from './mask-rights.ts'
 import type { Composed } from './compose.ts'
 import type { Reach } from '../find/visibility.ts'
@@ -207,9 +207,11 @@ async function findAnswer(
   meter: Meter,
 ): Promise<Answer | undefined> {
   const { tenantId } = caller
-  const equal = await findEqual(deps, caller, earlier.reach().tokens, contents)
-  if (equal !== undefined) {
-    const stored = await withCode(deps, tenantId, equal)
+  const stored = await untilWhole(async () => {
+    const equal = await findEqual(deps, caller, earlier.reach().tokens, contents)
+    return equal === undefined ? undefined : withCode(deps, tenantId, equal)
+  })
+  if (stored !== undefined) {
     const { record, row } = stored
     const answer = showEqual(caller, record, deps.now(), (transform, frame) =>
       viewStored(tenantId, stored, transform, frame, meter),
