@@ -150,3 +150,24 @@ export const folderFileBytesMax = 16 * 1024
 export const apiKeyFileBytesMax = 1_024
 /** decision: what `coffer token` reads from standard input: the longest token, written widely. */
 export const inputBytesMax = 4 * 1024 ** 2
+
+// Imports, exports and bulk deletions
+/** decision: of one row; a vault takes a body of 1 MiB, and a row of CSV may be quoted twice. */
+export const importRecordBytesMax = 2 * 1024 * 1024
+export const importReadBytes = 256 * 1024
+/** decision: rows of one request; what the vault keeps of it stays below 1.5 MB. */
+export const importBatchRows = 500
+/** decision: characters of one request; the vault takes 1 MiB unless it is set otherwise. */
+export const importBatchCharsMax = 400_000
+/** decision: how often a request is sent again while the vault is busy or away. */
+export const importRetries = 12
+/** decision: a vault knows an idempotency key for 24 hours; an hour is left for a slow clock. */
+export const importKnownMs = 23 * 60 * 60 * 1_000
+export const importIdBytes = 16
+/** decision: reasons that are told at the terminal where there is no report. */
+export const importReasonsShownMax = 20
+export const mapFileBytesMax = 256 * 1024
+export const identityFileBytesMax = 64 * 1024
+export const stateFileBytesMax = 64 * 1024
+/** decision: how often it is told how far bulk work is. */
+export const bulkToldMs = 2_000

@@ -94,6 +94,28 @@ export const shapes: Readonly<Record<string, TObject>> = {
   'token search': token,
   'token update': token,
   'token delete': shape({ id: Type.String() }),
+  'token import': shape({
+    dry_run: Type.Boolean(),
+    created: Type.Integer(),
+    equal: Type.Integer(),
+    rejected: Type.Integer(),
+    blank: Type.Integer(),
+    done_before: Type.Integer(),
+  }),
+  'token export': shape({
+    tokens: Type.Integer(),
+    bytes: Type.Integer(),
+    sha256: Type.String(),
+    recipients: Type.Integer(),
+    codes_left: Type.Integer(),
+    reads_all: Type.Boolean(),
+  }),
+  'token counts': shape({
+    total: Type.Integer(),
+    counts: Type.Array(
+      Type.Object({ type: Type.String(), container: Type.String(), count: Type.Integer() }),
+    ),
+  }),
   'session create': shape({
     id: Type.String(),
     session_key: Type.String({ description: 'of the page; it is shown once' }),

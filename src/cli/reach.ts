@@ -2,7 +2,13 @@
  * Commands that ask a vault as its callers do: where it is, with which key, and how they fail.
  * @module
  */
-import { CofferError, createClient, type Client, type ErrorCode } from '../client/index.ts'
+import {
+  CofferError,
+  createClient,
+  type Client,
+  type ErrorCode,
+  type Notation,
+} from '../client/index.ts'
 import { overSocket } from '../client/socket.ts'
 import { apiKeyFileBytesMax } from '../operation-limits.ts'
 import { CommandFailure, usageExitCode, type ExitCode } from '../serve/failure.ts'
@@ -46,7 +52,7 @@ function keyOf({ keyFile }: ReachOptions): string {
 const wanted = 'an address such as https://vault.example, or unix: and the path of a socket'
 
 /** @throws CommandFailure that repeats neither the key nor the address */
-function clientOf(options: ReachOptions): Client {
+function clientOf(options: ReachOptions, json: Notation | undefined): Client {
   const { addr } = options
   if (addr === undefined) throw usage(`expected ${wanted}, by --addr or COFFER_ADDR`)
   const key = keyOf(options)
@@ -55,7 +61,7 @@ function clientOf(options: ReachOptions): Client {
   const address = isSocket ? socketAddress : addr
   const fetch = isSocket ? overSocket(addr.slice(socketPrefix.length)) : directly
   try {
-    return createClient({ address, key, fetch })
+    return createClient({ address, key, fetch, ...(json && { json }) })
   } catch (error) {
     throw usage((error as TypeError).message.replace('createClient: ', ''))
   }
@@ -97,8 +103,9 @@ function failureOf(error: CofferError, options: ReachOptions): CommandFailure {
 export async function withClient<T>(
   options: ReachOptions,
   use: (client: Client) => Promise<T>,
+  json?: Notation,
 ): Promise<T> {
-  const client = clientOf(options)
+  const client = clientOf(options, json)
   try {
     return await use(client)
   } catch (error) {

@@ -12,6 +12,7 @@ import type {
 } from '../client/index.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { sayJson, sayNow } from '../serve/system.ts'
+import { deleteWhere, type DeleteOptions } from './bulk/delete-where.ts'
 import { readJsonInput, readTextInput } from './input.ts'
 import { withClient, type ReachOptions } from './reach.ts'
 import { printTable, shown, tableOf, textOf } from './table.ts'
@@ -98,7 +99,14 @@ export const updateToken = (id: string, options: ReachOptions): Promise<void> =>
     tell(options, await tokens.update(id, changes as TokenChanges))
   })
 
-export const deleteToken = (id: string, options: ReachOptions): Promise<void> =>
+/** One, or with `where` those that a query finds. */
+export function deleteTokens(id: string | undefined, options: DeleteOptions): Promise<void> {
+  const { where } = options
+  if ((id === undefined) === (where === undefined)) throw usage('expected an id, or --where')
+  return id === undefined ? deleteWhere(options) : deleteToken(id, options)
+}
+
+const deleteToken = (id: string, options: ReachOptions): Promise<void> =>
   withClient(options, async ({ tokens }) => {
     await tokens.delete(id)
     sayNow(options.json === true ? JSON.stringify({ id }) : 'The token is deleted.')

@@ -9,9 +9,9 @@ import { codeOf, CofferError } from './error.ts'
 const nothingHere = 'There is nothing at this address.'
 const jsonType = /^application\/(?:problem\+)?json\b/
 
-function parse(text: string): unknown {
+function parse({ json = JSON }: Wire, text: string): unknown {
   try {
-    return text === '' ? undefined : JSON.parse(text)
+    return text === '' ? undefined : json.parse(text)
   } catch {
     return undefined
   }
@@ -33,7 +33,7 @@ interface Problem {
 
 /** Of an answer that is no success. */
 export function errorOf(wire: Wire, call: Call, { status, headers, text }: Answered): CofferError {
-  const problem = parse(text) as Problem | undefined
+  const problem = parse(wire, text) as Problem | undefined
   const { detail, errors } = problem ?? {}
   if (typeof detail !== 'string') return notCoffer(wire, status)
   const traceId = traceOf(headers)
@@ -57,7 +57,7 @@ export function contentOf(wire: Wire, { status, headers, text }: Answered): unkn
     return undefined
   }
   const isJson = jsonType.test(headers.get('content-type') ?? '')
-  const parsed = isJson ? parse(text) : undefined
+  const parsed = isJson ? parse(wire, text) : undefined
   if (parsed === undefined) throw notCoffer(wire, status)
   return parsed
 }

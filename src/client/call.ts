@@ -6,6 +6,12 @@
 /** `fetch`, as far as the client uses it. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
+/** How bodies are printed and answers are read, as `JSON` does it. */
+export interface Notation {
+  readonly parse: (text: string) => unknown
+  readonly stringify: (value: unknown) => string
+}
+
 /** What a hook is told of a request, before each attempt; nothing of its body or its key. */
 export interface RequestFacts {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -66,6 +72,8 @@ export interface Wire {
   readonly now: () => number
   /** Ends early where the signal says so. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
+  /** In place of `JSON`: what it reads stays as it is. */
+  readonly json: Notation | undefined
 }
 
 export interface Call {

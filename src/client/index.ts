@@ -9,7 +9,7 @@ import { applicationOperations, permissionOperations, tenantOperations } from '.
 import type { Applications, Permissions, TenantSelf } from './applications.ts'
 import { makeAsk } from './ask.ts'
 import { bulkOperations, type Bulk } from './bulk.ts'
-import type { Fetch, HeaderTexts, RequestFacts, ResponseFacts, Wire } from './call.ts'
+import type { Fetch, HeaderTexts, Notation, RequestFacts, ResponseFacts, Wire } from './call.ts'
 import { attemptMsDefault, retriesDefault } from './limits.ts'
 import { assertAttempts, assertFunction, assertKnown } from './options.ts'
 import { now, random, sleep } from './platform.ts'
@@ -38,7 +38,7 @@ export type { EachOptions, Progress } from './chunks.ts'
 export type { Sessions } from './sessions.ts'
 export type { ApplicationFilter, ApplicationKeys, Applications } from './applications.ts'
 export type { Permissions, TenantSelf } from './applications.ts'
-export type { Answer, CallOptions, Fetch, HeaderTexts } from './call.ts'
+export type { Answer, CallOptions, Fetch, HeaderTexts, Notation } from './call.ts'
 export type { RequestFacts, ResponseFacts, Traced } from './call.ts'
 
 /** Options of a client. */
@@ -59,6 +59,11 @@ export interface ClientOptions {
   readonly onResponse?: (response: ResponseFacts) => void
   /** In place of the platform's, as `overSocket(path)` of `coffer/client/socket`. */
   readonly fetch?: Fetch
+  /**
+   * In place of `JSON`, which rounds numbers that no double holds. What it makes of an answer stays
+   * as it is: instants are no dates then.
+   */
+  readonly json?: Notation
 }
 
 const wanted = 'such as https://vault.example or http://127.0.0.1:3333/vault'
@@ -99,6 +104,7 @@ const names = [
   'onRequest',
   'onResponse',
   'fetch',
+  'json',
 ]
 
 const nothing = (): void => {}
@@ -130,6 +136,7 @@ export function createClient(options: ClientOptions): Client {
     random,
     now,
     sleep,
+    json: options.json,
   })
   return {
     tokens: tokenOperations(ask),

@@ -6,7 +6,7 @@
  * @module
  */
 import { contentOf, errorOf, traceOf } from './answers.ts'
-import type { Answer, Answered, Call, CallOptions, Traced, Wire } from './call.ts'
+import type { Answer, Answered, Call, CallOptions, Notation, Traced, Wire } from './call.ts'
 import { CofferError } from './error.ts'
 import { answerBytesMax, retryAfterMsMax, waitMsFirst, waitMsMax } from './limits.ts'
 import { assertCallOptions } from './options.ts'
@@ -29,6 +29,9 @@ function textOfBody(body: unknown): string | undefined {
     return value
   })
 }
+
+const bodyOf = (json: Notation, body: unknown): string | undefined =>
+  body === undefined ? undefined : json.stringify(body)
 
 interface Thrown {
   readonly name?: unknown
@@ -200,14 +203,17 @@ async function persist(wire: Wire, call: Sent, options: CallOptions) {
 
 async function trace(wire: Wire, call: Call, options: CallOptions): Promise<Traced<unknown>> {
   assertCallOptions(options)
-  const sent = { ...call, text: textOfBody(call.body) }
+  const { json } = wire
+  const text = json === undefined ? textOfBody(call.body) : bodyOf(json, call.body)
+  const sent = { ...call, text }
   const { outcome, wasDone } = await persist(wire, sent, options)
   if (isLost(outcome)) throw outcome
   const { status, headers } = outcome
   const traced = { status, traceId: traceOf(headers) }
   if (status >= 200 && status <= 299) {
     const content = contentOf(wire, outcome)
-    return { value: call.read === undefined ? content : call.read(content), ...traced }
+    const isRead = call.read !== undefined && json === undefined
+    return { value: isRead ? call.read(content) : content, ...traced }
   }
   const error = errorOf(wire, call, outcome)
   // An attempt before, whose answer was lost, has deleted it.

@@ -4,6 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { printPage, readCommands, type Told } from '../../scripts/cli-docs/page.ts'
@@ -105,6 +106,17 @@ const runs: Readonly<Record<string, () => Promise<Ended>>> = {
   'token search': () => asking(['token', 'search'], { input: 'type:token' }),
   'token update': () => asking(['token', 'update', 'shape'], { input: '{"data":2}' }),
   'token delete': () => asking(['token', 'delete', 'shape']),
+  'token import': () => {
+    const file = join(temporaryFolder(), 'none.jsonl')
+    writeFileSync(file, '', { mode: 0o600 })
+    return asking(['token', 'import', file])
+  },
+  'token export': async () => {
+    const recipient = await identityToRecipient(await generateX25519Identity())
+    const out = join(temporaryFolder(), 'out')
+    return asking(['token', 'export', '--recipient', recipient, '--out', out])
+  },
+  'token counts': () => asking(['token', 'counts']),
   'session create': () => asking(['session', 'create'], { as: 'public' }),
   'session authorize': authorizing,
   permissions: () => asking(['permissions'], { as: 'management' }),

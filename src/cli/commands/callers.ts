@@ -14,26 +14,14 @@ import {
 } from '../sessions.ts'
 import {
   createToken,
-  deleteToken,
+  deleteTokens,
   getToken,
   listTokens,
   searchTokens,
   updateToken,
 } from '../tokens.ts'
-import { countOf } from './options.ts'
-
-const reaching = (command: Command, description: string): Command =>
-  command
-    .description(description)
-    .addOption(
-      new Option('--addr <address>', 'of the vault, or unix: and a path').env('COFFER_ADDR'),
-    )
-    .addOption(
-      new Option('--key-file <file>', 'with the key, if it is not in COFFER_KEY').env(
-        'COFFER_KEY_FILE',
-      ),
-    )
-    .option('--json', 'print JSON, one object a line')
+import { addBulkCommands } from './bulk.ts'
+import { countOf, reaching } from './options.ts'
 
 const limited = (command: Command): Command =>
   command.option('--limit <number>', 'end after so many', countOf('--limit'))
@@ -62,7 +50,12 @@ function addTokenCommands(token: Command): void {
     searchTokens,
   )
   reaching(token.command('update <id>'), 'merge the JSON on stdin into a token').action(updateToken)
-  reaching(token.command('delete <id>'), 'delete a token').action(deleteToken)
+  reaching(token.command('delete [id]'), 'delete a token, or all that a query finds')
+    .option('--where <query>', 'what to delete, after a count and a question; - is stdin')
+    .option('--yes', 'do not ask')
+    .option('--receipt <file>', 'write there what was deleted')
+    .action(deleteTokens)
+  addBulkCommands(token)
 }
 
 /** Beside those that need no key. */

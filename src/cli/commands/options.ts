@@ -118,3 +118,17 @@ export const countOf =
     if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
     throw new CommandFailure(`${flag}: expected a number from 1 on`, usageExitCode)
   }
+
+/** Of a command that asks a vault as its callers do. */
+export const reaching = (command: Command, description: string): Command =>
+  command
+    .description(description)
+    .addOption(
+      new Option('--addr <address>', 'of the vault, or unix: and a path').env('COFFER_ADDR'),
+    )
+    .addOption(
+      new Option('--key-file <file>', 'with the key, if it is not in COFFER_KEY').env(
+        'COFFER_KEY_FILE',
+      ),
+    )
+    .option('--json', 'print JSON, one object a line')

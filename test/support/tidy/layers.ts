@@ -172,6 +172,7 @@ const homes: readonly Home[] = [
   },
   { packages: /^react$/, paths: ['src/elements/react'] },
   { packages: /^commander$/, paths: ['src/main.ts', 'src/cli'] },
+  { packages: /^age-encryption$/, paths: ['src/cli/bulk'] },
   {
     packages: /^(?:node|bun)(?::.*)?$/,
     paths: ['src'],

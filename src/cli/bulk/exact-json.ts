@@ -1,0 +1,33 @@
+/**
+ * Answers of a vault whose numbers and orders of members stay as they came.
+ * @module
+ */
+import type { Notation } from '../../client/index.ts'
+import { isExactNumber, isJsonArray, isJsonObject, printJson, type Json } from '../../json/json.ts'
+import { parseStoredJson } from '../../json/parse.ts'
+
+/** What callers chose: it stays a `Json`. */
+const opaque = new Set(['data', 'mask', 'metadata'])
+
+function frameOf(value: Json): unknown {
+  if (isExactNumber(value)) return Number(value.numberText)
+  if (isJsonArray(value)) return value.map(frameOf)
+  if (!isJsonObject(value)) return value
+  // Of a list `data` is the tokens.
+  const isList = value.has('pagination')
+  return Object.fromEntries(
+    [...value].map(([name, member]) => {
+      const isOpaque = opaque.has(name) && !(isList && name === 'data')
+      return [name, isOpaque ? member : frameOf(member)]
+    }),
+  )
+}
+
+const isJson = (value: unknown): value is Json =>
+  Array.isArray(value) || isJsonObject(value as Json)
+
+/** `data`, `mask` and `metadata` of tokens are `Json`; an array or a `JsonObject` is sent as one. */
+export const exactJson: Notation = {
+  parse: text => frameOf(parseStoredJson(text)),
+  stringify: value => (isJson(value) ? printJson(value) : JSON.stringify(value)),
+}

@@ -1,0 +1,115 @@
+/**
+ * What an import leaves behind: how far it is, and tables of lines by what became of them.
+ *
+ * Neither holds a value of a row. A table is cut back to where the state says that it was when an
+ * import goes on, so that nothing is told twice.
+ * @module
+ */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { ownerOnlyFile, syncFolder } from '../../files.ts'
+import { stateFileBytesMax } from '../../operation-limits.ts'
+import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
+import { csvLine } from './csv.ts'
+
+const usage = (message: string) => new CommandFailure(message, usageExitCode)
+
+export interface ImportState {
+  readonly version: 1
+  readonly import: string
+  /** The application whose key it is done with: idempotency keys are kept for it alone. */
+  readonly application: string
+  /** Digests, hexadecimal: of the map, and of the input up to `offset`. */
+  readonly map: string
+  readonly digest: string
+  readonly offset: number
+  /** The last line that was dealt with. */
+  readonly line: number
+  readonly created: number
+  readonly equal: number
+  readonly rejected: number
+  readonly blank: number
+  /** Bytes of the tables by name. */
+  readonly tables: Readonly<Record<string, number>>
+  readonly writtenMs: number
+  /** Whether a batch may be under way that nothing more is known of. */
+  readonly isPending: boolean
+  readonly isDone: boolean
+}
+
+export function writeState(path: string, state: ImportState): void {
+  const next = `${path}.new`
+  const file = openSync(next, 'w', ownerOnlyFile)
+  try {
+    writeSync(file, `${JSON.stringify(state)}\n`)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(next, path)
+  syncFolder(dirname(resolve(path)))
+}
+
+/** @returns `undefined` where there is none */
+export function readState(path: string): ImportState | undefined {
+  if (!existsSync(path)) return undefined
+  try {
+    if (statSync(path).size <= stateFileBytesMax) {
+      const state = JSON.parse(readFileSync(path, 'utf8')) as ImportState
+      if (state.version === 1 && typeof state.import === 'string') return state
+    }
+  } catch {
+    // Told below.
+  }
+  throw usage(`the file at ${path} is no state of an import`)
+}
+
+export interface Table {
+  readonly add: (fields: readonly string[]) => void
+  /** On the disk. @returns how long it is, in bytes */
+  readonly keep: () => number
+  readonly close: () => void
+}
+
+function assertOwnTable(path: string, head: string): void {
+  if (!existsSync(path) || statSync(path).size === 0) return
+  const file = readFileSync(path).subarray(0, head.length)
+  if (file.toString() === head) return
+  throw usage(`the file at ${path} is no report of an import: name one that is, or a new one`)
+}
+
+/** @param from how much of it stands, in bytes; it is begun anew at 0 */
+export function openTable(path: string, columns: readonly string[], from = 0): Table {
+  const head = csvLine(columns)
+  assertOwnTable(path, head)
+  const file = openSync(path, existsSync(path) ? 'r+' : 'w', ownerOnlyFile)
+  ftruncateSync(file, from)
+  let length = from
+  let waiting = from === 0 ? head : ''
+  const keep = (): number => {
+    if (waiting !== '') length += writeSync(file, waiting, length)
+    waiting = ''
+    fsyncSync(file)
+    return length
+  }
+  return {
+    keep,
+    add(fields) {
+      waiting += csvLine(fields)
+    },
+    close() {
+      keep()
+      closeSync(file)
+    },
+  }
+}

@@ -1,0 +1,369 @@
+/**
+ * `coffer token import`: rows of a file become tokens of a running vault, each once.
+ *
+ * Rows go in batches, each under an idempotency key that follows from the import and the lines: a
+ * batch that was sent before an end by force is answered as it was, and makes nothing again.
+ * @module
+ */
+import { createHash, type Hash } from 'node:crypto'
+import { extname } from 'node:path'
+import type { Client } from '../../client/index.ts'
+import { CofferError } from '../../client/index.ts'
+import { hexOf } from '../../bytes.ts'
+import {
+  bulkToldMs,
+  importBatchCharsMax,
+  importBatchRows,
+  importIdBytes,
+  importKnownMs,
+  importReasonsShownMax,
+} from '../../operation-limits.ts'
+import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
+import { elapsedMs, randomBytes, sayJson, sayNow, stderrNow, wallMs } from '../../serve/system.ts'
+import { withClient, type ReachOptions } from '../reach.ts'
+import { exactJson } from './exact-json.ts'
+import { isReadByOthers, openInput, standardInputName, type InputOptions } from './input.ts'
+import { openTable, readState, writeState, type ImportState, type Table } from './import-files.ts'
+import { makeIdSet } from './id-set.ts'
+import { rowsOf, type Row } from './rows.ts'
+import { checkRows, knowsType, sendRows, type Fate, type SentRow } from './send-rows.ts'
+import { readTemplate } from './template.ts'
+
+export interface ImportOptions extends ReachOptions, InputOptions {
+  readonly map?: string
+  readonly format?: 'csv' | 'jsonl'
+  readonly delimiter?: string
+  readonly codes?: boolean
+  readonly dryRun?: boolean
+  readonly resume?: boolean
+  readonly report?: string
+  readonly ids?: string
+  readonly state?: string
+}
+
+const usage = (message: string) => new CommandFailure(message, usageExitCode)
+
+interface Counts {
+  created: number
+  equal: number
+  rejected: number
+  blank: number
+  done: number
+}
+
+/** What is done with the rows of a batch; `undefined` for a row that would be taken. */
+type Deal = (client: Client, rows: readonly SentRow[]) => Promise<readonly (Fate | undefined)[]>
+
+interface Work {
+  readonly client: Client
+  readonly deal: Deal
+  readonly counts: Counts
+  readonly report: Table | undefined
+  readonly ids: Table | undefined
+  readonly types: Map<string, Promise<boolean>>
+  /** Of all that was read. */
+  readonly hash: Hash
+  /** That a batch and all before it were dealt with. */
+  readonly keep: (row: Row) => void
+  shown: number
+}
+
+interface Batch {
+  readonly rows: SentRow[]
+  readonly reasons: [line: number, reason: string][]
+  chars: number
+}
+
+const digestOf = (hash: Hash): string => hash.copy().digest('hex')
+
+function tellReason(work: Work, line: number, reason: string): void {
+  work.counts.rejected += 1
+  if (work.report !== undefined) return work.report.add([String(line), reason])
+  work.shown += 1
+  if (work.shown <= importReasonsShownMax) stderrNow.write(`line ${line}: ${reason}\n`)
+  if (work.shown === importReasonsShownMax) stderrNow.write('more: see --report\n')
+}
+
+/** Deals with a batch. @param last the row that it ends with */
+async function flush(work: Work, { rows, reasons }: Batch, last: Row): Promise<void> {
+  const fates = rows.length === 0 ? [] : await work.deal(work.client, rows)
+  for (const [at, { line }] of rows.entries()) {
+    const fate = fates[at]
+    if (fate?.kind === 'rejected') reasons.push([line, fate.reason])
+    else if (fate === undefined) work.counts.created += 1
+    else work.counts[fate.kind] += 1
+    if (fate !== undefined && 'id' in fate) work.ids?.add([String(line), fate.id])
+  }
+  for (const [line, reason] of reasons.toSorted(([a], [b]) => a - b)) {
+    tellReason(work, line, reason)
+  }
+  work.keep(last)
+}
+
+function typeOf(request: SentRow['request']): string {
+  return (request as ReadonlyMap<string, string>).get('type') ?? ''
+}
+
+async function isKnown({ client, types }: Work, type: string): Promise<boolean> {
+  const known = types.get(type) ?? knowsType(client, type)
+  types.set(type, known)
+  return known
+}
+
+async function take(work: Work, batch: Batch, row: Row): Promise<void> {
+  const { line, request, text = '', reason } = row
+  if (row.isBlank === true) work.counts.blank += 1
+  else if (request === undefined) batch.reasons.push([line, reason ?? 'it cannot be read'])
+  else if (await isKnown(work, typeOf(request))) {
+    batch.rows.push({ line, request })
+    batch.chars += text.length
+  } else batch.reasons.push([line, 'type: the vault knows no such type'])
+}
+
+const emptyBatch = (): Batch => ({ rows: [], reasons: [], chars: 0 })
+
+const isFull = ({ rows, reasons, chars }: Batch): boolean =>
+  rows.length + reasons.length >= importBatchRows || chars >= importBatchCharsMax
+
+const changedInput = () =>
+  usage('the input: what was imported of it before is not what it begins with now')
+
+/** @param before what an import that goes on has dealt with */
+async function dealWithAll(
+  work: Work,
+  rows: AsyncIterable<Row>,
+  before: Pick<ImportState, 'offset' | 'digest'> | undefined,
+): Promise<void> {
+  let batch = emptyBatch()
+  let last: Row | undefined
+  let isPast = before === undefined || before.offset === 0
+  for await (const row of rows) {
+    if (!isPast) {
+      isPast = row.end === before?.offset
+      if (isPast && digestOf(work.hash) !== before?.digest) throw changedInput()
+      continue
+    }
+    await take(work, batch, row)
+    last = row
+    if (!isFull(batch)) continue
+    await flush(work, batch, row)
+    batch = emptyBatch()
+    last = undefined
+  }
+  if (!isPast) throw changedInput()
+  if (last !== undefined) await flush(work, batch, last)
+}
+
+/** A line now and then, where somebody may read it. */
+function makeTeller(counts: Counts, isQuiet: boolean): () => void {
+  let toldMs = elapsedMs()
+  return () => {
+    if (isQuiet || elapsedMs() - toldMs < bulkToldMs) return
+    toldMs = elapsedMs()
+    const { created, equal, rejected } = counts
+    stderrNow.write(`${created + equal} rows are in, ${rejected} were rejected\n`)
+  }
+}
+
+const noCounts = (): Counts => ({ created: 0, equal: 0, rejected: 0, blank: 0, done: 0 })
+
+const tableOf = (path: string | undefined, columns: readonly string[], from?: number) =>
+  path === undefined ? undefined : openTable(path, columns, from)
+
+function tell({ json, dryRun, report }: ImportOptions, counts: Counts): void {
+  const { created, equal, rejected, blank, done } = counts
+  const isDry = dryRun === true
+  if (json === true) {
+    sayJson({ dry_run: isDry, created, equal, rejected, blank, done_before: done })
+  } else {
+    const lines = [
+      isDry ? `${created} rows would be taken.` : `${created} tokens were created.`,
+      ...(equal === 0 ? [] : [`${equal} rows were equal to tokens that there are.`]),
+      ...(done === 0
+        ? []
+        : [`${done} rows were sent before; what they gave cannot be told again.`]),
+      `${rejected} rows were rejected, ${blank} were blank.`,
+      ...(isDry ? ['Not checked: ids that the vault has, and where the key may write.'] : []),
+    ]
+    sayNow(...lines)
+  }
+  if (rejected === 0) return
+  const where = report === undefined ? '' : `, as the file at ${report} says`
+  throw new CommandFailure(`${rejected} rows were rejected${where}`)
+}
+
+/** What every run of one import has in common. */
+interface Plan {
+  readonly path: string
+  readonly options: ImportOptions
+  readonly open: (hash: Hash) => Promise<AsyncIterable<Row>>
+  /** Digest of all that decides what rows become. */
+  readonly map: string
+}
+
+const reportColumns = ['line', 'reason']
+
+async function tryAll({ options, open }: Plan, client: Client): Promise<void> {
+  const counts = noCounts()
+  const isSeen = makeIdSet()
+  const toldNow = makeTeller(counts, options.json === true)
+  const report = tableOf(options.report, reportColumns)
+  const hash = createHash('sha256')
+  const twice = (request: SentRow['request']): boolean => {
+    const id = (request as ReadonlyMap<string, unknown>).get('id')
+    return typeof id === 'string' && isSeen(id)
+  }
+  const deal: Deal = async (_, rows) => {
+    const reasons = await checkRows(client, rows)
+    return rows.map(({ request }, at) => {
+      const isTwice = twice(request)
+      const reason = reasons[at] ?? (isTwice ? 'id: an earlier row has it' : undefined)
+      return reason === undefined ? undefined : { kind: 'rejected', reason }
+    })
+  }
+  const keep = (): void => {
+    report?.keep()
+    toldNow()
+  }
+  const types = new Map<string, Promise<boolean>>()
+  const work = { client, deal, counts, report, ids: undefined, types, hash, keep, shown: 0 }
+  try {
+    await dealWithAll(work, await open(hash), undefined)
+  } finally {
+    report?.close()
+  }
+  tell(options, counts)
+}
+
+const stateOf = ({ path, options: { state } }: Plan): string => {
+  if (state !== undefined) return state
+  if (path !== standardInputName) return `${path}.import`
+  throw usage('--state: expected a file to keep how far it is, since the input has no name')
+}
+
+/** The state to begin with. @throws CommandFailure where an import cannot begin or go on */
+function beginningOf(plan: Plan, application: string): ImportState {
+  const file = stateOf(plan)
+  const before = readState(file)
+  if (plan.options.resume !== true) {
+    if (before !== undefined) {
+      const how = before.isDone ? 'is done' : 'was begun, and goes on with --resume'
+      throw usage(`an import of this file ${how}, as ${file} says; remove that to import it again`)
+    }
+    const none = { created: 0, equal: 0, rejected: 0, blank: 0, offset: 0, line: 0, digest: '' }
+    const id = hexOf(randomBytes(importIdBytes))
+    const { map } = plan
+    const ends = { tables: {}, writtenMs: wallMs(), isPending: true, isDone: false }
+    return { version: 1, import: id, application, map, ...none, ...ends }
+  }
+  if (before === undefined) throw usage(`--resume: there is no state at ${file}`)
+  if (before.application !== application) {
+    throw usage('--resume: expected a key of the application that began, at the same vault')
+  }
+  if (before.map !== plan.map) throw usage('--resume: the map or an option is not what it was')
+  if (!before.isDone && before.isPending && wallMs() - before.writtenMs > importKnownMs) {
+    throw new CommandFailure(
+      `--resume: the rows behind line ${before.line} may be in the vault already: it ended more ` +
+        'than 23 hours ago. Look for them there, and import what is missing as a file of its own',
+    )
+  }
+  return before
+}
+
+/** A batch that was refused has done nothing. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof CofferError && error.status >= 400 && error.status < 500
+
+async function importAll(plan: Plan, client: Client): Promise<void> {
+  const { options } = plan
+  const { id: application } = await client.applications.current()
+  let state = beginningOf(plan, application)
+  const counts: Counts = { ...noCounts(), ...pickCounts(state) }
+  if (state.isDone) return tell(options, counts)
+  const file = stateOf(plan)
+  const toldNow = makeTeller(counts, options.json === true)
+  const report = tableOf(options.report, reportColumns, state.tables['report'])
+  const ids = tableOf(options.ids, ['line', 'id'], state.tables['ids'])
+  const hash = createHash('sha256')
+  const save = (changes: Partial<ImportState>): void => {
+    state = { ...state, ...changes, writtenMs: wallMs() }
+    writeState(file, state)
+  }
+  const keep = ({ end, line }: Pick<Row, 'end' | 'line'>): void => {
+    const tables = { report: report?.keep() ?? 0, ids: ids?.keep() ?? 0 }
+    save({ ...counts, offset: end, line, digest: digestOf(hash), tables })
+    toldNow()
+  }
+  const keyOf = (rows: readonly SentRow[]): string =>
+    createHash('sha256')
+      .update(`${state.import} ${rows[0]?.line} ${rows.at(-1)?.line}`)
+      .digest('hex')
+  const deal: Deal = (_, rows) => {
+    // Until then nothing was begun that could go on.
+    if (!isBegun) save({ isPending: true })
+    isBegun = true
+    return sendRows(client, rows, keyOf)
+  }
+  let isBegun = false
+  const types = new Map<string, Promise<boolean>>()
+  const work = { client, deal, counts, report, ids, types, hash, keep, shown: 0 }
+  try {
+    await dealWithAll(work, await plan.open(hash), state)
+    save({ isPending: false, isDone: true })
+  } catch (error) {
+    if (isBegun && isRefused(error)) save({ isPending: false })
+    throw error
+  } finally {
+    report?.close()
+    ids?.close()
+  }
+  tell(options, counts)
+}
+
+const pickCounts = ({ created, equal, rejected, blank }: ImportState) => ({
+  created,
+  equal,
+  rejected,
+  blank,
+})
+
+function formatOf(path: string, { format }: ImportOptions): 'csv' | 'jsonl' {
+  if (format !== undefined) return format
+  const name = path.toLowerCase().replace(/\.age$/, '')
+  if (['.csv', '.tsv'].includes(extname(name))) return 'csv'
+  if (['.jsonl', '.ndjson'].includes(extname(name))) return 'jsonl'
+  throw usage('--format: expected csv or jsonl, since the name of the file does not say which')
+}
+
+function planOf(path: string, options: ImportOptions): Plan {
+  const format = formatOf(path, options)
+  const template = options.map === undefined ? undefined : readTemplate(options.map)
+  if (format === 'csv' && template === undefined) {
+    throw usage('--map: expected a file that says how a row of CSV becomes a token')
+  }
+  const { codes = false, delimiter, encoding, identity } = options
+  const decides = [format, template?.text, codes, delimiter, encoding, identity !== undefined]
+  return {
+    path,
+    options,
+    map: createHash('sha256').update(JSON.stringify(decides)).digest('hex'),
+    open: async hash =>
+      rowsOf(
+        await openInput(path, options),
+        { template, format, codes, ...(delimiter === undefined ? {} : { delimiter }) },
+        bytes => hash.update(bytes),
+      ),
+  }
+}
+
+/** @throws CommandFailure, also where rows were rejected: then all others are in */
+export async function importTokens(path: string, options: ImportOptions): Promise<void> {
+  const plan = planOf(path, options)
+  const isOpen = options.identity === undefined && isReadByOthers(path)
+  if (isOpen) stderrNow.write(`coffer: others on this machine may read ${path}: chmod 600 it\n`)
+  await withClient(
+    options,
+    client => (options.dryRun === true ? tryAll(plan, client) : importAll(plan, client)),
+    exactJson,
+  )
+}

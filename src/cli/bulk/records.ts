@@ -1,0 +1,105 @@
+/**
+ * Records of a file that is read once and never held: lines, or what a format says.
+ * @module
+ */
+import { importRecordBytesMax } from '../../operation-limits.ts'
+
+export const lineEnd = 0x0a
+export const carriageReturn = 0x0d
+
+export interface TextRecord {
+  /** Of its beginning, from 1 on. */
+  readonly line: number
+  /** Where the next one begins. */
+  readonly end: number
+  /** Without its line end. Valid until the next one is asked for. */
+  readonly bytes: Uint8Array
+  /** Why it cannot be read. */
+  readonly fault?: string
+}
+
+/** Where a record ends, behind its line end; `undefined` where the bytes do not say yet. */
+export type FindEnd = (bytes: Uint8Array, from: number, isLast: boolean) => End | undefined
+
+export interface End {
+  readonly at: number
+  readonly fault?: string
+}
+
+/** Lines, whatever stands in them. */
+export const endOfLine: FindEnd = (bytes, from, isLast) => {
+  const at = bytes.indexOf(lineEnd, from)
+  if (at >= 0) return { at: at + 1 }
+  return isLast ? { at: bytes.length } : undefined
+}
+
+function withoutLineEnd(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length
+  if (bytes[end - 1] === lineEnd) end -= 1
+  if (bytes[end - 1] === carriageReturn) end -= 1
+  return bytes.subarray(0, end)
+}
+
+function countLines(bytes: Uint8Array): number {
+  let count = 0
+  for (let at = bytes.indexOf(lineEnd); at >= 0; at = bytes.indexOf(lineEnd, at + 1)) count += 1
+  return count
+}
+
+export interface RecordOptions {
+  readonly findEnd: FindEnd
+  /** Is given each byte once, in order, before the record that it belongs to is read. */
+  readonly heard: (bytes: Uint8Array) => void
+}
+
+interface Reading {
+  rest: Uint8Array
+  offset: number
+  line: number
+  /** Of a record that is longer than any may be: it goes on to the next line end. */
+  isSkipping: boolean
+}
+
+function* takeRecords(
+  reading: Reading,
+  { findEnd, heard }: RecordOptions,
+  isLast: boolean,
+): Generator<TextRecord, void> {
+  let from = 0
+  const { rest } = reading
+  while (from < rest.length) {
+    const find = reading.isSkipping ? endOfLine : findEnd
+    let end = find(rest, from, isLast)
+    const isLong = (end?.at ?? rest.length) - from > importRecordBytesMax
+    if (end === undefined && !isLong) break
+    if (isLong && end?.fault === undefined) {
+      const fault = `it is longer than ${importRecordBytesMax} bytes, or a quote is not closed`
+      end = { at: endOfLine(rest, from, true)?.at ?? rest.length, fault }
+    }
+    if (end === undefined) break
+    const bytes = rest.subarray(from, end.at)
+    const { line, isSkipping } = reading
+    heard(bytes)
+    reading.offset += bytes.length
+    reading.line += countLines(bytes)
+    reading.isSkipping = bytes.at(-1) !== lineEnd && !isLast
+    from = end.at
+    if (isSkipping) continue
+    const fault = end.fault === undefined ? {} : { fault: end.fault }
+    yield { line, end: reading.offset, bytes: withoutLineEnd(bytes), ...fault }
+  }
+  reading.rest = rest.subarray(from)
+}
+
+/** Blank ones as well. A byte order mark is no part of the first. */
+export async function* recordsOf(
+  chunks: AsyncIterable<Uint8Array>,
+  options: RecordOptions,
+): AsyncGenerator<TextRecord, void> {
+  const reading: Reading = { rest: new Uint8Array(), offset: 0, line: 1, isSkipping: false }
+  for await (const chunk of chunks) {
+    reading.rest = Buffer.concat([reading.rest, chunk])
+    yield* takeRecords(reading, options, false)
+  }
+  yield* takeRecords(reading, options, true)
+}

@@ -1,0 +1,76 @@
+/**
+ * A new file that is sealed to age recipients while it is written: what is in it is nowhere else.
+ * @module
+ */
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { Encrypter } from 'age-encryption'
+import { ownerOnlyFile, syncFolder } from '../../files.ts'
+import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
+
+const usage = (message: string) => new CommandFailure(message, usageExitCode)
+
+/** Of X25519 alone (age-encryption.org/v1, "The X25519 recipient type"). */
+const recipientForm = /^age1[02-9ac-hj-np-z]{58}$/
+
+/** @throws CommandFailure for what is no X25519 recipient */
+export function encrypterFor(recipients: readonly string[]): Encrypter {
+  const encrypter = new Encrypter()
+  for (const [at, recipient] of recipients.entries()) {
+    try {
+      if (!recipientForm.test(recipient)) throw new TypeError('another kind of recipient')
+      encrypter.addRecipient(recipient)
+    } catch {
+      throw usage(`--recipient: expected age1… of age-keygen; number ${at + 1} is none`)
+    }
+  }
+  return encrypter
+}
+
+const streamOf = (lines: AsyncIterator<string>): ReadableStream<Uint8Array> => {
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await lines.next()
+      if (done === true) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+  })
+}
+
+async function writeAll(path: string, stream: AsyncIterable<Uint8Array>): Promise<number> {
+  const file = openSync(path, 'wx', ownerOnlyFile)
+  let bytes = 0
+  try {
+    for await (const chunk of stream) bytes += writeSync(file, chunk)
+    fsyncSync(file)
+    return bytes
+  } finally {
+    closeSync(file)
+  }
+}
+
+/**
+ * There is a file of that name once it is whole, and none before.
+ * @returns how long it is, in bytes
+ * @throws CommandFailure where there is one already
+ */
+export async function writeSealed(
+  path: string,
+  encrypter: Encrypter,
+  lines: AsyncIterator<string>,
+): Promise<number> {
+  const part = `${path}.part`
+  for (const each of [path, part]) {
+    if (existsSync(each)) throw usage(`--out: expected a new file; there is one at ${each}`)
+  }
+  try {
+    const bytes = await writeAll(part, await encrypter.encrypt(streamOf(lines)))
+    renameSync(part, path)
+    syncFolder(dirname(resolve(path)))
+    return bytes
+  } catch (error) {
+    rmSync(part, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Batches of rows to the vault, and what becomes of each row.
+ * @module
+ */
+import { CofferError, type Client } from '../../client/index.ts'
+import { invariant } from '../../errors.ts'
+import type { Json } from '../../json/json.ts'
+import { importBatchRows, importRetries } from '../../operation-limits.ts'
+import { reasonOf } from './rows.ts'
+
+export interface SentRow {
+  readonly line: number
+  readonly request: Json
+}
+
+export type Fate =
+  | { readonly kind: 'created' | 'equal'; readonly id: string }
+  | { readonly kind: 'rejected'; readonly reason: string }
+  /** It was sent before, and the vault cannot tell again what came of it. */
+  | { readonly kind: 'done' }
+
+const rejected = (reason: string): Fate => ({ kind: 'rejected', reason })
+
+interface Told {
+  readonly status: number
+  readonly token?: { readonly id: string; readonly _extras?: { readonly deduplicated: boolean } }
+  readonly error?: {
+    readonly detail: string
+    readonly errors?: Readonly<Record<string, readonly string[]>>
+  }
+}
+
+function fateOf({ token, error }: Told): Fate {
+  if (token !== undefined) {
+    return { kind: token._extras?.deduplicated === true ? 'equal' : 'created', id: token.id }
+  }
+  const { errors, detail } = error ?? { detail: 'refused' }
+  return rejected(errors === undefined ? detail : reasonOf(errors))
+}
+
+/** Of one batch: what was asked with the same key before is answered as it was then. */
+type KeyOf = (rows: readonly SentRow[]) => string
+
+/** What is wrong with some row, or with all of them together: alone it shows which. */
+const isOfContent = ({ code }: CofferError): boolean =>
+  code === 'invalid_request' || code === 'payload_too_large'
+
+/** The batch was done under its key: its tokens are gone since, or too many to tell. */
+const wasDone = ({ code, message }: CofferError): boolean =>
+  code === 'not_found' || (code === 'conflict' && message.startsWith('This was done before'))
+
+async function inHalves<T>(
+  rows: readonly SentRow[],
+  error: CofferError,
+  send: (rows: readonly SentRow[]) => Promise<readonly T[]>,
+  refuse: (reason: string) => T,
+): Promise<readonly T[]> {
+  if (rows.length === 1) {
+    const { errors, message } = error
+    return [refuse(Object.keys(errors).length > 0 ? reasonOf(errors) : message)]
+  }
+  const half = Math.ceil(rows.length / 2)
+  return [...(await send(rows.slice(0, half))), ...(await send(rows.slice(half)))]
+}
+
+/** @returns the fates of the rows in their order. @throws CofferError where it is not of a row */
+export async function sendRows(
+  client: Client,
+  rows: readonly SentRow[],
+  keyOf: KeyOf,
+): Promise<readonly Fate[]> {
+  try {
+    const body = rows.map(({ request }) => request)
+    const idempotencyKey = keyOf(rows)
+    // One chunk, so that the key is the one that was sent before.
+    const options = { idempotencyKey, chunkSize: importBatchRows, retries: importRetries }
+    const { results } = await client.tokenizeEach(body, options)
+    invariant(results.length === rows.length, 'each row of a batch is one item')
+    return results.map(told => fateOf(told as Told))
+  } catch (error) {
+    if (!(error instanceof CofferError)) throw error
+    if (wasDone(error)) return rows.map(() => ({ kind: 'done' }) as const)
+    if (!isOfContent(error)) throw error
+    return inHalves(rows, error, half => sendRows(client, half, keyOf), rejected)
+  }
+}
+
+/** With it a batch is refused as a whole, so that everything is checked and nothing is stored. */
+const neverStored: Json = new Map<string, Json>([
+  ['type', 'token'],
+  ['data', null],
+])
+
+const place = /^\[(\d+)\]\.?(.*)$/
+
+/** The faults of each row by its place; `undefined` where there are others. */
+function faultsByRow(error: CofferError, count: number): readonly Faults[] | undefined {
+  const faults: Record<string, readonly string[]>[] = Array.from({ length: count }, () => ({}))
+  for (const [path, expected] of Object.entries(error.errors)) {
+    const [, index = '', rest = ''] = place.exec(path) ?? []
+    if (index === String(count)) continue
+    const own = faults[Number(index)]
+    if (index === '' || own === undefined) return undefined
+    own[rest] = expected
+  }
+  return faults
+}
+
+type Faults = Readonly<Record<string, readonly string[]>>
+
+/** Stores nothing. @returns why a row would be refused, `undefined` for those that would not */
+export async function checkRows(
+  client: Client,
+  rows: readonly SentRow[],
+): Promise<readonly (string | undefined)[]> {
+  const body = [...rows.map(({ request }) => request), neverStored]
+  try {
+    await client.tokenize<unknown>(body, { retries: importRetries })
+  } catch (error) {
+    if (!(error instanceof CofferError) || !isOfContent(error)) throw error
+    const faults = faultsByRow(error, rows.length)
+    if (faults !== undefined && error.code === 'invalid_request') {
+      return faults.map(each => (Object.keys(each).length === 0 ? undefined : reasonOf(each)))
+    }
+    return inHalves(
+      rows,
+      error,
+      half => checkRows(client, half),
+      reason => reason,
+    )
+  }
+  throw new Error('a batch that holds no data was stored')
+}
+
+/**
+ * A vault of another version takes an object of an unknown type for a frame, and would make a token
+ * of each of its texts. @returns whether it knows the type
+ */
+export async function knowsType(client: Client, type: string): Promise<boolean> {
+  try {
+    await client.tokens.create({ type, data: null } as never, { retries: importRetries })
+  } catch (error) {
+    if (!(error instanceof CofferError) || error.code !== 'invalid_request') throw error
+    return !('type' in error.errors)
+  }
+  return false
+}
