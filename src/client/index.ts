@@ -11,7 +11,7 @@ import { makeAsk } from './ask.ts'
 import { bulkOperations, type Bulk } from './bulk.ts'
 import type { Fetch, HeaderTexts, Notation, RequestFacts, ResponseFacts, Wire } from './call.ts'
 import { attemptMsDefault, retriesDefault } from './limits.ts'
-import { assertAttempts, assertFunction, assertKnown } from './options.ts'
+import { assertAttempts, assertFunction, assertKnown, assertNotation } from './options.ts'
 import { now, random, sleep } from './platform.ts'
 import { sessionOperations, type Sessions } from './sessions.ts'
 import { tokenOperations, type Tokens } from './tokens.ts'
@@ -124,6 +124,7 @@ export function createClient(options: ClientOptions): Client {
   for (const name of ['onRequest', 'onResponse', 'fetch'] as const) {
     assertFunction(name, options[name])
   }
+  assertNotation('json', options.json)
   const ask = makeAsk({
     address: addressOf(options.address),
     key: keyOf(options.key),

@@ -2,7 +2,7 @@
  * Options as they may be; what can be none is told before anything is sent.
  * @module
  */
-import type { CallOptions, HeaderTexts } from './call.ts'
+import type { CallOptions, HeaderTexts, Notation } from './call.ts'
 import { timeoutMsMax } from './limits.ts'
 
 /** Those that the client says itself, or that say where a message ends. */
@@ -25,6 +25,13 @@ export function assertWhole(where: string, value: unknown, least: number, most =
 /** @throws TypeError for what is there and no function */
 export function assertFunction(where: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function') throw fault(where, 'a function')
+}
+
+/** @throws TypeError for what is there and does not do what `JSON` does */
+export function assertNotation(where: string, value: unknown): void {
+  const { parse, stringify } = (value ?? {}) as Partial<Notation>
+  const isOne = typeof parse === 'function' && typeof stringify === 'function'
+  if (value !== undefined && !isOne) throw fault(where, 'parse and stringify, as JSON has them')
 }
 
 /** @throws TypeError for an option that is not known: it would do nothing, in silence */

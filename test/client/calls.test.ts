@@ -169,6 +169,33 @@ describe('a reference', () => {
   })
 })
 
+describe('a notation in place of JSON', () => {
+  const big =
+    '{"id":"big","type":"token","data":12345678901234567890,"expires_at":"2100-01-01T00:00:00+02:00"}'
+  const texts: string[] = []
+  const raw = clientOf('private', {
+    json: {
+      parse: text => (texts.push(text), JSON.parse(text)),
+      stringify: () => big,
+    },
+  })
+
+  test('prints what is sent and reads what is answered, instants as well', async () => {
+    const { expires_at: expiry } = await raw.tokens.create({ type: 'token', data: 1 })
+    expect(expiry as unknown).toBe('2100-01-01T00:00:00.000+02:00')
+    const page = await raw.tokens.listPage({ id: ['big'] })
+    expect(page.data[0]?.expires_at as unknown).toBe('2100-01-01T00:00:00.000+02:00')
+    expect(texts.at(-1)).toContain('"data":12345678901234567890')
+  })
+
+  test('is asked for an error, and for no body where there is none', async () => {
+    const failed = raw.tokens.get('absent')
+    await expect(failed).rejects.toMatchObject({ code: 'not_found' })
+    expect(texts.at(-1)).toContain('"status":404')
+    expect(await raw.tokens.delete('big')).toBeUndefined()
+  })
+})
+
 describe('wrong use is told before anything is sent', () => {
   let count = 0
   const server = Bun.serve({
@@ -212,6 +239,8 @@ describe('wrong use is told before anything is sent', () => {
     [{ onRequest: 'secret' }, 'onRequest: expected a function'],
     [{ onResponse: {} }, 'onResponse: expected a function'],
     [{ fetch: 'secret' }, 'fetch: expected a function'],
+    [{ json: null }, 'json: expected parse and stringify'],
+    [{ json: { parse: 'secret' } }, 'json: expected parse and stringify'],
   ])('options of a client: %p', (options, message) => {
     const make = () => createClient({ address, key: 'key_a', ...(options as object) })
     expect(make).toThrow(message)

@@ -73,7 +73,7 @@ describe('a messy CSV', () => {
     expect(linesOf(at('ids.csv')).map(line => line.split(',')[1])).toEqual([...good.keys()])
     const report = readFileSync(at('rejects.csv'), 'utf8')
     expect(linesOf(at('rejects.csv'))).toHaveLength(badLines.length)
-    expect(report).toContain('\n3,data.number: ')
+    expect(report).toContain('\n3,"data.number: expected a card number: its check digit is wrong')
     expect(report).toContain('\n4,"expected 4 columns, got 2"\n')
     const state = readFileSync(at('rows.csv.import'), 'utf8')
     for (const told of [report, stderr, stdout, state]) {
