@@ -171,7 +171,8 @@ describe('a reference', () => {
 
 describe('a notation in place of JSON', () => {
   const big =
-    '{"id":"big","type":"token","data":12345678901234567890,"expires_at":"2100-01-01T00:00:00+02:00"}'
+    '{"id":"big","type":"token","data":12345678901234567890,' +
+    '"expires_at":"2100-01-01T00:00:00+02:00"}'
   const texts: string[] = []
   const raw = clientOf('private', {
     json: {
@@ -192,7 +193,8 @@ describe('a notation in place of JSON', () => {
     const failed = raw.tokens.get('absent')
     await expect(failed).rejects.toMatchObject({ code: 'not_found' })
     expect(texts.at(-1)).toContain('"status":404')
-    expect(await raw.tokens.delete('big')).toBeUndefined()
+    await tokens.create({ id: 'gone', type: 'token', data: 1 })
+    expect(await raw.tokens.delete('gone')).toBeUndefined()
   })
 })
 

@@ -26,7 +26,9 @@ function frameOf(value: Json): unknown {
 const isJson = (value: unknown): value is Json =>
   Array.isArray(value) || isJsonObject(value as Json)
 
-/** `data`, `mask` and `metadata` of tokens are `Json`; an array or a `JsonObject` is sent as one. */
+/**
+ * `data`, `mask` and `metadata` of tokens are `Json`; an array or a `JsonObject` is sent as one.
+ */
 export const exactJson: Notation = {
   parse: text => frameOf(parseStoredJson(text)),
   stringify: value => (isJson(value) ? printJson(value) : JSON.stringify(value)),

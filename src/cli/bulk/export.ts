@@ -60,8 +60,8 @@ function assertRevealed(grants: Grants, { id, containers = [] }: Token): void {
   if (decideTransform(grants, 'token:read', { id, containers }) === 'reveal') return
   const where = containers[0] ?? '/'
   throw new CommandFailure(
-    `the key sees tokens in ${where} masked, and an export holds them whole: give its application ` +
-      'a rule with token:read and the transform reveal there, or say --container',
+    `the key sees tokens in ${where} masked, and an export holds them whole: give its ` +
+      'application a rule with token:read and the transform reveal there, or say --container',
     3,
   )
 }
