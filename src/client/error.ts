@@ -54,12 +54,22 @@ export interface Facts {
   readonly cause?: unknown
 }
 
+/** On each, whichever copy of the client it is of. */
+const brand = Symbol.for('coffer.error')
+
 /**
- * What a call fails with. Holds nothing of what was sent or stored.
+ * What a call fails with. Holds nothing of what was sent or stored. Each copy of the client in a
+ * program knows those of the others by `instanceof`: `@coffer/client`, `coffer/client` and that in
+ * `coffer/testing`.
  * @example
  * if (error instanceof CofferError && error.code === 'not_found') return undefined
  */
 export class CofferError extends Error {
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    const isOfThis = Function.prototype[Symbol.hasInstance].call(this, value)
+    return isOfThis || (this === CofferError && Object(value)[brand] === true)
+  }
+
   override readonly name = 'CofferError'
   /** Of the answer; 0 where none came. */
   readonly status: number
@@ -76,5 +86,6 @@ export class CofferError extends Error {
     this.code = code
     this.errors = errors
     this.traceId = traceId
+    Object.defineProperty(this, brand, { value: true })
   }
 }

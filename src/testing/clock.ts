@@ -2,8 +2,6 @@
  * The clock of a vault under test: it goes on by itself, and jumps where the test says so.
  * @module
  */
-import { elapsedMs, wallMs } from '../serve/system.ts'
-
 const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const pattern = /^(\d{1,9})(ms|s|m|h|d)$/
 
@@ -22,21 +20,24 @@ export interface TestClock {
   readonly advance: (length: string | number) => void
 }
 
-/**
- * Both of its hands jump: to the vault more time has passed, and its clock was not set.
- * @throws TypeError for a date that is none
- */
-export function makeMovedTime(startAt: Date | undefined) {
+export interface MovedTime {
+  /** Unix milliseconds; nothing where it starts with the machine's. */
+  readonly startAtMs: number | undefined
+  /** By how much the test has moved it, in milliseconds. */
+  readonly movedMs: () => number
+  readonly advance: (length: string | number) => void
+}
+
+/** @throws TypeError for a date that is none */
+export function makeMovedTime(startAt: Date | undefined): MovedTime {
+  const startAtMs = startAt?.getTime()
   // Else each request would fail without a word of why.
-  if (Number.isNaN(startAt?.getTime())) {
-    throw new TypeError('startVault: expected startAt to be a date')
-  }
+  if (Number.isNaN(startAtMs)) throw new TypeError('startVault: expected startAt to be a date')
   let movedMs = 0
-  const leadMs = startAt === undefined ? 0 : startAt.getTime() - wallMs()
   return {
-    wall: () => Math.trunc(wallMs() + leadMs + movedMs),
-    elapsedMs: () => elapsedMs() + movedMs,
-    advance: (length: string | number) => {
+    startAtMs,
+    movedMs: () => movedMs,
+    advance(length) {
       movedMs += lengthMs(length)
     },
   }

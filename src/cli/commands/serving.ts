@@ -11,6 +11,7 @@ import { scheduledBackup } from '../scheduled-backup.ts'
 import { serve, type ServeOptions } from '../serve.ts'
 import { seal, unseal, type UnsealOptions } from '../unseal.ts'
 import { status, type StatusOptions } from '../status.ts'
+import { testVault } from '../test-vault.ts'
 import { work } from '../../serve/worker.ts'
 import { addOptions, dataOption, keyFileOption, masterKeyOption } from './options.ts'
 
@@ -56,6 +57,10 @@ export function addServingCommands(program: Command): void {
     .command('scheduled-backup', { hidden: true })
     .description('make a backup where one is due, as coffer serve --backup-to orders on stdin')
     .action(() => scheduledBackup())
+  program
+    .command('test-vault <order>', { hidden: true })
+    .description('serve one test, as coffer/testing orders')
+    .action((order: string) => testVault(order))
   const trying = program
     .command('dev')
     .description('start a throw-away vault with three keys')

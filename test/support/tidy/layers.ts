@@ -140,6 +140,7 @@ const entries = [
   'src/client/index.ts',
   'src/client/socket.ts',
   'src/testing/index.ts',
+  'src/testing/child.ts',
   'src/elements/host/index.ts',
   'src/elements/react/index.ts',
   'src/elements/element/index.ts',

@@ -1,0 +1,69 @@
+/**
+ * `coffer test-vault`: the vault of one test, beside a test runner that is no Bun. Only
+ * `coffer/testing` starts it.
+ *
+ * Its clock stands in an open file that it was started with, where the test moves it: what is
+ * written there before a request is sent holds for that request. It ends with its stdin, which is
+ * the end of the test and of its process, however that comes.
+ * @module
+ */
+import { fstatSync, readSync } from 'node:fs'
+import { CommandFailure, usageExitCode } from '../serve/failure.ts'
+import { outliveReaders, say } from '../serve/system.ts'
+import { shownKeys, startTestVault } from '../serve/test-vault.ts'
+import type { Settings } from '../settings.ts'
+
+/** What it is told, as JSON. */
+interface Order {
+  readonly settings: Partial<Settings>
+  readonly startAtMs?: number
+  /** Whether the log is told on stdout. */
+  readonly logs: boolean
+}
+
+/** The open file with milliseconds by which the clock was moved, as a little-endian double. */
+const handedClock = 3
+const doubleBytes = 8
+
+/** @throws CommandFailure for what `coffer/testing` does not say, or where there is no clock */
+function takeOrder(text: string): Order {
+  try {
+    const order = JSON.parse(text) as Order
+    if (fstatSync(handedClock).isFile()) return order
+  } catch {
+    // Told below.
+  }
+  throw new CommandFailure(
+    'coffer/testing starts the vaults of tests: nobody else does',
+    usageExitCode,
+  )
+}
+
+/** Of a regular file eight bytes are read as they were written (POSIX, System Interfaces 2.9.7). */
+function readMovedMs(): number {
+  const bytes = Buffer.alloc(doubleBytes)
+  readSync(handedClock, bytes, 0, doubleBytes, 0)
+  return bytes.readDoubleLE(0)
+}
+
+const stdinEnd = (): Promise<void> =>
+  new Promise(resolve => {
+    process.stdin.on('end', () => resolve())
+    process.stdin.on('error', () => resolve())
+    process.stdin.resume()
+  })
+
+/** Serves, says where in one line, and ends with its stdin. */
+export async function testVault(text: string): Promise<void> {
+  const { settings, startAtMs, logs } = takeOrder(text)
+  outliveReaders()
+  const log = (event: string, facts?: object): void => {
+    if (logs) say(JSON.stringify({ event, facts }))
+  }
+  const ended = stdinEnd()
+  const vault = await startTestVault({ settings, startAtMs, movedMs: readMovedMs, log })
+  const { address, demo, leadMs } = vault
+  say(JSON.stringify({ address, tenantId: demo.tenantId, keys: shownKeys(demo), leadMs }))
+  await ended
+  await vault.stop()
+}
