@@ -1,60 +1,28 @@
 /**
- * `bun run pack`: the npm package in `dist/npm`, as `npm publish` takes it, and its archive beside.
+ * `npm run pack`: the packages of npm as archives in `dist`, as `npm publish` takes them, and
+ * unpacked in `dist/npm`. It says what each is, how large it is and how it is installed.
  *
- * The client is one file that needs nothing, and so are the card fields. The vault itself is
- * bundled without the packages that it needs, which are then dependencies; it runs on Bun, which
- * the command finds by itself.
+ * The client is a package that needs nothing, and so are the card fields. The vault comes with
+ * both, and with its command line, the plugin and what tests need; it runs on Bun, which the
+ * command finds by itself.
  * @module
  */
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { manifestOf } from './pack/manifest.ts'
+import { writeBundle } from './pack/bundle.ts'
+import { writeLicences } from './pack/licences.ts'
+import {
+  archiveOf,
+  dependencies,
+  manifestOf,
+  packages,
+  tellPackage,
+  type Package,
+} from './pack/packages.ts'
 import { writeTypes } from './pack/types.ts'
 
 const root = resolve(import.meta.dir, '..')
-const folder = join(root, 'dist', 'npm')
-
-interface Bundle {
-  readonly entry: string
-  readonly file: string
-  readonly target: 'browser' | 'node' | 'bun'
-  /** Its first line. */
-  readonly banner?: string
-}
-
-const bundles: readonly Bundle[] = [
-  { entry: 'client/index.ts', file: 'client.js', target: 'browser' },
-  { entry: 'client/socket.ts', file: 'socket.js', target: 'node' },
-  { entry: 'elements/host/index.ts', file: 'elements.js', target: 'browser' },
-  { entry: 'elements/element/index.ts', file: 'element.js', target: 'browser' },
-  { entry: 'elements/react/index.ts', file: 'react.js', target: 'browser', banner: "'use client'" },
-  { entry: 'index.ts', file: 'index.js', target: 'bun' },
-  { entry: 'testing/index.ts', file: 'testing.js', target: 'bun' },
-  { entry: 'main.ts', file: 'main.js', target: 'bun' },
-]
-
-/** One file has the card fields, so that there is one class of their errors. */
-const besideElements: Bun.BunPlugin = {
-  name: 'beside elements.js',
-  setup: build =>
-    void build.onResolve({ filter: /^\.\.\/host\/index\.ts$/ }, () => ({
-      path: './elements.js',
-      external: true,
-    })),
-}
-
-async function bundle({ entry, file, target, banner = '' }: Bundle): Promise<void> {
-  const { outputs } = await Bun.build({
-    entrypoints: [join(root, 'src', entry)],
-    target,
-    packages: 'external',
-    banner,
-    plugins: [besideElements],
-  })
-  const [output] = outputs
-  if (output === undefined) throw new Error(`nothing became of ${entry}`)
-  writeFileSync(join(folder, file), await output.text())
-}
+const dist = join(root, 'dist')
 
 async function run(command: readonly string[], cwd: string): Promise<void> {
   const child = Bun.spawn([...command], {
@@ -66,14 +34,37 @@ async function run(command: readonly string[], cwd: string): Promise<void> {
   if ((await child.exited) !== 0) throw new Error(`${command.join(' ')} failed`)
 }
 
-rmSync(folder, { recursive: true, force: true })
-mkdirSync(folder, { recursive: true })
-for (const each of bundles) await bundle(each)
-writeTypes(root, folder)
-cpSync(join(root, 'scripts', 'pack', 'coffer.mjs'), join(folder, 'coffer.mjs'))
-for (const file of ['README.md', 'needs-bun.js']) {
-  cpSync(join(root, 'scripts', 'pack', file), join(folder, file))
+/** Bytes of all files below a folder. */
+function bytesBelow(folder: string): number {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter(entry => entry.isFile())
+  return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
 }
-writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifestOf(), undefined, 2)}\n`)
-await run(['npm', 'pack', '--silent', '--pack-destination', join(root, 'dist')], folder)
-console.log('dist/npm, and its archive in dist')
+
+async function make(made: Package): Promise<void> {
+  const { name, bytesMax, bundles, types, copies } = made
+  const folder = join(dist, 'npm', name)
+  mkdirSync(folder, { recursive: true })
+  const external = Object.keys(dependencies).flatMap(each => [each, `${each}/*`])
+  const used: string[] = []
+  for (const bundle of bundles) {
+    used.push(...(await writeBundle({ root, folder, external }, bundle)))
+  }
+  writeLicences(folder, used)
+  writeTypes(root, folder, types)
+  for (const [to, from] of Object.entries(copies)) {
+    cpSync(join(root, 'scripts', 'pack', from), join(folder, to))
+  }
+  const manifest = `${JSON.stringify(manifestOf(made), undefined, 2)}\n`
+  writeFileSync(join(folder, 'package.json'), manifest)
+  const bytes = bytesBelow(folder)
+  if (bytes > bytesMax) throw new Error(`${name} has ${bytes} bytes, and ${bytesMax} at most`)
+  await run(['npm', 'pack', '--silent', '--pack-destination', dist], folder)
+  const archive = archiveOf(name)
+  const packed = statSync(join(dist, archive)).size
+  console.log(tellPackage(made, { packed, unpacked: bytes }))
+}
+
+rmSync(join(dist, 'npm'), { recursive: true, force: true })
+console.log('Packages of npm: unpacked in dist/npm, and as archives to install or publish in dist.')
+for (const each of packages) await make(each)

@@ -1,27 +1,13 @@
 #!/usr/bin/env node
 /*
- * The command of the npm package. The vault runs on Bun: on the one that runs this, or on that of
- * the package `bun`, or on one that is on the path.
+ * The command of the npm package. The vault runs on Bun.
  */
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findBun } from './program.cjs'
 
 const program = join(dirname(fileURLToPath(import.meta.url)), 'main.js')
-
-function findBun() {
-  if (process.versions.bun !== undefined) return process.execPath
-  try {
-    const manifest = createRequire(import.meta.url).resolve('bun/package.json')
-    const own = join(dirname(manifest), 'bin', 'bun.exe')
-    if (existsSync(own)) return own
-  } catch {
-    // It is optional.
-  }
-  return 'bun'
-}
 
 const parentCheckMs = 1_000
 const parent = process.ppid

@@ -1,39 +1,48 @@
 /**
- * Declarations of what the package exports, and of all that they lead to.
+ * Declarations of what a package exports, and of what they lead to.
  * @module
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import ts from 'typescript'
 
-const entries = [
-  'index.ts',
-  'client/index.ts',
-  'client/socket.ts',
-  'elements/host/index.ts',
-  'elements/element/index.ts',
-  'elements/react/index.ts',
-  'testing/index.ts',
-]
+const imported = /((?:from|import\()\s*['"])(\.{1,2}\/[^'"]+)\.ts(['"])/g
 
 /** Beside `a.js` lies `a.d.ts`: of a path that ends with `.ts` nobody would find it. */
-const withJs = (text: string): string =>
-  text.replaceAll(/((?:from|import\()\s*['"]\.{1,2}\/[^'"]+)\.ts(['"])/g, '$1.js$2')
+const withJs = (text: string): string => text.replaceAll(imported, '$1$2.js$3')
 
-/** @throws Error for what does not compile */
-export function writeTypes(root: string, folder: string): void {
+const pathsIn = (path: string, text: string): readonly string[] =>
+  [...text.matchAll(imported)].map(([, , to = '']) => `${join(dirname(path), to)}.d.ts`)
+
+function declare(root: string, entries: readonly string[]): ReadonlyMap<string, string> {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), path => ts.sys.readFile(path))
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
-  const source = join(root, 'src')
   const program = ts.createProgram(
-    entries.map(entry => join(source, entry)),
+    entries.map(entry => join(root, 'src', entry)),
     { ...options, noEmit: false, declaration: true, emitDeclarationOnly: true },
   )
+  const texts = new Map<string, string>()
   const { diagnostics } = program.emit(undefined, (path, text) => {
-    const file = join(folder, 'types', relative(source, path))
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, withJs(text))
+    texts.set(relative(join(root, 'src'), path), text)
   })
   const [fault] = diagnostics
   if (fault !== undefined) throw new Error(ts.flattenDiagnosticMessageText(fault.messageText, ' '))
+  return texts
+}
+
+/**
+ * @param entries below `src`
+ * @throws Error for what does not compile
+ */
+export function writeTypes(root: string, folder: string, entries: readonly string[]): void {
+  const texts = declare(root, entries)
+  const wanted = new Set(entries.map(entry => entry.replace(/\.ts$/, '.d.ts')))
+  // What is added while the set is walked is walked too.
+  for (const path of wanted) {
+    const text = texts.get(path) ?? ''
+    for (const to of pathsIn(path, text)) wanted.add(to)
+    const file = join(folder, 'types', path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, withJs(text))
+  }
 }

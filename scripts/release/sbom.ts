@@ -37,7 +37,7 @@ function lockedHash(lock: string, { name, version }: Manifest): string {
 }
 
 /** The folder of the package that a file is of; nothing for a file of ours. */
-const packageFolder = (file: string): string | undefined =>
+export const packageFolder = (file: string): string | undefined =>
   /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0]
 
 function componentOf(root: string, folder: string, lock: string): Models.Component {

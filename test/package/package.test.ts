@@ -1,93 +1,181 @@
 /**
- * The npm package as somebody gets it: installed by npm into an empty folder, used in Node.js, in
- * Bun and on the command line. It is made by `bun run pack`.
+ * The packages of npm as somebody gets them: installed by npm into an empty folder, used in
+ * Node.js, in Bun and on the command line; what each needs, and how large it is.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { version } from '../../package.json' with { type: 'json' }
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packages } from '../../scripts/pack/packages.ts'
 import { startVault } from '../../src/testing/index.ts'
 import { temporaryFolder } from '../support/folders.ts'
-
-const root = resolve(import.meta.dir, '../..')
-const archive = join(root, 'dist', `coffer-${version}.tgz`)
-const installMsMax = 180_000
+import { installInto, installMsMax, root, runBy } from './install.ts'
 
 let home: string
+let told: string
 
-/** What the binary of this project is called is no setting of a vault. */
-const { COFFER_BINARY: _, ...env } = process.env
-
-async function run(command: readonly string[], more: Readonly<Record<string, string>> = {}) {
-  const child = Bun.spawn([...command], {
-    cwd: home,
-    env: { ...env, ...more },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
-  return { exitCode: await child.exited, stdout, stderr }
-}
+const run = (command: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+  runBy(home, command, more)
 
 const write = (name: string, text: string): void => writeFileSync(join(home, name), text)
 
 beforeAll(async () => {
-  home = temporaryFolder()
-  write('package.json', JSON.stringify({ name: 'shop', private: true, type: 'module' }))
-  const { exitCode, stderr } = await run(['npm', 'install', '--no-audit', '--no-fund', archive])
-  expect([exitCode, exitCode === 0 ? '' : stderr]).toEqual([0, ''])
+  const all = packages.map(({ name }) => name)
+  ;({ folder: home, told } = await installInto(all))
 }, installMsMax)
 
-const packed = () => join(home, 'node_modules', 'coffer')
+const packed = (name = 'coffer') => join(home, 'node_modules', name)
 
-describe('what is in it', () => {
-  test('is what it exports, with types, and no source, test or setting of this project', () => {
-    const files = readdirSync(packed()).toSorted()
-    const browsers = ['client', 'element', 'elements', 'react']
-    const scripts = [...browsers, 'index', 'main', 'socket', 'testing']
-    const bundles = ['coffer.mjs', ...scripts.map(name => `${name}.js`)]
-    expect(files).toEqual(
-      [...bundles, 'README.md', 'needs-bun.js', 'package.json', 'types'].toSorted(),
-    )
-    const { exports } = JSON.parse(readFileSync(join(packed(), 'package.json'), 'utf8')) as {
-      exports: Record<string, string | { types: string; default: string }>
+const filesBelow = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+
+const bytesBelow = (folder: string): number =>
+  filesBelow(folder).reduce((sum, path) => sum + statSync(path).size, 0)
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+  readonly scripts?: Readonly<Record<string, string>>
+}
+
+const manifestAt = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+
+describe.each(packages.map(({ name, bytesMax }) => [name, bytesMax] as const))(
+  'what is in %s',
+  (name, bytesMax) => {
+    const expected: Readonly<Record<string, readonly string[]>> = {
+      '@coffer/client': ['client.cjs', 'client.js', 'socket.cjs', 'socket.js'],
+      '@coffer/elements': ['element', 'elements', 'react'].flatMap(of => [`${of}.cjs`, `${of}.js`]),
+      coffer: [
+        ...['client', 'element', 'elements', 'react', 'socket', 'testing-node'].flatMap(of => [
+          `${of}.cjs`,
+          `${of}.js`,
+        ]),
+        'index.js',
+        'main.js',
+        'testing.js',
+        'needs-bun.js',
+        'coffer.mjs',
+        'licences.txt',
+        'program.cjs',
+        'swagger',
+      ],
     }
-    for (const to of Object.values(exports)) {
-      const paths = typeof to === 'string' ? [to] : [to.types, to.default]
-      for (const path of paths) expect(readFileSync(join(packed(), path), 'utf8')).not.toBe('')
-    }
+
+    test('is what it exports, with types, and no source, test or setting of this project', () => {
+      const files = readdirSync(packed(name)).toSorted()
+      const wanted = [...(expected[name] ?? []), 'README.md', 'package.json', 'types']
+      expect(files).toEqual(wanted.toSorted())
+      for (const to of Object.values(manifestAt(packed(name)).exports)) {
+        const paths = typeof to === 'string' ? [to] : Object.values(to)
+        for (const path of paths) {
+          expect(readFileSync(join(packed(name), path), 'utf8')).not.toBe('')
+        }
+      }
+    })
+
+    test('names no folder of the machine that made it', () => {
+      for (const path of filesBelow(packed(name))) {
+        expect([path, readFileSync(path, 'utf8').includes(root)]).toEqual([path, false])
+      }
+    })
+
+    test('is no larger than was agreed', () => {
+      expect(bytesBelow(packed(name))).toBeLessThan(bytesMax)
+    })
+  },
+)
+
+describe('of the client and the card fields', () => {
+  test.each([
+    ['client', []],
+    ['elements', []],
+    ['element', ['./elements.js']],
+    ['react', ['react', './elements.js']],
+    ['socket', ['node:http', 'node:stream']],
+  ])('%s needs no package and no addon', (name, needed) => {
+    const text = readFileSync(join(packed(), `${name}.js`), 'utf8')
+    const imports = text.matchAll(/(?:\bfrom|\bimport|\brequire\(|\bimport\()\s*"([^"]+)"/g)
+    expect([...new Set([...imports].map(([, from]) => from))]).toEqual(needed)
   })
 
-  test('names no folder of the machine that made it', () => {
-    for (const name of readdirSync(packed(), { recursive: true, encoding: 'utf8' })) {
-      if (!/\.(?:js|mjs|ts|json)$/.test(name)) continue
-      expect([name, readFileSync(join(packed(), name), 'utf8').includes(root)]).toEqual([
-        name,
-        false,
-      ])
-    }
-  })
-
-  test('of the client and the card fields needs no package and no addon', () => {
-    for (const name of ['client.js', 'elements.js']) {
+  test('the component is one of the browser to whoever renders on a server', () => {
+    for (const name of ['react.js', 'react.cjs']) {
       const text = readFileSync(join(packed(), name), 'utf8')
-      expect([name, /^import |\bimport\(|\brequire\(/m.test(text)]).toEqual([name, false])
+      expect([name, text.split('\n', 1)]).toEqual([name, ["'use client'"]])
     }
-    const element = readFileSync(join(packed(), 'element.js'), 'utf8')
-    const beside = [...element.matchAll(/from "([^"]+)"/g)].map(([, name]) => name)
-    expect([...new Set(beside)]).toEqual(['./elements.js'])
-    const react = readFileSync(join(packed(), 'react.js'), 'utf8')
-    expect(react).toStartWith("'use client'\n")
-    const needed = [...react.matchAll(/from "([^"]+)"/g)].map(([, name]) => name)
-    expect([...new Set(needed)]).toEqual(['react', './elements.js'])
-    const socket = readFileSync(join(packed(), 'socket.js'), 'utf8')
-    expect([...socket.matchAll(/from "([^"]+)"/g)].map(([, name]) => name)).toEqual([
-      'node:http',
-      'node:stream',
-    ])
   })
+
+  test.each(['@coffer/client', '@coffer/elements'])(
+    'a package of its own needs no other one, and no network: %s',
+    async name => {
+      const { folder, told } = await installInto([name], ['--offline'])
+      const modules = join(folder, 'node_modules')
+      expect(readdirSync(modules).filter(each => !each.startsWith('.'))).toEqual(['@coffer'])
+      expect(told).toContain('added 1 package')
+      expect(bytesBelow(modules)).toBeLessThan(200_000)
+    },
+    installMsMax,
+  )
+
+  test.each([
+    ['import', `import { createClient } from '@coffer/client'; console.log(typeof createClient)`],
+    [
+      'require',
+      `const { createClient } = require('@coffer/client'); console.log(typeof createClient)`,
+    ],
+    [
+      'the socket',
+      `const { overSocket } = require('@coffer/client/socket'); console.log(typeof overSocket)`,
+    ],
+    ['the fields', `import { mountCard } from '@coffer/elements'; console.log(typeof mountCard)`],
+  ])('packages of their own are loaded by %s', async (_, program) => {
+    const name = program.startsWith('import') ? 'own.mjs' : 'own.cjs'
+    write(name, program)
+    expect(await run(['node', name])).toEqual({ exitCode: 0, stdout: 'function\n', stderr: '' })
+  })
+
+  test('an error of one copy of the client is known to the others', async () => {
+    write(
+      'copies.mjs',
+      `import { createRequire } from 'node:module'
+      import { CofferError as Own, createClient } from '@coffer/client'
+      import { CofferError } from 'coffer/client'
+      const { CofferError: Required } = createRequire(import.meta.url)('coffer/client')
+      const { tokens } = createClient({ address: 'http://127.0.0.1:1', key: 'key_a', retries: 0 })
+      const error = await tokens.get('any').catch(error => error)
+      class Mine extends CofferError {}
+      const known = [Own, CofferError, Required, Error, Mine, TypeError]
+      console.log(...known.map(each => error instanceof each))
+      console.log(...[new Error('a'), undefined, 'a'].map(each => each instanceof CofferError))`,
+    )
+    const stdout = 'true true true true false false\nfalse false false\n'
+    expect(await run(['node', 'copies.mjs'])).toEqual({ exitCode: 0, stdout, stderr: '' })
+  })
+})
+
+test('the licences of what is inside are inside', () => {
+  const text = readFileSync(join(packed(), 'licences.txt'), 'utf8')
+  for (const name of ['lmdb', 'msgpackr', '@elysiajs/openapi', 'swagger-ui-dist']) {
+    expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+: (?:MIT|Apache-2\\.0)$`, 'm'))
+  }
+  expect(text).toContain('Permission is hereby granted')
+})
+
+test('nothing runs a script when it is installed, or reports that it was', () => {
+  expect(told).not.toContain('install-scripts')
+  const manifests = filesBelow(join(home, 'node_modules')).filter(path =>
+    /node_modules\/(?:@[^/]+\/)?[^@/][^/]*\/package\.json$/.test(path),
+  )
+  expect(manifests.length).toBeGreaterThan(10)
+  for (const path of manifests) {
+    const { scripts = {} } = manifestAt(join(path, '..'))
+    const run = ['preinstall', 'install', 'postinstall'].filter(each => each in scripts)
+    expect([path, run]).toEqual([path, []])
+    expect(path).not.toMatch(/scarf|swagger-ui/)
+  }
 })
 
 test('npx coffer dev and a client in Node.js store and reveal a card', async () => {
@@ -105,43 +193,52 @@ test('npx coffer dev and a client in Node.js store and reveal a card', async () 
     const { id } = await tokens.create({ type: 'card', data: { number: '4242424242424242' } })
     const { data } = await createClient({ address, key }).tokens.get(id)
     console.log(data.number)
-    console.log((await fetch(address + '/elements/card.js')).headers.get('content-type'))
+    for (const path of ['/elements/card.js', '/swagger/ui.js', '/swagger/ui.css']) {
+      const answer = await fetch(address + path)
+      console.log(answer.status, answer.headers.get('content-type'), (await answer.text()) !== '')
+    }
     vault.kill()
     await once(vault, 'exit')`,
   )
   expect(await run(['node', 'card.mjs'])).toEqual({
     exitCode: 0,
-    stdout: '4242424242424242\ntext/javascript; charset=utf-8\n',
+    stdout: `4242424242424242
+200 text/javascript; charset=utf-8 true
+200 text/javascript; charset=utf-8 true
+200 text/css; charset=utf-8 true
+`,
     stderr: '',
   })
 }, 60_000)
 
 /** The first block of the README of the package in that language. */
-const blockOf = (language: string): string => {
-  const text = readFileSync(join(packed(), 'README.md'), 'utf8')
+const blockOf = (language: string, name = 'coffer'): string => {
+  const text = readFileSync(join(packed(name), 'README.md'), 'utf8')
   return new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(text)?.[1] ?? ''
 }
 
-test('the program of its README does in Node.js what it says', async () => {
-  await using vault = await startVault()
-  write('readme.mjs', blockOf('js'))
-  const reach = { VAULT_ADDRESS: vault.address, VAULT_KEY: vault.keys.private }
-  const ended = await run(['node', 'readme.mjs'], reach)
-  const stdout = 'XXXXXXXXXXXX4242\n4242424242424242\n'
-  expect(ended).toEqual({ exitCode: 0, stdout, stderr: '' })
-}, 60_000)
+test.each(['coffer', '@coffer/client'])(
+  'the program of the README of %s works',
+  async name => {
+    await using vault = await startVault()
+    write('readme.mjs', blockOf('js', name))
+    const reach = { VAULT_ADDRESS: vault.address, VAULT_KEY: vault.keys.private }
+    const ended = await run(['node', 'readme.mjs'], reach)
+    const stdout = 'XXXXXXXXXXXX4242\n4242424242424242\n'
+    expect(ended).toEqual({ exitCode: 0, stdout, stderr: '' })
+  },
+  60_000,
+)
 
 test('the test of its README passes', async () => {
   write('readme.test.ts', blockOf('ts'))
-  const { exitCode, stderr } = await run(['npx', 'bun', 'test', 'readme.test.ts'])
+  const { exitCode, stderr } = await run([process.execPath, 'test', 'readme.test.ts'])
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining(' 1 pass')])
 }, 60_000)
 
 test('what needs Bun says so in Node.js', async () => {
-  for (const name of ['coffer', 'coffer/testing']) {
-    const { exitCode, stderr } = await run(['node', '-e', `import('${name}')`])
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('the vault runs on Bun')])
-  }
+  const { exitCode, stderr } = await run(['node', '-e', `import('coffer')`])
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('the vault runs on Bun')])
 }, 60_000)
 
 test('a vault runs inside bun test', async () => {
@@ -156,8 +253,7 @@ test('a vault runs inside bun test', async () => {
       vault.clock.advance('3m')
     })`,
   )
-  const bun = join(home, 'node_modules', '.bin', 'bun')
-  const { exitCode, stderr } = await run([bun, 'test', 'shop.test.ts'])
+  const { exitCode, stderr } = await run([process.execPath, 'test', 'shop.test.ts'])
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining(' 1 pass')])
 }, 60_000)
 
@@ -173,9 +269,8 @@ test('the vault is mounted in an application of Elysia', async () => {
     await close()
     process.exit(0)`,
   )
-  const bun = join(home, 'node_modules', '.bin', 'bun')
   expect((await run(['npx', 'coffer', 'init', '--data', 'vault'])).exitCode).toBe(0)
-  expect((await run([bun, 'app.ts'])).stdout).toBe('401\n')
+  expect((await run([process.execPath, 'app.ts'])).stdout).toBe('401\n')
 }, 60_000)
 
 describe('its types', () => {
@@ -195,6 +290,9 @@ describe('its types', () => {
       write(
         'client.ts',
         `import { CofferError, createClient, type Client, type Token } from 'coffer/client'
+      import { createClient as createOwn, type Token as OwnToken } from '@coffer/client'
+      export const sameToken = (token: OwnToken): Token => token
+      export const sameClient: typeof createClient = createOwn
       const client: Client = createClient({ address: 'http://127.0.0.1', key: 'key_a' })
       export async function last4(id: string): Promise<string | undefined> {
         const token: Token<{ number: string }> = await client.tokens.get(id)
@@ -218,6 +316,8 @@ describe('its types', () => {
       'page.ts',
       `import { ElementsError, mountCard } from 'coffer/elements'
       import type { CardElement, CardToken, Styles } from 'coffer/elements'
+      import { mountCard as mountOwn } from '@coffer/elements'
+      export const same: typeof mountCard = mountOwn
       const address = 'https://vault.example'
       const styles = {
         input: { color: 'red', 'border-radius': '4px' },
@@ -306,7 +406,9 @@ describe('its types', () => {
 
 test('without Bun the command says what is missing', async () => {
   const alone = temporaryFolder()
-  writeFileSync(join(alone, 'coffer.mjs'), readFileSync(join(packed(), 'coffer.mjs')))
+  for (const name of ['coffer.mjs', 'program.cjs']) {
+    writeFileSync(join(alone, name), readFileSync(join(packed(), name)))
+  }
   const node = Bun.which('node') ?? ''
   const child = Bun.spawn([node, 'coffer.mjs', 'dev'], {
     cwd: alone,

@@ -1,0 +1,3 @@
+import type { Program } from '../../src/testing/child.ts'
+
+export function findProgram(): Program
