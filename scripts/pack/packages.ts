@@ -38,6 +38,8 @@ const exportOf = (types: string, name: string) => ({
   default: `./${name}.js`,
 })
 
+const esmOf = ({ types, default: file }: ReturnType<typeof exportOf>) => ({ types, default: file })
+
 const clientBundles = [
   ...bothOf('src/client/index.ts', 'client', 'browser'),
   ...bothOf('src/client/socket.ts', 'socket', 'node'),
@@ -72,11 +74,16 @@ const client: Package = {
   name: '@coffer/client',
   description: 'The typed client of a tokenization vault, for every JavaScript platform.',
   bytesMax: 60_000,
-  bundles: clientBundles,
+  // As ES modules alone: twice the program would be too much.
+  bundles: clientBundles.filter(({ format }) => format !== 'cjs'),
   types: clientTypes,
   copies: { 'README.md': 'client.md' },
   more: {
-    exports: { '.': clientExport, './socket': socketExport, './package.json': ownManifest },
+    exports: {
+      '.': esmOf(clientExport),
+      './socket': esmOf(socketExport),
+      './package.json': ownManifest,
+    },
     engines: { node: manifest.engines.node },
   },
 }

@@ -8,6 +8,12 @@ import ts from 'typescript'
 
 const imported = /((?:from|import\()\s*['"])(\.{1,2}\/[^'"]+)\.ts(['"])/g
 
+/** Without what the compiler indents by, and without what a file says of itself. */
+const shorten = (text: string): string =>
+  text
+    .replace(/^\/\*\*\n(?: \*[^\n]*\n)*? \* @module\n(?: \*[^\n]*\n)*? \*\/\n/, '')
+    .replaceAll(/^(?: {4})+/gm, spaces => '\t'.repeat(spaces.length / 4))
+
 /** Beside `a.js` lies `a.d.ts`: of a path that ends with `.ts` nobody would find it. */
 const withJs = (text: string): string => text.replaceAll(imported, '$1$2.js$3')
 
@@ -43,6 +49,6 @@ export function writeTypes(root: string, folder: string, entries: readonly strin
     for (const to of pathsIn(path, text)) wanted.add(to)
     const file = join(folder, 'types', path)
     mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, withJs(text))
+    writeFileSync(file, shorten(withJs(text)))
   }
 }

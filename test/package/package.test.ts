@@ -46,7 +46,7 @@ describe.each(packages.map(({ name, bytesMax }) => [name, bytesMax] as const))(
   'what is in %s',
   (name, bytesMax) => {
     const expected: Readonly<Record<string, readonly string[]>> = {
-      '@coffer/client': ['client.cjs', 'client.js', 'socket.cjs', 'socket.js'],
+      '@coffer/client': ['client.js', 'socket.js'],
       '@coffer/elements': ['element', 'elements', 'react'].flatMap(of => [`${of}.cjs`, `${of}.js`]),
       coffer: [
         ...['client', 'element', 'elements', 'react', 'socket', 'testing-node'].flatMap(of => [
