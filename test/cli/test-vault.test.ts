@@ -46,7 +46,7 @@ describe('coffer test-vault', () => {
     const { tokens } = createClient({ address, key: keys.private })
     const expires_at = '2030-01-02T00:00:00Z'
     const { id, created_at } = await tokens.create({ type: 'token', data: 1, expires_at })
-    expect(created_at).toStartWith('2030-01-01T00:0')
+    expect(created_at?.toISOString()).toStartWith('2030-01-01T00:0')
     expect((await tokens.get(id)).data).toBe(1)
     write(86_400_000)
     await expect(tokens.get(id)).rejects.toMatchObject({ code: 'not_found' })
