@@ -15,9 +15,13 @@ import { personalTextCharsMax } from '../limits.ts'
 const isText = (value: Json | undefined): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= personalTextCharsMax
 
+/** The library takes them within quotes, where they would begin another line of a message. */
+const noPartOfEmail = /[\p{Cc}\p{Zl}\p{Zp}]|^"@/u
+
 /** @throws ApiError `invalid_request` unless it is an address of RFC 5321, without a name */
 export const normaliseEmail = (data: Json, at: string): Json => {
-  if (isText(data) && isEmail(data, { allow_utf8_local_part: true })) return data
+  const isWhole = isText(data) && !noPartOfEmail.test(data)
+  if (isWhole && isEmail(data, { allow_utf8_local_part: true })) return data
   throw invalid(at, 'expected an e-mail address such as ada@example.com')
 }
 

@@ -83,26 +83,6 @@ const areIndexes = (indexes: Json, data: Json, isHidden = false): indexes is rea
   indexes.length <= 10 &&
   indexes.every(text => isExpression(text) && (isHidden || evaluate(text, { data }) !== undefined))
 
-/** What the fingerprint is taken of; `undefined` where it cannot be. */
-export const fingerprinted = ({
-  fingerprintExpression,
-  data,
-  metadata,
-}: Pick<Composed, 'fingerprintExpression' | 'data' | 'metadata'>): string | undefined =>
-  isExpression(fingerprintExpression, ['data', 'metadata'])
-    ? evaluateText(fingerprintExpression, { data, metadata })
-    : undefined
-
-const isFingerprintAllowed = (draft: Draft, data: Json, metadata: Record<string, string>) => {
-  const { fingerprintExpression } = draft
-  if (typeof fingerprintExpression !== 'string') return false
-  const content = fingerprinted({ fingerprintExpression, data, metadata })
-  if (content === undefined) return false
-  // A constant would make all tokens equal: as one that evaluates to nothing (hardening H101).
-  const isOfToken = content !== '' && fingerprintExpression.includes('{{')
-  return isOfToken || !draft.deduplicates
-}
-
 /** Contract section 5. */
 const codeMs = 24 * 60 * 60 * 1_000
 
@@ -113,6 +93,29 @@ const codeEndOf = ({ type, codeEndsMs, expiry }: Draft, data: Json): number | un
   codeEndsMs !== undefined && hasCode(type, data)
     ? Math.min(codeEndsMs, expiry?.ms ?? Infinity)
     : undefined
+
+/** What the fingerprint is taken of; `undefined` where it cannot be. */
+export const fingerprinted = ({
+  fingerprintExpression,
+  data,
+  codeEndsMs,
+  metadata,
+}: Pick<Composed, 'fingerprintExpression' | 'data' | 'codeEndsMs' | 'metadata'>):
+  string | undefined =>
+  isExpression(fingerprintExpression, ['data', 'metadata'])
+    ? evaluateText(fingerprintExpression, { data: lastingData({ data, codeEndsMs }), metadata })
+    : undefined
+
+const isFingerprintAllowed = (draft: Draft, data: Json, metadata: Record<string, string>) => {
+  const { fingerprintExpression } = draft
+  if (typeof fingerprintExpression !== 'string') return false
+  const codeEndsMs = codeEndOf(draft, data)
+  const content = fingerprinted({ fingerprintExpression, data, codeEndsMs, metadata })
+  if (content === undefined) return false
+  // A constant would make all tokens equal: as one that evaluates to nothing (hardening H101).
+  const isOfToken = content !== '' && fingerprintExpression.includes('{{')
+  return isOfToken || !draft.deduplicates
+}
 
 /** @returns `undefined` for what is a 400 */
 function compose(draft: Draft): Composed | undefined {

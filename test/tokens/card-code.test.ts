@@ -185,6 +185,31 @@ describe('the code of a card', () => {
     expect((await ask('POST', '/tokens/search', { query })).text).toContain('"total_items":1')
   })
 
+  test.each(['{{ data.number }}{{ data.cvc }}', '{{ data | stringify }}'])(
+    'is in no fingerprint by %s, which a thousand guesses would find it in',
+    async expression => {
+      const { ask, make } = await openVault()
+      const fingerprintOf = async (id: string, data: unknown): Promise<unknown> =>
+        (await make({ id, data, fingerprint_expression: expression })).body['fingerprint']
+      const fingerprint = await fingerprintOf('card', card)
+      expect(fingerprint).toBeString()
+      expect(await fingerprintOf('another', { ...card, cvc: '123' })).toBe(fingerprint)
+      expect(await fingerprintOf('without', lasting)).toBe(fingerprint)
+      const changed = await ask('PATCH', '/tokens/card', { data: { cvc: '654' } })
+      expect(changed.body['fingerprint']).toBe(fingerprint)
+    },
+  )
+
+  test('is nothing to deduplicate by', async () => {
+    const { make } = await openVault()
+    const refused = await make({
+      fingerprint_expression: '{{ data.cvc }}',
+      deduplicate_token: true,
+    })
+    expect(refused.status).toBe(400)
+    expect(refused.text).not.toContain(cvc)
+  })
+
   test('that a mask shows is shown by it no longer', async () => {
     const { vault, ask, make } = await openVault({ maskGuard: false, strictMasks: false })
     await make({ mask: { tail: '{{ data.number | last4 }}', code: '{{ data.cvc }}' } })

@@ -11,7 +11,12 @@ import { expectRefusal } from '../../support/refusal.ts'
 const nowMs = Date.UTC(2030, 0, 1, 12)
 
 const taken: Readonly<Record<string, readonly unknown[]>> = {
-  email: ['ada@example.com', 'Ada.Lovelace+vault@mail.example.co.uk', 'üñï@example.com'],
+  email: [
+    'ada@example.com',
+    'Ada.Lovelace+vault@mail.example.co.uk',
+    'üñï@example.com',
+    '"ada l"@example.com',
+  ],
   phone: ['+4930123456', '+14155552671', '+442071838750', '+3531234567'],
   iban: ['DE89370400440532013000', 'GB82 WEST 1234 5698 7654 32', 'fr1420041010050500013m02606'],
   name: ['Ada', 'Ada Lovelace', '山田 太郎', { first: 'Ada', middle: null, last: 'Lovelace' }],
@@ -20,7 +25,21 @@ const taken: Readonly<Record<string, readonly unknown[]>> = {
 }
 
 const refused: Readonly<Record<string, readonly unknown[]>> = {
-  email: ['', 'ada', 'ada@', '@other.example', 'Ada <ada@example.com>', 'a@b@example.com', 1, null],
+  email: [
+    '',
+    'ada',
+    'ada@',
+    '@other.example',
+    'Ada <ada@example.com>',
+    'a@b@example.com',
+    '"a\r\nBcc: ada"@example.com',
+    '"a\tb"@example.com',
+    '"a\u2028b"@example.com',
+    '"a\u0001b"@example.com',
+    '"@example.com',
+    1,
+    null,
+  ],
   phone: ['', '498912345', '+49 30 123456', '+0930123456', '+1', '+1415555', '+999123', {}],
   iban: [
     '',

@@ -7,11 +7,20 @@ import { demandText, indexAfter, indexBeforeLast, spendOnWalk, type Value } from
 import type { FilterDefinition } from './definition.ts'
 import { hideMiddle, maskCharacter, overText } from './mask.ts'
 
+/** Of scripts without capitals one character is often a whole name, which is hidden. */
+const isWholeName = (character: string, word: string): boolean =>
+  character === word && character.toLowerCase() === character.toUpperCase()
+
+const initialOf = (word: string): string => {
+  const first = word.slice(0, indexAfter(word, 1))
+  return `${isWholeName(first, word) ? maskCharacter : first}.`
+}
+
 const initialsIn = (text: string): string[] =>
   text
     .split(/\s+/)
     .filter(word => word !== '')
-    .map(word => `${word.slice(0, indexAfter(word, 1))}.`)
+    .map(initialOf)
 
 /** Of each word of a text, or of the texts of an object in their order. */
 export const initials: FilterDefinition = {
