@@ -11,6 +11,7 @@ import { guardedNumber, modelTypeOf, type ModelType } from './token-types.ts'
 /** What a token is to be, before it is checked. */
 interface Draft {
   readonly type: string
+  readonly nowMs: number
   readonly data: Json
   readonly mask: Json | undefined
   readonly metadata: Json
@@ -120,7 +121,7 @@ const isFingerprintAllowed = (draft: Draft, data: Json, metadata: Record<string,
 /** @returns `undefined` for what is a 400 */
 function compose(draft: Draft): Composed | undefined {
   const { type, mask, indexes, fingerprintExpression, expiry, deduplicates } = draft
-  const data = modelTypeOf(type)?.keep(draft.data)
+  const data = modelTypeOf(type)?.keep(draft.data, draft.nowMs)
   const container = keepContainer(draft.containers)
   const metadata = keepMetadata(draft.metadata)
   if (data === undefined || container === undefined || metadata === undefined) return undefined
@@ -169,6 +170,7 @@ export function composeNew(model: Model, body: JsonObject): Composed | undefined
   if (!isFlag(body['deduplicate_token'])) return undefined
   return compose({
     type: String(body['type']),
+    nowMs: model.nowMs,
     data,
     mask: maskOf(type, body['mask']),
     metadata: body['metadata'] ?? {},
@@ -223,6 +225,7 @@ export function composeChanged(
   const brings = isObject(patch['data'] ?? null) && 'cvc' in (patch['data'] as JsonObject)
   return compose({
     type: token.type,
+    nowMs: model.nowMs,
     data: patch['data'] === undefined ? standing : mergePatch(standing, patch['data']),
     mask: merged(token.mask, patch['mask']),
     metadata: merged(token.metadata, patch['metadata']) ?? {},

@@ -4,7 +4,7 @@
  * Source: contract section 6. What this pattern does not match is a mistake that must be refused.
  * @module
  */
-import { canonicalText, memberOf, type Json } from './json.ts'
+import { canonicalText, isObject, memberOf, type Json } from './json.ts'
 
 /** `undefined` is a value that the filter cannot take. */
 type Filter = (input: Json, argument: string | undefined) => Json | undefined
@@ -23,6 +23,15 @@ const overText =
     return text === undefined ? undefined : apply(text, argument)
   }
 
+const isGiven = (value: Json): boolean => value !== null
+
+/** What stands between the quotes. */
+const quoted = (argument = ''): string => argument.slice(1, -1)
+
+/** Of the phone numbers among the samples. Source: ITU-T E.164, annex D. */
+const countryCodes = ['+1', '+49', '+354']
+
+/** Those for personal data are asked of no other data here than that which their types take. */
 const filters: Readonly<Record<string, Filter>> = {
   last4: overText(text => characters(text).slice(-4).join('')),
   reveal_last: overText((text, argument) => {
@@ -30,15 +39,43 @@ const filters: Readonly<Record<string, Filter>> = {
     const hidden = Math.max(0, all.length - Number(argument))
     return all.map((c, index) => (index < hidden && c !== '-' ? 'X' : c)).join('')
   }),
-  remove: overText(text => text.replaceAll('-', '')),
+  remove: overText((text, argument) => text.replaceAll(quoted(argument), '')),
+  upcase: overText(text => text.toUpperCase()),
+  downcase: overText(text => text.toLowerCase()),
+  slice: overText((text, argument = '') => {
+    const [start = 0, count = 1] = argument.split(', ').map(Number)
+    return text.slice(start, start + count)
+  }),
+  reveal: overText((text, argument = '') => {
+    const [first = 0, last = 0] = argument.split(', ').map(Number)
+    const isWhole = first + last >= text.length
+    const isShown = (at: number) => !isWhole && (at < first || at >= text.length - last)
+    return characters(text)
+      .map((c, at) => (isShown(at) ? c : 'X'))
+      .join('')
+  }),
+  split: (input, argument) => (typeof input === 'string' ? input.split(quoted(argument)) : input),
+  last: input => (Array.isArray(input) ? (input.at(-1) as Json) : input),
+  initials: input => {
+    if (input === null) return null
+    const texts = (isObject(input) ? Object.values(input).filter(isGiven) : [input]).map(scalarText)
+    if (texts.includes(undefined)) return undefined
+    const words = texts.flatMap(text => text?.match(/\S+/g) ?? [])
+    return words.map(word => `${characters(word)[0]}.`).join(' ')
+  },
+  phone_mask: overText(text => {
+    const shown = countryCodes.find(code => text.startsWith(code))?.length ?? 0
+    return text.slice(0, shown) + text.slice(shown, -2).replaceAll(/./g, 'X') + text.slice(-2)
+  }),
   stringify: input => {
     if (input === null) return null
     return typeof input === 'string' ? input : canonicalText(input)
   },
 }
 
-const output =
-  /^\{\{ (data|metadata)((?:\.[A-Za-z_]+)*)((?: \| [a-z0-9_]+(?:: (?:[0-9]+|'-'))?)*) \}\}$/
+const argument = String.raw`[0-9]+(?:, [0-9]+)?|'[^']'`
+const call = String.raw` \| [a-z0-9_]+(?:: (?:${argument}))?`
+const output = new RegExp(String.raw`^\{\{ (data|metadata)((?:\.[A-Za-z_]+)*)((?:${call})*) \}\}$`)
 const outputs = /(\{\{.*?\}\})/
 
 interface Roots {

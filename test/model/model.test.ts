@@ -2,9 +2,15 @@
  * The application against a model of its interface: plain Maps, written from the contract.
  * @module
  */
-import { test } from 'bun:test'
+import { expect, test } from 'bun:test'
+import { tokenTypeNames } from '../../src/rules/token-types.ts'
 import { checkModel } from './check.ts'
+import { modelTypes } from './token-types.ts'
 
 test('any run of requests is answered as the model of the contract says', async () => {
   await checkModel({ numRuns: 300, maxCommands: 50 })
 }, 120_000)
+
+test('the model knows the types that the application knows', () => {
+  expect(Object.keys(modelTypes)).toEqual([...tokenTypeNames])
+})

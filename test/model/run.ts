@@ -32,7 +32,7 @@ const applications: readonly JsonObject[] = [
 
 const data = { a: 'c4n4ry', b: { c: 7 } }
 
-/** Two of equal content, and one that some may know of and not see. */
+/** Two of equal content, one that some may know of and not see, and two that some see masked. */
 const tokens: readonly JsonObject[] = [
   {
     id: 'tok-1',
@@ -48,6 +48,13 @@ const tokens: readonly JsonObject[] = [
     data: { number: '4242424242424242' },
     metadata: { Colour: 'Blue' },
     search_indexes: ['{{ data.number | last4 }}'],
+  },
+  { type: 'email', data: 'c4n4ry@navy.example', containers: ['/a/b/'] },
+  {
+    type: 'address',
+    data: 'c4n4ry two',
+    containers: ['/a/b/'],
+    search_indexes: ['{{ data }}'],
   },
 ]
 

@@ -5,8 +5,8 @@
 import { isObject, memberOf, type Json } from './json.ts'
 
 export interface ModelType {
-  /** The data as it is kept, or `undefined` when it is refused. */
-  readonly keep: (data: Json) => Json | undefined
+  /** The data as it is kept at that instant, or `undefined` when it is refused. */
+  readonly keep: (data: Json, nowMs: number) => Json | undefined
   readonly container: string
   readonly fingerprint: string
   readonly mask?: Json
@@ -80,6 +80,45 @@ const keepText =
   (data: Json): Json | undefined =>
     isText(data, pattern) && check(data) ? data : undefined
 
+/** Number of days of each month from January on, but for leap years. */
+const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** A day of the calendar that has begun in UTC. */
+function keepDay(data: Json, nowMs: number): Json | undefined {
+  if (!isText(data, /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/)) return undefined
+  const [year = 0, month = 0, day = 0] = data.split('-').map(Number)
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  const days = (monthDays[month - 1] ?? 0) + (isLeap && month === 2 ? 1 : 0)
+  const isThere = day >= 1 && day <= days && Date.UTC(year, month - 1, day) <= nowMs
+  return isThere ? data : undefined
+}
+
+/** Of the countries of the samples. Source: the IBAN registry of SWIFT. */
+const ibanLengths: Readonly<Record<string, number>> = { DE: 22, GB: 22, NO: 15 }
+
+/** ISO 13616: the first four characters go to the end, letters count from 10, mod 97 is 1. */
+function isIban(text: string): boolean {
+  const whole = text.replaceAll(' ', '').toUpperCase()
+  if (!/^[A-Z]{2}[0-9]{2}[A-Z0-9]+$/.test(whole)) return false
+  const moved = whole.slice(4) + whole.slice(0, 4)
+  const digits = moved.replaceAll(/[A-Z]/g, letter => String(parseInt(letter, 36)))
+  return whole.length === ibanLengths[whole.slice(0, 2)] && BigInt(digits) % 97n === 1n
+}
+
+/** As an address of the samples is written; the whole of RFC 5321 is not asked of a model. */
+const emailShape = /^[a-z0-9+.]+@(?:[a-z0-9]+\.)+[a-z]{2,}$/i
+
+/** Numbers of the countries of the samples, with as many digits as those have. */
+const phoneShape = /^\+(?:1[0-9]{10}|49[0-9]{7,11}|354[0-9]{7})$/
+
+const isWords = (value: Json): boolean => isText(value, /\S/)
+
+/** A text, or an object that has some and nothing else but null. */
+function keepWords(data: Json): Json | undefined {
+  const words = isObject(data) ? Object.values(data).filter(value => value !== null) : [data]
+  return words.length > 0 && words.every(isWords) ? data : undefined
+}
+
 const lastFour = '{{ data | reveal_last: 4 }}'
 
 const nationalId = {
@@ -140,6 +179,45 @@ export const modelTypes: Readonly<Record<string, ModelType>> = {
     keep: keepText(/^(?:[0-9]{9}|[0-9]{2}-[0-9]{7})$/),
     ...nationalId,
   },
+  email: {
+    keep: keepText(emailShape),
+    container: '/pii/high/',
+    fingerprint: '{{ data | downcase }}',
+    mask: "{{ data | slice: 0 }}***@{{ data | split: '@' | last }}",
+    indexes: ['{{ data }}', "{{ data | split: '@' | last }}"],
+  },
+  phone: {
+    keep: keepText(phoneShape),
+    container: '/pii/high/',
+    fingerprint: '{{ data }}',
+    mask: '{{ data | phone_mask }}',
+    indexes: ['{{ data }}', '{{ data | last4 }}'],
+  },
+  iban: {
+    keep: keepText(/^[A-Za-z0-9 ]+$/, isIban),
+    container: '/pii/high/',
+    fingerprint: "{{ data | remove: ' ' | upcase }}",
+    mask: "{{ data | remove: ' ' | reveal: 2, 4 }}",
+    indexes: ["{{ data | remove: ' ' }}", "{{ data | remove: ' ' | last4 }}"],
+  },
+  name: {
+    keep: keepWords,
+    container: '/pii/high/',
+    fingerprint: '{{ data | stringify }}',
+    mask: '{{ data | initials }}',
+  },
+  address: {
+    keep: keepWords,
+    container: '/pii/high/',
+    fingerprint: '{{ data | stringify }}',
+    mask: { country: '{{ data.country }}' },
+  },
+  date_of_birth: {
+    keep: keepDay,
+    container: '/pii/high/',
+    fingerprint: '{{ data }}',
+    mask: '{{ data | slice: 0, 4 }}',
+  },
 }
 
 export const modelTypeOf = (name: Json | undefined): ModelType | undefined =>
@@ -153,15 +231,18 @@ export const guardedNumber = (type: string, data: Json): string | undefined => {
   return String(isObject(data) ? memberOf(data, 'number') : data)
 }
 
-const accountTypes: readonly string[] = [
+const numberTypes: readonly string[] = [
   'us_bank_account_number',
   'social_security_number',
   'employer_id_number',
+  'phone',
+  'iban',
 ]
 
 /** The digits that no id may hold which is made of the data (contract section 7). */
 export function protectedDigits(type: string, data: Json): string | undefined {
-  const number = accountTypes.includes(type) ? data : memberOf(data, 'account_number')
+  const account = type === 'bank' ? memberOf(data, 'account_number') : undefined
+  const number = numberTypes.includes(type) ? data : account
   const text = guardedNumber(type, data) ?? (typeof number === 'string' ? number : undefined)
-  return modelTypes[type] === modelTypes['token'] ? undefined : text?.replaceAll('-', '')
+  return text?.replaceAll(/[^0-9]/g, '')
 }
