@@ -237,6 +237,8 @@ export type TokenType = {
   readonly defaultFingerprintExpression: string
   /** Undefined: no mask, so the mask transform redacts. */
   readonly defaultMask: Json | undefined
+  /** Of some data that the type takes, that mask shows nothing. */
+  readonly defaultMaskMayBeBlank?: true
   readonly defaultSearchIndexes: readonly string[]
   /** The number that no id expression may give away (contract section 7). */
   readonly protectedNumber?: DigitsPlace
@@ -365,6 +367,7 @@ const tokenTypes: readonly TokenType[] = [
     normalise: normaliseAddress,
     defaultFingerprintExpression: '{{ data | stringify }}',
     defaultMask: new Map([['country', '{{ data.country }}']]),
+    defaultMaskMayBeBlank: true,
   },
   {
     ...personalDefaults,

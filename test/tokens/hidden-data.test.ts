@@ -133,6 +133,25 @@ describe('E11: a token whose mask shows nothing', () => {
     expect((await search(blind, `data:${value}`)).total).toBe(0)
   })
 
+  test('is not found by it where the default mask of its type shows nothing of it', async () => {
+    const address = { type: 'address', search_indexes: ['{{ data }}', '{{ data.city }}'] }
+    await create({ ...address, id: 'of-text', data: 'pl4ce' })
+    await create({
+      ...address,
+      id: 'of-no-country',
+      data: { city: 'pl4ce' },
+      search_indexes: ['{{ data.city }}'],
+    })
+    await create({
+      ...address,
+      id: 'of-country',
+      data: { city: 'pl4ce', country: 'FR' },
+      search_indexes: ['{{ data.city }}'],
+    })
+    expect(await search(masking, 'data:pl4ce')).toEqual({ ids: ['of-country'], total: 1 })
+    expect((await search(revealing, 'data:pl4ce')).total).toBe(3)
+  })
+
   test('matches every negation, whatever it holds', async () => {
     const ids = Object.keys(blanks)
     const anyOf = ids.map(id => `id:${id}`).join(' OR ')

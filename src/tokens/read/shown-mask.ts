@@ -12,8 +12,8 @@ import type { TokenType } from '../../rules/token-types.ts'
 import { defaultMaskTextOf } from '../stored-form.ts'
 
 /**
- * The mask of a type shows something of all data that the type takes.
- * @param dataOf called for other masks alone
+ * Most types have a mask that shows something of all data which they take.
+ * @param dataOf not called for those
  * @throws ApiError `invalid_request` only where the meter has no steps left
  */
 export function isShownByMask(
@@ -23,5 +23,6 @@ export function isShownByMask(
   meter?: Meter,
 ): boolean {
   if (maskText === undefined) return false
-  return maskText === defaultMaskTextOf(type) || showsAnything(parseJson(maskText), dataOf(), meter)
+  const isSure = type.defaultMaskMayBeBlank !== true && maskText === defaultMaskTextOf(type)
+  return isSure || showsAnything(parseJson(maskText), dataOf(), meter)
 }
