@@ -44,10 +44,16 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   yield rest.toString()
 }
 
+const unreadable = (file: string, error: unknown) =>
+  new CommandFailure(
+    `--erase: ${file} cannot be read (${systemCodeOf(error) ?? 'unknown'})`,
+    usageExitCode,
+  )
+
 /** @throws CommandFailure for a line that is none; an empty one is passed over */
-async function* erasuresIn(files: readonly string[]): AsyncGenerator<Erasure> {
-  for (const file of files) {
-    let number = 0
+async function* erasuresOf(file: string): AsyncGenerator<Erasure> {
+  let number = 0
+  try {
     for await (const line of linesOf(file)) {
       number += 1
       if (line.trim() === '') continue
@@ -55,7 +61,13 @@ async function* erasuresIn(files: readonly string[]): AsyncGenerator<Erasure> {
       if (erasure === undefined) throw noLine(file, number)
       yield erasure
     }
+  } catch (error) {
+    throw systemCodeOf(error) === undefined ? error : unreadable(file, error)
   }
+}
+
+async function* erasuresIn(files: readonly string[]): AsyncGenerator<Erasure> {
+  for (const file of files) yield* erasuresOf(file)
 }
 
 /** A pipe could be read once only. */
@@ -63,8 +75,7 @@ function assertFile(file: string): void {
   try {
     if (statSync(file).isFile()) return
   } catch (error) {
-    const why = systemCodeOf(error) ?? 'unknown'
-    throw new CommandFailure(`--erase: ${file} cannot be read (${why})`, usageExitCode)
+    throw unreadable(file, error)
   }
   throw new CommandFailure(`--erase: ${file} is no regular file`, usageExitCode)
 }

@@ -30,7 +30,7 @@ import { lockPollMs, lockWaitMsMax } from '../limits.ts'
 import { erasureRetryMs } from '../operation-limits.ts'
 import { printErasure } from '../rules/erasures.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from './failure.ts'
-import { assertRegular, openToAppend, statsAt } from './regular-files.ts'
+import { assertRegular, isOpenToOthers, openToAppend, statsAt } from './regular-files.ts'
 import { elapsedMs } from './system.ts'
 
 export interface ErasureLog extends Erasures {
@@ -178,8 +178,6 @@ export function makeErasureLog(path: string, log: Log): ErasureLog {
  * Whether a file can be such a list.
  */
 
-const othersMode = 0o077
-
 const unusable = (path: string, why: string) =>
   new CommandFailure(`--erasure-log: ${path} ${why}`, usageExitCode)
 
@@ -201,7 +199,8 @@ export function assertErasureLog(path: string, data: string): void {
   }
   assertRegular(path)
   // Whoever writes to it says what a restore erases.
-  if (((statsAt(path)?.mode ?? 0) & othersMode) === 0) return
+  const found = statsAt(path)
+  if (found === undefined || !isOpenToOthers(found)) return
   throw unusable(path, 'is open to others than its owner: chmod 600 it')
 }
 

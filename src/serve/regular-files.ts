@@ -51,9 +51,14 @@ export function openRegular(path: string): number {
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants
 
+const othersMode = 0o077
+
+/** Whether anybody but its owner may do something with it. */
+export const isOpenToOthers = ({ mode }: Stats): boolean => (mode & othersMode) !== 0
+
 /**
  * Opens one to add to it, for its owner alone where it is made.
- * @throws CommandFailure for what is no regular file of this user, or has another name too
+ * @throws CommandFailure for what is no regular file of this user alone, or has another name too
  * @throws the system's own error
  */
 export function openToAppend(path: string): number {
@@ -61,7 +66,8 @@ export function openToAppend(path: string): number {
   const flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK
   const file = openSync(path, flags, ownerOnlyFile)
   const stats = fstatSync(file)
-  if (stats.isFile() && stats.nlink === 1 && stats.uid === process.geteuid?.()) return file
+  const isOwn = stats.uid === process.geteuid?.() && !isOpenToOthers(stats)
+  if (stats.isFile() && stats.nlink === 1 && isOwn) return file
   closeSync(file)
   throw new CommandFailure(`${path} is no file of this user alone, of one name: move it elsewhere`)
 }

@@ -4,6 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -178,6 +179,23 @@ describe('a delete that cannot be listed', () => {
     expect(idsOf(list)).toEqual(['first', 'second'])
     const events = [...logged.matchAll(/"event":"(erasure_\w+)"/g)].map(([, event]) => event)
     expect(events).toEqual(['erasure_log_failed', 'erasure_log_written'])
+  }, 60_000)
+
+  test('is told of where others may read or write the list that was put there', async () => {
+    const list = join(temporaryFolder(), 'erasures')
+    await beside(vault, vault.data, ['--erasure-log', list], async ask => {
+      for (const [id, mode] of [
+        ['read', 0o644],
+        ['written', 0o622],
+      ] as const) {
+        await makeToken(ask, id)
+        chmodSync(list, mode)
+        expect((await ask('DELETE', `/tokens/${id}`)).status).toBe(503)
+        chmodSync(list, 0o600)
+        expect((await ask('DELETE', `/tokens/${id}`)).status).toBe(404)
+      }
+    })
+    expect(idsOf(list)).toEqual(['read', 'written'])
   }, 60_000)
 
   test('leaves no piece of a line where there is room for a piece alone', async () => {

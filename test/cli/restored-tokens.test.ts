@@ -124,6 +124,8 @@ describe('restore --erase', () => {
     const none = join(folder, 'none')
     const refused: readonly (readonly [readonly string[], RegExp])[] = [
       [['--keep-keys', '--erase', none], /--erase: .* cannot be read \(ENOENT\)/],
+      // A regular file that nobody can read from its beginning, root neither.
+      [['--keep-keys', '--erase', '/proc/self/mem'], /--erase: .* cannot be read \(EIO\)/],
       [['--keep-keys', '--erase', '/'], /--erase: .* is no regular file/],
       [['--verify-only', '--erase', list], /--verify-only: nothing is made/],
     ]
