@@ -44,7 +44,7 @@ async function makeDeps(folder: string, random: Random) {
     elapsedMs: () => performance.now(),
     turns: makeTurns(() => performance.now()),
     log: () => {},
-    settings: defaultSettings,
+    settings: { ...defaultSettings, lookupGuessesPerMinuteMax: 0 },
   }
   return { deps, clock, managementKey: made.key.reveal() }
 }

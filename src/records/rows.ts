@@ -2,7 +2,7 @@
  * Records to rows and back: sealed, unsealed, and written on behalf of a credential.
  * @module
  */
-import type { RowHeader, NewRow, Row, Change, Store } from '../store/contract.ts'
+import type { Glimpse, RowHeader, NewRow, Row, Change, Store } from '../store/contract.ts'
 import { utf8, utf8Text, hexOf } from '../bytes.ts'
 import { nonceBytes } from '../crypto/primitives.ts'
 import type { KeyScope, Keys } from '../crypto/keyring.ts'
@@ -91,12 +91,12 @@ const missing = () => new ApiError('storage_corrupt', 'a row lacks a value')
 /** @throws ApiError `storage_corrupt` when the row is not exactly what was sealed, or elsewhere */
 export function unsealRow(
   sealer: RowSealer,
-  { clear, parts }: Pick<Row, 'clear' | 'parts'>,
+  { clear, parts, partCount = parts.length }: Pick<Row, 'clear' | 'parts'> & Partial<Glimpse>,
 ): OpenRow {
   const [head] = parts
   if (head === undefined) throw missing()
   const opener: Opener = unsealAll(sealer.scope.recordKey, [labelOf(sealer), clear], head)
-  if (opener.count !== parts.length - 1) throw missing()
+  if (opener.count !== partCount - 1) throw missing()
   const sealedAt = (index: number): Uint8Array => {
     const sealed = parts[index + 1]
     if (sealed === undefined) throw missing()

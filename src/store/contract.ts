@@ -27,6 +27,12 @@ export interface NewRow extends RowHeader {
   readonly parts: readonly Uint8Array[]
 }
 
+/** A row of which the last parts may not have been read. */
+export interface Glimpse extends Row {
+  /** How many parts the row has in the store. */
+  readonly partCount: number
+}
+
 export interface Row extends NewRow {
   /**
    * Ever growing, given at insert, never used twice, perhaps with gaps: newest first is descending
@@ -106,6 +112,13 @@ export interface Store {
    * @throws ApiError `storage_corrupt` when the row and the unique that led to it disagree.
    */
   find(unique: Digest): MaybeLater<Row | undefined>
+  /**
+   * As `find`, for a verdict over the row: of one of more than `glimpseBytes` nothing is kept
+   * behind its first `parts`, and over a network hardly more is sent. What is kept of a hidden row
+   * must not grow with what stands behind them.
+   * @throws ApiError `storage_corrupt` as `find`, but for the parts that are not read
+   */
+  glance(unique: Digest, parts: number): MaybeLater<Glimpse | undefined>
   /** Newest first, from one consistent state. @throws ApiError `storage_corrupt`, as `find`. */
   page(query: Query, window: PageWindow): Promise<Page>
   /**

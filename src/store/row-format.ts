@@ -4,10 +4,10 @@
  */
 import { crc32 } from 'node:zlib'
 import { makeScratch, makeSlabs, readU32, writeU32 } from '../bytes.ts'
-import { assertStored, invariant } from '../errors.ts'
+import { assertStored, attempt, invariant } from '../errors.ts'
 import { headerScratchBytes, rowSlabBytes } from '../limits.ts'
-import type { NewRow, Row } from './contract.ts'
-import { rowBytesMax, rowPartsMax } from './limits.ts'
+import type { Glimpse, NewRow, Row } from './contract.ts'
+import { glimpseBytes, rowBytesMax, rowPartsMax } from './limits.ts'
 import {
   clearHeaderBytes,
   readClearHeader,
@@ -59,8 +59,7 @@ export function encodeRow(row: NewRow): Uint8Array {
   return value
 }
 
-/** @throws ApiError `storage_corrupt` unless they fill the bytes */
-export function readParts(value: Uint8Array, from: number, count: number): Uint8Array[] {
+function readFirstParts(value: Uint8Array, from: number, count: number) {
   const parts: Uint8Array[] = []
   let at = from
   while (parts.length < count) {
@@ -71,7 +70,13 @@ export function readParts(value: Uint8Array, from: number, count: number): Uint8
     parts.push(value.subarray(at, at + length))
     at += length
   }
-  assertStored(at === value.length, 'nothing after the last part of a row')
+  return { parts, end: at }
+}
+
+/** @throws ApiError `storage_corrupt` unless they fill the bytes */
+export function readParts(value: Uint8Array, from: number, count: number): Uint8Array[] {
+  const { parts, end } = readFirstParts(value, from, count)
+  assertStored(end === value.length, 'nothing after the last part of a row')
   return parts
 }
 
@@ -92,13 +97,18 @@ export const isSoundHeader = (value: Uint8Array, { clear }: ClearHeader): boolea
 /** For views of rows: of the engine's own bytes, or of copies, each first one costs a buffer. */
 const roomFor = makeSlabs(rowSlabBytes, Buffer.allocUnsafeSlow)
 
-/**
- * @param value  as read; copied
- * @throws ApiError `storage_corrupt` when these are not the bytes of a row
- */
-export function decodeRow(value: Uint8Array, ordinal: number): Row {
+function copyOf(value: Uint8Array): Uint8Array {
   const copy = roomFor(value.length)
   copy.set(value)
+  return copy
+}
+
+/** @param parts  what is read of them, given where they begin and how many there are */
+function rowIn(
+  copy: Uint8Array,
+  ordinal: number,
+  parts: (from: number, count: number) => Uint8Array[],
+): Row {
   const header = findRowHeader(copy)
   assertStored(isSoundHeader(copy, header), 'a header as it was written')
   const { clear, version, deadlineMs } = header
@@ -106,7 +116,7 @@ export function decodeRow(value: Uint8Array, ordinal: number): Row {
     ordinal,
     version,
     clear,
-    parts: readParts(copy, headerAt + clear.length, copy[partCountAt] ?? 0),
+    parts: parts(headerAt + clear.length, copy[partCountAt] ?? 0),
     // Whoever reads a token asks for none of them.
     get uniques() {
       return uniquesOf(clear)
@@ -116,4 +126,57 @@ export function decodeRow(value: Uint8Array, ordinal: number): Row {
     },
   }
   return deadlineMs === undefined ? row : Object.assign(row, { deadlineMs })
+}
+
+/**
+ * @param value  as read; copied
+ * @throws ApiError `storage_corrupt` when these are not the bytes of a row
+ */
+export function decodeRow(value: Uint8Array, ordinal: number): Row {
+  const copy = copyOf(value)
+  return rowIn(copy, ordinal, (from, count) => readParts(copy, from, count))
+}
+
+/** A row that was read whole. */
+const wholeGlimpse = (row: Row): Glimpse =>
+  Object.assign(row, { partCount: row.parts.length })
+
+/**
+ * How many bytes of a row reach to the end of its first parts.
+ * @param value  its beginning, or all of it
+ * @returns `undefined` where they are more than can be told from these bytes
+ */
+export function reachOf(value: Uint8Array, parts: number): number | undefined {
+  const header = attempt(() => findRowHeader(value))
+  if (header === undefined) return undefined
+  let at = headerAt + header.clear.length
+  for (let index = 0; index < Math.min(parts, value[partCountAt] ?? 0); index += 1) {
+    if (at + lengthBytes > value.length) return undefined
+    at += lengthBytes + readU32(value, at)
+  }
+  return at
+}
+
+/**
+ * A row whole where it is a short one, else as far as its first parts: no more is copied.
+ * @param value  as read: all of it, or so much of it as `reachOf` says
+ * @param size  of the whole row, in bytes
+ * @throws ApiError `storage_corrupt` when these are not the bytes of a row
+ */
+export function decodeGlimpse(
+  value: Uint8Array,
+  size: number,
+  ordinal: number,
+  parts: number,
+): Glimpse {
+  if (size <= glimpseBytes) return wholeGlimpse(decodeRow(value, ordinal))
+  const reach = reachOf(value, parts)
+  assertStored(reach !== undefined && reach <= value.length, 'a row as long as its parts')
+  const copy = copyOf(value.subarray(0, reach))
+  let partCount = 0
+  const row = rowIn(copy, ordinal, (from, count) => {
+    partCount = count
+    return readFirstParts(copy, from, Math.min(parts, count)).parts
+  })
+  return Object.assign(row, { partCount })
 }

@@ -57,6 +57,8 @@ export interface StoredToken {
 
 const recordValue = 0
 const dataValue = 1
+/** The head and the record: what a verdict over a token needs. */
+export const verdictParts = 2
 
 const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
   scope: keys.tenant(tenantId),

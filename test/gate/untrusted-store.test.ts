@@ -38,6 +38,10 @@ function through(tamper: (row: Row) => Row) {
       const row = await store.find(unique)
       return row === undefined ? undefined : tamper(row)
     },
+    async glance(unique) {
+      const row = await lying.find(unique)
+      return row && { ...row, partCount: row.parts.length }
+    },
     async page(query, window) {
       const page = await store.page(query, window)
       return { ...page, rows: page.rows.map(tamper) }

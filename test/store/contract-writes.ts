@@ -38,6 +38,35 @@ const describeSingleChanges = ({ store }: Subject): void => {
       expect((await store().find(uniqueOf(1)))?.parts).toEqual(parts)
     })
 
+    test('a glance gives of a long row its first parts alone, whatever stands behind them', async () => {
+      const [head, record] = [new Uint8Array(63).fill(1), new Uint8Array(300).fill(2)]
+      for (const [index, bytes] of [50_000, 500_000].entries()) {
+        const [unique, terms] = [index + 1, [7, 8]]
+        const parts = [head, record, new Uint8Array(bytes).fill(3)]
+        const ordinal = await inserted(store(), { uniques: [unique], terms, parts })
+        const first = stored(ordinal, { uniques: [unique], terms, parts: [head, record] })
+        expect(await store().glance(uniqueOf(unique), 2)).toEqual({ ...first, partCount: 3 })
+      }
+      expect(await store().glance(uniqueOf(9), 2)).toBeUndefined()
+    })
+
+    test('a glance gives a short row whole', async () => {
+      const sketch = { uniques: [1], parts: [Uint8Array.of(1), Uint8Array.of(2), Uint8Array.of(3)] }
+      const row = stored(await inserted(store(), sketch), sketch)
+      expect(await store().glance(uniqueOf(1), 1)).toEqual({ ...row, partCount: 3 })
+    })
+
+    test('a glance gives first parts that are long themselves, behind a header that is', async () => {
+      const terms = Array.from({ length: 500 }, (_, index) => index)
+      const parts = [new Uint8Array(63), new Uint8Array(90_000).fill(2), new Uint8Array(90_000)]
+      const row = stored(await inserted(store(), { uniques: [1], terms, parts }), {
+        uniques: [1],
+        terms,
+        parts: parts.slice(0, 2),
+      })
+      expect(await store().glance(uniqueOf(1), 2)).toEqual({ ...row, partCount: 3 })
+    })
+
     test('ordinals grow, and one of a removed row is not used again', async () => {
       const first = await inserted(store(), { uniques: [1] })
       const second = await inserted(store(), { uniques: [2] })

@@ -67,6 +67,7 @@ export function countWork(deps: Deps): Counted {
         ...store,
         generation: counting('generation', store.generation),
         find: counting('find', store.find),
+        glance: counting('find', store.glance),
         page: counting('page', store.page),
         write: counting('write', store.write),
       },

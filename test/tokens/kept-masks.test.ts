@@ -79,11 +79,15 @@ function withoutData() {
     const row = await store.find(unique)
     return row && spoil(row)
   }
+  const glance = async (unique: Uint8Array, count: number) => {
+    const row = await store.glance(unique, count)
+    return row && spoil(row)
+  }
   const page = async (...asked: Parameters<typeof store.page>) => {
     const { rows, ...rest } = await store.page(...asked)
     return { rows: rows.map(spoil), ...rest }
   }
-  const app = buildApp({ ...vault.deps, store: { ...store, find, page } })
+  const app = buildApp({ ...vault.deps, store: { ...store, find, glance, page } })
   return async (method: string, path: string, key: string, body?: object) => {
     const response = await app.handle(requestOf(method, path, { key, ...(body ? { body } : {}) }))
     return { status: response.status, text: await response.text() }

@@ -16,6 +16,7 @@ import {
   followStore,
   withIndex,
   type IndexedEnvironment,
+  findGlimpse,
   findRow,
   readEveryRow,
 } from './index/tail.ts'
@@ -297,6 +298,10 @@ export async function openLmdbStore({
     find: unique => {
       checkUnique(unique)
       return follow(() => findRow(environment, unique, firstOrdinal))
+    },
+    glance: (unique, parts) => {
+      checkUnique(unique)
+      return follow(() => findGlimpse(environment, unique, firstOrdinal, parts))
     },
     page: async (query, window) => {
       checkQuery(query)

@@ -7,9 +7,15 @@
  */
 import { ApiError, assertStored } from '../../errors.ts'
 import { uniqueBytes } from '../../limits.ts'
-import type { Digest, Row } from '../contract.ts'
-import { lookConnections, lookUniquesMax } from '../limits.ts'
-import { decodeRow } from '../row-format.ts'
+import type { Digest, Glimpse, Row } from '../contract.ts'
+import {
+  glimpseBytes,
+  lookConnections,
+  lookUniquesMax,
+  rowBytesMax,
+  widerGlimpseBytes,
+} from '../limits.ts'
+import { decodeGlimpse, decodeRow, reachOf } from '../row-format.ts'
 import { holdsUnique } from '../rows.ts'
 import type { Bounds } from './bounds.ts'
 import { nthOf, packDigests } from './pack.ts'
@@ -19,6 +25,7 @@ import { Trouble } from './trouble.ts'
 
 export interface Looker {
   readonly find: (unique: Digest) => Promise<Row | undefined>
+  readonly glance: (unique: Digest, parts: number) => Promise<Glimpse | undefined>
   /** @param isPatient whether it waits for a database as long as a write does */
   readonly generation: (isPatient?: boolean) => Promise<number>
 }
@@ -26,6 +33,8 @@ export interface Looker {
 interface Waiting {
   /** Absent where the generation alone is asked for. */
   readonly unique?: Digest
+  /** So much of its row is sent; absent: all of it. */
+  readonly bytesMax?: number
   /** By `elapsedMs`; absent where it waits no longer than the statement that it goes with. */
   readonly untilMs?: number
   readonly resolve: (answer: readonly Cells[]) => void
@@ -53,21 +62,34 @@ function isOfSilence(error: unknown): boolean {
   return error.cause instanceof Trouble && ['lost', 'again'].includes(error.cause.kind)
 }
 
-/** For a unique that leads nowhere a row is read as well: a miss costs what a hit does. */
+/** No value of the table of rows is longer. */
+const wholeBytes = 2 * rowBytesMax
+
+/**
+ * For a unique that leads nowhere a row is read as well: a miss costs what a hit does. What is
+ * sealed does not compress, so that the database reads no more of a long value than it sends.
+ */
 const lookText = ({ state, uniques, rows }: Tables): string => `
-SELECT s.generation, u.ordinal, u.version, r.value, q.i
+SELECT s.generation, u.ordinal, u.version, substring(r.value from 1 for ($4::int[])[q.i]), q.i,
+  octet_length(r.value)
 FROM ${state} s
 LEFT JOIN generate_series(1, $2::int) q(i) ON true
 LEFT JOIN ${uniques} u ON u.digest = ${nthOf('$1', 'q.i', uniqueBytes)}
 LEFT JOIN ${rows} r ON r.ordinal = coalesce(u.ordinal, $3::bigint)`
 
+type Decode<T extends Row> = (value: Uint8Array, ordinal: number, size: number) => T
+
 /** @throws ApiError `storage_corrupt` where the row is not what its unique says */
-function rowOf(unique: Digest, answer: readonly Cells[]): Row | undefined {
+function rowOf<T extends Row>(
+  unique: Digest,
+  answer: readonly Cells[],
+  decode: Decode<T>,
+): T | undefined {
   assertStored(answer.length === 1, 'one row for a unique')
-  const [[, ordinal, version, value] = []] = answer
+  const [[, ordinal, version, value, , size] = []] = answer
   if (ordinal === null || ordinal === undefined) return undefined
   assertStored(value instanceof Uint8Array, 'a row for each unique')
-  const row = decodeRow(value, Number(ordinal))
+  const row = decode(value, Number(ordinal), Number(size))
   assertStored(row.version === Number(version), 'a row at the version of its unique')
   assertStored(holdsUnique(row, unique), 'a row that holds its unique')
   return row
@@ -95,12 +117,14 @@ export function makeLooker(tables: Tables, looking: Looking): Looker {
 
   async function lookOnce(): Promise<void> {
     const together = [...unnamed.splice(0), ...waiting.splice(0, lookUniquesMax)]
-    const uniques = together.flatMap(({ unique }) => unique ?? [])
+    const asked = together.filter(({ unique }) => unique !== undefined)
+    const uniques = asked.flatMap(({ unique }) => unique ?? [])
+    const bytesMax = `{${asked.map(one => one.bytesMax ?? wholeBytes).join(',')}}`
     const packed = packDigests(uniques, uniqueBytes)
     const untilMs = Math.min(...together.map(each => each.untilMs ?? Infinity))
     const msMax = Math.min(bounds.readMs, Math.max(1, untilMs - elapsedMs()))
     try {
-      const found = await ask(text, [packed, uniques.length, firstOrdinal], msMax)
+      const found = await ask(text, [packed, uniques.length, firstOrdinal, bytesMax], msMax)
       const [first] = found
       assertStored(first !== undefined, 'a state of the store')
       const byNumber = Map.groupBy(found, cells => Number(cells[4]))
@@ -122,14 +146,31 @@ export function makeLooker(tables: Tables, looking: Looking): Looker {
     asking -= 1
   }
 
-  const look = (queue: Waiting[], what: Pick<Waiting, 'unique' | 'untilMs'>) =>
+  const look = (queue: Waiting[], what: Pick<Waiting, 'unique' | 'bytesMax' | 'untilMs'>) =>
     new Promise<readonly Cells[]>((resolve, reject) => {
       queue.push({ ...what, resolve, reject })
       if (asking < lookConnections) void lookOn()
     })
 
+  /** Asked again where the parts reach further than what was sent. */
+  async function glance(unique: Digest, parts: number): Promise<Glimpse | undefined> {
+    const decode: Decode<Glimpse> = (value, ordinal, size) =>
+      decodeGlimpse(value, size, ordinal, parts)
+    for (let bytesMax = glimpseBytes; ;) {
+      const answer = await look(waiting, { unique, bytesMax })
+      const [[, ordinal, , value] = []] = answer
+      const isCut = value instanceof Uint8Array && value.length === bytesMax
+      // What stands in for a row that is not there is read no further.
+      if (!isCut || ordinal === null) return rowOf(unique, answer, decode)
+      const wanted = reachOf(value, parts) ?? widerGlimpseBytes
+      if (Math.min(wanted, wholeBytes) <= bytesMax) return rowOf(unique, answer, decode)
+      bytesMax = Math.min(wanted, wholeBytes)
+    }
+  }
+
   return {
-    find: async unique => rowOf(unique, await look(waiting, { unique })),
+    find: async unique => rowOf(unique, await look(waiting, { unique }), decodeRow),
+    glance,
     async generation(isPatient = false) {
       const what = isPatient ? { untilMs: elapsedMs() + bounds.writeMs } : {}
       return Number((await look(unnamed, what))[0]?.[0])

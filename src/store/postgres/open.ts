@@ -216,6 +216,13 @@ function storeOf(
       if (row !== undefined) see(row.ordinal)
       return row
     },
+    async glance(unique, parts) {
+      checkUnique(unique)
+      assertRight()
+      const row = await looker.glance(unique, parts)
+      if (row !== undefined) see(row.ordinal)
+      return row
+    },
     async page(query, window) {
       checkQuery(query)
       checkWindow(window)

@@ -18,7 +18,7 @@ import { sealCode, untilWhole, withCode } from '../code.ts'
 import { assertShowsLittle } from './mask-rights.ts'
 import type { Composed } from './compose.ts'
 import type { Reach } from '../find/visibility.ts'
-import { sealToken, type TokenRecord } from '../record.ts'
+import { sealToken, verdictParts, type TokenRecord } from '../record.ts'
 import { hasDefaultMask } from '../stored-form.ts'
 import {
   isFingerprintHidden,
@@ -319,7 +319,7 @@ export async function clearWay(
   const leaving = new Map<number, Change>()
   for (const candidate of candidates) {
     const [id] = candidate.made?.row.uniques ?? []
-    const holder = id && (await deps.store.find(id))
+    const holder = id && (await deps.store.glance(id, verdictParts))
     if (holder === undefined) continue
     if (isExpired(holder, deps.settled())) {
       leaving.set(holder.ordinal, { remove: holder.ordinal, ifVersion: holder.version })

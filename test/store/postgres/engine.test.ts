@@ -19,6 +19,7 @@ function inTurns(pair: readonly [OperatedStore, OperatedStore]): OperatedStore {
     ...first,
     write: changes => writing().write(changes),
     find: unique => reading().find(unique),
+    glance: (unique, parts) => reading().glance(unique, parts),
     due: (nowMs, limit) => reading().due(nowMs, limit),
     generation: () => reading().generation(),
     integrity: () => reading().integrity(),

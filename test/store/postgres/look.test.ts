@@ -3,6 +3,9 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
+import { glimpseBytes } from '../../../src/store/limits.ts'
+import { defaultBounds } from '../../../src/store/postgres/bounds.ts'
+import { makeLooker } from '../../../src/store/postgres/look.ts'
 import { openPool, type Cells } from '../../../src/store/postgres/pool.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
@@ -32,6 +35,35 @@ describe.skipIf(!isPostgresThere)('look-ups at once', () => {
     expect(once).toMatchObject({ value: { ordinal: second } })
     expect(none).toEqual({ status: 'fulfilled', value: undefined })
     expect(generation).toEqual({ status: 'fulfilled', value: 0 })
+    await Promise.all([store.close(), pool.close()])
+  })
+
+  test('a glance at a long row is one statement, whose answer does not grow with the row', async () => {
+    const folder = temporaryFolder()
+    const store = await openAt(folder)
+    const pool = openPool((await sharedPostgres()).address('public'), 1)
+    const sizes = [10_000, 50_000, 500_000]
+    for (const [index, size] of sizes.entries()) {
+      const parts = [new Uint8Array(63), new Uint8Array(300), new Uint8Array(size)]
+      await inserted(store, { uniques: [index + 1], parts })
+    }
+    const sent: number[] = []
+    const looker = makeLooker(tablesAt(folder), {
+      async ask(text, parameters) {
+        const answer = await pool.query(text, parameters)
+        const values = answer.flat().filter(cell => cell instanceof Uint8Array)
+        sent.push(values.reduce((bytes, value) => bytes + value.length, 0))
+        return answer
+      },
+      firstOrdinal: 0,
+      elapsedMs: () => performance.now(),
+      bounds: defaultBounds,
+    })
+    for (const unique of [1, 2, 3]) {
+      expect((await looker.glance(uniqueOf(unique), 2))?.parts).toHaveLength(2)
+    }
+    expect(sent).toEqual([glimpseBytes, glimpseBytes, glimpseBytes])
+    expect((await looker.find(uniqueOf(3)))?.parts).toHaveLength(3)
     await Promise.all([store.close(), pool.close()])
   })
 

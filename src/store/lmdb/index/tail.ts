@@ -11,7 +11,7 @@
  */
 import { assertStored, attempt } from '../../../errors.ts'
 import { firstUniqueOf, holdsUnique } from '../../rows.ts'
-import type { Digest, Row } from '../../contract.ts'
+import type { Digest, Glimpse, Row } from '../../contract.ts'
 import { isFoldRunning, readState, type Environment, type State } from '../environment.ts'
 import {
   decodeMoveKey,
@@ -21,7 +21,7 @@ import {
   encodeRowKey,
   type RowVersion,
 } from '../layout.ts'
-import { decodeRow, findRowHeader, isSoundHeader } from '../../row-format.ts'
+import { decodeGlimpse, decodeRow, findRowHeader, isSoundHeader } from '../../row-format.ts'
 import { unite, type PlaceSet } from '../../place-set.ts'
 import { makeLiveChunks, type LiveChunks } from './live-chunks.ts'
 import { placeSetOf } from './postings.ts'
@@ -281,9 +281,25 @@ export function readIndexedRow(environment: IndexedEnvironment, ordinal: number)
   return row
 }
 
+type ReadOne<T extends Row> = (environment: Environment, ordinal: number) => T | undefined
+
+/**
+ * The engine lends the bytes until its next read: they are copied at once, and no more of them than
+ * is kept. For bytes of one's own it would copy a long row twice more.
+ */
+const readGlimpse =
+  (parts: number): ReadOne<Glimpse> =>
+  ({ rows }, ordinal) => {
+    const lent = rows.getBinaryFast(encodeRowKey(ordinal))
+    if (lent === undefined) return undefined
+    // Its length is the row's, but its views reach over all that is lent.
+    const { length: size } = lent
+    return decodeGlimpse(lent.subarray(0, size), size, ordinal, parts)
+  }
+
 /** What a row takes which is found by its unique: that was looked up already. */
-function readInVain(environment: Environment, ordinal: number): void {
-  const row = readRow(environment, ordinal)
+function readInVain(environment: Environment, ordinal: number, read: ReadOne<Row>): void {
+  const row = read(environment, ordinal)
   if (row !== undefined) holdsUnique(row, firstUniqueOf(row))
 }
 
@@ -294,22 +310,38 @@ function readInVain(environment: Environment, ordinal: number): void {
  * @throws ApiError `storage_corrupt` when the unique leads to a row that does not hold it, or that
  *   stands at another version
  */
-export function findRow(
+function findBy<T extends Row>(
   environment: IndexedEnvironment,
   unique: Digest,
   standIn: number,
-): Row | undefined {
+  read: ReadOne<T>,
+): T | undefined {
   const entry = readUnique(environment, unique)
   if (entry === undefined) {
-    readInVain(environment, standIn)
+    readInVain(environment, standIn, read)
     return undefined
   }
-  const row = readRow(environment, entry.ordinal)
+  const row = read(environment, entry.ordinal)
   assertStored(row !== undefined, 'a row for every unique')
   assertStored(row.version === entry.version, 'a row at the version of its unique')
   assertStored(holdsUnique(row, unique), 'a row that holds the unique that leads to it')
   return row
 }
+
+/** As `findBy`, of the whole row. */
+export const findRow = (
+  environment: IndexedEnvironment,
+  unique: Digest,
+  standIn: number,
+): Row | undefined => findBy(environment, unique, standIn, readRow)
+
+/** As `findBy`, of a row as far as its first parts. */
+export const findGlimpse = (
+  environment: IndexedEnvironment,
+  unique: Digest,
+  standIn: number,
+  parts: number,
+): Glimpse | undefined => findBy(environment, unique, standIn, readGlimpse(parts))
 
 /** All rows from an ordinal on, in their order; what is no row is passed over. */
 export function* readEveryRow({ rows }: Environment, from = 0): Generator<Row> {
