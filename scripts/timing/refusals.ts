@@ -122,16 +122,19 @@ async function makeSessionKeys(world: World, expiresAt: string): Promise<Reasons
 async function makeTokenIds(world: World, writerKey: string): Promise<Reasons> {
   const { ask, random } = world
   const card = { type: 'card_number', data: '4242424242424242', containers: ['/hidden/'] }
-  const make = async (bytes?: number) => {
-    const large = bytes === undefined ? {} : { type: 'token', data: 'x'.repeat(bytes) }
-    return String((await ask('POST', '/tokens', writerKey, { ...card, ...large }))['id'])
-  }
+  const make = async (more: object = {}) =>
+    String((await ask('POST', '/tokens', writerKey, { ...card, ...more }))['id'])
+  const ofData = (bytes: number) => make({ type: 'token', data: 'x'.repeat(bytes) })
+  const pairs = Array.from({ length: 50 }, (_, index) => [`m${index}`, 'v'.repeat(500)])
   return {
     'absent token': await times(async () => uuidOf(random.bytes(16))),
     'token that no rule covers': await times(() => make()),
-    'the same, with 1 kB of data': await times(() => make(1_000)),
-    'the same, with 50 kB of data': await times(() => make(50_000)),
-    'the same, with 500 kB of data': await times(() => make(500_000)),
+    'the same, with 1 kB of data': await times(() => ofData(1_000)),
+    'the same, with 50 kB of data': await times(() => ofData(50_000)),
+    'the same, with 500 kB of data': await times(() => ofData(500_000)),
+    'the same, with 25 kB of metadata': await times(() =>
+      make({ metadata: Object.fromEntries(pairs) }),
+    ),
   }
 }
 

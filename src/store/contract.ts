@@ -113,9 +113,10 @@ export interface Store {
    */
   find(unique: Digest): MaybeLater<Row | undefined>
   /**
-   * As `find`, for a verdict over the row: of one of more than `glimpseBytes` nothing is kept
-   * behind its first `parts`, and over a network hardly more is sent. What is kept of a hidden row
-   * must not grow with what stands behind them.
+   * As `find`, for a verdict over the row: of one of more than `glimpseBytes` no more is kept than
+   * its first `parts`, and of these no more than what ends within so many bytes, but always the
+   * first one; nor is more sent over a network. What is kept of a hidden row must not grow with
+   * what stands behind.
    * @throws ApiError `storage_corrupt` as `find`, but for the parts that are not read
    */
   glance(unique: Digest, parts: number): MaybeLater<Glimpse | undefined>

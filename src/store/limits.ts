@@ -46,7 +46,7 @@ export const rowPartsMax = 16
 export const rowBytesMax = 2 * 1024 * 1024
 /** decision: nearly every row is smaller, and read whole at once; of others the beginning is. */
 export const glimpseBytes = 4 * 1024
-/** decision: its header and the lengths of its first two parts are within them in every row. */
+/** decision: its header and the head of what is sealed are within them in every row. */
 export const widerGlimpseBytes = 16 * 1024
 export const windowRowsMax = 1_000
 /** decision: the widest is a search, `searchNodesMax` twice, under `rulesMax` rules three times. */

@@ -138,28 +138,40 @@ export function decodeRow(value: Uint8Array, ordinal: number): Row {
 }
 
 /** A row that was read whole. */
-const wholeGlimpse = (row: Row): Glimpse =>
-  Object.assign(row, { partCount: row.parts.length })
+const wholeGlimpse = (row: Row): Glimpse => Object.assign(row, { partCount: row.parts.length })
 
-/**
- * How many bytes of a row reach to the end of its first parts.
- * @param value  its beginning, or all of it
- * @returns `undefined` where they are more than can be told from these bytes
- */
-export function reachOf(value: Uint8Array, parts: number): number | undefined {
-  const header = attempt(() => findRowHeader(value))
-  if (header === undefined) return undefined
-  let at = headerAt + header.clear.length
-  for (let index = 0; index < Math.min(parts, value[partCountAt] ?? 0); index += 1) {
-    if (at + lengthBytes > value.length) return undefined
-    at += lengthBytes + readU32(value, at)
-  }
-  return at
+/** What of a row is in a glimpse of it. */
+interface Reach {
+  readonly parts: number
+  /** Where the last of them ends. */
+  readonly end: number
 }
 
 /**
- * A row whole where it is a short one, else as far as its first parts: no more is copied.
- * @param value  as read: all of it, or so much of it as `reachOf` says
+ * The first parts of a row, as far as they end within `glimpseBytes`, but never less than one.
+ * @param value  its beginning, or all of it
+ * @param parts  no more of them
+ * @returns `undefined` where these bytes are too few for the first one
+ */
+export function reachOf(value: Uint8Array, parts: number): Reach | undefined {
+  const header = attempt(() => findRowHeader(value))
+  if (header === undefined) return undefined
+  let end = headerAt + header.clear.length
+  let count = 0
+  while (count < Math.min(parts, value[partCountAt] ?? 0)) {
+    const valueAt = end + lengthBytes
+    const next = valueAt <= value.length ? valueAt + readU32(value, end) : Infinity
+    if (count > 0 && next > glimpseBytes) break
+    if (next > value.length) return undefined
+    end = next
+    count += 1
+  }
+  return { parts: count, end }
+}
+
+/**
+ * A row whole where it is a short one, else as far as `reachOf` says: no more is copied.
+ * @param value  as read: all of it, or its beginning
  * @param size  of the whole row, in bytes
  * @throws ApiError `storage_corrupt` when these are not the bytes of a row
  */
@@ -171,12 +183,12 @@ export function decodeGlimpse(
 ): Glimpse {
   if (size <= glimpseBytes) return wholeGlimpse(decodeRow(value, ordinal))
   const reach = reachOf(value, parts)
-  assertStored(reach !== undefined && reach <= value.length, 'a row as long as its parts')
-  const copy = copyOf(value.subarray(0, reach))
+  assertStored(reach !== undefined, 'a row as long as its parts')
+  const copy = copyOf(value.subarray(0, reach.end))
   let partCount = 0
   const row = rowIn(copy, ordinal, (from, count) => {
     partCount = count
-    return readFirstParts(copy, from, Math.min(parts, count)).parts
+    return readFirstParts(copy, from, reach.parts).parts
   })
   return Object.assign(row, { partCount })
 }

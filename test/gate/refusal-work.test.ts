@@ -13,10 +13,6 @@ import {
   type IndexedEnvironment,
   findRow,
 } from '../../src/store/lmdb/index/tail.ts'
-import { hexOf } from '../../src/bytes.ts'
-import { tokenUnique } from '../../src/tokens/id.ts'
-import type { Row } from '../../src/store/contract.ts'
-import { glimpseBytes } from '../../src/store/limits.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { foldAll } from '../store/fold.ts'
 import { inserted, uniqueOf } from '../store/rows.ts'
@@ -260,113 +256,6 @@ describe('a token', () => {
       answers.push(await kit.ask('POST', '/detokenize', { key, body: { card: `{{ ${id} }}` } }))
     }
     expectAlike(answers, 400)
-  })
-})
-
-describe('a token of much data', () => {
-  const sizes = { '1 kB': 1_000, '50 kB': 50_000, '500 kB': 500_000 }
-  const permissions = ['create', 'read', 'update', 'delete', 'use'].map(name => `token:${name}`)
-  const inside = (container: string) => ({
-    type: 'private',
-    permissions: [],
-    rules: [{ priority: 1, container, transform: 'reveal', permissions }],
-  })
-  const looks: string[] = []
-  let vault: TestVault
-  let key: string
-  let ask: (method: string, path: string, asked: Ask) => Promise<string>
-
-  beforeAll(async () => {
-    vault = await openTestVault(164)
-    const { store } = vault.deps
-    const told = (how: string, row: Row | undefined) => {
-      const bytes = row?.parts.slice(2).reduce((sum, part) => sum + part.length, 0) ?? 0
-      looks.push(bytes > glimpseBytes ? `${how} of much` : how)
-      return row
-    }
-    const { handle } = buildApp({
-      ...vault.deps,
-      store: {
-        ...store,
-        find: async unique => told('find', await store.find(unique)),
-        async glance(unique, parts) {
-          const row = await store.glance(unique, parts)
-          told('glance', row)
-          return row
-        },
-      },
-    })
-    ask = async (method, path, asked) => {
-      const response = await handle(requestOf(method, path, asked))
-      return `${response.status} ${(await response.text()).replace(/urn:trace:[^"]+/, '')}`
-    }
-    const writer = await vault.application(inside('/'))
-    key = await vault.application(inside('/seen/'))
-    await ask('GET', '/tokens/first', { key })
-    for (const [size, count] of Object.entries(sizes)) {
-      for (const place of ['hidden', 'seen']) {
-        const id = `${place}-${size.replace(' ', '-')}`
-        const body = { id, type: 'token', data: 'x'.repeat(count), containers: [`/${place}/`] }
-        expect(await ask('POST', '/tokens', { key: writer, body })).toStartWith('201')
-      }
-    }
-  })
-
-  const asking = [
-    ['GET', (id: string) => ask('GET', `/tokens/${id}`, { key })],
-    [
-      'PATCH',
-      (id: string) => ask('PATCH', `/tokens/${id}`, { key, body: { metadata: { a: 'b' } } }),
-    ],
-    ['DELETE', (id: string) => ask('DELETE', `/tokens/${id}`, { key })],
-    [
-      'detokenizing',
-      (id: string) => ask('POST', '/detokenize', { key, body: { card: `{{ ${id} }}` } }),
-    ],
-  ] as const
-
-  test.each(asking)(
-    'that no rule covers is not read for a %s, however large',
-    async (_, askFor) => {
-      const answers = new Set<string>()
-      for (const id of [
-        'absent',
-        ...Object.keys(sizes).map(size => `hidden-${size.replace(' ', '-')}`),
-      ]) {
-        looks.length = 0
-        answers.add(await askFor(id))
-        expect(looks.filter(look => look !== 'find')).toEqual(['glance'])
-      }
-      expect(answers.size).toBe(1)
-    },
-  )
-
-  test('is read whole where a rule covers it', async () => {
-    looks.length = 0
-    expect(await ask('GET', '/tokens/seen-500-kB', { key })).toContain('x'.repeat(500_000))
-    expect(looks.slice(-2)).toEqual(['glance', 'find of much'])
-    looks.length = 0
-    expect(await ask('GET', '/tokens/seen-1-kB', { key })).toStartWith('200')
-    expect(looks).toEqual(['glance'])
-  })
-
-  test('whose id a create chooses is not read', async () => {
-    looks.length = 0
-    const body = { id: 'hidden-500-kB', type: 'token', data: 'y', containers: ['/seen/'] }
-    expect(await ask('POST', '/tokens', { key, body })).toStartWith('409')
-    expect(looks).not.toContain('find of much')
-  })
-
-  test('that leaves its place between two looks is absent', async () => {
-    const { deps, tenantId } = vault
-    const { store, keys } = deps
-    const gone = hexOf(tokenUnique(keys, tenantId, 'seen-50-kB'))
-    const find = async (unique: Uint8Array) =>
-      hexOf(unique) === gone ? undefined : store.find(unique)
-    const { handle } = buildApp({ ...deps, store: { ...store, find } })
-    const path = '/tokens/seen-50-kB'
-    expect(await ask('GET', path, { key })).toStartWith('200')
-    expect((await handle(requestOf('GET', path, { key }))).status).toBe(404)
   })
 })
 

@@ -17,6 +17,7 @@ import {
   uniqueOf,
   written,
 } from './rows.ts'
+import { describeGlances } from './contract-glances.ts'
 import type { Subject } from './subject.ts'
 
 /** An engine may refuse at once. */
@@ -36,35 +37,6 @@ const describeSingleChanges = ({ store }: Subject): void => {
       const parts = [new Uint8Array(0), new Uint8Array(300_000).fill(9), Uint8Array.of(0, 255)]
       await inserted(store(), { uniques: [1], parts })
       expect((await store().find(uniqueOf(1)))?.parts).toEqual(parts)
-    })
-
-    test('a glance gives of a long row its first parts alone, whatever stands behind them', async () => {
-      const [head, record] = [new Uint8Array(63).fill(1), new Uint8Array(300).fill(2)]
-      for (const [index, bytes] of [50_000, 500_000].entries()) {
-        const [unique, terms] = [index + 1, [7, 8]]
-        const parts = [head, record, new Uint8Array(bytes).fill(3)]
-        const ordinal = await inserted(store(), { uniques: [unique], terms, parts })
-        const first = stored(ordinal, { uniques: [unique], terms, parts: [head, record] })
-        expect(await store().glance(uniqueOf(unique), 2)).toEqual({ ...first, partCount: 3 })
-      }
-      expect(await store().glance(uniqueOf(9), 2)).toBeUndefined()
-    })
-
-    test('a glance gives a short row whole', async () => {
-      const sketch = { uniques: [1], parts: [Uint8Array.of(1), Uint8Array.of(2), Uint8Array.of(3)] }
-      const row = stored(await inserted(store(), sketch), sketch)
-      expect(await store().glance(uniqueOf(1), 1)).toEqual({ ...row, partCount: 3 })
-    })
-
-    test('a glance gives first parts that are long themselves, behind a header that is', async () => {
-      const terms = Array.from({ length: 500 }, (_, index) => index)
-      const parts = [new Uint8Array(63), new Uint8Array(90_000).fill(2), new Uint8Array(90_000)]
-      const row = stored(await inserted(store(), { uniques: [1], terms, parts }), {
-        uniques: [1],
-        terms,
-        parts: parts.slice(0, 2),
-      })
-      expect(await store().glance(uniqueOf(1), 2)).toEqual({ ...row, partCount: 3 })
     })
 
     test('ordinals grow, and one of a removed row is not used again', async () => {
@@ -383,6 +355,7 @@ const describeDurability = ({ store, reopen }: Subject): void => {
 
 export function describeWrites(subject: Subject): void {
   describeSingleChanges(subject)
+  describeGlances(subject)
   describeNumbers(subject)
   describeUniques(subject)
   describeVersions(subject)

@@ -7,7 +7,7 @@
  */
 import { ApiError } from '../../errors.ts'
 import { eraOrdinals, foldPauseMs, foldStepsAheadMax } from '../limits.ts'
-import { checkDue, checkQuery, checkUnique, checkWindow } from '../queries.ts'
+import { checkDue, checkQuery, checkWindow } from '../queries.ts'
 import type { Row } from '../contract.ts'
 import { noChunkCounts, makeChunkCounts, type ChunkCounts } from './index/postings.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'
@@ -295,14 +295,8 @@ export async function openLmdbStore({
   const follow = <T>(look: (state: State) => T): T => read(() => look(newest()))
 
   return {
-    find: unique => {
-      checkUnique(unique)
-      return follow(() => findRow(environment, unique, firstOrdinal))
-    },
-    glance: (unique, parts) => {
-      checkUnique(unique)
-      return follow(() => findGlimpse(environment, unique, firstOrdinal, parts))
-    },
+    find: unique => follow(() => findRow(environment, unique, firstOrdinal)),
+    glance: (unique, parts) => follow(() => findGlimpse(environment, unique, firstOrdinal, parts)),
     page: async (query, window) => {
       checkQuery(query)
       checkWindow(window)

@@ -95,6 +95,28 @@ function rowOf<T extends Row>(
   return row
 }
 
+/**
+ * Asked again where the first part ends behind what was sent: the header is a long one.
+ * @param look  at the row of that unique, of which so many bytes are sent
+ */
+async function glanceBy(
+  unique: Digest,
+  parts: number,
+  look: (bytesMax: number) => Promise<readonly Cells[]>,
+): Promise<Glimpse | undefined> {
+  const decode: Decode<Glimpse> = (value, ordinal, size) =>
+    decodeGlimpse(value, size, ordinal, parts)
+  for (const bytesMax of [glimpseBytes, widerGlimpseBytes]) {
+    const answer = await look(bytesMax)
+    const [[, ordinal, , value] = []] = answer
+    const isCut = value instanceof Uint8Array && value.length === bytesMax
+    // What stands in for a row that is not there is read no further.
+    const isEnough = !isCut || ordinal === null || reachOf(value, parts) !== undefined
+    if (isEnough) return rowOf(unique, answer, decode)
+  }
+  return rowOf(unique, await look(wholeBytes), decode)
+}
+
 export function makeLooker(tables: Tables, looking: Looking): Looker {
   const { ask, firstOrdinal, elapsedMs, bounds } = looking
   const text = lookText(tables)
@@ -152,25 +174,10 @@ export function makeLooker(tables: Tables, looking: Looking): Looker {
       if (asking < lookConnections) void lookOn()
     })
 
-  /** Asked again where the parts reach further than what was sent. */
-  async function glance(unique: Digest, parts: number): Promise<Glimpse | undefined> {
-    const decode: Decode<Glimpse> = (value, ordinal, size) =>
-      decodeGlimpse(value, size, ordinal, parts)
-    for (let bytesMax = glimpseBytes; ;) {
-      const answer = await look(waiting, { unique, bytesMax })
-      const [[, ordinal, , value] = []] = answer
-      const isCut = value instanceof Uint8Array && value.length === bytesMax
-      // What stands in for a row that is not there is read no further.
-      if (!isCut || ordinal === null) return rowOf(unique, answer, decode)
-      const wanted = reachOf(value, parts) ?? widerGlimpseBytes
-      if (Math.min(wanted, wholeBytes) <= bytesMax) return rowOf(unique, answer, decode)
-      bytesMax = Math.min(wanted, wholeBytes)
-    }
-  }
-
   return {
     find: async unique => rowOf(unique, await look(waiting, { unique }), decodeRow),
-    glance,
+    glance: (unique, parts) =>
+      glanceBy(unique, parts, bytesMax => look(waiting, { unique, bytesMax })),
     async generation(isPatient = false) {
       const what = isPatient ? { untilMs: elapsedMs() + bounds.writeMs } : {}
       return Number((await look(unnamed, what))[0]?.[0])

@@ -8,6 +8,7 @@
  * tenant. Source: docs/decisions.md, "One thing terms cannot answer".
  * @module
  */
+import { bufferOf } from '../../bytes.ts'
 import type { Query } from '../../store/contract.ts'
 import type { StoredToken } from '../record.ts'
 
@@ -71,6 +72,25 @@ export function without(from: Bounds, except: Bounds): Bounds {
   if (isExact(from) && isExact(except)) return exactly(upper, matches)
   const lower = { from: from.lower, except: except.upper }
   return { upper, lower, matches, doubt: doubtOf([from, except]) }
+}
+
+/**
+ * Whether the digests of a token leave room for it in the answer. Every part of the question is
+ * looked at, whatever the others say: where one matches must not be told by time.
+ * @param clear  header of its row, authenticated
+ */
+export function mayMatch({ upper }: Bounds, clear: Uint8Array): boolean {
+  const header = bufferOf(clear)
+  const leaves = (query: Query): boolean => {
+    if ('term' in query) return header.includes(query.term)
+    if ('unique' in query) return header.includes(query.unique)
+    if ('all' in query) return !query.all.map(leaves).includes(false)
+    if ('any' in query) return query.any.map(leaves).includes(true)
+    if ('ordinals' in query) return true
+    const [isFrom, isExcepted] = [leaves(query.from), leaves(query.except)]
+    return isFrom && !isExcepted
+  }
+  return leaves(upper)
 }
 
 /** How many nodes the two queries have together. */

@@ -7,20 +7,24 @@ import type { Deps } from '../../deps.ts'
 import { inNoStore, isExpired, makeRoom, type Housed } from '../../records/rows.ts'
 import type { Row } from '../../store/contract.ts'
 import {
+  checkToken,
+  hasLongRecord,
   sealToken,
   type TokenContents,
-  unsealToken,
   verdictParts,
   type StoredToken,
   type TokenRecord,
 } from '../record.ts'
 import { isCodeShown, untilWhole, withCode } from '../code.ts'
 import { tokenUnique } from '../id.ts'
+import { mayMatch } from '../find/bounds.ts'
+import { tokenCriteria } from '../find/criteria.ts'
 import { assertLookupsLeft, spendLookup } from '../find/guesses.ts'
+import { visibleTokens } from '../find/visibility.ts'
 import { decideTransform, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, assertStored } from '../../errors.ts'
 import { andThen, type MaybeLater } from '../../waiting.ts'
 
 /*
@@ -54,16 +58,23 @@ const contents: TokenContents = {
   isShownMasked: true,
 }
 
-const standIns = new WeakMap<KeyScope, Row>()
+interface StandIn {
+  readonly row: Row
+  /** Opens its record. */
+  readonly unseal: () => StoredToken
+}
+
+const standIns = new WeakMap<KeyScope, StandIn>()
 
 /** The stand-in of a tenant, sealed once. */
-function standInOf(deps: Pick<Deps, 'keys' | 'randomBytes'>, tenantId: string): Row {
+function standInOf(deps: Pick<Deps, 'keys' | 'randomBytes'>, tenantId: string): StandIn {
   const scope = deps.keys.tenant(tenantId)
   const known = standIns.get(scope)
   if (known !== undefined) return known
   const row = inNoStore(sealToken(deps, tenantId, record, contents, 1))
-  standIns.set(scope, row)
-  return row
+  const made = { row, unseal: checkToken(deps.keys, tenantId, row) }
+  standIns.set(scope, made)
+  return made
 }
 
 /*
@@ -71,9 +82,11 @@ function standInOf(deps: Pick<Deps, 'keys' | 'randomBytes'>, tenantId: string): 
  *
  * A token that the caller's rules do not cover answers exactly as an absent one, and both cost the
  * same work: the verdict comes before any more of it is read (contract section 2). So the data of a
- * long one is read when it is in reach, and all of it is judged anew as it then stands.
- * decision: the record, with metadata and what a mask shows, is opened before the verdict, and the
- * engine of a folder copies a row whole; by either a hidden token may be told, within some µs.
+ * long one is read when it is in reach, and all of it is judged anew as it then stands. A long
+ * record is opened where the terms of the row leave room for a rule that covers it; else the one of
+ * the stand-in is.
+ * decision: the engine of a folder copies a row whole, and by the start of a segment or of a random
+ * id the record alone decides: so a hidden token of much data or metadata may be told, within µs.
  */
 
 export interface LoadedToken extends StoredToken {
@@ -84,25 +97,44 @@ export interface LoadedToken extends StoredToken {
 export const absentToken = () =>
   new ApiError('not_found', 'There is no such token, or none that this key may see.')
 
-/** Where the row was read as far as its record, the data cannot be opened. */
+/** Whether some rule may cover a token, by the terms that it is found by. */
+function mayCover(
+  { keys }: Deps,
+  { tenantId, grants }: Caller,
+  permission: TokenPermission,
+  { clear }: Row,
+): boolean {
+  return mayMatch(visibleTokens(tokenCriteria(keys, tenantId), grants, permission), clear)
+}
+
+/**
+ * @param found  perhaps a glimpse: then the data cannot be opened
+ * @returns `undefined` where the record decides, which is not in that glimpse
+ */
 function judge(
   deps: Deps,
   caller: Caller,
   permission: TokenPermission,
   found: Row | undefined,
   nowMs: number,
-): LoadedToken {
+): LoadedToken | undefined {
   const { keys } = deps
   const { tenantId, grants } = caller
   const isThere = found !== undefined && !isExpired(found, nowMs)
-  const row = isThere ? found : standInOf(deps, tenantId)
-  const { record, unsealData } = unsealToken(keys, tenantId, row)
-  const transform = decideTransform(grants, permission, record)
-  if (!isThere || transform === undefined) {
+  const row = isThere ? found : standInOf(deps, tenantId).row
+  const check = checkToken(keys, tenantId, row)
+  const isLong = hasLongRecord(row)
+  const isExcluded = isLong && !mayCover(deps, caller, permission, row)
+  if (!isExcluded && row.parts.length < verdictParts) return undefined
+  const token = isExcluded ? standInOf(deps, tenantId).unseal() : check()
+  const transform = decideTransform(grants, permission, token.record)
+  if (!isThere || isExcluded || transform === undefined) {
+    // A refusal costs this in any case.
+    if (!isLong) mayCover(deps, caller, permission, row)
     spendLookup(deps, caller, permission)
     throw absentToken()
   }
-  return { row, record, unsealData, transform }
+  return { ...token, transform }
 }
 
 /**
@@ -139,6 +171,7 @@ function loadWithoutCode(
   const unique = tokenUnique(keys, caller.tenantId, id)
   const load = (found: Row | undefined): LoadedToken => {
     const token = judge(deps, caller, permission, found, nowMs)
+    assertStored(token !== undefined, 'a token with its record')
     makeRoom(caller, [token.row])
     return token
   }

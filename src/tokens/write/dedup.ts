@@ -19,11 +19,18 @@ import type { Caller } from '../../rules/caller.ts'
 import { dedupSeatsMax } from '../../limits.ts'
 import { isExpired } from '../../records/rows.ts'
 import type { Change, Row } from '../../store/contract.ts'
-import { allOf, without, type Bounds } from '../find/bounds.ts'
+import { allOf, mayMatch, without, type Bounds } from '../find/bounds.ts'
 import { tokenCriteria } from '../find/criteria.ts'
 import { readOldestToken } from '../find/pages.ts'
 import type { Reach } from '../find/visibility.ts'
-import { unsealToken, type StoredToken, termsOf, type TokenRecord } from '../record.ts'
+import {
+  checkToken,
+  type StoredToken,
+  termsOf,
+  type TokenRecord,
+  unsealToken,
+  verdictParts,
+} from '../record.ts'
 import { tokenUnique } from '../id.ts'
 import { hexOf } from '../../bytes.ts'
 import { isJsonObject } from '../../json/json.ts'
@@ -78,10 +85,21 @@ interface Seat {
 
 const noSeat: Seat = { uniques: [], changes: [], hasEqual: false }
 
-function isInReach(deps: Deps, tenantId: string, { tokens }: Reach, holder: Row): boolean {
+/** Out of reach its record is not opened, nor its data read, which may be long (`read/load.ts`). */
+async function isInReach(
+  { store, keys, now }: Deps,
+  tenantId: string,
+  { tokens }: Reach,
+  seat: Uint8Array,
+  holder: Row,
+): Promise<boolean> {
   // What a clock ahead has ended is neither answered with nor removed: it is passed over.
-  if (isExpired(holder, deps.now())) return false
-  return tokens.matches(unsealToken(deps.keys, tenantId, holder))
+  if (isExpired(holder, now())) return false
+  const unseal = checkToken(keys, tenantId, holder)
+  if (!mayMatch(tokens, holder.clear)) return false
+  if (holder.parts.length >= verdictParts) return tokens.matches(unseal())
+  const whole = await store.find(seat)
+  return whole !== undefined && tokens.matches(unsealToken(keys, tenantId, whole))
 }
 
 /** @param ordinal of the token that is changed; absent for a new one */
@@ -95,7 +113,7 @@ export async function decideSeat(
   if (record.deduplicates !== true) return noSeat
   const changes: SeatChange[] = []
   for (const seat of dedupSeats(deps.keys, tenantId, record)) {
-    const holder = await deps.store.find(seat)
+    const holder = await deps.store.glance(seat, verdictParts)
     if (holder === undefined || holder.ordinal === ordinal) {
       return { uniques: [seat], changes, hasEqual: false }
     }
@@ -105,7 +123,8 @@ export async function decideSeat(
       return { uniques: [seat], changes, hasEqual: false }
     }
     changes.push({ require: holder.ordinal, ifVersion })
-    if (isInReach(deps, tenantId, reach, holder)) return { uniques: [], changes, hasEqual: true }
+    if (await isInReach(deps, tenantId, reach, seat, holder))
+      return { uniques: [], changes, hasEqual: true }
   }
   return { uniques: [], changes, hasEqual: false }
 }

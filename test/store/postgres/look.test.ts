@@ -38,13 +38,17 @@ describe.skipIf(!isPostgresThere)('look-ups at once', () => {
     await Promise.all([store.close(), pool.close()])
   })
 
-  test('a glance at a long row is one statement, whose answer does not grow with the row', async () => {
+  test('a glance at a long row is one statement, whose answer does not grow with it', async () => {
     const folder = temporaryFolder()
     const store = await openAt(folder)
     const pool = openPool((await sharedPostgres()).address('public'), 1)
-    const sizes = [10_000, 50_000, 500_000]
-    for (const [index, size] of sizes.entries()) {
-      const parts = [new Uint8Array(63), new Uint8Array(300), new Uint8Array(size)]
+    const sizes = [
+      [300, 10_000],
+      [300, 500_000],
+      [90_000, 10],
+    ] as const
+    for (const [index, [record, data]] of sizes.entries()) {
+      const parts = [new Uint8Array(63), new Uint8Array(record), new Uint8Array(data)]
       await inserted(store, { uniques: [index + 1], parts })
     }
     const sent: number[] = []
@@ -59,8 +63,8 @@ describe.skipIf(!isPostgresThere)('look-ups at once', () => {
       elapsedMs: () => performance.now(),
       bounds: defaultBounds,
     })
-    for (const unique of [1, 2, 3]) {
-      expect((await looker.glance(uniqueOf(unique), 2))?.parts).toHaveLength(2)
+    for (const [unique, parts] of [2, 2, 1].entries()) {
+      expect((await looker.glance(uniqueOf(unique + 1), 2))?.parts).toHaveLength(parts)
     }
     expect(sent).toEqual([glimpseBytes, glimpseBytes, glimpseBytes])
     expect((await looker.find(uniqueOf(3)))?.parts).toHaveLength(3)

@@ -12,6 +12,7 @@
 import { assertStored, attempt } from '../../../errors.ts'
 import { firstUniqueOf, holdsUnique } from '../../rows.ts'
 import type { Digest, Glimpse, Row } from '../../contract.ts'
+import { checkUnique } from '../../queries.ts'
 import { isFoldRunning, readState, type Environment, type State } from '../environment.ts'
 import {
   decodeMoveKey,
@@ -307,6 +308,7 @@ function readInVain(environment: Environment, ordinal: number, read: ReadOne<Row
  * @param standIn ordinal of a row that is read where nothing holds the unique: what is not there
  *   takes the time of what is, or refusals could be told apart by it (contract section 2)
  * @returns the one row that holds the unique
+ * @throws ApiError `internal` when it is no unique
  * @throws ApiError `storage_corrupt` when the unique leads to a row that does not hold it, or that
  *   stands at another version
  */
@@ -316,6 +318,7 @@ function findBy<T extends Row>(
   standIn: number,
   read: ReadOne<T>,
 ): T | undefined {
+  checkUnique(unique)
   const entry = readUnique(environment, unique)
   if (entry === undefined) {
     readInVain(environment, standIn, read)
