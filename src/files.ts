@@ -3,7 +3,16 @@
  * bounds.
  * @module
  */
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, type Stats } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  writeSync,
+  type Stats,
+} from 'node:fs'
 
 /** Modes. */
 export const ownerOnlyFile = 0o600
@@ -16,6 +25,17 @@ export function syncFolder(path: string): void {
     fsyncSync(folder)
   } finally {
     closeSync(folder)
+  }
+}
+
+/**
+ * A disk that is nearly full takes a part, and says so by the count alone.
+ * @param position in the file; behind what was written before where it is left out
+ */
+export function writeWhole(file: number, bytes: Uint8Array, position?: number): void {
+  for (let at = 0; at < bytes.length;) {
+    const to = position === undefined ? null : position + at
+    at += writeSync(file, bytes, at, bytes.length - at, to)
   }
 }
 

@@ -3,9 +3,9 @@
  * made where it can be told.
  * @module
  */
-import { closeSync, fsyncSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { syncFolder } from '../files.ts'
+import { syncFolder, writeWhole } from '../files.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { openNewFile, type NewFile } from '../serve/regular-files.ts'
 
@@ -35,7 +35,7 @@ function reserveKeyFile(path: string): KeyFile {
   return {
     path,
     write(key) {
-      writeSync(made.file, `${key}\n`)
+      writeWhole(made.file, Buffer.from(`${key}\n`))
       fsyncSync(made.file)
       closeSync(made.file)
       syncFolder(dirname(resolve(path)))

@@ -9,14 +9,14 @@
  * @module
  */
 import { createHash } from 'node:crypto'
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, fsyncSync, openSync, readSync } from 'node:fs'
 import { Type, type Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { hexOf, readU32, utf8, utf8Text, writeU32 } from '../bytes.ts'
 import { sealChunk, unsealChunk } from '../crypto/chunks.ts'
 import { deriveKey } from '../crypto/keyring.ts'
 import { primitives, tagBytes } from '../crypto/primitives.ts'
-import { ownerOnlyFile } from '../files.ts'
+import { ownerOnlyFile, writeWhole } from '../files.ts'
 import { backupChunkBytes, backupManifestBytesMax } from '../operation-limits.ts'
 import type { Done } from '../progress.ts'
 import { CommandFailure } from './failure.ts'
@@ -70,10 +70,6 @@ function readInto(file: number, bytes: Uint8Array): number {
   return at
 }
 
-function writeAll(file: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at)
-}
-
 function withFile<T>(path: string, flags: string, use: (file: number) => T): T {
   const file = openSync(path, flags, ownerOnlyFile)
   try {
@@ -117,11 +113,11 @@ export function writeBackup(
 ): void {
   withFile(databasePath, 'r', database =>
     withFile(path, 'wx', file => {
-      writeAll(file, head)
+      writeWhole(file, head)
       let number = 0
       let held: Uint8Array | undefined
       const put = (chunk: Uint8Array, isLast: boolean): void => {
-        writeAll(file, sealChunk(key, head, number, isLast, chunk))
+        writeWhole(file, sealChunk(key, head, number, isLast, chunk))
         number += 1
         onBytes(number * backupChunkBytes)
       }
@@ -221,7 +217,7 @@ export function digestOfFile(path: string): Buffer {
 /** Takes the pieces of a database into a new file, which is on disk once it has ended. */
 export function writeDatabase(path: string, fill: (take: (bytes: Uint8Array) => void) => void) {
   withFile(path, 'wx', file => {
-    fill(bytes => writeAll(file, bytes))
+    fill(bytes => writeWhole(file, bytes))
     fsyncSync(file)
   })
 }

@@ -18,13 +18,12 @@ import {
   ftruncateSync,
   readSync,
   realpathSync,
-  writeSync,
 } from 'node:fs'
 import { dirname, join, basename, resolve, sep } from 'node:path'
 import { promisify } from 'node:util'
 import type { Erasures, Log } from '../deps.ts'
 import { ApiError } from '../errors.ts'
-import { syncFolder } from '../files.ts'
+import { syncFolder, writeWhole } from '../files.ts'
 import { findInLibc } from '../libc.ts'
 import { lockPollMs, lockWaitMsMax } from '../limits.ts'
 import { erasureRetryMs } from '../operation-limits.ts'
@@ -75,7 +74,7 @@ function writeLines(file: number, lines: string): void {
   const { size } = fstatSync(file)
   const bytes = Buffer.from(isInLine(file, size) ? `\n${lines}` : lines)
   try {
-    for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at)
+    writeWhole(file, bytes)
   } catch (error) {
     ftruncateSync(file, size)
     throw error

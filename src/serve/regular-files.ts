@@ -16,11 +16,10 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
   type Stats,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { ownerOnlyFile, syncFolder } from '../files.ts'
+import { ownerOnlyFile, syncFolder, writeWhole } from '../files.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 
 /** What is at a path itself: a link is not followed. `undefined` where nothing is. */
@@ -161,7 +160,7 @@ export function replaceFile(path: string, text: string, written = `${path}.new`)
   const file = openSync(written, 'wx', ownerOnlyFile)
   try {
     giveToOwnerOf(folder, file)
-    writeSync(file, text)
+    writeWhole(file, Buffer.from(text))
     fsyncSync(file)
   } finally {
     closeSync(file)

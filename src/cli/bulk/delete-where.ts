@@ -5,12 +5,13 @@
  * @module
  */
 import { createHash } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { closeSync, fstatSync, fsyncSync } from 'node:fs'
 import { deleteAll } from '../../client/deletions.ts'
 import { CofferError, type CallOptions, type Client } from '../../client/index.ts'
-import { ownerOnlyFile } from '../../files.ts'
+import { writeWhole } from '../../files.ts'
 import { answerBytesMax, importRetries } from '../../operation-limits.ts'
 import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
+import { openNewFile, type NewFile } from '../../serve/regular-files.ts'
 import { readSecretLine } from '../../serve/secret-input.ts'
 import { sayJson, sayNow, stderrNow, wallMs } from '../../serve/system.ts'
 import { readTextInput } from '../input.ts'
@@ -87,10 +88,38 @@ const noting =
 
 const timeOf = (ms: number): string => new Date(ms).toISOString()
 
-function tell({ json, receipt: file }: DeleteOptions, receipt: Receipt): void {
+function openReceipt(path: string): NewFile | undefined {
+  try {
+    return openNewFile(path)
+  } catch {
+    throw usage(`--receipt: it cannot be written to ${path}: check that its folder exists`)
+  }
+}
+
+/**
+ * Made before anything is deleted, of which nobody could tell later; taken away where nothing was.
+ * @throws CommandFailure where there is a file already
+ */
+async function withReceipt(
+  path: string | undefined,
+  use: (receipt: NewFile | undefined) => Promise<void>,
+): Promise<void> {
+  if (path === undefined) return use(undefined)
+  const made = openReceipt(path)
+  if (made === undefined) throw usage(`--receipt: expected a new file; there is one at ${path}`)
+  try {
+    await use(made)
+  } finally {
+    if (fstatSync(made.file).size === 0) made.remove()
+    closeSync(made.file)
+  }
+}
+
+function tell({ json }: DeleteOptions, receipt: Receipt, made: NewFile | undefined): void {
   const { deleted, gone, refused } = receipt
-  if (file !== undefined) {
-    writeFileSync(file, `${JSON.stringify(receipt)}\n`, { flag: 'wx', mode: ownerOnlyFile })
+  if (made !== undefined) {
+    writeWhole(made.file, Buffer.from(`${JSON.stringify(receipt)}\n`))
+    fsyncSync(made.file)
   }
   if (json === true) sayJson(receipt)
   else {
@@ -105,30 +134,35 @@ function tell({ json, receipt: file }: DeleteOptions, receipt: Receipt): void {
   throw new CommandFailure(`${refused.length} tokens were not deleted: the key may not`, 3)
 }
 
+async function deleteFound(
+  client: Client,
+  query: string,
+  options: DeleteOptions,
+  made: NewFile | undefined,
+): Promise<void> {
+  const { id: application, tenant_id: tenant } = await client.applications.current()
+  const ids = await find(client, query)
+  if (options.yes !== true && ids.length > 0) confirm(ids.length)
+  const began_at = timeOf(wallMs())
+  const lists: Lists = { deleted: [], gone: [], refused: [] }
+  const finish = (): void => {
+    const query_sha256 = createHash('sha256').update(query).digest('hex')
+    const facts = { query_sha256, application, tenant, found: ids.length }
+    tell(options, { ...facts, ...lists, began_at, ended_at: timeOf(wallMs()) }, made)
+  }
+  try {
+    await deleteAll(noting(client, lists), ids, { retries: importRetries })
+  } catch (error) {
+    finish()
+    throw error
+  }
+  finish()
+}
+
+/** @throws CommandFailure; the receipt then says what was deleted before */
 export async function deleteWhere(options: DeleteOptions): Promise<void> {
   const query = queryOf(options)
-  await withClient(options, async client => {
-    const { id: application, tenant_id: tenant } = await client.applications.current()
-    const ids = await find(client, query)
-    if (options.yes !== true && ids.length > 0) confirm(ids.length)
-    const beganMs = wallMs()
-    const lists: Lists = { deleted: [], gone: [], refused: [] }
-    const finish = (): void =>
-      tell(options, {
-        query_sha256: createHash('sha256').update(query).digest('hex'),
-        application,
-        tenant,
-        found: ids.length,
-        ...lists,
-        began_at: timeOf(beganMs),
-        ended_at: timeOf(wallMs()),
-      })
-    try {
-      await deleteAll(noting(client, lists), ids, { retries: importRetries })
-    } catch (error) {
-      finish()
-      throw error
-    }
-    finish()
-  })
+  await withReceipt(options.receipt, made =>
+    withClient(options, client => deleteFound(client, query, options, made)),
+  )
 }

@@ -7,19 +7,18 @@
  */
 import {
   closeSync,
+  constants,
   existsSync,
   fsyncSync,
   ftruncateSync,
   openSync,
   readFileSync,
-  renameSync,
   statSync,
-  writeSync,
 } from 'node:fs'
-import { dirname, resolve } from 'node:path'
-import { ownerOnlyFile, syncFolder } from '../../files.ts'
+import { writeWhole } from '../../files.ts'
 import { stateFileBytesMax } from '../../operation-limits.ts'
 import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
+import { openNewFile, replaceFile } from '../../serve/regular-files.ts'
 import { csvLine } from './csv.ts'
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
@@ -47,18 +46,9 @@ export interface ImportState {
   readonly isDone: boolean
 }
 
-export function writeState(path: string, state: ImportState): void {
-  const next = `${path}.new`
-  const file = openSync(next, 'w', ownerOnlyFile)
-  try {
-    writeSync(file, `${JSON.stringify(state)}\n`)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-  renameSync(next, path)
-  syncFolder(dirname(resolve(path)))
-}
+/** @throws CommandFailure where a link, or no file, stands in its place */
+export const writeState = (path: string, state: ImportState): void =>
+  replaceFile(path, `${JSON.stringify(state)}\n`)
 
 /** @returns `undefined` where there is none */
 export function readState(path: string): ImportState | undefined {
@@ -88,16 +78,31 @@ function assertOwnTable(path: string, head: string): void {
   throw usage(`the file at ${path} is no report of an import: name one that is, or a new one`)
 }
 
-/** @param from how much of it stands, in bytes; it is begun anew at 0 */
+/** A link is not followed: who may put one there would choose what is written over. */
+function openRegular(path: string): number {
+  try {
+    const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK
+    return openNewFile(path)?.file ?? openSync(path, flags)
+  } catch {
+    throw usage(`the file at ${path} cannot be written: expected a file that is no link`)
+  }
+}
+
+/**
+ * @param from how much of it stands, in bytes; it is begun anew at 0
+ * @throws CommandFailure for a file that is no such table
+ */
 export function openTable(path: string, columns: readonly string[], from = 0): Table {
   const head = csvLine(columns)
   assertOwnTable(path, head)
-  const file = openSync(path, existsSync(path) ? 'r+' : 'w', ownerOnlyFile)
+  const file = openRegular(path)
   ftruncateSync(file, from)
   let length = from
   let waiting = from === 0 ? head : ''
   const keep = (): number => {
-    if (waiting !== '') length += writeSync(file, waiting, length)
+    const bytes = Buffer.from(waiting)
+    writeWhole(file, bytes, length)
+    length += bytes.length
     waiting = ''
     fsyncSync(file)
     return length

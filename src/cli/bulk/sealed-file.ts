@@ -2,10 +2,10 @@
  * A new file that is sealed to age recipients while it is written: what is in it is nowhere else.
  * @module
  */
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Encrypter } from 'age-encryption'
-import { ownerOnlyFile, syncFolder } from '../../files.ts'
+import { ownerOnlyFile, syncFolder, writeWhole } from '../../files.ts'
 import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
@@ -42,7 +42,10 @@ async function writeAll(path: string, stream: AsyncIterable<Uint8Array>): Promis
   const file = openSync(path, 'wx', ownerOnlyFile)
   let bytes = 0
   try {
-    for await (const chunk of stream) bytes += writeSync(file, chunk)
+    for await (const chunk of stream) {
+      writeWhole(file, chunk)
+      bytes += chunk.length
+    }
     fsyncSync(file)
     return bytes
   } finally {

@@ -1,0 +1,94 @@
+/**
+ * What stands where a command on many tokens is to write: it is neither followed nor overwritten,
+ * and is told before anything is done.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startVault, type TestVault } from '../../../src/testing/index.ts'
+import { runCoffer } from '../../support/coffer-process.ts'
+import { temporaryFolder } from '../../support/folders.ts'
+
+let vault: TestVault
+beforeAll(async () => {
+  vault = await startVault()
+})
+afterAll(() => vault.stop())
+
+const run = (...words: readonly string[]) =>
+  runCoffer(['token', ...words], {
+    env: { COFFER_ADDR: vault.address, COFFER_KEY: vault.keys.private },
+  })
+
+const total = async (query: string): Promise<number> =>
+  (await vault.client().tokens.searchPage({ query, size: 1 })).pagination.total_items
+
+/** Two tokens of that customer. */
+async function makeTokens(customer: string): Promise<string> {
+  for (const data of ['one', 'two']) {
+    await vault.client().tokens.create({ type: 'token', data, metadata: { customer } })
+  }
+  return `metadata.customer:${customer}`
+}
+
+describe('the receipt of a deletion', () => {
+  test('is for its owner, and holds what was deleted', async () => {
+    const query = await makeTokens('1')
+    const receipt = join(temporaryFolder(), 'receipt')
+    const { exitCode } = await run('delete', '--where', query, '--yes', '--receipt', receipt)
+    expect([exitCode, statSync(receipt).mode & 0o777]).toEqual([0, 0o600])
+    const told = JSON.parse(readFileSync(receipt, 'utf8')) as { readonly deleted: unknown[] }
+    expect(told.deleted).toHaveLength(2)
+    expect(await total(query)).toBe(0)
+  })
+
+  test.each(['a file', 'a link', 'no folder'])(
+    'that cannot be written, for %s, keeps every token',
+    async what => {
+      const query = await makeTokens(what.replace(' ', '-'))
+      const folder = temporaryFolder()
+      const receipt = join(folder, what === 'no folder' ? 'none/receipt' : 'receipt')
+      if (what === 'a file') writeFileSync(receipt, 'mine')
+      if (what === 'a link') symlinkSync(join(folder, 'elsewhere'), receipt)
+      const told = await run('delete', '--where', query, '--yes', '--receipt', receipt)
+      expect([told.exitCode, told.stderr]).toEqual([2, expect.stringContaining('--receipt: ')])
+      expect(await total(query)).toBe(2)
+      if (what === 'a file') expect(readFileSync(receipt, 'utf8')).toBe('mine')
+      expect(existsSync(join(folder, 'elsewhere'))).toBe(false)
+    },
+  )
+
+  test('of a deletion that did not begin is not there', async () => {
+    const receipt = join(temporaryFolder(), 'receipt')
+    const { exitCode } = await run('delete', '--where', 'nothing', '--yes', '--receipt', receipt)
+    expect([exitCode, existsSync(receipt)]).toEqual([6, false])
+  })
+})
+
+describe('links where an import writes', () => {
+  function makeImport() {
+    const folder = temporaryFolder()
+    const at = (name: string): string => join(folder, name)
+    writeFileSync(at('rows.csv'), 'name\nAda\n', { mode: 0o600 })
+    writeFileSync(at('map.json'), '{"type":"token","data":"{{ data.name }}"}')
+    writeFileSync(at('victim'), 'mine')
+    return { at, words: ['import', at('rows.csv'), '--map', at('map.json')] }
+  }
+
+  test('of its state are not followed', async () => {
+    const { at, words } = makeImport()
+    symlinkSync(at('victim'), at('rows.csv.import.new'))
+    await run(...words)
+    expect(readFileSync(at('victim'), 'utf8')).toBe('mine')
+  })
+
+  test.each(['report', 'ids'])('of its --%s are refused before a row is sent', async name => {
+    const { at, words } = makeImport()
+    symlinkSync(at('nothing'), at('table'))
+    const before = await total('*')
+    const told = await run(...words, `--${name}`, at('table'))
+    expect([told.exitCode, told.stderr]).toEqual([2, expect.stringContaining('no link')])
+    expect([existsSync(at('nothing')), await total('*')]).toEqual([false, before])
+  })
+})
