@@ -17,7 +17,7 @@ import { addDatabase, addKeySources } from './cli/commands/options.ts'
 import { addServingCommands } from './cli/commands/serving.ts'
 import { endOnFault, tellFault } from './cli/fault.ts'
 import { helpEnd, helpForm } from './cli/help.ts'
-import { dropServiceVariables } from './cli/options.ts'
+import { dropForeignVariables } from './cli/options.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from './serve/failure.ts'
 import { takeKeyVariable } from './serve/key-source.ts'
 import { assertMachine } from './serve/machine.ts'
@@ -80,7 +80,7 @@ function exitCodeOf(error: unknown): number {
 async function run(): Promise<number> {
   process.umask(0o077)
   endOnFault()
-  dropServiceVariables(process.env)
+  dropForeignVariables(process.env)
   takeKeyVariable(process.env)
   try {
     await buildCommands().parseAsync()

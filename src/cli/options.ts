@@ -20,6 +20,7 @@ import { ApiError } from '../errors.ts'
 import { configFileBytesMax } from '../limits.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { readHanded } from '../serve/handed-files.ts'
+import { masterKeyVariable } from '../serve/key-source.ts'
 import { keyVariable } from './reach.ts'
 
 const prefix = 'COFFER_'
@@ -55,17 +56,33 @@ export const tryingOptions = (): readonly Option[] =>
     optionOf,
   )
 
-const ofService = /^COFFER_(?:SERVICE_(?:HOST|PORT)(?:_\w+)?|PORT_\d+_\w+)$/
+const ofService =
+  /^COFFER_(?:\w+_)?(?:SERVICE_(?:HOST|PORT)(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?|ENV_\w+)$/
+/** Those that are of a service by their values. */
+const valuesOfService: readonly (readonly [name: RegExp, value: RegExp])[] = [
+  [/^COFFER_(?:\w+_)?PORT$/, /^(?:tcp|udp|sctp):\/\//],
+  [/^COFFER_(?:\w+_)?NAME$/, /^\/[\w.-]+\/[\w.-]+$/],
+]
+
+const isOfService = (name: string, value: string): boolean =>
+  ofService.test(name) ||
+  valuesOfService.some(([names, values]) => names.test(name) && values.test(value))
 
 /**
- * Kubernetes gives each container variables of each service: of one that is called `coffer` they
- * begin as ours do, and one has the name of ours. They are taken away, and mean nothing here.
- * Source: the documentation of Kubernetes, "Environment variables" of a Service.
+ * Kubernetes gives each container variables of each service, and Docker of each link: of one whose
+ * name begins with `coffer` they begin as ours do, and one has the name of ours. They are taken
+ * away, and mean nothing here; nor does a variable that is empty, as the templates of a deployment
+ * leave it where nothing was chosen. decision: an empty master key stays, and is refused: a new
+ * vault would have a key of its own in its place.
+ * Source: the documentation of Kubernetes, "Environment variables" of a Service; of Docker, "Legacy
+ * container links".
  */
-export function dropServiceVariables(environment: Record<string, string | undefined>): void {
-  for (const [name, value] of Object.entries(environment)) {
-    const isAddress = name === `${prefix}PORT` && /^(?:tcp|udp|sctp):\/\//.test(value ?? '')
-    if (isAddress || ofService.test(name)) delete environment[name]
+export function dropForeignVariables(environment: Record<string, string | undefined>): void {
+  for (const [name, value = ''] of Object.entries(environment)) {
+    const isEmpty = value === '' && name !== masterKeyVariable
+    if (name.startsWith(prefix) && (isEmpty || isOfService(name, value))) {
+      delete environment[name]
+    }
   }
 }
 

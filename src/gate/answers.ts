@@ -46,8 +46,31 @@ const exposed = { [exposeHeaders]: 'SVC-TRACE-ID, Location' }
 const agentHeader = /^[a-z0-9-]{1,40}-client-user-agent$/
 const headerEnd = /^[a-z0-9-]{1,40}$/
 
-/** What generated clients of this family send beside the headers of the interface; none is read. */
+/**
+ * What generated clients of this family send beside the headers of the interface, and what tracers
+ * and common clients add to every request of a page; none is read.
+ * Source: W3C Trace Context and Baggage; the documentation of Sentry, Datadog and Zipkin.
+ */
 const clientHeaders = [
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'sentry-trace',
+  'x-datadog-trace-id',
+  'x-datadog-parent-id',
+  'x-datadog-origin',
+  'x-datadog-sampling-priority',
+  'x-datadog-sampled',
+  'x-datadog-tags',
+  'b3',
+  'x-b3-traceid',
+  'x-b3-spanid',
+  'x-b3-parentspanid',
+  'x-b3-sampled',
+  'x-b3-flags',
+  'x-requested-with',
+  'cache-control',
+  'pragma',
   'x-fern-language',
   'x-fern-sdk-name',
   'x-fern-sdk-version',

@@ -20,12 +20,15 @@ import { knownPart } from './strict-body.ts'
 import type { BodyRule } from './operation.ts'
 import type { Hold } from './budgets.ts'
 
-/** RFC 9110 section 8.3: types are case-insensitive; a charset, if given, must be UTF-8. */
+/**
+ * RFC 9110 section 8.3: types are case-insensitive; a charset, if given, must be UTF-8, by its name
+ * or the label that clients write as often. Source: WHATWG Encoding, section 4.2.
+ */
 export function assertContentType(header: string | null, expected: string): void {
   const [type = '', ...parameters] = (header ?? '').toLowerCase().split(';')
   const foreignCharset = parameters
     .map(parameter => parameter.trim())
-    .some(parameter => parameter.startsWith('charset=') && !/^charset="?utf-8"?$/.test(parameter))
+    .some(parameter => parameter.startsWith('charset=') && !/^charset="?utf-?8"?$/.test(parameter))
   if (type.trim() !== expected || foreignCharset) {
     throw new ApiError('unsupported_media_type', `expected the content type ${expected}`)
   }

@@ -34,12 +34,16 @@ import {
 
 const abaWeights = [3, 7, 1, 3, 7, 1, 3, 7, 1] as const
 
+/** What forms hold that nobody has filled in; its check sum is right by chance. */
+const noRoutingNumber = '0'.repeat(abaWeights.length)
+
 /**
  * @returns whether the text is a nine-digit routing number whose check sum holds
  * Source: contract section 5, 3(d1+d4+d7) + 7(d2+d5+d8) + (d3+d6+d9) ≡ 0 mod 10.
  */
 export const isAbaValid = (text: string): boolean => {
-  if (!isDigits(text, abaWeights.length, abaWeights.length)) return false
+  if (!isDigits(text, abaWeights.length, abaWeights.length) || text === noRoutingNumber)
+    return false
   const sum = abaWeights.reduce<number>(
     (total, weight, at) => total + weight * (text.charCodeAt(at) - zeroCode),
     0,

@@ -7,6 +7,7 @@ import { dirname, join, resolve } from 'node:path'
 import { symbolicLinksMax } from '../limits.ts'
 import type { FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
+import { isGroupOf, readGroupFiles, type GroupFiles } from './group-members.ts'
 
 /*
  * The way to a file: every folder and symbolic link that the system passes to get there.
@@ -66,24 +67,14 @@ function wayTo(path: string): { readonly passed: readonly PathPlace[]; readonly 
  * Whom the files of a vault belong to, and who may write them: a vault that others may write is
  * theirs as much as its owner's, so `coffer serve` refuses it.
  *
- * By owners and mode bits alone: lists of access beside them are not looked at.
+ * By owners, mode bits and the members of groups: lists of access beside them are not looked at.
  */
 
-/**
- * Whether a secret in a file is one of others too. Root may let a group read what is root's, as is
- * usual where several programs use it.
- */
-export function isOpenToOthers(
-  { mode, uid }: Pick<Stats, 'mode' | 'uid'>,
-  user = process.geteuid?.(),
-): boolean {
-  const isOfOthers = uid !== 0 && uid !== user
-  return isOfOthers || (mode & (uid === 0 ? 0o037 : 0o077)) !== 0
-}
-
-const othersMayWrite = 0o022
-const sticky = 0o1000
 const root = 0
+
+const othersMayWrite = 0o002
+const groupMayWrite = 0o020
+const sticky = 0o1000
 
 const namesInFolder = [
   'format',
@@ -101,9 +92,15 @@ const namesInFolder = [
 const isSharedPlace = ({ stats }: PathPlace): boolean =>
   stats.isDirectory() && (stats.mode & sticky) !== 0
 
-/** The mode of a link says nothing: its folder and its owner decide where it leads. */
-const isOpen = ({ stats }: PathPlace): boolean =>
-  !stats.isSymbolicLink() && (stats.mode & othersMayWrite) !== 0
+/**
+ * Whether somebody else may write it. The mode of a link says nothing: its folder and its owner
+ * decide where it leads.
+ */
+function isOpen({ stats }: PathPlace, uid: number, files: GroupFiles): boolean {
+  if (stats.isSymbolicLink()) return false
+  if ((stats.mode & othersMayWrite) !== 0) return true
+  return (stats.mode & groupMayWrite) !== 0 && !isGroupOf(stats.gid, uid, files)
+}
 
 /**
  * What others than a user and root may change of a vault, one line each: of its files, of its
@@ -114,13 +111,14 @@ export function findWritableByOthers(
   { data, masterKeyFile }: FolderOptions,
   uid: number,
 ): readonly string[] {
+  const files = readGroupFiles()
   const keyFile = masterKeyFile ?? join(data, 'master.key')
   const lines = new Set<string>()
   const look = (place: PathPlace, isShared: boolean): void => {
     const { path, stats } = place
     if (stats.uid !== uid && stats.uid !== root) {
       lines.add(`${path} belongs to another user, who may change it: chown it`)
-    } else if (isOpen(place) && !isShared) {
+    } else if (isOpen(place, uid, files) && !isShared) {
       lines.add(`${path} may be written by others: chmod go-w it`)
     }
   }

@@ -45,7 +45,7 @@ export interface KeyPlaces {
 }
 
 /** `COFFER_MASTER_KEY`; it stands for no option, so that no argument ever holds a key. */
-const variable = 'COFFER_MASTER_KEY'
+export const masterKeyVariable = 'COFFER_MASTER_KEY'
 
 type Source =
   | { readonly kind: 'file'; readonly path: string }
@@ -71,10 +71,10 @@ const held: Held = {}
  * @param environment of this process
  */
 export function takeKeyVariable(environment: Record<string, string | undefined>): void {
-  const text = environment[variable]
+  const text = environment[masterKeyVariable]
   if (text === undefined) return
-  delete environment[variable]
-  const digits = Buffer.from(text.toLowerCase(), 'latin1')
+  delete environment[masterKeyVariable]
+  const digits = Buffer.from(text, 'latin1')
   held.variable = decodeMasterKey(digits) ?? 'wrong'
   digits.fill(0)
 }
@@ -108,7 +108,7 @@ function givenIn(options: KeyOptions): readonly string[] {
     ['--master-key-credential', masterKeyCredential !== undefined],
     ['--passphrase', passphrase === true],
     ['--passphrase-fd', passphraseFd !== undefined],
-    [variable, held.variable !== undefined],
+    [masterKeyVariable, held.variable !== undefined],
   ]
   return all.filter(([, isGiven]) => isGiven).map(([name]) => name)
 }
@@ -168,7 +168,7 @@ export const keyFileOf = (options: KeyOptions, places: KeyPlaces): string | unde
 
 function fromVariable(): Uint8Array {
   if (held.variable instanceof Uint8Array) return copyOf(held.variable)
-  throw refuse(`${variable}: expected 64 hexadecimal digits`)
+  throw refuse(`${masterKeyVariable}: expected 64 hexadecimal digits`)
 }
 
 /**

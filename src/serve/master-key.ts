@@ -13,6 +13,7 @@ import {
   ftruncateSync,
   openSync,
   readSync,
+  type Stats,
   writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -21,10 +22,12 @@ import { primitives } from '../crypto/primitives.ts'
 import { syncFolder } from '../files.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { giveToOwnerOf, openNewFile } from './regular-files.ts'
+import { isOpenToOthers } from './secret-access.ts'
 
 const masterKeyBytes = 32
 const digitCount = 2 * masterKeyBytes
 const lineEnd = 0x0a
+const carriageReturn = 0x0d
 
 /** The digits of a key, with the end of their line; wiped by whoever has used them. */
 export function encodeMasterKey(masterKey: Uint8Array): Uint8Array {
@@ -33,11 +36,25 @@ export function encodeMasterKey(masterKey: Uint8Array): Uint8Array {
   return line
 }
 
+function withoutLineEnd(line: Uint8Array): Uint8Array {
+  if (line.at(-1) !== lineEnd) return line
+  return line.subarray(0, line.at(-2) === carriageReturn ? -2 : -1)
+}
+
+/** As editors and other programs write it too: in capitals, with either end of a line. */
+function lowerLetters(line: Uint8Array): Uint8Array {
+  const lower = ownBytes(line.length)
+  for (const [at, byte] of line.entries())
+    lower[at] = byte >= 0x41 && byte <= 0x46 ? byte | 0x20 : byte
+  return lower
+}
+
 /** @returns the key in memory that is locked where possible; `undefined` for what is none */
 export function decodeMasterKey(line: Uint8Array): Uint8Array | undefined {
-  const digits = line.at(-1) === lineEnd ? line.subarray(0, -1) : line
+  const digits = lowerLetters(withoutLineEnd(line))
   const key = ownBytes(masterKeyBytes)
   const isKey = digits.length === digitCount && readHex(digits, key)
+  digits.fill(0)
   if (isKey) return primitives.keep(key)
   key.fill(0)
   return undefined
@@ -82,15 +99,16 @@ export function writeMasterKey(path: string, masterKey: Uint8Array, ownerOf?: st
   }
 }
 
-const forOthers = 0o077
 /**
  * systemd gives a credential of root's to a user by a list of access, whose mask then stands where
  * the mode has the group (acl(5)); its folder lets nobody else in.
  */
-const forOthersOfCredential = 0o037
+const isOpenCredential = ({ mode }: Stats): boolean => (mode & 0o037) !== 0
+
+type IsOpen = (stats: Stats) => boolean
 
 /** @param line with room for one byte more than a key has @returns how many bytes were read */
-function readLine(path: string, line: Uint8Array, refusedMode: number): number {
+function readLine(path: string, line: Uint8Array, isOpen: IsOpen): number {
   // A pipe would keep the whole process waiting for its writer.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
@@ -98,8 +116,9 @@ function readLine(path: string, line: Uint8Array, refusedMode: number): number {
     if (!stats.isFile()) {
       throw new CommandFailure(`the master key at ${path} is no file: put it into one`)
     }
-    if ((stats.mode & refusedMode) !== 0) {
-      throw new CommandFailure(`the master key at ${path} is open to others: chmod 600 it`)
+    if (isOpen(stats)) {
+      const way = 'chown it, and chmod 600 it'
+      throw new CommandFailure(`the master key at ${path} is of others or open to them: ${way}`)
     }
     return readSync(file, line, 0, line.length, 0)
   } finally {
@@ -114,10 +133,10 @@ function explained(error: unknown, path: string): unknown {
   return new CommandFailure(`the master key file ${reason}: put it at ${path}`)
 }
 
-function readFrom(path: string, refusedMode: number): Uint8Array {
-  const line = ownBytes(digitCount + 2)
+function readFrom(path: string, isOpen: IsOpen): Uint8Array {
+  const line = ownBytes(digitCount + 3)
   try {
-    const length = readLine(path, line, refusedMode)
+    const length = readLine(path, line, isOpen)
     const key = decodeMasterKey(line.subarray(0, length))
     if (key !== undefined) return key
     throw new CommandFailure(`the file at ${path} is not a master key: expected 64 hex digits`)
@@ -132,7 +151,7 @@ function readFrom(path: string, refusedMode: number): Uint8Array {
  * @returns a key that whoever has used it wipes
  * @throws CommandFailure when the file is missing, unreadable, open to others or not a key
  */
-export const readMasterKey = (path: string): Uint8Array => readFrom(path, forOthers)
+export const readMasterKey = (path: string): Uint8Array => readFrom(path, isOpenToOthers)
 
 /** As `readMasterKey`, of a file that systemd has made. Source: systemd.exec(5), credentials. */
-export const readCredential = (path: string): Uint8Array => readFrom(path, forOthersOfCredential)
+export const readCredential = (path: string): Uint8Array => readFrom(path, isOpenCredential)

@@ -154,7 +154,7 @@ export function startOps(
       const { method, url } = request
       const refusal = refusalOf(request, hostname)
       if (refusal !== undefined) return refusal
-      const path = pathOf(url)
+      const path = pathOf(url).replace(/(?<=.)\/$/, '')
       if (path === '/sys/unseal' && takeShare !== undefined) return unseal(request, takeShare)
       const answer = answers[path]
       if (answer === undefined) return say(404, 'there is /healthz, /readyz and /metrics')

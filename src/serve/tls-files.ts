@@ -12,7 +12,7 @@ import type { Log } from '../deps.ts'
 import { readRegular } from '../files.ts'
 import { certificateEndsSoonMs, tlsFileBytesMax } from '../limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
-import { isOpenToOthers } from './file-access.ts'
+import { isOpenToOthers } from './secret-access.ts'
 
 export interface Tls {
   readonly cert: Buffer

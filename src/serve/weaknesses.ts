@@ -10,8 +10,8 @@ import type { Log } from '../deps.ts'
 import { defaultSettings, type Settings } from '../settings.ts'
 import type { FolderOptions } from './data-folder.ts'
 import { passwordFileOf } from './database.ts'
-import { isOpenToOthers } from './file-access.ts'
 import { isSourceGiven } from './key-source.ts'
+import { isOpenToOthers } from './secret-access.ts'
 
 export interface Weakness {
   /** The flag, or the thing. */

@@ -230,7 +230,7 @@ describe('a data folder that cannot be served', () => {
   test('because its master key is open to others says so', async () => {
     const data = copyOfMade('open-key')
     chmodSync(join(data, 'master.key'), 0o644)
-    expectFailure(await serve(data), 1, /open to others/)
+    expectFailure(await serve(data), 1, /open to them/)
   })
 
   test('because it may not be written to says so', async () => {

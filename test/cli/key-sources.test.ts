@@ -73,6 +73,22 @@ describe('the environment', () => {
     },
   )
 
+  test.each([
+    ['in capitals', (text: string) => text.toUpperCase()],
+    ['with the end of a line', (text: string) => `${text}\n`],
+    ['with the end of a line of Windows', (text: string) => `${text.toUpperCase()}\r\n`],
+  ])('%s opens the vault, from the environment and from a file', async (_, write) => {
+    const text = write(digits)
+    expect(await verify({ env: { COFFER_MASTER_KEY: text } })).toMatchObject({ exitCode: 0 })
+    const path = join(temporaryFolder(), 'key')
+    writeFileSync(path, text, { mode: 0o600 })
+    expect(await verify({}, '--master-key-file', path)).toMatchObject({ exitCode: 0 })
+    for (const more of [' ', '\n\n', '0']) {
+      writeFileSync(path, text + more)
+      expectRefused(await verify({}, '--master-key-file', path), 1, /is not a master key/)
+    }
+  })
+
   test('with the key of another vault is refused', async () => {
     const ended = await verify({ env: { COFFER_MASTER_KEY: '0'.repeat(64) } })
     expect(ended.exitCode).toBe(1)
@@ -140,7 +156,7 @@ describe('a credential of systemd', () => {
     const words = ['--master-key-credential', name]
     for (const mode of [0o444, 0o460, 0o604]) {
       give(digits, mode)
-      expectRefused(await verify({ env }, ...words), 1, /is open to others/)
+      expectRefused(await verify({ env }, ...words), 1, /open to them/)
     }
     give(digits.slice(2))
     expectRefused(await verify({ env }, ...words), 1, /is not a master key/)
@@ -155,8 +171,10 @@ describe('a credential of systemd', () => {
   test('a file of the operator is refused with such a mode', async () => {
     const path = join(temporaryFolder(), 'key')
     writeFileSync(path, digits, { mode: 0o600 })
-    chmodSync(path, 0o440)
-    expectRefused(await verify({}, '--master-key-file', path), 1, /is open to others/)
+    chmodSync(path, 0o404)
+    expectRefused(await verify({}, '--master-key-file', path), 1, /open to them/)
+    chmodSync(path, 0o460)
+    expectRefused(await verify({}, '--master-key-file', path), 1, /open to them/)
   })
 })
 

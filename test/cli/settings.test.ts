@@ -118,7 +118,7 @@ describe('wrong usage starts nothing', () => {
   })
 })
 
-describe('variables that Kubernetes gives for a service called coffer', () => {
+describe('variables of services whose names begin with coffer, and empty ones', () => {
   const ofService = {
     COFFER_SERVICE_HOST: '10.0.0.1',
     COFFER_SERVICE_PORT: '3333',
@@ -128,6 +128,21 @@ describe('variables that Kubernetes gives for a service called coffer', () => {
     COFFER_PORT_3333_TCP_PROTO: 'tcp',
     COFFER_PORT_3333_TCP_PORT: '3333',
     COFFER_PORT_3333_TCP_ADDR: '10.0.0.1',
+    COFFER_VAULT_V2_SERVICE_HOST: '10.0.0.2',
+    COFFER_VAULT_V2_SERVICE_PORT: '443',
+    COFFER_VAULT_V2_SERVICE_PORT_WEB: '443',
+    COFFER_VAULT_V2_PORT: 'tcp://10.0.0.2:443',
+    COFFER_VAULT_V2_PORT_443_TCP_ADDR: '10.0.0.2',
+    // Of links of Docker.
+    COFFER_NAME: '/web/coffer',
+    COFFER_DB_NAME: '/web/coffer_db',
+    COFFER_DB_ENV_POSTGRES_DB: 'coffer',
+    // As templates leave what nobody has chosen.
+    COFFER_WORKERS: '',
+    COFFER_LOG_LEVEL: '',
+    COFFER_MASTER_KEY_FILE: '',
+    COFFER_STORE: '',
+    COFFER_NO_SUCH_SETTING: '',
   }
 
   test('keep nothing from starting, and choose no port', async () => {
@@ -138,9 +153,14 @@ describe('variables that Kubernetes gives for a service called coffer', () => {
     expect(await server.end('SIGTERM')).toBe(0)
   })
 
-  test.each(['COFFER_SERVICES', 'COFFER_PORTS', 'COFFER_PORT_TCP'])(
-    'are not %s, which is refused',
-    name => expectUsage([], `environment: ${name} is no setting`, { env: { [name]: canary } }),
+  test.each([
+    'COFFER_SERVICES',
+    'COFFER_PORTS',
+    'COFFER_PORT_TCP',
+    'COFFER_DB_PORT',
+    'COFFER_NAME',
+  ])('are not %s, which is refused', name =>
+    expectUsage([], `environment: ${name} is no setting`, { env: { [name]: canary } }),
   )
 
   test('are not a port of ours that is none', async () => {

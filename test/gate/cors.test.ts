@@ -73,6 +73,30 @@ describe('a preflight', () => {
     return answer.headers.get('access-control-allow-headers')?.split(', ') ?? []
   }
 
+  test('allows what tracers and common clients add to each request', async () => {
+    const sent = [
+      'Traceparent',
+      'tracestate',
+      'baggage',
+      'sentry-trace',
+      'b3',
+      'x-b3-traceid',
+      'x-datadog-trace-id',
+      'x-datadog-parent-id',
+      'x-datadog-origin',
+      'x-datadog-tags',
+      'x-datadog-sampling-priority',
+      'X-Requested-With',
+      'Cache-Control',
+      'pragma',
+    ]
+    const allowed = await allowedOf(open, [...sent, 'cookie', 'authorization', `x-b3-${canary}`])
+    expect(allowed).toEqual(expect.arrayContaining(sent.map(name => name.toLowerCase())))
+    for (const other of ['cookie', 'authorization', `x-b3-${canary}`]) {
+      expect(allowed).not.toContain(other)
+    }
+  })
+
   test('allows what generated clients send beside', async () => {
     const sent = [
       'X-Fern-Language',

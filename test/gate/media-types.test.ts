@@ -48,6 +48,7 @@ describe('POST takes JSON', () => {
     ['application/json'],
     ['APPLICATION/JSON'],
     ['application/json; charset=utf-8'],
+    ['application/json; charset=UTF8'],
     ['application/json;charset="UTF-8"'],
     ['application/json ; x=y'],
   ])('as %p', async type => {

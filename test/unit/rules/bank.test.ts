@@ -69,9 +69,12 @@ describe('the bare numbers of US banks', () => {
     expect(normaliseUsBankRoutingNumber('021000021', 'data')).toBe('021000021')
   })
 
-  test.each(['021000020', '0210-0002-1', ''])('refuse the routing number %j', routing => {
-    expectRefusal(() => normaliseUsBankRoutingNumber(routing, 'data'), ['data'], ['2100', '0210'])
-  })
+  test.each(['021000020', '0210-0002-1', '000000000', ''])(
+    'refuse the routing number %j',
+    routing => {
+      expectRefusal(() => normaliseUsBankRoutingNumber(routing, 'data'), ['data'], ['2100', '0210'])
+    },
+  )
 
   test('refuse JSON numbers, which lose leading zeros', () => {
     expectRefusal(() => normaliseUsBankAccountNumber(12345, 'data'), ['data'], ['12345'])

@@ -35,6 +35,15 @@ test('the numbers are printed once for all who ask meanwhile, and anew for the n
   expect(await next).toBe('second')
 })
 
+test('addresses are taken with a slash at their end, and with nothing else', async () => {
+  ops = startOps({ host: '127.0.0.1', port: 0 }, all, { print: () => Promise.reject(new Error()) })
+  const statusOf = async (path: string) => (await fetch(`${ops?.address}${path}`)).status
+  expect(await statusOf('/healthz/')).toBe(200)
+  expect(await statusOf('/readyz/?from=probe')).toBe(200)
+  expect(await statusOf('/healthz//')).toBe(404)
+  expect(await statusOf('/')).toBe(404)
+})
+
 test('one that failed is not kept: the next is printed anew', async () => {
   let count = 0
   const print = async () => {
