@@ -374,6 +374,11 @@ export const personalTextCharsMax = 1_000
 export const codeLifetimeDefault = '24h'
 export const codeLifetimeMsMin = 60 * 1_000
 export const codeLifetimeMsMax = 7 * 24 * 60 * 60 * 1_000
+/** decision: codes that end within it share a key, which is due that much later at most. */
+export const codeKeySpanMs = 5_000
+/** decision: in the memory of a process, after which one is looked for again; of one tenant. */
+export const codeKeyKeptMs = 5_000
+export const codeKeysKeptMax = 1_024
 
 export const deadlineMsMax = 2 ** 48 - 1
 /** decision: of one walk, as told to a person; more of them say no more. */

@@ -26,7 +26,7 @@ import { equalDigests } from './store/queries.ts'
 import type { Digest, Row } from './store/contract.ts'
 import { attempt } from './errors.ts'
 import { unsealTenant, tenantUnique } from './tenants/record.ts'
-import { isCode } from './tokens/code.ts'
+import { isCodeKey } from './tokens/code-key.ts'
 import { isFoundByItsRecord } from './tokens/write/dedup.ts'
 import { isKeyringRow } from './keyring/ring.ts'
 
@@ -102,10 +102,10 @@ const installationReadings = (keys: Keys, addTenant: (id: string) => void): Read
 const tenantReadings = (keys: Keys, tenantId: string): Reading[] => [
   {
     collection: 'token',
-    parts: [3],
+    parts: [3, 4],
     follows: row => isFoundByItsRecord(keys, tenantId, row),
   },
-  { collection: 'code', parts: [2], follows: row => isCode(keys, tenantId, row) },
+  { collection: 'code_key', parts: [2], follows: row => isCodeKey(keys, tenantId, row) },
   { collection: 'idempotency', parts: [2, 3], follows: row => isKeptEffect(keys, tenantId, row) },
 ]
 
@@ -156,7 +156,7 @@ export function makeRecordCheck(keys: Keys, report: (finding: RecordFinding) => 
     application: 0,
     session: 0,
     token: 0,
-    code: 0,
+    code_key: 0,
     idempotency: 0,
   }
   const read = makeReader(keys)

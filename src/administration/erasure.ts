@@ -9,9 +9,8 @@ import { tenantsMax } from '../limits.ts'
 import { erasureBatchLines } from '../operation-limits.ts'
 import type { Done } from '../progress.ts'
 import { isOfErasure, type Erasure } from '../rules/erasures.ts'
-import type { Change, Row } from '../store/contract.ts'
+import type { Change } from '../store/contract.ts'
 import { listTenants } from '../tenants/record.ts'
-import { findCode } from '../tokens/code.ts'
 import { tokenUnique } from '../tokens/id.ts'
 import { unsealToken } from '../tokens/record.ts'
 
@@ -24,17 +23,13 @@ export interface Erased {
   readonly notThere: number
 }
 
-/** @returns the rows of the token that the line is about, where it is there: its own comes first */
-async function findErased(deps: Erasing, erasure: Erasure): Promise<readonly Row[]> {
-  const { store, keys } = deps
+/** @returns the row of the token that the line is about, where it is there */
+async function findErased({ store, keys }: Erasing, erasure: Erasure) {
   const { tenantId, id } = erasure
   const row = await store.find(tokenUnique(keys, tenantId, id))
-  if (row === undefined) return []
-  const { record } = unsealToken(keys, tenantId, row)
-  const { createdAtMs } = record
-  if (!isOfErasure(erasure, { createdAtMs, row: row.ordinal })) return []
-  const code = await findCode(deps, tenantId, record)
-  return code === undefined ? [row] : [row, code]
+  if (row === undefined) return undefined
+  const { createdAtMs } = unsealToken(keys, tenantId, row).record
+  return isOfErasure(erasure, { createdAtMs, row: row.ordinal }) ? row : undefined
 }
 
 /** @returns how many tokens were erased */
@@ -44,19 +39,15 @@ async function eraseSome(
   some: readonly Erasure[],
 ): Promise<number> {
   const changes = new Map<number, Change>()
-  const tokens = new Set<number>()
   for (const erasure of some) {
     // Keys of a tenant are derived, and kept, for whatever name one has.
-    const rows = tenants.has(erasure.tenantId) ? await findErased(deps, erasure) : []
-    for (const { ordinal, version } of rows) {
-      changes.set(ordinal, { remove: ordinal, ifVersion: version })
-    }
-    if (rows[0] !== undefined) tokens.add(rows[0].ordinal)
+    const row = tenants.has(erasure.tenantId) ? await findErased(deps, erasure) : undefined
+    if (row !== undefined) changes.set(row.ordinal, { remove: row.ordinal, ifVersion: row.version })
   }
   if (changes.size === 0) return 0
   const { ok } = await deps.store.write([...changes.values()])
   invariant(ok, 'nobody else writes to a vault that is restored')
-  return tokens.size
+  return changes.size
 }
 
 /**

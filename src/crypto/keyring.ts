@@ -209,7 +209,7 @@ export type DigestLabel =
   | 'tenant-id'
   | 'token-id'
   | 'token-id-era'
-  | 'token-code'
+  | 'token-code-key'
   | 'token-dedup'
   | 'token'
   | 'token-type'

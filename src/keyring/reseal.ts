@@ -52,7 +52,7 @@ export async function countByKey(
 }
 
 const ofInstallation: readonly Collection[] = ['session', 'application', 'tenant']
-const ofTenant: readonly Collection[] = ['token', 'code', 'idempotency']
+const ofTenant: readonly Collection[] = ['token', 'code_key', 'idempotency']
 
 /** Values of a row, with what has sealed them. */
 interface Opened {

@@ -30,7 +30,7 @@ export const isExpired = ({ deadlineMs }: Pick<RowHeader, 'deadlineMs'>, nowMs: 
  */
 
 export type Collection =
-  'keyring' | 'tenant' | 'application' | 'session' | 'token' | 'code' | 'idempotency'
+  'keyring' | 'tenant' | 'application' | 'session' | 'token' | 'code_key' | 'idempotency'
 
 /** Whose rows, and of what kind. */
 export interface RowSealer {

@@ -11,7 +11,7 @@
  */
 import { uniqueBytes } from '../limits.ts'
 import { hexOf, readU32, uuidOf, writeU32 } from '../bytes.ts'
-import { uniqueDigest, type DigestLabel, type KeyScope, type Keys } from '../crypto/keyring.ts'
+import { uniqueDigest, type KeyScope, type Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import { isUuid } from '../rules/token-ids.ts'
 import type { Digest } from '../store/contract.ts'
@@ -38,22 +38,14 @@ function withEra(digest: Digest, era: number): Digest {
   return unique
 }
 
-/** Of rows that lie by the era of their id. */
-function uniqueIn(keys: Keys, label: DigestLabel, tenantId: string, id: string): Digest {
+/** What a token is found by under its id: 32 bytes. */
+export function tokenUnique(keys: Keys, tenantId: string, id: string): Digest {
   const scope = keys.tenant(tenantId)
-  const digest = uniqueDigest(scope, label, id)
+  const digest = uniqueDigest(scope, 'token-id', id)
   if (!keys.idsHaveEras || !isUuid(id)) return digest
   const hidden = Number.parseInt(id.slice(randomChars), hexRadix)
   return withEra(digest, (hidden ^ maskOf(scope, id.slice(0, randomChars))) >>> 0)
 }
-
-/** What a token is found by under its id: 32 bytes. */
-export const tokenUnique = (keys: Keys, tenantId: string, id: string): Digest =>
-  uniqueIn(keys, 'token-id', tenantId, id)
-
-/** What the code of a card is found by, under an id of its own. */
-export const codeUnique = (keys: Keys, tenantId: string, id: string): Digest =>
-  uniqueIn(keys, 'token-code', tenantId, id)
 
 /** A new one, of the present era of the store. */
 export function defaultTokenId(

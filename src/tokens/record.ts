@@ -21,9 +21,10 @@ export type { TokenRecord }
 /*
  * The token record: what is sealed, by what it is found, and how it is read again.
  *
- * Value 0 of a row is the record, value 1 the data: deciding over a token, or showing it masked,
- * does not open its data. Texts of JSON (`maskText`, `metadataText`, the data) are kept as printed,
- * so that they leave exactly as they came in.
+ * Value 0 of a row is the record, value 1 the data, value 2 the code that ends by itself, where there
+ * is one: deciding over a token, or showing it masked, does not open its data. Texts of JSON
+ * (`maskText`, `metadataText`, the data) are kept as printed, so that they leave exactly as they came
+ * in.
  */
 
 /** What a token is found by beside its record; needed when it is sealed, never read back. */
@@ -32,31 +33,30 @@ export interface TokenContents {
   readonly dataText: string
   readonly metadata: ReadonlyMap<string, string>
   readonly searchValues: readonly string[]
+  /** That code, sealed under the key of it. */
+  readonly code?: Uint8Array | undefined
   /** Whether its mask shows anything of the data; of no matter without search values. */
   readonly isShownMasked: boolean
-}
-
-/** The code of a card that stands, in its own row. */
-interface StoredCode {
-  readonly row: Row
-  /** As a member, with the comma that joins it to others. */
-  readonly text: string
 }
 
 export interface StoredToken {
   readonly row: Row
   readonly record: TokenRecord
-  /** Its code, where that was asked for and lives; see `code.ts`. */
-  readonly code?: StoredCode
   /**
    * Opens the data, with the code if that is there, and gives its JSON text as it was sealed.
    * @throws ApiError as `unsealToken`
    */
   readonly unsealData: () => string
+  /**
+   * Its code, under the key of it, ended or not; see `code.ts`. `undefined` where it has none.
+   * @throws ApiError as `unsealToken`
+   */
+  readonly unsealCode: () => Uint8Array | undefined
 }
 
 const recordValue = 0
 const dataValue = 1
+const codeValue = 2
 /** The head and the record: what a verdict over a token needs. */
 export const verdictParts = 2
 /** decision: opening no more takes no longer than the noise of an answer's time. */
@@ -208,6 +208,7 @@ export function sealToken(
     ...(record.expiresAt === undefined ? {} : { deadlineMs: record.expiresAt.epochMs }),
   }
   const values = [encodeRecord(record), utf8(contents.dataText)]
+  if (contents.code !== undefined) values.push(contents.code)
   return sealRow(sealerOf(keys, tenantId), randomBytes, header, version, values)
 }
 
@@ -226,7 +227,12 @@ export function checkToken(keys: Keys, tenantId: string, row: Row): () => Stored
   const opened = unsealRow(sealerOf(keys, tenantId), row)
   return () => {
     const record = opened.read(recordValue, decodeRecord)
-    return { row, record, unsealData: () => opened.text(dataValue) }
+    return {
+      row,
+      record,
+      unsealData: () => opened.text(dataValue),
+      unsealCode: () => (opened.has(codeValue) ? opened.value(codeValue) : undefined),
+    }
   }
 }
 

@@ -9,11 +9,13 @@
 import {
   bufferOf,
   uuidBytesOf,
+  readU32,
   readU48,
   u48Bytes,
   utf8,
   utf8Text,
   uuidText,
+  writeU32,
   writeU48,
 } from '../bytes.ts'
 import { ApiError, assertStored, invariant } from '../errors.ts'
@@ -41,8 +43,8 @@ export interface TokenRecord {
   readonly modifiedAtMs?: number
   /** `text` keeps the caller's offset. */
   readonly expiresAt?: { readonly text: string; readonly epochMs: number }
-  /** Where its code is kept and until when, in Unix milliseconds; see `code.ts`. */
-  readonly code?: { readonly ref: string; readonly at: number; readonly endsAtMs: number }
+  /** Where in the text of the data its code belongs, in characters, and until when it lives. */
+  readonly code?: { readonly at: number; readonly endsAtMs: number }
   /** Deduplication was asked for; see `dedup.ts`. */
   readonly deduplicates?: true
   /**
@@ -106,7 +108,6 @@ interface Rest {
   readonly B?: string | undefined
   readonly A?: number | undefined
   readonly x?: TokenRecord['expiresAt'] | undefined
-  readonly v?: TokenRecord['code'] | undefined
   readonly u?: true | undefined
   readonly h?: number | true | undefined
 }
@@ -123,7 +124,6 @@ function restOf(record: TokenRecord): Rest {
     B: record.modifiedBy,
     A: record.modifiedAtMs,
     x: record.expiresAt,
-    v: record.code,
     u: record.deduplicates,
     h: record.hidesFingerprint,
   }
@@ -135,6 +135,7 @@ interface Head extends Pick<TokenRecord, 'id' | 'type' | 'fingerprint'> {
   readonly createdAtMs: number
   readonly idIsRandom: true | undefined
   readonly maskedText: string | null | undefined
+  readonly code?: TokenRecord['code'] | undefined
 }
 
 // Assigned one by one: spreads of optional members cost more than reading the bytes.
@@ -158,7 +159,7 @@ function recordOf(head: Head, rest: Rest): TokenRecord {
   if (rest.B !== undefined) record.modifiedBy = rest.B
   if (rest.A !== undefined) record.modifiedAtMs = rest.A
   if (rest.x !== undefined) record.expiresAt = rest.x
-  if (rest.v !== undefined) record.code = rest.v
+  if (head.code !== undefined) record.code = head.code
   if (rest.u !== undefined) record.deduplicates = rest.u
   if (rest.h !== undefined) record.hidesFingerprint = rest.h
   return record
@@ -168,9 +169,10 @@ function recordOf(head: Head, rest: Rest): TokenRecord {
  * The bytes.
  *
  * Layout, big endian: form u8 (2) · marks u8 · creation u48 · id and creator, 16 bytes each where
- * both are UUIDs, else as texts · type, fingerprint and what the mask shows as texts · the rest as
- * JSON, where there is any. A text is its length in bytes, u16, and its UTF-8; the id of others has
- * up to 400 characters. A plain card has 6 + 2 + 32 + 6 + 46 + 2 + some 75 bytes.
+ * both are UUIDs, else as texts · type, fingerprint and what the mask shows as texts · of a code
+ * that ends, its place u32 and its end u48 · the rest as JSON, where there is any. A text is its
+ * length in bytes, u16, and its UTF-8; the id of others has up to 400 characters. A plain card has
+ * 6 + 2 + 32 + 6 + 46 + 2 + some 75 bytes.
  */
 
 const form = 2
@@ -184,7 +186,14 @@ const lengthBytes = 2
  * When a filter comes to show something else, what masks show gets another mark: what is kept under
  * `isMasked` and `showsNothing`, and under `k` in the older form, then counts no more.
  */
-const mark = { idIsRandom: 1, idsAreUuids: 2, isMasked: 4, showsNothing: 8, hasRest: 16 } as const
+const mark = {
+  idIsRandom: 1,
+  idsAreUuids: 2,
+  isMasked: 4,
+  showsNothing: 8,
+  hasRest: 16,
+  hasCode: 32,
+} as const
 
 function writeText(text: string): readonly Uint8Array[] {
   const bytes = utf8(text)
@@ -192,9 +201,18 @@ function writeText(text: string): readonly Uint8Array[] {
   return [Uint8Array.of(bytes.length >>> 8, bytes.length), bytes]
 }
 
+const codeBytes = 4 + u48Bytes
+
+function writeCode({ at, endsAtMs }: NonNullable<TokenRecord['code']>): Uint8Array {
+  const bytes = new Uint8Array(codeBytes)
+  writeU32(bytes, 0, at)
+  writeU48(bytes, codeBytes - u48Bytes, endsAtMs)
+  return bytes
+}
+
 /** The bytes that are sealed. */
 export function encodeRecord(record: TokenRecord): Uint8Array {
-  const { id, createdBy, maskedText } = record
+  const { id, createdBy, maskedText, code } = record
   const rest = JSON.stringify(restOf(record))
   const areUuids = isUuid(id) && isUuid(createdBy)
   const head = new Uint8Array(idsAt)
@@ -204,6 +222,7 @@ export function encodeRecord(record: TokenRecord): Uint8Array {
     (areUuids ? mark.idsAreUuids : 0) |
     (typeof maskedText === 'string' ? mark.isMasked : 0) |
     (maskedText === null ? mark.showsNothing : 0) |
+    (code === undefined ? 0 : mark.hasCode) |
     (rest === '{}' ? 0 : mark.hasRest)
   writeU48(head, createdAt, record.createdAtMs)
   return Buffer.concat([
@@ -212,6 +231,7 @@ export function encodeRecord(record: TokenRecord): Uint8Array {
     ...writeText(record.type),
     ...writeText(record.fingerprint),
     ...(typeof maskedText === 'string' ? writeText(maskedText) : []),
+    ...(code === undefined ? [] : [writeCode(code)]),
     ...(rest === '{}' ? [] : [utf8(rest)]),
   ])
 }
@@ -230,6 +250,13 @@ function makeReader(bytes: Buffer, from: number) {
       at = end
       return text
     },
+    code(): NonNullable<TokenRecord['code']> {
+      at += codeBytes
+      return {
+        at: readU32(bytes, at - codeBytes),
+        endsAtMs: readU48(bytes, at - u48Bytes),
+      }
+    },
     rest: (): Rest => JSON.parse(bytes.toString('utf8', at)) as Rest,
   }
 }
@@ -238,7 +265,7 @@ function makeReader(bytes: Buffer, from: number) {
 function decodeForm(bytes: Buffer): TokenRecord {
   const marks = bytes.readUInt8(marksAt)
   const has = (bit: number): boolean => (marks & bit) !== 0
-  const { uuid, text, rest } = makeReader(bytes, idsAt)
+  const { uuid, text, code: readCode, rest } = makeReader(bytes, idsAt)
   const readId = has(mark.idsAreUuids) ? uuid : text
   const id = readId()
   const createdBy = readId()
@@ -246,9 +273,10 @@ function decodeForm(bytes: Buffer): TokenRecord {
   const fingerprint = text()
   const shown = has(mark.isMasked) ? text() : undefined
   const maskedText = has(mark.showsNothing) ? null : shown
+  const code = has(mark.hasCode) ? readCode() : undefined
   const idIsRandom = has(mark.idIsRandom) ? (true as const) : undefined
   const createdAtMs = readU48(bytes, createdAt)
-  const head = { id, idIsRandom, type, fingerprint, maskedText, createdBy, createdAtMs }
+  const head = { id, idIsRandom, type, fingerprint, maskedText, createdBy, createdAtMs, code }
   return recordOf(head, has(mark.hasRest) ? rest() : {})
 }
 

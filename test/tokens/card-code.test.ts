@@ -3,9 +3,13 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
+import { equalBytes } from '../../src/bytes.ts'
 import { sweep } from '../../src/expiry.ts'
 import { stepsOf } from '../../src/keyring/reseal.ts'
-import { openTestVault } from '../support/vault.ts'
+import { forgetCodeKeys, obtainCodeKey } from '../../src/tokens/code-key.ts'
+import { tokenUnique } from '../../src/tokens/id.ts'
+import { openVaultKeys } from '../../src/vault.ts'
+import { masterKeyOf, openTestVault } from '../support/vault.ts'
 
 const hourMs = 60 * 60 * 1_000
 const card = {
@@ -113,6 +117,9 @@ describe('the code of a card', () => {
     vault.clock.advance(1)
     expect(await sweep(vault.deps)).toBe(1)
     expect(await rows()).toBe(empty + 1)
+    // Not for the clock: what its token still has of it opens no more.
+    vault.clock.advance(-1)
+    forgetCodeKeys(vault.deps, vault.tenantId)
     expect((await ask('GET', '/tokens/card')).body['data']).toEqual(lasting)
   })
 
@@ -121,11 +128,14 @@ describe('the code of a card', () => {
     const empty = await rows()
     await make()
     expect((await ask('DELETE', '/tokens/card')).status).toBe(204)
-    expect(await rows()).toBe(empty)
+    // The key of it, which nothing is sealed under.
+    expect(await rows()).toBe(empty + 1)
     const made = await make({ expires_at: '2030-01-01T01:00:00Z' })
     expect(made.body['_extras']).toEqual({ cvc_expires_at: '2030-01-01T01:00:00.000+00:00' })
     vault.clock.advance(hourMs)
     expect(await sweep(vault.deps)).toBe(2)
+    vault.clock.advance(23 * hourMs)
+    expect(await sweep(vault.deps)).toBe(1)
     expect(await rows()).toBe(empty)
   })
 
@@ -149,6 +159,8 @@ describe('the code of a card', () => {
 
   test('that a change brings has its own time, and the former one is gone', async () => {
     const { vault, ask, make, rows } = await openVault()
+    const unique = tokenUnique(vault.deps.keys, vault.tenantId, 'card')
+    const parts = async () => (await vault.deps.store.find(unique))?.parts.length
     await make()
     const count = await rows()
     vault.clock.advance(hourMs)
@@ -156,10 +168,11 @@ describe('the code of a card', () => {
     const changed = await ask('PATCH', '/tokens/card', { data: { cvc: '654' } })
     expect(changed.body['_extras']).toEqual({ cvc_expires_at: '2030-01-02T01:00:00.000+00:00' })
     expect(changed.body['fingerprint']).toBe(fingerprint)
-    expect(await rows()).toBe(count)
+    expect(await rows()).toBe(count + 1)
     expect((await ask('GET', '/tokens/card')).body['data']).toEqual({ ...card, cvc: '654' })
+    expect(await parts()).toBe(4)
     expect((await ask('PATCH', '/tokens/card', { data: { cvc: null } })).status).toBe(200)
-    expect(await rows()).toBe(count - 1)
+    expect(await parts()).toBe(3)
     expect((await ask('GET', '/tokens/card')).body).not.toHaveProperty('_extras')
   })
 
@@ -249,41 +262,45 @@ describe('the code of a card', () => {
     expect((await ask('GET', `/tokens/${String(first?.['id'])}`)).body['data']).toEqual(lasting)
   })
 
-  test('is never shown with the data of another moment', async () => {
-    const { vault, ask, make } = await openVault()
-    await make()
-    const next = { number: '5555555555554444', cvc: '654' }
-    const store = vault.deps.store as { find: typeof vault.deps.store.find }
-    const { find } = store
-    let finds = 0
-    store.find = unique => {
-      finds += 1
-      // Of its code: the credential is known, and the token was glanced at.
-      if (finds !== 1) return find(unique)
-      return ask('PATCH', '/tokens/card', { data: next }).then(() => find(unique))
-    }
-    const { body } = await ask('GET', '/tokens/card')
-    expect(finds).toBeGreaterThan(1)
-    expect(body['data']).toEqual({ ...card, ...next })
+  test('has one key with all that end within the same seconds', async () => {
+    const { ask, rows } = await openVault()
+    const empty = await rows()
+    const creates = Array.from({ length: 20 }, () =>
+      ask('POST', '/tokens', { type: 'card', data: card }),
+    )
+    for (const { status } of await Promise.all(creates)) expect(status).toBe(201)
+    expect(await rows()).toBe(empty + 20 + 1)
   })
 
-  test('of an equal card that is changed meanwhile keeps no create from its answer', async () => {
-    const { vault, ask } = await openVault({ maskGuard: false, strictMasks: false })
-    const mask = { code: '{{ data.cvc }}' }
-    const body = { type: 'card', data: card, mask, deduplicate_token: true }
-    const first = await ask('POST', '/tokens', { ...body, id: 'card' })
-    expect(first.status).toBe(201)
-    const store = vault.deps.store as { find: typeof vault.deps.store.find }
-    const { find } = store
-    let finds = 0
-    store.find = unique => {
-      finds += 1
-      if (finds !== 1) return find(unique)
-      return ask('PATCH', '/tokens/card', { data: { cvc: '654' } }).then(() => find(unique))
-    }
-    const second = await ask('POST', '/tokens', body)
-    expect(second.status).toBe(201)
-    expect(second.body['id']).toBe('card')
-    expect(second.body['data']).toEqual({ code: '654' })
+  test('has one key whatever processes make cards at once, and each shows them', async () => {
+    const { vault, ask, rows } = await openVault()
+    const empty = await rows()
+    const others = { ...vault.deps, keys: await openVaultKeys(vault.deps.store, masterKeyOf(7)) }
+    const endsAtMs = vault.clock.now() + 24 * hourMs
+    const { tenantId } = vault
+    const [made, other] = await Promise.all([
+      ask('POST', '/tokens', { id: 'card', type: 'card', data: card }),
+      obtainCodeKey(others, tenantId, endsAtMs),
+    ])
+    expect(made.status).toBe(201)
+    expect(await rows()).toBe(empty + 1 + 1)
+    const own = await obtainCodeKey(vault.deps, tenantId, endsAtMs)
+    expect(equalBytes(other.key, own.key)).toBe(true)
+    expect(other.stands).toEqual(own.stands)
+    expect((await ask('GET', '/tokens/card')).body['data']).toEqual(card)
+  })
+
+  test('is never written under a key that is not there', async () => {
+    const { vault, ask, make, rows } = await openVault()
+    await make()
+    const count = await rows()
+    const { stands } = await obtainCodeKey(vault.deps, vault.tenantId, Date.parse(endsAt))
+    await vault.deps.store.write([{ remove: stands.require, ifVersion: stands.ifVersion }])
+    const later = { id: 'later', type: 'card', data: card }
+    expect((await ask('POST', '/tokens', later)).status).toBe(409)
+    expect(await rows()).toBe(count - 1)
+    expect((await ask('POST', '/tokens', later)).status).toBe(201)
+    expect((await ask('GET', '/tokens/later')).body['data']).toEqual(card)
+    expect((await ask('GET', '/tokens/card')).body['data']).toEqual(lasting)
   })
 })

@@ -85,7 +85,7 @@ describe('a vault as it was written', () => {
         application: 6,
         session: 2,
         token: 12,
-        code: 2,
+        code_key: 2,
         idempotency: 2,
       },
     })
@@ -119,7 +119,7 @@ const flipped = (part: Uint8Array): Uint8Array => {
 }
 
 describe('a value that is not as it was sealed', () => {
-  test.each<Collection>(['application', 'session', 'token', 'code', 'idempotency'])(
+  test.each<Collection>(['application', 'session', 'token', 'code_key', 'idempotency'])(
     'is damaged, and not counted: %s',
     wanted => {
       const row = rowOf(wanted)
@@ -160,7 +160,7 @@ describe('a value that is not as it was sealed', () => {
 /** The same record, sealed under another header: what a fault of ours might write. */
 function resealed(row: Row, collection: Collection, change: (header: RowHeader) => RowHeader): Row {
   const { keys, randomBytes } = vault.deps
-  const isTenants = ['token', 'code', 'idempotency'].includes(collection)
+  const isTenants = ['token', 'code_key', 'idempotency'].includes(collection)
   const scope = isTenants ? keys.tenant(vault.tenantId) : keys.installation
   const sealer = { scope, collection }
   const { uniques, terms, deadlineMs } = row
@@ -196,8 +196,8 @@ const mistakes: readonly (readonly [Collection, string, (header: RowHeader) => R
       terms: [...terms.slice(1), otherTerm],
     }),
   ],
-  ['code', 'a term', header => ({ ...header, terms: [otherTerm] })],
-  ['code', 'no deadline', ({ uniques, terms }) => ({ uniques, terms })],
+  ['code_key', 'a term', header => ({ ...header, terms: [otherTerm] })],
+  ['code_key', 'no deadline', ({ uniques, terms }) => ({ uniques, terms })],
   ['application', 'a deadline', header => ({ ...header, deadlineMs: 5 })],
   ['session', 'another deadline', header => ({ ...header, deadlineMs: 5 })],
   ['session', 'no nonce', ({ uniques, ...rest }) => ({ ...rest, uniques: uniques.slice(0, 1) })],

@@ -12,10 +12,10 @@ import type { Housed } from '../../records/rows.ts'
 import { type Bounds, allOf, anyOf } from './bounds.ts'
 import { unsealCursor, sealCursor } from '../../records/cursor.ts'
 import { readTokenPage, readTokensBelow } from './pages.ts'
-import { isCodeShown, untilWhole, withCode } from '../code.ts'
+import { isCodeShown, withCode } from '../code.ts'
 import type { StoredToken } from '../record.ts'
 import { standingFrame, viewStored } from '../read/view.ts'
-import { makeWork, type MaybeLater } from '../../waiting.ts'
+import { makeWork } from '../../waiting.ts'
 import type { ReadonlyTextMap } from '../../maps.ts'
 import { tokenCriteria, type Criteria } from './criteria.ts'
 import { spendClauses } from './guesses.ts'
@@ -117,21 +117,16 @@ async function listStretch(
   return { next, items: await show(deps, caller, question, tokens) }
 }
 
-/**
- * Only what the bounds cover is counted, opened or shown.
- * @throws ApiError `conflict` where others always change it amid a look
- */
+/** Only what the bounds cover is counted, opened or shown. */
 export const listPart = (
   deps: Deps,
   caller: Caller,
   question: ListQuestion,
   part: ListPart,
-): MaybeLater<Listed> =>
-  untilWhole(() =>
-    'page' in part
-      ? listPage(deps, caller, question, part)
-      : listStretch(deps, caller, question, part),
-  )
+): Promise<Listed> =>
+  'page' in part
+    ? listPage(deps, caller, question, part)
+    : listStretch(deps, caller, question, part)
 
 /*
  * Listing tokens: the filters and the caller's rules become one question over blind terms, so that

@@ -15,7 +15,7 @@ import {
   type StoredToken,
   type TokenRecord,
 } from '../record.ts'
-import { isCodeShown, untilWhole, withCode } from '../code.ts'
+import { isCodeShown, withCode } from '../code.ts'
 import { tokenUnique } from '../id.ts'
 import { mayMatch } from '../find/bounds.ts'
 import { tokenCriteria } from '../find/criteria.ts'
@@ -148,17 +148,13 @@ export function loadToken(
   permission: TokenPermission,
   id: string,
 ): MaybeLater<LoadedToken> {
-  return untilWhole(() =>
-    andThen(loadWithoutCode(deps, caller, permission, id), token =>
-      isCodeNeeded(permission, token) ? withCode(deps, caller.tenantId, token) : token,
-    ),
+  return andThen(loadWithoutCode(deps, caller, permission, id), token =>
+    isCodeNeeded(permission, token) ? withCode(deps, caller.tenantId, token) : token,
   )
 }
 
-/** Nor is it where the data stays as it is, and its mask is known to show none of it. */
 const isCodeNeeded = (permission: TokenPermission, { record, transform }: LoadedToken): boolean =>
-  isCodeShown(transform, record) ||
-  (record.code !== undefined && ['token:update', 'token:delete'].includes(permission))
+  isCodeShown(transform, record) || (record.code !== undefined && permission === 'token:update')
 
 function loadWithoutCode(
   deps: Deps,

@@ -80,7 +80,7 @@ export interface Composed {
   readonly record: ComposedRecord
   readonly contents: TokenContents
   readonly written: WrittenData
-  /** Kept in a row of its own. */
+  /** To be sealed under a key of its own. */
   readonly code?: Code | undefined
 }
 
@@ -166,9 +166,16 @@ function composeData({ type, data: given, nowMs, codeEndsAtMs, expiresAt, hidden
   const data = type.normalise(given, 'data', nowMs)
   const dataText = printJson(data)
   assertDataFits(hidden?.bytes ?? Buffer.byteLength(dataText))
-  if (codeEndsAtMs === undefined) return { data, dataText, lasting: data }
-  const parted = partCode(type, data, Math.min(codeEndsAtMs, expiresAt?.epochMs ?? Infinity))
-  return { data, dataText, lasting: parted?.data ?? data, code: parted?.code }
+  if (codeEndsAtMs === undefined) return { data, dataText, lasting: data, lastingText: dataText }
+  const endsAtMs = Math.min(codeEndsAtMs, expiresAt?.epochMs ?? Infinity)
+  const parted = partCode(type, data, dataText, endsAtMs)
+  return {
+    data,
+    dataText,
+    lasting: parted?.data ?? data,
+    lastingText: parted?.dataText ?? dataText,
+    code: parted?.code,
+  }
 }
 
 /** @throws ApiError `invalid_request` */
@@ -249,7 +256,7 @@ export function composeToken(
 ): MaybeLater<Composed> {
   const { meter } = work
   const { type, fingerprintExpression, searchIndexes, expiresAt } = draft
-  const { data, dataText, lasting, code } = composeData(draft)
+  const { data, dataText, lasting, lastingText, code } = composeData(draft)
   const containers = composeContainers(guards, draft.containers)
   const metadata = composeMetadata(guards, draft.metadata)
   const maskText = composeMask(guards, draft, data, meter)
@@ -272,7 +279,6 @@ export function composeToken(
   const compose = (searchValues: readonly string[]): Composed => {
     const isShownMasked =
       searchValues.length > 0 && isShownByMask(type, maskText, () => lasting, meter)
-    const lastingText = code === undefined ? dataText : printJson(lasting)
     const contents = { dataText: lastingText, metadata, searchValues, isShownMasked }
     return { record, contents, written: { data, dataText, maskedText }, code }
   }

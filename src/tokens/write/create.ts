@@ -13,7 +13,7 @@ import { tokenTypeNames, tokenTypeOf } from '../../rules/token-types.ts'
 import { invalid } from '../../errors.ts'
 import { expectedOneOf } from '../../spelling.ts'
 import { andThen, type MaybeLater, makeWork, type Work } from '../../waiting.ts'
-import { codeEndOf } from '../code.ts'
+import { codeEndOf, sealCode } from '../code.ts'
 import { composeToken, type Draft } from './compose.ts'
 import { idSourceOf } from './id-source.ts'
 import type { CreateTokenBody } from '../schema.ts'
@@ -26,7 +26,6 @@ import {
   changesOfOthers,
   clearWay,
   decide,
-  insertsOf,
   type Answer,
   type Candidate,
   type Earlier,
@@ -72,14 +71,17 @@ export function planToken(
   const { id } = body
   const choosesId = typeof id === 'string'
   const composing = composeToken(deps.keys.tenant(tenantId), deps.settings, draft, work)
-  return andThen(composing, composed =>
+  const sealing = andThen(composing, composed =>
+    andThen(composed.code && sealCode(deps, tenantId, composed.code), code => ({ composed, code })),
+  )
+  return andThen(sealing, ({ composed, code }) =>
     andThen(work.pause(), () => {
       const byDefault = () => ({ id: defaultTokenId(deps, tenantId), isDefault: true })
       const drawId =
         typeof id === 'string'
           ? idSourceOf(deps, byDefault, id, draft.type, composed.written.data, work.meter)
           : byDefault
-      return { composed, drawId, isBare, choosesId, work }
+      return { composed, code, drawId, isBare, choosesId, work }
     }),
   )
 }
@@ -106,11 +108,11 @@ function insertToken(deps: Deps, caller: Caller & Housed, candidate: Candidate):
     const answer = isNew ? decision.made.answer : decision.answer
     caller.room?.needs(answer.json.length)
     const changes = isNew
-      ? [...changesOfOthers(decision.changes, leaving), ...insertsOf(decision.made)]
+      ? [...changesOfOthers(decision.changes, leaving), { insert: decision.made.row }]
       : []
     const landed = await writeAs(deps.store, caller, changes, () => [itemOf(answer)])
     if (landed) return { result: answer }
-    leaving = await clearWay(deps, [candidate])
+    leaving = await clearWay(deps, caller, [candidate])
     return undefined
   })
 }

@@ -14,7 +14,8 @@ import { orElse, type MaybeLater, type Work, type Meter } from '../../waiting.ts
 import { isExpired } from '../../records/rows.ts'
 import type { Change, NewRow } from '../../store/contract.ts'
 import { decideSeat, findEqual, type SeatChange } from './dedup.ts'
-import { sealCode, untilWhole, withCode } from '../code.ts'
+import { forgetCodeKeys } from '../code-key.ts'
+import { standsFor, withCode, type SealedCode } from '../code.ts'
 import { assertShowsLittle } from './mask-rights.ts'
 import type { Composed } from './compose.ts'
 import type { Reach } from '../find/visibility.ts'
@@ -44,6 +45,8 @@ export type IdSource = (attempt: number) => DrawnId | undefined
 /** A token that is checked and complete but for its id. */
 export interface Plan {
   readonly composed: Composed
+  /** As it is sealed, whatever id is drawn. */
+  readonly code: SealedCode | undefined
   readonly drawId: IdSource
   /** The answer is the id, not the token: for values that came without a request around them. */
   readonly isBare: boolean
@@ -71,8 +74,6 @@ interface Named {
 /** A new row with its answer. */
 export interface Made extends Named {
   readonly row: NewRow
-  /** Of its code, which ends by itself. */
-  readonly code: NewRow | undefined
   readonly written: WrittenData
   readonly answer: Answer
 }
@@ -155,20 +156,16 @@ function makeToken(
   uniques: readonly Uint8Array[] = [],
 ): Made {
   const { contents, written } = plan.composed
-  const code = plan.composed.code && sealCode(deps, tenantId, plan.composed.code)
+  const { code } = plan
   const record = code === undefined ? named : { ...named, code: code.place }
   const frame = record.deduplicates === true ? { deduplicated: false } : {}
   const json = plan.isBare
     ? JSON.stringify(record.id)
     : viewWritten(record, tenantId, atMostMask(transform), written, frame, plan.work.meter)
-  const row = sealToken(deps, tenantId, record, contents, 1, uniques)
-  const answer = { id: record.id, json, ...frame }
-  return { record, transform, row, code: code?.row, written, answer }
+  const whole = code === undefined ? contents : { ...contents, code: code.bytes }
+  const row = sealToken(deps, tenantId, record, whole, 1, uniques)
+  return { record, transform, row, written, answer: { id: record.id, json, ...frame } }
 }
-
-/** What is written of it. */
-export const insertsOf = ({ row, code }: Made): readonly Change[] =>
-  code === undefined ? [{ insert: row }] : [{ insert: row }, { insert: code }]
 
 /**
  * An equal token as it is read, but never beyond mask, since this request may not have sent all of
@@ -207,11 +204,9 @@ async function findAnswer(
   meter: Meter,
 ): Promise<Answer | undefined> {
   const { tenantId } = caller
-  const stored = await untilWhole(async () => {
-    const equal = await findEqual(deps, caller, earlier.reach().tokens, contents)
-    return equal === undefined ? undefined : withCode(deps, tenantId, equal)
-  })
-  if (stored !== undefined) {
+  const equal = await findEqual(deps, caller, earlier.reach().tokens, contents)
+  if (equal !== undefined) {
+    const stored = await withCode(deps, tenantId, equal)
     const { record, row } = stored
     const answer = showEqual(caller, record, deps.now(), (transform, frame) =>
       viewStored(tenantId, stored, transform, frame, meter),
@@ -253,7 +248,8 @@ async function decideByContent(
   const seat = await decideSeat(deps, caller, earlier.reach(), named.record)
   const made = makeToken(deps, caller, plan, named, seat.uniques)
   candidate.made = made
-  return { kind: 'new', made, changes: seat.changes, isLate: seat.hasEqual }
+  const changes = [...seat.changes, ...standsFor(deps, plan.code)]
+  return { kind: 'new', made, changes, isLate: seat.hasEqual }
 }
 
 /** At once where nothing is to be looked for. @throws ApiError as `refusals` */
@@ -269,7 +265,7 @@ function decideNew(
   }
   const named = nameApart(deps, caller, candidate, earlier)
   const made = (candidate.made ??= makeToken(deps, caller, candidate.plan, named))
-  return { kind: 'new', made, changes: [], isLate: false }
+  return { kind: 'new', made, changes: standsFor(deps, candidate.plan.code), isLate: false }
 }
 
 /** What is said of one plan; every other error is one of the whole request. */
@@ -314,9 +310,11 @@ export function changesOfOthers(
  */
 export async function clearWay(
   deps: Deps,
+  { tenantId }: Caller,
   candidates: readonly Candidate[],
 ): Promise<ReadonlyMap<number, Change>> {
   const leaving = new Map<number, Change>()
+  forgetCodeKeys(deps, tenantId)
   for (const candidate of candidates) {
     const [id] = candidate.made?.row.uniques ?? []
     const holder = id && (await deps.store.glance(id, verdictParts))

@@ -162,13 +162,14 @@ function hasTerms(keys: Keys, tenantId: string, record: TokenRecord, row: Row): 
 }
 
 /**
- * Opens both parts of a token.
+ * Opens all parts of a token; its code stays under its own key.
  * @throws ApiError `storage_corrupt` when they are not a token of that tenant
  */
 export function isFoundByItsRecord(keys: Keys, tenantId: string, row: Row): boolean {
-  const { record, unsealData } = unsealToken(keys, tenantId, row)
+  const { record, unsealData, unsealCode } = unsealToken(keys, tenantId, row)
   unsealData()
   return (
+    (unsealCode() === undefined) === (record.code === undefined) &&
     row.deadlineMs === record.expiresAt?.epochMs &&
     hasUniques(keys, tenantId, record, row) &&
     hasTerms(keys, tenantId, record, row)

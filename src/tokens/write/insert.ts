@@ -22,7 +22,6 @@ import {
   changesOfOthers,
   clearWay,
   decide,
-  insertsOf,
   type Answer,
   type Candidate,
   type Decision,
@@ -137,13 +136,13 @@ export async function insertTokens(
     if (isWhole && outcomes.some(outcome => outcome instanceof ApiError)) {
       return { result: outcomes }
     }
-    const inserts = batch.inserted.flatMap(({ made }) => (made ? insertsOf(made) : []))
+    const inserts = batch.inserted.flatMap(({ made }) => (made ? [{ insert: made.row }] : []))
     const isNew = inserts.length > 0
     if (isNew && batch.isLate) return undefined
     const changes = isNew ? [...changesOfOthers(batch.changes, leaving), ...inserts] : []
     if (await writeAs(deps.store, caller, changes, () => tell(outcomes)))
       return { result: outcomes }
-    leaving = await clearWay(deps, batch.inserted)
+    leaving = await clearWay(deps, caller, batch.inserted)
     return undefined
   })
 }

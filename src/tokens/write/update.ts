@@ -27,8 +27,8 @@ import { hiddenDataOf, isHidden, assertExpressionsKept, assertMayRemask } from '
 import { loadToken, type LoadedToken } from '../read/load.ts'
 import type { TokenChanges } from '../schema.ts'
 import { reachOf, type Reach } from '../find/visibility.ts'
-import type { Change } from '../../store/contract.ts'
-import { codeEndOf, removeCode, sealCode, type Code } from '../code.ts'
+import { codeEndOf, sealCode, standsFor } from '../code.ts'
+import { forgetCodeKeys } from '../code-key.ts'
 import { sealToken, type TokenRecord } from '../record.ts'
 import { tokenUnique } from '../id.ts'
 import { isFingerprintHidden, viewWritten, type Extras } from '../read/view.ts'
@@ -84,17 +84,6 @@ function draftOf(
 /** Whether a patch of the data has a code of its own, which begins to end anew. */
 const bringsCode = ({ protectedCode }: TokenType, patch: Json | undefined): boolean =>
   protectedCode !== undefined && isJsonObject(patch) && patch.has(protectedCode.member)
-
-/** A code that stays as it is keeps its row. */
-function placeCode(deps: Deps, tenantId: string, token: LoadedToken, code: Code | undefined) {
-  const { code: kept, record } = token
-  if (code !== undefined && kept?.text === code.text && record.code?.endsAtMs === code.endsAtMs) {
-    return { place: { ...record.code, at: code.at }, changes: [] }
-  }
-  const sealed = code && sealCode(deps, tenantId, code)
-  const changes: Change[] = sealed === undefined ? [] : [{ insert: sealed.row }]
-  return { place: sealed?.place, changes: [...removeCode(token), ...changes] }
-}
 
 /** decision: an accepted update says who and when, also when it changed nothing else. */
 function changedRecord(deps: Deps, caller: Caller, token: LoadedToken, next: ComposedRecord) {
@@ -169,22 +158,25 @@ async function tryUpdate(
   const isEqual = changed.fingerprint === fingerprint
   const untilMs = isFingerprintHidden(token.record, deps.now()) ? hidesFingerprint : undefined
   const hides = isEqual ? untilMs : count.fingerprint()
-  const { place, changes: codeChanges } = placeCode(deps, tenantId, token, composed.code)
+  const code = composed.code && (await sealCode(deps, tenantId, composed.code))
   const record: TokenRecord = {
     ...changed,
     ...(hides === undefined ? {} : { hidesFingerprint: hides }),
-    ...(place === undefined ? {} : { code: place }),
+    ...(code === undefined ? {} : { code: code.place }),
   }
   const reach = reachOf(deps, caller)
   const { uniques, changes } = await decideSeat(deps, caller, reach, record, ordinal)
   // After the holding: a token that has a seat by now is seen, or the write does not land.
   const frame = await frameOf(deps, caller, reach, record)
-  const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
-  const all = [...changes, { replace, ordinal, ifVersion: version }, ...codeChanges]
+  const whole = { ...contents, code: code?.bytes }
+  const replace = sealToken(deps, tenantId, record, whole, version + 1, uniques)
+  const all = [...changes, ...standsFor(deps, code), { replace, ordinal, ifVersion: version }]
   // Before the write: where there is no room for the answer, nothing is changed.
   const answer = viewWritten(record, tenantId, shownAs(caller, record), written, frame, work.meter)
   caller.room?.needs(answer.length)
-  return (await writeAs(deps.store, caller, all, () => record.id)) ? answer : undefined
+  if (await writeAs(deps.store, caller, all, () => record.id)) return answer
+  forgetCodeKeys(deps, tenantId)
+  return undefined
 }
 
 /** What one update counts as guesses, however often it is tried. */
@@ -238,10 +230,9 @@ export async function removeToken(deps: Deps, caller: Caller, id: string): Promi
   await deps.erasures?.ready()
   const erasure = await inTurn(tokenUnique(deps.keys, tenantId, id), credential.ordinal, () =>
     untilWritten(async () => {
-      const loaded = await loadToken(deps, caller, 'token:delete', id)
-      const { row, record } = loaded
+      const { row, record } = await loadToken(deps, caller, 'token:delete', id)
       const change = { remove: row.ordinal, ifVersion: row.version }
-      const landed = await writeAs(deps.store, caller, [change, ...removeCode(loaded)])
+      const landed = await writeAs(deps.store, caller, [change])
       if (!landed) return undefined
       const token = { createdAtMs: record.createdAtMs, row: row.ordinal }
       return { result: { tenantId, id, ...token, erasedAtMs: deps.now() } }

@@ -1,0 +1,29 @@
+/**
+ * One value under a key that is destroyed before the value is.
+ *
+ * Layout: nonce 24 · ciphertext · tag 16. It commits to no key and to no place: it is kept within a
+ * value of a row, whose head does both (`seal.ts`).
+ * @module
+ */
+import { nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
+
+/** @param nonce 24 fresh random bytes, as of a head */
+export function sealUnder(
+  key: Uint8Array,
+  nonce: Uint8Array,
+  plaintext: Uint8Array,
+  use: Primitives = primitives,
+): Uint8Array {
+  const sealed = Buffer.allocUnsafe(nonceBytes + plaintext.length + tagBytes)
+  sealed.set(nonce)
+  use.encrypt(key, nonce, plaintext, undefined, sealed.subarray(nonceBytes))
+  return sealed
+}
+
+/** @returns bytes of its own; `undefined` where it was sealed under another key */
+export const unsealUnder = (
+  key: Uint8Array,
+  sealed: Uint8Array,
+  use: Primitives = primitives,
+): Uint8Array | undefined =>
+  use.decrypt(key, sealed.subarray(0, nonceBytes), sealed.subarray(nonceBytes))
