@@ -2,9 +2,9 @@
  * The code of a card, which ends by itself.
  *
  * It is a value of its token, sealed under a key that leaves the disk once it has ended
- * (`code-key.ts`). Its token says when that is: from that instant on it is shown to nobody. The data
- * lacks it, and is put together with it for as long as it lives. Nothing is found by it, and no mask
- * that shows it is kept evaluated. Source: contract section 5; PCI DSS 3.3.1.
+ * (`code-key.ts`). Its token says when that is: from then on it is shown to nobody. The data lacks
+ * it, and is put together with it for as long as it lives. Nothing is found by it, and no mask that
+ * shows it is kept evaluated. Source: contract section 5; PCI DSS 3.3.1.
  * @module
  */
 import { utf8, utf8Text } from '../bytes.ts'

@@ -21,10 +21,10 @@ export type { TokenRecord }
 /*
  * The token record: what is sealed, by what it is found, and how it is read again.
  *
- * Value 0 of a row is the record, value 1 the data, value 2 the code that ends by itself, where there
- * is one: deciding over a token, or showing it masked, does not open its data. Texts of JSON
- * (`maskText`, `metadataText`, the data) are kept as printed, so that they leave exactly as they came
- * in.
+ * Value 0 of a row is the record, value 1 the data, value 2 the code that ends by itself, where
+ * there is one: deciding over a token, or showing it masked, does not open its data. Texts of JSON
+ * (`maskText`, `metadataText`, the data) are kept as printed, so that they leave exactly as they
+ * came in.
  */
 
 /** What a token is found by beside its record; needed when it is sealed, never read back. */
