@@ -151,7 +151,7 @@ export const apiKeyFileBytesMax = 1_024
 /** decision: what `coffer token` reads from standard input: the longest token, written widely. */
 export const inputBytesMax = 4 * 1024 ** 2
 
-// Imports, exports and bulk deletions
+// Imports, exports, bulk deletions and reindexing
 /** decision: of one row; a vault takes a body of 1 MiB, and a row of CSV may be quoted twice. */
 export const importRecordBytesMax = 2 * 1024 * 1024
 export const importReadBytes = 256 * 1024
@@ -171,3 +171,7 @@ export const identityFileBytesMax = 64 * 1024
 export const stateFileBytesMax = 64 * 1024
 /** decision: how often it is told how far bulk work is. */
 export const bulkToldMs = 2_000
+/** decision: tokens that one command changes at a time, as a client deletes them. */
+export const reindexedAtOnce = 8
+/** decision: of the tokens that were refused for one reason, those that are named. */
+export const reindexExamplesMax = 10

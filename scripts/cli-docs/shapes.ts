@@ -110,6 +110,20 @@ export const shapes: Readonly<Record<string, TObject>> = {
     codes_left: Type.Integer(),
     reads_all: Type.Boolean(),
   }),
+  'token reindex': shape({
+    dry_run: Type.Boolean(),
+    found: Type.Integer({ description: 'when it began' }),
+    changed: Type.Integer({ description: 'or would be, with --dry-run' }),
+    unchanged: Type.Integer({ description: 'that had these indexes' }),
+    gone: Type.Integer({ description: 'or not for this key' }),
+    refused: Type.Array(
+      shape({
+        reason: Type.String(),
+        count: Type.Integer(),
+        ids: Type.Array(Type.String(), { description: 'the first ten' }),
+      }),
+    ),
+  }),
   'token counts': shape({
     total: Type.Integer(),
     counts: Type.Array(

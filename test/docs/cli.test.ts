@@ -116,6 +116,7 @@ const runs: Readonly<Record<string, () => Promise<Ended>>> = {
     const out = join(temporaryFolder(), 'out')
     return asking(['token', 'export', '--recipient', recipient, '--out', out])
   },
+  'token reindex': () => asking(['token', 'reindex', '--where', '*', '--index', '{{ data }}']),
   'token counts': () => asking(['token', 'counts']),
   'session create': () => asking(['session', 'create'], { as: 'public' }),
   'session authorize': authorizing,

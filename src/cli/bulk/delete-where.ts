@@ -14,24 +14,21 @@ import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
 import { openNewFile, type NewFile } from '../../serve/regular-files.ts'
 import { readSecretLine } from '../../serve/secret-input.ts'
 import { sayJson, sayNow, stderrNow, wallMs } from '../../serve/system.ts'
-import { readTextInput } from '../input.ts'
 import { withClient, type ReachOptions } from '../reach.ts'
+import { readQuery, type WhereOptions } from './query.ts'
 
-export interface DeleteOptions extends ReachOptions {
-  readonly where?: string
+export interface DeleteOptions extends ReachOptions, WhereOptions {
   readonly yes?: boolean
   readonly receipt?: string
 }
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
-function queryOf({ where = '', yes }: DeleteOptions): string {
-  if (where === '-' && yes !== true) {
+function queryOf(options: DeleteOptions): string {
+  if (options.where === '-' && options.yes !== true) {
     throw usage('--where -: expected --yes, since stdin holds the query and no answer')
   }
-  const query = (where === '-' ? readTextInput('the query') : where).trim()
-  if (query !== '') return query
-  throw usage('--where: expected a query such as metadata.customer:17; * finds every token')
+  return readQuery(options)
 }
 
 async function find(client: Client, query: string): Promise<readonly string[]> {

@@ -7,6 +7,7 @@ import { countTokens } from '../bulk/counts.ts'
 import { exportTokens } from '../bulk/export.ts'
 import { importTokens } from '../bulk/import.ts'
 import { encodings } from '../bulk/input.ts'
+import { reindexTokens } from '../bulk/reindex.ts'
 import { reaching } from './options.ts'
 
 export function addBulkCommands(token: Command): void {
@@ -42,6 +43,13 @@ export function addBulkCommands(token: Command): void {
     .option('--container <path...>', 'any of these, with all below them')
     .option('--type <type...>', 'any of these')
     .action(exportTokens)
+  reaching(token.command('reindex'), 'give all that a query finds other search indexes')
+    .option('--where <query>', 'what to change; - is stdin')
+    .option('--index <expression...>', 'these indexes, in place of those that there are')
+    .option('--default', 'those that its type has by default')
+    .option('--none', 'no indexes')
+    .option('--dry-run', 'count, and change nothing')
+    .action(reindexTokens)
   reaching(token.command('counts'), 'how many tokens there are, by type and container').action(
     countTokens,
   )
