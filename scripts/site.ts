@@ -35,7 +35,8 @@ async function loadDraw(): Promise<Draw> {
 
 const isPart = (name: string): boolean => !/^[._]/.test(name)
 
-await run([process.execPath, 'install', '--frozen-lockfile', '--ignore-scripts', '--no-progress'])
+const quietly = ['--ignore-scripts', '--no-progress', '--no-summary']
+await run([process.execPath, 'install', '--frozen-lockfile', ...quietly])
 const { pages, assets } = composeSite(
   {
     read: path => readFileSync(join(root, path), 'utf8'),
@@ -53,4 +54,4 @@ for (const asset of assets) {
   cpSync(join(root, asset), join(pagesFolder, 'public', basename(asset)))
 }
 await run([process.execPath, 'node_modules/.bin/vitepress', 'build', ...process.argv.slice(2)])
-console.log(`dist/site: ${pages.size} pages`)
+console.log(`site: dist/site, ${pages.size} pages for any server of files`)

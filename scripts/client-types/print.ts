@@ -20,6 +20,8 @@ const noise = [
   / & \((?:unknown(?: & )?)+\)/g,
   /^ *\/\*\* Format: (?:uuid|date-time) \*\/\n| *\* Format: (?:uuid|date-time)\n/gm,
   /^ *\/\*\* @enum \{string\} \*\/\n| *\* @enum \{string\}\n/gm,
+  // What an editor shows begins with it then.
+  /(?<=\/\*\*(?:\n *\*)? )@description /g,
 ]
 const style = { semi: false, singleQuote: true, printWidth: columns, arrowParens: 'avoid' } as const
 
@@ -57,6 +59,10 @@ function declare(member: ts.PropertySignature): ts.Node {
   return ts.setSyntheticLeadingComments(named, ts.getSyntheticLeadingComments(member))
 }
 
+/** A comment of one line that stands in three, in one. */
+const oneLine = (text: string): string =>
+  text.replaceAll(/\/\*\*\n *\* ([^\n]*)\n *\*\/$/gm, '/** $1 */')
+
 /** A comment of one line that is too long, over several. */
 function wrapComment(line: string): string {
   const [, indent = '', text] = /^( *)\/\*\* (.*) \*\/$/.exec(line) ?? []
@@ -83,5 +89,5 @@ export async function printInterface(): Promise<string> {
   const named = printed.replaceAll(/components\["schemas"\]\["(\w+)"\]/g, '$1')
   const text = noise.reduce((rest, part) => rest.replaceAll(part, ''), named)
   const formatted = await format(heading + text, { ...style, parser: 'typescript' })
-  return formatted.split('\n').map(wrapComment).join('\n')
+  return oneLine(formatted).split('\n').map(wrapComment).join('\n')
 }

@@ -25,7 +25,13 @@ function declare(root: string, entries: readonly string[]): ReadonlyMap<string, 
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
   const program = ts.createProgram(
     entries.map(entry => join(root, 'src', entry)),
-    { ...options, noEmit: false, declaration: true, emitDeclarationOnly: true },
+    {
+      ...options,
+      noEmit: false,
+      declaration: true,
+      emitDeclarationOnly: true,
+      stripInternal: true,
+    },
   )
   const texts = new Map<string, string>()
   const { diagnostics } = program.emit(undefined, (path, text) => {

@@ -201,6 +201,7 @@ const keyOperations = (ask: Ask): ApplicationKeys => ({
     ask.plain('DELETE', below(keysOf(applicationId), id), undefined, options),
 })
 
+/** @internal */
 export const applicationOperations = (ask: Ask): Applications => ({
   create: (application, options) => ask.keeping('POST', base, application, options),
   get: (id, options) => ask.plain('GET', below(base, id), undefined, options),
@@ -217,11 +218,13 @@ export const applicationOperations = (ask: Ask): Applications => ({
   keys: keyOperations(ask),
 })
 
+/** @internal */
 export const tenantOperations = (ask: Ask): TenantSelf => ({
   get: options => ask.plain('GET', '/tenants/self', undefined, options),
   update: (tenant, options) => ask.keeping('PUT', '/tenants/self', tenant, options),
 })
 
+/** @internal */
 export const permissionOperations = (ask: Ask): Permissions => ({
   list: (types = [], options = {}) =>
     ask.plain('GET', withQuery('/permissions', { application_type: types }), undefined, options),

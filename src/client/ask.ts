@@ -16,6 +16,7 @@ type Asking = <T>(
   read?: Call['read'],
 ) => Answer<T>
 
+/** @internal */
 export interface Ask {
   /** What may be repeated as it is. */
   readonly plain: Asking
@@ -23,6 +24,7 @@ export interface Ask {
   readonly keeping: Asking
 }
 
+/** @internal */
 export const makeAsk = (wire: Wire): Ask => ({
   plain: (method, path, body, options, read = withDates) =>
     send(wire, { method, path, body, read }, options) as Answer<never>,

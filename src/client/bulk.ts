@@ -79,6 +79,7 @@ export interface Bulk {
 
 const asItCame = (content: unknown): unknown => content
 
+/** @internal */
 export const bulkOperations = (ask: Ask): Bulk => ({
   tokenize: (tree: unknown, options?: CallOptions) =>
     ask.keeping<never>('POST', '/tokenize', tree, options, answer => withDatesOf(tree, answer)),

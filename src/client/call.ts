@@ -56,6 +56,7 @@ export interface CallOptions {
   readonly headers?: HeaderTexts
 }
 
+/** @internal */
 export interface Wire {
   /** Without a slash at its end. */
   readonly address: string
@@ -76,6 +77,7 @@ export interface Wire {
   readonly json: Notation | undefined
 }
 
+/** @internal */
 export interface Call {
   readonly method: RequestFacts['method']
   readonly path: string
@@ -86,7 +88,7 @@ export interface Call {
   readonly read?: (content: unknown) => unknown
 }
 
-/** What came, in whole. */
+/** @internal What came, in whole. */
 export interface Answered {
   readonly status: number
   readonly headers: Headers

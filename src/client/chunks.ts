@@ -28,6 +28,7 @@ export interface EachOptions extends CallOptions {
 }
 
 type Members = Readonly<Record<string, unknown>>
+/** @internal */
 type Send = (chunk: unknown, options: CallOptions) => Promise<TokenizedInPart>
 
 const isFrame = (value: unknown): value is object =>
@@ -39,7 +40,7 @@ const isNewToken = (value: object): boolean => {
   return typeof type === 'string' && data !== undefined
 }
 
-/** Of whole tokens in the answer to a tree, and of nothing else there. */
+/** @internal Of whole tokens in the answer to a tree, and of nothing else there. */
 export function withDatesOf(tree: unknown, answer: unknown): unknown {
   if (!isFrame(tree) || !isFrame(answer)) return answer
   if (isNewToken(tree)) return dated(answer)
@@ -80,6 +81,7 @@ const placeIn = (path: string, from: number): string =>
   path.replace(/^\[(\d+)\]/, (_, at: string) => `[${Number(at) + from}]`)
 
 /**
+ * @internal
  * @param send one chunk
  * @throws TypeError, and what `send` throws
  */

@@ -14,6 +14,7 @@ export interface Deleted {
   readonly missing: number
 }
 
+/** @internal */
 type Delete = (id: string, options: CallOptions) => Promise<unknown>
 
 async function isDeleted(each: Delete, id: string, options: CallOptions): Promise<boolean> {
@@ -27,6 +28,7 @@ async function isDeleted(each: Delete, id: string, options: CallOptions): Promis
 }
 
 /**
+ * @internal
  * The first failure ends it, once those are over that are under way.
  * @throws CofferError, or the reason of the signal
  */

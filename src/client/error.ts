@@ -41,6 +41,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   507: 'storage_full',
 }
 
+/** @internal */
 export const codeOf = (status: number): ErrorCode => codes[status] ?? 'internal'
 
 export interface Facts {

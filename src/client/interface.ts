@@ -8,7 +8,7 @@ export type Application = {
   readonly created_by?: string
   readonly expires_at?: Date
   readonly id: string
-  /** @description Only when it was just made. */
+  /** Only when it was just made. */
   readonly key?: string
   readonly modified_at?: Date
   readonly modified_by?: string
@@ -23,14 +23,14 @@ export type ApplicationKey = {
   readonly created_by?: string
   readonly expires_at?: Date
   readonly id: string
-  /** @description Only when it was just made. */
+  /** Only when it was just made. */
   readonly key?: string
   /**
    * Format: date
    * @description In UTC; written a little after the use.
    */
   readonly last_used_on?: string
-  /** @description Counts the keys of its application. */
+  /** Counts the keys of its application. */
   readonly version: string
 }
 export type ApplicationList = {
@@ -44,81 +44,81 @@ export type ApplicationPage = {
   readonly total_pages: number
 }
 export type ApplicationType = 'private' | 'public' | 'management'
-/** @description Of a `bank`. Other members are kept. */
+/** Of a `bank`. Other members are kept. */
 export type BankData = {
-  /** @description 1 to 17 digits. */
+  /** 1 to 17 digits. */
   readonly account_number: string
-  /** @description Nine digits that pass the ABA check. */
+  /** Nine digits that pass the ABA check. */
   readonly routing_number: string
 }
-/** @description Of a `card`. Other members are kept. */
+/** Of a `card`. Other members are kept. */
 export type CardData = {
-  /** @description Three or four digits. */
+  /** Three or four digits. */
   readonly cvc?: string | null
-  /** @description 1 to 12. */
+  /** 1 to 12. */
   readonly expiration_month?: number | null
-  /** @description Four digits. */
+  /** Four digits. */
   readonly expiration_year?: number | null
-  /** @description 13 to 19 digits that pass the Luhn check. */
+  /** 13 to 19 digits that pass the Luhn check. */
   readonly number: string
 }
 export type Condition = {
   readonly attribute: ConditionAttribute
   readonly operator: ConditionOperator
-  /** @description Compared exactly; containers are compared in lower case. */
+  /** Compared exactly; containers are compared in lower case. */
   readonly value: string
 }
 export type ConditionAttribute = 'id' | 'container'
 export type ConditionOperator = 'starts_with' | 'equals'
 export type CreateApplicationKeyRequest = {
-  /** @description From then on the key is refused. */
+  /** From then on the key is refused. */
   readonly expires_at?: Date | string | null
 }
 export type CreateApplicationRequest = {
-  /** @description From then on the key is refused. */
+  /** From then on the key is refused. */
   readonly expires_at?: Date | string | null
   readonly name: string
   readonly permissions?: readonly PermissionName[] | null
-  /** @description The first by priority that covers a token and holds the permission decides. */
+  /** The first by priority that covers a token and holds the permission decides. */
   readonly rules?: readonly RuleRequest[] | null
   readonly type: ApplicationType
 }
 export type CreateSessionResponse = {
   readonly expires_at: Date
   readonly id: string
-  /** @description Authorizes the session, once. */
+  /** Authorizes the session, once. */
   readonly nonce: string
-  /** @description The key of the session, shown this once. */
+  /** The key of the session, shown this once. */
   readonly session_key: string
 }
 export type CreateTokenRequest = {
-  /** @description One path such as `/pci/high/`; the default depends on the type. */
+  /** One path such as `/pci/high/`; the default depends on the type. */
   readonly containers?: readonly string[] | null
-  /** @description Any JSON but null; its shape depends on the type. */
+  /** Any JSON but null; its shape depends on the type. */
   readonly data: unknown
-  /** @description Whether a live token of equal type and fingerprint serves. */
+  /** Whether a live token of equal type and fingerprint serves. */
   readonly deduplicate_token?: boolean | null
   /**
-   * @description ISO 8601, `M/D/YYYY h:mm:ss AM ±hh:mm` or `M/D/YYYY`; without offset in UTC. From
-   * then on the token is expired.
+   * ISO 8601, `M/D/YYYY h:mm:ss AM ±hh:mm` or `M/D/YYYY`; without offset in UTC. From then on the
+   * token is expired.
    */
   readonly expires_at?: Date | string | null
-  /** @description What the fingerprint is of; the default depends on the type. */
+  /** What the fingerprint is of; the default depends on the type. */
   readonly fingerprint_expression?: string | null
-  /** @description A text, or an expression on `data`; a UUID where it is absent. */
+  /** A text, or an expression on `data`; a UUID where it is absent. */
   readonly id?: string | null
-  /** @description An expression, or an array or object whose leaves are expressions. */
+  /** An expression, or an array or object whose leaves are expressions. */
   readonly mask?: unknown
-  /** @description Texts by name. Not sensitive. */
+  /** Texts by name. Not sensitive. */
   readonly metadata?: {
     readonly [key: string]: string | null
   } | null
-  /** @description Expressions on `data`; a search for `data` finds their values. */
+  /** Expressions on `data`; a search for `data` finds their values. */
   readonly search_indexes?: readonly string[] | null
   readonly type: TokenType
 }
 export type Permission = {
-  /** @description The types of application that may be given it. */
+  /** The types of application that may be given it. */
   readonly application_types: readonly ApplicationType[]
   readonly description: string
   readonly type: PermissionName
@@ -146,14 +146,14 @@ export type PermissionName =
   | 'webhook:delete'
   | 'key:read'
   | 'key:rotate'
-/** @description RFC 9457 problem details. No value is ever repeated. */
+/** RFC 9457 problem details. No value is ever repeated. */
 export type Problem = {
   readonly detail: string
-  /** @description Of a 400: dotted paths to what was expected there. */
+  /** Of a 400: dotted paths to what was expected there. */
   readonly errors?: {
     readonly [key: string]: readonly string[]
   }
-  /** @description The trace id as a urn. */
+  /** The trace id as a urn. */
   readonly instance: string
   readonly status: number
   readonly title: string
@@ -167,9 +167,9 @@ export type Rule = {
   readonly transform: Transform
 }
 export type RuleRequest = {
-  /** @description Refused: sessions alone have them. */
+  /** Refused: sessions alone have them. */
   readonly conditions?: unknown
-  /** @description Covers itself and all below. */
+  /** Covers itself and all below. */
   readonly container: string
   readonly description?: string | null
   readonly permissions: readonly PermissionName[]
@@ -179,23 +179,19 @@ export type RuleRequest = {
 export type Session = {
   readonly authorized: boolean
   readonly authorized_at?: Date
-  /**
-   * @description The private application.
-   */
+  /** The private application. */
   readonly authorized_by?: string
   readonly created_at: Date
-  /**
-   * @description The public application.
-   */
+  /** The public application. */
   readonly created_by: string
   readonly expires_at: Date
   readonly id: string
   readonly tenant_id: string
 }
 export type SessionGrants = {
-  /** @description At most 24 hours ahead. If absent, 3 minutes after the creation. */
+  /** At most 24 hours ahead. If absent, 3 minutes after the creation. */
   readonly expires_at?: Date | string | null
-  /** @description From the creation of the session. It is used up. */
+  /** From the creation of the session. It is used up. */
   readonly nonce: string
   readonly permissions?: readonly TokenPermission[] | null
   readonly rules?: readonly SessionRule[] | null
@@ -204,7 +200,7 @@ export type SessionList = {
   readonly data: readonly Session[]
   readonly pagination: SessionStretch
 }
-/** @description Either `container` or `conditions`, of which all must hold. */
+/** Either `container` or `conditions`, of which all must hold. */
 export type SessionRule = {
   readonly conditions?: readonly Condition[] | null
   readonly container?: string | null
@@ -214,7 +210,7 @@ export type SessionRule = {
   readonly transform: Transform
 }
 export type SessionStretch = {
-  /** @description Absent on the last stretch. */
+  /** Absent on the last stretch. */
   readonly next?: string
   readonly page_size: number
 }
@@ -224,31 +220,27 @@ export type Tenant = {
   readonly modified_at?: Date
   readonly modified_by?: string
   readonly name?: string
-  /**
-   * @description The application that was made with the tenant, also when it is gone.
-   */
+  /** The application that was made with the tenant, also when it is gone. */
   readonly owner_id?: string
 }
 export type Token = {
   readonly _extras?: {
-    /**
-     * @description Of a card with a cvc: when that ends, by itself.
-     */
+    /** Of a card with a cvc: when that ends, by itself. */
     readonly cvc_expires_at?: Date
-    /** @description In the answer of create and update, where deduplication is on. */
+    /** In the answer of create and update, where deduplication is on. */
     readonly deduplicated?: boolean
   }
   readonly containers?: readonly string[]
   readonly created_at?: Date
   readonly created_by?: string
-  /** @description Masked or revealed, absent if redacted. Of a mask it may be null. */
+  /** Masked or revealed, absent if redacted. Of a mask it may be null. */
   readonly data?: unknown
   readonly expires_at?: Date
-  /** @description Equal for equal content of one type; absent if redacted. */
+  /** Equal for equal content of one type; absent if redacted. */
   readonly fingerprint?: string
   readonly fingerprint_expression?: string
   readonly id: string
-  /** @description As it was written. */
+  /** As it was written. */
   readonly mask?: unknown
   readonly metadata?: {
     readonly [key: string]: string
@@ -261,17 +253,17 @@ export type Token = {
 }
 export type TokenizedInPart = {
   readonly results: readonly {
-    /** @description Title, status, detail and errors. */
+    /** Title, status, detail and errors. */
     readonly error?: unknown
-    /** @description Counts the items of the body from 0. */
+    /** Counts the items of the body from 0. */
     readonly index: number
-    /** @description Where the item stands, by positions. */
+    /** Where the item stands, by positions. */
     readonly path: string
-    /** @description 201, or what is wrong with the item. */
+    /** 201, or what is wrong with the item. */
     readonly status: number
     readonly token?: Token | string
   }[]
-  /** @description The items that failed, as they came, in their order. */
+  /** The items that failed, as they came, in their order. */
   readonly retry?: readonly unknown[]
 }
 export type TokenList = {
@@ -281,7 +273,7 @@ export type TokenList = {
 export type TokenPage = {
   readonly page_number: number
   readonly page_size: number
-  /** @description Exactly what the caller may see. */
+  /** Exactly what the caller may see. */
   readonly total_items: number
   readonly total_pages: number
 }
@@ -289,20 +281,18 @@ export type TokenPermission =
   'token:create' | 'token:update' | 'token:read' | 'token:search' | 'token:delete' | 'token:use'
 export type TokenSearch = {
   readonly page?: number | null
-  /** @description What to find; `*` alone finds all tokens. */
+  /** What to find; `*` alone finds all tokens. */
   readonly query: string
   readonly size?: number | null
-  /** @description Asks for a walk: empty at first, then the `next` that came. */
+  /** Asks for a walk: empty at first, then the `next` that came. */
   readonly start?: string | null
 }
 export type TokenStretch = {
-  /** @description Absent on the last stretch of a walk. */
+  /** Absent on the last stretch of a walk. */
   readonly next?: string
   readonly page_size: number
 }
-/**
- * @description What it holds.
- */
+/** What it holds. */
 export type TokenType =
   | 'token'
   | 'card'
@@ -326,33 +316,33 @@ export type Transform = 'redact' | 'mask' | 'reveal'
 export type UpdateApplicationRequest = {
   readonly name: string
   readonly permissions?: readonly PermissionName[] | null
-  /** @description The first by priority that covers a token and holds the permission decides. */
+  /** The first by priority that covers a token and holds the permission decides. */
   readonly rules?: readonly RuleRequest[] | null
 }
 export type UpdateTenantRequest = {
   readonly name: string
 }
-/** @description RFC 7386: `data`, `mask` and `metadata` are merged, all else is replaced. */
+/** RFC 7386: `data`, `mask` and `metadata` are merged, all else is replaced. */
 export type UpdateTokenRequest = {
-  /** @description One path such as `/pci/high/`; the default depends on the type. */
+  /** One path such as `/pci/high/`; the default depends on the type. */
   readonly containers?: readonly string[]
-  /** @description Any JSON but null; its shape depends on the type. */
+  /** Any JSON but null; its shape depends on the type. */
   readonly data?: unknown
-  /** @description Whether a live token of equal type and fingerprint serves. */
+  /** Whether a live token of equal type and fingerprint serves. */
   readonly deduplicate_token?: boolean | null
   /**
-   * @description ISO 8601, `M/D/YYYY h:mm:ss AM ±hh:mm` or `M/D/YYYY`; without offset in UTC. From
-   * then on the token is expired.
+   * ISO 8601, `M/D/YYYY h:mm:ss AM ±hh:mm` or `M/D/YYYY`; without offset in UTC. From then on the
+   * token is expired.
    */
   readonly expires_at?: Date | string | null
-  /** @description What the fingerprint is of; the default depends on the type. */
+  /** What the fingerprint is of; the default depends on the type. */
   readonly fingerprint_expression?: string | null
-  /** @description An expression, or an array or object whose leaves are expressions. */
+  /** An expression, or an array or object whose leaves are expressions. */
   readonly mask?: unknown
-  /** @description Texts by name. Not sensitive. */
+  /** Texts by name. Not sensitive. */
   readonly metadata?: {
     readonly [key: string]: string | null
   } | null
-  /** @description Expressions on `data`; a search for `data` finds their values. */
+  /** Expressions on `data`; a search for `data` finds their values. */
   readonly search_indexes?: readonly string[] | null
 }

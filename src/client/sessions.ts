@@ -50,6 +50,7 @@ export interface Sessions {
   delete(id: string, options?: CallOptions): Answer<void>
 }
 
+/** @internal */
 export const sessionOperations = (ask: Ask): Sessions => ({
   // One that is made twice as an answer was lost ends by itself.
   create: options => ask.plain('POST', '/sessions', undefined, options),

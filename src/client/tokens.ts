@@ -248,4 +248,5 @@ const writing = (ask: Ask): Writing => {
   }
 }
 
+/** @internal */
 export const tokenOperations = (ask: Ask): Tokens => ({ ...reading(ask), ...writing(ask) })

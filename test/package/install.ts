@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { archiveOf } from '../../scripts/pack/packages.ts'
+import { archiveOf, packages } from '../../scripts/pack/packages.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import type { Ended } from '../support/page.ts'
 
@@ -55,3 +55,9 @@ export async function installInto(
   if (exitCode !== 0) throw new Error(`the packages are made by npm run pack: ${stderr}`)
   return { folder, told: stdout + stderr }
 }
+
+let withAll: Promise<Application> | undefined
+
+/** An application that has every package; one for all files of tests, since it takes a while. */
+export const installAll = (): Promise<Application> =>
+  (withAll ??= installInto(packages.map(({ name }) => name)))

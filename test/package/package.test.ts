@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { packages } from '../../scripts/pack/packages.ts'
 import { startVault } from '../../src/testing/index.ts'
 import { temporaryFolder } from '../support/folders.ts'
-import { installInto, installMsMax, root, runBy } from './install.ts'
+import { installAll, installInto, installMsMax, root, runBy } from './install.ts'
 
 let home: string
 let told: string
@@ -20,8 +20,7 @@ const run = (command: readonly string[], more: Readonly<Record<string, string>> 
 const write = (name: string, text: string): void => writeFileSync(join(home, name), text)
 
 beforeAll(async () => {
-  const all = packages.map(({ name }) => name)
-  ;({ folder: home, told } = await installInto(all))
+  ;({ folder: home, told } = await installAll())
 }, installMsMax)
 
 const packed = (name = 'coffer') => join(home, 'node_modules', name)

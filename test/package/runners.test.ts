@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import { atEnd } from '../support/at-end.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { blocksOf, readPage } from '../support/page.ts'
-import { installInto, installMsMax, root, runBy } from './install.ts'
+import { installAll, installMsMax, root, runBy } from './install.ts'
 
 const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
 const installed = join(cache, 'coffer/runners-20.20.2-22.23.3-4.1.12-30.5.2')
@@ -104,7 +104,7 @@ const runners: readonly Runner[] = [
 describe.skipIf(!hasRunners)('a vault beside a test', () => {
   let home: string
   beforeAll(async () => {
-    home = (await installInto(['coffer'])).folder
+    home = (await installAll()).folder
     symlinkSync(join(packages, 'vitest'), join(home, 'node_modules', 'vitest'))
   }, installMsMax)
 
