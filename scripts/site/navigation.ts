@@ -44,6 +44,7 @@ const sections: readonly Section[] = [
       docs('Client', 'client'),
       docs('Reference of the client', 'client-reference'),
       docs('Testing', 'testing'),
+      docs('Many tokens', 'move-data'),
       docs('Elements', 'elements'),
       docs('Embedding', 'embedding'),
       docs('Compatibility', 'compatibility'),

@@ -6,6 +6,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { BrowserName } from '../browser/support/browsers.ts'
 import type { ErrorCode } from '../../src/client/index.ts'
 import {
   askWorker,
@@ -15,6 +16,7 @@ import {
   hasWorkerd,
   makeApplication,
   runDeno,
+  showPage,
   startWorker,
   tellInBun,
   tellInDeno,
@@ -129,6 +131,16 @@ function proveProgram(tell: Tell): void {
   })
 }
 
+function provePage(name: BrowserName): void {
+  test(
+    'the page of docs/client.md shows a masked card',
+    async () => {
+      expect(await showPage(name, await setStage())).toBe('XXXXXXXXXXXX4242')
+    },
+    storyMsMax,
+  )
+}
+
 describe('in Bun', () => proveProgram(tellInBun))
 
 describe.skipIf(!hasNode)('in Node.js', () => proveProgram(tellInNode))
@@ -230,8 +242,10 @@ describe.skipIf(!hasWorkerd)('in an edge worker', () => {
 
 describe.skipIf(!hasChromium)('in Chromium', () => {
   proveStory((_, stage) => tellInPage('chrome', stage), 0)
+  provePage('chrome')
 })
 
 describe.skipIf(!hasFirefox)('in Firefox', () => {
   proveStory((_, stage) => tellInPage('firefox', stage), 0)
+  provePage('firefox')
 })

@@ -9,8 +9,9 @@ import { join, resolve } from 'node:path'
 import { version } from '../../../package.json' with { type: 'json' }
 import { atEnd } from '../../support/at-end.ts'
 import { temporaryFolder } from '../../support/folders.ts'
-import { runIn, type Ended } from '../../support/page.ts'
+import { blocksOf, readPage, runIn, type Ended } from '../../support/page.ts'
 import { openPage, type BrowserName } from '../../browser/support/browsers.ts'
+import { installInto } from '../install.ts'
 import type { Scene, Stage } from './scene.ts'
 
 const root = resolve(import.meta.dir, '../../..')
@@ -91,6 +92,19 @@ export async function tellInPage(name: BrowserName, { scene, publish }: Stage): 
   const page = await openPage(name)
   await page.goto(`${publish(folder)}/page.html`, { waitUntil: 'load' })
   return page.evaluate('tell()')
+}
+
+/** What the page of docs/client.md shows, with the package `@coffer/client`. */
+export async function showPage(name: BrowserName, { scene, publish }: Stage): Promise<unknown> {
+  const { folder } = await installInto(['@coffer/client'], ['--offline'])
+  const [block = ''] = blocksOf(readPage('docs/client.md'), 'html')
+  const { address, keys } = scene
+  const here = block.replace('http://127.0.0.1:3333', address).replace('key_public', keys.public)
+  writeFileSync(join(folder, 'page.html'), here)
+  const page = await openPage(name)
+  await page.goto(`${publish(folder)}/page.html`)
+  await page.waitForFunction(`document.querySelector('#card').textContent !== ''`)
+  return page.$eval('#card', each => each.textContent)
 }
 
 const worker = `import scene from './scene.mjs'
