@@ -21,8 +21,8 @@ import { blocksOf, readPage } from '../support/page.ts'
 import { installAll, installMsMax, root, runBy } from './install.ts'
 
 const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
-const installed = join(cache, 'coffer/runners-20.20.2-22.23.3-4.1.12-30.5.2')
-const packages = join(installed, 'runners/node_modules')
+const installed = join(cache, 'coffer/test-runners-20.20.2-22.23.3-4.1.12-30.5.2')
+const packages = join(installed, 'node_modules')
 const hasRunners = existsSync(join(installed, 'ready'))
 if (!hasRunners) {
   console.warn('coffer/testing is not tested in Node.js: see scripts/install-test-runners')
