@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/folders.ts'
 import type { Ended } from '../support/page.ts'
 
 export const root = resolve(import.meta.dir, '../..')
-export const installMsMax = 180_000
+export const installMsMax = 300_000
 
 const archivePath = (name: string): string => join(root, 'dist', archiveOf(name))
 

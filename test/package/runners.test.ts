@@ -31,7 +31,7 @@ const binary = join(root, 'dist/coffer')
 const hasBinary = existsSync(binary)
 if (!hasBinary) console.warn('coffer/testing is not tested on the binary: npm run build makes it')
 
-const runMsMax = 120_000
+const runMsMax = 300_000
 const [vitestBlock = '', jestBlock = '', nodeBlock = ''] = blocksOf(
   readPage('docs/testing.md'),
   'js',
@@ -51,7 +51,13 @@ interface Runner {
 const runners: readonly Runner[] = [
   {
     name: 'vitest',
-    words: [join(packages, 'vitest/vitest.mjs'), 'run', '--root', '.'],
+    words: [
+      join(packages, 'vitest/vitest.mjs'),
+      'run',
+      '--root',
+      '.',
+      ...['test', 'hook'].map(of => `--${of}Timeout=${runMsMax}`),
+    ],
     file: 'shop.test.ts',
     tests: [
       `import { CofferError } from 'coffer/client'
@@ -69,7 +75,7 @@ const runners: readonly Runner[] = [
   },
   {
     name: 'Jest',
-    words: [join(packages, 'jest/bin/jest.js'), '--rootDir', '.'],
+    words: [join(packages, 'jest/bin/jest.js'), '--rootDir', '.', '--testTimeout', `${runMsMax}`],
     file: 'shop.test.cjs',
     tests: [
       `const { CofferError } = require('coffer/client')

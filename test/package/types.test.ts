@@ -141,6 +141,6 @@ describe('its types compile', () => {
       const compile = [join(root, 'node_modules/.bin/tsc'), '--project', project]
       expect(await runBy(home, compile)).toEqual({ exitCode: 0, stdout: '', stderr: '' })
     },
-    120_000,
+    300_000,
   )
 })
