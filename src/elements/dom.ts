@@ -51,6 +51,7 @@ export interface Frame extends Node {
   title: string
   referrerPolicy: string
   readonly contentWindow: Receiver | null
+  getRootNode(): { readonly activeElement: unknown }
 }
 
 export interface Receiver {

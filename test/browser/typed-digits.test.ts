@@ -7,6 +7,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { isLuhnValid } from '../../src/rules/clear-text.ts'
 import { browserNames } from './support/browsers.ts'
 import { openCheckout, type Checkout, type ShopPage } from './support/checkout.ts'
+import { countFocus, untilFocused } from './support/focus.ts'
 import { openShop, type Shop } from './support/shop.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
 
@@ -108,7 +109,6 @@ const typingTests = (open: () => Checkout) => {
 const focusTests = (open: () => Checkout) => {
   test.each([
     ['by focus()', (checkout: Checkout) => hostFocus(checkout)],
-    ['by focus() behind a theft of the focus', (checkout: Checkout) => hostFocus(checkout, true)],
     ['by an order for a token', (checkout: Checkout) => checkout.tokenize()],
   ])('a page does not move the caret from the code to the number: %s', async (_, move) => {
     const checkout = open()
@@ -118,6 +118,28 @@ const focusTests = (open: () => Checkout) => {
     await settled()
     await page.keyboard.type('23')
     expect(await values()).toEqual(['4222 2222', '11 / 31', '123'])
+  })
+
+  test('a page that takes the focus and gives it back leaves the caret in the code', async () => {
+    const checkout = open()
+    const { page, frame, fill, values } = checkout
+    await fill('42222222', '1131', '1')
+    const heard = await countFocus(frame)
+    await hostFocus(checkout, true)
+    while ((await heard()).focus === 0) await Bun.sleep(20)
+    await untilFocused(frame, 'cvc')
+    await page.keyboard.type('23')
+    expect(await values()).toEqual(['4222 2222', '11 / 31', '123'])
+  })
+
+  test('focus() takes the caret from no field, not for a moment', async () => {
+    const checkout = open()
+    await checkout.fill('42222222', '1131', '1')
+    const heard = await countFocus(checkout.frame)
+    await hostFocus(checkout)
+    await checkout.tokenize()
+    await settled()
+    expect(await heard()).toEqual({ focus: 0, blur: 0 })
   })
 }
 

@@ -6,6 +6,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { KeyInput, Page } from 'puppeteer-core'
 import { browserNames, type BrowserName } from './support/browsers.ts'
 import { openCheckout, type Checkout, type ShopPage } from './support/checkout.ts'
+import { focused, untilFocused } from './support/focus.ts'
 import { openShop, type Shop } from './support/shop.ts'
 import { openVault, type DevVault } from './support/vaults.ts'
 
@@ -37,19 +38,6 @@ const press = async ({ page }: Checkout, ...keys: readonly KeyInput[]) => {
 
 const caret = ({ frame }: Checkout) =>
   frame.$eval('#number', input => (input as unknown as { selectionStart: number }).selectionStart)
-
-/** What has the focus, by its id. */
-const focused = (where: Pick<Page, 'evaluate'>) =>
-  where.evaluate(() => {
-    const { document } = globalThis as unknown as { document: { activeElement: { id: string } } }
-    return document.activeElement.id
-  })
-
-/** Between two processes of a browser the focus takes a moment, and keys that come before it go. */
-async function untilFocused(where: Pick<Page, 'evaluate'>, id: string): Promise<void> {
-  for (let waits = 0; waits < 250 && (await focused(where)) !== id; waits += 1) await Bun.sleep(20)
-  expect(await focused(where)).toBe(id)
-}
 
 const caretTests = (open: () => Checkout) => {
   test('a digit that is put in the middle leaves the caret behind it', async () => {

@@ -4,9 +4,10 @@
  * @module
  */
 import type { Happening, Page, Receiver } from '../dom.ts'
+import { messageMsMax } from '../limits.ts'
 import type { Failure, ToPage } from '../protocol.ts'
 import { elementOf } from './field.ts'
-import { makeForm } from './form.ts'
+import { makeForm, type Form } from './form.ts'
 import { labelsOf } from './labels.ts'
 import { elapsedMs, random, randomHex, sleep, today } from './platform.ts'
 import { applyStyles, stylesOf } from './styles.ts'
@@ -51,6 +52,21 @@ function lookAs(given: object): string | undefined {
   return undefined
 }
 
+/**
+ * The focus that the page gives the frame may come behind the message that asks for it, and takes
+ * the caret from the field that has it by then.
+ */
+function makeFocus(form: Form): () => void {
+  let askedMs = -Infinity
+  window.addEventListener('focus', () => {
+    if (elapsedMs() - askedMs < messageMsMax) form.focus()
+  })
+  return () => {
+    askedMs = elapsedMs()
+    form.focus()
+  }
+}
+
 function begin(port: MessagePort, greeting: object): Failure | undefined {
   const { labels, locale = 'en', cardholderName } = greeting as Readonly<Record<string, unknown>>
   const texts = labelsOf(labels, locale)
@@ -62,6 +78,7 @@ function begin(port: MessagePort, greeting: object): Failure | undefined {
     changed: state => say({ type: 'change', state }),
     entered: () => say({ type: 'submit' }),
   })
+  const focus = makeFocus(form)
   const tokens = makeTokens(form, means)
   const tokenize = async (message: object): Promise<void> => {
     const call = Number((message as { readonly call?: unknown }).call)
@@ -76,7 +93,7 @@ function begin(port: MessagePort, greeting: object): Failure | undefined {
     else if (type === 'look') {
       const wrong = lookAs(message)
       if (wrong !== undefined) say({ type: 'refused', failure: invalid(wrong) })
-    } else if (type === 'focus') form.focus()
+    } else if (type === 'focus') focus()
     else if (type === 'clear') {
       tokens.forget()
       form.clear()

@@ -149,7 +149,8 @@ export function openFrame(
     element,
     say,
     focus() {
-      element.focus()
+      // Where it is there already, the browser would take the caret from the field that has it.
+      if (element.getRootNode().activeElement !== element) element.focus()
       say({ type: 'focus' })
     },
     remove() {

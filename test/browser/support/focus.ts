@@ -1,0 +1,38 @@
+/**
+ * Where the focus is, in a page and in the frame of the vault: between two processes of a browser
+ * it takes a moment, and keys that come before it go.
+ * @module
+ */
+import { expect } from 'bun:test'
+import type { Frame, Page } from 'puppeteer-core'
+
+type Place = Pick<Page, 'evaluate'>
+
+/** What has the focus, by its id. */
+export const focused = (where: Place) =>
+  where.evaluate(() => {
+    const { document } = globalThis as unknown as { document: { activeElement: { id: string } } }
+    return document.activeElement.id
+  })
+
+/** Waits for it. */
+export async function untilFocused(where: Place, id: string): Promise<void> {
+  for (let waits = 0; waits < 250 && (await focused(where)) !== id; waits += 1) await Bun.sleep(20)
+  expect(await focused(where)).toBe(id)
+}
+
+type Heard = Record<'focus' | 'blur', number>
+
+/** @returns how often the focus has come into the frame, or left it or a field of it, since */
+export async function countFocus(frame: Frame): Promise<() => Promise<Heard>> {
+  const heard = await frame.evaluateHandle(() => {
+    const { window } = globalThis as unknown as { window: EventTarget }
+    const counts = { focus: 0, blur: 0 }
+    window.addEventListener('focus', ({ target }) => {
+      if (target === window) counts.focus += 1
+    })
+    window.addEventListener('blur', () => (counts.blur += 1), true)
+    return counts
+  })
+  return () => heard.jsonValue()
+}
