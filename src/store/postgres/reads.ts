@@ -47,6 +47,8 @@ export async function persist<T>(
   }
 }
 
+const bigintMin = '-9223372036854775808'
+
 const rowsIn = (cells: readonly Cells[]): Row[] =>
   cells.flatMap(([ordinal, value]) => {
     try {
@@ -68,7 +70,8 @@ export function readsOf(
   // Behind pages it may wait, which tells nothing of the database.
   const ask = (text: string, parameters: readonly Parameter[]) =>
     persist(persisting, msLeft => pools.page.hold(msLeft, ({ send }) => send(text, parameters)))
-  const dueText = `SELECT ordinal, value FROM ${rows} WHERE deadline_ms <= $1::bigint
+  const dueText = `SELECT ordinal, value, deadline_ms, ordinal FROM ${rows}
+WHERE deadline_ms <= $1::bigint AND (deadline_ms, ordinal) > ($3::bigint, $4::bigint)
 ORDER BY deadline_ms, ordinal LIMIT $2::int`
   const fromText = `SELECT ordinal, value FROM ${rows} WHERE ordinal >= $1::bigint
 ORDER BY ordinal LIMIT $2::int`
@@ -80,11 +83,18 @@ ORDER BY ordinal LIMIT $2::int`
 (SELECT count(*) FROM (SELECT 1 FROM ${recent} LIMIT ${waitingRowsCountedMax}) few)`
   return {
     look,
-    // What is due is removed for good, so a row has to say itself that it is.
-    due: async (nowMs: number, limit: number) =>
-      rowsIn(await ask(dueText, [nowMs, limit])).filter(
-        ({ deadlineMs }) => deadlineMs !== undefined && deadlineMs <= nowMs,
-      ),
+    async due(nowMs: number, limit: number) {
+      const due: Row[] = []
+      let behind: readonly string[] = [bigintMin, bigintMin]
+      // Also where rows that say otherwise fill the first of them.
+      for (let count = limit; ; count = inspectRows) {
+        const cells = await ask(dueText, [nowMs, count, ...behind])
+        // What is due is removed for good, so a row has to say itself that it is.
+        due.push(...rowsIn(cells).filter(({ deadlineMs = Infinity }) => deadlineMs <= nowMs))
+        if (due.length >= limit || cells.length < count) return due.slice(0, limit)
+        behind = (cells.at(-1) ?? []).slice(2).map(String)
+      }
+    },
     rowsFrom: async (ordinal: number, limit: number) => {
       const cells = await ask(fromText, [ordinal, limit])
       return { rows: rowsIn(cells), last: cells.at(-1)?.[0] }

@@ -73,16 +73,20 @@ export async function untilReplicated(ask: Ask, isLate?: () => boolean): Promise
  * keeps its connection.
  */
 export function makeWritePool(pool: Pool, elapsedMs: () => number, connectMs: number): Pool {
-  let isInDoubt = false
+  let losses = 0
+  /** Of those, how many came before the standbys were seen to have all. */
+  let settled = 0
   async function noted<T>(msMax: number, work: () => Promise<T>): Promise<T> {
     const untilMs = elapsedMs() + msMax
-    if (isInDoubt) await untilReplicated(pool.query, () => elapsedMs() > untilMs)
+    const before = losses
+    if (settled < before) await untilReplicated(pool.query, () => elapsedMs() > untilMs)
     try {
       const value = await work()
-      isInDoubt = false
+      // What was lost while this went on is asked about by another.
+      settled = Math.max(settled, before)
       return value
     } catch (error) {
-      isInDoubt ||= troubleOf(error).kind === 'lost'
+      if (troubleOf(error).kind === 'lost') losses += 1
       throw error
     }
   }

@@ -5,6 +5,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { ApiError } from '../../../src/errors.ts'
+import { inspectRows } from '../../../src/store/limits.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
 import { faultOf, Trouble } from '../../../src/store/postgres/trouble.ts'
 import { temporaryFolder } from '../../support/folders.ts'
@@ -129,4 +130,29 @@ describe.skipIf(!isPostgresThere)('over a database', () => {
     expect(await store.generation()).toBe(0)
     await Promise.all([store.close(), pool.close()])
   })
+})
+
+describe.skipIf(!isPostgresThere)('rows that are due by their column alone', () => {
+  test('keep none that is due from its end, however many they are', async () => {
+    const folder = temporaryFolder()
+    const store = await openAt(folder)
+    const forged = 2 * inspectRows + 5
+    for (let from = 0; from < forged; from += 100) {
+      const few = Array.from({ length: Math.min(100, forged - from) }, (_, i) => from + i)
+      await Promise.all(few.map(unique => inserted(store, { uniques: [unique] })))
+    }
+    const pool = await poolOf(1)
+    await pool.query(`UPDATE ${tablesAt(folder).rows} SET deadline_ms = 1`)
+    await pool.close()
+    const due = []
+    for (const deadlineMs of [50, 60]) {
+      due.push(await inserted(store, { uniques: [forged + deadlineMs], deadlineMs }))
+    }
+    const found = async (limit: number) => (await store.due(100, limit)).map(row => row.ordinal)
+    expect(await found(1)).toEqual(due.slice(0, 1))
+    expect(await found(2)).toEqual(due)
+    expect(await found(100)).toEqual(due)
+    expect(await found(0)).toEqual([])
+    await store.close()
+  }, 60_000)
 })

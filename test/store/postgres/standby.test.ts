@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { defaultBounds } from '../../../src/store/postgres/bounds.ts'
 import { writeLanes } from '../../../src/store/limits.ts'
 import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/open.ts'
+import { openPool } from '../../../src/store/postgres/pool.ts'
+import { makeWritePool } from '../../../src/store/postgres/replicated.ts'
 import {
   isPostgresThere,
   nextSchema,
@@ -116,6 +118,29 @@ WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_
     await inserted(store, { uniques: [30] })
     expect(await store.integrity()).toEqual([])
   }, 120_000)
+
+  test('a write that was not answered is in doubt whatever else succeeds meanwhile', async () => {
+    const connections = openPool(primary.address('public'), 2)
+    const pool = makeWritePool(connections, machine.elapsedMs, 5_000)
+    const gate = Promise.withResolvers<undefined>()
+    const begun = Promise.withResolvers<undefined>()
+    const longer = pool.hold(30_000, async ({ send }) => {
+      await send('SELECT 1')
+      begun.resolve(undefined)
+      await gate.promise
+    })
+    await begun.promise
+    await cutOff()
+    const lost = pool.query('SELECT pg_terminate_backend(pg_backend_pid())')
+    await expect(lost).rejects.toMatchObject({ kind: 'lost' })
+    gate.resolve(undefined)
+    await longer
+    await expect(pool.query('SELECT 1', [], 500)).rejects.toMatchObject({ kind: 'lost' })
+    await primary.sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = ''`)
+    await primary.sql.unsafe('SELECT pg_reload_conf()')
+    expect(await pool.query('SELECT 1')).toHaveLength(1)
+    await connections.close()
+  }, 60_000)
 
   test('it is answered once none is asked for any more, and done once', async () => {
     await cutOff()
