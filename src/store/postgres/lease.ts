@@ -18,10 +18,12 @@ export interface Lease {
 /** A lease ends by itself, and is taken anew elsewhere: no standby is waited for. */
 const isLocal = `set_config('synchronous_commit', 'local', true) = 'local'`
 
+/** One that ends later than it can is forged, or from before the clock was set back. */
 const takeText = ({ leases }: Tables): string => `INSERT INTO ${leases} AS l
 SELECT $1::text, $2::bytea, clock_timestamp() + $3::int * interval '1 ms' WHERE ${isLocal}
 ON CONFLICT (name) DO UPDATE SET holder = EXCLUDED.holder, until = EXCLUDED.until
 WHERE l.holder = EXCLUDED.holder OR l.until < clock_timestamp()
+  OR l.until > EXCLUDED.until
 RETURNING 1`
 
 export interface LeaseOptions {

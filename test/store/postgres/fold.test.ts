@@ -50,4 +50,23 @@ describe.skipIf(!isPostgresThere)('folds', () => {
     expect(Number(held?.[0])).toBe(0)
     await pool.close()
   })
+  test.each([
+    ['ends in a moment', '5 seconds', false],
+    ['ends later than any can', '10 years', true],
+  ])('a lease of another that %s: whether it is taken', async (_, time, isTaken) => {
+    const folder = temporaryFolder()
+    const store = await openAt(folder)
+    await store.close()
+    const pool = openPool((await sharedPostgres()).address('public'), 2)
+    const tables = tablesAt(folder)
+    await pool.query(`INSERT INTO ${tables.leases} VALUES ('test', '\\x00',
+clock_timestamp() + interval '${time}')`)
+    const options = { pool, tables, elapsedMs: () => performance.now() }
+    const lease = keepLease('test', { ...options, holder: new Uint8Array(16).fill(1) })
+    if (isTaken) await until(lease.isHeld)
+    else await Bun.sleep(500)
+    expect(lease.isHeld()).toBe(isTaken)
+    await lease.close()
+    await pool.close()
+  })
 })
