@@ -10,7 +10,7 @@ import { buildApp } from '../../src/serve/app.ts'
 import { requestOf, type Ask } from '../support/vault.ts'
 import { openVault } from './vault.ts'
 
-type Step = 'find' | 'page' | 'write'
+type Step = 'glance' | 'page' | 'write'
 
 /** A vault with a token, in which something happens right before or after a step of a request. */
 async function openServed() {
@@ -22,10 +22,10 @@ async function openServed() {
   }
   const vault = await openVault(store => ({
     ...store,
-    async find(unique) {
-      const row = await store.find(unique)
-      await happen('find')
-      return row
+    async glance(unique, parts) {
+      const glimpse = await store.glance(unique, parts)
+      await happen('glance')
+      return glimpse
     },
     async page(query, window) {
       const page = await store.page(query, window)
@@ -75,10 +75,10 @@ test('a create under an idempotency key lands under the key that was made meanwh
 })
 
 test.each<[Step, string, string, Ask, number]>([
-  ['find', 'GET', '/tokens/a-token', {}, 200],
+  ['glance', 'GET', '/tokens/a-token', {}, 200],
   ['page', 'GET', '/tokens', {}, 200],
   ['page', 'POST', '/tokens/search', { body: query }, 200],
-  ['find', 'PATCH', '/tokens/a-token', { body: { data: 'new' } }, 200],
+  ['glance', 'PATCH', '/tokens/a-token', { body: { data: 'new' } }, 200],
   ['write', 'PATCH', '/tokens/a-token', { body: { data: 'new' } }, 200],
   ['write', 'POST', '/tokens', { body: { type: 'token', data: 1 } }, 201],
   ['write', 'DELETE', '/tokens/a-token', {}, 204],
