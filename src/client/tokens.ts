@@ -105,12 +105,14 @@ export interface Tokens {
    * Deletes every token that a search finds. To know first how many those are, ask `searchPage`
    * for its total.
    *
-   * @param query  as `metadata.customer:17`; `*` for all tokens of the key
+   * @param query  as `metadata.customer:17`; `*` for all tokens of the key. A text that comes from
+   *   elsewhere is put in by `JSON.stringify`: as it stands it could ask for more, as `17 OR type:card`
    * @throws CofferError `invalid_request` for a query that is none, `forbidden`; what was deleted
    *   stays deleted
    * @throws TypeError for an empty query
    * @example
-   * const { deleted } = await vault.tokens.deleteWhere('metadata.customer:17')
+   * const query = `metadata.customer:${JSON.stringify(customer)}`
+   * const { deleted } = await vault.tokens.deleteWhere(query)
    */
   deleteWhere(query: string, options?: CallOptions): Promise<Deleted>
 

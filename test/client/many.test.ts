@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import type { Fetch, Progress } from '../../src/client/index.ts'
+import { CofferError, type Fetch, type Progress } from '../../src/client/index.ts'
 import { openServed } from './served.ts'
 
 const { clientOf } = await openServed(10, { requestsPerSecondMax: 1_000_000 })
@@ -41,6 +41,23 @@ describe('many tokens', () => {
     await tokenize(Array.from({ length: 130 }, (_, at) => noteOf('gone', `${at}`)))
     expect(await tokens.deleteWhere('metadata.order:gone')).toEqual({ deleted: 130, missing: 0 })
     expect(await listed(tokens.search('metadata.order:gone'))).toEqual([])
+    expect(await tokens.exists(kept.id)).toBe(true)
+  })
+
+  test.each([
+    '17 OR type:token',
+    '17" OR type:token OR id:"17',
+    '\\',
+    '"',
+    '17 OR *',
+    '[* TO *]',
+    'é\t',
+  ])('are not deleted by more than a text in quotes: %j', async value => {
+    const kept = await tokens.create(noteOf('kept', 'one'))
+    const query = `metadata.order:${JSON.stringify(value)}`
+    const told = await tokens.deleteWhere(query).catch((error: unknown) => error)
+    if (told instanceof CofferError) expect(told.code).toBe('invalid_request')
+    else expect(told).toEqual({ deleted: 0, missing: 0 })
     expect(await tokens.exists(kept.id)).toBe(true)
   })
 
