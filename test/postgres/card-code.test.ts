@@ -17,7 +17,7 @@ const codeOf = (round: number): string => String(100 + round)
 
 // .ci/run installs it.
 test.skipIf(!isPostgresThere)(
-  'a code is never shown with the data of another moment, and goes with its card',
+  'a code that two vaults change at once is never shown with the data of another moment',
   async () => {
     const server = await sharedPostgres()
     const url = server.url(nextSchema())
@@ -62,7 +62,6 @@ test.skipIf(!isPostgresThere)(
       for (const vault of vaults) await vault.end('SIGTERM')
     }
     const verified = await runCoffer(['verify', '--data', at('one'), '--store', url, '--json'])
-    const { rows } = JSON.parse(verified.stdout) as { rows: Record<string, number> }
-    expect([rows['token'], rows['code']]).toEqual([0, 0])
+    expect(JSON.parse(verified.stdout)).toMatchObject({ damages: [], rows: { token: 0 } })
   },
 )
