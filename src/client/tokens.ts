@@ -106,7 +106,7 @@ export interface Tokens {
    * for its total.
    *
    * @param query  as `metadata.customer:17`; `*` for all tokens of the key. A text that comes from
-   *   elsewhere is put in by `JSON.stringify`: as it stands it could ask for more, as `17 OR type:card`
+   *   elsewhere is put in by `JSON.stringify`: as it stands it could ask for more
    * @throws CofferError `invalid_request` for a query that is none, `forbidden`; what was deleted
    *   stays deleted
    * @throws TypeError for an empty query
