@@ -53,6 +53,8 @@ const kinds = weighted.flatMap(([commands, weight]) =>
 export interface Runs {
   readonly numRuns: number
   readonly maxCommands: number
+  /** No run begins after it: a busy machine does fewer of them. */
+  readonly msMax?: number
   /** Of a run that failed, to see it again: all three stand in its report. */
   readonly seed?: number
   readonly path?: string
@@ -88,13 +90,22 @@ function openServers() {
 }
 
 /** Fails with the seed and the shortest run that was found in which the two differ. */
-export async function checkModel({ maxCommands, replayPath, ...runs }: Runs): Promise<void> {
+export async function checkModel({
+  maxCommands,
+  replayPath,
+  msMax = Infinity,
+  ...runs
+}: Runs): Promise<void> {
   const { seed = Date.now() % 2 ** 31 } = runs
   console.info(`model: ${runs.numRuns} runs of seed ${seed}`)
   const servers = openServers()
   const replay = replayPath === undefined ? {} : { replayPath }
   const commands = fc.commands(kinds, { maxCommands, size: 'max', ...replay })
+  const startedMs = performance.now()
+  let begun = 0
   const property = fc.asyncProperty(commands, async run => {
+    if (performance.now() - startedMs > msMax) return
+    begun += 1
     const server = await servers.next()
     const model = await addModelledTenant(server)
     await furnish(model, server)
@@ -103,4 +114,5 @@ export async function checkModel({ maxCommands, replayPath, ...runs }: Runs): Pr
   })
   await fc.assert(property, { ...runs, seed })
   await servers.end()
+  console.info(`model: ${begun} runs begun`)
 }

@@ -8,7 +8,7 @@ import { checkModel } from './check.ts'
 import { modelTypes } from './token-types.ts'
 
 test('any run of requests is answered as the model of the contract says', async () => {
-  await checkModel({ numRuns: 300, maxCommands: 50 })
+  await checkModel({ numRuns: 300, maxCommands: 50, msMax: 60_000 })
 }, 120_000)
 
 test('the model knows the types that the application knows', () => {
