@@ -6,6 +6,12 @@ import { sayNow } from '../serve/system.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
+/** As `1 token was`, `2 tokens were`. */
+export const counted = (count: number, noun: string, verbs?: readonly [string, string]): string =>
+  count === 1
+    ? `1 ${noun}${verbs === undefined ? '' : ` ${verbs[0]}`}`
+    : `${count} ${noun}s${verbs === undefined ? '' : ` ${verbs[1]}`}`
+
 /** Columns of texts, each as wide as its widest. */
 export function printTable(rows: readonly (readonly string[])[]): void {
   const [first] = rows

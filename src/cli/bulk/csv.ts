@@ -9,7 +9,7 @@ import { carriageReturn, endOfLine, lineEnd, type End, type FindEnd } from './re
 
 const quote = 0x22
 const openQuote = 'a quote is not closed'
-const strayQuote = 'something stands behind a closing quote'
+const strayQuote = 'a quote is not closed, or something stands behind a closing one'
 
 /** Of its first line, wherever its quotes would end. */
 function faulty(bytes: Uint8Array, from: number, isLast: boolean, fault: string): End | undefined {

@@ -11,10 +11,13 @@ import { CofferError, type CallOptions, type Client } from '../../client/index.t
 import { writeWhole } from '../../files.ts'
 import { answerBytesMax, importRetries } from '../../operation-limits.ts'
 import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
-import { openNewFile, type NewFile } from '../../serve/regular-files.ts'
+import { openNewFile } from '../../serve/regular-files.ts'
 import { readSecretLine } from '../../serve/secret-input.ts'
 import { sayJson, sayNow, stderrNow, wallMs } from '../../serve/system.ts'
 import { withClient, type ReachOptions } from '../reach.ts'
+import { counted } from '../table.ts'
+import { untilInterrupted } from './interrupt.ts'
+import { withFile } from './named-file.ts'
 import { readQuery, type WhereOptions } from './query.ts'
 
 export interface DeleteOptions extends ReachOptions, WhereOptions {
@@ -37,14 +40,15 @@ async function find(client: Client, query: string): Promise<readonly string[]> {
   return ids
 }
 
+const was = ['was', 'were'] as const
 const standardInput = 0
 
 /** @throws CommandFailure unless the count is typed at a terminal */
 function confirm(count: number): void {
   if (process.stdin.isTTY !== true) {
-    throw usage(`${count} tokens were found: expected a terminal to ask at, or --yes`)
+    throw usage(`${counted(count, 'token', was)} found: expected a terminal to ask at, or --yes`)
   }
-  stderrNow.write(`${count} tokens will be deleted for good. Type ${count} to go on: `)
+  stderrNow.write(`${counted(count, 'token')} will be deleted for good. Type ${count} to go on: `)
   const bytes = readSecretLine(standardInput, answerBytesMax)
   stderrNow.write('\n')
   const answer = Buffer.from(bytes ?? [])
@@ -68,6 +72,13 @@ interface Receipt {
 
 type Lists = Record<'deleted' | 'gone' | 'refused', string[]>
 
+function* until(isInterrupted: () => boolean, ids: readonly string[]): Generator<string, void> {
+  for (const id of ids) {
+    if (isInterrupted()) return
+    yield id
+  }
+}
+
 /** Deletes one, and notes what became of it. */
 const noting =
   ({ tokens }: Client, lists: Lists) =>
@@ -85,81 +96,101 @@ const noting =
 
 const timeOf = (ms: number): string => new Date(ms).toISOString()
 
-function openReceipt(path: string): NewFile | undefined {
-  try {
-    return openNewFile(path)
-  } catch {
-    throw usage(`--receipt: it cannot be written to ${path}: check that its folder exists`)
-  }
-}
-
 /**
  * Made before anything is deleted, of which nobody could tell later; taken away where nothing was.
- * @throws CommandFailure where there is a file already
+ * @throws CommandFailure where there is a file already, and nothing is deleted
  */
 async function withReceipt(
   path: string | undefined,
-  use: (receipt: NewFile | undefined) => Promise<void>,
+  use: (write: (receipt: Receipt) => void) => Promise<void>,
 ): Promise<void> {
-  if (path === undefined) return use(undefined)
-  const made = openReceipt(path)
+  if (path === undefined) return use(() => {})
+  const made = withFile('--receipt', path, () => openNewFile(path))
   if (made === undefined) throw usage(`--receipt: expected a new file; there is one at ${path}`)
   try {
-    await use(made)
+    await use(receipt =>
+      withFile('--receipt', path, () => {
+        writeWhole(made.file, Buffer.from(`${JSON.stringify(receipt)}\n`))
+        fsyncSync(made.file)
+      }),
+    )
   } finally {
     if (fstatSync(made.file).size === 0) made.remove()
     closeSync(made.file)
   }
 }
 
-function tell({ json }: DeleteOptions, receipt: Receipt, made: NewFile | undefined): void {
-  const { deleted, gone, refused } = receipt
-  if (made !== undefined) {
-    writeWhole(made.file, Buffer.from(`${JSON.stringify(receipt)}\n`))
-    fsyncSync(made.file)
-  }
-  if (json === true) sayJson(receipt)
-  else {
-    sayNow(
-      `${deleted.length} tokens were deleted.`,
-      ...(gone.length === 0
-        ? []
-        : [`${gone.length} were gone before, or the key may not see them.`]),
-    )
-  }
-  if (refused.length === 0) return
-  throw new CommandFailure(`${refused.length} tokens were not deleted: the key may not`, 3)
+function tell({ json }: DeleteOptions, receipt: Receipt): void {
+  const { found, deleted, gone } = receipt
+  if (json === true) return sayJson(receipt)
+  if (found === 0) return sayNow('No token is found that this key may see: nothing was deleted.')
+  sayNow(
+    `${counted(deleted.length, 'token', was)} deleted.`,
+    ...(gone.length === 0
+      ? []
+      : [`${counted(gone.length, 'token', was)} gone before, or the key may not see them.`]),
+  )
 }
 
-async function deleteFound(
-  client: Client,
-  query: string,
-  options: DeleteOptions,
-  made: NewFile | undefined,
-): Promise<void> {
+/** @throws CommandFailure where some of them are still there */
+function assertAll({ found, deleted, gone, refused }: Receipt): void {
+  if (refused.length > 0) {
+    throw new CommandFailure(
+      `${counted(refused.length, 'token', was)} not deleted: the key may not`,
+      3,
+    )
+  }
+  const left = found - deleted.length - gone.length
+  if (left > 0)
+    throw new CommandFailure(`interrupted: ${counted(left, 'token', ['is', 'are'])} left`)
+}
+
+interface Ending {
+  readonly client: Client
+  readonly query: string
+  readonly ids: readonly string[]
+  readonly isInterrupted: () => boolean
+  readonly write: (receipt: Receipt) => void
+}
+
+async function deleteFound(options: DeleteOptions, ending: Ending): Promise<void> {
+  const { client, query, ids, isInterrupted, write } = ending
   const { id: application, tenant_id: tenant } = await client.applications.current()
-  const ids = await find(client, query)
-  if (options.yes !== true && ids.length > 0) confirm(ids.length)
-  const began_at = timeOf(wallMs())
+  const beganMs = wallMs()
   const lists: Lists = { deleted: [], gone: [], refused: [] }
-  const finish = (): void => {
-    const query_sha256 = createHash('sha256').update(query).digest('hex')
-    const facts = { query_sha256, application, tenant, found: ids.length }
-    tell(options, { ...facts, ...lists, began_at, ended_at: timeOf(wallMs()) }, made)
+  const finish = (): Receipt => {
+    const receipt = {
+      query_sha256: createHash('sha256').update(query).digest('hex'),
+      application,
+      tenant,
+      found: ids.length,
+      ...lists,
+      began_at: timeOf(beganMs),
+      ended_at: timeOf(wallMs()),
+    }
+    write(receipt)
+    tell(options, receipt)
+    return receipt
   }
   try {
-    await deleteAll(noting(client, lists), ids, { retries: importRetries })
+    const each = until(isInterrupted, ids)
+    await deleteAll(noting(client, lists), each, { retries: importRetries })
   } catch (error) {
     finish()
     throw error
   }
-  finish()
+  assertAll(finish())
 }
 
-/** @throws CommandFailure; the receipt then says what was deleted before */
 export async function deleteWhere(options: DeleteOptions): Promise<void> {
   const query = queryOf(options)
-  await withReceipt(options.receipt, made =>
-    withClient(options, client => deleteFound(client, query, options, made)),
-  )
+  await withClient(options, async client => {
+    const ids = await find(client, query)
+    if (options.yes !== true && ids.length > 0) confirm(ids.length)
+    await withReceipt(options.receipt, write =>
+      untilInterrupted(isInterrupted =>
+        deleteFound(options, { client, query, ids, isInterrupted, write }),
+      ),
+    )
+  })
 }

@@ -4,14 +4,18 @@
  * @module
  */
 import { createHash, type Hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Client, Token, TokenType } from '../../client/index.ts'
 import { isJsonObject, printJson, type Json } from '../../json/json.ts'
 import { bulkToldMs } from '../../operation-limits.ts'
 import { decideTransform, type Grants } from '../../rules/access.ts'
+import { tokenTypeNames, tokenTypeOf } from '../../rules/token-types.ts'
 import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
 import { elapsedMs, sayJson, sayNow, stderrNow } from '../../serve/system.ts'
 import { withClient, type ReachOptions } from '../reach.ts'
+import { counted } from '../table.ts'
 import { exactJson } from './exact-json.ts'
+import { untilInterrupted } from './interrupt.ts'
 import { encrypterFor, writeSealed } from './sealed-file.ts'
 
 export interface ExportOptions extends ReachOptions {
@@ -28,6 +32,7 @@ interface Exported {
   /** Codes of cards that were left out. */
   codes: number
   readonly hash: Hash
+  readonly isInterrupted: () => boolean
 }
 
 function withoutCode(data: Json, told: Exported): Json {
@@ -66,6 +71,12 @@ function assertRevealed(grants: Grants, { id, containers = [] }: Token): void {
   )
 }
 
+/** @throws CommandFailure for a type that there is not: nothing would be found */
+function assertTypes(types: readonly string[]): void {
+  if (types.every(type => tokenTypeOf(type) !== undefined)) return
+  throw usage(`--type: expected any of ${tokenTypeNames.join(', ')}`)
+}
+
 async function* linesOf(
   client: Client,
   grants: Grants,
@@ -81,10 +92,15 @@ async function* linesOf(
     const line = lineOf(token, told)
     told.hash.update(line)
     yield line
+    if (told.isInterrupted()) throw new CommandFailure('interrupted: no file was written')
     if (json === true || elapsedMs() - toldMs < bulkToldMs) continue
     toldMs = elapsedMs()
     stderrNow.write(`${told.tokens} tokens so far\n`)
   }
+  if (isDeepStrictEqual(await grantsOf(client), grants)) return
+  throw new CommandFailure(
+    'the rules of the key were changed meanwhile, so some data may be masked: no file was written',
+  )
 }
 
 /** Whether it may read all that there is, so that lists leave nothing out in silence. */
@@ -95,41 +111,50 @@ const readsAll = ({ permissions, rules }: Grants): boolean =>
 const codesLeft =
   'Codes of cards (cvc) are left out: they are not to be kept after an authorization.'
 
+interface Told extends Exported {
+  readonly bytes: number
+  readonly isAll: boolean
+}
+
+function tell({ json, out, recipient = [] }: ExportOptions, { isAll, ...told }: Told): void {
+  const { tokens, codes, bytes } = told
+  const sha256 = told.hash.digest('hex')
+  const recipients = recipient.length
+  if (json === true) {
+    return sayJson({ tokens, bytes, sha256, recipients, codes_left: codes, reads_all: isAll })
+  }
+  sayNow(
+    `${counted(tokens, 'token', ['is', 'are'])} in ${out}, ` +
+      `sealed to ${counted(recipients, 'recipient')}.`,
+    `SHA-256 of what is sealed: ${sha256}`,
+    ...(codes === 0 ? [] : [`${codesLeft} That was so for ${counted(codes, 'card')}.`]),
+    ...(isAll ? [] : ['This key may not read every container: what it may not is not in there.']),
+  )
+}
+
+const grantsOf = async ({ applications }: Client): Promise<Grants> => {
+  const { permissions, rules } = (await applications.current()) as Grants
+  return { permissions, rules }
+}
+
 /** @throws CommandFailure; then there is no file */
 export async function exportTokens(options: ExportOptions): Promise<void> {
-  const { recipient = [], out, json } = options
+  const { recipient = [], out, type = [] } = options
   if (recipient.length === 0 || out === undefined) {
     throw usage('expected --recipient age1… and --out: an export is sealed, and goes to a file')
   }
+  assertTypes(type)
   const encrypter = encrypterFor(recipient)
-  const told: Exported = { tokens: 0, codes: 0, hash: createHash('sha256') }
   await withClient(
     options,
-    async client => {
-      const grants = (await client.applications.current()) as Grants
-      const bytes = await writeSealed(out, encrypter, linesOf(client, grants, options, told))
-      const { tokens, codes } = told
-      const sha256 = told.hash.digest('hex')
-      const isAll = readsAll(grants)
-      if (json === true) {
-        return sayJson({
-          tokens,
-          bytes,
-          sha256,
-          recipients: recipient.length,
-          codes_left: codes,
-          reads_all: isAll,
-        })
-      }
-      sayNow(
-        `${tokens} tokens are in ${out}, sealed to ${recipient.length} recipients.`,
-        `SHA-256 of what is sealed: ${sha256}`,
-        ...(codes === 0 ? [] : [`${codesLeft} That was so for ${codes} cards.`]),
-        ...(isAll
-          ? []
-          : ['This key may not read every container: what it may not is not in there.']),
-      )
-    },
+    client =>
+      untilInterrupted(async isInterrupted => {
+        const exported = { tokens: 0, codes: 0, hash: createHash('sha256'), isInterrupted }
+        const grants = await grantsOf(client)
+        const lines = linesOf(client, grants, options, exported)
+        const bytes = await writeSealed(out, encrypter, lines)
+        tell(options, { ...exported, bytes, isAll: readsAll(grants) })
+      }),
     exactJson,
   )
 }

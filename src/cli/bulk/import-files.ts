@@ -20,6 +20,7 @@ import { stateFileBytesMax } from '../../operation-limits.ts'
 import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
 import { openNewFile, replaceFile } from '../../serve/regular-files.ts'
 import { csvLine } from './csv.ts'
+import { withFile } from './named-file.ts'
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
@@ -48,13 +49,13 @@ export interface ImportState {
 
 /** @throws CommandFailure where a link, or no file, stands in its place */
 export const writeState = (path: string, state: ImportState): void =>
-  replaceFile(path, `${JSON.stringify(state)}\n`)
+  withFile('--state', path, () => replaceFile(path, `${JSON.stringify(state)}\n`))
 
 /** @returns `undefined` where there is none */
 export function readState(path: string): ImportState | undefined {
   if (!existsSync(path)) return undefined
   try {
-    if (statSync(path).size <= stateFileBytesMax) {
+    if (withFile('--state', path, () => statSync(path)).size <= stateFileBytesMax) {
       const state = JSON.parse(readFileSync(path, 'utf8')) as ImportState
       if (state.version === 1 && typeof state.import === 'string') return state
     }
@@ -80,31 +81,38 @@ function assertOwnTable(path: string, head: string): void {
 
 /** A link is not followed: who may put one there would choose what is written over. */
 function openRegular(path: string): number {
-  try {
-    const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK
-    return openNewFile(path)?.file ?? openSync(path, flags)
-  } catch {
-    throw usage(`the file at ${path} cannot be written: expected a file that is no link`)
-  }
+  const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  return openNewFile(path)?.file ?? openSync(path, flags)
 }
 
-/**
- * @param from how much of it stands, in bytes; it is begun anew at 0
- * @throws CommandFailure for a file that is no such table
- */
-export function openTable(path: string, columns: readonly string[], from = 0): Table {
-  const head = csvLine(columns)
+function openAt(path: string, head: string, from: number): number {
   assertOwnTable(path, head)
   const file = openRegular(path)
   ftruncateSync(file, from)
+  return file
+}
+
+export interface TableFile {
+  /** That names it. */
+  readonly option: string
+  readonly path: string
+  readonly columns: readonly string[]
+}
+
+/** @param from how much of it stands, in bytes; it is begun anew at 0. @throws CommandFailure */
+export function openTable({ option, path, columns }: TableFile, from = 0): Table {
+  const head = csvLine(columns)
+  const file = withFile(option, path, () => openAt(path, head, from))
   let length = from
   let waiting = from === 0 ? head : ''
   const keep = (): number => {
-    const bytes = Buffer.from(waiting)
-    writeWhole(file, bytes, length)
-    length += bytes.length
-    waiting = ''
-    fsyncSync(file)
+    withFile(option, path, () => {
+      const bytes = Buffer.from(waiting)
+      writeWhole(file, bytes, length)
+      length += bytes.length
+      waiting = ''
+      fsyncSync(file)
+    })
     return length
   }
   return {

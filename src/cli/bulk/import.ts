@@ -6,12 +6,11 @@
  * @module
  */
 import { createHash, type Hash } from 'node:crypto'
-import { extname } from 'node:path'
+import { extname, resolve } from 'node:path'
 import type { Client } from '../../client/index.ts'
 import { CofferError } from '../../client/index.ts'
 import { hexOf } from '../../bytes.ts'
 import {
-  bulkToldMs,
   importBatchCharsMax,
   importBatchRows,
   importIdBytes,
@@ -19,12 +18,14 @@ import {
   importReasonsShownMax,
 } from '../../operation-limits.ts'
 import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
-import { elapsedMs, randomBytes, sayJson, sayNow, stderrNow, wallMs } from '../../serve/system.ts'
+import { randomBytes, stderrNow, wallMs } from '../../serve/system.ts'
 import { withClient, type ReachOptions } from '../reach.ts'
 import { exactJson } from './exact-json.ts'
 import { isReadByOthers, openInput, standardInputName, type InputOptions } from './input.ts'
 import { openTable, readState, writeState, type ImportState, type Table } from './import-files.ts'
 import { makeIdSet } from './id-set.ts'
+import { untilInterrupted } from './interrupt.ts'
+import { interrupted, makeTeller, noCounts, tellEnd, type Counts } from './import-told.ts'
 import { rowsOf, type Row } from './rows.ts'
 import { checkRows, knowsType, sendRows, type Fate, type SentRow } from './send-rows.ts'
 import { readTemplate } from './template.ts'
@@ -42,14 +43,6 @@ export interface ImportOptions extends ReachOptions, InputOptions {
 }
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
-
-interface Counts {
-  created: number
-  equal: number
-  rejected: number
-  blank: number
-  done: number
-}
 
 /** What is done with the rows of a batch; `undefined` for a row that would be taken. */
 type Deal = (client: Client, rows: readonly SentRow[]) => Promise<readonly (Fate | undefined)[]>
@@ -154,43 +147,12 @@ async function dealWithAll(
   if (last !== undefined) await flush(work, batch, last)
 }
 
-/** A line now and then, where somebody may read it. */
-function makeTeller(counts: Counts, isQuiet: boolean): () => void {
-  let toldMs = elapsedMs()
-  return () => {
-    if (isQuiet || elapsedMs() - toldMs < bulkToldMs) return
-    toldMs = elapsedMs()
-    const { created, equal, rejected } = counts
-    stderrNow.write(`${created + equal} rows are in, ${rejected} were rejected\n`)
-  }
-}
-
-const noCounts = (): Counts => ({ created: 0, equal: 0, rejected: 0, blank: 0, done: 0 })
-
-const tableOf = (path: string | undefined, columns: readonly string[], from?: number) =>
-  path === undefined ? undefined : openTable(path, columns, from)
-
-function tell({ json, dryRun, report }: ImportOptions, counts: Counts): void {
-  const { created, equal, rejected, blank, done } = counts
-  const isDry = dryRun === true
-  if (json === true) {
-    sayJson({ dry_run: isDry, created, equal, rejected, blank, done_before: done })
-  } else {
-    const lines = [
-      isDry ? `${created} rows would be taken.` : `${created} tokens were created.`,
-      ...(equal === 0 ? [] : [`${equal} rows were equal to tokens that there are.`]),
-      ...(done === 0
-        ? []
-        : [`${done} rows were sent before; what they gave cannot be told again.`]),
-      `${rejected} rows were rejected, ${blank} were blank.`,
-      ...(isDry ? ['Not checked: ids that the vault has, and where the key may write.'] : []),
-    ]
-    sayNow(...lines)
-  }
-  if (rejected === 0) return
-  const where = report === undefined ? '' : `, as the file at ${report} says`
-  throw new CommandFailure(`${rejected} rows were rejected${where}`)
-}
+const tableOf = (
+  option: string,
+  path: string | undefined,
+  columns: readonly string[],
+  from?: number,
+) => (path === undefined ? undefined : openTable({ option, path, columns }, from))
 
 /** What every run of one import has in common. */
 interface Plan {
@@ -203,11 +165,15 @@ interface Plan {
 
 const reportColumns = ['line', 'reason']
 
-async function tryAll({ options, open }: Plan, client: Client): Promise<void> {
+async function tryAll(
+  { options, open }: Plan,
+  client: Client,
+  isInterrupted: () => boolean,
+): Promise<void> {
   const counts = noCounts()
   const isSeen = makeIdSet()
-  const toldNow = makeTeller(counts, options.json === true)
-  const report = tableOf(options.report, reportColumns)
+  const toldNow = makeTeller(options, counts)
+  const report = tableOf('--report', options.report, reportColumns)
   const hash = createHash('sha256')
   const twice = (request: SentRow['request']): boolean => {
     const id = (request as ReadonlyMap<string, unknown>).get('id')
@@ -221,9 +187,10 @@ async function tryAll({ options, open }: Plan, client: Client): Promise<void> {
       return reason === undefined ? undefined : { kind: 'rejected', reason }
     })
   }
-  const keep = (): void => {
+  const keep = ({ line }: Row): void => {
     report?.keep()
     toldNow()
+    if (isInterrupted()) throw interrupted(options, line)
   }
   const types = new Map<string, Promise<boolean>>()
   const work = { client, deal, counts, report, ids: undefined, types, hash, keep, shown: 0 }
@@ -232,7 +199,7 @@ async function tryAll({ options, open }: Plan, client: Client): Promise<void> {
   } finally {
     report?.close()
   }
-  tell(options, counts)
+  tellEnd(options, counts)
 }
 
 const stateOf = ({ path, options: { state } }: Plan): string => {
@@ -274,16 +241,16 @@ function beginningOf(plan: Plan, application: string): ImportState {
 const isRefused = (error: unknown): boolean =>
   error instanceof CofferError && error.status >= 400 && error.status < 500
 
-async function importAll(plan: Plan, client: Client): Promise<void> {
+async function importAll(plan: Plan, client: Client, isInterrupted: () => boolean): Promise<void> {
   const { options } = plan
   const { id: application } = await client.applications.current()
   let state = beginningOf(plan, application)
   const counts: Counts = { ...noCounts(), ...pickCounts(state) }
-  if (state.isDone) return tell(options, counts)
+  if (state.isDone) return tellEnd(options, counts)
   const file = stateOf(plan)
-  const toldNow = makeTeller(counts, options.json === true)
-  const report = tableOf(options.report, reportColumns, state.tables['report'])
-  const ids = tableOf(options.ids, ['line', 'id'], state.tables['ids'])
+  const toldNow = makeTeller(options, counts)
+  const report = tableOf('--report', options.report, reportColumns, state.tables['report'])
+  const ids = tableOf('--ids', options.ids, ['line', 'id'], state.tables['ids'])
   const hash = createHash('sha256')
   const save = (changes: Partial<ImportState>): void => {
     state = { ...state, ...changes, writtenMs: wallMs() }
@@ -293,6 +260,9 @@ async function importAll(plan: Plan, client: Client): Promise<void> {
     const tables = { report: report?.keep() ?? 0, ids: ids?.keep() ?? 0 }
     save({ ...counts, offset: end, line, digest: digestOf(hash), tables })
     toldNow()
+    if (!isInterrupted()) return
+    save({ isPending: false })
+    throw interrupted(options, line)
   }
   const keyOf = (rows: readonly SentRow[]): string =>
     createHash('sha256')
@@ -317,7 +287,7 @@ async function importAll(plan: Plan, client: Client): Promise<void> {
     report?.close()
     ids?.close()
   }
-  tell(options, counts)
+  tellEnd(options, counts)
 }
 
 const pickCounts = ({ created, equal, rejected, blank }: ImportState) => ({
@@ -335,13 +305,25 @@ function formatOf(path: string, { format }: ImportOptions): 'csv' | 'jsonl' {
   throw usage('--format: expected csv or jsonl, since the name of the file does not say which')
 }
 
+/** Else one would be written over the other. @throws CommandFailure */
+function assertApart(path: string, options: ImportOptions): void {
+  const named = [path, options.map, options.report, options.ids, options.state, options.identity]
+  const paths = named.filter(each => each !== undefined).map(each => resolve(each))
+  if (new Set(paths).size === paths.length) return
+  throw usage('expected a file of its own for the input and for each option that names one')
+}
+
 function planOf(path: string, options: ImportOptions): Plan {
+  assertApart(path, options)
   const format = formatOf(path, options)
   const template = options.map === undefined ? undefined : readTemplate(options.map)
   if (format === 'csv' && template === undefined) {
     throw usage('--map: expected a file that says how a row of CSV becomes a token')
   }
   const { codes = false, delimiter, encoding, identity } = options
+  if (delimiter !== undefined && !/^[\t -!#-~]$/.test(delimiter)) {
+    throw usage('--delimiter: expected one character such as ; or | (a quote is none)')
+  }
   const decides = [format, template?.text, codes, delimiter, encoding, identity !== undefined]
   return {
     path,
@@ -363,7 +345,8 @@ export async function importTokens(path: string, options: ImportOptions): Promis
   if (isOpen) stderrNow.write(`coffer: others on this machine may read ${path}: chmod 600 it\n`)
   await withClient(
     options,
-    client => (options.dryRun === true ? tryAll(plan, client) : importAll(plan, client)),
+    client =>
+      untilInterrupted(is => (options.dryRun === true ? tryAll : importAll)(plan, client, is)),
     exactJson,
   )
 }

@@ -3,10 +3,12 @@
  * as UTF-8 without a byte order mark.
  * @module
  */
-import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, statSync } from 'node:fs'
 import { Decrypter } from 'age-encryption'
+import { readRegular } from '../../files.ts'
 import { identityFileBytesMax, importReadBytes } from '../../operation-limits.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from '../../serve/failure.ts'
+import { withFile } from './named-file.ts'
 
 export interface InputOptions {
   /** A file that holds age identities. */
@@ -19,15 +21,11 @@ export const standardInputName = '-'
 
 /** @throws CommandFailure that repeats nothing of it */
 function identitiesOf(path: string): readonly string[] {
-  let text = ''
-  try {
-    if (statSync(path).size <= identityFileBytesMax) text = readFileSync(path, 'utf8')
-  } catch {
-    // Told below.
-  }
+  const bytes = withFile('--identity', path, () => readRegular(path, identityFileBytesMax))
+  const text = Buffer.from(bytes ?? []).toString()
   const identities = text.split(/\r?\n/).filter(line => /^AGE-SECRET-KEY-1\w+$/i.test(line.trim()))
   if (identities.length > 0) return identities.map(line => line.trim())
-  throw usage(`the file at ${path} of --identity: expected one as age-keygen makes it`)
+  throw usage(`--identity: ${path}: expected a file as age-keygen makes it`)
 }
 
 async function* chunksOf(stream: AsyncIterable<Uint8Array>, path: string) {
@@ -41,7 +39,9 @@ async function* chunksOf(stream: AsyncIterable<Uint8Array>, path: string) {
 
 function openBytes(path: string): AsyncIterable<Uint8Array> {
   if (path === standardInputName) return Bun.stdin.stream()
-  if (!existsSync(path)) throw usage(`the file at ${path}: there is none`)
+  withFile('the input', path, () => {
+    if (statSync(path).isDirectory()) throw usage(`the input: ${path}: it is a folder`)
+  })
   return chunksOf(createReadStream(path, { highWaterMark: importReadBytes }), path)
 }
 

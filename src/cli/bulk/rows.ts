@@ -5,8 +5,9 @@
 import { ApiError } from '../../errors.ts'
 import { isJsonObject, printJson, type Json, type JsonObject } from '../../json/json.ts'
 import { parseJson } from '../../json/parse.ts'
-import { tokenTypeOf } from '../../rules/token-types.ts'
+import { tokenTypeNames, tokenTypeOf } from '../../rules/token-types.ts'
 import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
+import { counted } from '../table.ts'
 import { fieldsOf, makeCsvFile } from './csv.ts'
 import { endOfLine, recordsOf, type TextRecord } from './records.ts'
 import { applyTemplate, type Template } from './template.ts'
@@ -72,7 +73,7 @@ function faultOf(request: JsonObject, { codes }: RowOptions): string | undefined
   const data = request.get('data')
   const id = request.get('id')
   if (typeof type !== 'string' || tokenTypeOf(type) === undefined) {
-    return 'type: expected the name of a type of tokens'
+    return `type: expected one of ${tokenTypeNames.join(', ')}`
   }
   if (data === undefined || data === null) return 'data: expected some'
   if (typeof id === 'string' && id.includes('{{')) return 'id: expected no expression'
@@ -116,7 +117,7 @@ function readFields(
   const fields = fieldsOf(text, delimiter)
   if (fields.every(field => field.trim() === '')) return undefined
   if (fields.length !== names.length) {
-    return { reason: `expected ${names.length} columns, got ${fields.length}` }
+    return { reason: `expected ${counted(names.length, 'column')}, got ${fields.length}` }
   }
   const row = new Map<string, Json>()
   for (const [at, name] of names.entries())
@@ -160,7 +161,8 @@ function columnsOf(header: string, delimiter: string, { template }: RowOptions):
     const said =
       count === 0 ? `no column is called ${place}` : `${count} columns are called ${place}`
     throw usage(
-      `the map: ${said}: the header has ${names.length} columns; names are compared exactly`,
+      `the map: ${said}: the header has ${counted(names.length, 'column')}; names are compared ` +
+        'exactly, and --delimiter says what parts them',
     )
   }
   return { names, delimiter }

@@ -7,6 +7,7 @@ import { dirname, resolve } from 'node:path'
 import { Encrypter } from 'age-encryption'
 import { ownerOnlyFile, syncFolder, writeWhole } from '../../files.ts'
 import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
+import { withFile } from './named-file.ts'
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
@@ -39,14 +40,14 @@ const streamOf = (lines: AsyncIterator<string>): ReadableStream<Uint8Array> => {
 }
 
 async function writeAll(path: string, stream: AsyncIterable<Uint8Array>): Promise<number> {
-  const file = openSync(path, 'wx', ownerOnlyFile)
+  const file = withFile('--out', path, () => openSync(path, 'wx', ownerOnlyFile))
   let bytes = 0
   try {
     for await (const chunk of stream) {
-      writeWhole(file, chunk)
+      withFile('--out', path, () => writeWhole(file, chunk))
       bytes += chunk.length
     }
-    fsyncSync(file)
+    withFile('--out', path, () => fsyncSync(file))
     return bytes
   } finally {
     closeSync(file)
@@ -64,8 +65,9 @@ export async function writeSealed(
   lines: AsyncIterator<string>,
 ): Promise<number> {
   const part = `${path}.part`
-  for (const each of [path, part]) {
-    if (existsSync(each)) throw usage(`--out: expected a new file; there is one at ${each}`)
+  if (existsSync(path)) throw usage(`--out: expected a new file; there is one at ${path}`)
+  if (existsSync(part)) {
+    throw usage(`--out: an export was ended by force, or is under way: remove ${part} if it is not`)
   }
   try {
     const bytes = await writeAll(part, await encrypter.encrypt(streamOf(lines)))

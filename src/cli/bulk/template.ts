@@ -6,15 +6,17 @@
  * gives null is left out. Source: decision, docs/move-data.md.
  * @module
  */
-import { readFileSync, statSync } from 'node:fs'
-import { ApiError } from '../../errors.ts'
+import { ApiError, expectedBy } from '../../errors.ts'
+import { readRegular } from '../../files.ts'
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { decodeUtf8, parseJson } from '../../json/parse.ts'
 import { compileTemplate } from '../../language/expression/compile.ts'
 import { startRun, type Run } from '../../language/expression/run.ts'
 import type { Operand } from '../../language/expression/tree.ts'
 import { mapFileBytesMax } from '../../operation-limits.ts'
+import { tokenTypeNames, tokenTypeOf } from '../../rules/token-types.ts'
 import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
+import { withFile } from './named-file.ts'
 
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
@@ -69,15 +71,17 @@ function columnsIn(text: string, at: string): readonly string[] {
 /** @throws CommandFailure */
 export function readTemplate(path: string): Template {
   const most = `of at most ${mapFileBytesMax} bytes`
-  const wanted = `the file at ${path} of --map: expected a JSON object ${most}`
+  const wanted = `--map: ${path}: expected a JSON object ${most}`
   let text: string
   let request: Json
+  const bytes = withFile('--map', path, () => readRegular(path, mapFileBytesMax))
+  if (bytes === undefined) throw usage(wanted)
   try {
-    if (statSync(path).size > mapFileBytesMax) throw usage(wanted)
-    text = decodeUtf8(readFileSync(path))
+    text = decodeUtf8(bytes)
     request = parseJson(text)
-  } catch {
-    throw usage(wanted)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    throw usage(`${wanted}: ${expectedBy(error)}`)
   }
   if (!isJsonObject(request)) throw usage(wanted)
   const unknown = [...request.keys()].findIndex(name => !members.includes(name))
@@ -85,6 +89,11 @@ export function readTemplate(path: string): Template {
     throw usage(`the map: member ${unknown + 1} is unknown: expected ${members.join(', ')}`)
   }
   if (!request.has('type') || !request.has('data')) throw usage('the map: expected type and data')
+  const type = request.get('type')
+  const isFixed = typeof type !== 'string' || !type.includes('{{')
+  if (isFixed && (typeof type !== 'string' || tokenTypeOf(type) === undefined)) {
+    throw usage(`the map: type: expected an expression, or one of ${tokenTypeNames.join(', ')}`)
+  }
   const columns = evaluated.flatMap(name =>
     [...textsOf(request.get(name) ?? null, name)].flatMap(([at, each]) => columnsIn(each, at)),
   )

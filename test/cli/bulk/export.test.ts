@@ -184,6 +184,5 @@ describe('coffer token delete --where', () => {
     expect(JSON.parse(text)).toMatchObject({ found: 10, gone: [], refused: [] })
     expect((JSON.parse(text) as { deleted: string[] }).deleted).toHaveLength(10)
     expect(text).not.toContain('customer')
-    expect((await run(vault, words.slice(0, 4))).stdout).toBe('0 tokens were deleted.\n')
   })
 })

@@ -185,8 +185,13 @@ describe('lines of JSON', () => {
     expect(linesOf(at('r.csv')).map(line => line.split(',')[0])).toEqual(
       '1 2 3 4 5 6 7 9 10 11'.split(' '),
     )
-    for (const word of ['no type', 'data: expected some', '--codes', 'UTF-8']) {
-      expect(report).toContain(word.replace('no type', 'the name of a type'))
+    for (const word of [
+      'type: expected one of token, card',
+      'data: expected some',
+      '--codes',
+      'UTF-8',
+    ]) {
+      expect(report).toContain(word)
     }
     expect(report).not.toContain('4242')
   })

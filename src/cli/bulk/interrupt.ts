@@ -1,0 +1,27 @@
+/**
+ * Bulk work that somebody ends: it stops between two steps, and what is done by then is told.
+ * @module
+ */
+import { stderrNow } from '../../serve/system.ts'
+import { endingSignals } from '../../serve/vault-process.ts'
+
+/** @param use asks whether it is to end; a second signal ends the process as it is */
+export async function untilInterrupted<T>(
+  use: (isInterrupted: () => boolean) => Promise<T>,
+): Promise<T> {
+  let isInterrupted = false
+  const interrupt = (): void => {
+    isInterrupted = true
+    stderrNow.write('coffer: ending; once more ends it at once\n')
+    leave()
+  }
+  const leave = (): void => {
+    for (const signal of endingSignals) process.off(signal, interrupt)
+  }
+  for (const signal of endingSignals) process.on(signal, interrupt)
+  try {
+    return await use(() => isInterrupted)
+  } finally {
+    leave()
+  }
+}

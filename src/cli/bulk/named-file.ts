@@ -1,0 +1,29 @@
+/**
+ * Files that a command line names: what is wrong with one is told beside its option.
+ * @module
+ */
+import { CommandFailure, systemCodeOf, usageExitCode } from '../../serve/failure.ts'
+
+/** Of usual names what they mean, as nobody has to know them. */
+const meanings: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not use it',
+  EDQUOT: 'this user has no room left on the disk',
+  EEXIST: 'there is one already: name a new one',
+  EISDIR: 'it is a folder',
+  ELOOP: 'expected a file that is no link',
+  ENOENT: 'there is no such file or folder',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of its path is no folder',
+  EROFS: 'the disk can only be read',
+}
+
+/** @throws CommandFailure in place of an error of the system, with the option and the path */
+export function withFile<T>(option: string, path: string, use: () => T): T {
+  try {
+    return use()
+  } catch (error) {
+    const code = systemCodeOf(error)
+    if (code === undefined) throw error
+    throw new CommandFailure(`${option}: ${path}: ${meanings[code] ?? code}`, usageExitCode, error)
+  }
+}
