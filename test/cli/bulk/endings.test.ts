@@ -58,13 +58,15 @@ function startFront(seen: (method: string, path: string) => Promise<unknown>) {
 function makeEnding() {
   const told = { text: '' }
   let child: ReturnType<typeof start> | undefined
+  let isSent = false
   const hear = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
     for await (const bytes of stream) told.text += Buffer.from(bytes).toString()
   }
   return {
     told,
     end: async (): Promise<void> => {
-      child?.kill('SIGINT')
+      if (!isSent) child?.kill('SIGINT')
+      isSent = true
       while (!told.text.includes('once more ends it at once')) await Bun.sleep(5)
     },
     /** @returns its exit code */
