@@ -91,7 +91,7 @@ const missing = () => new ApiError('storage_corrupt', 'a row lacks a value')
 /** @throws ApiError `storage_corrupt` when the row is not exactly what was sealed, or elsewhere */
 export function unsealRow(
   sealer: RowSealer,
-  { clear, parts, partCount = parts.length }: Pick<Row, 'clear' | 'parts'> & Partial<Glimpse>,
+  { clear, parts, partCount = parts.length }: Pick<Glimpse, 'clear' | 'parts' | 'partCount'>,
 ): OpenRow {
   const [head] = parts
   if (head === undefined) throw missing()

@@ -29,8 +29,8 @@ export interface NewRow extends RowHeader {
 
 /** A row of which the last parts may not have been read. */
 export interface Glimpse extends Row {
-  /** How many parts the row has in the store. */
-  readonly partCount: number
+  /** How many parts the row has in the store; absent where all are here. */
+  readonly partCount?: number
 }
 
 export interface Row extends NewRow {

@@ -137,9 +137,6 @@ export function decodeRow(value: Uint8Array, ordinal: number): Row {
   return rowIn(copy, ordinal, (from, count) => readParts(copy, from, count))
 }
 
-/** A row that was read whole. */
-const wholeGlimpse = (row: Row): Glimpse => Object.assign(row, { partCount: row.parts.length })
-
 /** What of a row is in a glimpse of it. */
 interface Reach {
   readonly parts: number
@@ -181,7 +178,7 @@ export function decodeGlimpse(
   ordinal: number,
   parts: number,
 ): Glimpse {
-  if (size <= glimpseBytes) return wholeGlimpse(decodeRow(value, ordinal))
+  if (size <= glimpseBytes) return decodeRow(value, ordinal)
   const reach = reachOf(value, parts)
   assertStored(reach !== undefined, 'a row as long as its parts')
   const copy = copyOf(value.subarray(0, reach.end))

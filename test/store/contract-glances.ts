@@ -23,7 +23,7 @@ export function describeGlances({ store }: Subject): void {
     test('gives a short row whole', async () => {
       const sketch = { uniques: [1], parts: [Uint8Array.of(1), Uint8Array.of(2), Uint8Array.of(3)] }
       const row = stored(await inserted(store(), sketch), sketch)
-      expect(await store().glance(uniqueOf(1), 1)).toEqual({ ...row, partCount: 3 })
+      expect(await store().glance(uniqueOf(1), 1)).toEqual(row)
     })
 
     test('gives no long parts but the first, behind a header that is long', async () => {
