@@ -268,6 +268,12 @@ const telling = (table: Table, tell: () => void): Table =>
         return table.getBinary(key)
       },
     },
+    getBinaryFast: {
+      value(key: Uint8Array) {
+        tell()
+        return table.getBinaryFast(key)
+      },
+    },
   })
 
 test('the store reads as often for a row that is not there, folded or not', async () => {

@@ -251,10 +251,20 @@ export function readUnique(
   return findInTail(environment, unique) ?? folded
 }
 
+/**
+ * The engine lends the bytes until its next read: they are to be copied at once, and no more of
+ * them than is kept. For bytes of one's own it would copy a row once more, a long one twice.
+ */
+function lendRow({ rows }: Environment, ordinal: number): Uint8Array | undefined {
+  const lent = rows.getBinaryFast(encodeRowKey(ordinal))
+  // Its length is the row's, but its views reach over all that is lent.
+  return lent?.subarray(0, lent.length)
+}
+
 /** The row as it lies there, unchecked. @throws ApiError `storage_corrupt` when it is no row */
-export function readRow({ rows }: Environment, ordinal: number): Row | undefined {
-  const value = rows.getBinary(encodeRowKey(ordinal))
-  return value === undefined ? undefined : decodeRow(value, ordinal)
+export function readRow(environment: Environment, ordinal: number): Row | undefined {
+  const lent = lendRow(environment, ordinal)
+  return lent === undefined ? undefined : decodeRow(lent, ordinal)
 }
 
 /** @throws ApiError `storage_corrupt` unless that unique leads back to this very row */
@@ -284,18 +294,11 @@ export function readIndexedRow(environment: IndexedEnvironment, ordinal: number)
 
 type ReadOne<T extends Row> = (environment: Environment, ordinal: number) => T | undefined
 
-/**
- * The engine lends the bytes until its next read: they are copied at once, and no more of them than
- * is kept. For bytes of one's own it would copy a long row twice more.
- */
 const readGlimpse =
   (parts: number): ReadOne<Glimpse> =>
-  ({ rows }, ordinal) => {
-    const lent = rows.getBinaryFast(encodeRowKey(ordinal))
-    if (lent === undefined) return undefined
-    // Its length is the row's, but its views reach over all that is lent.
-    const { length: size } = lent
-    return decodeGlimpse(lent.subarray(0, size), size, ordinal, parts)
+  (environment, ordinal) => {
+    const lent = lendRow(environment, ordinal)
+    return lent === undefined ? undefined : decodeGlimpse(lent, lent.length, ordinal, parts)
   }
 
 /** What a row takes which is found by its unique: that was looked up already. */
