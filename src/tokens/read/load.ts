@@ -135,7 +135,8 @@ function judge(
     throw absentToken()
   }
   // Not as a spread: every read of a token comes here.
-  return { row, record: token.record, unsealData: token.unsealData, transform }
+  const { record, unsealData, unsealCode } = token
+  return { row, record, unsealData, unsealCode, transform }
 }
 
 /**
