@@ -30,7 +30,10 @@ import { fingerprintUnder, underEachTransform, visibleTokens } from './visibilit
 /** Which part of a list is asked for. */
 export type ListPart =
   | { readonly page: number; readonly size: number }
-  /** `start` is the cursor of the stretch before, empty at first; it stands at `at`. */
+  /**
+   * `start` is the cursor of the stretch before, empty at first; it stands at `at`. A stretch ends
+   * early where more would be too much for one answer, and the next one begins there.
+   */
   | { readonly start: string; readonly at: string; readonly size: number }
 
 /** JSON texts of tokens, newest first. */
@@ -44,18 +47,19 @@ interface ListQuestion {
   readonly bounds: Bounds
   /** Canonical text of what is asked; cursors are bound to it. */
   readonly text: string
-  /** The path of the size, which is refused where so many tokens are too much for one answer. */
+  /** The path of the size, which is refused where a page is too much for one answer. */
   readonly sizeAt: string
 }
 
 /**
  * In turns: what masks do may take its time, and so may large data. decision: whose masks they are
  * is not the reader's doing, so they refuse no list. A page bounds how many there are.
+ * @returns those of the tokens that one answer may have, one of any length
  */
 async function show(
   deps: Deps,
   caller: Caller & Housed,
-  { permission, sizeAt }: ListQuestion,
+  { permission }: ListQuestion,
   tokens: readonly StoredToken[],
 ): Promise<readonly string[]> {
   const { meter, pause } = makeWork(deps, caller, Infinity)
@@ -75,11 +79,7 @@ async function show(
       meter,
     )
     chars += text.length
-    if (chars > listAnswerCharsMax)
-      throw invalid(
-        sizeAt,
-        `expected a smaller size: the answer would have more than ${listAnswerCharsMax} characters`,
-      )
+    if (chars > listAnswerCharsMax && texts.length > 0) break
     room?.needs(chars)
     texts.push(text)
     const turn = pause()
@@ -96,7 +96,12 @@ async function listPage(
 ): Promise<Listed> {
   const window = { offset: (page - 1) * size, limit: size, nowMs: deps.now() }
   const { total, tokens } = await readTokenPage(deps, caller, question.bounds, window)
-  return { total, items: await show(deps, caller, question, tokens) }
+  const items = await show(deps, caller, question, tokens)
+  if (items.length === tokens.length) return { total, items }
+  throw invalid(
+    question.sizeAt,
+    `expected a smaller size: the answer would have more than ${listAnswerCharsMax} characters`,
+  )
 }
 
 async function listStretch(
@@ -111,10 +116,10 @@ async function listStretch(
   // One more than is shown tells whether there is a next stretch.
   const window = { before, limit: size + 1, nowMs: deps.now() }
   const found = await readTokensBelow(deps, caller, bounds, window)
-  const tokens = found.slice(0, size)
-  const last = found.length > size ? tokens.at(-1) : undefined
+  const items = await show(deps, caller, question, found.slice(0, size))
+  const last = found.length > items.length ? found[items.length - 1] : undefined
   const next = last && sealCursor(scope, deps.randomBytes, text, last.row.ordinal)
-  return { next, items: await show(deps, caller, question, tokens) }
+  return { next, items }
 }
 
 /** Only what the bounds cover is counted, opened or shown. */

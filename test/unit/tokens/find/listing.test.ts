@@ -88,7 +88,7 @@ describe('a long answer', () => {
     expect(await turnsDuring(bulkTurnMsMax, test)).toBeGreaterThanOrEqual(2 * testStepRows)
   })
 
-  test('is refused when it would hold too many characters, and a smaller one is not', async () => {
+  test('is refused or ends early when it would hold too many characters', async () => {
     const tenant = uuidOf(deps.randomBytes(16))
     const dataText = JSON.stringify('x'.repeat(tokenDataBytesMax - 2))
     const fits = Math.floor(listAnswerCharsMax / (tokenDataBytesMax + 1_000))
@@ -101,8 +101,22 @@ describe('a long answer', () => {
       fields: { [at]: [expect.any(String)] },
     })
     await expect(list(100)).rejects.toMatchObject(fields('query.size'))
-    const start = { start: '', at: 'start', size: 100 }
-    await expect(searchTokens(deps, caller, '*', start)).rejects.toMatchObject(fields('size'))
+    const page = { page: 1, size: 100 }
+    await expect(searchTokens(deps, caller, '*', page)).rejects.toMatchObject(fields('size'))
+    for (const walk of [
+      (start: string) => searchTokens(deps, caller, '*', { start, at: 'start', size: 100 }),
+      (start: string) => listTokens(deps, caller, noFilter, { start, at: 'start', size: 100 }),
+    ]) {
+      const ids: unknown[] = []
+      let rounds = 0
+      for (let start: string | undefined = ''; start !== undefined; rounds += 1) {
+        const { items, next } = (await walk(start)) as { items: string[]; next?: string }
+        expect(items.join('').length).toBeLessThanOrEqual(listAnswerCharsMax)
+        ids.push(...items.map(text => (JSON.parse(text) as { id: string }).id))
+        start = next
+      }
+      expect([ids.length, new Set(ids).size, rounds]).toEqual([fits + 3, fits + 3, 2])
+    }
   })
 })
 
