@@ -15,6 +15,7 @@ import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import type { Exchange } from '../gate/answers.ts'
 import { type Components, failureResponses } from './failures.ts'
 import { answerHeaders, describeRoute, tags } from './openapi.ts'
+import { pageFrom, pageStyle, policy, startScript } from './page.ts'
 import { pathOf, withoutTrailingSlash } from '../gate/request.ts'
 import { answerPage, type Pipeline, hooks } from '../gate/pipeline.ts'
 
@@ -25,7 +26,7 @@ const documentationOf = (basePath: string, components: Components) => ({
     version: '1',
     description: 'A tokenization vault: tokens, applications and who may see what.',
     contact: { name: 'The maintainers of Coffer' },
-    license: { name: 'All rights reserved', identifier: 'LicenseRef-Proprietary' },
+    license: { name: 'All rights reserved' },
   },
   servers: [{ url: basePath === '' ? '/' : basePath }],
   tags,
@@ -42,34 +43,6 @@ const documentationOf = (basePath: string, components: Components) => ({
     schemas: Object.fromEntries(components),
   },
 })
-
-/** @param folder where its parts are, from the page */
-const pageFrom = (folder: string) => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Coffer</title>
-<link rel="stylesheet" href="${folder}/ui.css">
-</head>
-<body>
-<div id="ui"></div>
-<script src="${folder}/ui.js"></script>
-<script src="${folder}/start.js"></script>
-</body>
-</html>
-`
-
-const startScript = `SwaggerUIBundle({
-  url: new URL('json', document.currentScript.src).href,
-  dom_id: '#ui',
-  validatorUrl: null,
-})
-`
-
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
-  "img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 const headersOf = (type: string) => ({
   'content-type': `${type}; charset=utf-8`,
@@ -161,6 +134,11 @@ export function documentation(pipeline: Pipeline, routes: Routes) {
     .get(
       '/swagger/start.js',
       page('text/javascript', () => startScript),
+      shown(),
+    )
+    .get(
+      '/swagger/page.css',
+      page('text/css', () => pageStyle),
       shown(),
     )
     .get('/swagger/ui.js', page('text/javascript', readOnce(bundlePath)), shown())

@@ -74,7 +74,7 @@ describe(`${connections} connections that ask for a page and read nothing`, () =
 test('the documentation is nowhere where a setting turns it off, and all else is', async () => {
   const without = await openWire(103, { documentationPage: false })
   try {
-    for (const name of ['', '/', '/json', '/ui.js', '/ui.css', '/start.js']) {
+    for (const name of ['', '/', '/json', '/ui.js', '/ui.css', '/page.css', '/start.js']) {
       for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {
         const found = await fetch(`http://127.0.0.1:${without.port}/swagger${name}`, { method })
         expect([method, name, found.status]).toEqual([method, name, 404])

@@ -1,0 +1,138 @@
+/**
+ * The page of the interface, as the vault serves it with its content security policy.
+ * @module
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'puppeteer-core'
+import { browserNames, openPage, type BrowserName } from './support/browsers.ts'
+import { seriousIn } from './support/findings.ts'
+import { openVault, type DevVault } from './support/vaults.ts'
+
+let vault: DevVault
+beforeAll(async () => {
+  vault = await openVault()
+})
+
+interface Look {
+  readonly scheme?: 'light' | 'dark'
+  readonly width?: number
+}
+
+interface Opened {
+  readonly page: Page
+  readonly asked: readonly string[]
+  /** What the browser says of the page: errors, and what the policy refuses. */
+  readonly complaints: readonly string[]
+}
+
+async function openInterface(name: BrowserName, look: Look = {}): Promise<Opened> {
+  const page = await openPage(name)
+  const asked: string[] = []
+  const complaints: string[] = []
+  page.on('request', request => void asked.push(request.url()))
+  page.on('pageerror', error => void complaints.push(String(error)))
+  page.on('console', message => {
+    if (message.type() === 'error') complaints.push(message.text())
+  })
+  await page.setViewport({ width: look.width ?? 1200, height: 900 })
+  if (look.scheme !== undefined) await emulate(page, look.scheme)
+  await page.goto(`${vault.address}/swagger`)
+  await page.waitForSelector('.opblock')
+  return { page, asked, complaints }
+}
+
+const emulate = (page: Page, value: 'light' | 'dark') =>
+  page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }])
+
+/** Of what the page has many of, the first that a selector finds is clicked. */
+const click = async (page: Page, selector: string): Promise<void> => {
+  await page.waitForSelector(selector)
+  await page.$eval(selector, element => (element as unknown as { click(): void }).click())
+}
+
+const kinds = ['tokens', 'post_tokens', 'get_tokens', 'patch_tokens__id_', 'post_applications']
+const shownOperations = kinds.slice(1).map(kind => `[id$="-${kind}"]`)
+
+/** A form, a list of parameters, a body, and a schema, each open and ready to be filled. */
+async function openAll(page: Page): Promise<void> {
+  for (const operation of shownOperations) {
+    await click(page, `${operation} .opblock-summary-control`)
+    await click(page, `${operation} .try-out__btn`)
+    await page.waitForSelector(`${operation} .execute`)
+  }
+  await click(page, '.models .json-schema-2020-12-accordion')
+}
+
+const textOf = (page: Page, selector: string): Promise<string> =>
+  page.$eval(selector, element => (element as unknown as { innerText: string }).innerText)
+
+const widthOf = (page: Page) => page.evaluate('document.documentElement.scrollWidth')
+
+const groundOf = (page: Page) =>
+  page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
+
+const pageTests = (name: BrowserName) => {
+  test.each([
+    ['light', 1200],
+    ['light', 375],
+    ['dark', 1200],
+    ['dark', 375],
+  ] as const)('fits a window that is %s and %i wide, and axe finds nothing serious', async (
+    scheme,
+    width,
+  ) => {
+    const { page, asked, complaints } = await openInterface(name, { scheme, width })
+    expect(await seriousIn(page, '.opblock')).toEqual([])
+    expect(await widthOf(page)).toBe(width)
+    await openAll(page)
+    expect(await seriousIn(page, '.opblock')).toEqual([])
+    expect(await widthOf(page)).toBe(width)
+    await click(page, '.btn.authorize')
+    await page.waitForSelector('.modal-ux')
+    expect(await seriousIn(page, '.modal-ux')).toEqual([])
+    expect(complaints).toEqual([])
+    expect(asked.length).toBeGreaterThan(4)
+    const elsewhere = (url: string) => !url.startsWith(vault.address) && !url.startsWith('data:')
+    expect(asked.filter(elsewhere)).toEqual([])
+  })
+
+  test('is as dark as the system is, and follows it', async () => {
+    const { page } = await openInterface(name, { scheme: 'dark' })
+    expect(await groundOf(page)).toBe('rgb(28, 32, 34)')
+    await emulate(page, 'light')
+    await page.waitForSelector('html:not(.dark-mode)')
+    expect(await groundOf(page)).toBe('rgba(0, 0, 0, 0)')
+  })
+
+  test('asks the vault with a key that was typed, and keeps it nowhere', async () => {
+    const { id } = await vault.backend.tokenize({ type: 'token', data: 'seen through the page' })
+    const { page } = await openInterface(name)
+    await click(page, '.btn.authorize')
+    const field = await page.waitForSelector('.modal-ux input')
+    await field?.type(vault.privateKey)
+    await click(page, '.modal-ux .authorize')
+    await click(page, '.modal-ux .btn-done')
+    const operation = '[id$="-get_tokens__id_"]'
+    await click(page, `${operation} .opblock-summary-control`)
+    await click(page, `${operation} .try-out__btn`)
+    const parameter = await page.waitForSelector(`${operation} [data-param-name="id"] input`)
+    await parameter?.click({ count: 3 })
+    await parameter?.type(id)
+    await click(page, `${operation} .execute`)
+    await page.waitForSelector(`${operation} .live-responses-table`)
+    expect(await textOf(page, `${operation} .live-responses-table`)).toContain('seen through the')
+    const kept = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])'
+    expect(await page.evaluate(kept)).toBe('[{},{},""]')
+  })
+
+  test('has one server, which is this vault, and no bar that loads another document', async () => {
+    const { page } = await openInterface(name)
+    expect(await page.$$('.servers, .topbar')).toHaveLength(0)
+    const targets: string[] = await page.$$eval('a[href]', links =>
+      links.map(each => (each as unknown as { href: string }).href),
+    )
+    expect(targets.filter(url => !url.startsWith(vault.address))).toEqual([])
+  })
+}
+
+describe.each(browserNames)('the page of the interface in %s', name => pageTests(name))
