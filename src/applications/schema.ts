@@ -6,7 +6,7 @@
  */
 import { Type, type Static } from '@sinclair/typebox'
 import { transforms } from '../rules/access.ts'
-import { applicationTypes, permissions } from '../rules/permissions.ts'
+import { applicationTypes, offeredPermissions, unguardedPermissions } from '../rules/permissions.ts'
 import {
   descriptionCharsMax,
   idFilterMax,
@@ -20,7 +20,14 @@ import {
 import { apiKeyPattern } from './keys.ts'
 import { closed, nullable, oneOf } from '../schemas.ts'
 
-const permission = oneOf(permissions, 'PermissionName')
+const unguarded = Type.Union(
+  unguardedPermissions.map(name => Type.Literal(name)),
+  { deprecated: true, description: 'Taken from clients that send them. They guard nothing.' },
+)
+
+const permission = Type.Union([oneOf(offeredPermissions, 'PermissionName'), unguarded], {
+  names: offeredPermissions,
+})
 const permissionList = Type.Array(permission, { maxItems: permissionsMax })
 
 /** Member by member as the spec's table; `conditions` is for sessions and refused in the rules. */

@@ -138,12 +138,6 @@ export type PermissionName =
   | 'session:delete'
   | 'tenant:read'
   | 'tenant:update'
-  | 'tenant:delete'
-  | 'log:read'
-  | 'webhook:read'
-  | 'webhook:create'
-  | 'webhook:update'
-  | 'webhook:delete'
   | 'key:read'
   | 'key:rotate'
 /** RFC 9457 problem details. No value is ever repeated. */

@@ -67,6 +67,9 @@ SwaggerUIBundle({
 export const pageStyle = `body {
   margin: 0;
 }
+.swagger-ui .btn {
+  transition: none;
+}
 .swagger-ui .opblock .opblock-summary-method {
   color: #111;
   text-shadow: none;
@@ -103,7 +106,7 @@ html:not(.dark-mode) .swagger-ui .btn.cancel {
   border-color: #b3261e;
   color: #b3261e;
 }
-.dark-mode .swagger-ui .btn.try-out__btn.cancel {
+html.dark-mode .swagger-ui .opblock .btn.try-out__btn.cancel {
   border-color: #ff9d94;
   color: #ff9d94;
 }

@@ -9,17 +9,17 @@ import { Elysia } from 'elysia'
 import {
   applicationTypes,
   mayHold,
-  permissions,
+  offeredPermissions,
   type ApplicationType,
-  type Permission,
+  type OfferedPermission,
 } from '../rules/permissions.ts'
 import { invalid } from '../errors.ts'
-import { closed } from '../schemas.ts'
+import { closed, oneOf } from '../schemas.ts'
 import { operation } from '../gate/operation.ts'
 import { type Pipeline, hooks } from '../gate/pipeline.ts'
 import type { QueryParameters } from '../gate/request.ts'
 
-const descriptions: Readonly<Record<Permission, string>> = {
+const descriptions: Readonly<Record<OfferedPermission, string>> = {
   'token:create': 'Create tokens',
   'token:update': 'Update tokens',
   'token:read': 'Read and list tokens',
@@ -34,19 +34,13 @@ const descriptions: Readonly<Record<Permission, string>> = {
   'session:delete': 'End sessions',
   'tenant:read': 'Read the tenant',
   'tenant:update': 'Update the tenant',
-  'tenant:delete': 'Delete the tenant',
-  'log:read': 'Read the log',
-  'webhook:read': 'Read and list webhooks',
-  'webhook:create': 'Create webhooks',
-  'webhook:update': 'Update webhooks',
-  'webhook:delete': 'Delete webhooks',
   'key:read': 'Read and list application keys',
   'key:rotate': 'Create and revoke application keys',
 }
 
 const permissionSchema = Type.Object(
   {
-    type: Type.String({ title: 'PermissionName', enum: permissions }),
+    type: oneOf(offeredPermissions, 'PermissionName'),
     description: Type.String(),
     application_types: Type.Array(
       Type.String({ title: 'ApplicationType', enum: applicationTypes }),
@@ -56,7 +50,7 @@ const permissionSchema = Type.Object(
   { title: 'Permission' },
 )
 
-const listed = permissions.map(permission => ({
+const listed = offeredPermissions.map(permission => ({
   type: permission,
   description: descriptions[permission],
   application_types: applicationTypes.filter(type => mayHold(type, permission)),
@@ -74,7 +68,7 @@ function printListed(query: QueryParameters): string {
   if (!types.every(isApplicationType)) {
     throw invalid('query.application_type', `expected one of ${applicationTypes.join(', ')}`)
   }
-  const isAsked = ({ type }: { readonly type: Permission }) =>
+  const isAsked = ({ type }: { readonly type: OfferedPermission }) =>
     types.length === 0 || types.some(each => mayHold(each, type))
   return JSON.stringify(listed.filter(isAsked))
 }

@@ -15,7 +15,7 @@ import {
   rankOf,
 } from './access.ts'
 import { addFault, expectedBy, throwFaults, type Faults, ApiError, present } from '../errors.ts'
-import { mayHold, permissions, type CallerType, type Permission } from './permissions.ts'
+import { mayHold, offeredPermissions, type CallerType, type Permission } from './permissions.ts'
 
 /** A rule of a request, of the right shape. */
 export interface RuleDraft {
@@ -62,7 +62,7 @@ const holderOf = (type: CallerType): string =>
   type === 'session' ? 'a session' : `a ${type} application`
 
 const holdableExpected = (type: CallerType): string => {
-  const names = permissions.filter(permission => mayHold(type, permission))
+  const names = offeredPermissions.filter(permission => mayHold(type, permission))
   return `expected one of those that ${holderOf(type)} may hold: ${names.join(', ')}`
 }
 

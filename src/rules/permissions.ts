@@ -37,6 +37,28 @@ export type Permission = TokenPermission | (typeof management)[number]
 export const tokenPermissions: readonly TokenPermission[] = [...tokenWrites, ...tokenReads]
 export const permissions: readonly Permission[] = [...tokenPermissions, ...management]
 
+/**
+ * decision: published clients of the family send these and applications hold them, so they are
+ * taken; they guard nothing, so that no list which people choose from has them.
+ */
+export const unguardedPermissions = [
+  'tenant:delete',
+  'log:read',
+  'webhook:read',
+  'webhook:create',
+  'webhook:update',
+  'webhook:delete',
+] as const satisfies readonly Permission[]
+
+type UnguardedPermission = (typeof unguardedPermissions)[number]
+export type OfferedPermission = Exclude<Permission, UnguardedPermission>
+
+const isOffered = (permission: Permission): permission is OfferedPermission =>
+  !unguardedPermissions.some(unguarded => unguarded === permission)
+
+/** Those that guard something. */
+export const offeredPermissions: readonly OfferedPermission[] = permissions.filter(isOffered)
+
 const holdable: Readonly<Record<CallerType, ReadonlySet<Permission>>> = {
   public: new Set<Permission>(tokenWrites),
   private: new Set<Permission>(tokenPermissions),

@@ -6,7 +6,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { buildApp } from '../../src/serve/app.ts'
-import { permissions } from '../../src/rules/permissions.ts'
+import { offeredPermissions } from '../../src/rules/permissions.ts'
 import { tokenTypeNames } from '../../src/rules/token-types.ts'
 import { idempotencyKeyCharsMax, traceIdCharsMax } from '../../src/limits.ts'
 import {
@@ -196,7 +196,7 @@ describe('the document is for generated clients', () => {
     }
     expect(schemas['TokenType']).toMatchObject({ enum: [...tokenTypeNames] })
     expect(typeOf('Permission')).toEqual({ $ref: '#/components/schemas/PermissionName' })
-    expect(schemas['PermissionName']).toMatchObject({ enum: [...permissions] })
+    expect(schemas['PermissionName']).toMatchObject({ enum: [...offeredPermissions] })
   })
 })
 

@@ -2,7 +2,8 @@
  * The own tenant, and the permissions that can be granted. Source: contract section 15.
  * @module
  */
-import { beforeAll, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { unguardedPermissions } from '../../src/rules/permissions.ts'
 import { expectProblem } from '../support/problem.ts'
 import { addTenant } from '../support/tenants.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
@@ -99,7 +100,7 @@ test('every application reads the permissions, as a bare array', async () => {
     const answer = await vault.ask('GET', '/permissions', { key })
     expect(answer.status).toBe(200)
     const listed = answer.body as unknown as Record<string, unknown>[]
-    expect(listed).toHaveLength(22)
+    expect(listed).toHaveLength(16)
     expect(listed).toContainEqual({
       type: 'token:create',
       description: 'Create tokens',
@@ -154,6 +155,42 @@ test('what is listed can be granted to just the types that are listed with it', 
       ])
     }
   }
+})
+
+describe('permissions that guard nothing', () => {
+  test.each(unguardedPermissions)('%s is offered nowhere', async unguarded => {
+    const key = vault.managementKey
+    const listed = await vault.ask('GET', '/permissions', { key })
+    expect(JSON.stringify(listed.body)).not.toContain(unguarded)
+    for (const permission of ['canary:read', 'token:read']) {
+      const body = { name: 'told', type: 'management', permissions: [permission] }
+      const refused = await vault.ask('POST', '/applications', { key, body })
+      expectProblem(refused, 400, ['permissions[0]'], ['canary', unguarded])
+    }
+    const { body } = await vault.ask('GET', '/swagger/json')
+    const { components } = body as unknown as {
+      components: { schemas: Record<string, { enum: string[] }> }
+    }
+    expect(components.schemas['PermissionName']?.enum).not.toContain(unguarded)
+  })
+
+  test('are taken from who sends them, shown where they are held, and kept by a change', async () => {
+    const key = vault.managementKey
+    const grants = { name: 'of before', permissions: [...unguardedPermissions] }
+    const body = { ...grants, type: 'management' }
+    const { body: made, status } = await vault.ask('POST', '/applications', { key, body })
+    expect(status).toBe(201)
+    expect(made['permissions']).toEqual([...unguardedPermissions])
+    const path = `/applications/${String(made['id'])}`
+    expect((await vault.ask('PUT', path, { key, body: grants })).status).toBe(200)
+    expect((await vault.ask('GET', path, { key })).body['permissions']).toEqual(grants.permissions)
+    const own = await vault.ask('GET', '/applications/key', { key: String(made['key']) })
+    expect(own.status).toBe(200)
+    for (const type of ['private', 'public']) {
+      const refused = await vault.ask('POST', '/applications', { key, body: { ...grants, type } })
+      expect(refused.status).toBe(400)
+    }
+  })
 })
 
 test('the permissions are refused without a key, and to a session', async () => {

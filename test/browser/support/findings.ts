@@ -9,6 +9,7 @@ import type { Page } from 'puppeteer-core'
 interface Violation {
   readonly id: string
   readonly impact: 'minor' | 'moderate' | 'serious' | 'critical'
+  readonly nodes: readonly { readonly target: object }[]
 }
 
 interface Axe {
@@ -32,7 +33,7 @@ async function violationsIn(page: Page, seen: string): Promise<readonly Violatio
     const { axe } = globalThis as unknown as { axe: Axe }
     const { violations, passes } = await axe.run({ pingWaitTime: 30_000 })
     const targets = JSON.stringify(passes.flatMap(({ nodes }) => nodes.map(each => each.target)))
-    return { violations: violations.map(({ id, impact }) => ({ id, impact })), targets }
+    return { violations, targets }
   })
   expect(targets).toContain(seen)
   return violations
@@ -42,8 +43,8 @@ async function violationsIn(page: Page, seen: string): Promise<readonly Violatio
 export const findingsIn = async (page: Page): Promise<readonly string[]> =>
   (await violationsIn(page, '#cvc')).map(({ id }) => id)
 
-/** What of it keeps somebody out. */
+/** What axe finds in a page that keeps somebody out, with the first place of each. */
 export const seriousIn = async (page: Page, seen: string): Promise<readonly string[]> =>
   (await violationsIn(page, seen))
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id }) => id)
+    .map(({ id, nodes }) => `${id}: ${JSON.stringify(nodes[0]?.target)}`)
