@@ -120,6 +120,25 @@ html.dark-mode .swagger-ui .opblock .btn.try-out__btn.cancel {
   .swagger-ui .scheme-container {
     padding: 12px 0;
   }
+  .swagger-ui :is(table.parameters, table.responses-table),
+  .swagger-ui :is(table.parameters, table.responses-table) > tbody,
+  .swagger-ui :is(table.parameters, table.responses-table) > tbody > tr,
+  .swagger-ui :is(table.parameters, table.responses-table) > tbody > tr > td {
+    box-sizing: border-box;
+    display: block;
+    max-width: 100%;
+    min-width: 0;
+    padding-left: 0;
+    width: 100%;
+  }
+  .swagger-ui :is(table.parameters, table.responses-table) > thead {
+    display: none;
+  }
+  .swagger-ui .opblock-section :is(input, select, textarea) {
+    box-sizing: border-box;
+    max-width: 100%;
+    min-width: 0;
+  }
 }
 `
 
