@@ -23,6 +23,7 @@ const sections: readonly Section[] = [
     title: 'Getting started',
     entries: [
       { title: 'What it is', file: 'README.md' },
+      docs('I want to …', 'README'),
       docs('On a machine', 'start-on-a-machine'),
       docs('As a sidecar', 'start-as-a-sidecar'),
       docs('In a test', 'start-in-a-test'),
@@ -43,6 +44,7 @@ const sections: readonly Section[] = [
       docs('Interface', 'interface'),
       docs('Client', 'client'),
       docs('Reference of the client', 'client-reference'),
+      docs('Moving data', 'move-data'),
       docs('Testing', 'testing'),
       docs('Many tokens', 'move-data'),
       docs('Elements', 'elements'),
