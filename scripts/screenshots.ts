@@ -1,6 +1,7 @@
 /**
- * `bun run screenshots`: pictures of the card fields for the documentation, in `docs/img`. They are
- * of `examples/checkout`, beside a vault from source, in Chromium (`scripts/install-browsers`).
+ * `bun run screenshots`: pictures for the documentation, in `docs/img`: of the card fields in
+ * `examples/checkout`, and of the page of the interface, both of a vault from source, in Chromium
+ * (`scripts/install-browsers`).
  * @module
  */
 import { mkdirSync } from 'node:fs'
@@ -79,6 +80,26 @@ async function take(browser: Browser, address: string, picture: Picture): Promis
   console.log(`docs/img/card-fields-${name}.png`)
 }
 
+const looks = [
+  { name: 'light', scheme: 'light', width: 1000 },
+  { name: 'dark', scheme: 'dark', width: 1000 },
+  { name: 'narrow', scheme: 'dark', width: 375 },
+] as const
+
+async function takeInterface(browser: Browser, address: string): Promise<void> {
+  for (const { name, scheme, width } of looks) {
+    const page = await browser.newPage()
+    await page.setViewport({ width, height: 720 })
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+    await page.goto(`${address}/swagger`)
+    await page.waitForSelector('.opblock')
+    await Bun.sleep(settledMs)
+    await page.screenshot({ path: join(folder, `interface-${name}.png`) as `${string}.png` })
+    await page.close()
+    console.log(`docs/img/interface-${name}.png`)
+  }
+}
+
 const executablePath = Bun.which('chromium')
 if (executablePath === null) throw new Error('no chromium here: run sh scripts/install-browsers')
 mkdirSync(folder, { recursive: true })
@@ -93,6 +114,7 @@ const shop = await start(['examples/checkout/shop.ts'], {
 // Root, as in containers, gets no sandbox.
 const browser = await puppeteer.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 try {
+  await takeInterface(browser, made['base_url'] ?? '')
   for (const each of pictures) await take(browser, shop.line.split(' ').at(-1) ?? '', each)
 } finally {
   await browser.close()

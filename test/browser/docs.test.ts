@@ -22,9 +22,9 @@ const blocks = (language: string): readonly string[] =>
 
 const [browserCode = '', serverCode = '', looksCode = ''] = blocks('ts')
 const [reactCode = ''] = blocks('tsx')
-const [elementCode = ''] = blocks('html')
+const [shopPage = '', elementCode = ''] = blocks('html')
 const [header = ''] = blocks('text')
-const [command = ''] = blocks('sh')
+const [, command = ''] = blocks('sh')
 
 /** Packages of this project are found from its root alone. */
 async function bundle(code: string): Promise<string> {
@@ -46,9 +46,7 @@ async function bundle(code: string): Promise<string> {
   return (await outputs[0]?.text()) ?? ''
 }
 
-const html = `<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,">
-<script type="module" src="/page.js"></script>
-<div id="card"></div><button id="pay" type="button">Pay</button></html>`
+const html = shopPage.replace('./page.ts', '/page.js')
 
 interface Example {
   readonly html: string
