@@ -170,8 +170,7 @@ describe.each(browserNames)('in %s', name => {
     const printed: string[] = []
     visit.on('console', message => void printed.push(message.text()))
     await visit.goto(shop)
-    const element = await visit.waitForSelector('iframe')
-    expect(await element?.isVisible()).toBe(true)
+    await visit.waitForSelector('iframe', { visible: true })
     await frameOf(visit, vault).waitForSelector('#number', { visible: true })
     await frameOf(visit, vault).focus('#number')
     const before = orders.length
