@@ -24,9 +24,9 @@ export const pageFrom = (folder: string): string => `<!doctype html>
 `
 
 /**
- * The viewer has a class for the dark, and sets it in a bar of its own that is not here. The list of
- * servers is left out, since it has this vault alone. What people hear of a page read out to them,
- * and reach with the keyboard, the viewer gives to some controls only.
+ * The viewer has a class for the dark, and sets it in a bar of its own that is not here. Its list
+ * of servers is left out, since it has this vault alone. What people hear of a page read out to
+ * them, and reach with the keyboard, the viewer gives to some controls only.
  */
 export const startScript = `const dark = matchMedia('(prefers-color-scheme: dark)')
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
@@ -86,7 +86,8 @@ export const pageStyle = `body {
 .swagger-ui .info .title small.version-stamp {
   background-color: #40566b;
 }
-html:not(.dark-mode) .swagger-ui :is(.url, .info a, .info .link, .json-schema-2020-12-expand-deep-button) {
+html:not(.dark-mode) .swagger-ui :is(.url, .info a, .info .link),
+html:not(.dark-mode) .swagger-ui .json-schema-2020-12-expand-deep-button {
   color: #1c5fae;
 }
 html:not(.dark-mode) .swagger-ui :is(.parameter__in, .renderedMarkdown p) {

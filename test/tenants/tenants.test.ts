@@ -174,7 +174,7 @@ describe('permissions that guard nothing', () => {
     expect(components.schemas['PermissionName']?.enum).not.toContain(unguarded)
   })
 
-  test('are taken from who sends them, shown where they are held, and kept by a change', async () => {
+  test('are taken where they are sent, shown where held, and kept by a change', async () => {
     const key = vault.managementKey
     const grants = { name: 'of before', permissions: [...unguardedPermissions] }
     const body = { ...grants, type: 'management' }
