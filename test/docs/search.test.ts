@@ -29,9 +29,9 @@ test('the commands of docs/search.md do what they are for, as they stand', async
   expect([await child.exited, told]).toEqual([
     0,
     [
-      '1 tokens would get these search indexes; 0 had them before.',
-      '1 tokens got these search indexes; 0 had them before.',
-      '1 tokens got these search indexes; 0 had them before.',
+      '1 token would get these search indexes; 0 had them before.',
+      '1 token got these search indexes; 0 had them before.',
+      '1 token got these search indexes; 0 had them before.',
       '',
     ],
   ])

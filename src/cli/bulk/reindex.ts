@@ -22,7 +22,7 @@ import { tokenTypeOf } from '../../rules/token-types.ts'
 import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
 import { elapsedMs, sayJson, sayNow, stderrNow } from '../../serve/system.ts'
 import { withClient, type ReachOptions } from '../reach.ts'
-import { shown } from '../table.ts'
+import { counted, shown } from '../table.ts'
 import { readQuery, type WhereOptions } from './query.ts'
 
 export interface ReindexOptions extends ReachOptions, WhereOptions {
@@ -172,11 +172,11 @@ function tell({ json, dryRun }: ReindexOptions, progress: Progress): void {
   }
   const verb = dryRun === true ? 'would get' : 'got'
   sayNow(
-    `${changed} tokens ${verb} these search indexes; ${unchanged} had them before.`,
+    `${counted(changed, 'token')} ${verb} these search indexes; ${unchanged} had them before.`,
     ...(gone === 0 ? [] : [`${gone} were gone meanwhile, or the key may not change them.`]),
   )
   for (const { reason, count, ids } of refused) {
-    stderrNow.write(shown(`${count} tokens were refused, such as ${ids[0]}: ${reason}`) + '\n')
+    stderrNow.write(shown(`${counted(count, 'token', ['was', 'were'])} refused, such as ${ids[0]}: ${reason}`) + '\n')
   }
 }
 
@@ -193,7 +193,7 @@ function assertNoneRefused({ refused }: Progress): void {
   if (all.length === 0) return
   const count = all.reduce((sum, each) => sum + each.count, 0)
   const isForbidden = all.some(({ code }) => code === 'forbidden')
-  throw new CommandFailure(`${count} tokens were left as they are`, isForbidden ? 3 : 6)
+  throw new CommandFailure(`${counted(count, 'token', ['was', 'were'])} left unchanged`, isForbidden ? 3 : 6)
 }
 
 /** @throws CommandFailure; what was changed stays changed, and the command may be run again */

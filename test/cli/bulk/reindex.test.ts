@@ -106,7 +106,7 @@ describe('coffer token reindex', () => {
     const words = ['--where', '-', '--index', index, '{{ data.number | card_bin }}']
     const { exitCode, stdout, stderr } = await run(words, { input: 'type:card\n' })
     expect([exitCode, stderr]).toEqual([0, ''])
-    expect(stdout).toBe('1 tokens got these search indexes; 0 had them before.\n')
+    expect(stdout).toBe('1 token got these search indexes; 0 had them before.\n')
     expect(await find('data:4242')).toBe('card')
     expect(await find('data:42424242')).toBe('card')
     expect(await find('data:424')).toBe('')
@@ -186,10 +186,10 @@ describe('coffer token reindex', () => {
     const { exitCode, stdout, stderr } = await run(words)
     expect([exitCode, stdout]).toEqual([
       6,
-      '1 tokens got these search indexes; 0 had them before.\n',
+      '1 token got these search indexes; 0 had them before.\n',
     ])
     expect(stderr).toContain('12 tokens were refused, such as')
-    expect(stderr).toContain('12 tokens were left as they are')
+    expect(stderr).toContain('12 tokens were left unchanged')
     expect(stdout + stderr).not.toContain('s3cret')
     expect(await find('data:42')).toBe('num')
     const { refused } = (await counts(words)) as unknown as { refused: { ids: string[] }[] }
