@@ -46,7 +46,6 @@ const sections: readonly Section[] = [
       docs('Reference of the client', 'client-reference'),
       docs('Moving data', 'move-data'),
       docs('Testing', 'testing'),
-      docs('Many tokens', 'move-data'),
       docs('Elements', 'elements'),
       docs('Embedding', 'embedding'),
       docs('Compatibility', 'compatibility'),

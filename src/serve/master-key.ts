@@ -99,6 +99,12 @@ export function writeMasterKey(path: string, masterKey: Uint8Array, ownerOf?: st
   }
 }
 
+const root = 0
+
+/** decision: root acts for the owner of a vault, whose key it is. */
+const isOpenKey = (stats: Stats): boolean =>
+  isOpenToOthers(stats, process.geteuid?.() === root ? stats.uid : undefined)
+
 /**
  * systemd gives a credential of root's to a user by a list of access, whose mask then stands where
  * the mode has the group (acl(5)); its folder lets nobody else in.
@@ -151,7 +157,7 @@ function readFrom(path: string, isOpen: IsOpen): Uint8Array {
  * @returns a key that whoever has used it wipes
  * @throws CommandFailure when the file is missing, unreadable, open to others or not a key
  */
-export const readMasterKey = (path: string): Uint8Array => readFrom(path, isOpenToOthers)
+export const readMasterKey = (path: string): Uint8Array => readFrom(path, isOpenKey)
 
 /** As `readMasterKey`, of a file that systemd has made. Source: systemd.exec(5), credentials. */
 export const readCredential = (path: string): Uint8Array => readFrom(path, isOpenCredential)

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Stats } from 'node:fs'
-import { isGroupOf, readGroupFiles, type GroupFiles } from './group-members.ts'
+import { isGroupOf, readGroupFiles } from './group-members.ts'
 
 const root = 0
 
@@ -15,9 +15,8 @@ const root = 0
 export function isOpenToOthers(
   { mode, uid, gid }: Pick<Stats, 'mode' | 'uid' | 'gid'>,
   user = process.geteuid?.() ?? root,
-  files?: GroupFiles,
 ): boolean {
   if ((uid !== root && uid !== user) || (mode & 0o037) !== 0) return true
   if (uid === root || (mode & 0o040) === 0) return false
-  return !isGroupOf(gid, user, files ?? readGroupFiles())
+  return !isGroupOf(gid, user, readGroupFiles())
 }

@@ -60,7 +60,7 @@ describe('the listener for health and metrics', () => {
 
   test('answers nothing else, and the vault answers none of it', async () => {
     expect((await fetch(`${ops}/tokens`)).status).toBe(404)
-    expect((await fetch(`${ops}/metrics/`)).status).toBe(404)
+    expect((await fetch(`${ops}/metrics//`)).status).toBe(404)
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
       expect((await fetch(`${ops}/metrics`, { method })).status).toBe(405)
     }

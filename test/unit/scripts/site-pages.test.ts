@@ -35,9 +35,11 @@ test('every page of docs stands in the navigation, once', () => {
 test('every page and example of the project is taken, and each of their links', () => {
   const { pages, assets } = composeSite(real, draw)
   expect(pages.size).toBe(entries.length + real.list('examples').length)
-  const pictures = ['light', 'dark', 'narrow', 'error', 'done'].map(
-    name => `docs/img/card-fields-${name}.png`,
-  )
+  const looks = ['light', 'dark', 'narrow']
+  const pictures = [
+    ...[...looks, 'error', 'done'].map(name => `docs/img/card-fields-${name}.png`),
+    ...looks.map(name => `docs/img/interface-${name}.png`),
+  ]
   expect([...assets].toSorted()).toEqual([...pictures, 'docs/performance.svg'].toSorted())
   expect(pages.get('examples/python.md')).toContain('## test_cards.py\n\n```python\n"""Tests of')
 })
