@@ -5,25 +5,16 @@
  * value of a row, whose head does both (`seal.ts`).
  * @module
  */
-import { nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
+import { nonceBytes, primitives, tagBytes } from './primitives.ts'
 
 /** @param nonce 24 fresh random bytes, as of a head */
-export function sealUnder(
-  key: Uint8Array,
-  nonce: Uint8Array,
-  plaintext: Uint8Array,
-  use: Primitives = primitives,
-): Uint8Array {
+export function sealUnder(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Array): Uint8Array {
   const sealed = Buffer.allocUnsafe(nonceBytes + plaintext.length + tagBytes)
   sealed.set(nonce)
-  use.encrypt(key, nonce, plaintext, undefined, sealed.subarray(nonceBytes))
+  primitives.encrypt(key, nonce, plaintext, undefined, sealed.subarray(nonceBytes))
   return sealed
 }
 
 /** @returns bytes of its own; `undefined` where it was sealed under another key */
-export const unsealUnder = (
-  key: Uint8Array,
-  sealed: Uint8Array,
-  use: Primitives = primitives,
-): Uint8Array | undefined =>
-  use.decrypt(key, sealed.subarray(0, nonceBytes), sealed.subarray(nonceBytes))
+export const unsealUnder = (key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined =>
+  primitives.decrypt(key, sealed.subarray(0, nonceBytes), sealed.subarray(nonceBytes))
