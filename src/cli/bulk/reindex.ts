@@ -176,7 +176,8 @@ function tell({ json, dryRun }: ReindexOptions, progress: Progress): void {
     ...(gone === 0 ? [] : [`${gone} were gone meanwhile, or the key may not change them.`]),
   )
   for (const { reason, count, ids } of refused) {
-    stderrNow.write(shown(`${counted(count, 'token', ['was', 'were'])} refused, such as ${ids[0]}: ${reason}`) + '\n')
+    const tokens = counted(count, 'token', ['was', 'were'])
+    stderrNow.write(shown(`${tokens} refused, such as ${ids[0]}: ${reason}`) + '\n')
   }
 }
 
@@ -193,7 +194,8 @@ function assertNoneRefused({ refused }: Progress): void {
   if (all.length === 0) return
   const count = all.reduce((sum, each) => sum + each.count, 0)
   const isForbidden = all.some(({ code }) => code === 'forbidden')
-  throw new CommandFailure(`${counted(count, 'token', ['was', 'were'])} left unchanged`, isForbidden ? 3 : 6)
+  const tokens = counted(count, 'token', ['was', 'were'])
+  throw new CommandFailure(`${tokens} left unchanged`, isForbidden ? 3 : 6)
 }
 
 /** @throws CommandFailure; what was changed stays changed, and the command may be run again */
