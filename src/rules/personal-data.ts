@@ -19,21 +19,21 @@ const isText = (value: Json | undefined): value is string =>
 const noPartOfEmail = /[\p{Cc}\p{Zl}\p{Zp}]|^"@/u
 
 /** @throws ApiError `invalid_request` unless it is an address of RFC 5321, without a name */
-export const normaliseEmail = (data: Json, at: string): Json => {
+export const checkEmail = (data: Json, at: string): Json => {
   const isWhole = isText(data) && !noPartOfEmail.test(data)
   if (isWhole && isEmail(data, { allow_utf8_local_part: true })) return data
   throw invalid(at, 'expected an e-mail address such as ada@example.com')
 }
 
 /** @throws ApiError `invalid_request` unless it is a number of E.164, with `+` and digits alone */
-export const normalisePhone = (data: Json, at: string): Json => {
+export const checkPhone = (data: Json, at: string): Json => {
   const isWritten = typeof data === 'string' && /^\+[1-9][0-9]{4,14}$/.test(data)
   if (isWritten && parsePhoneNumberFromString(data)?.isPossible() === true) return data
   throw invalid(at, 'expected a phone number as E.164 writes it, such as +4930123456')
 }
 
 /** @throws ApiError `invalid_request` unless length and check digits are those of its country */
-export const normaliseIban = (data: Json, at: string): Json => {
+export const checkIban = (data: Json, at: string): Json => {
   if (isText(data) && /^[A-Za-z0-9 ]+$/.test(data) && isIBAN(data)) return data
   throw invalid(at, 'expected an IBAN of the length of its country whose check digits hold')
 }
@@ -48,16 +48,16 @@ const textOrTexts =
     throw invalid(at, expected)
   }
 
-export const normaliseName = textOrTexts(
+export const checkName = textOrTexts(
   'expected a text, or an object of texts such as { "first": …, "last": … }',
 )
 
-export const normaliseAddress = textOrTexts(
+export const checkAddress = textOrTexts(
   'expected a text, or an object of texts such as { "street": …, "city": …, "country": … }',
 )
 
 /** @throws ApiError `invalid_request` unless it is a day of the calendar that is not to come */
-export const normaliseDateOfBirth = (data: Json, at: string, nowMs: number): Json => {
+export const checkDateOfBirth = (data: Json, at: string, nowMs: number): Json => {
   const isWritten = typeof data === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(data)
   const dayMs = isWritten ? Date.parse(`${data}T00:00:00Z`) : NaN
   // A day that no month has comes back as another one, or as none.

@@ -20,12 +20,12 @@ import { isDigits, zeroCode } from '../bytes.ts'
 import { isCardNumber } from './clear-text.ts'
 import type { DigitsPlace } from './hidden-digits.ts'
 import {
-  normaliseAddress,
-  normaliseDateOfBirth,
-  normaliseEmail,
-  normaliseIban,
-  normaliseName,
-  normalisePhone,
+  checkAddress,
+  checkDateOfBirth,
+  checkEmail,
+  checkIban,
+  checkName,
+  checkPhone,
 } from './personal-data.ts'
 
 /*
@@ -61,13 +61,13 @@ const socialSecurityNumber = /^(?:[0-9]{9}|[0-9]{3}-[0-9]{2}-[0-9]{4})$/
 const employerIdNumber = /^(?:[0-9]{9}|[0-9]{2}-[0-9]{7})$/
 
 /** @throws ApiError `invalid_request` unless it is nine digits, with dashes as 3-2-4 or none */
-export const normaliseSocialSecurityNumber = (data: Json, at: string): Json => {
+export const checkSocialSecurityNumber = (data: Json, at: string): Json => {
   if (typeof data === 'string' && socialSecurityNumber.test(data)) return data
   throw invalid(at, 'expected a string of nine digits, with dashes as 3-2-4 or without')
 }
 
 /** @throws ApiError `invalid_request` unless it is nine digits, with a dash as 2-7 or none */
-export const normaliseEmployerIdNumber = (data: Json, at: string): Json => {
+export const checkEmployerIdNumber = (data: Json, at: string): Json => {
   if (typeof data === 'string' && employerIdNumber.test(data)) return data
   throw invalid(at, 'expected a string of nine digits, with a dash as 2-7 or without')
 }
@@ -113,7 +113,7 @@ const accountFault = (value: Json | undefined, digitsMin: number): string | unde
  * @param at  path of the value, `data`
  * @throws ApiError `invalid_request` with all faults
  */
-export const normaliseBank = (data: Json, at: string): Json => {
+export const checkBank = (data: Json, at: string): Json => {
   if (!isJsonObject(data))
     throw invalid(
       at,
@@ -129,14 +129,14 @@ export const normaliseBank = (data: Json, at: string): Json => {
 }
 
 /** @throws ApiError `invalid_request` unless it is a string of 3 to 17 digits */
-export const normaliseUsBankAccountNumber = (data: Json, at: string): Json => {
+export const checkUsBankAccountNumber = (data: Json, at: string): Json => {
   const fault = accountFault(data, usBankAccountDigitsMin)
   if (fault !== undefined) throw invalid(at, fault)
   return data
 }
 
 /** @throws ApiError `invalid_request` unless it is a string of nine digits that passes ABA */
-export const normaliseUsBankRoutingNumber = (data: Json, at: string): Json => {
+export const checkUsBankRoutingNumber = (data: Json, at: string): Json => {
   const fault = routingFault(data)
   if (fault !== undefined) throw invalid(at, fault)
   return data
@@ -216,7 +216,7 @@ export const normaliseCard = (data: Json, at: string): Json => {
 }
 
 /** @throws ApiError `invalid_request` unless it is a Luhn-valid string of 13 to 19 digits */
-export const normaliseCardNumber = (data: Json, at: string): Json => {
+export const checkCardNumber = (data: Json, at: string): Json => {
   const fault = cardNumberFault(data)
   if (fault !== undefined) throw invalid(at, fault)
   return data
@@ -297,7 +297,7 @@ const tokenTypes: readonly TokenType[] = [
   },
   {
     name: 'bank',
-    normalise: normaliseBank,
+    normalise: checkBank,
     defaultContainer: '/bank/high/',
     defaultFingerprintExpression: '{{ data.account_number }}|{{ data.routing_number }}',
     defaultMask: new Map([
@@ -310,33 +310,33 @@ const tokenTypes: readonly TokenType[] = [
   {
     ...bareNumberDefaults,
     name: 'card_number',
-    normalise: normaliseCardNumber,
+    normalise: checkCardNumber,
     defaultContainer: '/pci/high/',
     protectedNumber: 'whole',
   },
   {
     ...bareNumberDefaults,
     name: 'us_bank_account_number',
-    normalise: normaliseUsBankAccountNumber,
+    normalise: checkUsBankAccountNumber,
     defaultContainer: '/bank/high/',
     protectedNumber: 'whole',
   },
   {
     ...bareNumberDefaults,
     name: 'us_bank_routing_number',
-    normalise: normaliseUsBankRoutingNumber,
+    normalise: checkUsBankRoutingNumber,
     defaultContainer: '/bank/low/',
   },
   {
     ...nationalIdDefaults,
     name: 'social_security_number',
-    normalise: normaliseSocialSecurityNumber,
+    normalise: checkSocialSecurityNumber,
   },
-  { ...nationalIdDefaults, name: 'employer_id_number', normalise: normaliseEmployerIdNumber },
+  { ...nationalIdDefaults, name: 'employer_id_number', normalise: checkEmployerIdNumber },
   {
     ...personalDefaults,
     name: 'email',
-    normalise: normaliseEmail,
+    normalise: checkEmail,
     defaultFingerprintExpression: '{{ data | downcase }}',
     defaultMask: "{{ data | slice: 0 }}***@{{ data | split: '@' | last }}",
     defaultSearchIndexes: ['{{ data }}', "{{ data | split: '@' | last }}"],
@@ -344,7 +344,7 @@ const tokenTypes: readonly TokenType[] = [
   {
     ...personalDefaults,
     name: 'phone',
-    normalise: normalisePhone,
+    normalise: checkPhone,
     defaultMask: '{{ data | phone_mask }}',
     defaultSearchIndexes: ['{{ data }}', '{{ data | last4 }}'],
     protectedNumber: 'whole',
@@ -352,7 +352,7 @@ const tokenTypes: readonly TokenType[] = [
   {
     ...personalDefaults,
     name: 'iban',
-    normalise: normaliseIban,
+    normalise: checkIban,
     defaultFingerprintExpression: "{{ data | remove: ' ' | upcase }}",
     defaultMask: "{{ data | remove: ' ' | reveal: 2, 4 }}",
     defaultSearchIndexes: ["{{ data | remove: ' ' }}", "{{ data | remove: ' ' | last4 }}"],
@@ -361,14 +361,14 @@ const tokenTypes: readonly TokenType[] = [
   {
     ...personalDefaults,
     name: 'name',
-    normalise: normaliseName,
+    normalise: checkName,
     defaultFingerprintExpression: '{{ data | stringify }}',
     defaultMask: '{{ data | initials }}',
   },
   {
     ...personalDefaults,
     name: 'address',
-    normalise: normaliseAddress,
+    normalise: checkAddress,
     defaultFingerprintExpression: '{{ data | stringify }}',
     defaultMask: new Map([['country', '{{ data.country }}']]),
     defaultMaskMayBeBlank: true,
@@ -376,7 +376,7 @@ const tokenTypes: readonly TokenType[] = [
   {
     ...personalDefaults,
     name: 'date_of_birth',
-    normalise: normaliseDateOfBirth,
+    normalise: checkDateOfBirth,
     defaultMask: '{{ data | slice: 0, 4 }}',
   },
 ]

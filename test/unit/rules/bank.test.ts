@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'bun:test'
 import {
-  normaliseBank,
-  normaliseUsBankAccountNumber,
-  normaliseUsBankRoutingNumber,
+  checkBank,
+  checkUsBankAccountNumber,
+  checkUsBankRoutingNumber,
 } from '../../../src/rules/token-types.ts'
 import { parseJson } from '../../../src/json/parse.ts'
 import { printJson } from '../../../src/json/json.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
 
 const refuse = (text: string, paths: readonly string[], secrets: readonly string[] = []) =>
-  expectRefusal(() => normaliseBank(parseJson(text), 'data'), paths, secrets)
+  expectRefusal(() => checkBank(parseJson(text), 'data'), paths, secrets)
 
-describe('normaliseBank', () => {
+describe('checkBank', () => {
   test.each([
     '{"routing_number":"021000021","account_number":"1"}',
     '{"account_number":"00012345678901234","routing_number":"110000000"}',
     '{"x":1.0,"routing_number":"021000021","account_number":"0","constructor":null}',
   ])('takes %s as it is', text => {
-    expect(printJson(normaliseBank(parseJson(text), 'data'))).toBe(text)
+    expect(printJson(checkBank(parseJson(text), 'data'))).toBe(text)
   })
 
   test.each(['""', '"123456789012345678"', '"12-34"', '123', 'null', '"\uff11"'])(
@@ -55,29 +55,29 @@ describe('normaliseBank', () => {
 
 describe('the bare numbers of US banks', () => {
   test.each(['123', '00000000000000000', '12345678901234567'])('take the account %s', account => {
-    expect(normaliseUsBankAccountNumber(account, 'data')).toBe(account)
+    expect(checkUsBankAccountNumber(account, 'data')).toBe(account)
   })
 
   test.each(['', '12', '123456789012345678', '12-3', ' 123', '12a'])(
     'refuse the account %j',
     account => {
-      expectRefusal(() => normaliseUsBankAccountNumber(account, 'data'), ['data'], ['23456'])
+      expectRefusal(() => checkUsBankAccountNumber(account, 'data'), ['data'], ['23456'])
     },
   )
 
   test('take a routing number whose check sum holds', () => {
-    expect(normaliseUsBankRoutingNumber('021000021', 'data')).toBe('021000021')
+    expect(checkUsBankRoutingNumber('021000021', 'data')).toBe('021000021')
   })
 
   test.each(['021000020', '0210-0002-1', '000000000', ''])(
     'refuse the routing number %j',
     routing => {
-      expectRefusal(() => normaliseUsBankRoutingNumber(routing, 'data'), ['data'], ['2100', '0210'])
+      expectRefusal(() => checkUsBankRoutingNumber(routing, 'data'), ['data'], ['2100', '0210'])
     },
   )
 
   test('refuse JSON numbers, which lose leading zeros', () => {
-    expectRefusal(() => normaliseUsBankAccountNumber(12345, 'data'), ['data'], ['12345'])
-    expectRefusal(() => normaliseUsBankRoutingNumber(110000000, 'data'), ['data'], ['110000000'])
+    expectRefusal(() => checkUsBankAccountNumber(12345, 'data'), ['data'], ['12345'])
+    expectRefusal(() => checkUsBankRoutingNumber(110000000, 'data'), ['data'], ['110000000'])
   })
 })

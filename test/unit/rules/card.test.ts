@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { normaliseCard, normaliseCardNumber } from '../../../src/rules/token-types.ts'
+import { normaliseCard, checkCardNumber } from '../../../src/rules/token-types.ts'
 import { parseJson } from '../../../src/json/parse.ts'
 import { printJson } from '../../../src/json/json.ts'
 import { canary, expectRefusal } from '../../support/refusal.ts'
@@ -160,17 +160,17 @@ describe('normaliseCard', () => {
   })
 })
 
-describe('normaliseCardNumber', () => {
+describe('checkCardNumber', () => {
   test.each(numbers)('takes %s', number => {
-    expect(normaliseCardNumber(number, 'data')).toBe(number)
+    expect(checkCardNumber(number, 'data')).toBe(number)
   })
 
   test.each(notNumbers)('refuses %j', number => {
-    expectRefusal(() => normaliseCardNumber(number, 'data'), ['data'], number ? [number] : [])
+    expectRefusal(() => checkCardNumber(number, 'data'), ['data'], number ? [number] : [])
   })
 
   test('refuses a number and an object', () => {
-    expectRefusal(() => normaliseCardNumber(4242424242424242, 'data'), ['data'], ['4242'])
-    expectRefusal(() => normaliseCardNumber(new Map(), 'data'), ['data'])
+    expectRefusal(() => checkCardNumber(4242424242424242, 'data'), ['data'], ['4242'])
+    expectRefusal(() => checkCardNumber(new Map(), 'data'), ['data'])
   })
 })

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import {
-  normaliseEmployerIdNumber,
-  normaliseSocialSecurityNumber,
+  checkEmployerIdNumber,
+  checkSocialSecurityNumber,
 } from '../../../src/rules/token-types.ts'
 import { expectRefusal } from '../../support/refusal.ts'
 
 describe('social security numbers', () => {
   test.each(['123456789', '123-45-6789', '000-00-0000'])('%s is taken as it is', text => {
-    expect(normaliseSocialSecurityNumber(text, 'data')).toBe(text)
+    expect(checkSocialSecurityNumber(text, 'data')).toBe(text)
   })
 
   test.each([
@@ -23,32 +23,32 @@ describe('social security numbers', () => {
     '12345678\uff19',
     '',
   ])('%j is refused', text => {
-    expectRefusal(() => normaliseSocialSecurityNumber(text, 'data'), ['data'], ['123'])
+    expectRefusal(() => checkSocialSecurityNumber(text, 'data'), ['data'], ['123'])
   })
 
   test('a JSON number is refused', () => {
-    expectRefusal(() => normaliseSocialSecurityNumber(123456789, 'data'), ['data'], ['1234'])
+    expectRefusal(() => checkSocialSecurityNumber(123456789, 'data'), ['data'], ['1234'])
   })
 })
 
 describe('employer identification numbers', () => {
   test('a JSON number is refused', () => {
-    expectRefusal(() => normaliseEmployerIdNumber(123456789, 'data'), ['data'], ['1234'])
+    expectRefusal(() => checkEmployerIdNumber(123456789, 'data'), ['data'], ['1234'])
   })
 
   test.each(['123456789', '12-3456789'])('%s is taken as it is', text => {
-    expect(normaliseEmployerIdNumber(text, 'data')).toBe(text)
+    expect(checkEmployerIdNumber(text, 'data')).toBe(text)
   })
 
   test.each(['123-45-6789', '1-23456789', '12-345678', '12--3456789', '12-34567890', ''])(
     '%j is refused',
     text => {
-      expectRefusal(() => normaliseEmployerIdNumber(text, 'data'), ['data'], ['345'])
+      expectRefusal(() => checkEmployerIdNumber(text, 'data'), ['data'], ['345'])
     },
   )
 
   test('null and objects are refused', () => {
-    expectRefusal(() => normaliseEmployerIdNumber(null, 'data'), ['data'])
-    expectRefusal(() => normaliseEmployerIdNumber(new Map(), 'data'), ['data'])
+    expectRefusal(() => checkEmployerIdNumber(null, 'data'), ['data'])
+    expectRefusal(() => checkEmployerIdNumber(new Map(), 'data'), ['data'])
   })
 })
