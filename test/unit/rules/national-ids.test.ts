@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  checkEmployerIdNumber,
-  checkSocialSecurityNumber,
-} from '../../../src/rules/token-types.ts'
+import { checkEmployerIdNumber, checkSocialSecurityNumber } from '../../../src/rules/token-types.ts'
 import { expectRefusal } from '../../support/refusal.ts'
 
 describe('social security numbers', () => {
