@@ -33,7 +33,7 @@ export interface TokenContents {
   readonly dataText: string
   readonly metadata: ReadonlyMap<string, string>
   readonly searchValues: readonly string[]
-  /** That code, sealed under the key of it. */
+  /** That code, sealed under the key of its end. */
   readonly code?: Uint8Array | undefined
   /** Whether its mask shows anything of the data; of no matter without search values. */
   readonly isShownMasked: boolean
@@ -48,7 +48,7 @@ export interface StoredToken {
    */
   readonly unsealData: () => string
   /**
-   * Its code, under the key of it, ended or not; see `code.ts`. `undefined` where it has none.
+   * Its code, under the key of its end, ended or not; see `code.ts`. `undefined` where it has none.
    * @throws ApiError as `unsealToken`
    */
   readonly unsealCode: () => Uint8Array | undefined

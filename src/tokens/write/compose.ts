@@ -80,7 +80,7 @@ export interface Composed {
   readonly record: ComposedRecord
   readonly contents: TokenContents
   readonly written: WrittenData
-  /** To be sealed under a key of its own. */
+  /** To be sealed under the key of its end. */
   readonly code?: Code | undefined
 }
 

@@ -162,7 +162,7 @@ function hasTerms(keys: Keys, tenantId: string, record: TokenRecord, row: Row): 
 }
 
 /**
- * Opens all parts of a token; its code stays under its own key.
+ * Opens all parts of a token; its code stays under the key of its end.
  * @throws ApiError `storage_corrupt` when they are not a token of that tenant
  */
 export function isFoundByItsRecord(keys: Keys, tenantId: string, row: Row): boolean {
