@@ -83,7 +83,7 @@ async function* linesOf(
   { container, type, json }: ExportOptions,
   told: Exported,
 ): AsyncGenerator<string, void> {
-  // The vault tells which types it knows.
+  // Each was looked at by `assertTypes`.
   const types = type as readonly TokenType[] | undefined
   const filter = { ...(container && { container }), ...(types && { type: types }) }
   let toldMs = elapsedMs()

@@ -1,5 +1,5 @@
 /**
- * Which ids a file has named already, in 16 bytes an id or less, whatever the ids are.
+ * Which ids a file has named already, in 16 to 32 bytes an id, however long the ids are.
  * @module
  */
 import { createHash } from 'node:crypto'

@@ -55,7 +55,7 @@ export const writeState = (path: string, state: ImportState): void =>
 export function readState(path: string): ImportState | undefined {
   if (!existsSync(path)) return undefined
   try {
-    if (withFile('--state', path, () => statSync(path)).size <= stateFileBytesMax) {
+    if (statSync(path).size <= stateFileBytesMax) {
       const state = JSON.parse(readFileSync(path, 'utf8')) as ImportState
       if (state.version === 1 && typeof state.import === 'string') return state
     }

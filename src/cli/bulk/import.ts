@@ -45,7 +45,7 @@ export interface ImportOptions extends ReachOptions, InputOptions {
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 /** What is done with the rows of a batch; `undefined` for a row that would be taken. */
-type Deal = (client: Client, rows: readonly SentRow[]) => Promise<readonly (Fate | undefined)[]>
+type Deal = (rows: readonly SentRow[]) => Promise<readonly (Fate | undefined)[]>
 
 interface Work {
   readonly client: Client
@@ -79,7 +79,7 @@ function tellReason(work: Work, line: number, reason: string): void {
 
 /** Deals with a batch. @param last the row that it ends with */
 async function flush(work: Work, { rows, reasons }: Batch, last: Row): Promise<void> {
-  const fates = rows.length === 0 ? [] : await work.deal(work.client, rows)
+  const fates = rows.length === 0 ? [] : await work.deal(rows)
   for (const [at, { line }] of rows.entries()) {
     const fate = fates[at]
     if (fate?.kind === 'rejected') reasons.push([line, fate.reason])
@@ -179,7 +179,7 @@ async function tryAll(
     const id = (request as ReadonlyMap<string, unknown>).get('id')
     return typeof id === 'string' && isSeen(id)
   }
-  const deal: Deal = async (_, rows) => {
+  const deal: Deal = async rows => {
     const reasons = await checkRows(client, rows)
     return rows.map(({ request }, at) => {
       const isTwice = twice(request)
@@ -268,13 +268,13 @@ async function importAll(plan: Plan, client: Client, isInterrupted: () => boolea
     createHash('sha256')
       .update(`${state.import} ${rows[0]?.line} ${rows.at(-1)?.line}`)
       .digest('hex')
-  const deal: Deal = (_, rows) => {
+  let isBegun = false
+  const deal: Deal = rows => {
     // Until then nothing was begun that could go on.
     if (!isBegun) save({ isPending: true })
     isBegun = true
     return sendRows(client, rows, keyOf)
   }
-  let isBegun = false
   const types = new Map<string, Promise<boolean>>()
   const work = { client, deal, counts, report, ids, types, hash, keep, shown: 0 }
   try {

@@ -12,7 +12,7 @@ export interface TextRecord {
   readonly line: number
   /** Where the next one begins. */
   readonly end: number
-  /** Without its line end. Valid until the next one is asked for. */
+  /** Without its line end. */
   readonly bytes: Uint8Array
   /** Why it cannot be read. */
   readonly fault?: string
@@ -91,7 +91,7 @@ function* takeRecords(
   reading.rest = rest.subarray(from)
 }
 
-/** Blank ones as well. A byte order mark is no part of the first. */
+/** Blank ones as well. @param chunks  without a byte order mark */
 export async function* recordsOf(
   chunks: AsyncIterable<Uint8Array>,
   options: RecordOptions,

@@ -64,7 +64,7 @@ function columnsIn(text: string, at: string): readonly string[] {
     )
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    throw usage(`the map: ${at}: ${Object.values(error.fields ?? {}).flat()[0] ?? error.message}`)
+    throw usage(`the map: ${at}: ${expectedBy(error)}`)
   }
 }
 
