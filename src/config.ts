@@ -220,12 +220,12 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
     const { flag, variable } = optionOf('backupTo', backupSchema.properties.backupTo)
     throw refuse(`${flag} or ${variable}: expected with --backup-every and --backup-keep`)
   }
-  const backups = {
+  const copies = {
     ...(plan === undefined ? {} : { backups: plan }),
     ...(erasureLog === undefined ? {} : { erasureLog }),
   }
   const ops = opsPort === undefined ? {} : { ops: { host: opsHost, port: opsPort } }
   const tls = tlsOf(values, address)
   const logs = { logLevel, logFormat, logRequests, logSample }
-  return { address, workers, ...tls, ...ops, ...backups, logs, settings: Object.freeze(settings) }
+  return { address, workers, ...tls, ...ops, ...copies, logs, settings: Object.freeze(settings) }
 }

@@ -29,7 +29,7 @@ import { lockPollMs, lockWaitMsMax } from '../limits.ts'
 import { erasureRetryMs } from '../operation-limits.ts'
 import { printErasure } from '../rules/erasures.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from './failure.ts'
-import { assertRegular, isOpenToOthers, openToAppend, statsAt } from './regular-files.ts'
+import { assertRegular, isForOthersToo, openToAppend, statsAt } from './regular-files.ts'
 import { elapsedMs } from './system.ts'
 
 export interface ErasureLog extends Erasures {
@@ -199,7 +199,7 @@ export function assertErasureLog(path: string, data: string): void {
   assertRegular(path)
   // Whoever writes to it says what a restore erases.
   const found = statsAt(path)
-  if (found === undefined || !isOpenToOthers(found)) return
+  if (found === undefined || !isForOthersToo(found)) return
   throw unusable(path, 'is open to others than its owner: chmod 600 it')
 }
 

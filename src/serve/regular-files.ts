@@ -53,7 +53,7 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants
 const othersMode = 0o077
 
 /** Whether anybody but its owner may do something with it. */
-export const isOpenToOthers = ({ mode }: Stats): boolean => (mode & othersMode) !== 0
+export const isForOthersToo = ({ mode }: Stats): boolean => (mode & othersMode) !== 0
 
 /**
  * Opens one to add to it, for its owner alone where it is made.
@@ -65,7 +65,7 @@ export function openToAppend(path: string): number {
   const flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK
   const file = openSync(path, flags, ownerOnlyFile)
   const stats = fstatSync(file)
-  const isOwn = stats.uid === process.geteuid?.() && !isOpenToOthers(stats)
+  const isOwn = stats.uid === process.geteuid?.() && !isForOthersToo(stats)
   if (stats.isFile() && stats.nlink === 1 && isOwn) return file
   closeSync(file)
   throw new CommandFailure(`${path} is no file of this user alone, of one name: move it elsewhere`)
