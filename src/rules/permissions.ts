@@ -12,31 +12,6 @@ export type CallerType = ApplicationType | 'session'
 
 const tokenWrites = ['token:create', 'token:update'] as const
 const tokenReads = ['token:read', 'token:search', 'token:delete', 'token:use'] as const
-const management = [
-  'application:read',
-  'application:create',
-  'application:update',
-  'application:delete',
-  'session:read',
-  'session:delete',
-  'tenant:read',
-  'tenant:update',
-  'tenant:delete',
-  'log:read',
-  'webhook:read',
-  'webhook:create',
-  'webhook:update',
-  'webhook:delete',
-  'key:read',
-  'key:rotate',
-] as const
-
-export type TokenPermission = (typeof tokenWrites)[number] | (typeof tokenReads)[number]
-export type Permission = TokenPermission | (typeof management)[number]
-
-export const tokenPermissions: readonly TokenPermission[] = [...tokenWrites, ...tokenReads]
-export const permissions: readonly Permission[] = [...tokenPermissions, ...management]
-
 /**
  * decision: published clients of the family send these and applications hold them, so they are
  * taken; they guard nothing, so that no list which people choose from has them.
@@ -48,7 +23,26 @@ export const unguardedPermissions = [
   'webhook:create',
   'webhook:update',
   'webhook:delete',
-] as const satisfies readonly Permission[]
+] as const
+const management = [
+  'application:read',
+  'application:create',
+  'application:update',
+  'application:delete',
+  'session:read',
+  'session:delete',
+  'tenant:read',
+  'tenant:update',
+  'key:read',
+  'key:rotate',
+  ...unguardedPermissions,
+] as const
+
+export type TokenPermission = (typeof tokenWrites)[number] | (typeof tokenReads)[number]
+export type Permission = TokenPermission | (typeof management)[number]
+
+export const tokenPermissions: readonly TokenPermission[] = [...tokenWrites, ...tokenReads]
+export const permissions: readonly Permission[] = [...tokenPermissions, ...management]
 
 type UnguardedPermission = (typeof unguardedPermissions)[number]
 export type OfferedPermission = Exclude<Permission, UnguardedPermission>

@@ -132,6 +132,24 @@ const focusTests = (open: () => Checkout) => {
     expect(await values()).toEqual(['4222 2222', '11 / 31', '123'])
   })
 
+  test('focus that comes behind the message of focus() leaves the caret in a field', async () => {
+    const checkout = open()
+    await checkout.frame.evaluate(() => {
+      const { document, window } = globalThis as unknown as {
+        document: { querySelector(name: string): EventTarget & { blur(): void } }
+        window: EventTarget
+      }
+      const number = document.querySelector('#number')
+      const lose = () => {
+        number.blur()
+        window.dispatchEvent(new Event('focus'))
+      }
+      number.addEventListener('focus', lose, { once: true })
+    })
+    await hostFocus(checkout)
+    await untilFocused(checkout.frame, 'number')
+  })
+
   test('focus() takes the caret from no field, not for a moment', async () => {
     const checkout = open()
     await checkout.fill('42222222', '1131', '1')
