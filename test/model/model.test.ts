@@ -4,11 +4,12 @@
  */
 import { expect, test } from 'bun:test'
 import { tokenTypeNames } from '../../src/rules/token-types.ts'
+import { cases } from '../support/thorough.ts'
 import { checkModel } from './check.ts'
 import { modelTypes } from './token-types.ts'
 
 test('any run of requests is answered as the model of the contract says', async () => {
-  await checkModel({ numRuns: 300, maxCommands: 50, msMax: 60_000 })
+  await checkModel({ numRuns: cases(300), maxCommands: 50, msMax: 60_000 })
 }, 120_000)
 
 test('the model knows the types that the application knows', () => {

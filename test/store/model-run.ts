@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import type { Change, Query, Store, PageWindow, WriteOutcome } from '../../src/store/contract.ts'
 import type { OperatedStore } from '../../src/store/operated.ts'
 import { dueModel, emptyModel, pageModel, writeModel, type Model } from './model.ts'
+import { cases } from '../support/thorough.ts'
 import { insertOf, numberOf, rowOf, termOf, uniqueOf } from './rows.ts'
 
 // A few of each, so that everything meets everything; and a border of chunks in the middle.
@@ -189,6 +190,6 @@ export function testModel<Given>(
       await expectAgreement(again, model)
       await again.close()
     })
-    await fc.assert(property, { numRuns })
+    await fc.assert(property, { numRuns: cases(numRuns) })
   }, 120_000)
 }

@@ -5,9 +5,11 @@
  */
 import { afterAll } from 'bun:test'
 import { endAll } from './at-end.ts'
+import { recordFileTimes } from './file-times.ts'
 import { removeTemporaryFolders } from './folders.ts'
 
 afterAll(async () => {
   await endAll()
   removeTemporaryFolders()
 })
+recordFileTimes()

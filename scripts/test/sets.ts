@@ -1,0 +1,102 @@
+/**
+ * Which test files `npm test` runs, and which more `npm run test:all` does.
+ *
+ * The quick tests find most in least time. Out of them stays what starts the binary or a database
+ * many times, waits for clocks, kills and floods, or says in one more way what a quick test says.
+ * @module
+ */
+import { existsSync } from 'node:fs'
+
+/** Below `test`: folders with commands of their own, or that need what `.ci/run` installs. */
+const separate = ['slow', 'package', 'browser', 'examples-abroad', 'site']
+
+/** Below `test`: files, and folders with all in them. */
+const thorough: readonly string[] = [
+  'attacks/attacks.test.ts',
+  'cli/answers-in-flight.test.ts',
+  'cli/backup.test.ts',
+  'cli/bodies-in-flight.test.ts',
+  'cli/bucket-backups.test.ts',
+  'cli/bulk/import.test.ts',
+  'cli/bulk/mistakes.test.ts',
+  'cli/bulk/reindex-served.test.ts',
+  'cli/bulk/reindex.test.ts',
+  'cli/callers.test.ts',
+  'cli/clock.test.ts',
+  'cli/compact.test.ts',
+  'cli/control.test.ts',
+  'cli/copies.test.ts',
+  'cli/database-passwords.test.ts',
+  'cli/derivation-files.test.ts',
+  'cli/erasures.test.ts',
+  'cli/faults.test.ts',
+  'cli/folder-lock.test.ts',
+  'cli/foreign-files.test.ts',
+  'cli/handed-files.test.ts',
+  'cli/hostile-machine.test.ts',
+  'cli/key-sources.test.ts',
+  'cli/keys.test.ts',
+  'cli/process-memory.test.ts',
+  'cli/progress.test.ts',
+  'cli/rekey.test.ts',
+  'cli/rescue.test.ts',
+  'cli/restored-keys.test.ts',
+  'cli/restored-tokens.test.ts',
+  'cli/root-commands.test.ts',
+  'cli/scheduled-backups.test.ts',
+  'cli/setup.test.ts',
+  'cli/systemd.test.ts',
+  'cli/tls-reload.test.ts',
+  'cli/tls.test.ts',
+  'cli/upgrade.test.ts',
+  'cli/verify.test.ts',
+  'cli/workers.test.ts',
+  'crash',
+  'docs/client.test.ts',
+  'docs/operations.test.ts',
+  'docs/watching.test.ts',
+  'gate/hostile-load.test.ts',
+  'gate/hostile-names.test.ts',
+  'gate/untrusted-store.test.ts',
+  'packaging/release.test.ts',
+  'postgres/blindness.test.ts',
+  'postgres/commands.test.ts',
+  'postgres/damage.test.ts',
+  'postgres/damaged-reads.test.ts',
+  'postgres/doctor.test.ts',
+  'postgres/first-hour.test.ts',
+  'postgres/held-generation.test.ts',
+  'postgres/move-back.test.ts',
+  'postgres/put-back.test.ts',
+  'postgres/refusals.test.ts',
+  'postgres/slow-writes.test.ts',
+  'postgres/standby-replay.test.ts',
+  'postgres/turns.test.ts',
+  'postgres/watching.test.ts',
+  'store/postgres/abandoned.test.ts',
+  'store/postgres/at-once.test.ts',
+  'store/postgres/clock.test.ts',
+  'store/postgres/engine.test.ts',
+  'store/postgres/held-back.test.ts',
+  'store/postgres/leave.test.ts',
+  'store/postgres/lost-replies.test.ts',
+  'store/postgres/missing.test.ts',
+  'store/postgres/others.test.ts',
+  'store/postgres/pgbouncer.test.ts',
+  'store/postgres/plans.test.ts',
+  'store/postgres/standby.test.ts',
+  'store/postgres/together.test.ts',
+  'store/tampering.test.ts',
+  'tokens/naughty-strings.test.ts',
+]
+
+/**
+ * @returns patterns of the files that are left out
+ * @throws Error that names what is not there any more
+ */
+export function leftOut(isQuick: boolean): readonly string[] {
+  const paths = [...separate, ...(isQuick ? thorough : [])]
+  const gone = paths.filter(path => !existsSync(`test/${path}`))
+  if (gone.length > 0) throw new Error(`scripts/test/sets.ts: not there: ${gone.join(', ')}`)
+  return paths.map(path => `**/test/${path}${path.endsWith('.ts') ? '' : '/**'}`)
+}
