@@ -79,7 +79,7 @@ const schemeOf = ({ frame }: Checkout) => colourOf(frame, 'html', 'colorScheme')
 
 /** The frame is told through the page. */
 async function untilScheme(checkout: Checkout, scheme: string): Promise<void> {
-  for (let waits = 0; waits < 100 && (await schemeOf(checkout)) !== scheme; waits += 1) {
+  for (let waits = 0; waits < 2_000 && (await schemeOf(checkout)) !== scheme; waits += 1) {
     await Bun.sleep(50)
   }
   expect(await schemeOf(checkout)).toBe(scheme)

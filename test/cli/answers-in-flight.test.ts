@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { credentialAnswersBytesMax } from '../../src/limits.ts'
 import { startCoffer, type Running } from '../support/coffer-process.ts'
+import { until } from '../support/until.ts'
 
 const connections = 150
 const tokens = 20
@@ -98,12 +99,7 @@ describe(`${connections} long answers that nobody reads`, () => {
       for (const { socket } of askers) socket.destroy()
       // What they held is free once the server has seen that they are gone.
       const list = async () => (await ask('GET', `/tokens?size=${tokens}`, privateKey)).status
-      let status = await list()
-      for (let tries = 0; tries < 100 && status !== 200; tries += 1) {
-        await Bun.sleep(20)
-        status = await list()
-      }
-      expect(status).toBe(200)
+      await until(async () => (await list()) === 200)
     },
     60_000,
   )

@@ -9,6 +9,7 @@ import { connect, type Socket } from 'node:net'
 import { bodyBytesMax, credentialBodiesBytesMax } from '../../src/limits.ts'
 import { startCoffer, type Running } from '../support/coffer-process.ts'
 import { openConnection } from '../support/connection.ts'
+import { until } from '../support/until.ts'
 
 const connections = 600
 /**
@@ -109,10 +110,7 @@ describe(`${connections} bodies without their last byte`, () => {
       expect(senders.map(({ outcome }) => outcome)).toContain(refusal)
       for (const { socket } of senders) socket.destroy()
       // What they held is free once the server has seen that they are gone.
-      for (let tries = 0; tries < 100 && (await create(vault.privateKey)) !== 201; tries += 1) {
-        await Bun.sleep(20)
-      }
-      expect(await create(vault.privateKey)).toBe(201)
+      await until(async () => (await create(vault.privateKey)) === 201)
     },
     60_000,
   )

@@ -11,7 +11,7 @@ import { backupNameOf } from '../../src/serve/backups/names.ts'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { hasMoto, motoMissing, startMoto, type Moto } from '../support/moto.ts'
-import { until } from '../support/worker-processes.ts'
+import { until } from '../support/until.ts'
 
 const secret = 'planted-5555444433331111'
 const bucket = 'vault-backups'
@@ -212,7 +212,7 @@ describe.skipIf(!hasMoto)('a server that puts its backups into a bucket', () => 
     const words = ['serve', ...folderWords, '--port', '0', ...where]
     const server = await startCoffer(words, { env: environmentOf(moto.url) })
     const [kept = ''] = old
-    await until(async () => !(await keysIn('auto/')).includes(`auto/${old[1]}`), 50_000)
+    await until(async () => !(await keysIn('auto/')).includes(`auto/${old[1]}`))
     expect(await server.end('SIGTERM')).toBe(0)
     expect(await server.stderr).not.toContain('backup_failed')
     const keys = await keysIn('auto/')

@@ -21,7 +21,7 @@ import { firstLeafOf, readPages } from '../store/data-file.ts'
 import { cofferCommand, runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { openEveryRowIn } from '../support/raw-rows.ts'
-import { until } from '../support/worker-processes.ts'
+import { until } from '../support/until.ts'
 
 const permissions = ['create', 'read', 'update', 'delete', 'search', 'use'].map(
   name => `token:${name}`,

@@ -18,7 +18,8 @@ import { folderLookMs } from '../../src/limits.ts'
 import { lockHolder } from '../../src/serve/lock-holder.ts'
 import { cofferCommand, runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
-import { isRunning, until, workersOf } from '../support/worker-processes.ts'
+import { until } from '../support/until.ts'
+import { isRunning, workersOf } from '../support/worker-processes.ts'
 
 setDefaultTimeout(60_000)
 

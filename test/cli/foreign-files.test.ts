@@ -20,6 +20,7 @@ import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { until } from '../support/until.ts'
 
 let root: string
 /** A data folder that tests copy and never change. */
@@ -260,7 +261,7 @@ test('a folder with the name of a backup is neither the newest nor one too many'
   const words = ['serve', '--data', data, '--port', '0', '--backup-to', backups]
   const server = await startCoffer([...words, '--backup-keep', '1'])
   const namesOf = () => readdirSync(backups).filter(name => name.endsWith('.backup'))
-  for (let n = 0; n < 600 && namesOf().length < 2; n += 1) await Bun.sleep(50)
+  await until(() => namesOf().length > 1)
   expect(await server.end('SIGTERM')).toBe(0)
   expect(namesOf()).toHaveLength(2)
   expect(await server.stderr).not.toContain('backup_failed')

@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { backupNameOf } from '../../src/serve/backups/names.ts'
 import { cofferCommand, runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
-import { until } from '../support/worker-processes.ts'
+import { until } from '../support/until.ts'
 
 /** A slow machine makes backups slowly. */
 const waitMsMax = 50_000

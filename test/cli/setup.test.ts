@@ -25,6 +25,7 @@ import {
   type RunOptions,
 } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { until } from '../support/until.ts'
 
 let root: string
 /** A data folder that tests copy and never change. */
@@ -96,7 +97,7 @@ describe('an init that was cut off', () => {
         stderr: 'ignore',
       })
       // From the first sign of it on, a little later each time.
-      for (let n = 0; n < 2_000 && !existsSync(data); n += 1) await Bun.sleep(1)
+      await until(() => existsSync(data) || child.exitCode !== null)
       await Bun.sleep(round * 4)
       child.kill('SIGKILL')
       await child.exited
@@ -166,7 +167,7 @@ describe('coffer serve --init', () => {
   /** It prints of the folder first; once its socket is there, it answers. */
   const startAt = async (socket: string, args: readonly string[], options: RunOptions = {}) => {
     const server = await startCoffer([...args, '--socket', socket], options)
-    for (let n = 0; n < 3_000 && !existsSync(socket); n += 1) await Bun.sleep(10)
+    await until(() => existsSync(socket))
     return server
   }
 

@@ -9,6 +9,7 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { runCoffer, startCoffer, withoutWarnings } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { until } from '../support/until.ts'
 import { parseAnswers, requestText } from '../support/wire.ts'
 
 let root: string
@@ -61,15 +62,19 @@ describe('SIGTERM', () => {
     const headers = { 'SVC-API-KEY': key, 'Content-Type': 'application/json' }
     const text = requestText('POST', '/applications', headers, body)
     early.socket.write(text.slice(0, -10))
-    await Bun.sleep(100)
+    // What is answered after it on another connection was read after it.
+    const statusNow = async () => {
+      const { socket, statuses } = await open(port)
+      socket.write(own())
+      return (await statuses(1))[0]
+    }
+    expect([await statusNow(), await statusNow()]).toEqual([200, 200])
     process.kill(server.pid, 'SIGTERM')
-    await Bun.sleep(100)
+    await until(async () => (await statusNow()) === 503)
     process.kill(server.pid, 'SIGTERM')
     idle.socket.write(own())
     expect(await idle.statuses(2)).toEqual([200, 503])
-    const late = await open(port)
-    late.socket.write(own())
-    expect(await late.statuses(1)).toEqual([503])
+    expect(await statusNow()).toBe(503)
     early.socket.write(text.slice(-10))
     expect(await early.statuses(1)).toEqual([201])
     expect(await server.exited).toBe(0)
@@ -111,7 +116,7 @@ test.each([
       answer => answer.status,
       () => 0,
     )
-  for (let tries = 0; tries < 200 && (await ask()) === 0; tries += 1) await Bun.sleep(20)
+  await until(async () => (await ask()) !== 0)
   await Bun.sleep(100)
   expect([await ask(), await ask()]).toEqual([200, 200])
   process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGTERM')

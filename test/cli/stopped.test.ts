@@ -9,7 +9,8 @@ import { commitMsMax } from '../../src/store/limits.ts'
 import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { requestOf } from '../support/vault.ts'
-import { isRunning, until, workersOf } from '../support/worker-processes.ts'
+import { until } from '../support/until.ts'
+import { isRunning, workersOf } from '../support/worker-processes.ts'
 
 setDefaultTimeout(120_000)
 
@@ -57,7 +58,7 @@ async function stopAmidWrites({ write }: Vault, pids: readonly number[]): Promis
   await Bun.sleep(stoppedMs)
   const before = statuses.length
   for (const pid of pids) process.kill(pid, 'SIGCONT')
-  await until(() => statuses.length > before + 200, 60_000)
+  await until(() => statuses.length > before + 200)
   isOver = true
   await Promise.all(writing)
   return statuses

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { defaultSettings } from '../../src/settings.ts'
 import { cofferCommand, runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
-import { until } from '../support/worker-processes.ts'
+import { until } from '../support/until.ts'
 
 // Each starts several processes, on machines that may be slow.
 setDefaultTimeout(60_000)

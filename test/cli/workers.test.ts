@@ -12,10 +12,10 @@ import { runCoffer, startCoffer, type Running, withoutWarnings } from '../suppor
 import { openConnection, type Answer, type Connection } from '../support/connection.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { startSleeper } from '../support/lock-sleepers.ts'
+import { until } from '../support/until.ts'
 import {
   countConnections,
   isRunning,
-  until,
   workerAfter,
   workersOf,
   openFilesOf,
@@ -257,7 +257,7 @@ describe('the end of a worker', () => {
     process.kill(before.get(1) ?? 0, 'SIGKILL')
     const starts = new Set<number | undefined>([undefined, before.get(1)])
     const countStarts = () => starts.add(workersOf(server.pid).get(1)).size - 2
-    await until(() => countStarts() > workerStartsMax, 30_000)
+    await until(() => countStarts() > workerStartsMax)
     renameSync(elsewhere, masterKey)
     for (const index of [0, 2]) {
       expect(workersOf(server.pid).get(index)).toBe(before.get(index) ?? 0)

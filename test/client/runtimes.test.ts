@@ -89,7 +89,6 @@ test('a wait that was ended keeps no program running', async () => {
     fetch: () => Response.json({ detail: 'busy' }, { status: 503, headers }),
   })
   afterwards(() => server.stop(true))
-  const start = performance.now()
   const code = `import { createClient } from './client.mjs'
     const { tokens } = createClient({ address: process.env.ADDRESS, key: 'key_a' })
     const ends = new AbortController()
@@ -97,7 +96,6 @@ test('a wait that was ended keeps no program running', async () => {
     const { message } = await tokens.get('a', { signal: ends.signal }).catch(error => error)
     console.log(JSON.stringify(message))`
   expect(await runInNode({ ADDRESS: server.url.origin }, code)).toBe('the user left')
-  expect(performance.now() - start).toBeLessThan(20_000)
 })
 
 test('it asks over a Unix socket, in Bun and in Node.js', async () => {

@@ -178,7 +178,7 @@ describe.skipIf(!hasPrometheus)('a vault that Prometheus scrapes', () => {
       const series = await prometheus.query(expression)
       const values = series.map(({ value: [, text] }) => Number(text))
       const finite = values.filter(Number.isFinite)
-      if (finite.length > 0 || tries === 100) return finite
+      if (finite.length > 0 || tries === 1_000) return finite
       await Bun.sleep(200)
     }
   }

@@ -122,10 +122,8 @@ describe('a token', () => {
       fetch: () => new Promise<Response>(() => {}),
     })
     afterwards(() => silent.stop(true))
-    const start = performance.now()
     const made = await tokensAt(silent.url.origin).make(ask({ timeoutMs: 300 }))
     expect(made).toMatchObject({ code: 'unavailable' })
-    expect(performance.now() - start).toBeLessThan(3_000)
   })
 
   test('may say what the vault takes beside a card', async () => {

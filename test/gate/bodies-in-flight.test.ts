@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { shortBodyBytesMax } from '../../src/limits.ts'
 import { canary } from '../support/refusal.ts'
+import { until } from '../support/until.ts'
 import { expectUnharmed, openWire, parseAnswers, requestText, type Wire } from '../support/wire.ts'
 
 const bodyBytes = 100_000
@@ -61,18 +62,13 @@ const createShort = (key: string) => create(key, 'a')
 const createLong = (key: string) => create(key, 'a'.repeat(shortBodyBytesMax))
 
 /** Asks until the answer is the one that is wanted; what ends a request comes a little later. */
-async function until(status: number, ask: () => Promise<number | undefined>): Promise<void> {
-  for (let tries = 0; tries < 100; tries += 1) {
-    if ((await ask()) === status) return
-    await Bun.sleep(20)
-  }
-  expect(await ask()).toBe(status)
-}
+const untilAnswered = (status: number, ask: () => Promise<number | undefined>): Promise<void> =>
+  until(async () => (await ask()) === status)
 
 /** Begins as many as there is room for. */
 async function fill(key: string): Promise<Sender[]> {
   const senders = Array.from({ length: 3 }, () => begin(unended(key)))
-  await until(503, () => createLong(key))
+  await untilAnswered(503, () => createLong(key))
   return senders
 }
 
@@ -97,7 +93,7 @@ describe('bodies of one credential that do not end', () => {
     const read = await wire.send(requestText('GET', '/tokens', json(wire.key)))
     expect(read.answers[0]?.status).toBe(200)
     end(senders)
-    await until(201, () => createLong(wire.key))
+    await untilAnswered(201, () => createLong(wire.key))
     await expectUnharmed(wire, refused)
   })
 
@@ -108,7 +104,7 @@ describe('bodies of one credential that do not end', () => {
     expect(await first?.answered).toBe(400)
     expect(await createLong(wire.key)).toBe(201)
     end(senders)
-    await until(201, () => createLong(wire.key))
+    await untilAnswered(201, () => createLong(wire.key))
   })
 
   test('E10.3: count in chunks as they come, and one too many ends its connection', async () => {
@@ -118,12 +114,12 @@ describe('bodies of one credential that do not end', () => {
     })
     const half = `${(bodyBytes / 2).toString(16)}\r\n${' '.repeat(bodyBytes / 2)}\r\n`
     const senders = Array.from({ length: 6 }, () => begin(head + half))
-    await until(503, () => createLong(wire.key))
+    await untilAnswered(503, () => createLong(wire.key))
     const refused = await wire.send([head, half])
     expect([refused.answers[0]?.status, refused.isClosed]).toEqual([503, true])
     expect(await createLong(otherKey)).toBe(201)
     end(senders)
-    await until(201, () => createLong(wire.key))
+    await untilAnswered(201, () => createLong(wire.key))
   })
 
   test('E10.4: count once under an idempotency key, also where they are part of it', async () => {
@@ -161,11 +157,11 @@ describe('bodies that were promised, and of which little comes,', () => {
 test('E10.5: bodies of all credentials together are bounded, whoever sends them', async () => {
   const third = await wire.vault.application({ type: 'private', permissions: ['token:create'] })
   const senders = [...(await fill(wire.key)), begin(unended(otherKey)), begin(unended(otherKey))]
-  await until(503, () => createLong(third))
+  await untilAnswered(503, () => createLong(third))
   const read = await wire.send(requestText('GET', '/tokens', json(wire.key)))
   expect(read.answers[0]?.status).toBe(200)
   end(senders)
-  await until(201, () => createLong(third))
+  await untilAnswered(201, () => createLong(third))
 })
 
 describe('a long body that nobody reads ends its connection with the answer,', () => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { readFileSync } from 'node:fs'
 import { credentialAnswersBytesMax } from '../../src/limits.ts'
+import { until } from '../support/until.ts'
 import { openWire, requestText, type Wire } from '../support/wire.ts'
 
 const connections = 60
@@ -54,10 +55,10 @@ describe(`${connections} connections that ask for a page and read nothing`, () =
     expect((await wire.ask('POST', '/tokens', '{"type":"token","data":1}')).status).toBe(201)
     for (const { socket } of askers) socket.destroy()
     let found = await page('/swagger/ui.js')
-    for (let tries = 0; tries < 200 && found.status === 503; tries += 1) {
-      await Bun.sleep(20)
+    await until(async () => {
       found = await page('/swagger/ui.js')
-    }
+      return found.status !== 503
+    })
     expect(found.status).toBe(200)
     expect(Buffer.from(await found.arrayBuffer()).equals(scriptBytes)).toBe(true)
   })

@@ -179,7 +179,7 @@ describe.skipIf(!hasRunners)('a vault beside a test', () => {
 
   /** @throws Error where the vault goes on to answer */
   async function untilGone(address: string): Promise<void> {
-    for (let tries = 0; tries < 200; tries += 1) {
+    for (let tries = 0; tries < 2_000; tries += 1) {
       const isThere = await fetch(`${address}/tokens`, { proxy: '' }).then(
         () => true,
         () => false,

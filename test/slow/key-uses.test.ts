@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { startServer } from '../../src/serve/server.ts'
-import { keyUsesWriteMs } from '../../src/limits.ts'
+import { until } from '../support/until.ts'
 import { openTestVault } from '../support/vault.ts'
 
 test('a key that was used is shown with its day a little later', async () => {
@@ -20,9 +20,7 @@ test('a key that was used is shown with its day a little later', async () => {
       key => key.last_used_on,
     )
   expect(await days()).toEqual([undefined])
-  for (let tries = 0; tries < 20 && (await days())[0] === undefined; tries += 1) {
-    await Bun.sleep(keyUsesWriteMs / 4)
-  }
+  await until(async () => (await days())[0] !== undefined)
   expect(await days()).toEqual(['2030-01-01'])
   expect(vault.logged).toEqual([])
   await server.stop()

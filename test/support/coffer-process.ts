@@ -53,12 +53,22 @@ export function foldSetting(): Readonly<Record<string, string>> {
 export const withoutWarnings = (stderr: string): string =>
   stderr.replaceAll(/^\{[^\n]*"event":"unsafe"[^\n]*\}\n/gm, '')
 
+/** `doctor` tries the port that a vault would have: something else may have the usual one. */
+const portFor = ([name]: readonly string[]): Readonly<Record<string, string>> =>
+  name === 'doctor' ? { COFFER_PORT: '0' } : {}
+
 const spawn = (args: readonly string[], { env = {}, prefix = [], input = '' }: RunOptions) =>
   Bun.spawn([...prefix, ...cofferCommand, ...args], {
     stdin: input === '' ? 'ignore' : Buffer.from(input),
     stdout: 'pipe',
     stderr: 'pipe',
-    env: { PATH: process.env['PATH'], ...unpacking(), ...foldSetting(), ...env },
+    env: {
+      PATH: process.env['PATH'],
+      ...unpacking(),
+      ...foldSetting(),
+      ...portFor(args),
+      ...env,
+    },
   })
 
 /** Runs a command to its end. */

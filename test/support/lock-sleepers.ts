@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { until } from './worker-processes.ts'
+import { until } from './until.ts'
 
 const script = join(import.meta.dir, 'lock-sleeper.ts')
 const futexNumber = process.arch === 'x64' ? '202' : '98'

@@ -45,7 +45,7 @@ async function untilListens(port: string): Promise<void> {
       socket.end()
       return
     } catch (error) {
-      if (tries > 200) throw error
+      if (tries > 8_000) throw error
       await Bun.sleep(25)
     }
   }

@@ -94,7 +94,7 @@ async function untilAnswered(socket: string): Promise<SQL> {
       await sql.unsafe('SELECT 1')
       return sql
     } catch (error) {
-      if (tries > 200) throw error
+      if (tries > 4_000) throw error
       await sql.close({ timeout: 0 }).catch(() => {})
       await Bun.sleep(50)
     }

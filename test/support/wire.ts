@@ -49,7 +49,8 @@ type Pieces = string | Uint8Array | readonly (string | Uint8Array)[]
 
 /** How long nothing must come before it counts as no answer, where none is expected. */
 const silenceMs = 300
-const answerMsMax = 3_000
+/** For an answer that is expected: it ends a test that fails. */
+const answerMsMax = 120_000
 
 function headersOf(lines: readonly string[]): Map<string, string> {
   return new Map(

@@ -5,6 +5,7 @@
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { until } from './until.ts'
 
 const established = '01'
 
@@ -50,15 +51,6 @@ export function isRunning(pid: number): boolean {
     return state !== 'Z' && state !== 'X'
   } catch {
     return false
-  }
-}
-
-/** Waits until it is so. @throws Error when it never is */
-export async function until(isSo: () => boolean | Promise<boolean>, msMax = 10_000): Promise<void> {
-  const endMs = performance.now() + msMax
-  while (!(await isSo())) {
-    if (performance.now() > endMs) throw new Error('waited in vain')
-    await Bun.sleep(5)
   }
 }
 

@@ -9,6 +9,7 @@ import { sweep } from '../../src/expiry.ts'
 import { sweepIntervalMs } from '../../src/limits.ts'
 import { fakeMachine } from '../support/fake-wall.ts'
 import { expectProblem } from '../support/problem.ts'
+import { until } from '../support/until.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
 const dayMs = 24 * 60 * 60 * 1_000
@@ -138,23 +139,18 @@ describe('a running service', () => {
   })
   const due = async () => (await vault.deps.store.due(vault.clock.now(), 10)).length
 
-  async function expectRemoved(): Promise<void> {
-    for (let waits = 0; waits < 100 && (await due()) > 0; waits += 1) {
-      await Bun.sleep(sweepIntervalMs / 20)
-    }
-    expect(await due()).toBe(0)
-  }
+  const untilRemoved = () => until(async () => (await due()) === 0)
 
   test('removes what is due when it starts, and from then on by itself', async () => {
     await ask('POST', '/tokens', brief(dayMs))
     vault.clock.advance(dayMs)
     expect(await due()).toBe(1)
     const server = await startServer(vault.deps, { host: '127.0.0.1', port: 0 })
-    await expectRemoved()
+    await untilRemoved()
     await ask('POST', '/tokens', brief(dayMs))
     vault.clock.advance(dayMs)
     expect(await due()).toBe(1)
-    await expectRemoved()
+    await untilRemoved()
     expect(sweepIntervalMs).toBeLessThan(60_000)
     await server.stop()
   })

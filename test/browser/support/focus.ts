@@ -17,7 +17,8 @@ export const focused = (where: Place) =>
 
 /** Waits for it. */
 export async function untilFocused(where: Place, id: string): Promise<void> {
-  for (let waits = 0; waits < 250 && (await focused(where)) !== id; waits += 1) await Bun.sleep(20)
+  for (let waits = 0; waits < 5_000 && (await focused(where)) !== id; waits += 1)
+    await Bun.sleep(20)
   expect(await focused(where)).toBe(id)
 }
 

@@ -17,7 +17,8 @@ import {
   type Scene,
 } from '../clients/scene.ts'
 import { freePort, type Server } from '../clients/server.ts'
-import { isRunning, until, workerAfter, workersOf } from '../../support/worker-processes.ts'
+import { until } from '../../support/until.ts'
+import { isRunning, workerAfter, workersOf } from '../../support/worker-processes.ts'
 import { countReaders } from '../workers/readers.ts'
 import type { PartOptions, PartResult, Size } from '../part.ts'
 

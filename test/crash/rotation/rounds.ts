@@ -3,7 +3,8 @@
  * and one of those at it is killed. What was cut off must end; what is retired must be gone.
  * @module
  */
-import { until, workerAfter, workersOf } from '../../support/worker-processes.ts'
+import { until } from '../../support/until.ts'
+import { workerAfter, workersOf } from '../../support/worker-processes.ts'
 import { check, startToReady, untilAcknowledged, type Round, type Scene } from '../clients/scene.ts'
 import { numbersOf, olderRowsOf, runKeys, startKeys, statusOf, type What } from './commands.ts'
 import { countLeft, remember, type Memory, type Standing } from './keyrings.ts'
