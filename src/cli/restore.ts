@@ -5,34 +5,26 @@
  * The master key stays where it is: it is not in a backup, and is not put into the folder.
  * @module
  */
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, constants, mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Erased } from '../administration/erasure.ts'
 import type { Revoked } from '../administration/revocation.ts'
 import { primitives } from '../crypto/primitives.ts'
-import { ownerOnlyFile, ownerOnlyFolder, syncFolder } from '../files.ts'
+import { ownerOnlyFolder } from '../files.ts'
 import { countBytes, type Progress } from '../progress.ts'
 import { addressPrefix, openBucket, splitAddress } from '../serve/backups/bucket.ts'
 import { readBackup, writeDatabase, type Manifest } from '../serve/backup-file.ts'
 import { forgetCopy, noteCopy } from '../serve/copies.ts'
 import {
   keyPlacesOf,
-  lockOf,
   unsealKeysOf,
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
-import { explained, formatVersion, isDataFolder, stampFolder } from '../serve/folder-stamp.ts'
+import { explained, formatVersion, isDataFolder, pathsOf } from '../serve/folder-stamp.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { endStaging, makeStagedFolder } from '../serve/staged-folder.ts'
+import { assertRestorable, makeRestored, type RestoredFolder } from '../serve/restored-folder.ts'
+import { makeStagedFolder } from '../serve/staged-folder.ts'
 import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
 import { obtainMasterKey } from '../serve/key-source.ts'
 import { sayJson, sayNow } from '../serve/system.ts'
@@ -47,15 +39,6 @@ export type RestoreOptions = FolderOptions &
     /** Files that list tokens which were deleted since. */
     readonly erase?: readonly string[]
   }
-
-function assertUnused(data: string): void {
-  try {
-    if (!existsSync(data) || readdirSync(data).length === 0) return
-  } catch (error) {
-    throw explained(data, error)
-  }
-  throw new CommandFailure(`${data} is not empty: coffer restore changes no existing folder`)
-}
 
 /** @throws CommandFailure for any damage, and where rows are not those that were counted */
 async function assertWhole(
@@ -158,21 +141,40 @@ async function sourceOf(file: string): Promise<Source> {
   }
 }
 
-/** Where a folder is made until it gets its name; of a trial, beside the backup where it can be. */
-function stagingOf(file: string, data: string, isTrial: boolean): string {
-  const isBeside = isTrial && !file.startsWith(addressPrefix)
-  return `${isBeside ? resolve(file) : data}.restoring`
+function mayWriteIn(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
-/** @throws CommandFailure with the folder as it was */
-function place(copy: LockedFolder, data: string): void {
-  // Whoever opens a folder without one waits for a server that may have lost it.
-  writeFileSync(lockOf(copy.data), '', { flag: 'wx', mode: ownerOnlyFile })
-  stampFolder(copy.data)
-  syncFolder(copy.store)
-  endStaging(copy)
-  renameSync(copy.data, data)
-  syncFolder(dirname(data))
+/** Where a trial is made: beside the backup where it can be. */
+function stagingOfTrial(file: string, data: string): string {
+  const path = resolve(file)
+  if (!file.startsWith(addressPrefix) && mayWriteIn(dirname(path))) return `${path}.restoring`
+  return statSync(data, { throwIfNoEntry: false })?.isDirectory() === true
+    ? pathsOf(data).restoring
+    : `${data}.restoring`
+}
+
+/** Of a trial nothing is kept. */
+function makeTrial(file: string, data: string, masterKey: Uint8Array): RestoredFolder {
+  const copy = makeStagedFolder(stagingOfTrial(file, data), masterKey)
+  // The copy may be of that vault, and destruction there has to know it.
+  const isNoted = isDataFolder(data)
+  const clear = (): void => {
+    rmSync(copy.data, { recursive: true, force: true })
+    if (isNoted) forgetCopy(data, copy.data)
+  }
+  try {
+    if (isNoted) noteCopy(data, copy.data)
+  } catch (error) {
+    clear()
+    throw explained(data, error)
+  }
+  return { copy, place: () => {}, clear }
 }
 
 /** What was made, before it counts. */
@@ -221,14 +223,13 @@ async function restoreWith(
   const data = resolve(options.data)
   const isTrial = options.verifyOnly === true
   const source = await sourceOf(file)
-  if (!isTrial) assertUnused(data)
+  if (!isTrial) assertRestorable(data)
   const derivation = derivationBeside(file)
   const masterKey = obtainMasterKey(options, { derivation })
-  const copy = makeStagedFolder(stagingOf(file, data, isTrial), masterKey)
-  // The copy of a trial may be of that vault, and destruction there has to know it.
-  const isNoted = isTrial && isDataFolder(data)
+  const { copy, place, clear } = isTrial
+    ? makeTrial(file, data, masterKey)
+    : makeRestored(data, masterKey)
   try {
-    if (isNoted) noteCopy(data, copy.data)
     const { bytes } = source
     const made = await withProgress({ ...options, bytes }, progress =>
       make(copy, source, wanted, progress),
@@ -236,14 +237,13 @@ async function restoreWith(
     if (!isTrial) {
       copyDerivation(derivation, keyPlacesOf(copy.data).derivation)
       if (made.revoked) tellRevoked(options, factsOf(made), made.revoked, keyFile)
-      place(copy, data)
     }
+    place()
     tell(options, made)
   } catch (error) {
     throw explained(data, error)
   } finally {
-    rmSync(copy.data, { recursive: true, force: true })
-    if (isNoted) forgetCopy(data, copy.data)
+    clear()
   }
 }
 

@@ -1,5 +1,6 @@
 /**
- * `coffer verify --online`: looks at a vault that is served, by a copy of one moment of it.
+ * `coffer verify --online`: looks at a vault that is served, by a copy of one moment of it,
+ * within its folder: what lies beside may be another disk, or nobody's to write.
  *
  * The copy is made as a backup is, by this process and not by the one that serves, and is gone when
  * it was looked at. It has no free page and no page of another commit: what is damaged of these,
@@ -7,7 +8,7 @@
  * @module
  */
 import { rmSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { freeSpaceBytesMin } from '../limits.ts'
 import {
   checkFolder,
@@ -16,45 +17,41 @@ import {
   type FoundFolder,
   type LockedFolder,
 } from '../serve/data-folder.ts'
-import { forgetCopy, noteCopy } from '../serve/copies.ts'
-import { explained } from '../serve/folder-stamp.ts'
+import { explained, pathsOf } from '../serve/folder-stamp.ts'
 import { ApiError } from '../errors.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { makeStagedFolder } from '../serve/staged-folder.ts'
 import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 
-function assertRoom(beside: string, store: string): void {
+function assertRoom(folder: string, store: string): void {
   const needed = statSync(join(store, 'data.mdb')).size + freeSpaceBytesMin
-  if (freeBytesAt(beside)() >= needed) return
+  if (freeBytesAt(folder)() >= needed) return
   const mebibytes = Math.ceil(needed / 1024 ** 2)
   throw new CommandFailure(`too little space is free for a copy: ${mebibytes} MiB are needed`)
 }
 
-export function removeCopy(data: string, copy: FoundFolder): void {
+export const removeCopy = (copy: FoundFolder): void =>
   rmSync(copy.data, { recursive: true, force: true })
-  forgetCopy(data, copy.data)
-}
 
 /**
- * A copy of one moment, beside the data folder.
+ * A copy of one moment, within the data folder.
  * @throws CommandFailure, or the system's own error, with no copy left
  */
 export async function copyServed(options: FolderOptions): Promise<LockedFolder> {
   const data = resolve(options.data)
   const masterKey = checkFolder(options)
   const store = join(data, 'store')
-  assertRoom(dirname(data), store)
-  const copy = makeStagedFolder(`${data}.verifying`, masterKey)
+  assertRoom(data, store)
+  const copy = makeStagedFolder(pathsOf(data).verifying, masterKey)
   try {
-    noteCopy(data, copy.data)
     await copySnapshot(store, copy.store)
     return copy
   } catch (error) {
-    removeCopy(data, copy)
+    removeCopy(copy)
     if (error instanceof ApiError && error.kind === 'storage_corrupt') {
       throw damagedIn(options.data, error)
     }
-    throw explained(dirname(data), error)
+    throw explained(data, error)
   }
 }

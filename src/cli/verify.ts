@@ -66,7 +66,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
     )
   } finally {
     print(options, report)
-    if (isCopied) removeCopy(options.data, folder)
+    if (isCopied) removeCopy(folder)
   }
   if (report.count === 0) return
   const advice = isWhole(report)

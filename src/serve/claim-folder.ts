@@ -3,11 +3,13 @@
  * off.
  * @module
  */
-import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownerOnlyFolder } from '../files.ts'
 import { CommandFailure } from './failure.ts'
+import { isOpenToOthers } from './file-access.ts'
 import { lockInstance } from './instance-lock.ts'
+import { ownNamesIn } from './own-names.ts'
 import { statsAt } from './regular-files.ts'
 import { elapsedMs, sleep } from './system.ts'
 
@@ -25,7 +27,7 @@ function isUnfinished(folder: string, name: string): boolean {
  * first name is the first thing that it writes, so a vault that has lost its stamp is none.
  */
 function isCutOff(folder: string): boolean {
-  const names = readdirSync(folder)
+  const names = ownNamesIn(folder)
   if (!names.every(name => isUnfinished(folder, name))) return false
   if (names.includes('format.new')) return true
   return names.every(name => name === 'lock' && statsAt(join(folder, name))?.size === 0)
@@ -36,6 +38,16 @@ function assertFree(folder: string): void {
   throw new CommandFailure(`${folder} is not empty: coffer init changes no existing folder`)
 }
 
+/** @throws CommandFailure for one of another user's that `coffer serve` would refuse */
+function closeToOthers(folder: string): void {
+  const uid = process.geteuid?.()
+  // A volume may be of root, and this process in its group.
+  const isAnothers = uid !== undefined && uid !== 0 && statSync(folder).uid !== uid
+  if (!isAnothers) return chmodSync(folder, ownerOnlyFolder)
+  if (!isOpenToOthers(folder, uid)) return
+  throw new CommandFailure(`${folder} may be written by others: chmod go-w it`)
+}
+
 /**
  * Makes a folder that is this process's and holds nothing: what a cut-off init has left is removed,
  * of which nobody can have used anything.
@@ -44,11 +56,11 @@ function assertFree(folder: string): void {
 export function claimFolder(folder: string): number {
   mkdirSync(folder, { mode: ownerOnlyFolder, recursive: true })
   assertFree(folder)
-  chmodSync(folder, ownerOnlyFolder)
+  closeToOthers(folder)
   // From here on what is in the folder is of this call: another one does not get the lock.
   const file = lockInstance(join(folder, 'lock'), { elapsedMs, sleep })
   assertFree(folder)
-  for (const name of readdirSync(folder)) {
+  for (const name of ownNamesIn(folder)) {
     if (name !== 'lock') rmSync(join(folder, name), { recursive: true })
   }
   return file

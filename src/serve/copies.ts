@@ -6,8 +6,8 @@
  * |---|---|
  * | `compacting` in the data folder | `compact`, `upgrade`, `move --to folder` |
  * | `uploading` in the data folder | a backup into a bucket |
- * | the data folder and `.verifying` | `verify --online` |
- * | the data folder and `.restoring` | `restore` |
+ * | `verifying` in the data folder, or it and `.verifying` | `verify --online` |
+ * | `restoring` in the data folder, or it and `.restoring` | `restore` |
  * | a backup and `.restoring` | `restore --verify-only` beside a data folder |
  * | a backup and `.partial` | `backup`, and a server that makes backups of itself |
  * | `store/data.mdb.moved` | `move` into a database: kept on purpose |
@@ -61,6 +61,8 @@ function stagingOf(data: string): readonly string[] {
   return [
     ...new Set([
       join(whole, 'uploading'),
+      pathsOf(whole).verifying,
+      pathsOf(whole).restoring,
       `${whole}.verifying`,
       `${whole}.restoring`,
       ...noted.filter(path => path !== whole),

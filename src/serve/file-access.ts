@@ -2,7 +2,7 @@
  * Who may write the files of a vault, and the folders on the way to them.
  * @module
  */
-import { lstatSync, readlinkSync, type Stats } from 'node:fs'
+import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { symbolicLinksMax } from '../limits.ts'
 import type { FolderOptions } from './data-folder.ts'
@@ -100,6 +100,12 @@ function isOpen({ stats }: PathPlace, uid: number, files: GroupFiles): boolean {
   if (stats.isSymbolicLink()) return false
   if ((stats.mode & othersMayWrite) !== 0) return true
   return (stats.mode & groupMayWrite) !== 0 && !isGroupOf(stats.gid, uid, files)
+}
+
+/** Whether others than a user and root may write what is at a path. */
+export function isOpenToOthers(path: string, uid: number): boolean {
+  const place = placeAt(realpathSync(path))
+  return place !== undefined && isOpen(place, uid, readGroupFiles())
 }
 
 /**

@@ -37,6 +37,8 @@ export const pathsOf = (folder: string) => ({
   clock: join(folder, 'clock'),
   control: join(folder, 'control'),
   compacting: join(folder, 'compacting'),
+  verifying: join(folder, 'verifying'),
+  restoring: join(folder, 'restoring'),
 })
 
 /** Turns a failed system call into a line for the person; everything else goes on as it is. */

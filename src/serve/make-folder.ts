@@ -2,7 +2,7 @@
  * Making data folders: with a new vault, or for one that is in a database already.
  * @module
  */
-import { closeSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ApiError } from '../errors.ts'
 import { ownerOnlyFolder, syncFolder } from '../files.ts'
@@ -16,6 +16,7 @@ import { CommandFailure } from './failure.ts'
 import { explained, isDataFolder, pathsOf, stampFolder } from './folder-stamp.ts'
 import { obtainNewMasterKey } from './key-source.ts'
 import { writeMasterKey } from './master-key.ts'
+import { ownNamesIn } from './own-names.ts'
 import { randomBytes, wallMs } from './system.ts'
 
 const masterKeyBytes = 32
@@ -75,7 +76,7 @@ async function makeVaultIn(
 
 /** What was made of a folder is taken away again. */
 function emptyFolder(data: string): void {
-  for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true })
+  for (const name of ownNamesIn(data)) rmSync(join(data, name), { recursive: true })
 }
 
 /** @throws CommandFailure with the folder empty, as it was. */

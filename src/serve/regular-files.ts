@@ -145,6 +145,8 @@ export function removeFolder(path: string): void {
  * it takes the place of. It is given by the open file, as its name may by now be a link of theirs.
  */
 export function giveToOwnerOf(path: string, file: number): void {
+  // Nobody else may give a file away: on a volume that root owns it stays of who made it.
+  if (process.geteuid?.() !== 0) return
   const { uid, gid } = statSync(path)
   if (fstatSync(file).uid !== uid) fchownSync(file, uid, gid)
 }

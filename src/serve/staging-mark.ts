@@ -28,7 +28,8 @@ const markOf = (folder: string): string => join(folder, markName)
 const hasMark = (folder: string): boolean => statsAt(markOf(folder))?.isFile() === true
 
 /** No link is one. */
-const isStaged = (path: string): boolean => statsAt(path)?.isDirectory() === true && hasMark(path)
+export const isStaged = (path: string): boolean =>
+  statsAt(path)?.isDirectory() === true && hasMark(path)
 
 /**
  * @param task is given a path to the folder, by its open file where the platform has such paths
@@ -53,6 +54,18 @@ function lockMark(inside: string, path: string, time: LockTime): number {
   // Whoever had it has taken it away with the folder.
   closeSync(file)
   throw new CommandFailure(`another coffer works in ${path}: try again`)
+}
+
+/**
+ * Works in such a folder of this process, whatever its name leads to by then.
+ * @param lock the open file of its lock
+ * @throws CommandFailure where that name leads elsewhere
+ */
+export function insideStaging(path: string, lock: number, task: (inside: string) => void): void {
+  insideOf(path, inside => {
+    if (hasLock(lock, markOf(inside))) return task(inside)
+    throw new CommandFailure(`${path} was moved or replaced: try again`)
+  })
 }
 
 export const removeMark = (folder: string): void => removeFile(markOf(folder))

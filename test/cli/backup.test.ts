@@ -341,13 +341,16 @@ describe('restoring', () => {
     const folder = temporaryFolder()
     const [fresh, empty] = [join(folder, 'fresh'), join(folder, 'empty')]
     mkdirSync(empty, { mode: 0o755 })
-    for (const data of [fresh, empty]) {
+    for (const [data, mode] of [
+      [fresh, 0o700],
+      [empty, 0o755],
+    ] as const) {
       const ended = await restore(file, vault.masterKey, data)
       expect(ended).toMatchObject({ exitCode: 0, stderr: '' })
       expect(ended.stdout).toMatch(
         /^restored: 28 rows of (\S+) in .*\nThe vault is as of \1: keys that were revoked .*\n$/,
       )
-      expect(statSync(data).mode & 0o777).toBe(0o700)
+      expect(statSync(data).mode & 0o777).toBe(mode)
       expect(readdirSync(data).sort()).toEqual(['format', 'lock', 'store'])
       const served = await serve({ ...vault, data }, key)
       const list = (await (await served.ask('GET', '/tokens')).json()) as Listed

@@ -147,7 +147,7 @@ describe('coffer verify --online', () => {
       damages: [],
       rows: { keyring: 1, tenant: 1, application: 1 },
     })
-    expect(existsSync(`${data}.verifying`)).toBe(false)
+    expect(existsSync(join(data, 'verifying'))).toBe(false)
     await json(run('app', 'list'))
     expect(await server.end('SIGTERM')).toBe(0)
   })
@@ -162,10 +162,10 @@ describe('coffer verify --online', () => {
     await environment.root.close()
     const { exitCode, stdout } = await commands(data).run('verify', '--online')
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining('value_damaged')])
-    mkdirSync(`${data}.verifying`)
-    writeFileSync(join(`${data}.verifying`, 'notes'), 'of somebody')
+    mkdirSync(join(data, 'verifying'))
+    writeFileSync(join(data, 'verifying', 'notes'), 'of somebody')
     expectFailure(await commands(data).run('verify', '--online'), /is in the way/)
-    expect(existsSync(join(`${data}.verifying`, 'notes'))).toBe(true)
+    expect(existsSync(join(data, 'verifying', 'notes'))).toBe(true)
   })
 })
 

@@ -100,7 +100,7 @@ const commands: readonly [string, (data: string) => readonly [string, readonly s
     'a backup elsewhere',
     data => [`${data}-elsewhere.partial`, ['backup', '--data', data, '--to', `${data}-elsewhere`]],
   ],
-  ['a look', data => [`${data}.verifying`, ['verify', '--online', '--data', data]]],
+  ['a look', data => [join(data, 'verifying'), ['verify', '--online', '--data', data]]],
   [
     'a trial of a backup',
     data => [
@@ -183,6 +183,8 @@ function leave(staging: string): void {
 test.each([
   ['an upload', (data: string) => join(data, 'uploading')],
   ['a restore', (data: string) => `${data}.restoring`],
+  ['a restore within it', (data: string) => join(data, 'restoring')],
+  ['a look beside it', (data: string) => `${data}.verifying`],
 ])('what %s has left is removed by compact', async (_, stagingOf) => {
   const data = copyOfMade()
   leave(stagingOf(data))

@@ -197,7 +197,7 @@ test('a link to a master key is read, as where a key is mounted', async () => {
 
 test('another vault whose name is that of a folder for a backup or a look stays', async () => {
   const data = copyOfVault()
-  const names = { verifying: `${data}.verifying`, backup: fresh('to'), linked: fresh('linked') }
+  const names = { verifying: join(data, 'verifying'), backup: fresh('to'), linked: fresh('linked') }
   cpSync(made, names.verifying, { recursive: true })
   cpSync(made, `${names.backup}.partial`, { recursive: true })
   symlinkSync(copyOfVault(), `${names.linked}.partial`)
