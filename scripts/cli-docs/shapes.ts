@@ -65,7 +65,10 @@ const dataKey = shape({
 
 const setting = shape({
   name: Type.String({ description: 'as in the file of `--config`' }),
-  value: Type.Unknown({ description: 'null where nothing is set' }),
+  value: Type.Union(
+    [Type.String(), Type.Number(), Type.Boolean(), Type.Array(Type.String()), Type.Null()],
+    { description: 'null where nothing is set' },
+  ),
   from: Type.String({ description: 'a flag, a variable, a file and its line, or `default`' }),
 })
 
