@@ -84,6 +84,10 @@ export const stderrNow = {
       // Such as a pipe that is full, or closed.
     }
   },
+  /** A line, in which others may have chosen texts. */
+  line(text: string): void {
+    stderrNow.write(textOf([text]))
+  },
 }
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 import { beforeAll, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeLog } from '../../src/serve/log.ts'
 import { runCoffer } from '../support/coffer-process.ts'
@@ -102,3 +102,37 @@ test.each(['json', 'text'] as const)(
     expect(lines[0]?.slice(0, -1)).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u)
   },
 )
+
+test('what a vault says of rows and tokens is told by its escapes, in a report as well', async () => {
+  const problem = { status: 400, title: evil, detail: `${evil}\nx`, errors: { data: [evil] } }
+  const application = { permissions: ['token:update'], rules: [] }
+  const listed = { pagination: { total_items: 1 }, data: [{ id: 'abc', search_indexes: [] }] }
+  const vault = Bun.serve({
+    port: 0,
+    fetch(request) {
+      const { pathname } = new URL(request.url)
+      if (pathname === '/applications/key') return Response.json(application)
+      if (pathname.endsWith('/tokens/search')) return Response.json(listed)
+      if (pathname !== '/tokenize') return Response.json(problem, { status: 400 })
+      return Response.json({ results: [{ index: 0, path: '[0]', status: 400, error: problem }] })
+    },
+  })
+  const env = { COFFER_ADDR: vault.url.href, COFFER_KEY: 'key_1111111111111111111111' }
+  const file = join(root, 'rows.jsonl')
+  writeFileSync(file, '{"type":"token","data":"one"}\n', { mode: 0o600 })
+  const report = ['--report', join(root, 'report.csv')]
+  for (const words of [
+    ['import', file],
+    ['import', file, ...report, '--state', `${file}.2`],
+  ]) {
+    const { stderr, stdout } = await runCoffer(['token', ...words], { env })
+    const where = words.length > 2 ? readFileSync(join(root, 'report.csv'), 'utf8') : stderr
+    expect(where).toContain(`data: ${told}`)
+    expect(where + stderr + stdout).not.toMatch(unseen)
+  }
+  const words = ['token', 'reindex', '--where', '*', '--index', '{{ data }}']
+  const { stderr, stdout } = await runCoffer(words, { env })
+  expect(stderr).toContain(`1 token was refused, such as abc: ${told}`)
+  expect(stderr + stdout).not.toMatch(unseen)
+  await vault.stop()
+})

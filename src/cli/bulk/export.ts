@@ -95,7 +95,7 @@ async function* linesOf(
     if (told.isInterrupted()) throw new CommandFailure('interrupted: no file was written')
     if (json === true || elapsedMs() - toldMs < bulkToldMs) continue
     toldMs = elapsedMs()
-    stderrNow.write(`${told.tokens} tokens so far\n`)
+    stderrNow.line(`${told.tokens} tokens so far`)
   }
   if (isDeepStrictEqual(await grantsOf(client), grants)) return
   throw new CommandFailure(

@@ -59,7 +59,7 @@ export function makeTeller({ json, dryRun }: TellOptions, counts: Counts): () =>
     if (json === true || elapsedMs() - toldMs < bulkToldMs) return
     toldMs = elapsedMs()
     const { created, equal, rejected, done } = counts
-    stderrNow.write(`${created + equal + done} rows ${what}, ${rejected} were rejected\n`)
+    stderrNow.line(`${created + equal + done} rows ${what}, ${rejected} were rejected`)
   }
 }
 

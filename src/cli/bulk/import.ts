@@ -19,6 +19,7 @@ import {
 } from '../../operation-limits.ts'
 import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
 import { randomBytes, stderrNow, wallMs } from '../../serve/system.ts'
+import { visible } from '../../serve/visible-text.ts'
 import { withClient, type ReachOptions } from '../reach.ts'
 import { exactJson } from './exact-json.ts'
 import { isReadByOthers, openInput, standardInputName, type InputOptions } from './input.ts'
@@ -71,10 +72,10 @@ const digestOf = (hash: Hash): string => hash.copy().digest('hex')
 
 function tellReason(work: Work, line: number, reason: string): void {
   work.counts.rejected += 1
-  if (work.report !== undefined) return work.report.add([String(line), reason])
+  if (work.report !== undefined) return work.report.add([String(line), visible(reason)])
   work.shown += 1
-  if (work.shown <= importReasonsShownMax) stderrNow.write(`line ${line}: ${reason}\n`)
-  if (work.shown === importReasonsShownMax) stderrNow.write('more: see --report\n')
+  if (work.shown <= importReasonsShownMax) stderrNow.line(`line ${line}: ${reason}`)
+  if (work.shown === importReasonsShownMax) stderrNow.line('more: see --report')
 }
 
 /** Deals with a batch. @param last the row that it ends with */
@@ -342,7 +343,7 @@ function planOf(path: string, options: ImportOptions): Plan {
 export async function importTokens(path: string, options: ImportOptions): Promise<void> {
   const plan = planOf(path, options)
   const isOpen = options.identity === undefined && isReadByOthers(path)
-  if (isOpen) stderrNow.write(`coffer: others on this machine may read ${path}: chmod 600 it\n`)
+  if (isOpen) stderrNow.line(`coffer: others on this machine may read ${path}: chmod 600 it`)
   await withClient(
     options,
     client =>

@@ -12,7 +12,7 @@ export async function untilInterrupted<T>(
   let isInterrupted = false
   const interrupt = (): void => {
     isInterrupted = true
-    stderrNow.write('coffer: ending; once more ends it at once\n')
+    stderrNow.line('coffer: ending; once more ends it at once')
     leave()
   }
   const leave = (): void => {

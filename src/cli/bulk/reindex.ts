@@ -22,7 +22,7 @@ import { tokenTypeOf } from '../../rules/token-types.ts'
 import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
 import { elapsedMs, sayJson, sayNow, stderrNow } from '../../serve/system.ts'
 import { withClient, type ReachOptions } from '../reach.ts'
-import { counted, shown } from '../table.ts'
+import { counted } from '../table.ts'
 import { readQuery, type WhereOptions } from './query.ts'
 
 export interface ReindexOptions extends ReachOptions, WhereOptions {
@@ -159,7 +159,7 @@ async function reindexAll(
     await reindexOne(client, token, indexesOf, progress, dryRun === true)
     if (json === true || elapsedMs() - toldMs < bulkToldMs) return
     toldMs = elapsedMs()
-    stderrNow.write(`${seenOf(progress)} of ${progress.found} tokens\n`)
+    stderrNow.line(`${seenOf(progress)} of ${progress.found} tokens`)
   })
 }
 
@@ -177,7 +177,7 @@ function tell({ json, dryRun }: ReindexOptions, progress: Progress): void {
   )
   for (const { reason, count, ids } of refused) {
     const tokens = counted(count, 'token', ['was', 'were'])
-    stderrNow.write(shown(`${tokens} refused, such as ${ids[0]}: ${reason}`) + '\n')
+    stderrNow.line(`${tokens} refused, such as ${ids[0]}: ${reason}`)
   }
 }
 
