@@ -9,10 +9,12 @@ import type { NewVault } from '../vault.ts'
 import { type FolderOptions } from '../serve/data-folder.ts'
 import { createDataFolder } from '../serve/make-folder.ts'
 import { isDataFolder, pathsOf } from '../serve/folder-stamp.ts'
+import { isSourceGiven } from '../serve/key-source.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { isAnythingAt, statsAt } from '../serve/regular-files.ts'
 import { sayNow } from '../serve/system.ts'
 import { withKeyFile, type KeyFile } from './key-file.ts'
+import { assertNotEmptied } from './options.ts'
 
 export interface InitOptions extends FolderOptions {
   readonly keyFile?: string
@@ -48,10 +50,19 @@ function tell(options: InitOptions, made: NewVault, keyFile: KeyFile | undefined
   }
 }
 
-export const init = (options: InitOptions): Promise<void> =>
-  withKeyFile(options.keyFile, keyFile =>
+/** Else a new vault would have its key beside its data, or its rows on this disk. */
+function assertPlacesChosen(options: InitOptions): void {
+  if (!isSourceGiven(options)) assertNotEmptied('MASTER_KEY_FILE', 'MASTER_KEY_CREDENTIAL')
+  if (options.store === undefined) assertNotEmptied('STORE')
+}
+
+/** @throws CommandFailure */
+export function init(options: InitOptions): Promise<void> {
+  assertPlacesChosen(options)
+  return withKeyFile(options.keyFile, keyFile =>
     createDataFolder(options, made => tell(options, made, keyFile)),
   )
+}
 
 /**
  * An empty folder may be that of a volume which is not mounted, and a new vault there would answer

@@ -60,33 +60,80 @@ export const tryingOptions = (): readonly Option[] =>
   )
 
 const ofService =
-  /^COFFER_(?:\w+_)?(?:SERVICE_(?:HOST|PORT)(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?|ENV_\w+)$/
-/** Those that are of a service by their values. */
-const valuesOfService: readonly (readonly [name: RegExp, value: RegExp])[] = [
-  [/^COFFER_(?:\w+_)?PORT$/, /^(?:tcp|udp|sctp):\/\//],
-  [/^COFFER_(?:\w+_)?NAME$/, /^\/[\w.-]+\/[\w.-]+$/],
+  /^COFFER_(?:\w+_)?(?:SERVICE_(?:HOST|PORT)(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?)$/
+/** That of ours too which says where to listen. */
+const portOfService: readonly [name: RegExp, value: RegExp] = [
+  /^COFFER_(?:\w+_)?PORT$/,
+  /^(?:tcp|udp|sctp):\/\//,
 ]
 
-const isOfService = (name: string, value: string): boolean =>
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Of a link it is `/web/coffer_db`: where it leads from, and what it is called there. */
+function isNameOfLink(name: string, value: string): boolean {
+  const alias = /^\/[\w.-]+\/([\w.-]+)$/.exec(value)?.[1]
+  return alias !== undefined && name === `${alias.toUpperCase().replaceAll(/\W/g, '_')}_NAME`
+}
+
+/** A variable of what a link leads to, which is told beside its name. */
+function isOfLink(name: string, environment: Environment): boolean {
+  for (let at = name.indexOf('_ENV_'); at > 0; at = name.indexOf('_ENV_', at + 1)) {
+    const named = `${name.slice(0, at)}_NAME`
+    if (isNameOfLink(named, environment[named] ?? '')) return true
+  }
+  return isNameOfLink(name, environment[name] ?? '')
+}
+
+const isOfService = (name: string, value: string, environment: Environment): boolean =>
   ofService.test(name) ||
-  valuesOfService.some(([names, values]) => names.test(name) && values.test(value))
+  (portOfService[0].test(name) && portOfService[1].test(value)) ||
+  isOfLink(name, environment)
+
+/**
+ * decision: what these switch on, nothing tells of once it is off, and a new vault would silently
+ * get a key of its own. So they are none of what a template may leave empty.
+ */
+const neverEmpty: readonly string[] = [
+  masterKeyVariable,
+  `${prefix}TLS_CLIENT_CA`,
+  `${prefix}ERASURE_LOG`,
+]
+
+/** Those that were empty, and mean nothing. */
+const emptied = new Set<string>()
 
 /**
  * Kubernetes gives each container variables of each service, and Docker of each link: of one whose
  * name begins with `coffer` they begin as ours do, and one has the name of ours. They are taken
  * away, and mean nothing here; nor does a variable that is empty, as the templates of a deployment
- * leave it where nothing was chosen. decision: an empty master key stays, and is refused: a new
- * vault would have a key of its own in its place.
+ * leave it where nothing was chosen.
  * Source: the documentation of Kubernetes, "Environment variables" of a Service; of Docker, "Legacy
  * container links".
  */
 export function dropForeignVariables(environment: Record<string, string | undefined>): void {
-  for (const [name, value = ''] of Object.entries(environment)) {
-    const isEmpty = value === '' && name !== masterKeyVariable
-    if (name.startsWith(prefix) && (isEmpty || isOfService(name, value))) {
-      delete environment[name]
-    }
+  const foreign = Object.entries(environment).filter(([name, value = '']) => {
+    if (!name.startsWith(prefix)) return false
+    if (value === '') return !neverEmpty.includes(name)
+    return isOfService(name, value, environment)
+  })
+  for (const [name, value] of foreign) {
+    if (value === '') emptied.add(name)
+    delete environment[name]
   }
+}
+
+/**
+ * Of a new vault: somebody meant to say where its key or its rows are, and said nothing.
+ * @param names of variables for the same place, none of which was given, nor its option
+ * @throws CommandFailure
+ */
+export function assertNotEmptied(...names: readonly string[]): void {
+  const name = names.map(each => `${prefix}${each}`).find(each => emptied.has(each))
+  if (name === undefined) return
+  throw new CommandFailure(
+    `environment: ${name} is empty: take it away, or say where`,
+    usageExitCode,
+  )
 }
 
 const variablesOf = ({ commands, options }: Command): readonly (string | undefined)[] => [
@@ -98,10 +145,7 @@ const variablesOf = ({ commands, options }: Command): readonly (string | undefin
  * A mistyped name must not leave a guard as it was.
  * @throws CommandFailure for a variable of ours that no command knows
  */
-export function assertKnownVariables(
-  program: Command,
-  environment: Readonly<Record<string, string | undefined>>,
-): void {
+export function assertKnownVariables(program: Command, environment: Environment): void {
   const known = new Set([...variablesOf(program), keyVariable])
   const unknown = Object.keys(environment).find(name => name.startsWith(prefix) && !known.has(name))
   if (unknown === undefined) return

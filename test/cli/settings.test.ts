@@ -4,7 +4,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { configFileBytesMax } from '../../src/limits.ts'
 import { runCoffer, startCoffer, type RunOptions } from '../support/coffer-process.ts'
@@ -135,6 +135,8 @@ describe('variables of services whose names begin with coffer, and empty ones', 
     COFFER_NAME: '/web/coffer',
     COFFER_DB_NAME: '/web/coffer_db',
     COFFER_DB_ENV_POSTGRES_DB: 'coffer',
+    COFFER_DB_1_NAME: '/web/coffer-db.1',
+    COFFER_DB_1_ENV_LC_ENV_X: '1',
     // As templates leave what nobody has chosen.
     COFFER_WORKERS: '',
     COFFER_LOG_LEVEL: '',
@@ -159,6 +161,37 @@ describe('variables of services whose names begin with coffer, and empty ones', 
     'COFFER_NAME',
   ])('are not %s, which is refused', name =>
     expectUsage([], `environment: ${name} is no setting`, { env: { [name]: canary } }),
+  )
+
+  test.each([
+    ['COFFER_MASTER_KEY_FILE_NAME', '/run/secrets'],
+    ['COFFER_ENV_MASK_GUARD', 'off'],
+    ['COFFER_TLS_CLIENT_ENV_CA', '/etc/ca'],
+  ])('are not %s beside no link, which is refused', (name, value) =>
+    expectUsage([], `environment: ${name} is no setting`, { env: { [name]: value } }),
+  )
+
+  test.each(['TLS_CLIENT_CA', 'ERASURE_LOG'])(
+    'are not COFFER_%s, without which nothing tells that it is off',
+    name => expectUsage([], `COFFER_${name}: expected a path`, { env: { [`COFFER_${name}`]: '' } }),
+  )
+
+  test.each(['MASTER_KEY_FILE', 'MASTER_KEY_CREDENTIAL', 'STORE'])(
+    'are not COFFER_%s of a new vault, unless its place is said otherwise',
+    async place => {
+      const name = `COFFER_${place}`
+      const made = join(root, place)
+      const said = `coffer: environment: ${name} is empty: take it away, or say where; see --help\n`
+      for (const words of [['init'], ['serve', '--init-new']]) {
+        const command = [...words, '--data', made]
+        const ended = await runCoffer(command, { env: { [name]: '' } })
+        expect(ended).toEqual({ exitCode: 2, stdout: '', stderr: said })
+      }
+      expect(existsSync(made)).toBe(false)
+      if (place === 'STORE') return
+      const words = ['init', '--data', made, '--master-key-file', `${made}.key`]
+      expect(await runCoffer(words, { env: { [name]: '' } })).toMatchObject({ exitCode: 0 })
+    },
   )
 
   test('are not a port of ours that is none', async () => {
