@@ -5,6 +5,7 @@
 import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { symbolicLinksMax } from '../limits.ts'
+import { hasAccessList } from './access-lists.ts'
 import type { FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'
 import { isGroupOf, readGroupFiles, type GroupFiles } from './group-members.ts'
@@ -67,7 +68,8 @@ function wayTo(path: string): { readonly passed: readonly PathPlace[]; readonly 
  * Whom the files of a vault belong to, and who may write them: a vault that others may write is
  * theirs as much as its owner's, so `coffer serve` refuses it.
  *
- * By owners, mode bits and the members of groups: lists of access beside them are not looked at.
+ * By owners, mode bits and the members of groups. What a list of access beside them gives to others
+ * shows in the bits of the group: then those are of others too.
  */
 
 const root = 0
@@ -96,10 +98,11 @@ const isSharedPlace = ({ stats }: PathPlace): boolean =>
  * Whether somebody else may write it. The mode of a link says nothing: its folder and its owner
  * decide where it leads.
  */
-function isOpen({ stats }: PathPlace, uid: number, files: GroupFiles): boolean {
+function isOpen({ path, stats }: PathPlace, uid: number, files: GroupFiles): boolean {
   if (stats.isSymbolicLink()) return false
   if ((stats.mode & othersMayWrite) !== 0) return true
-  return (stats.mode & groupMayWrite) !== 0 && !isGroupOf(stats.gid, uid, files)
+  if ((stats.mode & groupMayWrite) === 0) return false
+  return hasAccessList(path) || !isGroupOf(stats.gid, uid, files)
 }
 
 /** Whether others than a user and root may write what is at a path. */

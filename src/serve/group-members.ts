@@ -31,9 +31,15 @@ const root = 0
 const fieldsOf = (text: string): readonly (readonly string[])[] =>
   text.split('\n').map(line => line.split(':'))
 
-/** Whether groups come from elsewhere too, as from a directory of a company. */
-const isAskedElsewhere = (nsswitch: string): boolean => {
-  const sources = /^\s*group\s*:([^#\n]*)/m.exec(nsswitch)?.[1] ?? ''
+/** Those by which somebody may be in a group: a user has one from the start. */
+const databases = /^\s*(?:group|passwd|initgroups)\s*:([^#\n]*)/gm
+/** In the files themselves: what comes from elsewhere, by `compat`. */
+const includes = /^[+-]/m
+
+/** Whether users or groups come from elsewhere too, as from a directory of a company. */
+function isAskedElsewhere({ group, passwd, nsswitch }: GroupFiles): boolean {
+  if (includes.test(group) || includes.test(passwd)) return true
+  const sources = Array.from(nsswitch.matchAll(databases), ([, named = '']) => named).join(' ')
   return /[a-z]/i.test(sources.replaceAll(/\[[^\]]*\]|\b(?:files|compat|systemd)\b/g, ''))
 }
 
@@ -43,12 +49,9 @@ const isAskedElsewhere = (nsswitch: string): boolean => {
  * decision: a group that no file names, as the one that Kubernetes gives a volume, has no members;
  * where groups come from elsewhere as well, none is known to have none.
  */
-export function isGroupOf(
-  gid: number,
-  uid: number,
-  { group, passwd, nsswitch }: GroupFiles,
-): boolean {
-  if (isAskedElsewhere(nsswitch)) return false
+export function isGroupOf(gid: number, uid: number, files: GroupFiles): boolean {
+  if (isAskedElsewhere(files)) return false
+  const { group, passwd } = files
   const users = fieldsOf(passwd)
   const isOther = (user: number): boolean => user !== uid && user !== root
   // Of a user with a group from the start the line of the group says nothing.

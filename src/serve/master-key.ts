@@ -102,8 +102,8 @@ export function writeMasterKey(path: string, masterKey: Uint8Array, ownerOf?: st
 const root = 0
 
 /** decision: root acts for the owner of a vault, whose key it is. */
-const isOpenKey = (stats: Stats): boolean =>
-  isOpenToOthers(stats, process.geteuid?.() === root ? stats.uid : undefined)
+const isOpenKey = (stats: Stats, path: string): boolean =>
+  isOpenToOthers(stats, path, process.geteuid?.() === root ? stats.uid : undefined)
 
 /**
  * systemd gives a credential of root's to a user by a list of access, whose mask then stands where
@@ -111,7 +111,7 @@ const isOpenKey = (stats: Stats): boolean =>
  */
 const isOpenCredential = ({ mode }: Stats): boolean => (mode & 0o037) !== 0
 
-type IsOpen = (stats: Stats) => boolean
+type IsOpen = (stats: Stats, path: string) => boolean
 
 /** @param line with room for one byte more than a key has @returns how many bytes were read */
 function readLine(path: string, line: Uint8Array, isOpen: IsOpen): number {
@@ -122,7 +122,7 @@ function readLine(path: string, line: Uint8Array, isOpen: IsOpen): number {
     if (!stats.isFile()) {
       throw new CommandFailure(`the master key at ${path} is no file: put it into one`)
     }
-    if (isOpen(stats)) {
+    if (isOpen(stats, path)) {
       const way = 'chown it, and chmod 600 it'
       throw new CommandFailure(`the master key at ${path} is of others or open to them: ${way}`)
     }

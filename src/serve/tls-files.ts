@@ -57,7 +57,7 @@ function certificatesIn(bytes: Buffer, path: string, flag: string): X509Certific
 
 function readKey(path: string, own: X509Certificate): Buffer {
   const key = readWhole(path, '--tls-key', stats => {
-    if (!isOpenToOthers(stats)) return
+    if (!isOpenToOthers(stats, path)) return
     throw new CommandFailure(
       `--tls-key: ${path} is of others or open to them: chown it, and chmod 600 it`,
     )

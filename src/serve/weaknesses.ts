@@ -134,8 +134,9 @@ export const weaknessesOfKey = (options: FolderOptions): Weakness[] =>
  * @param user who serves
  */
 export function weaknessesOfPassword(path: string | undefined, user?: number): Weakness[] {
-  const stats = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })
-  if (stats === undefined || !isOpenToOthers(stats, user)) return []
+  if (path === undefined) return []
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined || !isOpenToOthers(stats, path, user)) return []
   const text = `${path} is of others or open to them: chown it, and chmod 600 it`
   return [{ about: '--store-password-file', text, isDefault: false }]
 }

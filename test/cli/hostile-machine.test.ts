@@ -18,6 +18,7 @@ import {
 } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { giveByList, hasLists } from '../support/access-list.ts'
 import {
   runCoffer,
   startCoffer,
@@ -246,6 +247,16 @@ describe('a vault that others may write', () => {
         expect(await server.end('SIGTERM')).toBe(0)
       },
     )
+  })
+
+  // A file system may be mounted without them.
+  test.skipIf(!hasLists()).each([
+    ['', 7],
+    ['store/data.mdb', 6],
+  ])('in %j by a list of access is refused', async (name, rights) => {
+    const data = copyOf(made, `list ${name.replace('/', ' ')}`)
+    expect(giveByList(join(data, name), 65_530, rights)).toBe(true)
+    await expectRefused(data, /may be written by others: chmod go-w it/)
   })
 
   test.each(['database', 'database.left'])(

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, chownSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runCoffer } from '../support/coffer-process.ts'
+import { giveByList, hasLists } from '../support/access-list.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
 let vault: string
@@ -26,7 +27,7 @@ describe.skipIf(process.getuid?.() !== 0)('a master key that is mounted for a pr
   const ids = [`--reuid=${other}`, `--regid=${other}`]
 
   /** The vault of a user whose groups are two that nobody else is in. */
-  function keyOf(owner: number, gid: number, mode: number) {
+  function keyOf(owner: number, gid: number, mode: number, change = (_path: string) => {}) {
     const folder = temporaryFolder()
     chmodSync(folder, 0o755)
     const data = join(folder, 'vault')
@@ -35,6 +36,7 @@ describe.skipIf(process.getuid?.() !== 0)('a master key that is mounted for a pr
     writeFileSync(path, digits)
     chownSync(path, owner, gid)
     chmodSync(path, mode)
+    change(path)
     for (const name of ['', ...readdirSync(data, { recursive: true, encoding: 'utf8' })]) {
       chownSync(join(data, name), other, other)
     }
@@ -60,4 +62,17 @@ describe.skipIf(process.getuid?.() !== 0)('a master key that is mounted for a pr
     expect(stderr).toMatch(/^coffer: the master key at \S+ is of others or open to them: [^\n]+\n$/)
     expect(stderr).not.toContain(digits)
   })
+
+  // A file system may be mounted without them.
+  test.skipIf(!hasLists())(
+    'is refused: its own, which a list of access gives to a user',
+    async () => {
+      const give = (path: string): void => void giveByList(path, 65_530, 4)
+      const { exitCode, stderr } = await keyOf(other, group, 0o440, give)
+      expect([exitCode, stderr]).toEqual([
+        1,
+        expect.stringContaining('is of others or open to them'),
+      ])
+    },
+  )
 })

@@ -20,6 +20,10 @@ describe('a group', () => {
     ['which is the first of another user alone', 80, files, false],
     ['that no file names', 2000, files, true],
     ['where groups come from elsewhere', 60, { ...files, nsswitch: 'group: files sss' }, false],
+    ['where users do', 60, { ...files, nsswitch: 'group: files\npasswd: files sss' }, false],
+    ['where their groups do', 60, { ...files, nsswitch: 'initgroups: files [x=y] ldap' }, false],
+    ['where a file takes in others', 60, { ...files, group: `${files.group}+:::\n` }, false],
+    ['where the other does', 60, { ...files, passwd: `${files.passwd}+@team::::::\n` }, false],
     ['on a system without these files', 60, { group: '', passwd: '', nsswitch: '' }, true],
     ['with root as the other member', 90, { ...files, group: 'w:x:90:root,ada' }, true],
   ])('%s', (_, gid, given, isAlone) => {
