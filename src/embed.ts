@@ -57,7 +57,7 @@ export async function openVault(options: VaultOptions): Promise<OpenVault> {
     log,
     erasures,
   })
-  const stopSweeping = startSweeping(deps)
+  const stopSweeping = startSweeping(deps, undefined, opened.store.scrub)
   const stopWatching = watchFolder(folder.data, onFailure)
   return {
     deps,

@@ -14,6 +14,7 @@ import {
   sweepOverdueBatchRows,
   sweepOverdueMs,
 } from './limits.ts'
+import type { Row } from './store/contract.ts'
 
 /** Small ones, for others wait for each; larger ones the later it is: all must go in time. */
 function batchRowsAfter(lateMs: number): number {
@@ -24,10 +25,14 @@ function batchRowsAfter(lateMs: number): number {
 /**
  * Removes what is due now, in bounded batches. A row that cannot be removed keeps others from it
  * only where a whole batch of such comes first.
+ * @param heard is told of each row that was removed
  * @returns how many rows were removed
  * @throws what the store said of such a row, after the others
  */
-export async function sweep(deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs'>): Promise<number> {
+export async function sweep(
+  deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs'>,
+  heard: (row: Row) => void = () => {},
+): Promise<number> {
   const startedMs = deps.elapsedMs()
   let removed = 0
   let overdueMs = 0
@@ -38,9 +43,14 @@ export async function sweep(deps: Pick<Deps, 'store' | 'settled' | 'elapsedMs'>)
     const due = await deps.store.due(nowMs, rows)
     overdueMs = nowMs - (due[0]?.deadlineMs ?? nowMs)
     const removals = await Promise.allSettled(
-      due.map(row => deps.store.write([{ remove: row.ordinal, ifVersion: row.version }])),
+      due.map(async row => {
+        const change = { remove: row.ordinal, ifVersion: row.version }
+        const { ok } = await deps.store.write([change])
+        if (ok) heard(row)
+        return ok
+      }),
     )
-    const count = removals.filter(each => each.status === 'fulfilled' && each.value.ok).length
+    const count = removals.filter(each => each.status === 'fulfilled' && each.value).length
     removed += count
     // Without progress the rest is for the next sweep: rows that moved meanwhile are read again.
     if (count > 0 && due.length === rows) continue

@@ -379,6 +379,12 @@ export const codeKeySpanMs = 5_000
 /** decision: in the memory of a process, after which one is looked for again; of one tenant. */
 export const codeKeyKeptMs = 5_000
 export const codeKeysKeptMax = 1_024
+/** decision: how often what a file has left of them is overwritten, so that it is within 60 s. */
+export const codeKeysScrubMs = 15_000
+/** decision: so many times as long as a look took there is none, for it goes through all of it. */
+export const codeKeysScrubRest = 20
+/** Of them that one look is for, of all tenants: more are left to later writes. */
+export const codeKeysLeftMax = 1_024
 
 export const deadlineMsMax = 2 ** 48 - 1
 /** decision: of one walk, as told to a person; more of them say no more. */

@@ -7,6 +7,7 @@ import { buildApp, type App } from './app.ts'
 import type { Address, TlsFiles } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { drainMsMax, storeCloseMsMax } from '../limits.ts'
+import type { OperatedStore } from '../store/operated.ts'
 import { startSweeping, startWritingKeyUses } from '../upkeep.ts'
 import { explainListening } from './listen-failure.ts'
 import {
@@ -93,9 +94,14 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, waited]).finally(() => clearTimeout(timer))
 }
 
-/** @param isSweeper of several processes that share a store, one is */
-export function startAnswering(deps: Deps, app: App, isSweeper?: () => boolean): Answering {
-  const stopSweeping = startSweeping(deps, isSweeper)
+/** @param isSweeper as `startSweeping` takes it, and what comes behind */
+export function startAnswering(
+  deps: Deps,
+  app: App,
+  isSweeper?: () => boolean,
+  scrub?: OperatedStore['scrub'],
+): Answering {
+  const stopSweeping = startSweeping(deps, isSweeper, scrub)
   const stopWritingKeyUses = startWritingKeyUses(deps, app.writeKeyUses)
   return {
     app,

@@ -154,7 +154,8 @@ async function openVault(serving: Serving, { opened, mark }: OpenedVault): Promi
   const operations = sharing?.sweeps === false ? {} : administer(serving, opened, deps, clock)
   const isSweeper = (): boolean =>
     sharing?.sweeps !== false && opened.database?.isSweeper() !== false
-  const answering = startAnswering(deps, app, isSweeper)
+  const { scrub } = opened.store
+  const answering = startAnswering(deps, app, isSweeper, scrub)
   return { ...watched, opened, answering, operations, clock }
 }
 

@@ -2,13 +2,14 @@
  * Keys under which codes of cards are sealed, each for the codes that end within a few seconds.
  *
  * A key is a row of its own, whose deadline is the end of the last of these codes: the sweep
- * removes it as any expired row, and none of its codes can be opened again, wherever they lie. So a
- * code costs no row, and its end rewrites none.
+ * removes it as any expired row, what a file still has of it is overwritten (`upkeep.ts`), and none
+ * of its codes can be opened again, wherever they lie. So a code costs no row, and its end rewrites
+ * none.
  * Source: contract section 5; NIST SP 800-88r1, section 2.6 (cryptographic erase).
  * @module
  */
 import { equalBytes } from '../bytes.ts'
-import { keyBytes } from '../crypto/primitives.ts'
+import { keyBytes, tagBytes } from '../crypto/primitives.ts'
 import { uniqueDigest, type KeyScope, type Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import { codeKeyKeptMs, codeKeySpanMs, codeKeysKeptMax } from '../limits.ts'
@@ -144,6 +145,18 @@ export const obtainCodeKey = (
     findCodeKey(deps, tenantId, endsAtMs),
     found => found ?? makeOnce(deps, tenantId, endsAtMs),
   )
+
+/**
+ * The sealed key of a row that has the form of one of codes, which no other kind of row has. Half
+ * of it is enough to look for: without that the rest of it opens nothing.
+ */
+export function sealedCodeKeyOf({ parts, terms }: Row): Uint8Array | undefined {
+  const [, sealed] = parts
+  if (sealed?.length !== keyBytes + tagBytes || parts.length !== 2 || terms.length > 0) {
+    return undefined
+  }
+  return Uint8Array.from(sealed.subarray(0, keyBytes / 2))
+}
 
 /**
  * Whether a row is a key of codes as it was written.

@@ -3,11 +3,15 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { equalBytes } from '../../src/bytes.ts'
 import { sweep } from '../../src/expiry.ts'
 import { stepsOf } from '../../src/keyring/reseal.ts'
 import { forgetCodeKeys, obtainCodeKey } from '../../src/tokens/code-key.ts'
 import { tokenUnique } from '../../src/tokens/id.ts'
+import type { LmdbStore } from '../../src/store/lmdb/open.ts'
+import { makeCodeKeyScrubber } from '../../src/upkeep.ts'
 import { openVaultKeys } from '../../src/vault.ts'
 import { masterKeyOf, openTestVault } from '../support/vault.ts'
 
@@ -122,6 +126,27 @@ describe('the code of a card', () => {
     forgetCodeKeys(vault.deps, vault.tenantId)
     expect((await ask('GET', '/tokens/card')).body['data']).toEqual(lasting)
   })
+
+  test.skipIf(process.env['COFFER_TEST_STORE'] === 'postgres')(
+    'leaves what is free of the file too, and nothing else of it',
+    async () => {
+      const { vault, ask, make } = await openVault()
+      await make()
+      const store = vault.deps.store as LmdbStore
+      const [row] = await store.due(vault.clock.now() + 25 * hourMs, 1)
+      const key = Buffer.from(row?.parts[1] ?? '')
+      const file = () => readFileSync(join(vault.folder, 'data.mdb'))
+      const scrubber = makeCodeKeyScrubber(vault.deps, sealed => store.scrub(sealed))
+      vault.clock.advance(24 * hourMs)
+      await sweep(vault.deps, scrubber.hear)
+      // The engine leaves it there.
+      expect([key.length, file().includes(key)]).toEqual([48, true])
+      await scrubber.run()
+      expect(file().includes(key.subarray(0, 16))).toBe(false)
+      expect((await ask('GET', '/tokens/card')).body['data']).toEqual(lasting)
+      expect(await store.integrity()).toEqual([])
+    },
+  )
 
   test('goes with its card, whether that is deleted or expires', async () => {
     const { vault, ask, make, rows } = await openVault()
