@@ -3,6 +3,9 @@
  * @module
  */
 import { readSync } from 'node:fs'
+import { ApiError } from '../errors.ts'
+import type { Json } from '../json/json.ts'
+import { decodeUtf8, parseJson } from '../json/parse.ts'
 import { inputBytesMax } from '../operation-limits.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from '../serve/failure.ts'
 
@@ -44,12 +47,17 @@ export function readTextInput(what: string): string {
   }
 }
 
-/** @throws CommandFailure that repeats nothing of it */
-export function readJsonInput(what: string): unknown {
-  const text = readTextInput(what)
+/**
+ * Nothing is lost of it: a text that the interface refuses is refused here.
+ * @throws CommandFailure that repeats nothing of it
+ */
+export function readJsonInput(what: string): Json {
+  const bytes = readInput()
   try {
-    return JSON.parse(text) as unknown
-  } catch {
-    throw usage(`standard input: expected ${what} as JSON`)
+    return parseJson(decodeUtf8(bytes, ''), '')
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const [told] = Object.values(error.fields ?? {}).flat()
+    throw usage(`standard input: expected ${what} as JSON: ${told ?? error.message}`)
   }
 }

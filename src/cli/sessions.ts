@@ -4,6 +4,7 @@
  */
 import type { ApplicationType, SessionGrants } from '../client/index.ts'
 import { sayJson, sayNow } from '../serve/system.ts'
+import { toPlain } from '../json/json.ts'
 import { readJsonInput } from './input.ts'
 import { withClient, type ReachOptions } from './reach.ts'
 import { printTable, tableOf } from './table.ts'
@@ -21,7 +22,7 @@ export const createSession = (options: ReachOptions): Promise<void> =>
 /** Standard input is the request: the nonce, and what is granted. */
 export const authorizeSession = (options: ReachOptions): Promise<void> =>
   withClient(options, async ({ sessions }) => {
-    await sessions.authorize(readJsonInput('the nonce and the grants') as SessionGrants)
+    await sessions.authorize(toPlain(readJsonInput('the nonce and the grants')) as SessionGrants)
     sayNow(options.json === true ? '{"authorized":true}' : 'The session is authorized.')
   })
 

@@ -10,12 +10,14 @@ import type {
   TokenFilter,
   TokenType,
 } from '../client/index.ts'
+import { fromPlain, isJsonObject, printJson, type Json, type JsonObject } from '../json/json.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { sayJson, sayNow } from '../serve/system.ts'
+import { sayNow } from '../serve/system.ts'
+import { exactJson, wholeToken } from './exact-json.ts'
 import { deleteWhere, type DeleteOptions } from './bulk/delete-where.ts'
 import { readJsonInput, readTextInput } from './input.ts'
 import { withClient, type ReachOptions } from './reach.ts'
-import { printTable, shown, tableOf, textOf } from './table.ts'
+import { printTable, shown, tableOf } from './table.ts'
 
 /** Beside the data, which comes by standard input. */
 export interface TokenFields {
@@ -60,43 +62,55 @@ const givenOf = ({ id, container, metadata, expiresAt, deduplicate }: TokenField
   ...(deduplicate === undefined ? {} : { deduplicate_token: deduplicate }),
 })
 
-function assertObject(value: unknown): asserts value is object {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
+function assertObject(value: Json): asserts value is JsonObject {
+  if (isJsonObject(value)) return
   throw usage('standard input: expected a JSON object, as the interface takes it')
 }
+
+/** As it is sent: `exactJson` prints nothing else than what came. */
+const sent = <T>(request: JsonObject): T => request as T
 
 /** With a type standard input is the data; without one it is all of the request. */
 function newTokenOf(fields: TokenFields): NewToken {
   const { type } = fields
   const given = givenOf(fields)
   if (type !== undefined) {
-    return { type, data: readJsonInput('the data'), ...given } as NewToken
+    const opaque = new Set(['data'])
+    const request = fromPlain({ type, data: readJsonInput('the data'), ...given }, opaque)
+    assertObject(request)
+    return sent(request)
   }
   if (Object.keys(given).length > 0) throw usage('expected --type beside the other options')
   const request = readJsonInput('the token')
   assertObject(request)
-  return request as NewToken
+  return sent(request)
 }
 
 function tell({ json }: ReachOptions, token: Token): void {
-  if (json === true) return sayJson(token)
-  for (const [name, value] of Object.entries(token)) {
-    sayNow(shown(`${name.replaceAll('_', ' ').padEnd(24)}${textOf(value)}`))
+  const whole = wholeToken(token)
+  if (json === true) return sayNow(printJson(whole))
+  for (const [name, value] of whole) {
+    const text = typeof value === 'string' ? value : printJson(value)
+    sayNow(shown(`${name.replaceAll('_', ' ').padEnd(24)}${text}`))
   }
 }
 
+/** Numbers and members of the caller stay as they came and as they were answered. */
+const exactly = <T>(options: ReachOptions, use: (client: Client) => Promise<T>): Promise<T> =>
+  withClient(options, use, exactJson)
+
 export const createToken = (options: TokenFields & ReachOptions): Promise<void> =>
-  withClient(options, async ({ tokens }) => tell(options, await tokens.create(newTokenOf(options))))
+  exactly(options, async ({ tokens }) => tell(options, await tokens.create(newTokenOf(options))))
 
 export const getToken = (id: string, options: ReachOptions): Promise<void> =>
-  withClient(options, async ({ tokens }) => tell(options, await tokens.get(id)))
+  exactly(options, async ({ tokens }) => tell(options, await tokens.get(id)))
 
 /** Standard input is a merge patch, as the interface takes it (RFC 7386). */
 export const updateToken = (id: string, options: ReachOptions): Promise<void> =>
-  withClient(options, async ({ tokens }) => {
+  exactly(options, async ({ tokens }) => {
     const changes = readJsonInput('the changes')
     assertObject(changes)
-    tell(options, await tokens.update(id, changes as TokenChanges))
+    tell(options, await tokens.update(id, sent<TokenChanges>(changes)))
   })
 
 /** One, or with `where` those that a query finds. */
@@ -129,11 +143,11 @@ async function tellAll(
   const rows: Record<string, unknown>[] = []
   for await (const token of upTo(limit, walk)) {
     if (json === true) {
-      sayJson(token)
+      sayNow(printJson(wholeToken(token)))
       continue
     }
     const { data, containers } = token
-    const text = data === undefined ? undefined : JSON.stringify(data)
+    const text = data === undefined ? undefined : printJson(data as Json)
     rows.push({ ...token, container: containers?.[0], data: text })
   }
   if (json !== true) printTable(tableOf(rows, ['id', 'type', 'container', 'created_at', 'data']))
@@ -148,7 +162,7 @@ const filterOf = ({ id, type, container, metadata }: FilterOptions): TokenFilter
 })
 
 const ask = (options: LimitOptions, walk: (client: Client) => AsyncIterable<Token>) =>
-  withClient(options, client => tellAll(options, walk(client)))
+  exactly(options, client => tellAll(options, walk(client)))
 
 export const listTokens = (options: FilterOptions): Promise<void> =>
   ask(options, ({ tokens }) => tokens.list(filterOf(options)))

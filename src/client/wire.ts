@@ -16,17 +16,36 @@ interface Sent extends Call {
   readonly text: string | undefined
 }
 
+/** What JSON has a text for, as it is or by a `toJSON` of its own. */
+const printable: readonly string[] = ['Object', 'Array', 'Date', 'String', 'Number', 'Boolean']
+
+/** As `Map` or `Uint8Array`; of a class of somebody's own `Object`. */
+const kindOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1)
+
+/** Of what JSON would print as null, as an object without its content, or leave out. */
+function lostKind(given: unknown, value: unknown, isItem: boolean): string | undefined {
+  if (typeof given === 'bigint') return 'BigInt: write it as a text'
+  if (typeof given === 'function' || typeof given === 'symbol') return typeof given
+  if (given === undefined) return isItem ? 'undefined in an array' : undefined
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? undefined : 'NaN or an infinite number'
+  if (typeof given !== 'object' || given === null) return undefined
+  if (value === null) return 'invalid Date'
+  const hasOwnText = typeof (given as { toJSON?: unknown }).toJSON === 'function'
+  const kind = kindOf(given)
+  const isBytes = ArrayBuffer.isView(given)
+  return printable.includes(kind) || (hasOwnText && !isBytes) ? undefined : kind
+}
+
 /**
- * JSON has no text for some values, and would make each of them null without a word.
+ * JSON has no text for some values, and would lose each of them without a word.
  * @throws TypeError
  */
 function textOfBody(body: unknown): string | undefined {
   return JSON.stringify(body, function (this: Record<string, unknown>, name, value: unknown) {
-    const given = this[name]
-    const isLost =
-      (typeof value === 'number' && !Number.isFinite(value)) || (value === null && given !== null)
-    if (isLost) throw new TypeError('body: expected no NaN, no infinite number and no invalid Date')
-    return value
+    const lost = lostKind(this[name], value, Array.isArray(this))
+    if (lost === undefined) return value
+    throw new TypeError(`body: expected what JSON can hold, got ${lost}`)
   })
 }
 

@@ -42,7 +42,7 @@ describe('coffer token', () => {
       data: { number: 'XXXXXXXXXXXX4242' },
       containers: ['/pci/x/'],
       metadata: { order: '17', shop: 'a=b' },
-      expires_at: '2100-01-01T00:00:00.000Z',
+      expires_at: '2100-01-01T00:00:00.000+00:00',
     })
     const read = await run(['token', 'get', 'order-1'])
     expect(read.stdout).toContain(`data                    {"number":"${number}","cvc":"123"}\n`)
@@ -51,6 +51,62 @@ describe('coffer token', () => {
     expect(changed).toMatchObject({ metadata: { shop: 'a=b' } })
     expect((await run(['token', 'delete', 'order-1'])).stdout).toBe('The token is deleted.\n')
     expect((await run(['token', 'get', 'order-1'])).exitCode).toBe(4)
+  })
+
+  test.each([
+    '12345678901234567890',
+    '{"b":1e+2,"a":1.10,"1":-0,"0":0.1234567890123456789012}',
+    '[9007199254740993,1.0,-0.0,1E-400]',
+    '{"number":{"numberText":"17"},"pagination":[1.0]}',
+  ])('leaves %s as it came, also where it is shown', async text => {
+    const made = await told<{ id: string }>(['token', 'create', '--type', 'token'], text)
+    const whole = await told<{ id: string }>(['token', 'create'], `{"type":"token","data":${text}}`)
+    for (const { id } of [made, whole]) {
+      for (const words of [
+        ['get', id],
+        ['list', '--id', id],
+      ]) {
+        const { stdout } = await run(['token', ...words, '--json'])
+        expect(stdout).toContain(`"data":${text},`)
+        expect(stdout.endsWith('}\n')).toBe(true)
+      }
+      expect((await run(['token', 'get', id])).stdout).toContain(
+        `data                    ${text}\n`,
+      )
+    }
+    const found = await run(['token', 'search', '--json'], `id:"${made.id}"`)
+    expect(found.stdout).toContain(`"data":${text},`)
+    const changed = await run(['token', 'update', whole.id, '--json'], `{"data":{"a":1.10}}`)
+    expect([changed.exitCode, changed.stderr]).toEqual([0, ''])
+    expect((await run(['token', 'get', whole.id, '--json'])).stdout).toContain('"a":1.10')
+  })
+
+  test('prints what was answered, with its members in their order', async () => {
+    const request = '{"id":"as-answered","type":"token","data":{"z":1.50,"10":2,"2":-0}}'
+    await told(['token', 'create'], request)
+    const headers = { 'SVC-API-KEY': vault.keys.private }
+    const answer = await fetch(`${vault.address}/tokens/as-answered`, { headers })
+    const { stdout } = await run(['token', 'get', 'as-answered', '--json'])
+    expect(stdout).toBe(`${await answer.text()}\n`)
+  })
+
+  test.each([
+    ['1e400', 'expected a number within the range of a double at character 0'],
+    ['{"a":1,"a":2}', 'expected'],
+    ['\ufeff{"a":1}', 'expected no byte order mark'],
+    ['"\\ud800"', 'expected a string without lone surrogates'],
+    ['{"a":01}', 'expected'],
+    ['[1,]', 'expected'],
+    ['NaN', 'expected a value'],
+  ])('refuses %j as the interface does, and sends nothing', async (text, says) => {
+    const before = await told<{ total: number }[]>(['token', 'list', '--limit', '1'])
+    for (const words of [['create', '--type', 'token'], ['create'], ['update', 'any']]) {
+      const { exitCode, stdout, stderr } = await run(['token', ...words], text)
+      expect([exitCode, stdout]).toEqual([2, ''])
+      expect(stderr).toContain(says)
+      expect(stderr).not.toContain(text)
+    }
+    expect(await told<object>(['token', 'list', '--limit', '1'])).toEqual(before)
   })
 
   test('takes the whole request from stdin where no type is given', async () => {

@@ -139,14 +139,62 @@ describe('instants', () => {
       expect(thing?.created_at).toBeInstanceOf(Date)
     }
   })
+})
 
-  test.each([[new Date('none')], [Number.NaN], [Number.POSITIVE_INFINITY]])(
-    'and numbers that are none are not sent as null: %p',
-    async value => {
-      const sent = tokens.create({ type: 'token', data: { deep: [value] } })
-      await expect(sent).rejects.toThrow('body: expected no NaN')
-    },
-  )
+describe('what JSON has no text for', () => {
+  class Amount {
+    readonly cents = 17
+  }
+
+  test.each<[unknown, string]>([
+    [new Date('none'), 'invalid Date'],
+    [Number.NaN, 'NaN or an infinite number'],
+    [Number.POSITIVE_INFINITY, 'NaN or an infinite number'],
+    [new Map([['a', 1]]), 'Map'],
+    [new Set([1]), 'Set'],
+    [12n, 'BigInt'],
+    [/secret/, 'RegExp'],
+    [new Uint8Array(3), 'Uint8Array'],
+    [Buffer.from('secret'), 'Uint8Array'],
+    [new ArrayBuffer(3), 'ArrayBuffer'],
+    [Promise.resolve('secret'), 'Promise'],
+    [new Error('secret'), 'Error'],
+    [Symbol('secret'), 'symbol'],
+    [() => 'secret', 'function'],
+  ])('%p is refused, and nothing is sent', async (value, kind) => {
+    const [{ pagination: before }] = [await tokens.listPage({ size: 1 })]
+    for (const data of [value, { deep: [value] }, { deep: { deeper: value } }]) {
+      const sent = tokens.create({ type: 'token', data })
+      const error = await sent.then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      )
+      expect(error).toBeInstanceOf(TypeError)
+      expect(String(error)).toContain(`body: expected what JSON can hold, got ${kind}`)
+      expect(String(error)).not.toContain('secret')
+    }
+    expect((await tokens.listPage({ size: 1 })).pagination).toEqual(before)
+  })
+
+  test('undefined in an array is refused, a member that is undefined is none', async () => {
+    for (const data of [[1, undefined], Array.from({ length: 2 })]) {
+      const sent = tokens.create({ type: 'token', data })
+      await expect(sent).rejects.toThrow('got undefined in an array')
+    }
+    const made = await tokens.create({ type: 'token', data: { a: 1, b: undefined } })
+    expect((await tokens.get<object>(made.id)).data).toEqual({ a: 1 })
+  })
+
+  test('objects of a class and what has a text of its own are sent', async () => {
+    const at = new Date('2030-01-02T03:04:05Z')
+    const data = { amount: new Amount(), at, url: new URL('https://shop.example/a') }
+    const { id } = await tokens.create({ type: 'token', data })
+    expect((await tokens.get<object>(id)).data).toEqual({
+      amount: { cents: 17 },
+      at: '2030-01-02T03:04:05.000Z',
+      url: 'https://shop.example/a',
+    })
+  })
 })
 
 describe('a reference', () => {

@@ -14,7 +14,7 @@ import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
 import { elapsedMs, sayJson, sayNow, stderrNow } from '../../serve/system.ts'
 import { withClient, type ReachOptions } from '../reach.ts'
 import { counted } from '../table.ts'
-import { exactJson } from './exact-json.ts'
+import { exactJson } from '../exact-json.ts'
 import { untilInterrupted } from './interrupt.ts'
 import { encrypterFor, writeSealed } from './sealed-file.ts'
 

@@ -2,9 +2,18 @@
  * Answers of a vault whose numbers and orders of members stay as they came.
  * @module
  */
-import type { Notation } from '../../client/index.ts'
-import { isExactNumber, isJsonArray, isJsonObject, printJson, type Json } from '../../json/json.ts'
-import { parseStoredJson } from '../../json/parse.ts'
+import type { Notation, Token } from '../client/index.ts'
+import { invariant } from '../errors.ts'
+import {
+  fromPlain,
+  isExactNumber,
+  isJsonArray,
+  isJsonObject,
+  printJson,
+  type Json,
+  type JsonObject,
+} from '../json/json.ts'
+import { parseStoredJson } from '../json/parse.ts'
 
 /** What callers chose: it stays a `Json`. */
 const opaque = new Set(['data', 'mask', 'metadata'])
@@ -21,6 +30,13 @@ function frameOf(value: Json): unknown {
       return [name, isOpaque ? member : frameOf(member)]
     }),
   )
+}
+
+/** A token that was answered under `exactJson`, with nothing of it lost. */
+export const wholeToken = (token: Token): JsonObject => {
+  const whole = fromPlain(token, opaque)
+  invariant(isJsonObject(whole), 'a token is an object')
+  return whole
 }
 
 const isJson = (value: unknown): value is Json =>
