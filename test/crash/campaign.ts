@@ -1,5 +1,5 @@
 /**
- * The crash campaign: `bun run test:crash [--short] [--seed N] [part …]`.
+ * The crash campaign: `bun run test:crash [--short] [--seed N] [--but part …] [part …]`.
  *
  * Runs its parts one after the other, prints a table of figures for `docs/reliability.md` and the
  * counts that CI adds up. The same seed draws the same kills, faults and damages; what the
@@ -54,17 +54,24 @@ function printResult(name: string, { figures, failures, skipped }: PartResult): 
 
 function readArguments() {
   const { values, positionals } = parseArgs({
-    options: { short: { type: 'boolean' }, seed: { type: 'string' } },
+    options: {
+      short: { type: 'boolean' },
+      seed: { type: 'string' },
+      but: { type: 'string', multiple: true },
+    },
     allowPositionals: true,
   })
   const seed = Number(values.seed ?? Math.floor(Math.random() * seedLimit))
-  const unknown = positionals.find(name => !(name in parts))
+  const { but = [] } = values
+  const unknown = [...positionals, ...but].find(name => !(name in parts))
   if (unknown !== undefined || !Number.isInteger(seed)) {
-    console.error(`usage: test:crash [--short] [--seed N] [${Object.keys(parts).join(' | ')}] …`)
+    const names = Object.keys(parts).join(' | ')
+    console.error(`usage: test:crash [--short] [--seed N] [--but PART …] [PART …], of ${names}`)
     process.exit(2)
   }
   const size: Size = values.short === true ? 'short' : 'full'
-  return { seed, size, names: positionals.length > 0 ? positionals : Object.keys(parts) }
+  const named = positionals.length > 0 ? positionals : Object.keys(parts)
+  return { seed, size, names: named.filter(name => !but.includes(name)) }
 }
 
 const { seed, size, names } = readArguments()
