@@ -25,7 +25,7 @@ interface Opened {
   readonly complaints: readonly string[]
 }
 
-const waitMs = 60_000
+const waitMs = 300_000
 
 async function openInterface(name: BrowserName, look: Look = {}): Promise<Opened> {
   const page = await openPage(name)

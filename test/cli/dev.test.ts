@@ -7,14 +7,10 @@ import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync
 import { join } from 'node:path'
 import { cofferCommand, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
+import { until } from '../support/until.ts'
 
 const foldersIn = (place: string) =>
   readdirSync(place).filter(name => name.startsWith('coffer-dev-'))
-
-async function until(isSo: () => boolean): Promise<boolean> {
-  for (let n = 0; n < 1_500 && !isSo(); n += 1) await Bun.sleep(10)
-  return isSo()
-}
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -45,7 +41,7 @@ async function startBelow(place: string, before: string): Promise<number> {
 test('coffer dev ends with the program that started it, and leaves nothing', async () => {
   const place = temporaryFolder()
   const pid = await startBelow(place, '')
-  expect(await until(() => !isAlive(pid))).toBe(true)
+  await until(() => !isAlive(pid))
   expect(foldersIn(place)).toEqual([])
 })
 
@@ -55,7 +51,7 @@ test('coffer dev outlives it under nohup', async () => {
   await Bun.sleep(2_500)
   expect(isAlive(pid)).toBe(true)
   process.kill(pid, 'SIGTERM')
-  expect(await until(() => !isAlive(pid))).toBe(true)
+  await until(() => !isAlive(pid))
 })
 
 test('coffer dev sweeps what dead ones left, and nothing that somebody has or is new', async () => {

@@ -85,7 +85,7 @@ beforeAll(async () => {
     ids.token = String(
       (await bodyOf(await ask('POST', '/tokens', { key: keys.reader, body: token })))['id'],
     )
-    endsAtMs = Date.now() + 3_000
+    endsAtMs = Date.now() + 15_000
     const passing = { ...token, expires_at: new Date(endsAtMs).toISOString() }
     const ends = await ask('POST', '/tokens', { key: keys.reader, body: passing })
     ids.passing = String((await bodyOf(ends))['id'])

@@ -20,8 +20,6 @@ import { temporaryFolder } from '../support/folders.ts'
 import { until } from '../support/until.ts'
 
 /** A slow machine makes backups slowly. */
-const waitMsMax = 50_000
-const eventually = (isSo: () => boolean | Promise<boolean>) => until(isSo, waitMsMax)
 
 const isRoot = process.getuid?.() === 0
 const hour = 3_600_000
@@ -104,7 +102,7 @@ describe('a server that makes backups of itself', () => {
     const foreign = ['mine', 'coffer.backup', `${agoOf(99 * hour)}.txt`]
     for (const name of foreign) writeFileSync(join(folder, name), name)
     const server = await serve(folder, '--backup-keep', '2')
-    await eventually(async () => (await madeBy(server)) === 1)
+    await until(async () => (await madeBy(server)) === 1)
     expect(await failedBy(server)).toBe(0)
     expect(await ageOf(server)).toBeLessThan(3_600)
     const [made] = (await end(server)).filter(({ event }) => event === 'backup_made')
@@ -121,13 +119,13 @@ describe('a server that makes backups of itself', () => {
     writeFileSync(join(folder, name), '')
     for (let start = 0; start < 2; start += 1) {
       const server = await serve(folder, '--backup-every', '3h')
-      await eventually(async () => (await ageOf(server)) !== undefined)
+      await until(async () => (await ageOf(server)) !== undefined)
       expect([await madeBy(server), await failedBy(server)]).toEqual([0, 0])
       expect((await end(server)).filter(({ event }) => event.startsWith('backup'))).toEqual([])
     }
     expect(readdirSync(folder)).toEqual([name])
     const server = await serve(folder, '--backup-every', '1h')
-    await eventually(async () => (await madeBy(server)) === 1)
+    await until(async () => (await madeBy(server)) === 1)
     await end(server)
     expect(backupsIn(folder)).toHaveLength(2)
   }, 120_000)
@@ -138,7 +136,7 @@ describe('a server that makes backups of itself', () => {
     const more = ['--workers', '2', '--backup-to', folder]
     const server = await startCoffer(['serve', ...words, ...more])
     // What it is made in goes a moment after it is there, and an end may come in between.
-    await eventually(() => backupsIn(folder).length > 0 && readdirSync(folder).length === 1)
+    await until(() => backupsIn(folder).length > 0 && readdirSync(folder).length === 1)
     const lines = await end(server)
     expect(lines.filter(({ event }) => event === 'backup_made').length).toBeLessThanOrEqual(1)
     expect(readdirSync(folder)).toHaveLength(1)
@@ -148,7 +146,7 @@ describe('a server that makes backups of itself', () => {
   test('that ends while one is made leaves nothing of it', async () => {
     const folder = temporaryFolder()
     const server = await serve(folder)
-    await eventually(() => readdirSync(folder).length > 0)
+    await until(() => readdirSync(folder).length > 0)
     await end(server)
     expect(readdirSync(folder).filter(name => !backupsIn(folder).includes(name))).toEqual([])
   }, 120_000)
@@ -156,13 +154,13 @@ describe('a server that makes backups of itself', () => {
   test('that is killed while one is made has made none, and the next start clears up', async () => {
     const folder = temporaryFolder()
     const server = await serve(folder)
-    await eventually(() => readdirSync(folder).length > 0)
+    await until(() => readdirSync(folder).length > 0)
     expect(await server.end('SIGKILL')).not.toBe(0)
     // What was whole already counts; nothing else has the name of a backup.
     const whole = backupsIn(folder)
     for (const name of whole) await expectRestorable(join(folder, name))
     const next = await serve(folder, '--backup-every', '14d')
-    await eventually(async () => (await ageOf(next)) !== undefined)
+    await until(async () => (await ageOf(next)) !== undefined)
     await end(next)
     expect(backupsIn(folder)).toHaveLength(1)
     expect(readdirSync(folder)).toHaveLength(1)
@@ -175,7 +173,7 @@ describe('a server that makes backups of itself', () => {
     mkdirSync(mine)
     writeFileSync(join(mine, 'mine'), 'mine')
     const server = await serve(folder)
-    await eventually(async () => (await madeBy(server)) === 1)
+    await until(async () => (await madeBy(server)) === 1)
     await end(server)
     expect(readFileSync(join(mine, 'mine'), 'latin1')).toBe('mine')
   }, 120_000)
@@ -195,7 +193,7 @@ describe('a backup that fails', () => {
     writeFileSync(join(folder, agoOf(90 * hour)), '')
     const before = readdirSync(folder)
     const server = await serveFolder(copy, '--backup-to', folder, '--backup-keep', '1')
-    await eventually(async () => ((await failedBy(server)) ?? 0) >= 2)
+    await until(async () => ((await failedBy(server)) ?? 0) >= 2)
     expect(await madeBy(server)).toBe(0)
     const lines = (await end(server)).filter(({ event }) => event === 'backup_failed')
     expect(lines[0]).toMatchObject({ level: 'error', code: 'refused' })
@@ -215,7 +213,7 @@ describe('a backup that fails', () => {
       if (exitCode !== 0) return
       try {
         const server = await serve(disk)
-        await eventually(async () => ((await failedBy(server)) ?? 0) >= 1)
+        await until(async () => ((await failedBy(server)) ?? 0) >= 1)
         const [line] = (await end(server)).filter(({ event }) => event === 'backup_failed')
         expect(String(line?.['reason'])).toMatch(/too little space is free for a backup/)
         expect(readdirSync(disk)).toEqual([])

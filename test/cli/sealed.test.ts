@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { runCoffer, startCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { isInMemoryOf } from '../support/process-memory.ts'
+import { until } from '../support/until.ts'
 
 let root: string
 let data: string
@@ -312,8 +313,9 @@ describe('coffer seal', () => {
         statuses.push(answer.status)
       }
     })
-    await Bun.sleep(200)
+    await until(() => statuses.includes(201))
     expect((await runCoffer(['seal', '--data', data])).exitCode).toBe(0)
+    await until(() => statuses.includes(503))
     isDone = true
     await Promise.all(writing)
     expect([...new Set(statuses)].toSorted()).toEqual([201, 503])

@@ -222,7 +222,7 @@ describe('SIGHUP', () => {
       const tls = await startTlsServer('--workers', workers)
       writeFileSync(tls.files.cert, 'c4n4ry')
       process.kill(tls.server.pid, 'SIGHUP')
-      await Bun.sleep(1_000)
+      await Bun.sleep(3_000)
       expect((await shakeHands(tls.port)).name).toBe('one')
       const [told, ...others] = await endOf(tls)
       expect(others).toEqual([])

@@ -129,7 +129,7 @@ test.each([
     socket: { data: from => void from.end(`HTTP/1.1 ${status} a\r\ncontent-length: 0\r\n\r\n`) },
   })
   afterwards(() => other.stop(true))
-  const reach = { address: 'http://vault', key: 'key_a', retries: 0, timeoutMs: 3_000 }
+  const reach = { address: 'http://vault', key: 'key_a', retries: 0, timeoutMs: 120_000 }
   const { tokens } = createClient({ ...reach, fetch: overSocket(socket) })
   await expect(tokens.get('a')).rejects.toMatchObject({ code })
 })

@@ -30,7 +30,7 @@ const tokensAt = (address: string, form = formOf()): Tokens =>
 const ask = (more: object = {}) => ({
   key: keys.public,
   request: {},
-  timeoutMs: 5_000,
+  timeoutMs: 120_000,
   ...more,
 })
 

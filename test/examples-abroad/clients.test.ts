@@ -18,7 +18,7 @@ const isReady = hasPytest && binary !== undefined
 if (!hasPytest) console.warn(`clients in Python are not tested: ${pytestMissing}`)
 if (binary === undefined) console.warn(`clients in Python are not tested: ${binaryMissing}`)
 
-const pytestMsMax = 120_000
+const pytestMsMax = 600_000
 
 /** Each statement is a test of the file: `test_a_b` for `a b`. */
 function prove(file: string, statements: readonly (readonly [string])[]): void {

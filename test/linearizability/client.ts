@@ -8,9 +8,9 @@ import type { Draw } from '../crash/draw.ts'
 import { record, type Input, type Operation, type Output } from './history.ts'
 
 /** Beyond all that a stopped or replaced process may take. */
-const answerMsMax = 30_000
+const answerMsMax = 120_000
 const reconnectMs = 5
-const reconnectMsMax = 20_000
+const reconnectMsMax = 120_000
 
 export interface Client {
   readonly index: number

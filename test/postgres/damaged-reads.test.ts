@@ -154,7 +154,7 @@ WHERE r.ordinal = two.ordinal`)
     const body = { type: 'token', data: secret('lasting') }
     expect((await ask(key, 'POST', '/tokens', { ...body, id: 'lasting' })).status).toBe(201)
     await run(`UPDATE @rows SET deadline_ms = 1 WHERE ordinal = (SELECT max(ordinal) FROM @rows)`)
-    const ends = { expires_at: new Date(Date.now() + 2_000).toISOString() }
+    const ends = { expires_at: new Date(Date.now() + 15_000).toISOString() }
     const ending = await ask(key, 'POST', '/tokens', { ...body, ...ends, id: 'ending' })
     expect(ending.status).toBe(201)
     const ended = `SELECT 1 FROM @rows WHERE deadline_ms > 1`

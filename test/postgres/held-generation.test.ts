@@ -36,7 +36,7 @@ FOR EACH ROW EXECUTE FUNCTION ${schema}.hold()`)
     expect((await ask(socket, managementKey, path, undefined, 'DELETE')).status).toBe(204)
     expect(await read()).not.toBe(401)
     while ((await read()) !== 401) {
-      expect(performance.now() - sinceMs).toBeLessThan(credentialCacheMsMax + 30_000)
+      expect(performance.now() - sinceMs).toBeLessThan(credentialCacheMsMax + 240_000)
       await Bun.sleep(500)
     }
     await vault.end('SIGTERM')

@@ -122,7 +122,7 @@ describe.skipIf(!isPostgresThere)('a vault that moves', () => {
       await addTokens(socket, key, 200, 900)
       await removeTokens(socket, key, [5, 6, 201, 899])
       const brief = { id: 'brief', type: 'token', data: 1 }
-      const expires_at = new Date(Date.now() + 1_500).toISOString()
+      const expires_at = new Date(Date.now() + 10_000).toISOString()
       expect((await ask(socket, key, '/tokens', { ...brief, expires_at })).status).toBe(201)
       const recent = () => numberOf(server, `SELECT count(*) FROM ${schema}.recent`)
       while ((await recent()) >= 400) await Bun.sleep(20)

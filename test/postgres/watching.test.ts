@@ -72,8 +72,8 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL that is watched', () =>
     for (const name of ['retries_total', 'folds_total', 'fold_failures_total', 'writes_waiting']) {
       expect([name, valueOf(text, `coffer_database_${name}`)]).toEqual([name, 0])
     }
-    expect(valueOf(text, 'coffer_database_silent_seconds')).toBeLessThan(5)
-    expect(Math.abs(valueOf(text, 'coffer_database_clock_skew_seconds') ?? NaN)).toBeLessThan(1)
+    expect(valueOf(text, 'coffer_database_silent_seconds')).toBeLessThan(300)
+    expect(Math.abs(valueOf(text, 'coffer_database_clock_skew_seconds') ?? NaN)).toBeLessThan(60)
     expect(valueOf(text, 'coffer_store_rows')).toBeGreaterThan(0)
     expect(valueOf(text, 'coffer_store_tail_rows')).toBeGreaterThan(0)
     expect(valueOf(text, 'coffer_store_file_bytes')).toBeUndefined()

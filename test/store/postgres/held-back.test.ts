@@ -19,6 +19,7 @@ import {
 } from '../../support/postgres.ts'
 import { expectFault, inserted, insertOf, uniqueOf } from '../rows.ts'
 import { machine, makeTablesIn } from './subject.ts'
+import { until } from '../../support/until.ts'
 
 const bounds = { readMs: 1_000, writeMs: 1_500, tryMs: 1_000, connectMs: 1_000 }
 
@@ -61,8 +62,14 @@ describe.skipIf(!isPostgresThere)('a database that holds back', () => {
   afterAll(() => server.stop())
 
   async function set(setting: string, sql: Pick<TestServer['sql'], 'unsafe'> = server.sql) {
+    const loaded = async () => {
+      const [row] = await sql.unsafe('SELECT pg_conf_load_time()::text AS at')
+      return (row as { readonly at: string }).at
+    }
+    const before = await loaded()
     await sql.unsafe(`ALTER SYSTEM ${setting}`)
     await sql.unsafe('SELECT pg_reload_conf()')
+    await until(async () => (await loaded()) !== before)
     await Bun.sleep(200)
   }
 

@@ -136,7 +136,7 @@ describe.skipIf(!isPostgresThere)('two vaults over one database', () => {
     const server = await sharedPostgres()
     const proxy = startProxy({ unix: server.socket })
     const folder = temporaryFolder()
-    const bounds = { leaseMs: 600, leaseRenewMs: 100, readMs: 500, tryMs: 500, connectMs: 500 }
+    const bounds = { leaseMs: 5_000, leaseRenewMs: 200, readMs: 500, tryMs: 500, connectMs: 500 }
     const through = (address: DatabaseAddress) => throughPort(address, proxy.port)
     const silent = await openAt(folder, { bounds }, 1, through)
     await until(() => silent.isSweeper())
