@@ -109,7 +109,7 @@ const frameTests = (open: () => Page) => {
       }
       expect(mounted.message).not.toContain(secret)
     }
-  }, 60_000)
+  }, 300_000)
 
   test('nothing, where the fields come while it is asked what keeps them', async () => {
     const slow = Bun.serve({

@@ -101,6 +101,6 @@ describe(`${connections} long answers that nobody reads`, () => {
       const list = async () => (await ask('GET', `/tokens?size=${tokens}`, privateKey)).status
       await until(async () => (await list()) === 200)
     },
-    60_000,
+    300_000,
   )
 })

@@ -132,7 +132,7 @@ describe('backups of a vault that is served under load', () => {
       expect(before.size).toBeGreaterThan(0)
       await expectAll(elsewhere, served.key, before)
     }
-  }, 120_000)
+  }, 300_000)
 })
 
 /** A stopped vault of more than one chunk, and a backup of it. */
@@ -151,7 +151,7 @@ beforeAll(async () => {
   expect(await served.end()).toBe(0)
   file = join(temporaryFolder(), 'one.backup')
   expect((await backup(vault, file)).exitCode).toBe(0)
-}, 60_000)
+}, 300_000)
 
 /** What stands in a folder, with the length of each file. */
 const listOf = (folder: string): string[] =>
@@ -249,7 +249,7 @@ describe('a backup', () => {
     if (!existsSync(to)) expect((await backup(vault, to)).exitCode).toBe(0)
     const data = join(temporaryFolder(), 'restored')
     expect((await restore(to, vault.masterKey, data)).exitCode).toBe(0)
-  }, 60_000)
+  }, 300_000)
 })
 
 const flip =

@@ -112,6 +112,6 @@ describe(`${connections} bodies without their last byte`, () => {
       // What they held is free once the server has seen that they are gone.
       await until(async () => (await create(vault.privateKey)) === 201)
     },
-    60_000,
+    300_000,
   )
 })

@@ -74,7 +74,7 @@ beforeAll(async () => {
   moto = await startMoto()
   await moto.makeBucket(bucket)
   await makeVault()
-}, 120_000)
+}, 300_000)
 
 afterAll(async () => {
   if (hasMoto) await moto.stop()
@@ -132,7 +132,7 @@ describe.skipIf(!hasMoto)('a backup in a bucket', () => {
     expect((await runCoffer(verify)).exitCode).toBe(0)
     expectFailure(await backup('here/one.backup'), 1, /there is something of that name/)
     expect(await keysIn('here/')).toEqual(['here/one.backup'])
-  }, 120_000)
+  }, 300_000)
 
   test('is refused without a name, without credentials, and where nobody answers', async () => {
     expectFailure(await backup(''), 2, /expected the name of a file as well/)
@@ -141,7 +141,7 @@ describe.skipIf(!hasMoto)('a backup in a bucket', () => {
     const nobody = environmentOf('http://127.0.0.1:1')
     expectFailure(await backup('x', nobody), 1, /the S3 service cannot be reached/)
     expect(await keysIn('x')).toEqual([])
-  }, 120_000)
+  }, 300_000)
 
   test('is refused where there is no such bucket, and no such key is restored', async () => {
     const env = environmentOf(moto.url)
@@ -159,7 +159,7 @@ describe.skipIf(!hasMoto)('a backup in a bucket', () => {
     const missing = await runCoffer(['restore', `s3://${bucket}/missing`, ...words], { env })
     expectFailure(missing, 1, /there is no backup of that name in the bucket/)
     expect(readdirSync(folder)).toEqual([])
-  }, 120_000)
+  }, 300_000)
 
   test('is refused with other credentials, and made with the right ones', async () => {
     const { id, secret: key } = await moto.guard()
@@ -171,7 +171,7 @@ describe.skipIf(!hasMoto)('a backup in a bucket', () => {
     expectFailure(wrongKey, 1, /the bucket refuses the credentials/)
     expect(right).toMatchObject({ exitCode: 0, stderr: '' })
     expect(await keysIn('guarded')).toEqual(['guarded'])
-  }, 120_000)
+  }, 300_000)
 
   test('that is cut while it is sent has no name', async () => {
     const relay = startRelay((request, handOn) => {
@@ -184,7 +184,7 @@ describe.skipIf(!hasMoto)('a backup in a bucket', () => {
     const ended = await backup('cut', environmentOf(`http://127.0.0.1:${relay.port}`))
     expectFailure(ended, 1, /the S3 service/)
     expect(await keysIn('cut')).toEqual([])
-  }, 120_000)
+  }, 300_000)
 
   test('that is read back as something else is taken away again', async () => {
     const relay = startRelay(async (request, handOn) => {
@@ -198,7 +198,7 @@ describe.skipIf(!hasMoto)('a backup in a bucket', () => {
     void relay.stop(true)
     expectFailure(ended, 1, /the backup in the bucket is not what was sent/)
     expect(await keysIn('changed')).toEqual([])
-  }, 120_000)
+  }, 300_000)
 })
 
 describe.skipIf(!hasMoto)('a server that puts its backups into a bucket', () => {
@@ -219,7 +219,7 @@ describe.skipIf(!hasMoto)('a server that puts its backups into a bucket', () => 
     expect(keys).toEqual(expect.arrayContaining([...foreign, `auto/${kept}`]))
     expect(keys).toHaveLength(4)
     expect(existsSync(join(data, 'uploading'))).toBe(false)
-  }, 120_000)
+  }, 300_000)
 })
 
 describe.skipIf(!Bun.which('openssl'))('an S3 service whose certificate nobody vouches for', () => {
@@ -251,5 +251,5 @@ describe.skipIf(!Bun.which('openssl'))('an S3 service whose certificate nobody v
     expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
     expect(ended.stderr).toContain('the S3 service has a certificate that is not to be trusted')
     expect(asked).toBe(0)
-  }, 60_000)
+  }, 300_000)
 })

@@ -248,7 +248,7 @@ describe.skipIf(fakeTimeLibrary === undefined)('a vault that is ahead of its clo
       expect([await clockAheadSeconds(place), await clockFindings(place)]).toEqual([0, []])
       await right.end('SIGTERM')
     },
-    90_000,
+    300_000,
   )
 
   test('is looked at without its file being made, or changed where it is damaged', async () => {

@@ -131,7 +131,7 @@ describe.each(commands)('the copy of %s', (_, commandOf) => {
     expect(existsSync(staging)).toBe(false)
     expect(readdirSync(data).filter(name => name.startsWith('copy-'))).toEqual([])
     expect(await doctor(data)).toEqual([])
-  }, 120_000)
+  }, 300_000)
 
   test('that was killed goes at the next start, and with keys retire', async () => {
     const data = copyOfMade()
@@ -151,7 +151,7 @@ describe.each(commands)('the copy of %s', (_, commandOf) => {
     ])
     expect(existsSync(staging)).toBe(false)
     expect(await server.end('SIGTERM')).toBe(0)
-  }, 120_000)
+  }, 300_000)
 
   test('that was killed goes at the start of three workers', async () => {
     const data = copyOfMade()
@@ -162,7 +162,7 @@ describe.each(commands)('the copy of %s', (_, commandOf) => {
     const server = await startCoffer(['serve', '--data', data, '--port', '0', '--workers', '3'])
     expect(existsSync(staging)).toBe(false)
     expect(await server.end('SIGTERM')).toBe(0)
-  }, 120_000)
+  }, 300_000)
 
   test('that ends leaves nothing behind', async () => {
     const data = copyOfMade()

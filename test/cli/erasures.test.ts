@@ -36,7 +36,7 @@ import { temporaryFolder } from '../support/folders.ts'
 let vault: ListedVault
 beforeAll(async () => {
   vault = await makeListedVault()
-}, 60_000)
+}, 300_000)
 
 describe.each([
   ['one process', [] as string[]],
@@ -68,7 +68,7 @@ describe.each([
     const text = readFileSync(list, 'utf8')
     for (const value of [secret, vault.reader, vault.managementKey])
       expect(text).not.toContain(value)
-  }, 60_000)
+  }, 300_000)
 })
 
 const tracer = findTracer()
@@ -101,7 +101,7 @@ test.skipIf(tracer !== undefined)(
     const syncs = readFileSync(trace, 'utf8').match(/ fsync\(/g) ?? []
     expect(syncs.length).toBeLessThan(ids.length / 2)
   },
-  60_000,
+  300_000,
 )
 
 test('a delete by a session and one by a command are listed; what is refused is not', async () => {
@@ -133,7 +133,7 @@ test('a delete by a session and one by a command are listed; what is refused is 
     expect((await ask('DELETE', '/tokens/passing')).status).toBe(404)
   })
   expect(idsOf(list)).toEqual(['by-session', 'by-command'])
-}, 60_000)
+}, 300_000)
 
 const soon = (ms: number): string => new Date(Date.now() + ms).toISOString()
 
@@ -148,7 +148,7 @@ test('a list that is moved away is begun anew, and a piece of a line is left alo
     expect((await ask('DELETE', '/tokens/moved-2')).status).toBe(204)
   })
   expect([idsOf(old), idsOf(list)]).toEqual([[undefined, 'moved-1'], ['moved-2']])
-}, 60_000)
+}, 300_000)
 
 describe('a delete that cannot be listed', () => {
   test('is told of, and none follows it until the list can be written', async () => {
@@ -179,7 +179,7 @@ describe('a delete that cannot be listed', () => {
     expect(idsOf(list)).toEqual(['first', 'second'])
     const events = [...logged.matchAll(/"event":"(erasure_\w+)"/g)].map(([, event]) => event)
     expect(events).toEqual(['erasure_log_failed', 'erasure_log_written'])
-  }, 60_000)
+  }, 300_000)
 
   test('is told of where others may read or write the list that was put there', async () => {
     const list = join(temporaryFolder(), 'erasures')
@@ -196,7 +196,7 @@ describe('a delete that cannot be listed', () => {
       }
     })
     expect(idsOf(list)).toEqual(['read', 'written'])
-  }, 60_000)
+  }, 300_000)
 
   test('leaves no piece of a line where there is room for a piece alone', async () => {
     const list = join(temporaryFolder(), 'erasures')
@@ -214,7 +214,7 @@ describe('a delete that cannot be listed', () => {
     }
     await beside(vault, vault.data, ['--erasure-log', list], ask, ['bash', '-c', limited, 'bash'])
     expect(idsOf(list)).toEqual(['no-room'])
-  }, 60_000)
+  }, 300_000)
 })
 
 describe('serve does not start, and doctor finds a fault, where the list', () => {
@@ -265,7 +265,7 @@ describe('serve does not start, and doctor finds a fault, where the list', () =>
       expect(examined.exitCode).toBe(1)
       expect(examined.stdout).toMatch(says)
     },
-    60_000,
+    300_000,
   )
 
   test('is fine, and then doctor makes none', async () => {
@@ -273,5 +273,5 @@ describe('serve does not start, and doctor finds a fault, where the list', () =>
     const words = [...placeOf(vault, vault.data), '--port', '0', '--erasure-log', list]
     expect((await runCoffer(['doctor', ...words])).exitCode).toBe(0)
     expect(existsSync(list)).toBe(false)
-  }, 60_000)
+  }, 300_000)
 })

@@ -58,7 +58,7 @@ describe('a command that works on a large vault', () => {
     expect(onlyEnds(await sayOf(large, 'compact'))).toEqual(endsOf(...looking, ...copying))
     const backup = await sayOf(large, 'backup', ...target())
     expect(onlyEnds(backup)).toEqual(endsOf(...copying, 'writing', 'reading'))
-  }, 60_000)
+  }, 300_000)
 
   test('tells of a backup that is restored', async () => {
     const folder = temporaryFolder()
@@ -76,7 +76,7 @@ describe('a command that works on a large vault', () => {
     expect(onlyEnds(ended.stderr.split('\n'))).toEqual(endsOf('reading', ...looking))
     const json = await runCoffer([...words, '--data', join(folder, 'again'), '--json'])
     expect([json.exitCode, json.stderr]).toEqual([0, ''])
-  }, 60_000)
+  }, 300_000)
 
   test('draws a bar on a terminal, of which nothing is left', async () => {
     const bytes: Uint8Array[] = []
@@ -89,12 +89,12 @@ describe('a command that works on a large vault', () => {
     for (const work of looking) expect(text).toContain(`\r${work.padEnd(10)} [----`)
     expect(text.split('\r\u001b[K')).toHaveLength(looking.length + 1)
     expect(text.slice(text.lastIndexOf('\u001b[K') + 3)).toMatch(/^rows: keyring 1, [^\r\n]+\r\n$/)
-  }, 60_000)
+  }, 300_000)
 
   test('says nothing of it with --json', async () => {
     expect(await sayOf(large, 'verify', '--json')).toEqual([''])
     expect(await sayOf(large, 'backup', ...target(), '--json')).toEqual([''])
-  }, 60_000)
+  }, 300_000)
 })
 
 test('a command that works on a small vault says nothing of it', async () => {
@@ -102,4 +102,4 @@ test('a command that works on a small vault says nothing of it', async () => {
     expect(await sayOf(small, command)).toEqual([''])
   }
   expect(await sayOf(small, 'backup', ...target())).toEqual([''])
-}, 60_000)
+}, 300_000)

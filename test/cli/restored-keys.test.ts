@@ -93,7 +93,7 @@ beforeAll(async () => {
     expect(shown.status).toBe(200)
   })
   expect((await runCoffer(['backup', ...words, '--to', file])).exitCode).toBe(0)
-}, 60_000)
+}, 300_000)
 
 const restore = (data: string, ...more: readonly string[]): Promise<Ended> =>
   runCoffer(['restore', file, '--data', data, '--master-key-file', masterKey, ...more])

@@ -59,7 +59,7 @@ describe('restore --erase', () => {
       // Made anew since: the backup has the one that was deleted.
       await makeToken(ask, renewed)
     })
-  }, 60_000)
+  }, 300_000)
 
   test('without it they are there again', async () => {
     const folder = join(temporaryFolder(), 'restored')
@@ -67,7 +67,7 @@ describe('restore --erase', () => {
     expect(ended.stdout).toContain('tokens that were deleted since then are there again')
     expect(ended.stdout).not.toContain('erased:')
     expect(await statuses(folder)).toEqual([200, 200, 200, 200])
-  }, 60_000)
+  }, 300_000)
 
   test('erases what was deleted since, and nothing that was made anew before', async () => {
     const folder = join(temporaryFolder(), 'restored')
@@ -78,7 +78,7 @@ describe('restore --erase', () => {
     expect(await statuses(folder)).toEqual([200, 404, 200, 404])
     const verified = await runCoffer(['verify', ...placeOf(vault, folder)])
     expect(verified).toMatchObject({ exitCode: 0, stderr: '' })
-  }, 60_000)
+  }, 300_000)
 
   test('takes several lists, the same twice, with new keys and in JSON', async () => {
     const folder = join(temporaryFolder(), 'restored')
@@ -97,7 +97,7 @@ describe('restore --erase', () => {
     const again = await restore(kept, '--keep-keys', '--json', ...lists)
     expect(JSON.parse(again.stdout)).toMatchObject({ erased: { tokens: 3, not_there: 7 } })
     expect(await statuses(kept)).toEqual([404, 404, 200, 404])
-  }, 60_000)
+  }, 300_000)
 
   const whole: Erasure = { tenantId: 'some', id: 'some', erasedAtMs: 0 }
 
@@ -147,5 +147,5 @@ describe('restore --erase', () => {
     writeFileSync(long, others.join('') + readFileSync(list, 'utf8'))
     const ended = await restore(folder, '--keep-keys', '--json', '--erase', long)
     expect(JSON.parse(ended.stdout)).toMatchObject({ erased: { tokens: 2, not_there: 20_002 } })
-  }, 60_000)
+  }, 300_000)
 })

@@ -111,7 +111,7 @@ describe('a server that makes backups of itself', () => {
     expect(readdirSync(folder).sort()).toEqual([name, old[2] ?? '', ...foreign].sort())
     for (const other of foreign) expect(readFileSync(join(folder, other), 'latin1')).toBe(other)
     await expectRestorable(join(folder, name))
-  }, 120_000)
+  }, 300_000)
 
   test('makes none while the newest is young, however often it starts', async () => {
     const folder = temporaryFolder()
@@ -128,7 +128,7 @@ describe('a server that makes backups of itself', () => {
     await until(async () => (await madeBy(server)) === 1)
     await end(server)
     expect(backupsIn(folder)).toHaveLength(2)
-  }, 120_000)
+  }, 300_000)
 
   test('of several workers makes one', async () => {
     const folder = temporaryFolder()
@@ -141,7 +141,7 @@ describe('a server that makes backups of itself', () => {
     expect(lines.filter(({ event }) => event === 'backup_made').length).toBeLessThanOrEqual(1)
     expect(readdirSync(folder)).toHaveLength(1)
     await expectRestorable(join(folder, backupsIn(folder)[0] ?? ''))
-  }, 120_000)
+  }, 300_000)
 
   test('that ends while one is made leaves nothing of it', async () => {
     const folder = temporaryFolder()
@@ -149,7 +149,7 @@ describe('a server that makes backups of itself', () => {
     await until(() => readdirSync(folder).length > 0)
     await end(server)
     expect(readdirSync(folder).filter(name => !backupsIn(folder).includes(name))).toEqual([])
-  }, 120_000)
+  }, 300_000)
 
   test('that is killed while one is made has made none, and the next start clears up', async () => {
     const folder = temporaryFolder()
@@ -165,7 +165,7 @@ describe('a server that makes backups of itself', () => {
     expect(backupsIn(folder)).toHaveLength(1)
     expect(readdirSync(folder)).toHaveLength(1)
     await expectRestorable(join(folder, backupsIn(folder)[0] ?? ''))
-  }, 120_000)
+  }, 300_000)
 
   test('takes away no folder that only looks like what it leaves', async () => {
     const folder = temporaryFolder()
@@ -176,7 +176,7 @@ describe('a server that makes backups of itself', () => {
     await until(async () => (await madeBy(server)) === 1)
     await end(server)
     expect(readFileSync(join(mine, 'mine'), 'latin1')).toBe('mine')
-  }, 120_000)
+  }, 300_000)
 })
 
 describe('a backup that fails', () => {
@@ -201,7 +201,7 @@ describe('a backup that fails', () => {
     expect(JSON.stringify(lines)).not.toContain(secret)
     // The older one stays, since none counts that would take its place.
     expect(readdirSync(folder)).toEqual(before)
-  }, 120_000)
+  }, 300_000)
 
   test.skipIf(!isRoot)(
     'where there is no room for one',
@@ -221,7 +221,7 @@ describe('a backup that fails', () => {
         Bun.spawnSync(['umount', disk])
       }
     },
-    60_000,
+    300_000,
   )
 })
 

@@ -106,7 +106,7 @@ describe('an init that was cut off', () => {
       expect([round, exitCode]).toEqual([round, wasDone ? 1 : 0])
       await expectSound(data)
     }
-  }, 60_000)
+  }, 300_000)
 
   test('has left an empty file of a master key, and is repeated', async () => {
     const keyFile = join(root, 'empty.key')

@@ -58,4 +58,4 @@ test('a failed commit is answered 503 and ends the process; nothing answered is 
   }
   expect((await send(vault, 'POST', '/tokens', key, { type: 'token', data: 1 })).status).toBe(201)
   expect(await again.end('SIGTERM')).toBe(0)
-}, 60_000)
+}, 300_000)

@@ -41,7 +41,7 @@ test('an authorized session outlives kill -9, and its nonce is refused after it'
   expect(read.status).toBe(200)
   expect((await send('POST', '/sessions/authorize', { key, body })).status).toBe(409)
   expect(await second.end('SIGTERM')).toBe(0)
-}, 60_000)
+}, 300_000)
 
 test('a key that was replaced is refused after kill -9, and the new one is taken', async () => {
   const data = join(temporaryFolder(), 'data')
@@ -66,4 +66,4 @@ test('a key that was replaced is refused after kill -9, and the new one is taken
   const second = await serve()
   expect([await statusOf(old.key), await statusOf(key)]).toEqual([401, 200])
   expect(await second.end('SIGTERM')).toBe(0)
-}, 60_000)
+}, 300_000)

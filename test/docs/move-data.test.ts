@@ -44,4 +44,4 @@ test('the commands of docs/move-data.md do what they are for, as they stand', as
   }
   expect(readFileSync(join(cwd, 'ids.csv'), 'utf8')).toBe('line,id\n2,c-17-card\n')
   expect((await vault.client().tokens.listPage()).pagination.total_items).toBe(0)
-}, 60_000)
+}, 300_000)

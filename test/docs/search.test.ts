@@ -39,4 +39,4 @@ test('the commands of docs/search.md do what they are for, as they stand', async
     const { pagination } = await vault.client().tokens.searchPage({ query })
     expect([query, pagination.total_items]).toEqual([query, 1])
   }
-}, 60_000)
+}, 300_000)

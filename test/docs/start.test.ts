@@ -40,7 +40,7 @@ describe('docs/start-on-a-machine.md', () => {
     for (const name of ['management.key', 'shop.key']) {
       expect(readFileSync(join(folder, name), 'utf8')).toStartWith('key_')
     }
-  }, 60_000)
+  }, 300_000)
 })
 
 describe('docs/start-as-a-sidecar.md', () => {
@@ -59,7 +59,7 @@ describe('docs/start-as-a-sidecar.md', () => {
     expect(stdout + stderr).toBe(printedBy(program))
     const [end = ''] = /^kill .*$/m.exec(store) ?? []
     expect((await runIn(folder, ['sh', '-ec', end])).exitCode).toBe(0)
-  }, 60_000)
+  }, 300_000)
 })
 
 describe('docs/start-in-a-test.md', () => {

@@ -163,7 +163,7 @@ describe.skipIf(!hasPrometheus)('a vault that Prometheus scrapes', () => {
     server = running
     prometheus = await startPrometheus([ops, ...(await serveOther())], rules)
     load = startLoad(vault, key)
-  }, 60_000)
+  }, 300_000)
 
   afterAll(async () => {
     await load.stop()

@@ -48,7 +48,7 @@ describe('a shop on Elysia', () => {
     const first = await shop.stdout.getReader().read()
     if (first.done) throw new Error(`the shop did not start: ${await shop.stderr.text()}`)
     address = new TextDecoder().decode(first.value).trim().split(' ').at(-1) ?? ''
-  }, 60_000)
+  }, 300_000)
   afterAll(async () => {
     shop.kill()
     await shop.exited

@@ -65,7 +65,7 @@ beforeAll(async () => {
   key = await makeKey()
   vault = await serve()
   shop = await startShop(key)
-}, 60_000)
+}, 300_000)
 afterAll(async () => {
   await shop.end()
   await vault.end('SIGTERM')

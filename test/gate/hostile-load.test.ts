@@ -72,7 +72,7 @@ test('H113: thousands that expire at once are gone at once, and soon from the di
   expect(await totalOf(vault, key)).toBe(10)
   expect(await sweep(vault.deps)).toBe(4_000)
   expect(await vault.deps.store.due(vault.clock.now(), 1)).toEqual([])
-}, 30_000)
+}, 300_000)
 
 test('H126: thousands of wrong keys are each refused alike, and fill no log', async () => {
   const vault = await openTestVault(164)
@@ -94,7 +94,7 @@ test('H161: sessions that nobody authorizes leave nothing behind', async () => {
   vault.clock.advance(3 * 60 * 1_000)
   expect(await sweep(vault.deps)).toBe(1_000)
   expect(await vault.deps.store.due(vault.clock.now(), 1)).toEqual([])
-}, 30_000)
+}, 300_000)
 
 test('H161: a public key makes no more sessions than its rate, whoever holds it', async () => {
   const vault = await openTestVault(166, { requestsPerSecondMax: 100 })

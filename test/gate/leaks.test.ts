@@ -197,7 +197,7 @@ describe('a process that was sent marks in every field of every operation', () =
       for (const sent of await prepare(vault.world)) await vault.succeed(sent, success)
     }
     expect(await expectNothingLeft(vault, 'SIGTERM')).toBe(0)
-  }, 120_000)
+  }, 300_000)
 })
 
 describe('the search for marks', () => {

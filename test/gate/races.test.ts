@@ -112,7 +112,7 @@ describe('no change is lost', () => {
     const members = Object.keys(body['data'] as object)
     expect(members.length).toBe(1_001)
     expect(members).toContain('kept')
-  }, 30_000)
+  }, 300_000)
 
   test('of patches to data, metadata and container at once', async () => {
     await create({ id: 'mixed', type: 'token', data: {} })

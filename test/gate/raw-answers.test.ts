@@ -15,4 +15,4 @@ test('raw requests are answered as they were recorded', async () => {
   for (const [name, answer] of Object.entries(recorded)) {
     expect(`${name}\n${answers[name]}`).toBe(`${name}\n${answer}`)
   }
-}, 60_000)
+}, 300_000)

@@ -10,7 +10,7 @@ import { modelTypes } from './token-types.ts'
 
 test('any run of requests is answered as the model of the contract says', async () => {
   await checkModel({ numRuns: cases(300), maxCommands: 50, msMax: 60_000 })
-}, 120_000)
+}, 300_000)
 
 test('the model knows the types that the application knows', () => {
   expect(Object.keys(modelTypes)).toEqual([...tokenTypeNames])

@@ -208,7 +208,7 @@ test('npx coffer dev and a client in Node.js store and reveal a card', async () 
 `,
     stderr: '',
   })
-}, 60_000)
+}, 300_000)
 
 /** The first block of the README of the package in that language. */
 const blockOf = (language: string, name = 'coffer'): string => {
@@ -226,19 +226,19 @@ test.each(['coffer', '@coffer/client'])(
     const stdout = 'XXXXXXXXXXXX4242\n4242424242424242\n'
     expect(ended).toEqual({ exitCode: 0, stdout, stderr: '' })
   },
-  60_000,
+  300_000,
 )
 
 test('the test of its README passes', async () => {
   write('readme.test.ts', blockOf('ts'))
   const { exitCode, stderr } = await run([process.execPath, 'test', 'readme.test.ts'])
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining(' 1 pass')])
-}, 60_000)
+}, 300_000)
 
 test('what needs Bun says so in Node.js', async () => {
   const { exitCode, stderr } = await run(['node', '-e', `import('coffer')`])
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining('the vault runs on Bun')])
-}, 60_000)
+}, 300_000)
 
 test('a vault runs inside bun test', async () => {
   write(
@@ -254,7 +254,7 @@ test('a vault runs inside bun test', async () => {
   )
   const { exitCode, stderr } = await run([process.execPath, 'test', 'shop.test.ts'])
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining(' 1 pass')])
-}, 60_000)
+}, 300_000)
 
 test('the vault is mounted in an application of Elysia', async () => {
   write(
@@ -270,7 +270,7 @@ test('the vault is mounted in an application of Elysia', async () => {
   )
   expect((await run(['npx', 'coffer', 'init', '--data', 'vault'])).exitCode).toBe(0)
   expect((await run([process.execPath, 'app.ts'])).stdout).toBe('401\n')
-}, 60_000)
+}, 300_000)
 
 test('without Bun the command says what is missing', async () => {
   const alone = temporaryFolder()

@@ -65,5 +65,5 @@ describe.skipIf(!isPostgresThere)('a dump of the database', () => {
     const planted = `INSERT INTO ${schema}.control VALUES (decode($1, 'hex'))`
     await server.sql.unsafe(planted, [Buffer.from(`before${core}behind`).toString('hex')])
     expect(findLeaks(partsOf(await dumpOf(server, schema)), needles)).not.toEqual([])
-  }, 60_000)
+  }, 300_000)
 })

@@ -225,5 +225,5 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     expect(readFileSync(file, 'utf8')).toBe(before)
     expect(await other.end('SIGTERM')).toBe(0)
     expect((await runCoffer(['keys', 'rekey', '--data', first])).exitCode).toBe(0)
-  }, 60_000)
+  }, 300_000)
 })

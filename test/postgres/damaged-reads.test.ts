@@ -52,7 +52,7 @@ describe.skipIf(!isPostgresThere)('under a vault that serves', () => {
     const body = { name: 'reader', type: 'private', permissions, rules }
     const { text } = await ask(managementKey, 'POST', '/applications', body)
     key = (JSON.parse(text) as { key: string }).key
-  }, 60_000)
+  }, 300_000)
   afterAll(() => vault.end('SIGTERM'))
 
   function expectUntold({ status, text }: Answer): void {
@@ -160,7 +160,7 @@ WHERE r.ordinal = two.ordinal`)
     const ended = `SELECT 1 FROM @rows WHERE deadline_ms > 1`
     while (((await run(ended)) as readonly unknown[]).length > 0) await Bun.sleep(100)
     expect(await read('lasting')).toMatchObject({ status: 200 })
-  }, 60_000)
+  }, 300_000)
 
   test('a row that is gone is no absence, and verify names it', async () => {
     await create('gone')

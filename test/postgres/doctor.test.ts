@@ -150,7 +150,7 @@ describe.skipIf(!isPostgresThere)('coffer doctor', () => {
     data = join(temporaryFolder(), 'v')
     const made = await runCoffer(['init', '--data', data, '--store', server.url(schema)])
     expect(made.exitCode).toBe(0)
-  }, 60_000)
+  }, 300_000)
   afterAll(() => server.stop())
 
   interface Told {
@@ -259,7 +259,7 @@ describe.skipIf(!isPostgresThere)('coffer doctor', () => {
       1,
       'fault: database: is a standby, which takes no writes: name the primary',
     ])
-  }, 60_000)
+  }, 300_000)
 
   test.skipIf(!isPgbouncerThere)('tells of what a user lacks behind a pool', async () => {
     const bouncer = await startPgbouncer(server)

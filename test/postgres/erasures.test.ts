@@ -60,5 +60,5 @@ test.skipIf(!isPostgresThere)(
     }
     expect(existsSync(join(at('one'), 'store', 'data.mdb'))).toBe(false)
   },
-  60_000,
+  300_000,
 )

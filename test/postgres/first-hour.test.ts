@@ -41,7 +41,7 @@ describe.skipIf(!isPostgresThere)('in the first hour', () => {
     schema = nextSchema()
     data = join(temporaryFolder(), 'v')
     expect(await init(data, urlAt('127.0.0.1'))).toMatchObject({ exitCode: 0 })
-  }, 60_000)
+  }, 300_000)
   afterAll(() => server.stop())
 
   test('a database that does not exist is to be made', async () => {
@@ -193,5 +193,5 @@ describe.skipIf(disk === undefined)('a vault whose database has a full disk', ()
     while ((await ready())[0] !== 200) await Bun.sleep(200)
     await vault.end('SIGTERM')
     await server.stop()
-  }, 120_000)
+  }, 300_000)
 })

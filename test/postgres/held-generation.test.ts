@@ -41,5 +41,5 @@ FOR EACH ROW EXECUTE FUNCTION ${schema}.hold()`)
     }
     await vault.end('SIGTERM')
   },
-  120_000,
+  300_000,
 )

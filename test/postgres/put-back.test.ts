@@ -47,5 +47,5 @@ test.skipIf(!isPostgresThere)(
     expect([refused.exitCode, refused.stdout]).toEqual([1, ''])
     expect(refused.stderr).toMatch(/master key/)
   },
-  60_000,
+  300_000,
 )

@@ -64,7 +64,7 @@ describe.skipIf(!isPostgresThere)('over TLS and with a password', () => {
     await sql.unsafe('SELECT pg_reload_conf()')
     await sql.unsafe(`CREATE ROLE app LOGIN PASSWORD '${password}'`)
     await sql.unsafe('GRANT CREATE ON DATABASE postgres TO app')
-  }, 60_000)
+  }, 300_000)
   afterAll(() => server.stop())
 
   test('a vault is made and read, by a password from a file or the environment', async () => {
@@ -134,7 +134,7 @@ describe.skipIf(!isPostgresThere)('in a database that holds back', () => {
     data = join(temporaryFolder(), 'v')
     const made = await runCoffer(['init', '--data', data, '--store', server.url(schema)])
     expect(made.exitCode).toBe(0)
-  }, 60_000)
+  }, 300_000)
   afterAll(() => server.stop())
 
   async function addRole(name: string, setting: string): Promise<void> {
@@ -174,5 +174,5 @@ describe.skipIf(!isPostgresThere)('in a database that holds back', () => {
     const fresh = ['init', '--data', join(temporaryFolder(), 'v')]
     expectRefused(await runCoffer([...fresh, '--store', standby.url(nextSchema())]), 'standby')
     await standby.stop()
-  }, 60_000)
+  }, 300_000)
 })

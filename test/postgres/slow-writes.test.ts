@@ -65,7 +65,7 @@ describe.skipIf(!isPostgresThere)('while the database keeps writes waiting', () 
     const trusted = { tls: { rejectUnauthorized: false } }
     await open('TLS', files, `https://127.0.0.1:${tls}`, trusted)
     await open('a socket', ['--socket', path], 'http://vault', { unix: path })
-  }, 120_000)
+  }, 300_000)
   afterAll(async () => {
     for (const { running } of vaults) await running.end('SIGTERM')
   })
@@ -108,7 +108,7 @@ describe.skipIf(!isPostgresThere)('while the database keeps writes waiting', () 
       [name, 'create', 201],
     ])
     expect(await Promise.all(asked)).toEqual(expected as never)
-  }, 120_000)
+  }, 300_000)
 
   /** What came until the connection ended: the status, if any. */
   function endedBy(where: NetConnectOpts, text: string): Promise<string> {
@@ -130,5 +130,5 @@ describe.skipIf(!isPostgresThere)('while the database keeps writes waiting', () 
     const onPort = { port, host: '127.0.0.1' }
     const all = [endedBy(onPort, gone), endedBy(onPort, stalled), endedBy({ path }, 'DELETE /ap')]
     expect(await Promise.all(all)).toEqual(['HTTP/1.1 404', '', ''])
-  }, 60_000)
+  }, 300_000)
 })

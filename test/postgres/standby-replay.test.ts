@@ -75,5 +75,5 @@ test.skipIf(!isPostgresThere)(
     expect(await vault.end('SIGTERM')).toBe(0)
     await primary.stop()
   },
-  240_000,
+  300_000,
 )

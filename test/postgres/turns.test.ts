@@ -69,7 +69,7 @@ describe.skipIf(!isPostgresThere)('over PostgreSQL', () => {
     await open('one process', ['--socket', unix], { unix })
     const workers = ['--port', port, '--workers', '3']
     await open('three workers', workers, { hostname: '127.0.0.1', port: Number(port) })
-  }, 120_000)
+  }, 300_000)
   afterAll(async () => {
     for (const { running } of vaults.values()) await running.end('SIGTERM')
   })
@@ -146,7 +146,7 @@ AND relation = '${schema}.${table}'::regclass`
       expect(statuses.filter(each => each !== 200 && each !== 503)).toEqual([])
       expect(before).toBeLessThan(count / 2)
     },
-    120_000,
+    300_000,
   )
 
   test('a create is not behind all the hundreds of another credential', async () => {
@@ -168,7 +168,7 @@ AND relation = '${schema}.${table}'::regclass`
     expect(status).toBe(201)
     expect(statuses).toEqual(Array.from({ length: count }, () => 201))
     expect(before).toBeLessThan(count - 100)
-  }, 120_000)
+  }, 300_000)
 
   test.each(['one process', 'three workers'])(
     '%s: a database that is away is waited for by a write that begins then, not by a read',
@@ -203,6 +203,6 @@ AND relation = '${schema}.${table}'::regclass`
         [204, true],
       ])
     },
-    120_000,
+    300_000,
   )
 })

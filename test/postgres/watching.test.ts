@@ -49,7 +49,7 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL that is watched', () =>
 
   beforeAll(async () => {
     ;({ server, vault, ops } = await start())
-  }, 60_000)
+  }, 300_000)
   afterAll(async () => {
     expect(await vault.end('SIGTERM')).toBe(0)
     await server.stop()
@@ -110,5 +110,5 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL that is watched', () =>
     expect(valueOf(text, 'coffer_sweep_lag_seconds')).toBeUndefined()
     expect(valueOf(text, 'coffer_data_keys')).toBe(1)
     await own.vault.end('SIGKILL')
-  }, 30_000)
+  }, 300_000)
 })

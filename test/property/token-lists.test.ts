@@ -103,7 +103,7 @@ test('a list shows and counts exactly what the grants cover', async () => {
     expect(await walk(ask)).toEqual(expected)
   })
   await fc.assert(property, { numRuns: 100 })
-}, 60_000)
+}, 300_000)
 
 test('a search shows and counts exactly what the grants cover and the query asks for', async () => {
   const property = fc.asyncProperty(
@@ -122,7 +122,7 @@ test('a search shows and counts exactly what the grants cover and the query asks
     },
   )
   await fc.assert(property, { numRuns: 150 })
-}, 60_000)
+}, 300_000)
 
 test('a walk meets every token that stays once, in order, and none that came', async () => {
   const property = fc.asyncProperty(
@@ -150,7 +150,7 @@ test('a walk meets every token that stays once, in order, and none that came', a
     },
   )
   await fc.assert(property, { numRuns: 60 })
-}, 60_000)
+}, 300_000)
 
 const renamed = (token: WorldToken): WorldToken => ({
   ...token,

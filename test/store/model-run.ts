@@ -191,5 +191,5 @@ export function testModel<Given>(
       await again.close()
     })
     await fc.assert(property, { numRuns: cases(numRuns) })
-  }, 120_000)
+  }, 300_000)
 }

@@ -189,7 +189,7 @@ describe('patches at the same time', () => {
     const { body } = await vault.ask('GET', `/tokens/${id}`, { key })
     const expected = Object.fromEntries(names.map((name, index) => [name, index]))
     expect(body['data']).toEqual(expected)
-  }, 60_000)
+  }, 300_000)
 
   test('with a delete among them end with the token gone', async () => {
     const deleting = await vault.application({ type: 'private', permissions: ['token:delete'] })

@@ -89,5 +89,5 @@ describe.each(stores)('coffer token reindex beside a vault %s', (_, openStore) =
     const again = await runCoffer([...words, ...index], { env })
     const left = count - others.length
     expect(JSON.parse(again.stdout)).toMatchObject({ found: left, changed: 0, unchanged: left })
-  }, 120_000)
+  }, 300_000)
 })

@@ -36,5 +36,5 @@ describe.skipIf(!isPostgresThere)('a machine that is gone amid a transaction', (
     expect((await other.find(uniqueOf(1)))?.version).toBe(2)
     expect(await other.integrity()).toEqual([])
     await Promise.all([gone.close(), other.close(), pool.close()])
-  }, 30_000)
+  }, 300_000)
 })

@@ -73,5 +73,5 @@ describe.skipIf(!isPostgresThere)('while looks wait for a connection', () => {
     }
     await clock.close()
     await pool.close()
-  }, 60_000)
+  }, 300_000)
 })

@@ -91,7 +91,7 @@ describe.skipIf(!isPostgresThere)('figures of a store', () => {
     await sql.unsafe(`ALTER TABLE ${chunks} RENAME COLUMN other TO places`)
     await until(() => store.databaseFigures().folds > 0)
     await store.close()
-  }, 20_000)
+  }, 300_000)
 
   test('count rows that wait also where another vault folds', async () => {
     const folder = temporaryFolder()

@@ -34,7 +34,7 @@ describe.skipIf(!isPostgresThere)('folds', () => {
     }
     expect(told).toEqual(['42703', '42703'])
     await Promise.all([store.close(), pool.close()])
-  }, 20_000)
+  }, 300_000)
 
   test('a lease that is closed while it is taken is given back', async () => {
     const folder = temporaryFolder()

@@ -58,7 +58,7 @@ describe.skipIf(!isPostgresThere)('a database that holds back', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startPostgres()
-  }, 60_000)
+  }, 300_000)
   afterAll(() => server.stop())
 
   async function set(setting: string, sql: Pick<TestServer['sql'], 'unsafe'> = server.sql) {
@@ -83,7 +83,7 @@ describe.skipIf(!isPostgresThere)('a database that holds back', () => {
     await inserted(store, { uniques: [2] })
     await expectExact(store, [true, false, true])
     await store.close()
-  }, 30_000)
+  }, 300_000)
 
   test('time: what takes too long is tried again, and refused within its bound', async () => {
     const schema = nextSchema()
@@ -103,7 +103,7 @@ describe.skipIf(!isPostgresThere)('a database that holds back', () => {
     await holding.release()
     await expectExact(store, [true, false])
     await store.close()
-  }, 30_000)
+  }, 300_000)
 
   test('connections: what ends them again and again loses and doubles nothing', async () => {
     const store = await openOn(server)
@@ -139,7 +139,7 @@ WHERE pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> '
     expect(new Set(rows).size).toBe(rows.length)
     expect(await store.integrity()).toEqual([])
     await store.close()
-  }, 60_000)
+  }, 300_000)
 
   test('all but a few connections: the vault waits, and serves once there are some', async () => {
     const schema = nextSchema()
@@ -163,7 +163,7 @@ WHERE usename = 'limited'`)
     await inserted(held, { uniques: [3] })
     await expectExact(held, [true, true, false, true])
     await Promise.all([held.close(), store.close()])
-  }, 30_000)
+  }, 300_000)
 })
 
 /** Of its own, where it can be mounted: as root, and not in every container. */
@@ -207,6 +207,6 @@ describe.skipIf(!isPostgresThere)('a database whose disk is full', () => {
       await store.close()
       await server.stop()
     },
-    120_000,
+    300_000,
   )
 })

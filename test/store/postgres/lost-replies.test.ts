@@ -124,5 +124,5 @@ describe.skipIf(!isPostgresThere)('a database that says nothing', () => {
     await store.close()
     await pool.close()
     proxy.stop()
-  }, 30_000)
+  }, 300_000)
 })

@@ -10,7 +10,6 @@ import { expectFault, inserted, insertOf, uniqueOf } from '../rows.ts'
 import { machine, makeTablesIn } from './subject.ts'
 import { until } from '../../support/until.ts'
 
-
 // .ci/run installs it.
 describe.skipIf(!isPostgresThere)('a vault whose tables are gone', () => {
   test.each(['rows', 'uniques', 'recent', 'chunks', 'receipts', 'state'])(
@@ -35,7 +34,7 @@ describe.skipIf(!isPostgresThere)('a vault whose tables are gone', () => {
       await store.close()
       await pool.close()
     },
-    60_000,
+    300_000,
   )
 })
 
@@ -60,5 +59,5 @@ describe.skipIf(!isPostgresThere)('a database that says nothing', () => {
     proxy.mute(false)
     await store.close()
     proxy.stop()
-  }, 60_000)
+  }, 300_000)
 })

@@ -34,5 +34,5 @@ describe.skipIf(!isPostgresThere)('a new store that grows', () => {
     expect(uniques + ofRows).toBeGreaterThanOrEqual(rows)
     expect(uniques).toBeLessThan(4 * rows)
     expect(ofRows).toBeLessThan(4 * rows)
-  }, 30_000)
+  }, 300_000)
 })

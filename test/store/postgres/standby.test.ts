@@ -47,12 +47,12 @@ describe.skipIf(!isPostgresThere)('while the synchronous standby is cut off', ()
     await primary.sql.unsafe(`ALTER SYSTEM SET synchronous_standby_names = '*'`)
     await primary.sql.unsafe('SELECT pg_reload_conf()')
     await inserted(store, { uniques: [2] })
-  }, 60_000)
+  }, 300_000)
   afterEach(async () => {
     await store.close()
     await standby.stop()
     await primary.stop()
-  }, 60_000)
+  }, 300_000)
 
   /** Ends each wait for the standby as soon as it begins. */
   async function endWaits(how: string, until: Promise<unknown>): Promise<number> {
@@ -83,7 +83,7 @@ describe.skipIf(!isPostgresThere)('while the synchronous standby is cut off', ()
       ])
       expect(ended).toBeGreaterThan(0)
     },
-    60_000,
+    300_000,
   )
 
   test.each(Object.entries(ends))(
@@ -96,7 +96,7 @@ describe.skipIf(!isPostgresThere)('while the synchronous standby is cut off', ()
       const again = store.write([insertOf({ uniques: [3] })])
       await Promise.all([endWaits(how, again), expectFault(again, 'unavailable')])
     },
-    60_000,
+    300_000,
   )
 
   /** Of clients, ours aside. */
@@ -117,7 +117,7 @@ WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_
     await primary.sql.unsafe('SELECT pg_reload_conf()')
     await inserted(store, { uniques: [30] })
     expect(await store.integrity()).toEqual([])
-  }, 120_000)
+  }, 300_000)
 
   test('a write that was not answered is in doubt whatever else succeeds meanwhile', async () => {
     const connections = openPool(primary.address('public'), 2)
@@ -140,7 +140,7 @@ WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_
     await primary.sql.unsafe('SELECT pg_reload_conf()')
     expect(await pool.query('SELECT 1')).toHaveLength(1)
     await connections.close()
-  }, 60_000)
+  }, 300_000)
 
   test('it is answered once none is asked for any more, and done once', async () => {
     await cutOff()
@@ -153,5 +153,5 @@ WHERE backend_type = 'client backend' AND state <> 'idle' AND pid <> pg_backend_
     expect(await writing).toMatchObject({ ok: true })
     await ending
     expect(await store.integrity()).toEqual([])
-  }, 60_000)
+  }, 300_000)
 })

@@ -113,7 +113,7 @@ describe.skipIf(!isPostgresThere)('two vaults over one database', () => {
     expect((await ordinalsOf(one, { term: termOf(5) })).total).toBe(96)
     expect(await one.integrity()).toEqual([])
     await closeBoth(pair)
-  }, 60_000)
+  }, 300_000)
 
   test('sweep twice at once, and each row is removed once', async () => {
     const pair = await openPair()
@@ -151,7 +151,7 @@ describe.skipIf(!isPostgresThere)('two vaults over one database', () => {
     expect([silent.isSweeper(), other.isSweeper()]).toEqual([false, true])
     await Promise.all([silent.close(), other.close()])
     proxy.stop()
-  }, 30_000)
+  }, 300_000)
 
   test('have one sweeper, and the other takes over when it ends', async () => {
     const [one, two] = await openPair()
@@ -161,7 +161,7 @@ describe.skipIf(!isPostgresThere)('two vaults over one database', () => {
     await holder.close()
     await until(() => other.isSweeper())
     await other.close()
-  }, 30_000)
+  }, 300_000)
 })
 
 describe.skipIf(!isPostgresThere)('a vault whose clock is an hour off', () => {
@@ -197,6 +197,6 @@ describe.skipIf(!isPostgresThere)('a vault whose clock is an hour off', () => {
       await store.close()
       await right.close()
     },
-    30_000,
+    300_000,
   )
 })

@@ -202,5 +202,5 @@ describe('the supervisor', () => {
     await until(() => made.length === workerStartsMax + 1)
     expect(await isSettled(supervisor.failed)).toBe(false)
     await supervisor.stop()
-  }, 10_000)
+  }, 300_000)
 })
