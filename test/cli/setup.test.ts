@@ -167,7 +167,12 @@ describe('coffer serve --init', () => {
   /** It prints of the folder first; once its socket is there, it answers. */
   const startAt = async (socket: string, args: readonly string[], options: RunOptions = {}) => {
     const server = await startCoffer([...args, '--socket', socket], options)
-    await until(() => existsSync(socket))
+    const isServed = () =>
+      fetch('http://localhost/', { unix: socket }).then(
+        () => true,
+        () => false,
+      )
+    await until(isServed)
     return server
   }
 

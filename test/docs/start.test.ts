@@ -68,7 +68,8 @@ describe('docs/start-in-a-test.md', () => {
     expect(others).toEqual([])
     const folder = makeApplication()
     writeFileSync(join(folder, 'page.test.ts'), block)
-    const { exitCode, stderr } = await runIn(folder, [process.execPath, 'test', 'page.test.ts'])
+    const command = [process.execPath, 'test', '--timeout=300000', 'page.test.ts']
+    const { exitCode, stderr } = await runIn(folder, command)
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining(' 2 pass')])
   })
 })

@@ -231,7 +231,12 @@ test.each(['coffer', '@coffer/client'])(
 
 test('the test of its README passes', async () => {
   write('readme.test.ts', blockOf('ts'))
-  const { exitCode, stderr } = await run([process.execPath, 'test', 'readme.test.ts'])
+  const { exitCode, stderr } = await run([
+    process.execPath,
+    'test',
+    '--timeout=300000',
+    'readme.test.ts',
+  ])
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining(' 1 pass')])
 }, 300_000)
 
@@ -252,7 +257,12 @@ test('a vault runs inside bun test', async () => {
       vault.clock.advance('3m')
     })`,
   )
-  const { exitCode, stderr } = await run([process.execPath, 'test', 'shop.test.ts'])
+  const { exitCode, stderr } = await run([
+    process.execPath,
+    'test',
+    '--timeout=300000',
+    'shop.test.ts',
+  ])
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining(' 1 pass')])
 }, 300_000)
 

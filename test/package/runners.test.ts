@@ -170,7 +170,11 @@ describe.skipIf(!hasRunners)('a vault beside a test', () => {
           expect(await tellStory({ startVault, CofferError })).toEqual(expected)
         })`,
       })
-      const { exitCode, stderr } = await runBy(folder, [process.execPath, 'test'], env)
+      const { exitCode, stderr } = await runBy(
+        folder,
+        [process.execPath, 'test', '--timeout=300000'],
+        env,
+      )
       expect([exitCode, stderr]).toEqual([0, expect.stringContaining(' 1 pass')])
       expect(left()).toEqual([])
     },

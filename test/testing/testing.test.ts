@@ -185,7 +185,7 @@ describe('nothing is left', () => {
         await vault.client().tokens.get('absent')
       })`
     writeFileSync(join(place, 'fails.test.ts'), text)
-    const { exitCode, errors } = await run(place, ['test', 'fails.test.ts'])
+    const { exitCode, errors } = await run(place, ['test', '--timeout=300000', 'fails.test.ts'])
     expect(exitCode).toBe(1)
     expect(errors).toContain('There is no such token, or none that this key may see.')
     expect(left(place)).toEqual([])
