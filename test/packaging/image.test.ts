@@ -8,7 +8,13 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { temporaryFolder } from '../support/folders.ts'
-import { imageCommand, instruction, makeImageRoot, makeVolumes } from '../support/image.ts'
+import {
+  imageCommand,
+  instruction,
+  makeImageRoot,
+  makeVolumes,
+  mayMount,
+} from '../support/image.ts'
 import type { Image } from '../support/image.ts'
 
 const binary = process.env['COFFER_BINARY']
@@ -40,12 +46,6 @@ describe('the Dockerfile', () => {
   })
 })
 
-/** Root in a container of its own often may not. */
-const mayMount =
-  process.platform === 'linux' &&
-  process.getuid?.() === 0 &&
-  Bun.spawnSync(['unshare', '--mount', '--pid', '--fork', 'true']).exitCode === 0
-
 interface Ended {
   readonly exitCode: number
   readonly stdout: string
@@ -53,7 +53,7 @@ interface Ended {
 }
 
 describe.skipIf(binary === undefined || !mayMount)('the image', () => {
-  let image: Image
+  let image: Image & { readonly volumes: ReturnType<typeof makeVolumes> }
   let init: Ended
 
   const start = (...args: string[]) =>

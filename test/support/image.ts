@@ -19,6 +19,12 @@ export const instruction = (name: string): string[] =>
 const listOf = (name: string): string[] =>
   instruction(name).flatMap(value => JSON.parse(value) as string[])
 
+/** Root in a container of its own often may not. */
+export const mayMount =
+  process.platform === 'linux' &&
+  process.getuid?.() === 0 &&
+  Bun.spawnSync(['unshare', '--mount', '--pid', '--fork', 'true']).exitCode === 0
+
 /** `scripts/image-root`, which the Dockerfile runs too. */
 export function makeImageRoot(binary: string, folder: string): void {
   const words = ['sh', join(project, 'scripts/image-root'), binary, folder]
@@ -27,7 +33,7 @@ export function makeImageRoot(binary: string, folder: string): void {
 }
 
 /** Folders of the machine that stand for volumes, owned by the user of the image. */
-export function makeVolumes(parent: string): Image['volumes'] {
+export function makeVolumes(parent: string) {
   const [uid = 0, gid = 0] = (instruction('USER')[0] ?? '').split(':').map(Number)
   const make = (name: string): string => {
     const path = join(parent, name)
@@ -38,16 +44,28 @@ export function makeVolumes(parent: string): Image['volumes'] {
   return { '/data': make('data'), '/key': make('key') }
 }
 
-/** Where volumes are mounted is what may be written; nothing there may be executed. */
+/**
+ * Nothing in a volume may be executed, and nothing elsewhere be written. `/proc` and `/dev` are as
+ * every runtime of containers makes them.
+ */
 const mounting = `set -e
-root=$1 data=$2 key=$3 user=$4
-shift 4
+root=$1 user=$2
+shift 2
 mount --make-rprivate /
 mount --bind "$root" "$root"
 mount -t proc -o nosuid,nodev,noexec proc "$root/proc"
-mount --bind "$data" "$root/data"
-mount --bind "$key" "$root/key"
-for place in /data /key; do mount -o remount,bind,nosuid,nodev,noexec "$root$place"; done
+mkdir -p "$root/dev"
+mount -t tmpfs -o nosuid,noexec,mode=755 tmpfs "$root/dev"
+for device in null zero random urandom; do
+  touch "$root/dev/$device"
+  mount --bind "/dev/$device" "$root/dev/$device"
+done
+while [ "$1" != -- ]; do
+  mount --bind "$1" "$root$2"
+  mount -o "remount,bind,nosuid,nodev,noexec$3" "$root$2"
+  shift 3
+done
+shift
 mount -o remount,bind,ro,nosuid,nodev "$root"
 PATH=$PATH:/usr/sbin:/sbin
 exec setpriv --no-new-privs chroot --userspec="$user" "$root" "$@"
@@ -55,12 +73,17 @@ exec setpriv --no-new-privs chroot --userspec="$user" "$root" "$@"
 
 export interface Image {
   readonly root: string
-  readonly volumes: Readonly<Record<'/data' | '/key', string>>
+  /** Folders of this machine by where they are mounted; `/key:ro` for one to be read alone. */
+  readonly volumes: Readonly<Record<string, string>>
 }
 
 /** @returns a command that runs the image with arguments behind it, as `docker run` does */
 export function imageCommand({ root, volumes }: Image, args: readonly string[]): string[] {
-  const mounted = [root, volumes['/data'], volumes['/key'], instruction('USER')[0] ?? '']
+  const mounts = Object.entries(volumes).flatMap(([target, source]) => {
+    const [path = '', mode] = target.split(':')
+    return [source, path, mode === undefined ? '' : `,${mode}`]
+  })
+  const mounted = [root, instruction('USER')[0] ?? '', ...mounts, '--']
   // Who is killed takes along what it started in its namespace.
   const isolated = ['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', mounting]
   const environment = ['env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', ...instruction('ENV')]

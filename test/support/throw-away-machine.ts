@@ -1,0 +1,34 @@
+/**
+ * This machine with an empty layer above its disk, in a mount namespace: what a script installs and
+ * writes there is gone with the layer. For root on Linux.
+ * @module
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from './folders.ts'
+
+const layering = `set -e
+mount --make-rprivate /
+mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
+mount -t proc proc "$1/root/proc"
+mount --rbind /dev "$1/root/dev"
+exec chroot "$1/root" /bin/sh -eu /script
+`
+
+const run = (folder: string) =>
+  Bun.spawnSync(['unshare', '--mount', '--pid', '--fork', 'sh', '-c', layering, 'layering', folder])
+
+/** Makes the layer and runs a script of `sh` there; stops at its first command that fails. */
+export function runOnThrowAwayMachine(script: string) {
+  const folder = temporaryFolder()
+  for (const name of ['upper', 'work', 'root']) mkdirSync(join(folder, name))
+  writeFileSync(join(folder, 'upper', 'script'), script)
+  const { exitCode, stdout, stderr } = run(folder)
+  return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() }
+}
+
+/** Root in a container of its own often may not mount. */
+export const hasThrowAwayMachine =
+  process.platform === 'linux' &&
+  process.getuid?.() === 0 &&
+  runOnThrowAwayMachine('true').exitCode === 0
