@@ -6,7 +6,15 @@
  * @module
  */
 import ts from 'typescript'
-import { isBelow, nodesOf, placeOf, type Project, type Rule, type Source } from './project.ts'
+import {
+  isBelow,
+  nodesOf,
+  placeOf,
+  tokensOf,
+  type Project,
+  type Rule,
+  type Source,
+} from './project.ts'
 
 interface Ban {
   readonly name: string
@@ -113,7 +121,7 @@ const isOnly = (node: ts.Node): boolean =>
   /^(?:test|it|describe)\b/.test(node.expression.getText())
 
 const checkLoose = (source: Source): string[] =>
-  [...nodesOf(source.ast)].flatMap(node => {
+  nodesOf(source.ast).flatMap(node => {
     if (isAnyType(node)) return [`${placeOf(source, node)}: the type any`]
     return isOnly(node) ? [`${placeOf(source, node)}: a test that runs alone`] : []
   })
@@ -121,12 +129,13 @@ const checkLoose = (source: Source): string[] =>
 const mark = /@ts-(?:ignore|nocheck)|\b(?:TODO|FIXME)\b/
 
 /** Comments stand before a token: what lies between its full start and its start. */
-const checkMarks = (source: Source): string[] =>
-  [...nodesOf(source.ast)].flatMap(node => {
-    if (node.getChildCount() > 0) return []
+function checkMarks(source: Source): string[] {
+  if (!mark.test(source.text)) return []
+  return tokensOf(source.ast).flatMap(node => {
     const hit = mark.exec(source.text.slice(node.pos, node.getStart(source.ast)))
     return hit === null ? [] : [`${placeOf(source, node)}: ${hit[0]} above or before this line`]
   })
+}
 
 const inAll =
   (check: (source: Source) => readonly string[]): Rule['check'] =>

@@ -71,10 +71,21 @@ function listFiles(root: string, folder = ''): string[] {
 export const readProject = (root: string): Project =>
   makeProject(new Map(listFiles(root).map(path => [path, readFileSync(join(root, path), 'utf8')])))
 
-/** Every node of a tree, parents first. */
-export function* nodesOf(node: ts.Node): Generator<ts.Node> {
-  yield node
-  for (const child of node.getChildren()) yield* nodesOf(child)
+/** Every node of a tree, parents first, but for tokens that say nothing by themselves. */
+export function nodesOf(node: ts.Node): ts.Node[] {
+  const nodes: ts.Node[] = []
+  const add = (each: ts.Node): void => {
+    nodes.push(each)
+    ts.forEachChild(each, add)
+  }
+  add(node)
+  return nodes
+}
+
+/** Every token of a tree: what comments stand before. */
+export const tokensOf = (node: ts.Node): ts.Node[] => {
+  const children = node.getChildren()
+  return children.length === 0 ? [node] : children.flatMap(tokensOf)
 }
 
 /** `path:line` of a node, for a finding. */
