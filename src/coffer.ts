@@ -17,7 +17,7 @@ import { makeAnswers } from './gate/answers.ts'
 import { cacheByGeneration, makeCrowd, makeRateLimit, traceIds } from './gate/admission.ts'
 import { makeStoreTurns } from './gate/store-turns.ts'
 import { makeTally } from './gate/tally.ts'
-import { makeEnterAddress } from './gate/client-address.ts'
+import { makeClientAddress, makeEnterAddress } from './gate/client-address.ts'
 import { documentation } from './documentation/routes.ts'
 import { elementRoutes } from './elements/routes.ts'
 import type { Pipeline } from './gate/pipeline.ts'
@@ -48,6 +48,7 @@ const sessionDepsOf = (deps: Deps): SessionDeps => ({
 export function makePipeline(deps: Deps): Pipeline {
   const { settings } = deps
   const keyUses = makeKeyUses(deps)
+  const clientAddress = makeClientAddress(settings)
   return {
     deps,
     answers: makeAnswers(settings, deps.log),
@@ -56,7 +57,8 @@ export function makePipeline(deps: Deps): Pipeline {
     answerBudget: makeAnswerBudget(),
     storeTurns: deps.isStoreFar === true ? makeStoreTurns() : undefined,
     isCrowded: makeCrowd(),
-    enterAddress: makeEnterAddress(deps),
+    clientAddress,
+    enterAddress: makeEnterAddress(deps, clientAddress),
     rate: makeRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
     slotsUnderWay: new Set(),
     nextTraceId: traceIds(deps),

@@ -20,6 +20,8 @@ export type Log = (
 /** One answer, for whoever counts or notes it: of what a caller sent, the trace id alone. */
 export interface Seen {
   readonly traceId: string
+  /** Whether it is ours, and so none of a caller. */
+  readonly isTraceMade: boolean
   /** As the server takes it, which is any word. */
   readonly method: string
   /** The pattern of the address; absent where there is none. */
@@ -36,7 +38,21 @@ export interface Seen {
   /** Of the body of the answer, whether or not the connection took it. */
   readonly bytesOut: number
   /** Absent until a live key is known to have come with it. */
-  readonly caller: Pick<Caller, 'applicationId' | 'sessionId'> | undefined
+  readonly caller: Pick<Caller, 'applicationId' | 'keyId' | 'sessionId'> | undefined
+  /** Of an answer that is no error. */
+  readonly shown: Readonly<Record<'reveal' | 'mask' | 'redact', number>> | undefined
+  /** Worked out once it is asked for: whoever only counts pays for none of it. */
+  readonly more: () => SeenMore
+}
+
+/** Of whom and about what a request was. Each is absent where it is not known, or is none. */
+export interface SeenMore {
+  /** Behind proxies that are trusted; without a zone. */
+  readonly clientAddress: string | undefined
+  /** A keyed digest of the id of the one token that was asked for, or made. */
+  readonly tokenDigest: string | undefined
+  /** The id of the application, key or session that it was about: the vault has made it. */
+  readonly objectId: string | undefined
 }
 
 /** One answer, with what was asked and why: for a vault whose tokens are no secret. */
@@ -82,6 +98,8 @@ export interface Deps {
   readonly log: Log
   /** Told of each answer; absent where nobody counts. */
   readonly observe?: (seen: Seen) => void
+  /** Whether it asks for more of them, so that addresses are noted before they could be gone. */
+  readonly asksMore?: boolean
   /** Told of each answer too, and of more: `coffer dev` alone has it. */
   readonly explain?: (answered: Answered) => void
   /** Absent where nobody asked for a list. */

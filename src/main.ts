@@ -12,6 +12,7 @@ import { addBackupCommands } from './cli/commands/backups.ts'
 import { addCallerCommands } from './cli/commands/callers.ts'
 import { addFileCommands } from './cli/commands/files.ts'
 import { addKeyCommands } from './cli/commands/keys.ts'
+import { addLogCommands } from './cli/commands/logs.ts'
 import { addPackagingCommands } from './cli/commands/packaging.ts'
 import { addDatabase, addKeySources } from './cli/commands/options.ts'
 import { addServingCommands } from './cli/commands/serving.ts'
@@ -54,6 +55,7 @@ function buildCommands(): Command {
   addBackupCommands(program)
   addFileCommands(program)
   addKeyCommands(program)
+  addLogCommands(program)
   addPackagingCommands(program)
   addDatabase(program)
   addKeySources(program)

@@ -58,6 +58,8 @@ export const throwAwayAgeMsMin = 60_000
 // Log
 /** decision: one in so many answers at least. */
 export const logSampleMax = 1_000_000
+/** decision: ids whose digests one command asks for. */
+export const digestedIdsMax = 1_000
 /** decision: lines wait so long to be written with others; a kill loses them. */
 export const logFlushMs = 100
 /**

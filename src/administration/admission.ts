@@ -25,6 +25,8 @@ export interface Sent {
   /** The input, as it came. */
   readonly body: Uint8Array
   readonly header: (name: ControlHeader) => string | null
+  /** What the system says of who asks, for the log. */
+  readonly peers: Readonly<Partial<Record<string, number | string>>>
 }
 
 /** The names of headers of the control socket; those of a proof hold lower-case hex. */
@@ -90,6 +92,32 @@ async function proven(
   return undefined
 }
 
+/** An id that an operation gives is one that the vault has made, or has found as it was asked. */
+function objectOf({ application_id: application, session_id: session }: Facts) {
+  const id = session ?? application
+  return typeof id === 'string' ? { object_id: id } : {}
+}
+
+/** Runs an operation that was admitted, and logs what became of it, on whose authority. */
+async function runLogged(
+  { log }: Pick<Deps, 'log'>,
+  { name, peers }: Sent,
+  caller: Caller | undefined,
+  run: () => Promise<Facts>,
+): Promise<Facts> {
+  const { applicationId: application_id, keyId } = caller ?? {}
+  const by = application_id === undefined ? {} : { application_id }
+  const about = { operation: name, ...by, ...(keyId && { key_id: keyId }), ...peers }
+  try {
+    const told = await run()
+    log('administered', { ...about, ...objectOf(told) })
+    return told
+  } catch (error) {
+    log('control_failed', about)
+    throw error
+  }
+}
+
 /**
  * An operation as the control socket offers it. What it tells whoever proved the master key is
  * sealed for that one: `{"sealed": "<hex>"}`.
@@ -101,20 +129,21 @@ export const admitted =
     const { deps } = vault
     if (needs === 'nothing') return run(input, tell, 'operator')
     const refuse = (error: unknown): never => {
-      deps.log('control_refused', { operation: sent.name })
+      deps.log('control_refused', { operation: sent.name, ...sent.peers })
       throw error
     }
     const key = sent.header('svc-api-key')
     if (key !== null && needs !== 'master-key') {
       const by = () => managerOf(deps, key, needs)
-      await by().catch(refuse)
-      return run(input, tell, by)
+      const caller = await by().catch(refuse)
+      return runLogged(deps, sent, caller, () => run(input, tell, by))
     }
     const shown = await proven(vault, challenges, sent)
     if (shown === undefined) return refuse(forbidden(expectedOf(needs, sent)))
     const { asked, secret } = shown
     try {
-      const told = utf8(JSON.stringify(await run(input, tell, 'operator')))
+      const done = await runLogged(deps, sent, undefined, () => run(input, tell, 'operator'))
+      const told = utf8(JSON.stringify(done))
       return { sealed: hexOf(sealAnswer(secret, asked, told)) }
     } finally {
       secret.fill(0)

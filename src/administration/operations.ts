@@ -4,6 +4,7 @@
  */
 import { applicationOperations } from './applications.ts'
 import { keyOperations, type Resealer } from './keys.ts'
+import { logOperations } from './logs.ts'
 import type { Administered, Operations } from './operation.ts'
 import { sessionOperations } from './sessions.ts'
 import { statusOperations } from './status.ts'
@@ -13,4 +14,5 @@ export const makeOperations = (vault: Administered, reseal: Resealer): Operation
   ...sessionOperations(vault),
   ...keyOperations(vault, reseal),
   ...statusOperations(vault),
+  ...logOperations(vault),
 })

@@ -6,11 +6,12 @@
  * section 13.
  * @module
  */
+import type { Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
 import type { Caller, LoadCaller } from '../rules/caller.ts'
 import { isExpired } from '../records/rows.ts'
 import type { Digest } from '../store/contract.ts'
-import { heldKeys, isLiveKey, type HeldKey, type KeyRecord } from './keys.ts'
+import { heldKeys, isLiveKey, keyIdOf, type HeldKey, type KeyRecord } from './keys.ts'
 import {
   applicationUnique,
   keyDigest,
@@ -20,7 +21,7 @@ import {
 } from './record.ts'
 import { dayMs } from '../rules/instants.ts'
 
-const callerOf = ({ row, record }: StoredApplication, key: KeyRecord): Caller => ({
+const callerOf = (keys: Keys, { row, record }: StoredApplication, key: KeyRecord): Caller => ({
   tenantId: record.tenantId,
   applicationId: record.id,
   type: record.type,
@@ -29,6 +30,7 @@ const callerOf = ({ row, record }: StoredApplication, key: KeyRecord): Caller =>
   credential: { ordinal: row.ordinal, version: row.version },
   restsOn: [],
   keyNumber: key.number,
+  keyId: keyIdOf(keys, record, key),
 })
 
 const earliest = (a: number | undefined, b: number | undefined): number | undefined =>
@@ -75,7 +77,7 @@ export function applicationAuthenticator(
     const found = await findLive(deps, digest, nowMs, held => isEqual(held.digest, digest))
     if (found === undefined) return undefined
     noteUse?.(found.record, found.key, nowMs)
-    const value = callerOf(found, found.key)
+    const value = callerOf(deps.keys, found, found.key)
     return { value, keepUntilMs: earliest(value.expiresAtMs, endOfDayMs(nowMs)) }
   }
 }
@@ -95,5 +97,5 @@ export async function findLiveApplication(
   const isAsked = ({ key }: HeldKey) =>
     keyNumber === undefined ? isLiveKey(key, nowMs) : key.number === keyNumber
   const found = await findLive(deps, unique, nowMs, isAsked)
-  return found && callerOf(found, found.key)
+  return found && callerOf(deps.keys, found, found.key)
 }

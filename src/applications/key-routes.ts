@@ -127,6 +127,7 @@ const made = (key: NewKey): Reply => ({
 const listAll = () =>
   operation({
     name: 'listApplicationKeys',
+    about: 'object',
     summary: 'List the live keys of an application, newest first',
     permission: 'key:read',
     query: listKeysQuery,
@@ -137,6 +138,7 @@ const listAll = () =>
 const create = () =>
   operation({
     name: 'createApplicationKey',
+    about: 'object',
     summary: 'Make one more key of an application; the answer holds it, once',
     permission: 'key:rotate',
     body: {
@@ -153,6 +155,7 @@ const create = () =>
 const get = () =>
   operation({
     name: 'getApplicationKey',
+    about: 'object',
     summary: 'Get a live key of an application, without the key itself',
     permission: 'key:read',
     success: { status: 200, schema: keySchema, examples: keyExamples },
@@ -162,6 +165,7 @@ const get = () =>
 const remove = () =>
   operation({
     name: 'deleteApplicationKey',
+    about: 'object',
     summary: 'Revoke a key of an application; it is dead at once',
     permission: 'key:rotate',
     success: { status: 204 },

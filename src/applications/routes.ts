@@ -93,6 +93,7 @@ const one = (record: Parameters<typeof printApplication>[0]): Reply => ({
 const create = () =>
   operation({
     name: 'createApplication',
+    about: 'object',
     summary: 'Create an application; the answer holds its key, once',
     permission: 'application:create',
     body: newApplication,
@@ -129,6 +130,7 @@ const getOwn = () =>
 const get = () =>
   operation({
     name: 'getApplication',
+    about: 'object',
     summary: 'Get an application',
     permission: 'application:read',
     // Every application reads itself; a session is none (contract section 13).
@@ -141,6 +143,7 @@ const get = () =>
 const update = () =>
   operation({
     name: 'updateApplication',
+    about: 'object',
     summary: 'Replace name, permissions and rules',
     permission: 'application:update',
     body: changes,
@@ -151,6 +154,7 @@ const update = () =>
 const regenerate = () =>
   operation({
     name: 'regenerateKey',
+    about: 'object',
     summary: 'Make a new key; every other one is dead at once',
     permission: 'application:update',
     success: { status: 200, schema: applicationSchema, examples: newApplicationExamples },
@@ -160,6 +164,7 @@ const regenerate = () =>
 const remove = () =>
   operation({
     name: 'deleteApplication',
+    about: 'object',
     summary: 'Delete an application',
     permission: 'application:delete',
     success: { status: 204 },

@@ -21,6 +21,7 @@ type Purpose =
   | 'index'
   | 'fingerprint'
   | 'cursor'
+  | 'log'
   | 'backup'
   | 'backup-check'
   | 'master-proof'
@@ -59,6 +60,8 @@ export interface Keys {
   readonly idsHaveEras: boolean
   readonly installation: KeyScope
   tenant(tenantId: string): KeyScope
+  /** Digests what a log must not show, and nothing else; `undefined` once they are wiped. */
+  readonly logKey: Uint8Array | undefined
   /**
    * What is sealed from now on is sealed under the current key of another keyring of the same
    * installation. Scopes are made anew: none is to be kept while others run, since what is sealed
@@ -159,14 +162,19 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
       // Else somebody who has kept the scope would seal under zeros.
       recordKeys.clear()
     }
+    logKey.fill(0)
     scopes.clear()
     wipe(keyring)
   }
   scopeOf(installationName)
+  const logKey = derive(first.indexKey, 'log', installationName)
   return {
     wipe: wipeAll,
     get idsHaveEras() {
       return keyring.idsHaveEras
+    },
+    get logKey() {
+      return isWiped ? undefined : logKey
     },
     get installation() {
       return scopeOf(installationName)
@@ -258,3 +266,13 @@ export const termDigest = (
 /** 44 characters, equal for equal content of one type in one tenant (contract section 8). */
 export const fingerprint = (scope: KeyScope, type: string, content: string): string =>
   base58(hasherOf(scope.fingerprintKey, 'fingerprint', [type, content]).digest())
+
+/** So many characters of base64url are 132 bits: no two ids of a vault share a digest by chance. */
+const logDigestChars = 22
+
+/**
+ * What stands for the id of a token in a log: the same for one id, whoever its tenant is, and of
+ * use to nobody without the key. `undefined` once the vault is sealed.
+ */
+export const logDigest = ({ logKey }: Pick<Keys, 'logKey'>, id: string): string | undefined =>
+  logKey && hasherOf(logKey, 'token', [id]).digest('base64url').slice(0, logDigestChars)

@@ -232,16 +232,13 @@ export function traceIds({ randomBytes }: Deps): () => string {
   return () => `${prefix}-${(count += 1).toString(36)}`
 }
 
-/** Taken from the request when it is short visible ASCII, else made (contract section 1). */
-export function traceIdOf(
-  { deps, nextTraceId }: Pick<Admission, 'deps'> & { readonly nextTraceId: () => string },
-  { headers }: Request,
-): string {
-  for (const name of headerNamesOf(deps.settings).trace) {
+/** That of the request where it is short visible ASCII; else one is made (contract section 1). */
+export function givenTraceId({ settings }: Deps, { headers }: Request): string | undefined {
+  for (const name of headerNamesOf(settings).trace) {
     const given = headers.get(name)
     if (given !== null && given.length <= traceIdCharsMax && visibleAscii.test(given)) return given
   }
-  return nextTraceId()
+  return undefined
 }
 
 /** No key is looked up like a wrong one: both refusals cost the same (contract section 2). */

@@ -17,7 +17,9 @@ import type { Connections } from './admission.ts'
 import type { AnswerHold } from './budgets.ts'
 import type { MaybeLater } from '../waiting.ts'
 import { problemResponse, toApiError } from './problem.ts'
-import type { Reply } from './operation.ts'
+import type { ShownCounts } from '../records/rows.ts'
+import type { Operation, Reply } from './operation.ts'
+import type { Params } from './request.ts'
 
 /*
  * Which browsers may call, and what they may see: the CORS protocol of the Fetch standard.
@@ -202,6 +204,7 @@ export interface Exchange {
   /** What has its connection, where it came in by one. */
   readonly server: Connections | undefined
   readonly traceId: string
+  readonly isTraceMade: boolean
   /** Whether a live key came with it that may ask for this, now; set once that is known. */
   isAdmitted: boolean
   /** Whether its body came in whole; where it has none, nobody cares. */
@@ -213,12 +216,18 @@ export interface Exchange {
   /** See `Seen`. */
   readonly operation: string | undefined
   readonly route: string | undefined
+  readonly about: Operation['about']
   /** By `elapsedMs`; 0 where nobody counts. */
   readonly startedMs: number
   /** Set once they are known. */
   bytesIn: number
   bytesOut: number
   caller?: Caller
+  params?: Params
+  aboutId?: string | undefined
+  /** Noted before the connection can have ended; see `Seen`. */
+  clientAddress?: string | undefined
+  readonly shown: ShownCounts | undefined
   /** Of an answer that is an error; set once that is known. */
   refusal?: ErrorKind
   detail?: string
@@ -301,7 +310,8 @@ export function makeAnswers(settings: Settings, log: Log): Answers {
   }
 
   return {
-    reply(exchange, { status, json: text, madeId, isReplay }, hold) {
+    reply(exchange, { status, json: text, madeId, aboutId, isReplay }, hold) {
+      exchange.aboutId = madeId ?? aboutId
       const headers = text === undefined ? bare : json
       exchange.bytesOut = text === undefined ? 0 : Buffer.byteLength(text)
       const response = new Response(bodyOf(exchange.request, text, hold), { status, headers })

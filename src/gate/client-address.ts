@@ -10,6 +10,7 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 import { tooManyRequests } from '../errors.ts'
 import type { Deps } from '../deps.ts'
 import { networkOf, type Network } from '../ip.ts'
+import type { Settings } from '../settings.ts'
 import { makeRateLimit, type Origins } from './admission.ts'
 
 type IsTrusted = (address: string) => boolean
@@ -30,10 +31,23 @@ function trustOf(networks: readonly string[]): IsTrusted {
 function addressIn(hop: string): string | undefined {
   const text = hop.trim()
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
-  return isIP(bare) === 0 ? undefined : bare
+  return isIP(bare) === 0 ? undefined : plain(bare)
 }
 
-/** @param peer whose connection it is @returns who asks */
+const mapped = '::ffff:'
+
+/** Of IPv4 as such, and without a zone: that is a text of any length, and of one machine alone. */
+function plain(address: string): string {
+  const end = address.indexOf('%')
+  const bare = end < 0 ? address : address.slice(0, end)
+  if (bare.length <= mapped.length || bare.slice(0, mapped.length).toLowerCase() !== mapped) {
+    return bare
+  }
+  const four = bare.slice(mapped.length)
+  return isIPv4(four) ? four : bare
+}
+
+/** @param peer whose connection it is, as `plain` gives it @returns who asks, likewise */
 export function callerBehind(peer: string, forwarded: string | null, isTrusted: IsTrusted): string {
   let caller = peer
   let end = forwarded?.length ?? 0
@@ -46,6 +60,19 @@ export function callerBehind(peer: string, forwarded: string | null, isTrusted: 
     end = comma
   }
   return caller
+}
+
+/** `undefined` by a socket of the file system, and once the connection has ended. */
+export type ClientAddress = (request: Request, origins: Origins | undefined) => string | undefined
+
+export function makeClientAddress({ trustedProxies }: Settings): ClientAddress {
+  const isTrusted = trustOf(trustedProxies)
+  return (request, origins) => {
+    const peer = origins?.requestIP(request)
+    if (peer === undefined || peer === null) return undefined
+    const forwarded = trustedProxies.length === 0 ? null : request.headers.get('x-forwarded-for')
+    return callerBehind(plain(peer.address), forwarded, isTrusted)
+  }
 }
 
 const factorBits = 19
@@ -64,19 +91,16 @@ export type EnterAddress = (request: Request, origins: Origins | undefined) => v
  * that was asked from least recently is forgotten. By a socket of the file system nobody counts
  * whose address is not known.
  */
-export function makeEnterAddress(deps: Deps): EnterAddress {
-  const { requestsPerSecondPerAddress: perSecond, trustedProxies } = deps.settings
+export function makeEnterAddress(deps: Deps, clientAddress: ClientAddress): EnterAddress {
+  const { requestsPerSecondPerAddress: perSecond } = deps.settings
   if (perSecond === undefined) return () => {}
-  const isTrusted = trustOf(trustedProxies)
   const limit = makeRateLimit(perSecond, deps.elapsedMs)
   const [highFactor, lowFactor] = [factorOf(deps.randomBytes), factorOf(deps.randomBytes)]
   const numberOf = (network: Network): number =>
     'four' in network ? network.four : -1 - (network.high * highFactor + network.low * lowFactor)
   return (request, origins) => {
-    const peer = origins?.requestIP(request)
-    if (peer === undefined || peer === null) return
-    const forwarded = trustedProxies.length === 0 ? null : request.headers.get('x-forwarded-for')
-    const network = networkOf(callerBehind(peer.address, forwarded, isTrusted))
+    const address = clientAddress(request, origins)
+    const network = address === undefined ? undefined : networkOf(address)
     const waitSeconds = network === undefined ? 0 : limit.enter(numberOf(network))
     if (waitSeconds > 0) {
       throw tooManyRequests(

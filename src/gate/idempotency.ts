@@ -29,6 +29,7 @@ import {
   standing,
   type RowSealer,
   type Effect,
+  type Housed,
   type Room,
   AlongTaken,
   changedByOthers,
@@ -217,6 +218,7 @@ export interface Asked extends Asking {
   readonly countItems: Call['countItems']
   /** For what is opened to answer it, and for the answer. */
   readonly room: Room
+  readonly shown: Housed['shown']
 }
 
 function parsedBody({ deps }: Runner, { route, bytes, caller }: Asked): MaybeLater<unknown> {
@@ -253,10 +255,10 @@ async function tellAgain(
   body: Repetition['body'],
   replay: Replay | undefined,
 ): Promise<Reply> {
-  const { countItems, room } = asked
+  const { countItems, room, shown } = asked
   if (replay === undefined) throw notKept()
   const query = parsedQuery(asked)
-  const caller = { ...asked.caller, room }
+  const caller = { ...asked.caller, room, shown }
   const reply = await replay({ caller, query, body, countItems, done })
   room.needs(reply.json?.length ?? 0)
   return { ...reply, isReplay: true }
@@ -319,7 +321,7 @@ function runUntilLanded(
 ): MaybeLater<Reply> {
   const { asked, call, run } = running
   const along = keeping && keeperOf(runner.deps, keeping)
-  const caller = { ...current, room: asked.room, along }
+  const caller = { ...current, room: asked.room, shown: asked.shown, along }
   try {
     const reply = run({ caller, query: call.query, countItems: call.countItems })
     if (!(reply instanceof Promise)) return reply

@@ -41,6 +41,8 @@ export interface Reply {
   readonly json?: string
   /** Of what was made, below the address that was asked. */
   readonly madeId?: string
+  /** Of what it was about, for the log, where neither that nor the address says so. */
+  readonly aboutId?: string | undefined
   /** Of what an earlier request with the same idempotency key has done. */
   readonly isReplay?: true
 }
@@ -95,6 +97,11 @@ export interface Operation<
   readonly summary: string
   /** What the summary cannot say, for the documentation. */
   readonly description?: string
+  /**
+   * Whose id its address ends in, or its answer tells: a log has a digest of that of a token, and
+   * the id of what is administered.
+   */
+  readonly about?: 'token' | 'object'
   /** `undefined`: any live credential may call. */
   readonly permission: Permission | undefined
   /** What a caller may ask for without that permission. */

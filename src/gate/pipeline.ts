@@ -17,12 +17,12 @@ import { Elysia } from 'elysia'
 import { pagesOrdinal } from '../limits.ts'
 import type { Caller } from '../rules/caller.ts'
 import { andThen, orElse, type MaybeLater } from '../waiting.ts'
-import { admit, traceIdOf, type Asking, type Connections, type Crowd } from './admission.ts'
+import { admit, givenTraceId, type Asking, type Connections, type Crowd } from './admission.ts'
 import type { AnswerBudget, AnswerHold, BodyBudget, Hold } from './budgets.ts'
 import type { Answers, Exchange, Page } from './answers.ts'
 import { leavesMuch, makeIntake, type Intake } from './bodies.ts'
 import type { Prepared, Runner } from './idempotency.ts'
-import type { EnterAddress } from './client-address.ts'
+import type { ClientAddress, EnterAddress } from './client-address.ts'
 import { receive } from './receive.ts'
 import type { Seat, StoreTurns } from './store-turns.ts'
 import { answeredBy, seenOf } from './seen.ts'
@@ -38,6 +38,7 @@ export interface Pipeline extends Runner {
   /** Absent where no store is waited for. */
   readonly storeTurns: StoreTurns | undefined
   readonly isCrowded: Crowd
+  readonly clientAddress: ClientAddress
   readonly enterAddress: EnterAddress
   readonly nextTraceId: () => string
   readonly tally: Tally
@@ -60,7 +61,7 @@ export interface Pipeline extends Runner {
 export function finish(pipeline: Pipeline, exchange: Exchange, response: Response): Response {
   pipeline.tally.leave(exchange)
   const { request, isAdmitted, isBodyRead } = exchange
-  pipeline.deps.observe?.(seenOf(exchange, response.status))
+  pipeline.deps.observe?.(seenOf(pipeline, exchange, response.status))
   pipeline.deps.explain?.(answeredBy(exchange, response))
   const endsCrowded = !isAdmitted && pipeline.isCrowded(request, pipeline.server.origins)
   if (endsCrowded || (!isBodyRead && leavesMuch(request))) {
@@ -87,6 +88,12 @@ export function answerPage(pipeline: Pipeline, exchange: Exchange, page: Page): 
     room.release()
     return refuse(pipeline, exchange, thrown)
   }
+}
+
+/** Before anything is waited for: the connection may end meanwhile. */
+function noteAddress({ deps, clientAddress }: Pipeline, exchange: Exchange): void {
+  if (deps.asksMore !== true) return
+  exchange.clientAddress ??= clientAddress(exchange.request, exchange.server)
 }
 
 /** What one request takes until it is answered. */
@@ -139,6 +146,7 @@ const performerOf =
     try {
       const reply = tell(run, replay)
       if (!(reply instanceof Promise)) return answer(pipeline, exchange, held, reply) as never
+      noteAddress(pipeline, exchange)
       return reply
         .then(later => answer(pipeline, exchange, held, later))
         .catch((thrown: unknown) => answerFailed(pipeline, exchange, held, thrown)) as never
@@ -187,9 +195,14 @@ function begin(
   params: Params,
 ): MaybeLater<Begun> {
   const asking = { route, request: exchange.request, params, noted: exchange }
+  exchange.params = params
   const caller = admit(pipeline, asking)
-  if (!(caller instanceof Promise)) return beginAs(pipeline, asking, exchange, caller)
-  return caller.then(later => beginAs(pipeline, asking, exchange, later))
+  const begun =
+    caller instanceof Promise
+      ? caller.then(later => beginAs(pipeline, asking, exchange, later))
+      : beginAs(pipeline, asking, exchange, caller)
+  if (begun instanceof Promise) noteAddress(pipeline, exchange)
+  return begun
 }
 
 /*
@@ -216,22 +229,26 @@ export function makeExchange(
   pipeline: Pipeline,
   request: Request,
   route?: string,
-  operation?: string,
+  operation?: Pick<Operation, 'name' | 'about'>,
 ): Exchange {
-  const { tally, deps, server } = pipeline
+  const { tally, deps, server, nextTraceId } = pipeline
+  const givenId = givenTraceId(deps, request)
   return tally.enter({
     request,
     server: server.origins,
-    traceId: traceIdOf(pipeline, request),
+    traceId: givenId ?? nextTraceId(),
+    isTraceMade: givenId === undefined,
     isAdmitted: false,
     isBodyRead: false,
     isBodyAwaited: false,
     isKept: false,
-    operation,
+    operation: operation?.name,
+    about: operation?.about,
     route,
     bytesIn: 0,
     bytesOut: 0,
     startedMs: deps.observe === undefined ? 0 : deps.elapsedMs(),
+    shown: deps.asksMore === true ? { reveal: 0, mask: 0, redact: 0 } : undefined,
   })
 }
 
@@ -279,7 +296,7 @@ export function hooks(pipeline: Pipeline) {
         return {
           detail: { operationId: operation.name },
           resolve({ request, route }: Hooked): MaybeLater<{ perform: Perform }> {
-            const exchange = makeExchange(pipeline, request, route, operation.name)
+            const exchange = makeExchange(pipeline, request, route, operation)
             return orElse(
               () => {
                 pipeline.enterAddress(request, server.origins)

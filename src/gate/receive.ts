@@ -82,7 +82,7 @@ export function receive(runner: Runner, receiving: Receiving): MaybeLater<Prepar
 
 function prepareFor(
   runner: Runner,
-  { asking, room }: Receiving,
+  { asking, room, exchange: { shown } }: Receiving,
   caller: Caller,
   bytes: Uint8Array | undefined,
   key: string | undefined,
@@ -91,7 +91,7 @@ function prepareFor(
   const { route, request, params } = asking
   if (bytes === undefined || bytes.length <= shortBodyBytesMax) deps.turns.noteRequest()
   const countItems = itemCounter(runner, caller)
-  const asked: Asked = { route, request, params, caller, bytes, countItems, room }
+  const asked: Asked = { route, request, params, caller, bytes, countItems, room, shown }
   if (key === undefined) return prepare(runner, asked)
   const body = bytes ?? new Uint8Array()
   return prepareOnce(runner, asked, slotOf(deps, caller, route, request, params, key, body))

@@ -2,16 +2,52 @@
  * What is told of an exchange that has its answer.
  * @module
  */
-import type { Answered, Seen } from '../deps.ts'
+import { logDigest } from '../crypto/keyring.ts'
+import type { Answered, Deps, Seen, SeenMore } from '../deps.ts'
 import type { Exchange } from './answers.ts'
+import type { ClientAddress } from './client-address.ts'
+
+interface Seeing {
+  readonly deps: Pick<Deps, 'keys'>
+  readonly clientAddress: ClientAddress
+}
+
+/**
+ * decision: an id is shown where an answer that is no error says that it is one of the vault, which
+ * has made it; any other is the text of a caller.
+ */
+function moreOf({ deps, clientAddress }: Seeing, exchange: Exchange, isError: boolean): SeenMore {
+  const { about, aboutId, params, caller, request, server } = exchange
+  const id = aboutId ?? params?.['keyId'] ?? params?.['id']
+  const isDigested = about === 'token' && id !== undefined && caller !== undefined
+  return {
+    clientAddress: exchange.clientAddress ?? clientAddress(request, server),
+    tokenDigest: isDigested ? logDigest(deps.keys, id) : undefined,
+    objectId: about === 'object' && !isError ? id : undefined,
+  }
+}
 
 /** HEAD is answered without the body. */
-export function seenOf(exchange: Exchange, status: number): Seen {
-  const { traceId, route, operation, refusal, startedMs, bytesIn, bytesOut, caller } = exchange
+export function seenOf(seeing: Seeing, exchange: Exchange, status: number): Seen {
+  const { traceId, isTraceMade, route, operation, refusal, startedMs, bytesIn, bytesOut, caller } =
+    exchange
   const { method } = exchange.request
-  const sent = method === 'HEAD' ? 0 : bytesOut
-  const about = { traceId, method, route, operation, status, refusal, startedMs, caller }
-  return { ...about, bytesIn, bytesOut: sent }
+  const isError = refusal !== undefined
+  return {
+    traceId,
+    isTraceMade,
+    method,
+    route,
+    operation,
+    status,
+    refusal,
+    startedMs,
+    caller,
+    bytesIn,
+    bytesOut: method === 'HEAD' ? 0 : bytesOut,
+    shown: isError ? undefined : exchange.shown,
+    more: () => moreOf(seeing, exchange, isError),
+  }
 }
 
 /** For whoever may know all of it. */

@@ -174,9 +174,18 @@ export interface Room {
   readonly needs: (bytes: number) => void
 }
 
-/** Who asks, with the room of its request; absent where nobody bounds it. */
+/** How many tokens an answer shows, by how much of them: whole, masked, without their data. */
+export type ShownCounts = Record<'reveal' | 'mask' | 'redact', number>
+
+/** Who asks, with the room of its request; absent where nobody bounds it, and nobody counts. */
 export interface Housed {
   readonly room?: Room | undefined
+  readonly shown?: ShownCounts | undefined
+}
+
+/** To be called once it is known that the token is in the answer. */
+export function noteShown({ shown }: Housed, transform: keyof ShownCounts | undefined): void {
+  if (shown !== undefined && transform !== undefined) shown[transform] += 1
 }
 
 const bytesOf = ({ parts }: Row): number => parts.reduce((bytes, part) => bytes + part.length, 0)

@@ -27,6 +27,8 @@ export interface Caller {
   readonly restsOn: readonly Pick<Caller, 'credential' | 'grants'>[]
   /** Which key of the application it is; 0 of a session. */
   readonly keyNumber: number
+  /** The id of that key, for the log; of a session, of the key that began it. Absent of none. */
+  readonly keyId?: string
 }
 
 /** What a key leads to, and how long it does. */

@@ -17,6 +17,7 @@ import type { Log } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import { controlBodyBytesMax, socketPathBytesMax } from '../operation-limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
+import { peersOf } from './socket-peers.ts'
 
 /** For what may fail because somebody has gone. */
 function quietly<T>(task: () => T): T | undefined {
@@ -164,9 +165,10 @@ export function startControl(
       const input = incoming.method === 'POST' ? inputOf(body) : undefined
       if (input === undefined) return refused(400, 'expected POST with a JSON object')
       // It comes before each operation that asks for a proof, and does nothing by itself.
-      if (name !== 'challenge') log('controlled', { operation: name })
+      const peers = peersOf(short.path)
+      if (name !== 'challenge') log('controlled', { operation: name, ...peers })
       const header = (asked: ControlHeader) => incoming.headers.get(asked)
-      return answerOf(tell => operation(input, tell, { name, body, header }))
+      return answerOf(tell => operation(input, tell, { name, body, header, peers }))
     },
     error: () => refused(500, 'an error that was not expected'),
   })

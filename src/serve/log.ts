@@ -10,7 +10,13 @@ export type Level = LogSettings['logLevel']
 type Facts = NonNullable<Parameters<Log>[1]>
 
 /** What needs nobody: it was asked for, or is as it should be. */
-const infos = new Set(['backup_made', 'controlled', 'erasure_log_written', 'resealed'])
+const infos = new Set([
+  'administered',
+  'backup_made',
+  'controlled',
+  'erasure_log_written',
+  'resealed',
+])
 /** What is broken until somebody mends it. */
 const errors = new Set([
   'backup_failed',

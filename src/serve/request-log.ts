@@ -1,10 +1,11 @@
 /**
  * The request log: one line an answer, without anything that a request or its answer carries.
  *
- * Of what a caller chose it holds the trace id, and not even that where it could be a secret.
+ * Of what a caller chose it holds the trace id, and not even that where it could be a secret. The
+ * id of a token is there as a keyed digest (`logDigest`).
  * @module
  */
-import type { Seen } from '../deps.ts'
+import type { Seen, SeenMore } from '../deps.ts'
 import { loggable } from '../rules/loggable.ts'
 import type { LogSettings } from '../settings.ts'
 import { isTextWanted, printTime, type Level, type LogPlace } from './log.ts'
@@ -35,37 +36,70 @@ function makeDraw(oneIn: number): () => boolean {
   }
 }
 
-interface Shown extends Omit<Seen, 'startedMs'> {
+/** What of a line is not as it was seen. */
+interface Line {
   readonly time: string
   readonly level: Level
   readonly durationMs: number
+  readonly method: string
+  /** As it may be shown. */
+  readonly traceId: string
 }
 
+/** Those that are not 0. */
+function countsOf(shown: Seen['shown'], quote: '"' | ''): string {
+  if (shown === undefined) return ''
+  let text = ''
+  if (shown.reveal > 0) text += `,${quote}reveal${quote}:${shown.reveal}`
+  if (shown.mask > 0) text += `,${quote}mask${quote}:${shown.mask}`
+  if (shown.redact > 0) text += `,${quote}redact${quote}:${shown.redact}`
+  return text.slice(1)
+}
+
+const member = (name: string, text: string | undefined): string =>
+  text === undefined ? '' : `,"${name}":"${text}"`
+
 /** Written by hand, since it is written for each request: no other member needs an escape. */
-function asJson(shown: Shown): string {
-  const { time, level, traceId, method, route, operation, status, durationMs, refusal } = shown
-  const { bytesIn, bytesOut, caller } = shown
-  const member = (name: string, text: string | undefined): string =>
-    text === undefined ? '' : `,"${name}":"${text}"`
+function asJson(seen: Seen, more: SeenMore, line: Line): string {
+  const { route, caller, isTraceMade } = seen
+  const { traceId } = line
+  const counts = countsOf(seen.shown, '"')
   return (
-    `{"time":"${time}","level":"${level}","event":"request","trace_id":${JSON.stringify(traceId)}` +
-    `,"method":"${method}","route":${route === undefined ? 'null' : `"${route}"`}` +
-    `${member('operation', operation)},"status":${status},"duration_ms":${durationMs}` +
-    `,"bytes_in":${bytesIn},"bytes_out":${bytesOut}` +
+    `{"time":"${line.time}","level":"${line.level}","event":"request","trace_id":` +
+    `${isTraceMade ? `"${traceId}"` : JSON.stringify(traceId)},"method":"${line.method}"` +
+    `,"route":${route === undefined ? 'null' : `"${route}"`}` +
+    `${member('operation', seen.operation)},"status":${seen.status}` +
+    `,"duration_ms":${line.durationMs},"bytes_in":${seen.bytesIn},"bytes_out":${seen.bytesOut}` +
+    member('client_address', more.clientAddress) +
     member('application_id', caller?.applicationId) +
+    member('key_id', caller?.keyId) +
     member('session_id', caller?.sessionId) +
-    member('refusal', refusal)
+    member('object_id', more.objectId) +
+    member('token_digest', more.tokenDigest) +
+    (counts === '' ? '' : `,"shown":{${counts}}`) +
+    member('refusal', seen.refusal)
   )
 }
 
-function asText(shown: Shown): string {
-  const { time, level, traceId, method, route = '-', status, durationMs, refusal } = shown
-  const { bytesIn, bytesOut, caller } = shown
-  const who = caller?.sessionId ?? caller?.applicationId ?? '-'
-  const size = `in=${bytesIn} out=${bytesOut}`
-  const why = refusal === undefined ? '' : ` refusal=${refusal}`
-  const times = `${durationMs}ms ${size}`
-  return `${time} ${level} ${status} ${method} ${route} ${times} by=${who} trace=${traceId}${why}`
+function asText(seen: Seen, more: SeenMore, { time, level, ...line }: Line): string {
+  const { route = '-', status, refusal, caller } = seen
+  const named = {
+    in: seen.bytesIn,
+    out: seen.bytesOut,
+    by: caller?.sessionId ?? caller?.applicationId ?? '-',
+    trace: line.traceId,
+    from: more.clientAddress,
+    key: caller?.keyId,
+    object: more.objectId,
+    token: more.tokenDigest,
+    shown: countsOf(seen.shown, '') || undefined,
+    refusal,
+  }
+  const facts = Object.entries(named).flatMap(([name, fact]) =>
+    fact === undefined ? [] : [` ${name}=${fact}`],
+  )
+  const what = `${status} ${line.method} ${route} ${line.durationMs}ms`
+  return `${time} ${level} ${what}${facts.join('')}`
 }
 
 /** @returns what is told of each answer; `undefined` where nothing is to be logged */
@@ -82,15 +116,15 @@ export function makeRequestLog(
   return seen => {
     const { status, startedMs, traceId, method } = seen
     if (status < 400 && (logRequests === 'errors' || !isDrawn())) return
-    const shown = {
-      ...seen,
+    const line: Line = {
       time: printTime(wallMs()),
       level: levelOf(status),
       durationMs: Math.round((elapsedMs() - startedMs) * 1_000) / 1_000,
       // A caller chooses it, and some choose what belongs nowhere.
-      traceId: loggable(traceId),
+      traceId: seen.isTraceMade ? traceId : loggable(traceId),
       method: knownMethods.has(method) ? method : 'other',
     }
-    write(isText ? asText(shown) + inText : asJson(shown) + inJson)
+    const more = seen.more()
+    write(isText ? asText(seen, more, line) + inText : asJson(seen, more, line) + inJson)
   }
 }

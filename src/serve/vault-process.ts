@@ -147,7 +147,8 @@ async function openVault(serving: Serving, { opened, mark }: OpenedVault): Promi
   const { deps: plain, clock } = makeDeps({ ...serving, opened, mark, log })
   const watch =
     ops === undefined ? undefined : await makeWatch(opened, plain, clock, serving.backups)
-  const deps = { ...plain, ...observeAll([watch?.observe, observe]) }
+  const asksMore = observe !== undefined
+  const deps = { ...plain, ...observeAll([watch?.observe, observe]), asksMore }
   const app = buildApp(deps)
   const watched = watch === undefined ? {} : { watch, checks: watch.checks(app) }
   // Of several processes the one that sweeps does what one alone must do.

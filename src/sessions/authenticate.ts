@@ -60,6 +60,7 @@ async function callerOf(
     credential: { ordinal: row.ordinal, version: row.version },
     restsOn: behind,
     keyNumber: 0,
+    ...(creator.keyId === undefined ? {} : { keyId: creator.keyId }),
   }
 }
 

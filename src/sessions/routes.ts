@@ -28,7 +28,7 @@ async function create(deps: SessionDeps, { caller }: Call): Promise<Reply> {
     nonce: nonce.reveal(),
     expires_at: printInstantUtc(expiresAtMs),
   }
-  return { status: 201, json: JSON.stringify(shown) }
+  return { status: 201, json: JSON.stringify(shown), aboutId: id }
 }
 
 async function list(deps: SessionDeps, { caller, query }: Call): Promise<Reply> {
@@ -53,6 +53,7 @@ const listAll = () =>
 const end = () =>
   operation({
     name: 'deleteSession',
+    about: 'object',
     summary: 'End a session; its key is refused from then on',
     description:
       'For management applications with `session:delete`; and for private ones, of sessions that ' +
@@ -68,6 +69,7 @@ const end = () =>
 const open = () =>
   operation({
     name: 'createSession',
+    about: 'object',
     summary: 'Create a session; the answer holds its key and its nonce, once',
     permission: undefined,
     callers: ['public'],
@@ -78,6 +80,7 @@ const open = () =>
 const authorize = () =>
   operation({
     name: 'authorizeSession',
+    about: 'object',
     summary: 'Give a session its permissions and rules',
     permission: undefined,
     callers: ['private'],
@@ -109,10 +112,10 @@ export const sessionRoutes = (deps: SessionDeps, pipeline: Pipeline) =>
       '/sessions/authorize',
       ({ body, perform }) =>
         perform(
-          async ({ caller }) => {
-            await authorizeSession(deps, caller, body)
-            return { status: 200 }
-          },
+          async ({ caller }) => ({
+            status: 200,
+            aboutId: await authorizeSession(deps, caller, body),
+          }),
           async () => ({ status: 200 }),
         ),
       authorize(),

@@ -7,6 +7,7 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { operation, type Call, type Repetition, type Reply } from '../gate/operation.ts'
 import { type Pipeline, hooks } from '../gate/pipeline.ts'
+import { noteShown, type Housed } from '../records/rows.ts'
 import { andThen, type MaybeLater } from '../waiting.ts'
 import type { Answer } from './write/decide.ts'
 import { createToken } from './write/create.ts'
@@ -37,11 +38,15 @@ const tokenPatch = {
   opaque: opaqueMembers,
 } as const
 
-const created = ({ id, json }: Answer): Reply => ({ status: 201, json, madeId: id })
+function created(caller: Housed, { id, json, transform }: Answer): Reply {
+  noteShown(caller, transform)
+  return { status: 201, json, madeId: id }
+}
 
 async function recreate(deps: Deps, { caller, done }: Repetition): Promise<Reply> {
   const [item] = done.effect as unknown as readonly [KeptItem]
-  return created(await recreateAnswer(deps, caller, { effect: item, ordinal: done.ordinal }))
+  const past = { effect: item, ordinal: done.ordinal }
+  return created(caller, await recreateAnswer(deps, caller, past))
 }
 
 const read = (deps: Deps, { caller }: Call, id: string): MaybeLater<Reply> =>
@@ -54,6 +59,7 @@ const read = (deps: Deps, { caller }: Call, id: string): MaybeLater<Reply> =>
       standingFrame(grants, token.record, deps.now),
     )
     caller.room?.needs(json.length)
+    noteShown(caller, token.transform)
     return { status: 200, json }
   })
 
@@ -67,6 +73,7 @@ const create = () =>
     name: 'createToken',
     summary: 'Create a token',
     permission: 'token:create',
+    about: 'token',
     body: newToken,
     success: { status: 201, schema: tokenSchema, examples: newTokenExamples, hasLocation: true },
     failures: [400, 401, 403, 404, 409, 413, 415],
@@ -77,6 +84,7 @@ const get = () =>
     name: 'getToken',
     summary: 'Get a token',
     permission: 'token:read',
+    about: 'token',
     success: { status: 200, schema: tokenSchema, examples: tokenExamples },
     failures: [401, 403, 404],
   })
@@ -86,6 +94,7 @@ const update = () =>
     name: 'updateToken',
     summary: 'Update a token by merge patch',
     permission: 'token:update',
+    about: 'token',
     body: tokenPatch,
     success: { status: 200, schema: tokenSchema, examples: changedTokenExamples },
     failures: [400, 401, 403, 404, 409, 413, 415],
@@ -96,6 +105,7 @@ const remove = () =>
     name: 'deleteToken',
     summary: 'Delete a token',
     permission: 'token:delete',
+    about: 'token',
     success: { status: 204 },
     failures: [401, 403, 404],
   })
@@ -108,7 +118,7 @@ export const tokenRoutes = (deps: Deps, pipeline: Pipeline) =>
       '/tokens',
       ({ body, perform }) =>
         perform(
-          async ({ caller }) => created(await createToken(deps, caller, body)),
+          async ({ caller }) => created(caller, await createToken(deps, caller, body)),
           again => recreate(deps, again),
         ),
       create(),

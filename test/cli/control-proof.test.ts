@@ -322,7 +322,20 @@ describe('the key of a manager in its place', () => {
     await expectRefused(managerKey, 'expected a proof of the master key', 'keys', 'rotate')
     await expectRefused(managerKey, 'expected a proof of the master key', 'keys', 'retire')
     await server.end('SIGTERM')
-    expect(await server.stderr).not.toContain('key_')
+    const logged = await server.stderr
+    expect(logged).not.toMatch(/key_(?!id")/)
+    const lines = logged.trimEnd().split('\n')
+    const done = lines.map(line => JSON.parse(line) as Record<string, unknown>)
+    const asked = { peer_uid: process.getuid?.(), peer_pid: expect.any(Number) }
+    expect(done.find(({ event }) => event === 'controlled')).toMatchObject(asked)
+    expect(done.find(({ event }) => event === 'control_refused')).toMatchObject(asked)
+    expect(done.find(({ event }) => event === 'administered')).toMatchObject({
+      ...asked,
+      operation: 'app-create',
+      application_id: expect.stringMatching(/^[\da-f-]{36}$/),
+      key_id: expect.stringMatching(/^[\da-f-]{36}$/),
+      object_id: created['application_id'],
+    })
   })
 
   test('that may not list learns nothing of who has a name', async () => {

@@ -60,14 +60,21 @@ describe('the request log', () => {
     const refused = await fetch(`${base}/applications?${secret}=1`, { ...options, body: bad })
     const refusedBytes = (await refused.text()).length
     const made201 = await fetch(`${base}/applications?${secret}=1`, options)
-    const madeBytes = (await made201.text()).length
+    const madeText = await made201.text()
+    const madeBytes = madeText.length
+    const { id: madeId } = JSON.parse(madeText) as Record<string, string>
     await fetch(`${base}/tokens/${secret}`, { method: 'HEAD', ...asManager() })
     await fetch(`${base}/${secret}`)
     await fetch(`${base}/tokens`, { headers: { 'SVC-API-KEY': `key_${secret}` } })
     const lines = await linesOf(server)
-    const common = { time: expect.any(String), event: 'request', duration_ms: expect.any(Number) }
+    const common = {
+      time: expect.any(String),
+      event: 'request',
+      duration_ms: expect.any(Number),
+      client_address: '127.0.0.1',
+    }
     const ours = { trace_id: expect.stringMatching(/^[0-9a-f]{16}-\w+$/) }
-    const known = { application_id: applicationId }
+    const known = { application_id: applicationId, key_id: expect.stringMatching(/^[\da-f-]{36}$/) }
     const create = { method: 'POST', route: '/vault/applications', operation: 'createApplication' }
     const nothingIn = { bytes_in: 0 }
     const managed = { ...common, ...create, ...known, trace_id: 'my-trace' }
@@ -79,8 +86,22 @@ describe('the request log', () => {
     const bad400 = { level: 'warning', bytes_in: bad.length, bytes_out: refusedBytes }
     expect(lines).toEqual([
       { ...managed, ...bad400, ...refusedAs(400, 'invalid_request') },
-      { ...managed, level: 'info', status: 201, bytes_in: body.length, bytes_out: madeBytes },
-      { ...others, ...known, ...head, ...refusedAs(403, 'forbidden'), bytes_out: 0 },
+      {
+        ...managed,
+        level: 'info',
+        status: 201,
+        bytes_in: body.length,
+        bytes_out: madeBytes,
+        object_id: madeId,
+      },
+      {
+        ...others,
+        ...known,
+        ...head,
+        ...refusedAs(403, 'forbidden'),
+        bytes_out: 0,
+        token_digest: expect.stringMatching(/^[\w-]{22}$/),
+      },
       { ...others, ...bytes, method: 'GET', route: null, ...refusedAs(404, 'not_found') },
       { ...others, ...bytes, ...list, ...refusedAs(401, 'unauthenticated') },
     ])
@@ -166,7 +187,7 @@ describe('the request log', () => {
     const server = await serve('--log-requests', 'all', '--log-format', 'text')
     await fetch(`${addressOf(server)}/applications/key`, asManager())
     expect(await server.end('SIGTERM')).toBe(0)
-    const ids = `by=${applicationId} trace=\\S+`
+    const ids = `by=${applicationId} trace=\\S+ from=127.0.0.1 key=\\S+`
     const shown = `info 200 GET /applications/key \\S+ms in=0 out=\\d+ ${ids}`
     expect(await server.stderr).toMatch(new RegExp(`^\\S+Z ${shown}\\n$`))
   })

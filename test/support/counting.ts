@@ -74,6 +74,7 @@ export function countWork(deps: Deps): Counted {
       keys: {
         idsHaveEras: keys.idsHaveEras,
         installation: countScope(keys.installation),
+        logKey: keys.logKey,
         tenant: tenantId => countScope(keys.tenant(tenantId)),
         adopt: keys.adopt,
         wipe: keys.wipe,

@@ -23,6 +23,7 @@ const scope: KeyScope = {
 const keys = {
   idsHaveEras: true,
   installation: scope,
+  logKey: key,
   tenant: () => scope,
   adopt: () => () => {},
   wipe: () => {},

@@ -8,7 +8,7 @@ import type { Caller } from '../../rules/caller.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'
 import { invalid, invariant } from '../../errors.ts'
 import { listAnswerCharsMax } from '../../limits.ts'
-import type { Housed } from '../../records/rows.ts'
+import { noteShown, type Housed } from '../../records/rows.ts'
 import { type Bounds, allOf, anyOf } from './bounds.ts'
 import { unsealCursor, sealCursor } from '../../records/cursor.ts'
 import { readTokenPage, readTokensBelow } from './pages.ts'
@@ -82,6 +82,7 @@ async function show(
     if (chars > listAnswerCharsMax && texts.length > 0) break
     room?.needs(chars)
     texts.push(text)
+    noteShown(caller, transform)
     const turn = pause()
     if (turn !== undefined) await turn
   }

@@ -13,7 +13,7 @@ import { parseStoredJson } from '../../json/parse.ts'
 import { listLeaves, printFrame, type Leaf } from '../../json/leaves.ts'
 import { TextMap, type ReadonlyTextMap } from '../../maps.ts'
 import { bulkAnswerCharsMax, bulkLeavesMax } from '../../limits.ts'
-import type { Housed } from '../../records/rows.ts'
+import { noteShown, type Housed } from '../../records/rows.ts'
 import { loadToken } from './load.ts'
 import { spendLookup } from '../find/guesses.ts'
 import { shownData } from './view.ts'
@@ -110,7 +110,7 @@ function groupUses(leaves: readonly Leaf[], faults: Faults): ReadonlyTextMap<rea
 /** `undefined` when there is nothing that the caller may use. */
 async function findUsable(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Housed,
   id: string,
   { meter }: Work,
 ): Promise<Usable | undefined> {
@@ -119,7 +119,9 @@ async function findUsable(
     const text = shownData(transform, record, unsealData, meter)
     // It is told as one that is absent, and counts as one.
     if (text === undefined) spendLookup(deps, caller, 'token:use')
-    return text === undefined ? undefined : { text, json: undefined }
+    if (text === undefined) return undefined
+    noteShown(caller, transform)
+    return { text, json: undefined }
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.kind === 'not_found') return undefined
     throw thrown

@@ -60,6 +60,8 @@ export interface Answer {
   readonly id: string
   /** What stands for the token in the answer. */
   readonly json: string
+  /** Under which it is shown there; absent where its id alone is. */
+  readonly transform?: Transform
   /** Present where deduplication was asked for. */
   readonly deduplicated?: boolean
   /** Of the row of an equal token; absent: 1, as of a new one. */
@@ -159,12 +161,15 @@ function makeToken(
   const { code } = plan
   const record = code === undefined ? named : { ...named, code: code.place }
   const frame = record.deduplicates === true ? { deduplicated: false } : {}
-  const json = plan.isBare
+  const { isBare } = plan
+  const shown = atMostMask(transform)
+  const json = isBare
     ? JSON.stringify(record.id)
-    : viewWritten(record, tenantId, atMostMask(transform), written, frame, plan.work.meter)
+    : viewWritten(record, tenantId, shown, written, frame, plan.work.meter)
   const whole = code === undefined ? contents : { ...contents, code: code.bytes }
   const row = sealToken(deps, tenantId, record, whole, 1, uniques)
-  return { record, transform, row, written, answer: { id: record.id, json, ...frame } }
+  const answer = { id: record.id, json, ...(isBare ? {} : { transform: shown }), ...frame }
+  return { record, transform, row, written, answer }
 }
 
 /**
@@ -181,16 +186,15 @@ export function showEqual(
   const frame = { deduplicated: true }
   const transform = decideTransform(grants, 'token:read', record)
   if (transform !== undefined) {
-    return {
-      id: record.id,
-      json: view(atMostMask(transform), { ...frame, showsHiddenFingerprint }),
-      ...frame,
-    }
+    const shown = atMostMask(transform)
+    const json = view(shown, { ...frame, showsHiddenFingerprint })
+    return { id: record.id, json, transform: shown, ...frame }
   }
   const own = decideTransform(grants, 'token:create', record) ?? 'mask'
   return {
     id: record.id,
     json: viewUnreadable(record, atMostMask(own), { showsHiddenFingerprint }),
+    transform: 'redact',
     ...frame,
   }
 }

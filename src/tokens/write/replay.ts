@@ -10,7 +10,7 @@ import type { Deps } from '../../deps.ts'
 import { atMostMask, decideTransform, lesserOf, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
 import type { Meter } from '../../waiting.ts'
-import type { Effect } from '../../records/rows.ts'
+import { noteShown, type Effect, type Housed } from '../../records/rows.ts'
 import { spendUpdate } from '../find/guesses.ts'
 import { showEqual, type Answer } from './decide.ts'
 import { absentToken, loadToken, type LoadedToken } from '../read/load.ts'
@@ -81,7 +81,8 @@ export async function recreateAnswer(
   const shown = shownNow(caller, token, version)
   if (shown === undefined) {
     const extras = isEqual ? { _extras: frame } : {}
-    return { id, json: JSON.stringify({ id, type: token.record.type, ...extras }), ...frame }
+    const json = JSON.stringify({ id, type: token.record.type, ...extras })
+    return { id, json, transform: 'redact', ...frame }
   }
   if (isEqual) {
     return showEqual(caller, token.record, deps.now(), (transform, extras) =>
@@ -91,6 +92,7 @@ export async function recreateAnswer(
   return {
     id,
     json: viewStored(tenantId, token, shown, { ...frame, showsHiddenFingerprint }, meter),
+    transform: shown,
     ...frame,
   }
 }
@@ -101,7 +103,7 @@ export async function recreateAnswer(
  */
 export async function reupdateAnswer(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Housed,
   past: Past<string>,
 ): Promise<string> {
   const token = await loadPast(deps, caller, 'token:update', past)
@@ -109,5 +111,7 @@ export async function reupdateAnswer(
   const frame = await frameOf(deps, caller, reachOf(deps, caller), token.record)
   const showsHiddenFingerprint = !isFingerprintHidden(token.record, deps.now())
   const shown = { ...frame, showsHiddenFingerprint }
-  return viewStored(caller.tenantId, token, atMostMask(token.transform), shown)
+  const transform = atMostMask(token.transform)
+  noteShown(caller, shown.hidesContents === true ? 'redact' : transform)
+  return viewStored(caller.tenantId, token, transform, shown)
 }

@@ -17,7 +17,7 @@ import { tokenTypeOf } from '../../rules/token-types.ts'
 import { ApiError, invalid, type ErrorKind, type FieldErrors } from '../../errors.ts'
 import { bulkLeavesMax, bulkAnswerCharsMax } from '../../limits.ts'
 import { orElse, type MaybeLater, makeWork, type Work } from '../../waiting.ts'
-import type { Effect, Housed } from '../../records/rows.ts'
+import { noteShown, type Effect, type Housed } from '../../records/rows.ts'
 import type { Answer, Plan } from './decide.ts'
 import { insertTokens, type Outcome } from './insert.ts'
 import { itemOf, recreateAnswer, type KeptItem, type Past } from './replay.ts'
@@ -88,10 +88,17 @@ const effectOf = (fates: readonly Fate<Answer>[]): Effect =>
     return { kind, message, ...(fields === undefined ? {} : { fields }) }
   })
 
+function noteAllShown(caller: Housed, fates: readonly Fate<Answer>[]): readonly Fate<Answer>[] {
+  for (const fate of fates) {
+    if (!(fate instanceof ApiError)) noteShown(caller, fate?.transform)
+  }
+  return fates
+}
+
 /** Inserts what is planned. @returns fates by the index of their leaves */
 async function insertAll(
   deps: Deps,
-  caller: Caller,
+  caller: Caller & Housed,
   planned: readonly Fate<Plan>[],
   isWhole: boolean,
 ): Promise<readonly Fate<Answer>[]> {
@@ -103,7 +110,7 @@ async function insertAll(
     )
   }
   const tell = (outcomes: readonly Outcome[]) => effectOf(inPlace(outcomes))
-  return inPlace(await insertTokens(deps, caller, plans, isWhole, tell))
+  return noteAllShown(caller, inPlace(await insertTokens(deps, caller, plans, isWhole, tell)))
 }
 
 /** The paths of a leaf's faults in the whole body. The path of a bare value is its place alone. */
@@ -242,7 +249,7 @@ async function recreateAll(
     caller.room?.needs(chars)
     await work.pause()
   }
-  return outcomes
+  return noteAllShown(caller, outcomes)
 }
 
 /**

@@ -17,7 +17,7 @@ import { mayMove } from '../../rules/moves.ts'
 import { assertMemberNames } from '../../rules/member-names.ts'
 import { tokenTypeOf, type TokenType } from '../../rules/token-types.ts'
 import { ApiError, invariant } from '../../errors.ts'
-import { type Housed, inTurn, untilWritten, writeAs } from '../../records/rows.ts'
+import { type Housed, inTurn, noteShown, untilWritten, writeAs } from '../../records/rows.ts'
 import type { Bounds } from '../find/bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { assertPatch, mergeData, parseStanding, type StandingData } from './patch.ts'
@@ -172,9 +172,13 @@ async function tryUpdate(
   const replace = sealToken(deps, tenantId, record, whole, version + 1, uniques)
   const all = [...changes, ...standsFor(deps, code), { replace, ordinal, ifVersion: version }]
   // Before the write: where there is no room for the answer, nothing is changed.
-  const answer = viewWritten(record, tenantId, shownAs(caller, record), written, frame, work.meter)
+  const shown = shownAs(caller, record)
+  const answer = viewWritten(record, tenantId, shown, written, frame, work.meter)
   caller.room?.needs(answer.length)
-  if (await writeAs(deps.store, caller, all, () => record.id)) return answer
+  if (await writeAs(deps.store, caller, all, () => record.id)) {
+    noteShown(caller, frame.hidesContents === true ? 'redact' : shown)
+    return answer
+  }
   forgetCodeKeys(deps, tenantId)
   return undefined
 }

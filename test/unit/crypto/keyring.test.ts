@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { fingerprint, termDigest, uniqueDigest, makeKeys } from '../../../src/crypto/keyring.ts'
+import {
+  fingerprint,
+  logDigest,
+  termDigest,
+  uniqueDigest,
+  makeKeys,
+} from '../../../src/crypto/keyring.ts'
 import { createKeyring, decodeKeyring, encodeKeyring } from '../../../src/crypto/keyring-format.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
@@ -250,7 +256,8 @@ describe('keys that are wiped', () => {
     const scope = keys.tenant('a tenant')
     const recordKey = scope.recordKey(1)
     const { indexKey, fingerprintKey, cursorKey } = scope
-    const all = [recordKey, indexKey, fingerprintKey, cursorKey]
+    const { logKey = new Uint8Array(32) } = keys
+    const all = [recordKey, indexKey, fingerprintKey, cursorKey, logKey]
     const own = [
       keyring.indexKey,
       keyring.fingerprintKey,
@@ -262,5 +269,6 @@ describe('keys that are wiped', () => {
     expect(() => scope.recordKey(1)).toThrow('sealed')
     expect(() => keys.tenant('a tenant')).toThrow('sealed')
     expect(() => keys.installation).toThrow('sealed')
+    expect(logDigest(keys, 'an id')).toBeUndefined()
   })
 })

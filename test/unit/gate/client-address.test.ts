@@ -3,7 +3,11 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { callerBehind, makeEnterAddress } from '../../../src/gate/client-address.ts'
+import {
+  callerBehind,
+  makeClientAddress,
+  makeEnterAddress,
+} from '../../../src/gate/client-address.ts'
 import type { Origins } from '../../../src/gate/admission.ts'
 import { networkOf } from '../../../src/ip.ts'
 import { openTestVault } from '../../support/vault.ts'
@@ -21,6 +25,8 @@ describe('the caller', () => {
     ['is the farthest proxy where all are trusted', '10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
     ['may be named with a port', '10.0.0.1', '192.0.2.9:4711', '192.0.2.9'],
     ['may be named with brackets', '10.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
+    ['has no zone, which is any text', '10.0.0.1', 'fe80::1%4111111111111111', 'fe80::1'],
+    ['is of IPv4 where it is mapped', '10.0.0.1', '::FFFF:192.0.2.9', '192.0.2.9'],
     ['is the proxy where it names nobody', '10.0.0.1', '192.0.2.9, unknown', '10.0.0.1'],
     ['is the proxy where it says nothing', '10.0.0.1', '', '10.0.0.1'],
     ['is the proxy where it says only commas', '10.0.0.1', ',,', '10.0.0.1'],
@@ -52,7 +58,7 @@ describe('counting', () => {
 
   async function countingOf(perSecond: number) {
     const vault = await openTestVault(613, { requestsPerSecondPerAddress: perSecond })
-    const enter = makeEnterAddress(vault.deps)
+    const enter = makeEnterAddress(vault.deps, makeClientAddress(vault.deps.settings))
     return (origins: Origins | undefined) => {
       try {
         enter(request, origins)

@@ -6,6 +6,7 @@ const none = () => 0
 
 const seen = {
   traceId: 'trace-1',
+  isTraceMade: false,
   method: 'GET',
   route: '/tokens/:id',
   operation: 'getToken',
@@ -15,6 +16,8 @@ const seen = {
   bytesIn: 0,
   bytesOut: 2,
   caller: undefined,
+  shown: undefined,
+  more: () => ({ clientAddress: undefined, tokenDigest: undefined, objectId: undefined }),
 }
 
 test('durations are a histogram, each bucket with those of the ones before', async () => {
