@@ -55,6 +55,7 @@ const sections: readonly Section[] = [
     title: 'Running it',
     entries: [
       docs('Operations', 'operations'),
+      docs('Runbooks', 'runbooks'),
       docs('Command line', 'cli'),
       { title: 'Security', file: 'SECURITY.md' },
       docs('Performance', 'performance'),
