@@ -110,8 +110,8 @@ async function makeTemplate(): Promise<void> {
   writeFileSync(at('rules.json'), JSON.stringify([rule]))
   const shop = ['--name', 'Shop', '--type', 'private', '--rules', at('rules.json'), '--json']
   const told = await mustRun('app', 'create', ...vault, ...shop)
-  const made = JSON.parse(told) as { readonly id: string; readonly key: string }
-  application = made.id
+  const made = JSON.parse(told) as { readonly application_id: string; readonly key: string }
+  application = made.application_id
   writeFileSync(at('shop.key'), made.key, { mode: 0o600 })
   mkdirSync(at('backups'), { mode: 0o700 })
   const shares = ['--shares', '5', '--threshold', '3', '--to-dir', at('shares')]
