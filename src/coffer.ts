@@ -16,6 +16,7 @@ import { makeAnswerBudget, makeBodyBudget } from './gate/budgets.ts'
 import { makeAnswers } from './gate/answers.ts'
 import { cacheByGeneration, makeCrowd, makeRateLimit, traceIds } from './gate/admission.ts'
 import { makeStoreTurns } from './gate/store-turns.ts'
+import { makeKeepAlive } from './gate/keep-alive.ts'
 import { makeTally } from './gate/tally.ts'
 import { makeClientAddress, makeEnterAddress } from './gate/client-address.ts'
 import { documentation } from './documentation/routes.ts'
@@ -49,9 +50,10 @@ export function makePipeline(deps: Deps): Pipeline {
   const { settings } = deps
   const keyUses = makeKeyUses(deps)
   const clientAddress = makeClientAddress(settings)
+  const keepAlive = makeKeepAlive(deps.keepAliveSeconds)
   return {
     deps,
-    answers: makeAnswers(settings, deps.log),
+    answers: makeAnswers(settings, deps.log, keepAlive),
     authenticate: authenticatorOf(sessionDepsOf(deps), keyUses),
     bodyBudget: makeBodyBudget(settings),
     answerBudget: makeAnswerBudget(),
@@ -63,6 +65,7 @@ export function makePipeline(deps: Deps): Pipeline {
     slotsUnderWay: new Set(),
     nextTraceId: traceIds(deps),
     tally: makeTally(),
+    keepAlive,
     writeKeyUses: keyUses.write,
     operations: new Map(),
     server: { origins: undefined, hasSent: undefined },

@@ -26,6 +26,8 @@ import {
 export interface TcpAddress {
   readonly host: string
   readonly port: number
+  /** How long a connection waits for its next request; of the listener for callers. */
+  readonly keepAliveSeconds?: number
 }
 
 export interface SocketAddress {
@@ -169,14 +171,14 @@ function entryOf(schema: TSchema, value: unknown): string {
 
 /** What is nearer to the command counts: a port by flag stands before a socket of the file. */
 function addressOf(values: Values, texts: Texts): Address {
-  const { socket, socketMode, socketGroup, host, port } = values
+  const { socket, socketMode, socketGroup, host, port, keepAliveSeconds } = values
   const isOverruled = texts.socket === undefined && (texts.host ?? texts.port) !== undefined
   if (socket !== undefined && !isOverruled) {
     const mode = socketMode === undefined ? {} : { mode: Number.parseInt(socketMode, 8) }
     const group = socketGroup === undefined ? {} : { group: socketGroup }
     return { socket, ...mode, ...group }
   }
-  if ((socketMode ?? socketGroup) === undefined) return { host, port }
+  if ((socketMode ?? socketGroup) === undefined) return { host, port, keepAliveSeconds }
   throw refuse('--socket-mode and --socket-group: expected with a --socket to listen on')
 }
 
@@ -201,7 +203,8 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
     decodeSetting(name, schema, texts[name as keyof Values], members),
   ])
   const values = Object.fromEntries(decoded) as Values
-  const { host: _host, port: _port, opsHost, opsPort, ...others } = values
+  const { host: _host, port: _port, keepAliveSeconds: _keep, ...listened } = values
+  const { opsHost, opsPort, ...others } = listened
   const { socket: _socket, socketMode: _mode, socketGroup: _group, ...beside } = others
   const { tlsCert: _cert, tlsKey: _key, tlsClientCa: _clientCa, workers, ...rest } = beside
   const { backupTo, backupEvery, backupKeep, erasureLog, ...more } = rest

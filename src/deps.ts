@@ -105,4 +105,6 @@ export interface Deps {
   /** Absent where nobody asked for a list. */
   readonly erasures?: Erasures | undefined
   readonly settings: Settings
+  /** How long a connection waits for its next request; absent where a host decides it. */
+  readonly keepAliveSeconds?: number | undefined
 }

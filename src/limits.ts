@@ -95,7 +95,7 @@ export const comparedNamesMax = 4_096
 export const repeatedNamesMax = 64
 /** Letters by which a member's name may differ from a known one and still be meant for it. */
 export const misspellingsMax = 2
-/** decision: the server ends a connection that is idle, or sends no whole request, for so long. */
+/** decision: the server ends a connection that sends no whole request, or takes no answer. */
 export const idleSecondsMax = 10
 /** decision: how often requests under way are looked at; less than `idleSecondsMax`. */
 export const keepOpenEveryMs = 2_000

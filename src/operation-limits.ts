@@ -177,3 +177,14 @@ export const bulkToldMs = 2_000
 export const reindexedAtOnce = 8
 /** decision: of the tokens that were refused for one reason, those that are named. */
 export const reindexExamplesMax = 10
+/**
+ * decision: a connection that has had an answer waits so long for the next request: longer than
+ * the 60 s for which usual proxies and load balancers keep theirs, so that they end it and not we.
+ */
+export const keepAliveSecondsDefault = 75
+/** The server's own bound is 255; see `keepAliveSlackSeconds`. */
+export const keepAliveSecondsMax = 250
+/** The server looks at its connections every 4 s, and may end one that much earlier. */
+export const keepAliveSlackSeconds = 5
+/** Source: NIST SP 800-131A revision 2, section 3: keys of RSA below are not to be used. */
+export const rsaBitsMin = 2_048

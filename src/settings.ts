@@ -29,6 +29,7 @@ import {
   trustedProxiesMax,
   workersMax,
   foldRowsDefault,
+  idleSecondsMax,
   foldRowsSettingMax,
   foldRowsSettingMin,
 } from './limits.ts'
@@ -36,6 +37,8 @@ import {
   backupEveryDefault,
   backupKeepDefault,
   backupKeepMax,
+  keepAliveSecondsDefault,
+  keepAliveSecondsMax,
   logSampleMax,
 } from './operation-limits.ts'
 
@@ -86,6 +89,14 @@ const choice = <const T extends readonly string[]>(
 
 const text = (told: Told) => Type.String({ minLength: 1, maxLength: settingCharsMax, ...told })
 
+/** One of IPv6 may stand in brackets, as in a URL. */
+const host = (description: string) =>
+  Type.Transform(
+    text({ default: '127.0.0.1', description, expected: 'a host name or an IP address' }),
+  )
+    .Decode(name => name.replace(/^\[(.+)\]$/, '$1'))
+    .Encode(name => name)
+
 const path = (description: string) =>
   Type.Unsafe<string | undefined>(text({ description, expected: 'a path' }))
 
@@ -100,12 +111,14 @@ const list = (item: ReturnType<typeof lowerCase> | ReturnType<typeof Type.String
 
 /** Where the vault listens, and how many processes do. */
 export const addressSchema = Type.Object({
-  host: text({
-    default: '127.0.0.1',
-    description: 'the address to listen on',
-    expected: 'a host name or an IP address',
-  }),
+  host: host('the address to listen on'),
   port: integer(0, 65_535, 3_333, 'the port to listen on, 0 for any free one'),
+  keepAliveSeconds: integer(
+    idleSecondsMax,
+    keepAliveSecondsMax,
+    keepAliveSecondsDefault,
+    'how long a connection to a port waits for its next request: longer than a proxy keeps it',
+  ),
   socket: path('a Unix socket to listen on instead'),
   socketMode: Type.Unsafe<string | undefined>(
     Type.String({
@@ -124,11 +137,7 @@ export const addressSchema = Type.Object({
   tlsCert: path('a file with the TLS certificate and those above it (PEM): HTTPS is served'),
   tlsKey: path('a file with the key of that certificate (PEM), for its owner only'),
   tlsClientCa: path('a file with certificates (PEM); callers must have one that these signed'),
-  opsHost: text({
-    default: '127.0.0.1',
-    description: 'the address of the listener for health and metrics',
-    expected: 'a host name or an IP address',
-  }),
+  opsHost: host('the address of the listener for health and metrics'),
   opsPort: optionalInteger(
     0,
     65_535,

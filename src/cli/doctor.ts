@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import type { TlsFiles } from '../config.ts'
 import { keyBytes, primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
+import { rsaBitsMin } from '../operation-limits.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { findCopies } from '../serve/copies.ts'
 import { checkFolder, folderOf, masterKeyFileOf, type FolderOptions } from '../serve/data-folder.ts'
@@ -27,7 +28,7 @@ import { loadConfig, type ConfigOptions } from './options.ts'
 import { beforeOf } from '../serve/next-master-key.ts'
 import { isProcessGuarded } from '../serve/process-guard.ts'
 import { sayJson, sayNow, wallMs } from '../serve/system.ts'
-import { readTls, troubleOf } from '../serve/tls-files.ts'
+import { readTls, troublesOf } from '../serve/tls-files.ts'
 import { weaknessesOf, weaknessesOfKey, type Weakness } from '../serve/weaknesses.ts'
 import { advicesOf } from './copies.ts'
 import { findInClock } from './clock-findings.ts'
@@ -108,19 +109,19 @@ function findInProcess(): Finding[] {
 }
 
 const troubles: Readonly<Record<string, string>> = {
-  tls_certificate_not_yet_valid: 'is not valid yet',
-  tls_certificate_expired: 'has expired',
-  tls_certificate_ends_soon: 'expires within 14 days',
+  tls_certificate_not_yet_valid: 'is not valid yet: renew it',
+  tls_certificate_expired: 'has expired: renew it',
+  tls_certificate_ends_soon: 'expires within 14 days: renew it',
+  tls_key_weak: `has a key of RSA below ${rsaBitsMin} bits, which callers may refuse: make another`,
 }
 
 /** What `serve` would refuse of the files of TLS, and what callers will. */
 function findInTls(files: TlsFiles | undefined): Finding[] {
   if (files === undefined) return []
   try {
-    const trouble = troubleOf(readTls(files), wallMs())
-    if (trouble === undefined) return []
-    const text = `the TLS certificate ${troubles[trouble]}: renew it, then send SIGHUP`
-    return [warning('--tls-cert', text)]
+    return troublesOf(readTls(files), wallMs()).map(trouble =>
+      warning('--tls-cert', `the TLS certificate ${troubles[trouble]}, then send SIGHUP`),
+    )
   } catch (error) {
     if (error instanceof CommandFailure) return [fault('--tls-cert', error.message)]
     throw error

@@ -15,6 +15,7 @@ import type { ApiError, ErrorKind } from '../errors.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { Connections } from './admission.ts'
 import type { AnswerHold } from './budgets.ts'
+import type { KeepAlive } from './keep-alive.ts'
 import type { MaybeLater } from '../waiting.ts'
 import { problemResponse, toApiError } from './problem.ts'
 import type { ShownCounts } from '../records/rows.ts'
@@ -158,11 +159,13 @@ const untaken = new FinalizationRegistry<() => void>(end => end())
 /**
  * @param end called once nobody will read any more of it; more than once is no matter
  * @param next resolves when one more piece may leave; absent where none waits for that
+ * @param onTaken called once the connection has taken all but the last piece
  */
 export function inPieces(
   bytes: Uint8Array,
   end: () => void,
   next?: () => Promise<void>,
+  onTaken: () => void = () => {},
 ): ReadableStream<Uint8Array> {
   let sent = 0
   let isEnded = false
@@ -181,6 +184,7 @@ export function inPieces(
         return next === undefined ? send(controller) : next().then(() => send(controller))
       }
       stop()
+      onTaken()
       controller.close()
     },
     cancel: stop,
@@ -213,6 +217,8 @@ export interface Exchange {
   isBodyAwaited: boolean
   /** Whether its connection stays open until its answer. */
   isKept: boolean
+  /** Whether its answer leaves in pieces, each when the one before was taken. */
+  isInPieces: boolean
   /** See `Seen`. */
   readonly operation: string | undefined
   readonly route: string | undefined
@@ -268,25 +274,33 @@ const isSentAtOnce = ({ method, signal }: Request, { length }: Uint8Array): bool
   length <= shortAnswerBytesMax || method === 'HEAD' || signal.aborted
 
 /** What the server sends: a short text as it is, a long one in pieces. */
-function bodyOf(request: Request, text: string | undefined, hold: AnswerHold) {
+function bodyOf(
+  exchange: Exchange,
+  text: string | undefined,
+  hold: AnswerHold,
+  keepAlive: KeepAlive,
+) {
   // No character of UTF-16 takes more than three bytes.
   const bytes = (text?.length ?? 0) * 3 > shortAnswerBytesMax ? Buffer.from(text ?? '') : undefined
-  if (bytes === undefined || isSentAtOnce(request, bytes)) {
+  if (bytes === undefined || isSentAtOnce(exchange.request, bytes)) {
     hold.release()
     return text ?? null
   }
-  return inPiecesTo(request, bytes, hold)
+  return inPiecesTo(exchange, bytes, hold, keepAlive)
 }
 
 function inPiecesTo(
-  request: Request,
+  exchange: Exchange,
   bytes: Uint8Array,
   hold: AnswerHold,
+  { extend }: KeepAlive,
   next?: () => Promise<void>,
 ): ReadableStream<Uint8Array> {
+  const { request, server } = exchange
   hold.settle(bytes.length)
   request.signal.addEventListener('abort', hold.release)
-  return inPieces(bytes, hold.release, next)
+  exchange.isInPieces = true
+  return inPieces(bytes, hold.release, next, () => extend({ request, server }))
 }
 
 /** The address of a thing that was made by a request to the address of all such things. */
@@ -295,13 +309,16 @@ const below = ({ url }: Request, id: string): string =>
 
 const untouched = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
-export function makeAnswers(settings: Settings, log: Log): Answers {
+export function makeAnswers(settings: Settings, log: Log, keepAlive: KeepAlive): Answers {
   const cors = corsOf(settings)
-  const bare = new Headers({ ...untouched, ...cors.always })
+  const bare = new Headers({ ...untouched, ...cors.always, ...keepAlive.fields })
   const json = new Headers(bare)
   json.set('content-type', 'application/json; charset=utf-8')
   const problem = new Headers(bare)
   problem.set('content-type', 'application/problem+json; charset=utf-8')
+  // Nothing is known of the connection of what failed so.
+  const failed = new Headers(problem)
+  for (const name of Object.keys(keepAlive.fields)) failed.delete(name)
 
   function finish({ request, traceId }: Exchange, response: Response): Response {
     response.headers.set(traceHeader, traceId)
@@ -314,7 +331,7 @@ export function makeAnswers(settings: Settings, log: Log): Answers {
       exchange.aboutId = madeId ?? aboutId
       const headers = text === undefined ? bare : json
       exchange.bytesOut = text === undefined ? 0 : Buffer.byteLength(text)
-      const response = new Response(bodyOf(exchange.request, text, hold), { status, headers })
+      const response = new Response(bodyOf(exchange, text, hold, keepAlive), { status, headers })
       if (madeId !== undefined) response.headers.set('location', below(exchange.request, madeId))
       if (isReplay === true) {
         response.headers.set('svc-idempotent-replay', 'true')
@@ -332,7 +349,7 @@ export function makeAnswers(settings: Settings, log: Log): Answers {
       if (response.headers.has(retryAfter)) cors.expose(response.headers, 'Retry-After')
       return finish(exchange, response)
     },
-    fault: (traceId, thrown) => problemResponse(toApiError(thrown), traceId, log, problem).response,
+    fault: (traceId, thrown) => problemResponse(toApiError(thrown), traceId, log, failed).response,
     options(exchange, allow) {
       const fields = cors.preflight(exchange.request) ?? { allow }
       const response = new Response(null, { status: 204, headers: bare })
@@ -344,8 +361,10 @@ export function makeAnswers(settings: Settings, log: Log): Answers {
       exchange.bytesOut = bytes.length
       const isWhole = isSentAtOnce(request, bytes)
       if (isWhole) hold.release()
-      const body = isWhole ? bytes : inPiecesTo(request, bytes, hold, next)
-      return new Response(body, { headers: { ...headers, [traceHeader]: traceId } })
+      const body = isWhole ? bytes : inPiecesTo(exchange, bytes, hold, keepAlive, next)
+      return new Response(body, {
+        headers: { ...headers, ...keepAlive.fields, [traceHeader]: traceId },
+      })
     },
   }
 }

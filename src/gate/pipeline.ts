@@ -21,6 +21,7 @@ import { admit, givenTraceId, type Asking, type Connections, type Crowd } from '
 import type { AnswerBudget, AnswerHold, BodyBudget, Hold } from './budgets.ts'
 import type { Answers, Exchange, Page } from './answers.ts'
 import { leavesMuch, makeIntake, type Intake } from './bodies.ts'
+import { endConnection, type KeepAlive } from './keep-alive.ts'
 import type { Prepared, Runner } from './idempotency.ts'
 import type { ClientAddress, EnterAddress } from './client-address.ts'
 import { receive } from './receive.ts'
@@ -42,6 +43,7 @@ export interface Pipeline extends Runner {
   readonly enterAddress: EnterAddress
   readonly nextTraceId: () => string
   readonly tally: Tally
+  readonly keepAlive: KeepAlive
   /** Writes on which day keys were used; whoever serves calls it now and then. */
   readonly writeKeyUses: () => Promise<void>
   /** By their names. */
@@ -64,9 +66,9 @@ export function finish(pipeline: Pipeline, exchange: Exchange, response: Respons
   pipeline.deps.observe?.(seenOf(pipeline, exchange, response.status))
   pipeline.deps.explain?.(answeredBy(exchange, response))
   const endsCrowded = !isAdmitted && pipeline.isCrowded(request, pipeline.server.origins)
-  if (endsCrowded || (!isBodyRead && leavesMuch(request))) {
-    response.headers.set('connection', 'close')
-  }
+  const isRefused = exchange.refusal !== undefined && response.headers.get('connection') === 'close'
+  if (endsCrowded || isRefused || (!isBodyRead && leavesMuch(request))) endConnection(response)
+  else if (!exchange.isInPieces) pipeline.keepAlive.extend(exchange)
   return response
 }
 
@@ -242,6 +244,7 @@ export function makeExchange(
     isBodyRead: false,
     isBodyAwaited: false,
     isKept: false,
+    isInPieces: false,
     operation: operation?.name,
     about: operation?.about,
     route,

@@ -11,7 +11,9 @@
 import type { App } from './app.ts'
 import type { TcpAddress, TlsFiles } from '../config.ts'
 import type { Log } from '../deps.ts'
+import { endConnection } from '../gate/keep-alive.ts'
 import { idleSecondsMax, listenerCloseMs, listenerSettleMs } from '../limits.ts'
+import { keepAliveSlackSeconds } from '../operation-limits.ts'
 import { andThen, oneAtATime } from '../waiting.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { commonOf, findPort, inUrl, type Listening } from './listen.ts'
@@ -37,7 +39,7 @@ interface TlsListener {
 }
 
 function leave(response: Response): Response {
-  response.headers.set('connection', 'close')
+  endConnection(response)
   return response
 }
 
@@ -115,6 +117,8 @@ export async function listenWithTls(
 ): Promise<Listening> {
   const { isShared, log } = options
   const first = read(options)
+  // Until then a connection that idles has its end, or an answer that tells it to.
+  const waitSeconds = (asked.keepAliveSeconds ?? idleSecondsMax) + keepAliveSlackSeconds
   const address = isShared || !isRenewable ? asked : await findPort(asked)
   let current = open(handlers, address, first)
   const { hostname, port = address.port } = current.server
@@ -134,7 +138,7 @@ export async function listenWithTls(
       () => {
         void last.server.stop().then(() => leaving.delete(last))
       },
-      (idleSecondsMax + 1) * 1_000,
+      (waitSeconds + 1) * 1_000,
     )
   }
 

@@ -153,7 +153,8 @@ const boundHostOf = (server: object): string | undefined =>
  * until it ends.
  * @throws CommandFailure when the address cannot be had
  */
-export async function findPort({ host: hostname, port }: TcpAddress): Promise<TcpAddress> {
+export async function findPort(asked: TcpAddress): Promise<TcpAddress> {
+  const { host: hostname, port } = asked
   try {
     const probe = Bun.serve({ hostname, port, reusePort: false, fetch: nothing })
     const [host, found] = [boundHostOf(probe) ?? hostname, probe.port ?? port]
@@ -162,7 +163,7 @@ export async function findPort({ host: hostname, port }: TcpAddress): Promise<Tc
     if (!holdPort(host, found)) {
       throw new CommandFailure(portTaken(found, servingFlags.port))
     }
-    return { host: hostname, port: found }
+    return { ...asked, port: found }
   } catch (error) {
     throw await explainListening(error, { host: hostname, port })
   }

@@ -11,6 +11,7 @@ import type { TlsFiles } from '../config.ts'
 import type { Log } from '../deps.ts'
 import { readRegular } from '../files.ts'
 import { certificateEndsSoonMs, tlsFileBytesMax } from '../limits.ts'
+import { rsaBitsMin } from '../operation-limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { isOpenToOthers } from './secret-access.ts'
 
@@ -22,12 +23,14 @@ export interface Tls {
   /** Unix milliseconds between which the server's own certificate is valid. */
   readonly fromMs: number
   readonly untilMs: number
+  /** Bits of its key where that is one of RSA. */
+  readonly rsaBits: number | undefined
 }
 
 function readWhole(path: string, flag: string, check?: (stats: Stats) => void): Buffer {
   try {
     const bytes = readRegular(path, tlsFileBytesMax, check)
-    if (bytes !== undefined) return bytes
+    if (bytes !== undefined) return withoutMarks(bytes)
     throw new CommandFailure(`${flag}: ${path} is no file of at most ${tlsFileBytesMax} bytes`)
   } catch (error) {
     const code = systemCodeOf(error)
@@ -39,6 +42,22 @@ function readWhole(path: string, flag: string, check?: (stats: Stats) => void): 
 
 const certificateBegin = '-----BEGIN CERTIFICATE-----'
 const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+/**
+ * As editors of Windows put one before a text, which may have been joined with others since: the
+ * library that serves passes over what stands behind one.
+ */
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
+
+function withoutMarks(bytes: Buffer): Buffer {
+  const parts: Buffer[] = []
+  let from = 0
+  for (let at = bytes.indexOf(byteOrderMark); at >= 0; at = bytes.indexOf(byteOrderMark, from)) {
+    parts.push(bytes.subarray(from, at))
+    from = at + byteOrderMark.length
+  }
+  return from === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(from)])
+}
 
 /** @throws CommandFailure where there is none, or one that cannot be read */
 function certificatesIn(bytes: Buffer, path: string, flag: string): X509Certificate {
@@ -79,25 +98,34 @@ export function readTls(files: TlsFiles): Tls {
   const cert = readWhole(files.cert, '--tls-cert')
   const own = certificatesIn(cert, files.cert, '--tls-cert')
   const key = readKey(files.key, own)
-  const tls = { cert, key, fromMs: Date.parse(own.validFrom), untilMs: Date.parse(own.validTo) }
+  const tls = {
+    cert,
+    key,
+    fromMs: Date.parse(own.validFrom),
+    untilMs: Date.parse(own.validTo),
+    rsaBits: own.publicKey.asymmetricKeyDetails?.modulusLength,
+  }
   if (files.clientCa === undefined) return tls
   const ca = readWhole(files.clientCa, '--tls-client-ca')
   certificatesIn(ca, files.clientCa, '--tls-client-ca')
   return { ...tls, ca }
 }
 
-/** What callers will not take, or soon not: it is served all the same. */
-export function troubleOf({ fromMs, untilMs }: Tls, nowMs: number): string | undefined {
-  if (nowMs < fromMs) return 'tls_certificate_not_yet_valid'
-  if (nowMs > untilMs) return 'tls_certificate_expired'
-  return nowMs > untilMs - certificateEndsSoonMs ? 'tls_certificate_ends_soon' : undefined
+/** What callers will not take, or soon not, or should not: it is served all the same. */
+export function troublesOf({ fromMs, untilMs, rsaBits }: Tls, nowMs: number): readonly string[] {
+  const isWeak = rsaBits !== undefined && rsaBits < rsaBitsMin
+  const weak = isWeak ? ['tls_key_weak'] : []
+  if (nowMs < fromMs) return ['tls_certificate_not_yet_valid', ...weak]
+  if (nowMs > untilMs) return ['tls_certificate_expired', ...weak]
+  return nowMs > untilMs - certificateEndsSoonMs ? ['tls_certificate_ends_soon', ...weak] : weak
 }
 
 const textOf = (ms: number): string => new Date(ms).toISOString()
 
 export function logTrouble(tls: Tls, nowMs: number, log: Log): void {
-  const trouble = troubleOf(tls, nowMs)
-  if (trouble !== undefined) log(trouble, { from: textOf(tls.fromMs), until: textOf(tls.untilMs) })
+  for (const trouble of troublesOf(tls, nowMs)) {
+    log(trouble, { from: textOf(tls.fromMs), until: textOf(tls.untilMs) })
+  }
 }
 
 /** What was served before is served on. */

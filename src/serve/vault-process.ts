@@ -133,6 +133,10 @@ function observeAll(observers: readonly (Observe | undefined)[]): Pick<Deps, 'ob
   }
 }
 
+/** On a socket of the file system the server has no time of its own for one connection. */
+const keepAliveOf = (address: Address): number | undefined =>
+  'socket' in address ? undefined : address.keepAliveSeconds
+
 /** A vault that is not sealed: all that is there with its keys alone. */
 interface OpenVault extends Partial<Watched> {
   readonly opened: OpenedFolder
@@ -148,7 +152,9 @@ async function openVault(serving: Serving, { opened, mark }: OpenedVault): Promi
   const watch =
     ops === undefined ? undefined : await makeWatch(opened, plain, clock, serving.backups)
   const asksMore = observe !== undefined
-  const deps = { ...plain, ...observeAll([watch?.observe, observe]), asksMore }
+  const keepAliveSeconds = keepAliveOf(serving.address)
+  const observers = observeAll([watch?.observe, observe])
+  const deps = { ...plain, keepAliveSeconds, ...observers, asksMore }
   const app = buildApp(deps)
   const watched = watch === undefined ? {} : { watch, checks: watch.checks(app) }
   // Of several processes the one that sweeps does what one alone must do.
@@ -169,7 +175,7 @@ async function closeVault({ answering, opened, clock }: OpenVault, listening?: L
 
 /** Answers whether the vault is sealed or not, in turn. */
 function makeSealable(serving: Serving, first: OpenVault | undefined) {
-  const { settings, logging, reopen } = serving
+  const { settings, logging, reopen, address } = serving
   const { log } = logging
   const makeSealed = () =>
     makeSealedApp({
@@ -180,6 +186,7 @@ function makeSealable(serving: Serving, first: OpenVault | undefined) {
       randomBytes,
       log,
       settings,
+      keepAliveSeconds: keepAliveOf(address),
     })
   const front = makeFront(first?.answering.app ?? makeSealed())
   const sealing = makeSealing<OpenVault>(

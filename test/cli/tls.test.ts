@@ -10,6 +10,7 @@ import { listenerCloseMs, listenerSettleMs } from '../../src/limits.ts'
 import {
   selfSigned,
   selfSignedBetween,
+  selfSignedRsa,
   signedBy,
   type CertificateFiles,
 } from '../support/certificates.ts'
@@ -158,6 +159,66 @@ describe('files that cannot be served with', () => {
     const late = await doctor(selfSigned(root, 'late', '-days', '300'))
     expect(late.stdout).not.toContain('the TLS certificate')
   })
+})
+
+describe('files of TLS', () => {
+  const withMark = (path: string): string => {
+    const marked = `${path}.marked`
+    const mark = Buffer.from([0xef, 0xbb, 0xbf])
+    writeFileSync(marked, Buffer.concat([mark, readFileSync(path)]), { mode: 0o600 })
+    return marked
+  }
+
+  test('with a byte order mark are served, as the doctor says', async () => {
+    const files = { cert: withMark(own.cert), key: withMark(own.key) }
+    const authority = withMark(selfSigned(root, 'marked-authority').cert)
+    const args = [...tlsArgs(files), '--tls-client-ca', authority]
+    const { stdout } = await runCoffer(['doctor', '--data', data, '--port', '0', ...args])
+    expect(stdout).not.toContain('--tls')
+    const server = await startCoffer(['serve', '--data', data, '--port', '0', ...args])
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+
+  test('whose second certificate has one are served with both', async () => {
+    const other = selfSigned(root, 'marked-other')
+    const cert = join(root, 'joined.pem')
+    writeFileSync(
+      cert,
+      Buffer.concat([own.cert, withMark(other.cert)].map(path => readFileSync(path))),
+    )
+    const args = tlsArgs({ cert, key: own.key })
+    const server = await startCoffer(['serve', '--data', data, '--port', '0', ...args])
+    const port = /:(\d+)\s*$/.exec(server.ready)?.[1] ?? ''
+    const words = ['s_client', '-connect', `127.0.0.1:${port}`, '-showcerts']
+    const shown = Bun.spawnSync(['openssl', ...words]).stdout.toString()
+    expect(shown.split('BEGIN CERTIFICATE')).toHaveLength(3)
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+
+  test.each([
+    [1024, ['tls_key_weak']],
+    [2048, []],
+  ])(
+    'with a key of RSA of %i bits are served, and told of where that is weak',
+    async (bits, told) => {
+      const files = selfSignedRsa(root, `rsa-${bits}`, bits)
+      const args = tlsArgs(files)
+      const server = await startCoffer(['serve', '--data', data, '--port', '0', ...args])
+      expect(await server.end('SIGTERM')).toBe(0)
+      expect((await tlsEventsOf(server)).map(({ event }) => event)).toEqual([...told])
+      const { stdout, exitCode } = await runCoffer([
+        'doctor',
+        '--data',
+        data,
+        '--port',
+        '0',
+        ...args,
+      ])
+      expect(exitCode).toBe(0)
+      const weak = 'warning: --tls-cert: the TLS certificate has a key of RSA below 2048 bits'
+      expect(stdout.includes(weak)).toBe(told.length > 0)
+    },
+  )
 })
 
 describe('callers who must have a certificate', () => {

@@ -30,6 +30,24 @@ export function selfSigned(
   return files
 }
 
+/** As `selfSigned`, with a key of RSA of so many bits. */
+export function selfSignedRsa(folder: string, name: string, bits: number): CertificateFiles {
+  const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) }
+  const out = ['-keyout', files.key, '-out', files.cert, '-subj', `/CN=${name}`]
+  openssl(
+    'req',
+    '-x509',
+    '-newkey',
+    `rsa:${bits}`,
+    '-nodes',
+    ...out,
+    ...forLoopback,
+    '-days',
+    '300',
+  )
+  return files
+}
+
 /** A certificate of a caller, signed by another one. */
 export function signedBy(signer: CertificateFiles, folder: string, name: string): CertificateFiles {
   const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) }

@@ -275,9 +275,21 @@ describe('the address', () => {
     decodeConfig(texts, fileOf(members)).address
 
   test('is loopback unless it is said', () => {
-    expect(addressBy({})).toEqual({ host: '127.0.0.1', port: 3_333 })
-    expect(addressBy({ host: '::', port: '0' })).toEqual({ host: '::', port: 0 })
-    expect(addressBy({ port: '1' }, { host: 'a', port: 2 })).toEqual({ host: 'a', port: 1 })
+    expect(addressBy({})).toEqual({ host: '127.0.0.1', port: 3_333, keepAliveSeconds: 75 })
+    expect(addressBy({ host: '::', port: '0' })).toMatchObject({ host: '::', port: 0 })
+    expect(addressBy({ port: '1' }, { host: 'a', port: 2 })).toMatchObject({ host: 'a', port: 1 })
+  })
+
+  test('of IPv6 may stand in brackets, as in a URL', () => {
+    for (const host of ['::1', '[::1]']) expect(addressBy({ host })).toMatchObject({ host: '::1' })
+    const { ops } = decodeConfig({ opsHost: '[::1]', opsPort: '9' })
+    expect(ops).toEqual({ host: '::1', port: 9 })
+  })
+
+  test.each(['9', '251', '0', '75s'])('does not wait %s seconds for a next request', text => {
+    expect(() => addressBy({ keepAliveSeconds: text })).toThrow(
+      'expected an integer from 10 to 250',
+    )
   })
 
   test('is a socket where one is named, unless a port is named nearer to the command', () => {
@@ -285,7 +297,7 @@ describe('the address', () => {
     expect(addressBy({ socket: '/run/a', port: '1' })).toEqual({ socket: '/run/a' })
     expect(addressBy({}, { socket: '/run/a', port: 1 })).toEqual({ socket: '/run/a' })
     const overruled = addressBy({ port: '1' }, { socket: '/run/a' })
-    expect(overruled).toEqual({ host: '127.0.0.1', port: 1 })
+    expect(overruled).toMatchObject({ host: '127.0.0.1', port: 1 })
   })
 })
 
