@@ -13,11 +13,13 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ownerOnlyFile, syncFolder } from '../files.ts'
 import type { LockedFolder } from './data-folder.ts'
+import { isOpenToOthers } from './file-access.ts'
 import { explained, pathsOf, stampFolder } from './folder-stamp.ts'
 import { CommandFailure } from './failure.ts'
 import { lockInstance } from './instance-lock.ts'
@@ -46,11 +48,25 @@ function assertUnused(data: string): void {
   throw new CommandFailure(`${data} is not empty: coffer restore changes no existing folder`)
 }
 
+/**
+ * Of a folder that others may write, no vault is served; and while root makes one there, they could
+ * have its names lead elsewhere. @throws CommandFailure
+ */
+function assertClosed(data: string): void {
+  const uid = process.geteuid?.()
+  if (uid === undefined) return
+  // Root acts for whoever has it.
+  const user = uid === 0 ? statSync(data).uid : uid
+  if (!isOpenToOthers(data, user)) return
+  throw new CommandFailure(`${data} may be written by others: chmod go-w it`)
+}
+
 /** @throws CommandFailure for a place to which no vault can be restored */
 export function assertRestorable(data: string): void {
   if (existsSync(data)) {
     try {
-      return assertUnused(data)
+      assertUnused(data)
+      return assertClosed(data)
     } catch (error) {
       throw explained(data, error)
     }

@@ -147,6 +147,15 @@ describe('restoring into an empty folder', () => {
     await expectServed(data)
   })
 
+  test.each([0o777, 0o1777, 0o702])('that others may write, mode %o, makes nothing', async mode => {
+    const data = fresh('open')
+    mkdirSync(data)
+    chmodSync(data, mode)
+    const says = /open-\d+ may be written by others: chmod go-w it/
+    expectFailure(await runCoffer(restoreWords(data)), says)
+    expect([namesIn(data), modeOf(data)]).toEqual([[], mode.toString(8)])
+  })
+
   test('to which a link leads keeps the link', async () => {
     const data = fresh('target')
     mkdirSync(data)
