@@ -2,6 +2,7 @@
  * `docs/cli.md`: the help of every command, and what help does not say.
  * @module
  */
+import { helpOf } from './help.ts'
 import { printShape } from './print-shape.ts'
 import { shapes } from './shapes.ts'
 
@@ -12,9 +13,6 @@ export interface Told {
   readonly help: string
 }
 
-/** @returns what a command prints of itself with `--help` */
-export type AskHelp = (words: readonly string[]) => Promise<string>
-
 /** Names of the commands below one, by its help. What stands further in is the text of one. */
 function namesIn(help: string): string[] {
   const [, list = ''] = help.split('\nCommands:\n')
@@ -23,10 +21,9 @@ function namesIn(help: string): string[] {
 }
 
 /** Each command that its help names, those above before those below. */
-export async function readCommands(ask: AskHelp, words: readonly string[] = []): Promise<Told[]> {
-  const help = (await ask(words)).trim()
-  const below = await Promise.all(namesIn(help).map(name => readCommands(ask, [...words, name])))
-  return [{ words, help }, ...below.flat()]
+export function readCommands(words: readonly string[] = []): readonly Told[] {
+  const help = helpOf(words).trim()
+  return [{ words, help }, ...namesIn(help).flatMap(name => readCommands([...words, name]))]
 }
 
 const opening = `# Command line

@@ -17,18 +17,13 @@ import { requestOf } from '../support/vault.ts'
 
 const page = readFileSync(resolve(import.meta.dir, '../../docs/cli.md'), 'utf8')
 
-let commands: readonly Told[]
+const commands = readCommands()
 let root: string
 /** A vault that has a backup beside it. */
 let data: string
 let backup: string
 
 beforeAll(async () => {
-  commands = await readCommands(async words => {
-    const { exitCode, stdout, stderr } = await runCoffer([...words, '--help'])
-    expect([words, exitCode, stderr]).toEqual([words, 0, ''])
-    return stdout
-  })
   root = temporaryFolder()
   data = join(root, 'vault')
   backup = join(root, 'a.backup')
@@ -41,6 +36,12 @@ const nameOf = ({ words }: Told): string => words.join(' ')
 describe('docs/cli.md', () => {
   test('is what the help says now: else run bun scripts/cli-docs.ts', () => {
     expect(page).toBe(printPage(commands))
+  })
+
+  test.each(['', 'app create', 'serve'])('is what the program prints: coffer %s', async name => {
+    const { exitCode, stdout } = await runCoffer([...name.split(' ').filter(Boolean), '--help'])
+    const { help } = commands.find(command => nameOf(command) === name) ?? {}
+    expect([exitCode, stdout.trim()]).toEqual([0, help ?? ''])
   })
 
   test('finds commands below commands', () => {

@@ -1,0 +1,60 @@
+/**
+ * The program of the command line: every command with its options.
+ * @module
+ */
+import { Command } from 'commander'
+import { version } from '../../package.json' with { type: 'json' }
+import { addAppCommands } from './commands/applications.ts'
+import { addBackupCommands } from './commands/backups.ts'
+import { addCallerCommands } from './commands/callers.ts'
+import { addFileCommands } from './commands/files.ts'
+import { addKeyCommands } from './commands/keys.ts'
+import { addLogCommands } from './commands/logs.ts'
+import { addPackagingCommands } from './commands/packaging.ts'
+import { addDatabase, addKeySources } from './commands/options.ts'
+import { addServingCommands } from './commands/serving.ts'
+import { helpEnd, helpForm } from './help.ts'
+import { assertMachine } from '../serve/machine.ts'
+import { guardProcess } from '../serve/process-guard.ts'
+import { say } from '../serve/system.ts'
+import { visible } from '../serve/visible-text.ts'
+
+export function buildProgram(): Command {
+  const program = new Command('coffer')
+    .description('A tokenization vault in one binary.')
+    .exitOverride()
+    .configureHelp(helpForm)
+    .addHelpText('afterAll', helpEnd)
+    .version(version, '--version', 'print the version')
+    .hook('preAction', (_, command) => {
+      if (command.name() === 'version') return
+      guardProcess()
+      assertMachine()
+    })
+    .configureOutput({
+      outputError: (text, write) =>
+        write(
+          `coffer: ${visible(
+            text
+              .replace(/^error: /, '')
+              .trim()
+              .replaceAll('\n', ' '),
+          )}; see --help\n`,
+        ),
+    })
+  addServingCommands(program)
+  addAppCommands(program)
+  addCallerCommands(program)
+  addBackupCommands(program)
+  addFileCommands(program)
+  addKeyCommands(program)
+  addLogCommands(program)
+  addPackagingCommands(program)
+  addDatabase(program)
+  addKeySources(program)
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => say(version))
+  return program
+}
