@@ -9,7 +9,7 @@
 import { assertOwnStore } from '../serve/database.ts'
 import { createHash } from 'node:crypto'
 import { existsSync, rmSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
 import { primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
@@ -21,6 +21,7 @@ import {
   writeBackup,
   type Manifest,
 } from '../serve/backup-file.ts'
+import { standardOutput, standardStream } from '../serve/backups/standard-streams.ts'
 import { splitTarget, type BackupPlace } from '../serve/backups/place.ts'
 import {
   checkFolder,
@@ -33,17 +34,17 @@ import {
 import { forgetCopy, noteCopy } from '../serve/copies.ts'
 import { explained, formatVersion } from '../serve/folder-stamp.ts'
 import { ApiError } from '../errors.ts'
-import { CommandFailure } from '../serve/failure.ts'
+import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { makeStagedFolder } from '../serve/staged-folder.ts'
 import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
-import { randomBytes, sayJson, sayNow, wallMs } from '../serve/system.ts'
+import { randomBytes, sayNow, stderrNow, wallMs } from '../serve/system.ts'
 import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { emptyReport, inspect } from './inspect.ts'
 import { withProgress } from './progress.ts'
 
 export interface BackupOptions extends FolderOptions {
-  /** A file that does not exist, or the address of one in a bucket. */
+  /** A file that does not exist, the address of one in a bucket, or `-`. */
   readonly to: string
   readonly json?: boolean
 }
@@ -107,10 +108,13 @@ async function fill(data: string, copy: LockedFolder, file: string, progress: Pr
   }
 }
 
+/** Where a backup is made and goes. */
+type Target = Pick<BackupPlace, 'stagingOf' | 'assertFree' | 'put'>
+
 /** What a passphrase takes, of a vault that one opens. */
 async function putDerivation(
   data: string,
-  place: BackupPlace,
+  place: Target,
   name: string,
   copy: LockedFolder,
 ): Promise<void> {
@@ -131,7 +135,7 @@ export interface MadeBackup {
  */
 export async function makeBackup(
   options: FolderOptions,
-  place: BackupPlace,
+  place: Target,
   name: string,
   progress: Progress,
 ): Promise<MadeBackup> {
@@ -160,23 +164,44 @@ export async function makeBackup(
   }
 }
 
-function tell(to: string, { manifest, bytes }: MadeBackup, json?: boolean): void {
+function linesOf(to: string, { manifest, bytes }: MadeBackup, json?: boolean): readonly string[] {
   const { created_at, rows } = manifest
-  if (json === true) return sayJson({ file: to, bytes, created_at, rows })
+  if (json === true) return [JSON.stringify({ file: to, bytes, created_at, rows })]
   const count = Object.values(rows).reduce((sum, some) => sum + some, 0)
-  sayNow(`backup: ${count} rows of ${created_at} in ${bytes} bytes, read back: ${to}`)
-  sayNow('It opens with the master key of the vault, which is not in it: keep that elsewhere.')
+  return [
+    `backup: ${count} rows of ${created_at} in ${bytes} bytes, read back: ${to}`,
+    'It opens with the master key of the vault, which is not in it: keep that elsewhere.',
+  ]
+}
+
+/** What a passphrase takes is a second file, for which standard output has no place. */
+function assertOneFile(data: string): void {
+  if (!existsSync(keyPlacesOf(data).derivation)) return
+  const reason = 'the backup of a vault with a passphrase is two files'
+  throw new CommandFailure(`--to -: ${reason}: name one, and the other is beside it`, usageExitCode)
+}
+
+/** Only the backup goes to standard output: what is said of it goes to stderr. */
+async function backupToOutput(options: BackupOptions, bytes: number): Promise<void> {
+  const { data, json } = options
+  const place = standardOutput(resolve(data))
+  assertOneFile(data)
+  const made = await withProgress({ ...options, bytes }, progress =>
+    makeBackup(options, place, standardStream, progress),
+  )
+  for (const line of linesOf(standardStream, made, json)) stderrNow.line(line)
 }
 
 /** @throws CommandFailure with nothing at that name */
 export async function backup(options: BackupOptions): Promise<void> {
   const { data, to, json } = options
-  const { place, name } = splitTarget(to, data)
   const { size: bytes } = statSync(databaseOf(join(data, 'store')), { throwIfNoEntry: false }) ?? {
     size: 0,
   }
+  if (to === standardStream) return backupToOutput(options, bytes)
+  const { place, name } = splitTarget(to, data)
   const made = await withProgress({ ...options, bytes }, progress =>
     makeBackup(options, place, name, progress),
   )
-  tell(place.addressOf(name), made, json)
+  sayNow(...linesOf(place.addressOf(name), made, json))
 }

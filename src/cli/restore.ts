@@ -12,6 +12,7 @@ import type { Revoked } from '../administration/revocation.ts'
 import { primitives } from '../crypto/primitives.ts'
 import { ownerOnlyFolder } from '../files.ts'
 import { countBytes, type Progress } from '../progress.ts'
+import { standardStream, takeStandardInput } from '../serve/backups/standard-streams.ts'
 import { addressPrefix, openBucket, splitAddress } from '../serve/backups/bucket.ts'
 import { readBackup, writeDatabase, type Manifest } from '../serve/backup-file.ts'
 import { forgetCopy, noteCopy } from '../serve/copies.ts'
@@ -121,6 +122,16 @@ interface Source {
 
 /** @throws CommandFailure where there is no backup */
 async function sourceOf(file: string): Promise<Source> {
+  if (file === standardStream) {
+    return {
+      bytes: 0,
+      async bring(folder) {
+        const path = join(folder, 'downloaded')
+        takeStandardInput(path)
+        return path
+      },
+    }
+  }
   if (!file.startsWith(addressPrefix)) {
     const stats = statSync(file, { throwIfNoEntry: false })
     if (stats === undefined) throw new CommandFailure(`there is no backup at ${file}`)
@@ -153,7 +164,8 @@ function mayWriteIn(folder: string): boolean {
 /** Where a trial is made: beside the backup where it can be. */
 function stagingOfTrial(file: string, data: string): string {
   const path = resolve(file)
-  if (!file.startsWith(addressPrefix) && mayWriteIn(dirname(path))) return `${path}.restoring`
+  const isFile = !file.startsWith(addressPrefix) && file !== standardStream
+  if (isFile && mayWriteIn(dirname(path))) return `${path}.restoring`
   return statSync(data, { throwIfNoEntry: false })?.isDirectory() === true
     ? pathsOf(data).restoring
     : `${data}.restoring`
@@ -248,7 +260,7 @@ async function restoreWith(
 }
 
 /**
- * @param file a backup, or the address of one in a bucket
+ * @param file a backup, the address of one in a bucket, or `-`
  * @throws CommandFailure with nothing changed
  */
 export async function restore(file: string, options: RestoreOptions): Promise<void> {

@@ -3,16 +3,8 @@
  * @module
  */
 import { ApiError, invalid } from '../errors.ts'
-import {
-  demand,
-  isBlank,
-  sees,
-  skipBlanks,
-  take,
-  takeQuoted,
-  takeWhile,
-  type Cursor,
-} from './expression/scan.ts'
+import { demand, sees, take, takeQuoted, takeWhile, type Cursor } from './expression/scan.ts'
+import { isBlank, skipBlanks } from './search-blanks.ts'
 import { dayMs, parseInstant } from '../rules/instants.ts'
 import { searchClausesMax, searchDepthMax } from '../limits.ts'
 import { normaliseContainer, normaliseContainerStart } from '../rules/access.ts'

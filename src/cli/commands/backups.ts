@@ -13,13 +13,16 @@ export function addBackupCommands(program: Command): void {
     .description('make an encrypted copy of a vault in one file, also while it is served')
     .addOption(dataOption())
     .addOption(masterKeyOption())
-    .requiredOption('--to <file>', 'where to, or s3://bucket/name; nothing may be there')
+    .requiredOption(
+      '--to <file>',
+      'where to, s3://bucket/name, or - for stdout; nothing may be there',
+    )
     .option('--json', 'print one line of JSON')
     .action((options: BackupOptions) => backup(options))
   program
     .command('restore <file>')
     .description(
-      'make a data folder from a backup, also s3://bucket/name; it must be empty or not exist',
+      'make a data folder, empty or not there, from a backup, also s3://bucket/name or - (stdin)',
     )
     .addOption(dataOption())
     .addOption(masterKeyOption())

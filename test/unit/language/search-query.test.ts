@@ -19,6 +19,9 @@ const dayMs = 86_400_000
 const read: readonly (readonly [string, SearchTree])[] = [
   ['type:a', a],
   ['  type:a\t\n', a],
+  ['\u3000type:a\u3000AND\u00a0type:b\u2003', { all: [a, b] }],
+  ['NOT\u3000(\u202ftype:a\u205fOR\u1680type:b\u2028)\u0085', { not: { any: [a, b] } }],
+  ['data:"a\u3000b\u00a0c"', { field: 'data', value: 'a\u3000b\u00a0c' }],
   ['id:"a b (c)"', { field: 'id', value: 'a b (c)' }],
   ['data:"say \\"a\\\\b\\" \\u0041"', { field: 'data', value: 'say "a\\b" A' }],
   ['data:""', { field: 'data', value: '' }],
@@ -144,6 +147,8 @@ const refused: readonly (readonly [string, number, string])[] = [
   ['created_at:[2026-01-01 to 2026-01-02]', 23, 'expected TO'],
   ['created_at:[2026-01-01 TO]', 25, 'a blank'],
   ['created_at:[*TO *]', 13, 'a blank'],
+  ['type:a\u3000type:b', 7, 'AND or OR'],
+  ['data:a\u00a0b', 7, 'AND or OR'],
   ['created_at:[* TO *', 18, 'expected ]'],
   ['created_at:[* TO *]type:a', 19, 'a blank or )'],
 ]

@@ -1,0 +1,20 @@
+/**
+ * What parts the words of a search. People type it, so every blank of Unicode is one, as that of a
+ * Japanese keyboard or of a text that was copied: in a word it would find nothing, and be seen by
+ * nobody.
+ * Source: Unicode, property White_Space.
+ * @module
+ */
+import { isBlank as isAsciiBlank, type Cursor } from './expression/scan.ts'
+
+const others: ReadonlySet<number> = new Set([
+  0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000,
+])
+
+/** Of a UTF-16 unit. */
+export const isBlank = (code: number): boolean =>
+  isAsciiBlank(code) || (code >= 0x2000 && code <= 0x200a) || others.has(code)
+
+export const skipBlanks = (cursor: Cursor): void => {
+  while (isBlank(cursor.text.charCodeAt(cursor.position))) cursor.position += 1
+}
