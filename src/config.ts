@@ -54,6 +54,8 @@ export interface Config {
   readonly workers: number
   /** Plain HTTP where it is absent. */
   readonly tls?: TlsFiles
+  /** Where the vault's own address says whether it may be sent requests; nowhere if absent. */
+  readonly checkPath?: string
   /** Where health and metrics are told; nowhere where it is absent. */
   readonly ops?: TcpAddress
   /** None are made where it is absent. */
@@ -204,7 +206,7 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
   ])
   const values = Object.fromEntries(decoded) as Values
   const { host: _host, port: _port, keepAliveSeconds: _keep, ...listened } = values
-  const { opsHost, opsPort, ...others } = listened
+  const { opsHost, opsPort, checkPath, ...others } = listened
   const { socket: _socket, socketMode: _mode, socketGroup: _group, ...beside } = others
   const { tlsCert: _cert, tlsKey: _key, tlsClientCa: _clientCa, workers, ...rest } = beside
   const { backupTo, backupEvery, backupKeep, erasureLog, ...more } = rest
@@ -215,10 +217,6 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
     const { flag, variable } = optionOf('workers', addressSchema.properties.workers)
     throw refuse(`${flag} or ${variable}: expected 1 with a socket, which workers cannot share`)
   }
-  if (opsPort !== undefined && workers > 1) {
-    const { flag, variable } = optionOf('workers', addressSchema.properties.workers)
-    throw refuse(`${flag} or ${variable}: expected 1 with --ops-port, which tells of one process`)
-  }
   if (plan === undefined && (backupEvery ?? backupKeep) !== undefined) {
     const { flag, variable } = optionOf('backupTo', backupSchema.properties.backupTo)
     throw refuse(`${flag} or ${variable}: expected with --backup-every and --backup-keep`)
@@ -228,7 +226,17 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
     ...(erasureLog === undefined ? {} : { erasureLog }),
   }
   const ops = opsPort === undefined ? {} : { ops: { host: opsHost, port: opsPort } }
+  const check = checkPath === undefined ? {} : { checkPath }
   const tls = tlsOf(values, address)
   const logs = { logLevel, logFormat, logRequests, logSample }
-  return { address, workers, ...tls, ...ops, ...copies, logs, settings: Object.freeze(settings) }
+  return {
+    address,
+    workers,
+    ...tls,
+    ...check,
+    ...ops,
+    ...copies,
+    logs,
+    settings: Object.freeze(settings),
+  }
 }

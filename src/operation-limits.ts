@@ -49,6 +49,13 @@ export const latencyBucketsSeconds = [
   10, 30,
 ]
 
+/** decision: how often the loop is looked at; what holds it up for less is seen now and then. */
+export const loopLookMs = 500
+/** decision: two scrapes at the usual interval see the same worst. */
+export const loopWindowMs = 30_000
+/** decision: of a worker that is asked how it fares; one that is silent for longer hangs. */
+export const workerAnswerMsMax = 5_000
+
 // Throw-away vaults
 /** decision: how often one looks whether the program that started it is still there. */
 export const parentCheckMs = 1_000

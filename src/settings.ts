@@ -137,6 +137,13 @@ export const addressSchema = Type.Object({
   tlsCert: path('a file with the TLS certificate and those above it (PEM): HTTPS is served'),
   tlsKey: path('a file with the key of that certificate (PEM), for its owner only'),
   tlsClientCa: path('a file with certificates (PEM); callers must have one that these signed'),
+  checkPath: Type.Unsafe<string | undefined>(
+    Type.String({
+      pattern: '^/[A-Za-z0-9._~-]{1,60}$',
+      description: 'where its own port says ok or not ready, such as /healthz, for load balancers',
+      expected: 'a path such as /healthz, of letters, digits and . _ ~ -',
+    }),
+  ),
   opsHost: host('the address of the listener for health and metrics'),
   opsPort: optionalInteger(
     0,

@@ -36,6 +36,7 @@ import { initWhereAbsent } from './init.ts'
 import { isReadAgain, isSourceGiven, releaseKeys } from '../serve/key-source.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { findPort, inUrl } from '../serve/listen.ts'
+import { listenOps, type OpsServer } from '../serve/ops.ts'
 import { lockSealed, openLocked } from '../serve/sealed-folder.ts'
 import { untilSignalled } from '../serve/server.ts'
 import { outliveTerminal, reloadOnHangUp } from '../serve/hang-up.ts'
@@ -123,7 +124,7 @@ const announcer =
   }
 
 async function serveAlone(options: ServeOptions, config: Config): Promise<void> {
-  const { address, tls, ops, logs, settings, erasureLog } = config
+  const { address, tls, ops, checkPath, logs, settings, erasureLog } = config
   const { data } = options
   const logging = startLogging(logs)
   const { log } = logging
@@ -148,6 +149,7 @@ async function serveAlone(options: ServeOptions, config: Config): Promise<void> 
     address,
     tls,
     ops,
+    checkPath,
     settings,
     logging,
     backups,
@@ -205,12 +207,22 @@ function reloaderOf(tls: TlsFiles | undefined, supervisor: Supervisor, log: Log)
   })
 }
 
+/** What counts is loaded only where somebody asks for it. */
+async function watchTogether(
+  ops: TcpAddress,
+  supervisor: Supervisor,
+  backups: BackupSchedule | undefined,
+): Promise<OpsServer> {
+  const { watchWorkers } = await import('../serve/workers-watch.ts')
+  return listenOps(ops, watchWorkers(supervisor, backups))
+}
+
 async function serveTogether(
   options: ServeOptions,
   config: Config,
   asked: TcpAddress,
 ): Promise<void> {
-  const { workers, tls, logs, settings, erasureLog } = config
+  const { workers, tls, ops, checkPath, logs, settings, erasureLog } = config
   const log = logToStderrBy(logs)
   if (process.platform !== 'linux') {
     throw new CommandFailure('--workers or COFFER_WORKERS: expected 1 on this platform', 2)
@@ -221,7 +233,9 @@ async function serveTogether(
   if (tls !== undefined) readTls(tls)
   const address = await findPort(asked)
   const parent = process.pid
-  const order = { parent, folder, address, tls, settings, logs, workers, erasureLog }
+  const isWatched = ops !== undefined
+  const listening = { address, tls, checkPath, isWatched }
+  const order = { parent, folder, ...listening, settings, logs, workers, erasureLog }
   const stopped = untilSignalled(endingSignals)
   const backups = startBackupsOf(options, config, log)
   const supervisor = makeSupervisor(workers, {
@@ -232,15 +246,19 @@ async function serveTogether(
   })
   reloadOnHangUp(reloaderOf(tls, supervisor, log))
   const scheme = tls === undefined ? 'http' : 'https'
+  let opsServer: OpsServer | undefined
   try {
+    // At once, so that whoever waits for the workers is told of them.
+    opsServer = ops && (await watchTogether(ops, supervisor, backups))
     const announce = announcer(options, config, log)
     const ready = supervisor.isReady.then(() =>
-      announce(`${scheme}://${inUrl(address.host)}:${address.port}`),
+      announce(`${scheme}://${inUrl(address.host)}:${address.port}`, opsServer?.address),
     )
     await Promise.race([ready, supervisor.failed, stopped])
     await Promise.race([supervisor.failed, stopped])
   } finally {
     await supervisor.stop()
+    await opsServer?.stop()
     await backups?.stop()
   }
 }

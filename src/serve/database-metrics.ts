@@ -5,26 +5,33 @@
  */
 import type { Registry } from 'prom-client'
 import type { DatabaseFigures, PoolFigures } from '../store/postgres/figures.ts'
-import { addCounter, addLabelledGauge, gaugeAdder, type Lines } from './metric-kinds.ts'
+import { addCounter, addLabelledGauge, gaugeAdder, secondsOf, type Lines } from './metric-kinds.ts'
 
-type Read = () => DatabaseFigures
+/** `undefined` where there is no database, or the vault is sealed. */
+type Read = () => DatabaseFigures | undefined
 
 const labelNames = ['pool'] as const
 
 function ofPools(read: Read, figure: (pool: PoolFigures) => number): () => Lines<'pool'> {
-  return () => Object.entries(read().pools).map(([pool, figures]) => [{ pool }, figure(figures)])
+  return () =>
+    Object.entries(read()?.pools ?? {}).map(([pool, figures]) => [{ pool }, figure(figures)])
 }
 
 function addPools(registry: Registry, read: Read): void {
   addLabelledGauge(
     registry,
-    { name: 'coffer_database_connections', help: 'at most, at once, by pool', labelNames },
+    {
+      name: 'coffer_database_connections',
+      help: 'at most, at once, by pool',
+      labelNames,
+      aggregator: 'sum',
+    },
     ofPools(read, ({ connections }) => connections),
   )
   const inFlight = 'statements and transactions under way; beyond the connections they wait'
   addLabelledGauge(
     registry,
-    { name: 'coffer_database_in_flight', help: inFlight, labelNames },
+    { name: 'coffer_database_in_flight', help: inFlight, labelNames, aggregator: 'sum' },
     ofPools(read, figures => figures.inFlight),
   )
   addCounter(
@@ -47,8 +54,8 @@ function addPools(registry: Registry, read: Read): void {
   )
 }
 
-function* failuresOf({ pools }: DatabaseFigures): Lines<'pool' | 'kind'> {
-  for (const [pool, { failures }] of Object.entries(pools)) {
+function* failuresOf(figures: DatabaseFigures | undefined): Lines<'pool' | 'kind'> {
+  for (const [pool, { failures }] of Object.entries(figures?.pools ?? {})) {
     for (const [kind, count] of Object.entries(failures)) yield [{ pool, kind }, count]
   }
 }
@@ -64,7 +71,10 @@ function addFailures(registry: Registry, read: Read): void {
     () => failuresOf(read()),
   )
   const plain = (name: string, help: string, figure: (all: DatabaseFigures) => number): void =>
-    addCounter(registry, { name, help, labelNames: [] }, () => [[{}, figure(read())]])
+    addCounter(registry, { name, help, labelNames: [] }, () => {
+      const figures = read()
+      return figures === undefined ? [] : [[{}, figure(figures)]]
+    })
   plain(
     'coffer_database_retries_total',
     'groups of writes that were tried again, each time',
@@ -89,22 +99,24 @@ export function addDatabaseMetrics(registry: Registry, read: Read): void {
       name: 'coffer_database_lease',
       help: '1 where this vault sweeps, or folds, for all',
       labelNames: ['task'] as const,
+      aggregator: 'max',
     },
-    () => Object.entries(read().leases).map(([task, isHeld]) => [{ task }, Number(isHeld)]),
+    () => Object.entries(read()?.leases ?? {}).map(([task, isHeld]) => [{ task }, Number(isHeld)]),
   )
   add(
     'coffer_database_writes_waiting',
     'writes that wait for the group that takes them along',
-    () => read().writesWaiting,
+    () => read()?.writesWaiting,
+    'sum',
   )
   add(
     'coffer_database_clock_skew_seconds',
     'by how much the clock of this machine is ahead of that of the database',
-    () => read().skewMs / 1_000,
+    () => secondsOf(read()?.skewMs),
   )
   add(
     'coffer_database_silent_seconds',
     'since the database answered last, as one that takes writes',
-    () => read().silentMs / 1_000,
+    () => secondsOf(read()?.silentMs),
   )
 }

@@ -9,6 +9,7 @@ import type { Deps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import type { Store } from '../store/contract.ts'
 import { buildApp, type App } from './app.ts'
+import { CommandFailure } from './failure.ts'
 
 const sealed = () => new ApiError('unavailable', 'The vault is sealed.')
 
@@ -32,17 +33,52 @@ export interface Front {
   readonly swap: (next: App) => void
 }
 
-/** @param first all others have the same addresses */
-export function makeFront(first: App): Front {
+/** Where this process says whether it may be sent requests, to who shares them out. */
+export interface CheckAddress {
+  /** One segment, as `/healthz`. */
+  readonly path: string
+  readonly isReady: () => boolean
+}
+
+const plain = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
+
+/** Without a key, so it says nothing more, and takes nothing of the request. */
+function answerCheck({ method }: Request, isReady: () => boolean): Response {
+  if (method !== 'GET' && method !== 'HEAD') {
+    const headers = { ...plain, allow: 'GET, HEAD' }
+    return new Response('expected GET\n', { status: 405, headers })
+  }
+  return isReady()
+    ? new Response('ok\n', { headers: plain })
+    : new Response('not ready\n', { status: 503, headers: plain })
+}
+
+type Routes = App['listener']['routes']
+
+/** @throws CommandFailure where the vault has something else there */
+function checkRoutes(taken: Routes, { path, isReady }: CheckAddress): Routes {
+  if (Object.hasOwn(taken, path)) {
+    throw new CommandFailure(`--check-path: the vault answers at ${path} already: choose another`)
+  }
+  const answer: Routes[string] = request => answerCheck(request, isReady)
+  return { [path]: answer, [`${path}/`]: answer }
+}
+
+/**
+ * @param first all others have the same addresses
+ * @throws CommandFailure for a check at one of them
+ */
+export function makeFront(first: App, check?: CheckAddress): Front {
   let current = first.listener
   const routes = Object.keys(first.listener.routes).map(path => {
     const answer: App['listener']['fetch'] = (request, server) =>
       (current.routes[path] ?? current.fetch)(request, server)
     return [path, answer] as const
   })
+  const checks = check === undefined ? {} : checkRoutes(first.listener.routes, check)
   return {
     listener: {
-      routes: Object.fromEntries(routes),
+      routes: { ...Object.fromEntries(routes), ...checks },
       fetch: (request, server) => current.fetch(request, server),
       error: thrown => current.error(thrown),
     },

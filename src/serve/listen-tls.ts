@@ -121,6 +121,7 @@ export async function listenWithTls(
   const waitSeconds = (asked.keepAliveSeconds ?? idleSecondsMax) + keepAliveSlackSeconds
   const address = isShared || !isRenewable ? asked : await findPort(asked)
   let current = open(handlers, address, first)
+  let { untilMs } = first
   const { hostname, port = address.port } = current.server
   const leaving = new Set<TlsListener>([current])
   if (!isShared) for (const file of listenersOn(port)) preferNewest(file)
@@ -131,6 +132,7 @@ export async function listenWithTls(
     const before = listenersOn(port)
     const last = current
     current = open(handlers, { host: address.host, port }, tls)
+    untilMs = tls.untilMs
     leaving.add(current)
     await leavePort(last, before, nowhere)
     log('tls_reloaded', { until: new Date(tls.untilMs).toISOString() })
@@ -155,5 +157,6 @@ export async function listenWithTls(
       await Promise.all([...leaving].map(({ server }) => server.stop()))
     },
     ...(isRenewable ? { reload } : {}),
+    certificateUntilMs: () => untilMs,
   }
 }

@@ -22,6 +22,8 @@ export interface Listening {
   readonly stop: () => Promise<void>
   /** Reads its certificates anew, and has callers come over; absent where there are none. */
   readonly reload?: () => void
+  /** When the certificate of the server ends, Unix milliseconds; absent where there is none. */
+  readonly certificateUntilMs?: () => number
 }
 
 /** RFC 3986 section 3.2.2: an address of IPv6 stands in brackets. */

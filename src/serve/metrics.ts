@@ -3,91 +3,58 @@
  * caller sent or the store holds.
  * @module
  */
-import { readdirSync, readFileSync } from 'node:fs'
 import { Gauge, Registry, type Histogram } from 'prom-client'
 import type { Seen } from '../deps.ts'
 import type { StoreFigures } from '../store/operated.ts'
 import type { DatabaseFigures } from '../store/postgres/figures.ts'
 import type { MaybeLater } from '../waiting.ts'
 import { latencyBucketsSeconds } from '../operation-limits.ts'
+import { addBackupMetrics } from './backups/metrics.ts'
+import type { BackupSchedule } from './backups/schedule.ts'
 import { addDatabaseMetrics } from './database-metrics.ts'
-import { addCounter, gaugeAdder, type AddGauge } from './metric-kinds.ts'
+import {
+  addCounter,
+  addLabelledGauge,
+  gaugeAdder,
+  numbersOf,
+  secondsOf,
+  type AddGauge,
+  type Lines,
+  type Numbers,
+} from './metric-kinds.ts'
+import { makeProcessMetrics } from './process-metrics.ts'
 
-interface BackupsTold {
-  /** How old the newest is; absent where there is none. */
-  readonly ageMs?: number | undefined
-  readonly made: number
-  readonly failed: number
-}
-
-/** What is read when somebody asks. */
+/** What is read when somebody asks; what is of the store or its keys is absent while it is sealed. */
 export interface Gauges {
-  /** When the process began, Unix time. */
-  readonly startedMs: number
   readonly requestsInFlight: () => number
   /** Absent where the store is in a database of others. */
   readonly fileBytes: () => number | undefined
   /** Absent while a database of others does not answer. */
   readonly store: () => MaybeLater<StoreFigures | undefined>
   /** Milliseconds since which a row that is due is still there; 0 where none is. Absent as that. */
-  readonly sweepLagMs: () => Promise<number | undefined>
+  readonly sweepLagMs: () => MaybeLater<number | undefined>
   /** Of a store in a database of others. */
-  readonly database?: () => DatabaseFigures
-  readonly freeBytes: () => number
-  /** How many data keys stand, and when the current one was made; 0 is not known. */
-  readonly keys: () => { readonly count: number; readonly madeMs: number }
-  readonly nowMs: () => number
+  readonly database: () => DatabaseFigures | undefined
+  readonly freeBytes: () => number | undefined
+  /** How many data keys stand, and the age of the current one; that is absent where unknown. */
+  readonly keys: () => { readonly count: number; readonly ageMs?: number | undefined } | undefined
   /** How far destruction stays behind the clock. */
-  readonly clockBehindMs: () => number
+  readonly clockBehindMs: () => number | undefined
   /** Source: `Clock.aheadMs`. */
-  readonly clockAheadMs: () => number
-  /** Of the backups that are made meanwhile, if any. */
-  readonly backups?: () => BackupsTold
+  readonly clockAheadMs: () => number | undefined
+  /** When the certificate of the server ends, Unix time; absent without TLS. */
+  readonly certificateUntilMs: () => number | undefined
+  /** By the name of each check, whether it fails. */
+  readonly checks: () => Iterable<readonly [name: string, fails: boolean]>
 }
 
 export interface Metrics {
   /** Counts one answer. */
   readonly observe: (seen: Seen, elapsedMs: number) => void
-  /** In the text format of Prometheus, and its media type. */
-  readonly print: () => Promise<{ readonly text: string; readonly contentType: string }>
+  readonly numbers: () => Promise<Numbers>
 }
 
 const nowhere = 'none'
-
-/** Linux alone tells; elsewhere there is no such line. Source: proc(5). */
-function openFiles(): number | undefined {
-  try {
-    return readdirSync('/proc/self/fd').length
-  } catch {
-    return undefined
-  }
-}
-
-function residentBytes(): number {
-  try {
-    const pages = readFileSync('/proc/self/statm', 'latin1').split(' ')[1]
-    return Number(pages) * 4_096
-  } catch {
-    return process.memoryUsage.rss()
-  }
-}
-
-function addBackups(registry: Registry, { backups }: Gauges): void {
-  addCounter(
-    registry,
-    {
-      name: 'coffer_backups_total',
-      help: 'backups that this process was to make, by outcome',
-      labelNames: ['outcome'] as const,
-    },
-    function* () {
-      if (backups === undefined) return
-      const { made, failed } = backups()
-      yield [{ outcome: 'made' }, made]
-      yield [{ outcome: 'failed' }, failed]
-    },
-  )
-}
 
 function addStoreGauges(add: AddGauge, gauges: Gauges): void {
   add('coffer_store_rows', 'rows given so far, also those that are gone', async () => {
@@ -110,59 +77,51 @@ function addStoreGauges(add: AddGauge, gauges: Gauges): void {
     'commits since the store was made',
     async () => (await gauges.store())?.commits,
   )
-  add(
-    'coffer_store_writes',
-    'writes since the start; a commit has several',
-    async () => (await gauges.store())?.writes,
+}
+
+/** What of the store a process counts for itself. */
+function addWrites(registry: Registry, { store }: Gauges): void {
+  const help = 'writes, of which a commit has several'
+  const described = { name: 'coffer_store_writes_total', help, labelNames: [] }
+  addCounter(registry, described, async () => {
+    const figures = await store()
+    return figures === undefined ? [] : [[{}, figures.writes]]
+  })
+}
+
+function addClockGauges(add: AddGauge, gauges: Gauges): void {
+  add('coffer_clock_behind_seconds', 'how far destruction stays behind the clock', () =>
+    secondsOf(gauges.clockBehindMs()),
+  )
+  add('coffer_clock_ahead_seconds', 'how far the vault is ahead of the clock of its machine', () =>
+    secondsOf(gauges.clockAheadMs()),
   )
 }
 
 function addGauges(registry: Registry, version: string, gauges: Gauges): void {
   const add = gaugeAdder(registry)
   const info = { name: 'coffer_info', help: 'the build', labelNames: ['version'] as const }
-  new Gauge({ ...info, registers: [registry] }).set({ version }, 1)
-  add(
-    'process_start_time_seconds',
-    'when the process began, Unix time',
-    () => gauges.startedMs / 1_000,
-  )
-  add('coffer_requests_in_flight', 'requests under way', gauges.requestsInFlight)
+  new Gauge({ ...info, aggregator: 'max', registers: [registry] }).set({ version }, 1)
+  add('coffer_requests_in_flight', 'requests under way', gauges.requestsInFlight, 'sum')
   addStoreGauges(add, gauges)
-  const lag = 'since when a row that has expired is still there'
-  add('coffer_sweep_lag_seconds', lag, async () => {
-    const lagMs = await gauges.sweepLagMs()
-    return lagMs === undefined ? undefined : lagMs / 1_000
-  })
-  add('coffer_disk_free_bytes', 'what its disk has left', gauges.freeBytes)
-  add('coffer_data_keys', 'data keys, the current one and those before', () => gauges.keys().count)
-  add('coffer_data_key_age_seconds', 'age of the current data key', () => {
-    const { madeMs } = gauges.keys()
-    return madeMs === 0 ? undefined : (gauges.nowMs() - madeMs) / 1_000
-  })
-  const behind = 'how far destruction stays behind the clock'
-  add('coffer_clock_behind_seconds', behind, () => gauges.clockBehindMs() / 1_000)
-  const ahead = 'how far the vault is ahead of the clock of its machine'
-  add('coffer_clock_ahead_seconds', ahead, () => gauges.clockAheadMs() / 1_000)
-  add('process_resident_memory_bytes', 'resident memory', residentBytes)
-  add('process_open_fds', 'open files', openFiles)
-  add('coffer_backup_age_seconds', 'how old the newest backup is', () => {
-    const ageMs = gauges.backups?.().ageMs
-    return ageMs === undefined ? undefined : ageMs / 1_000
-  })
-  addBackups(registry, gauges)
-  if (gauges.database !== undefined) addDatabaseMetrics(registry, gauges.database)
-  addCounter(
-    registry,
-    {
-      name: 'process_cpu_seconds_total',
-      help: 'user and system time of the processor',
-      labelNames: [],
-    },
-    () => {
-      const { user, system } = process.cpuUsage()
-      return [[{}, (user + system) / 1e6]]
-    },
+  addWrites(registry, gauges)
+  add('coffer_sweep_lag_seconds', 'since when a row that has expired is still there', async () =>
+    secondsOf(await gauges.sweepLagMs()),
   )
+  add('coffer_disk_free_bytes', 'what its disk has left', gauges.freeBytes, 'min')
+  add('coffer_data_keys', 'data keys, the current one and those before', () => gauges.keys()?.count)
+  add('coffer_data_key_age_seconds', 'age of the current data key', () =>
+    secondsOf(gauges.keys()?.ageMs),
+  )
+  addClockGauges(add, gauges)
+  add(
+    'coffer_tls_certificate_end_time_seconds',
+    'when the certificate of the server ends, Unix time',
+    () => secondsOf(gauges.certificateUntilMs()),
+    'min',
+  )
+  addChecks(registry, gauges.checks)
+  addDatabaseMetrics(registry, gauges.database)
 }
 
 /*
@@ -246,19 +205,43 @@ function addAnswers(
     name: durations,
     help: 'from the head of a request to its answer',
     type: 'histogram',
+    aggregator: 'sum',
     get: async () => ({ ...told, values: [...operations].flatMap(pair => valuesOf(...pair)) }),
   }
   // All that the library asks of a metric that it prints; it can be given no counts of its own.
   registry.registerMetric(told as unknown as Histogram)
 }
 
+/** 1 where it fails, as on `/readyz`. */
+export function addChecks(registry: Registry, read: Gauges['checks']): void {
+  const help = '1 where the check of this name fails, of those of /readyz'
+  const labelNames = ['check'] as const
+  const described = { name: 'coffer_check_failed', help, labelNames, aggregator: 'max' } as const
+  addLabelledGauge(registry, described, function* (): Lines<'check'> {
+    for (const [check, fails] of read()) yield [{ check }, Number(fails)]
+  })
+}
+
+interface OfProcess {
+  /** Its name, of several. */
+  readonly worker?: string | undefined
+  /** Those that it makes. */
+  readonly backups?: BackupSchedule | undefined
+}
+
 /** Of names of operations, statuses and kinds of errors alone: there are few of each. */
-export function makeMetrics(version: string, gauges: Gauges): Metrics {
+export function makeMetrics(
+  version: string,
+  gauges: Gauges,
+  { worker, backups }: OfProcess,
+): Metrics {
   const registry = new Registry()
+  if (backups !== undefined) addBackupMetrics(registry, backups)
   const operations = new Map<string, Counted>()
   const refused = new Map<string, number>()
   addAnswers(registry, operations, refused)
   addGauges(registry, version, gauges)
+  const registries = [registry, makeProcessMetrics(worker)]
   return {
     observe({ operation = nowhere, status, refusal, startedMs }, elapsedMs) {
       let counted = operations.get(operation)
@@ -267,6 +250,6 @@ export function makeMetrics(version: string, gauges: Gauges): Metrics {
       addDuration(counted, (elapsedMs - startedMs) / 1_000)
       if (refusal !== undefined) addOne(refused, refusal)
     },
-    print: async () => ({ text: await registry.metrics(), contentType: registry.contentType }),
+    numbers: () => numbersOf(registries),
   }
 }

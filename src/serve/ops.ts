@@ -8,26 +8,11 @@ import type { TcpAddress } from '../config.ts'
 import { ApiError } from '../errors.ts'
 import { describeError } from '../gate/problem.ts'
 import { shareTextBytesMax } from '../operation-limits.ts'
+import type { MaybeLater } from '../waiting.ts'
+import { explainListening, opsFlags } from './listen-failure.ts'
 import { inUrl } from './listen.ts'
-import type { Metrics } from './metrics.ts'
-
-/** What may keep a vault from being sent requests, and `clock_ahead`, which is told alone. */
-export interface Checks {
-  readonly sealed: () => boolean
-  readonly stopping: () => boolean
-  /** Whether the store cannot be read, or takes no writes any more. */
-  readonly store: () => boolean
-  /** Whether the clock is not that of the database that others share. */
-  readonly clock: () => boolean
-  /** Whether what expires soon is refused, since the vault is ahead of its clock. */
-  readonly clock_ahead: () => boolean
-  /** Whether too little space is left for writes. */
-  readonly disk: () => boolean
-  /** Whether so many rows are not folded that writes wait for it. */
-  readonly fold: () => boolean
-  /** Whether a backup comes far too late; absent where none are made. */
-  readonly backup?: () => boolean
-}
+import type { PrintedNumbers } from './metric-kinds.ts'
+import { mayBeSent, type Failing, type Told } from './told.ts'
 
 /** Takes a share of the master key, as text; wipes it. @throws ApiError for one it does not take */
 type TakeShare = (text: Uint8Array) => Promise<object>
@@ -62,12 +47,12 @@ function refusalOf({ headers }: Request, configured: string): Response | undefin
   return isForeign ? say(403, 'no page of another site asks here') : undefined
 }
 
-/** Whoever asks while it is being printed gets the same: asking more often is no more work. */
-function printOnce(print: () => Promise<PrintedMetrics>): () => Promise<PrintedMetrics> {
-  let printing: Promise<PrintedMetrics> | undefined
+/** Whoever asks while it is under way gets the same: asking more often is no more work. */
+function oneForAll<T>(ask: () => MaybeLater<T>): () => Promise<T> {
+  let asking: Promise<T> | undefined
   return () =>
-    (printing ??= print().finally(() => {
-      printing = undefined
+    (asking ??= (async () => ask())().finally(() => {
+      asking = undefined
     }))
 }
 
@@ -83,26 +68,14 @@ const plain = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'n
 const say = (status: number, text: string): Response =>
   new Response(`${text}\n`, { status, headers: plain })
 
-/** A check that itself fails has failed. */
-function failsOf(checks: Checks): readonly string[] {
-  return Object.entries(checks).flatMap(([name, fails]: [string, () => boolean]) => {
-    try {
-      return fails() ? [name] : []
-    } catch {
-      return [name]
-    }
-  })
+function readiness(failing: Failing): Response {
+  const names = failing.join(', ')
+  if (!mayBeSent(failing)) return say(503, `not ready: ${names}`)
+  return say(200, failing.length === 0 ? 'ready' : `ready, but: ${names}`)
 }
 
-/** All else is served, and another vault of the same store is ahead as well. */
-const toldAlone: ReadonlySet<string> = new Set(['clock_ahead'])
-
-function readiness(checks: Checks): Response {
-  const fails = failsOf(checks)
-  const names = fails.join(', ')
-  if (!fails.every(name => toldAlone.has(name))) return say(503, `not ready: ${names}`)
-  return say(200, fails.length === 0 ? 'ready' : `ready, but: ${names}`)
-}
+const liveness = (isAlive: boolean): Response =>
+  isAlive ? say(200, 'alive') : say(503, 'a worker does not answer')
 
 const json = (status: number, facts: object): Response =>
   Response.json(facts, { status, headers: { 'cache-control': 'no-store' } })
@@ -121,29 +94,34 @@ async function unseal(request: Request, take: TakeShare): Promise<Response> {
   }
 }
 
-type PrintedMetrics = Awaited<ReturnType<Metrics['print']>>
-
-async function tellMetrics(print: () => Promise<PrintedMetrics>): Promise<Response> {
+async function tellNumbers(print: () => Promise<PrintedNumbers>): Promise<Response> {
   const { text, contentType } = await print()
   return new Response(text, { headers: { ...plain, 'content-type': contentType } })
 }
 
-/**
- * @param listen the server of the process
- * @throws the system's own error when the address cannot be had
- */
+/** What is answered at each path; much that asks at once is no more work than one. */
+function answersOf(told: Told): Readonly<Record<string, () => Promise<Response>>> {
+  const isAlive = oneForAll(told.isAlive)
+  const failing = oneForAll(told.failing)
+  const print = oneForAll(async () => {
+    // Loaded only where somebody asks for it.
+    const { printNumbers } = await import('./metric-kinds.ts')
+    return printNumbers(await told.numbers())
+  })
+  return {
+    '/healthz': async () => liveness(await isAlive()),
+    '/readyz': async () => readiness(await failing()),
+    '/metrics': () => tellNumbers(print),
+  }
+}
+
+/** @throws the system's own error when the address cannot be had */
 export function startOps(
   { host: hostname, port }: TcpAddress,
-  checks: Checks,
-  metrics: Pick<Metrics, 'print'>,
+  told: Told,
   takeShare?: TakeShare,
 ): OpsServer {
-  const print = printOnce(() => metrics.print())
-  const answers: Readonly<Record<string, () => Response | Promise<Response>>> = {
-    '/healthz': () => say(200, 'alive'),
-    '/readyz': () => readiness(checks),
-    '/metrics': () => tellMetrics(print),
-  }
+  const answers = answersOf(told)
   const server = Bun.serve({
     hostname,
     port,
@@ -162,13 +140,23 @@ export function startOps(
       return answer()
     },
     // The server's own answer would print what was thrown.
-    error: thrown =>
-      thrown instanceof ApiError && thrown.kind === 'unavailable'
-        ? say(503, thrown.message)
-        : say(500, 'this cannot be told'),
+    error: () => say(500, 'this cannot be told'),
   })
   return {
     address: `http://${inUrl(server.hostname)}:${server.port}`,
     stop: () => server.stop(true),
+  }
+}
+
+/** @throws CommandFailure when the address cannot be had */
+export async function listenOps(
+  address: TcpAddress,
+  told: Told,
+  takeShare?: TakeShare,
+): Promise<OpsServer> {
+  try {
+    return startOps(address, told, takeShare)
+  } catch (error) {
+    throw await explainListening(error, address, opsFlags)
   }
 }

@@ -37,6 +37,11 @@ export interface Supervisor {
   readonly failed: Promise<never>
   /** Has each worker that listens read its certificates anew, one after the other. */
   reload(): Promise<void>
+  /** The workers that listen now. */
+  readonly listening: () => readonly WorkerProcess[]
+  /** Of each worker, how often it was started again. */
+  readonly restarts: () => readonly number[]
+  readonly isStopping: () => boolean
   /** Ends all workers, in order or else by force; resolves when none is left. */
   stop(): Promise<void>
 }
@@ -45,6 +50,8 @@ interface State {
   readonly running: Set<WorkerProcess>
   /** Of those, the ones that listen. */
   readonly ready: Set<WorkerProcess>
+  /** Of each worker. */
+  readonly restarts: number[]
   /** How often workers were to read their certificates anew. */
   reloads: number
   /** Resolves when no worker is to be started any more. */
@@ -139,6 +146,7 @@ async function keepRunning(
     if (livedMs >= workerSteadyMs) shortLives = 0
     await Promise.race([Bun.sleep(restartMsOf(shortLives)), state.stopping.promise])
     shortLives += 1
+    state.restarts[index] = (state.restarts[index] ?? 0) + 1
   }
 }
 
@@ -168,6 +176,7 @@ export function makeSupervisor(count: number, parts: SupervisorParts): Superviso
   const state: State = {
     running: new Set(),
     ready: new Set(),
+    restarts: Array.from({ length: count }, () => 0),
     reloads: 0,
     stopping: Promise.withResolvers(),
     isStopping: false,
@@ -184,6 +193,9 @@ export function makeSupervisor(count: number, parts: SupervisorParts): Superviso
     isReady: Promise.all(ready),
     failed: failed.promise,
     reload: () => reloadAll(state),
+    listening: () => [...state.ready],
+    restarts: () => state.restarts,
+    isStopping: () => state.isStopping,
     async stop() {
       state.isStopping = true
       state.stopping.resolve()

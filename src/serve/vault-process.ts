@@ -19,10 +19,11 @@ import { findIn, startControl, type Control, type ControlOperation } from './con
 import type { OpenedFolder } from './data-folder.ts'
 import type { ErasureLog } from './erasure-log.ts'
 import { CommandFailure } from './failure.ts'
-import { makeFront, makeSealedApp } from './front.ts'
+import { makeFront, makeSealedApp, type CheckAddress } from './front.ts'
 import type { Logging } from './logging.ts'
 import { masterKeyReplacer } from './next-master-key.ts'
-import { makeSealing } from './sealing.ts'
+import { listenOps } from './ops.ts'
+import { makeSealing, type Sealing } from './sealing.ts'
 import {
   startAnswering,
   startListening,
@@ -34,7 +35,8 @@ import {
 import { outliveTerminal, reloadOnHangUp } from './hang-up.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
 import { makeUnsealer } from './unsealer.ts'
-import { listenOps, makeWatch, type Watched } from './watch.ts'
+import { failingOf, mayBeSent, type Checks, type Told } from './told.ts'
+import { checksOf, makeWatch, type Watch, type Watched } from './watch.ts'
 
 /** What tells a service to end. */
 export const endingSignals = ['SIGTERM', 'SIGINT'] as const
@@ -57,9 +59,13 @@ interface Serving {
   readonly tls?: TlsFiles | undefined
   /** Where health and metrics are told. */
   readonly ops?: TcpAddress | undefined
+  /** Takes what is told in its place, of one of several processes. */
+  readonly tell?: ((told: Told) => void) | undefined
+  /** Where its own port says whether it may be sent requests; nowhere where it is absent. */
+  readonly checkPath?: string | undefined
   readonly settings: Settings
   readonly logging: Logging
-  readonly sharing?: Sharing
+  readonly sharing?: (Sharing & { readonly name: string }) | undefined
   /** Of the backups that are made meanwhile, if any. */
   readonly backups?: BackupSchedule | undefined
   /** Where deletes are listed. */
@@ -138,32 +144,27 @@ const keepAliveOf = (address: Address): number | undefined =>
   'socket' in address ? undefined : address.keepAliveSeconds
 
 /** A vault that is not sealed: all that is there with its keys alone. */
-interface OpenVault extends Partial<Watched> {
-  readonly opened: OpenedFolder
+interface OpenVault extends Watched {
   readonly answering: Answering
   readonly operations: Offered
-  readonly clock: Clock
 }
 
-async function openVault(serving: Serving, { opened, mark }: OpenedVault): Promise<OpenVault> {
-  const { ops, sharing, logging } = serving
+function openVault(serving: Serving, { opened, mark }: OpenedVault, count?: Observe): OpenVault {
+  const { sharing, logging } = serving
   const { log, observe } = logging
   const { deps: plain, clock } = makeDeps({ ...serving, opened, mark, log })
-  const watch =
-    ops === undefined ? undefined : await makeWatch(opened, plain, clock, serving.backups)
   const asksMore = observe !== undefined
   const keepAliveSeconds = keepAliveOf(serving.address)
-  const observers = observeAll([watch?.observe, observe])
+  const observers = observeAll([count, observe])
   const deps = { ...plain, keepAliveSeconds, ...observers, asksMore }
   const app = buildApp(deps)
-  const watched = watch === undefined ? {} : { watch, checks: watch.checks(app) }
   // Of several processes the one that sweeps does what one alone must do.
   const operations = sharing?.sweeps === false ? {} : administer(serving, opened, deps, clock)
   const isSweeper = (): boolean =>
     sharing?.sweeps !== false && opened.database?.isSweeper() !== false
   const { scrub } = opened.store
   const answering = startAnswering(deps, app, isSweeper, scrub)
-  return { ...watched, opened, answering, operations, clock }
+  return { opened, deps, app, answering, operations, clock }
 }
 
 async function closeVault({ answering, opened, clock }: OpenVault, listening?: Listening) {
@@ -173,8 +174,38 @@ async function closeVault({ answering, opened, clock }: OpenVault, listening?: L
   clock.keep()
 }
 
+/** What is asked of a process before it has anything to tell of: what it tells later. */
+interface Late {
+  sealing?: Pick<Sealing<OpenVault>, 'current'>
+  listening?: Listening
+}
+
+interface Watching {
+  /** Absent where nobody is told. */
+  readonly watch: Watch | undefined
+  readonly check: CheckAddress | undefined
+}
+
+/** A late backup keeps no request from its answer. */
+const checkAt = (path: string, { backup: _, ...checks }: Checks): CheckAddress => ({
+  path,
+  isReady: () => mayBeSent(failingOf(checks)),
+})
+
+/** What is told of the process, where anybody is: it counts from now on. */
+async function startWatching(serving: Serving, late: Late): Promise<Watching> {
+  const { ops, tell, sharing, backups, checkPath } = serving
+  const current = (): OpenVault | undefined => late.sealing?.current()
+  const checks = checksOf({ current, backups })
+  const check = checkPath === undefined ? undefined : checkAt(checkPath, checks)
+  if (ops === undefined && tell === undefined) return { watch: undefined, check }
+  const certificateUntilMs = () => late.listening?.certificateUntilMs?.()
+  const watched = { current, backups, worker: sharing?.name, certificateUntilMs }
+  return { watch: await makeWatch(watched, checks), check }
+}
+
 /** Answers whether the vault is sealed or not, in turn. */
-function makeSealable(serving: Serving, first: OpenVault | undefined) {
+function makeSealable(serving: Serving, first: OpenVault | undefined, { watch, check }: Watching) {
   const { settings, logging, reopen, address } = serving
   const { log } = logging
   const makeSealed = () =>
@@ -188,12 +219,12 @@ function makeSealable(serving: Serving, first: OpenVault | undefined) {
       settings,
       keepAliveSeconds: keepAliveOf(address),
     })
-  const front = makeFront(first?.answering.app ?? makeSealed())
+  const front = makeFront(first?.answering.app ?? makeSealed(), check)
   const sealing = makeSealing<OpenVault>(
     {
       async open(masterKey) {
         invariant(reopen !== undefined, 'what cannot be opened again is not sealed')
-        const open = await openVault(serving, await reopen(masterKey))
+        const open = openVault(serving, await reopen(masterKey), watch?.observe)
         front.swap(open.answering.app)
         return open
       },
@@ -237,26 +268,24 @@ function startControlling(serving: Serving, { sealing, unsealer }: Sealable): Co
   return startControl(control, find, logging.log, { unseal: unsealer.take })
 }
 
-/** @returns what is watched, once there is any */
-const watchedIn =
-  ({ sealing }: Sealable) =>
-  (): Watched | undefined => {
-    const { watch, checks } = sealing.current() ?? {}
-    return watch === undefined || checks === undefined ? undefined : { watch, checks }
-  }
-
 /** Serves until it is told to end, and then ends in order. */
 export async function serveUntilSignalled(serving: Serving): Promise<void> {
   const { first, address, tls, ops, sharing, reopen, announce, logging } = serving
-  const open = first && (await openVault(serving, first))
-  const sealable = makeSealable(serving, open)
+  const late: Late = {}
+  const watching = await startWatching(serving, late)
+  const { watch } = watching
+  const open = first && openVault(serving, first, watch?.observe)
+  const sealable = makeSealable(serving, open, watching)
+  late.sealing = sealable.sealing
   const { front, sealing, unsealer } = sealable
   outliveTerminal()
   const stopped = untilSignalled(endingSignals)
   const listening = await startListening(front.listener, logging, address, { sharing, tls })
+  late.listening = listening
   reloadOnHangUp(() => listening.reload?.())
   const takeShare = reopen && unsealer.takeShare
-  const opsServer = ops && (await listenOps(ops, watchedIn(sealable), takeShare))
+  const opsServer = ops && watch && (await listenOps(ops, watch, takeShare))
+  if (watch !== undefined) serving.tell?.(watch)
   const control = sharing?.sweeps === false ? undefined : startControlling(serving, sealable)
   announce(listening.address, opsServer?.address)
   await stopped

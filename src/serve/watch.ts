@@ -5,53 +5,68 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
-import type { TcpAddress } from '../config.ts'
 import type { Deps, Seen } from '../deps.ts'
-import { ApiError } from '../errors.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import { foldLagMax } from '../store/limits.ts'
+import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import type { StoreFigures } from '../store/operated.ts'
 import type { MaybeLater } from '../waiting.ts'
-import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import type { App } from './app.ts'
 import type { BackupSchedule } from './backups/schedule.ts'
 import type { Clock } from './clock.ts'
 import type { OpenedFolder } from './data-folder.ts'
-import { explainListening, opsFlags } from './listen-failure.ts'
-import type { Metrics } from './metrics.ts'
-import { startOps, type Checks, type OpsServer } from './ops.ts'
-import { elapsedMs, wallMs } from './system.ts'
-import type { Unsealer } from './unsealer.ts'
+import type { Gauges, Metrics } from './metrics.ts'
+import { elapsedMs } from './system.ts'
+import { failingOf, failsBy, type Checks, type Told } from './told.ts'
 
-/** Of a vault that is open; counts from the start. */
-export interface Watch {
-  readonly observe: (seen: Seen) => void
-  readonly checks: (app: App) => Omit<Checks, 'sealed'>
-  readonly print: Metrics['print']
+/** A vault that is open, as it is looked at. */
+export interface Watched {
+  readonly opened: OpenedFolder
+  readonly deps: Deps
+  readonly clock: Clock
+  readonly app: App
 }
 
-function checksOf(
-  { store, database }: OpenedFolder,
-  { settings }: Deps,
-  clock: Clock,
-  app: App,
-  free: () => number,
-  backups?: BackupSchedule,
-): ReturnType<Watch['checks']> {
-  // An engine of others makes no write wait for its folds.
-  const waiting = (): number => {
-    const figures = database === undefined ? store.figures() : undefined
-    return figures === undefined || figures instanceof Promise ? 0 : figures.waiting
+interface WatchedProcess {
+  /** `undefined` while the vault is sealed. */
+  readonly current: () => Watched | undefined
+  /** Of the backups that it makes, if any. */
+  readonly backups?: BackupSchedule | undefined
+  /** Its name, of several. */
+  readonly worker?: string | undefined
+  /** Unix milliseconds; absent without TLS, and before it listens. */
+  readonly certificateUntilMs: () => number | undefined
+}
+
+/** An engine of others makes no write wait for its folds. */
+function waitingIn({ store, database }: OpenedFolder): number | undefined {
+  const figures = database === undefined ? store.figures() : undefined
+  return figures === undefined || figures instanceof Promise ? 0 : figures.waiting
+}
+
+const freeBytesOf = ({ storeFolder }: OpenedFolder): number => freeBytesAt(storeFolder)()
+
+export function checksOf({ current, backups }: Omit<WatchedProcess, 'certificateUntilMs'>): Checks {
+  const ofOpen = (fails: (open: Watched) => boolean) => (): boolean => {
+    const open = current()
+    return open !== undefined && fails(open)
   }
   return {
-    stopping: app.isEnding,
+    sealed: () => current() === undefined,
+    stopping: ofOpen(({ app }) => app.isEnding()),
     // Throws where it cannot be read; a failed commit ends the process.
-    store: () => database?.isReachable() === false || waiting() === undefined,
-    clock: () => database?.clock.isRight() === false,
-    clock_ahead: () => clock.aheadMs() > 0,
-    disk: () => free() < freeSpaceBytesMin || database?.isFull() === true,
-    fold: () => waiting() > foldLagMax * settings.foldRows,
-    ...(backups === undefined ? {} : { backup: backups.isOverdue }),
+    store: ofOpen(
+      ({ opened }) => opened.database?.isReachable() === false || waitingIn(opened) === undefined,
+    ),
+    clock: ofOpen(({ opened }) => opened.database?.clock.isRight() === false),
+    clock_ahead: ofOpen(({ clock }) => clock.aheadMs() > 0),
+    disk: ofOpen(
+      ({ opened }) => freeBytesOf(opened) < freeSpaceBytesMin || opened.database?.isFull() === true,
+    ),
+    fold: ofOpen(
+      ({ opened, deps }) => (waitingIn(opened) ?? 0) > foldLagMax * deps.settings.foldRows,
+    ),
+    backup: () => backups?.isOverdue() === true,
   }
 }
 
@@ -59,12 +74,15 @@ function checksOf(
  * Figures of the store and of what is due; of a database that does not answer there are none, and
  * all else is told all the same: that is when it is asked for.
  */
-function askedOf({ store, database }: OpenedFolder, { settled }: Deps) {
-  async function orAbsent<T>(ask: () => MaybeLater<T>): Promise<T | undefined> {
-    if (database === undefined) return ask()
+function askedOf(current: WatchedProcess['current']): Pick<Gauges, 'store' | 'sweepLagMs'> {
+  async function orAbsent<T>(ask: (open: Watched) => MaybeLater<T>): Promise<T | undefined> {
+    const open = current()
+    if (open === undefined) return undefined
+    const { database } = open.opened
+    if (database === undefined) return ask(open)
     if (!database.isReachable()) return undefined
     try {
-      return await ask()
+      return await ask(open)
     } catch {
       return undefined
     }
@@ -73,86 +91,64 @@ function askedOf({ store, database }: OpenedFolder, { settled }: Deps) {
   return {
     /** Asked once for all numbers of one answer. */
     store: () =>
-      (asking ??= orAbsent(() => store.figures()).finally(() => {
+      (asking ??= orAbsent(({ opened }) => opened.store.figures()).finally(() => {
         asking = undefined
       })),
     sweepLagMs: () =>
-      orAbsent(async () => {
-        const nowMs = settled()
-        const [first] = await store.due(nowMs, 1)
+      orAbsent(async ({ opened, deps }) => {
+        const nowMs = deps.settled()
+        const [first] = await opened.store.due(nowMs, 1)
         return first?.deadlineMs === undefined ? 0 : nowMs - first.deadlineMs
       }),
   }
 }
 
-/** What counts is loaded only where somebody asks for it: others start without it. */
-export async function makeWatch(
-  opened: OpenedFolder,
-  deps: Deps,
-  clock: Clock,
-  backups?: BackupSchedule,
-): Promise<Watch> {
-  const { makeMetrics } = await import('./metrics.ts')
-  const { storeFolder, ring, database } = opened
-  const freeBytes = freeBytesAt(storeFolder)
-  let underWay = (): number => 0
-  const metrics = makeMetrics(version, {
-    startedMs: Math.round(wallMs() - elapsedMs()),
-    requestsInFlight: () => underWay(),
-    fileBytes: () => statSync(join(storeFolder, 'data.mdb'), { throwIfNoEntry: false })?.size,
-    ...askedOf(opened, deps),
-    freeBytes,
-    keys() {
-      const { dataKeys } = ring.keyring()
-      return { count: dataKeys.length, madeMs: dataKeys.at(-1)?.madeMs ?? 0 }
-    },
-    nowMs: deps.now,
-    clockBehindMs: () => deps.now() - deps.settled(),
-    clockAheadMs: clock.aheadMs,
-    ...(backups === undefined ? {} : { backups: backups.counts }),
-    ...(database === undefined ? {} : { database: database.databaseFigures }),
-  })
+function keysOf({ opened, deps }: Watched): ReturnType<Gauges['keys']> {
+  const { dataKeys } = opened.ring.keyring()
+  const madeMs = dataKeys.at(-1)?.madeMs ?? 0
+  return { count: dataKeys.length, ...(madeMs === 0 ? {} : { ageMs: deps.now() - madeMs }) }
+}
+
+function gaugesOf({ current, certificateUntilMs }: WatchedProcess, checks: Checks): Gauges {
+  const ofOpen =
+    <T>(read: (open: Watched) => T) =>
+    (): T | undefined => {
+      const open = current()
+      return open && read(open)
+    }
+  const fileBytes = ({ opened }: Watched): number | undefined =>
+    statSync(join(opened.storeFolder, 'data.mdb'), { throwIfNoEntry: false })?.size
   return {
-    observe: seen => metrics.observe(seen, deps.elapsedMs()),
-    checks(app) {
-      underWay = app.underWay
-      return checksOf(opened, deps, clock, app, freeBytes, backups)
-    },
-    print: metrics.print,
+    requestsInFlight: () => current()?.app.underWay() ?? 0,
+    fileBytes: ofOpen(fileBytes),
+    ...askedOf(current),
+    freeBytes: ofOpen(({ opened }) => freeBytesOf(opened)),
+    keys: ofOpen(keysOf),
+    clockBehindMs: ofOpen(({ deps }) => deps.now() - deps.settled()),
+    clockAheadMs: ofOpen(({ clock }) => clock.aheadMs()),
+    database: () => current()?.opened.database?.databaseFigures(),
+    certificateUntilMs,
+    checks: () =>
+      Object.entries(checks).map(([name, check]: [string, () => boolean]) => [
+        name,
+        failsBy(check),
+      ]),
   }
 }
 
-/** What the listener tells of: absent while the vault is sealed. */
-export interface Watched {
-  readonly watch: Watch
-  readonly checks: ReturnType<Watch['checks']>
+/** What a process tells, and what it counts meanwhile, sealed or not. */
+export interface Watch extends Told {
+  readonly observe: (seen: Seen) => void
 }
 
-/** @throws CommandFailure when the address cannot be had */
-export async function listenOps(
-  address: TcpAddress,
-  current: () => Watched | undefined,
-  takeShare?: Unsealer['takeShare'],
-): Promise<OpsServer> {
-  const check = (name: keyof Watched['checks']) => () => current()?.checks[name]?.() ?? false
-  const checks = {
-    sealed: () => current() === undefined,
-    stopping: check('stopping'),
-    store: check('store'),
-    clock: check('clock'),
-    clock_ahead: check('clock_ahead'),
-    disk: check('disk'),
-    fold: check('fold'),
-    backup: check('backup'),
-  }
-  const print = (): ReturnType<Metrics['print']> => {
-    const open = current()
-    if (open === undefined) throw new ApiError('unavailable', 'the vault is sealed')
-    return open.watch.print()
-  }
-  try {
-    return startOps(address, checks, { print }, takeShare)
-  } catch (error) {
-    throw await explainListening(error, address, opsFlags)
+/** What counts is loaded only where somebody asks for it: others start without it. */
+export async function makeWatch(watched: WatchedProcess, checks: Checks): Promise<Watch> {
+  const { makeMetrics } = await import('./metrics.ts')
+  const metrics: Metrics = makeMetrics(version, gaugesOf(watched, checks), watched)
+  return {
+    observe: seen => metrics.observe(seen, elapsedMs()),
+    failing: () => failingOf(checks),
+    isAlive: () => true,
+    numbers: async () => [await metrics.numbers()],
   }
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { makeAsker, type Ask } from './worker-channel.ts'
 import { ownProgram } from './own-program.ts'
 import type { WorkerOrder } from './worker.ts'
 
@@ -10,25 +11,31 @@ import type { WorkerOrder } from './worker.ts'
 export type WorkerEnd = { readonly exitCode: number } | { readonly signal: string }
 
 export interface WorkerProcess {
+  readonly index: number
   /** Whether it listens; `false` when it ended before. */
   readonly isReady: Promise<boolean>
   readonly ended: Promise<WorkerEnd>
+  /** What it tells, once it listens. */
+  readonly ask: Ask
   signal(signal: NodeJS.Signals): void
-}
-
-async function saysAnything(stream: ReadableStream<Uint8Array>): Promise<boolean> {
-  const { done } = await stream.getReader().read()
-  return !done
 }
 
 /** @param lockFile an open file, which the worker has as its `handedLock` as long as it lives */
 export function startWorker(index: number, order: WorkerOrder, lockFile: number): WorkerProcess {
   const child = Bun.spawn([...ownProgram(), 'worker', String(index)], {
     argv0: 'coffer',
-    stdio: [Buffer.from(JSON.stringify(order)), 'pipe', 'inherit', lockFile],
+    stdio: ['pipe', 'pipe', 'inherit', lockFile],
   })
+  const send = (line: string): void => {
+    child.stdin.write(`${line}\n`)
+    child.stdin.flush()
+  }
+  send(JSON.stringify(order))
+  const { isReady, ask } = makeAsker(child.stdout, send)
   return {
-    isReady: saysAnything(child.stdout),
+    index,
+    isReady,
+    ask,
     ended: child.exited.then(exitCode =>
       child.signalCode === null ? { exitCode } : { signal: String(child.signalCode) },
     ),

@@ -2,8 +2,9 @@
  * `coffer worker`: one of the processes of `coffer serve --workers`, which alone starts it.
  *
  * It takes its order from stdin and not from files or variables, so that one which is started again
- * serves as the others do, whatever was changed meanwhile. It ends with the process that started
- * it, in whatever way that one ends.
+ * serves as the others do, whatever was changed meanwhile. What it is asked comes after it, and it
+ * says on stdout first that it listens. It ends with the process that started it, in whatever way
+ * that one ends.
  * @module
  */
 import { FFIType } from 'bun:ffi'
@@ -19,6 +20,7 @@ import { CommandFailure } from './failure.ts'
 import { startLogging } from './logging.ts'
 import { serveUntilSignalled } from './vault-process.ts'
 import { endAfterFailure, outliveReaders, say } from './system.ts'
+import { answerAsked, linesOf } from './worker-channel.ts'
 
 /** What a worker is told, as JSON. It holds no secret. */
 export interface WorkerOrder {
@@ -27,10 +29,13 @@ export interface WorkerOrder {
   readonly folder: FolderOptions
   readonly address: TcpAddress
   readonly tls?: TlsFiles | undefined
+  readonly checkPath?: string | undefined
   readonly settings: Settings
   readonly logs: LogSettings
   /** How many there are. */
   readonly workers: number
+  /** Whether it counts what it answers, and is asked. */
+  readonly isWatched: boolean
   /** Where deletes are listed, of all workers. */
   readonly erasureLog?: string | undefined
   /** The mark of the clock from before the instance; only for one that begins with it. */
@@ -51,9 +56,10 @@ const prctl = { args: [FFIType.i32, FFIType.u64], returns: FFIType.i32 } as cons
 const notOrdered = () =>
   new CommandFailure('coffer serve --workers starts the workers: nobody else does', 2)
 
-async function readOrder(): Promise<WorkerOrder> {
+async function readOrder(lines: AsyncIterator<string>): Promise<WorkerOrder> {
   try {
-    return JSON.parse(await Bun.stdin.text()) as WorkerOrder
+    const { value } = await lines.next()
+    return JSON.parse(String(value)) as WorkerOrder
   } catch {
     throw notOrdered()
   }
@@ -75,8 +81,10 @@ export function endWithParent(parent: number): void {
 
 /** Serves on an order from stdin, and says one line when it listens. */
 export async function work(index: number): Promise<void> {
-  const order = await readOrder()
-  const { parent, folder, address, tls, settings, logs, workers, mark, erasureLog } = order
+  const lines = linesOf(Bun.stdin.stream())
+  const order = await readOrder(lines)
+  const { parent, folder, address, tls, checkPath, settings, logs } = order
+  const { workers, mark, erasureLog } = order
   endWithParent(parent)
   if (!isFolderLocked(folder, handedLock)) throw notOrdered()
   outliveReaders()
@@ -95,10 +103,12 @@ export async function work(index: number): Promise<void> {
     startHoldMs: startHoldMsOf(order),
     address,
     tls,
+    checkPath,
     settings: shareOf(settings, workers),
     logging,
     erasures: erasureLog === undefined ? undefined : makeErasureLog(erasureLog, log),
-    sharing: { sweeps: index === sweeper },
+    sharing: { sweeps: index === sweeper, name: String(index) },
+    tell: order.isWatched ? told => void answerAsked(lines, told) : undefined,
     announce: address => say(address),
   })
 }

@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
+import { startOps } from '../../src/serve/ops.ts'
+import { failingOf } from '../../src/serve/told.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
 const secret = 'planted-4111111111111111'
@@ -242,12 +244,6 @@ describe('where the listener cannot be', () => {
     })
   })
 
-  test('several workers are refused, since it tells of one process', async () => {
-    const ended = await runCoffer(['serve', '--ops-port', '0', '--workers', '2'])
-    expect([ended.exitCode, ended.stdout]).toEqual([2, ''])
-    expect(ended.stderr).toContain('--workers or COFFER_WORKERS: expected 1 with --ops-port')
-  })
-
   test('no listener is there unless it is asked for', async () => {
     const data = join(temporaryFolder(), 'vault')
     await runCoffer(['init', '--data', data])
@@ -258,7 +254,6 @@ describe('where the listener cannot be', () => {
 })
 
 test('a vault that is stopping, and what a check meets that fails, is not ready', async () => {
-  const { startOps } = await import('../../src/serve/ops.ts')
   const fails = {
     sealed: false,
     stopping: false,
@@ -282,9 +277,9 @@ test('a vault that is stopping, and what a check meets that fails, is not ready'
     fold: () => fails.fold,
     backup: () => fails.backup,
   }
-  const print = () => Promise.reject(new Error(secret))
-  const metrics = { observe: () => {}, print }
-  const alone = startOps({ host: '127.0.0.1', port: 0 }, checks, metrics)
+  const numbers = () => Promise.reject(new Error(secret))
+  const told = { failing: () => failingOf(checks), isAlive: () => true, numbers }
+  const alone = startOps({ host: '127.0.0.1', port: 0 }, told)
   const ask = async (path: string) => {
     const answer = await fetch(alone.address + path)
     return [answer.status, await answer.text()]

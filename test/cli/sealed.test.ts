@@ -179,7 +179,9 @@ describe('a server that is sealed', () => {
     expect(await ask()).toBe(503)
     expect(await ready()).toEqual([503, 'not ready: sealed\n'])
     expect((await fetch(`${ops}/healthz`)).status).toBe(200)
-    expect((await fetch(`${ops}/metrics`)).status).toBe(503)
+    const told = await (await fetch(`${ops}/metrics`)).text()
+    expect(told).toContain('coffer_check_failed{check="sealed"} 1\n')
+    expect(told).not.toContain('coffer_store_rows')
     const words = ['keys', 'status', '--data', data]
     expectFailure(await runCoffer(words), /the vault is sealed: run coffer unseal/)
     const other = await runCoffer(['verify', '--data', data, '--master-key-file', keyFile])

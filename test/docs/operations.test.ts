@@ -53,37 +53,3 @@ test(
   },
   blocks.length * blockMsMax,
 )
-
-test('docs/operations.md names each metric that is told, and no other', async () => {
-  const { makeMetrics } = await import('../../src/serve/metrics.ts')
-  const { makePoolCounts } = await import('../../src/store/postgres/figures.ts')
-  const none = () => 0
-  const pool = makePoolCounts(1).figures()
-  const database = {
-    pools: { look: pool, page: pool, write: pool },
-    writesWaiting: 0,
-    retries: 0,
-    folds: 0,
-    foldFailures: 0,
-    leases: { sweep: true, fold: true },
-    skewMs: 0,
-    silentMs: 0,
-  }
-  const metrics = makeMetrics('0', {
-    startedMs: 0,
-    requestsInFlight: none,
-    fileBytes: none,
-    freeBytes: none,
-    clockBehindMs: none,
-    clockAheadMs: none,
-    store: () => ({ commits: 0, writes: 0, usedBytes: 0, nextOrdinal: 1, waiting: 0 }),
-    sweepLagMs: async () => 0,
-    keys: () => ({ count: 1, madeMs: 1 }),
-    nowMs: none,
-    database: () => database,
-  })
-  const { text: printed } = await metrics.print()
-  const told = [...printed.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name)
-  const named = [...text.matchAll(/`((?:coffer|process)_[a-z_]+)(?:\{[a-z,]+\})?`/g)]
-  expect(named.map(([, name]) => name).toSorted()).toEqual(told.toSorted())
-})

@@ -42,6 +42,7 @@ interface BackupCounts {
 }
 
 export interface BackupSchedule {
+  readonly everyMs: number
   readonly counts: () => BackupCounts
   /** By more than `backupLateIntervalsMax` intervals, which begin anew with this process. */
   readonly isOverdue: () => boolean
@@ -109,6 +110,7 @@ export function startSchedule(parts: ScheduleParts): BackupSchedule {
 
   const running = run()
   return {
+    everyMs: plan.everyMs,
     counts: () => ({ ...counts, ageMs: newest === undefined ? undefined : wallMs() - newest }),
     isOverdue() {
       const sinceMs = Math.max(startedMs, newest ?? startedMs)

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { latencyBucketsSeconds } from '../../../src/operation-limits.ts'
+import { printNumbers } from '../../../src/serve/metric-kinds.ts'
 import { makeMetrics } from '../../../src/serve/metrics.ts'
 
 const none = () => 0
@@ -21,8 +22,7 @@ const seen = {
 }
 
 test('durations are a histogram, each bucket with those of the ones before', async () => {
-  const { observe, print } = makeMetrics('0', {
-    startedMs: 0,
+  const gauges = {
     requestsInFlight: none,
     fileBytes: none,
     freeBytes: none,
@@ -30,14 +30,17 @@ test('durations are a histogram, each bucket with those of the ones before', asy
     clockAheadMs: none,
     store: () => ({ commits: 0, writes: 0, usedBytes: 0, nextOrdinal: 1, waiting: 0 }),
     sweepLagMs: async () => 0,
-    keys: () => ({ count: 1, madeMs: 1 }),
-    nowMs: none,
-  })
+    keys: () => ({ count: 1, ageMs: 1 }),
+    database: () => undefined,
+    certificateUntilMs: none,
+    checks: () => [],
+  }
+  const { observe, numbers } = makeMetrics('0', gauges, {})
   const seconds = [0.000_05, 0.001, 0.001_01, 0.3, 31]
   for (const lasted of seconds) {
     observe(seen, 1_000 + lasted * 1_000)
   }
-  const { text } = await print()
+  const { text } = await printNumbers([await numbers()])
   const name = 'coffer_request_duration_seconds'
   const valueOf = (line: string) =>
     Number(

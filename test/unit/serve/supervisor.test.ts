@@ -34,7 +34,8 @@ function openFakes(count: number, canStart: (nth: number) => boolean = () => tru
       signals.push(name)
       end({ exitCode: 0 })
     }
-    return { isReady: ready.promise, ended: ended.promise, signal }
+    const ask = async () => undefined
+    return { index, isReady: ready.promise, ended: ended.promise, ask, signal }
   }
   const advised: unknown[] = []
   const log = (event: string, facts: Readonly<Record<string, unknown>> = {}) => {
