@@ -11,7 +11,7 @@ import { scraperOf, sumOf, valueOf, type Scraper } from '../support/scrape.ts'
 import { until, workerAfter, workersOf } from '../support/worker-processes.ts'
 
 const workers = 3
-const msMax = 120_000
+const msMax = 300_000
 setDefaultTimeout(msMax)
 
 let server: Running
