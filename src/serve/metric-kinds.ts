@@ -6,6 +6,8 @@
 import { AggregatorRegistry, Counter, Gauge, Registry, type Aggregator } from 'prom-client'
 import type { MaybeLater } from '../waiting.ts'
 
+export { Registry }
+
 /** How one number is made of those that several processes tell; `max` is the worst of most. */
 type Merging = Extract<Aggregator, 'sum' | 'max' | 'min'>
 

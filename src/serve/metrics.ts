@@ -24,7 +24,7 @@ import {
 } from './metric-kinds.ts'
 import { makeProcessMetrics } from './process-metrics.ts'
 
-/** What is read when somebody asks; what is of the store or its keys is absent while it is sealed. */
+/** What is read when somebody asks; of store and keys nothing is there while it is sealed. */
 export interface Gauges {
   readonly requestsInFlight: () => number
   /** Absent where the store is in a database of others. */

@@ -4,9 +4,8 @@
  * @module
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { Registry } from 'prom-client'
 import { loopLookMs, loopWindowMs } from '../operation-limits.ts'
-import { addCounter, gaugeAdder } from './metric-kinds.ts'
+import { addCounter, gaugeAdder, Registry } from './metric-kinds.ts'
 import { elapsedMs, wallMs } from './system.ts'
 
 /** Linux alone tells; elsewhere there is no such line. Source: proc(5). */

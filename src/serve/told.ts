@@ -45,7 +45,7 @@ export const failsBy = (check: () => boolean): boolean => {
   }
 }
 
-export const failingOf = (checks: Partial<Checks>): Failing =>
+export const failingOf = (checks: Checks): Failing =>
   Object.entries(checks).flatMap(([name, check]: [string, () => boolean]) =>
     failsBy(check) ? [name] : [],
   )

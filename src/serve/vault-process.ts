@@ -187,9 +187,9 @@ interface Watching {
 }
 
 /** A late backup keeps no request from its answer. */
-const checkAt = (path: string, { backup: _, ...checks }: Checks): CheckAddress => ({
+const checkAt = (path: string, checks: Checks): CheckAddress => ({
   path,
-  isReady: () => mayBeSent(failingOf(checks)),
+  isReady: () => mayBeSent(failingOf({ ...checks, backup: () => false })),
 })
 
 /** What is told of the process, where anybody is: it counts from now on. */

@@ -3,7 +3,6 @@
  * what the process that watches over them knows itself.
  * @module
  */
-import { Registry } from 'prom-client'
 import type { BackupSchedule } from './backups/schedule.ts'
 import { addBackupMetrics } from './backups/metrics.ts'
 import {
@@ -12,6 +11,7 @@ import {
   countedIn,
   mergeNumbers,
   numbersOf,
+  Registry,
   type Numbers,
 } from './metric-kinds.ts'
 import { addChecks } from './metrics.ts'

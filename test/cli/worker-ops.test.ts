@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { scraperOf, sumOf, valueOf, type Scraper } from '../support/scrape.ts'
-import { until, workerAfter, workersOf } from '../support/worker-processes.ts'
+import { until } from '../support/until.ts'
+import { workerAfter, workersOf } from '../support/worker-processes.ts'
 
 const workers = 3
 const msMax = 300_000
@@ -95,7 +96,7 @@ describe('the listener of several workers', () => {
       text = await ops.metrics()
       if (sumOf(text, 'coffer_requests_total') !== counted) falls.push(counted)
       return valueOf(text, restarts) === again && (await isReady())
-    }, msMax)
+    })
     await workerAfter(server.pid, 1, before.get(1) ?? 0)
     await askVault(6)
     expect(falls).toEqual([])
@@ -123,7 +124,7 @@ describe('the listener of several workers', () => {
     } finally {
       process.kill(pid, 'SIGCONT')
     }
-    await until(isReady, msMax)
+    await until(isReady)
     expect(valueOf(await ops.metrics(), 'coffer_worker_up{worker="2"}')).toBe(1)
   })
 })

@@ -2,8 +2,7 @@
  * What is told of the backups that a process makes of its vault.
  * @module
  */
-import type { Registry } from 'prom-client'
-import { addCounter, gaugeAdder, secondsOf } from '../metric-kinds.ts'
+import { addCounter, gaugeAdder, secondsOf, type Registry } from '../metric-kinds.ts'
 import type { BackupSchedule } from './schedule.ts'
 
 export function addBackupMetrics(registry: Registry, { counts, everyMs }: BackupSchedule): void {
