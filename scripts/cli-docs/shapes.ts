@@ -85,6 +85,9 @@ export const shapes: Readonly<Record<string, TObject>> = {
   'app list': shape({ applications: Type.Array(application) }),
   'app regenerate': shape(newKey),
   'app delete': shape({ application_id: Type.String(), deleted: Type.Boolean() }),
+  'log digest': shape({
+    digests: Type.Array(Type.String(), { description: 'one of each id, in their order' }),
+  }),
   'session list': shape({
     sessions: Type.Array(session, { description: 'as `GET /sessions` shows them' }),
   }),

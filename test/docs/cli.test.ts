@@ -93,6 +93,7 @@ const runs: Readonly<Record<string, () => Promise<Ended>>> = {
   },
   verify: () => runCoffer(['verify', '--data', data, '--json']),
   'app list': () => runCoffer(['app', 'list', '--data', data, '--json']),
+  'log digest': () => runCoffer(['log', 'digest', 'order-17', '--data', data, '--json']),
   async 'app regenerate'() {
     return runCoffer(['app', 'regenerate', await newApp(), '--data', data, '--json'])
   },
