@@ -10,7 +10,7 @@
 import { invariant, type ApiError } from '../errors.ts'
 import type { Change, Digest, NewRow, WriteOutcome } from './contract.ts'
 import { encodeRow } from './row-format.ts'
-import { checkChange, checkCount, checkRow, keyRow, type KeyedRow } from './rows.ts'
+import { checkChange, checkCount, checkRow, keyOf, termKeysOf, type KeyedRow } from './rows.ts'
 
 /** A row that is to be written, with its bytes. */
 export interface PreparedRow extends KeyedRow {
@@ -129,9 +129,8 @@ export type PreparedChange =
   | { readonly kind: 'bump' }
 
 function prepareRow(row: NewRow): PreparedRow {
-  const keyed = keyRow(row)
-  checkRow(keyed)
-  return { ...keyed, value: encodeRow(row) }
+  checkRow(row)
+  return { row, uniqueKeys: row.uniques.map(keyOf), value: encodeRow(row) }
 }
 
 function prepareChange(change: Change): PreparedChange {
@@ -213,7 +212,7 @@ function replaceRow(
 const hasHeaderOf = (a: KeyedRow, b: KeyedRow): boolean =>
   a.row.deadlineMs === b.row.deadlineMs &&
   a.uniqueKeys.join() === b.uniqueKeys.join() &&
-  a.termKeys.join() === b.termKeys.join()
+  termKeysOf(a).join() === termKeysOf(b).join()
 
 function resealRow(
   draft: SetDraft,

@@ -6,7 +6,7 @@ import { termBytes } from '../../../limits.ts'
 import { countKeyPiecesMax, keptCountsMax, listedPlacesMax } from '../../limits.ts'
 import { assertStored } from '../../../errors.ts'
 import { readU32, u48Bytes, writeU32 } from '../../../bytes.ts'
-import { keyOf, type KeyedRow } from '../../rows.ts'
+import { keyOf, termKeysOf, type KeyedRow } from '../../rows.ts'
 import type { Query } from '../../contract.ts'
 import type { RangeOptions } from 'lmdb'
 import {
@@ -278,7 +278,7 @@ function draftChunk(
 const noKeys: ReadonlySet<string> = new Set()
 
 const keysOf = (row: KeyedRow | undefined): ReadonlySet<string> =>
-  row === undefined ? noKeys : new Set(row.termKeys)
+  row === undefined ? noKeys : new Set(termKeysOf(row))
 
 /**
  * What the move of a row changes in the table of terms. Changes nothing yet.
@@ -297,13 +297,11 @@ export function termPostings(
   const low = lowOf(ordinal)
   const postings: Posting[] = []
   const collect = (row: KeyedRow, others: ReadonlySet<string>, isIn: boolean): void => {
-    // Read once: a stored row cuts them out anew each time.
-    const { terms: digests } = row.row
-    row.termKeys.forEach((key, i) => {
-      const term = digests[i]
-      if (term === undefined || others.has(key) || !isFolded(state, term, ordinal)) return
+    for (const term of row.row.terms) {
+      const key = keyOf(term)
+      if (others.has(key) || !isFolded(state, term, ordinal)) continue
       postings.push({ draft: draftChunk(terms, key, term, chunk), low, isIn })
-    })
+    }
   }
   if (from !== undefined) collect(from, keysOf(to), false)
   if (to !== undefined) collect(to, keysOf(from), true)

@@ -246,7 +246,7 @@ function decideGroup(
 }
 
 const digestsOf = (change: PreparedChange): number =>
-  'row' in change ? change.row.uniqueKeys.length + change.row.termKeys.length : 0
+  'row' in change ? change.row.row.uniques.length + change.row.row.terms.length : 0
 
 /** A fold adds before it can remove: it waits while room is short. */
 function takeFoldStep(

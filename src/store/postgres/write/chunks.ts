@@ -18,7 +18,7 @@ import {
   unite,
 } from '../../place-set.ts'
 import { chunkOf, lowOf } from '../../plan.ts'
-import { keyOf } from '../../rows.ts'
+import { keyOf, termKeysOf } from '../../rows.ts'
 import { termBytes } from '../../../limits.ts'
 import { nthOf, packDigests, packValues } from '../pack.ts'
 import { arrayOf, type Session } from '../pool.ts'
@@ -67,16 +67,15 @@ export function termMoves({ rows }: GroupDraft, stood: Stood): TermMoves {
   for (const [ordinal, to] of rows) {
     const from = stood.rows.get(ordinal)
     if (from === undefined) continue
+    const before = termKeysOf(from)
+    const after = to === undefined ? [] : termKeysOf(to)
     if (stood.recent.has(ordinal)) {
-      if (to !== undefined && to.termKeys.join() !== from.termKeys.join()) {
-        recent.push([ordinal, to.row.terms])
-      }
+      if (to !== undefined && after.join() !== before.join()) recent.push([ordinal, to.row.terms])
       continue
     }
-    const [before, after] = [new Set(from.termKeys), new Set(to?.termKeys)]
-    for (const key of from.termKeys) if (!after.has(key)) movePlace(chunks, key, ordinal, false)
-    for (const key of to?.termKeys ?? [])
-      if (!before.has(key)) movePlace(chunks, key, ordinal, true)
+    const [stay, come] = [new Set(before), new Set(after)]
+    for (const key of before) if (!come.has(key)) movePlace(chunks, key, ordinal, false)
+    for (const key of after) if (!stay.has(key)) movePlace(chunks, key, ordinal, true)
   }
   return { chunks, recent }
 }
