@@ -13,6 +13,7 @@ import { uniqueBytes } from '../limits.ts'
 import { hexOf, readU32, uuidOf, writeU32 } from '../bytes.ts'
 import { uniqueDigest, type KeyScope, type Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'
+import { keptFor } from '../maps.ts'
 import { isUuid } from '../rules/token-ids.ts'
 import type { Digest } from '../store/contract.ts'
 
@@ -24,6 +25,14 @@ const hexRadix = 16
 /** What hides the era in an id that begins so; it is stored nowhere. */
 const maskOf = (scope: KeyScope, random: string): number =>
   readU32(uniqueDigest(scope, 'token-id-era', random), 0)
+
+/** Of the id that was made last: its row is mostly sealed next. */
+const lastMade = keptFor((_: KeyScope) => ({ random: '', mask: 0 }))
+
+function knownMaskOf(scope: KeyScope, random: string): number {
+  const last = lastMade(scope)
+  return last.random === random ? last.mask : maskOf(scope, random)
+}
 
 /**
  * Layout: a byte of the digest · era u32 · 27 more bytes of it. The digest is of the whole id: of
@@ -44,7 +53,7 @@ export function tokenUnique(keys: Keys, tenantId: string, id: string): Digest {
   const digest = uniqueDigest(scope, 'token-id', id)
   if (!keys.idsHaveEras || !isUuid(id)) return digest
   const hidden = Number.parseInt(id.slice(randomChars), hexRadix)
-  return withEra(digest, (hidden ^ maskOf(scope, id.slice(0, randomChars))) >>> 0)
+  return withEra(digest, (hidden ^ knownMaskOf(scope, id.slice(0, randomChars))) >>> 0)
 }
 
 /** A new one, of the present era of the store. */
@@ -56,7 +65,9 @@ export function defaultTokenId(
   const uuid = uuidOf(randomBytes(16))
   if (!keys.idsHaveEras) return uuid
   const random = uuid.slice(0, randomChars)
+  const mask = maskOf(scope, random)
+  Object.assign(lastMade(scope), { random, mask })
   const hidden = new Uint8Array(eraBytes)
-  writeU32(hidden, 0, (store.era() ^ maskOf(scope, random)) >>> 0)
+  writeU32(hidden, 0, (store.era() ^ mask) >>> 0)
   return random + hexOf(hidden)
 }
