@@ -1,7 +1,7 @@
 /**
  * The code of a card, which ends by itself.
  *
- * It is a value of its token, sealed under a key that leaves the disk once it has ended
+ * It stands in the record of its token, sealed under a key that leaves the disk once it has ended
  * (`code-key.ts`). Its token says when that is: from then on it is shown to nobody. The data lacks
  * it, and is put together with it for as long as it lives. Nothing is found by it, and no mask that
  * shows it is kept evaluated. Source: contract section 5; PCI DSS 3.3.1.
@@ -11,7 +11,7 @@ import { utf8, utf8Text } from '../bytes.ts'
 import { nonceBytes } from '../crypto/primitives.ts'
 import { sealUnder, unsealUnder } from '../crypto/seal-under.ts'
 import type { Deps } from '../deps.ts'
-import { isJsonObject, printJson, type Json } from '../json/json.ts'
+import { isJsonObject, printJson, withMember, type Json, type Members } from '../json/json.ts'
 import type { Transform } from '../rules/access.ts'
 import type { TokenType } from '../rules/token-types.ts'
 import { codeLifetimeMs } from '../settings.ts'
@@ -28,8 +28,8 @@ export function codeEndOf(
   return lifetimeMs === undefined ? undefined : now() + lifetimeMs
 }
 
-/** Where a token has its code, and until when. */
-type CodePlace = NonNullable<TokenRecord['code']>
+/** As a record has it. */
+type KeptCode = NonNullable<TokenRecord['code']>
 
 /** A code that is to be kept apart. */
 export interface Code {
@@ -47,47 +47,41 @@ interface Parted {
   readonly code: Code
 }
 
-/**
- * @param dataText the data as printed
- * @returns `undefined` where data of that type has no code
- */
+/** @returns `undefined` where data of that type has no code */
 export function partCode(
   { protectedCode }: TokenType,
   data: Json,
-  dataText: string,
   endsAtMs: number,
 ): Parted | undefined {
   if (protectedCode === undefined || !isJsonObject(data)) return undefined
   const { member } = protectedCode
-  const code = data.get(member) ?? null
-  if (code === null) return undefined
-  const before = new Map<string, Json>()
+  if ((data.get(member) ?? null) === null) return undefined
+  let others: Members = new Map()
+  let dataText = '{'
+  let text = ''
+  let at = 0
   for (const [name, value] of data) {
-    if (name === member) break
-    before.set(name, value)
+    const printed = `${JSON.stringify(name)}:${printJson(value)}`
+    if (name === member) {
+      at = dataText.length
+      text = printed
+    } else {
+      dataText += others.size === 0 ? printed : `,${printed}`
+      others = withMember(others, name, value)
+    }
   }
-  // Behind the opening brace, or behind the member before it.
-  const at = printJson(before).length - 1
   // With the comma that joins it to others: the one before it, or else the one behind it.
-  const commas = data.size > 1 ? 1 : 0
-  const length = `"${member}":${printJson(code)}`.length + commas
-  const others = new Map(data)
-  others.delete(member)
-  return {
-    data: others,
-    dataText: dataText.slice(0, at) + dataText.slice(at + length),
-    code: { text: dataText.slice(at, at + length), at, endsAtMs },
-  }
+  if (others.size > 0) text = at > 1 ? `,${text}` : `${text},`
+  return { data: others, dataText: `${dataText}}`, code: { text, at, endsAtMs } }
 }
 
 /** The same data with its code. */
-const withText = (others: string, { at }: CodePlace, text: string): string =>
+export const withCodeText = (others: string, { at }: Pick<Code, 'at'>, text: string): string =>
   others.slice(0, at) + text + others.slice(at)
 
-/** A code as its token has it. */
+/** A code as the record of its token has it, and what a write of that has to say. */
 export interface SealedCode {
-  readonly place: CodePlace
-  readonly bytes: Uint8Array
+  readonly kept: KeptCode
   readonly stands: CodeKey['stands']
 }
 
@@ -98,8 +92,7 @@ export const sealCode = (
   { text, at, endsAtMs }: Code,
 ): MaybeLater<SealedCode> =>
   andThen(obtainCodeKey(deps, tenantId, endsAtMs), ({ key, stands }) => ({
-    place: { at, endsAtMs },
-    bytes: sealUnder(key, deps.randomBytes(nonceBytes), utf8(text)),
+    kept: { at, endsAtMs, sealed: sealUnder(key, deps.randomBytes(nonceBytes), utf8(text)) },
     stands,
   }))
 
@@ -108,7 +101,7 @@ export const standsFor = (
   { now }: Pick<Deps, 'now'>,
   code: SealedCode | undefined,
 ): readonly CodeKey['stands'][] =>
-  code === undefined || code.place.endsAtMs <= now() ? [] : [code.stands]
+  code === undefined || code.kept.endsAtMs <= now() ? [] : [code.stands]
 
 /** Whether what is shown of a token depends on its code. */
 export const isCodeShown = (transform: Transform, record: TokenRecord): boolean =>
@@ -131,6 +124,6 @@ export function withCode<T extends StoredToken>(
     if (code === undefined) return token
     const text = utf8Text(code)
     code.fill(0)
-    return { ...token, unsealData: () => withText(token.unsealData(), place, text) }
+    return { ...token, unsealData: () => withCodeText(token.unsealData(), place, text) }
   })
 }

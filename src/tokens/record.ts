@@ -21,10 +21,9 @@ export type { TokenRecord }
 /*
  * The token record: what is sealed, by what it is found, and how it is read again.
  *
- * Value 0 of a row is the record, value 1 the data, value 2 the code that ends by itself, where
- * there is one: deciding over a token, or showing it masked, does not open its data. Texts of JSON
- * (`maskText`, `metadataText`, the data) are kept as printed, so that they leave exactly as they
- * came in.
+ * Value 0 of a row is the record, value 1 the data: deciding over a token, or showing it masked,
+ * does not open its data. Texts of JSON (`maskText`, `metadataText`, the data) are kept as printed,
+ * so that they leave exactly as they came in.
  */
 
 /** What a token is found by beside its record; needed when it is sealed, never read back. */
@@ -33,8 +32,6 @@ export interface TokenContents {
   readonly dataText: string
   readonly metadata: ReadonlyMap<string, string>
   readonly searchValues: readonly string[]
-  /** That code, sealed under the key of its end. */
-  readonly code?: Uint8Array | undefined
   /** Whether its mask shows anything of the data; of no matter without search values. */
   readonly isShownMasked: boolean
 }
@@ -56,6 +53,7 @@ export interface StoredToken {
 
 const recordValue = 0
 const dataValue = 1
+/** Of rows of older versions. */
 const codeValue = 2
 /** The head and the record: what a verdict over a token needs. */
 export const verdictParts = 2
@@ -208,7 +206,6 @@ export function sealToken(
     ...(record.expiresAt === undefined ? {} : { deadlineMs: record.expiresAt.epochMs }),
   }
   const values = [encodeRecord(record), utf8(contents.dataText)]
-  if (contents.code !== undefined) values.push(contents.code)
   return sealRow(sealerOf(keys, tenantId), randomBytes, header, version, values)
 }
 
@@ -231,7 +228,8 @@ export function checkToken(keys: Keys, tenantId: string, row: Row): () => Stored
       row,
       record,
       unsealData: () => opened.text(dataValue),
-      unsealCode: () => (opened.has(codeValue) ? opened.value(codeValue) : undefined),
+      unsealCode: () =>
+        record.code?.sealed ?? (opened.has(codeValue) ? opened.value(codeValue) : undefined),
     }
   }
 }

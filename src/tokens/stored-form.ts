@@ -12,7 +12,6 @@ import {
   readU32,
   readU48,
   u48Bytes,
-  utf8,
   utf8Text,
   uuidText,
   writeU32,
@@ -43,8 +42,16 @@ export interface TokenRecord {
   readonly modifiedAtMs?: number
   /** `text` keeps the caller's offset. */
   readonly expiresAt?: { readonly text: string; readonly epochMs: number }
-  /** Where in the text of the data its code belongs, in characters, and until when it lives. */
-  readonly code?: { readonly at: number; readonly endsAtMs: number }
+  /**
+   * Where in the text of the data its code belongs, in characters, until when it lives, and the
+   * code as it is sealed under the key of its end; without that it is value 2 of the row, as older
+   * versions had it.
+   */
+  readonly code?: {
+    readonly at: number
+    readonly endsAtMs: number
+    readonly sealed?: Uint8Array
+  }
   /** Deduplication was asked for; see `dedup.ts`. */
   readonly deduplicates?: true
   /**
@@ -170,9 +177,10 @@ function recordOf(head: Head, rest: Rest): TokenRecord {
  *
  * Layout, big endian: form u8 (2) · marks u8 · creation u48 · id and creator, 16 bytes each where
  * both are UUIDs, else as texts · type, fingerprint and what the mask shows as texts · of a code
- * that ends, its place u32 and its end u48 · the rest as JSON, where there is any. A text is its
- * length in bytes, u16, and its UTF-8; the id of others has up to 400 characters. A plain card has
- * 6 + 2 + 32 + 6 + 46 + 2 + some 75 bytes.
+ * that ends, its place u32 and its end u48, and it as it is sealed, behind its length u16 · the
+ * rest as JSON, where there is any. A text is its length in bytes, u16, and its UTF-8; the id of
+ * others has up to 400 characters. A plain card has 6 + 2 + 32 + 6 + 46 + 2 + some 75 bytes, and
+ * some 64 for its code.
  */
 
 const form = 2
@@ -193,47 +201,80 @@ const mark = {
   showsNothing: 8,
   hasRest: 16,
   hasCode: 32,
+  holdsCode: 64,
 } as const
 
-function writeText(text: string): readonly Uint8Array[] {
-  const bytes = utf8(text)
-  invariant(bytes.length < 2 ** (8 * lengthBytes), 'a text of a record is within its bound')
-  return [Uint8Array.of(bytes.length >>> 8, bytes.length), bytes]
-}
+const placeBytes = 4 + u48Bytes
 
-const codeBytes = 4 + u48Bytes
+const codeBytes = ({ sealed }: NonNullable<TokenRecord['code']>): number =>
+  placeBytes + (sealed === undefined ? 0 : lengthBytes + sealed.length)
 
-function writeCode({ at, endsAtMs }: NonNullable<TokenRecord['code']>): Uint8Array {
-  const bytes = new Uint8Array(codeBytes)
-  writeU32(bytes, 0, at)
-  writeU48(bytes, codeBytes - u48Bytes, endsAtMs)
-  return bytes
+const textBytes = (text: string): number => lengthBytes + Buffer.byteLength(text)
+
+/** Writes what follows each other. */
+function makeWriter(bytes: Buffer, from: number) {
+  let at = from
+  return {
+    uuid(text: string): void {
+      bytes.set(uuidBytesOf(text), at)
+      at += uuidBytes
+    },
+    text(text: string): void {
+      const length = bytes.write(text, at + lengthBytes)
+      invariant(length < 2 ** (8 * lengthBytes), 'a text of a record is within its bound')
+      bytes.writeUInt16BE(length, at)
+      at += lengthBytes + length
+    },
+    code({ at: place, endsAtMs, sealed }: NonNullable<TokenRecord['code']>): void {
+      writeU32(bytes, at, place)
+      writeU48(bytes, at + placeBytes - u48Bytes, endsAtMs)
+      at += placeBytes
+      if (sealed === undefined) return
+      bytes.writeUInt16BE(sealed.length, at)
+      bytes.set(sealed, at + lengthBytes)
+      at += lengthBytes + sealed.length
+    },
+    rest(text: string): void {
+      at += bytes.write(text, at)
+    },
+  }
 }
 
 /** The bytes that are sealed. */
 export function encodeRecord(record: TokenRecord): Uint8Array {
-  const { id, createdBy, maskedText, code } = record
+  const { id, createdBy, type, fingerprint, maskedText, code } = record
   const rest = JSON.stringify(restOf(record))
   const areUuids = isUuid(id) && isUuid(createdBy)
-  const head = new Uint8Array(idsAt)
-  head[0] = form
-  head[marksAt] =
+  // Of its own size: a view of more would cost more than all that is written.
+  const bytes = Buffer.allocUnsafeSlow(
+    idsAt +
+      (areUuids ? 2 * uuidBytes : textBytes(id) + textBytes(createdBy)) +
+      textBytes(type) +
+      textBytes(fingerprint) +
+      (typeof maskedText === 'string' ? textBytes(maskedText) : 0) +
+      (code === undefined ? 0 : codeBytes(code)) +
+      (rest === '{}' ? 0 : Buffer.byteLength(rest)),
+  )
+  bytes[0] = form
+  bytes[marksAt] =
     (record.idIsRandom === true ? mark.idIsRandom : 0) |
     (areUuids ? mark.idsAreUuids : 0) |
     (typeof maskedText === 'string' ? mark.isMasked : 0) |
     (maskedText === null ? mark.showsNothing : 0) |
     (code === undefined ? 0 : mark.hasCode) |
+    (code?.sealed === undefined ? 0 : mark.holdsCode) |
     (rest === '{}' ? 0 : mark.hasRest)
-  writeU48(head, createdAt, record.createdAtMs)
-  return Buffer.concat([
-    head,
-    ...[id, createdBy].flatMap(text => (areUuids ? [uuidBytesOf(text)] : writeText(text))),
-    ...writeText(record.type),
-    ...writeText(record.fingerprint),
-    ...(typeof maskedText === 'string' ? writeText(maskedText) : []),
-    ...(code === undefined ? [] : [writeCode(code)]),
-    ...(rest === '{}' ? [] : [utf8(rest)]),
-  ])
+  writeU48(bytes, createdAt, record.createdAtMs)
+  const writer = makeWriter(bytes, idsAt)
+  const writeId = areUuids ? writer.uuid : writer.text
+  writeId(id)
+  writeId(createdBy)
+  writer.text(type)
+  writer.text(fingerprint)
+  if (typeof maskedText === 'string') writer.text(maskedText)
+  if (code !== undefined) writer.code(code)
+  if (rest !== '{}') writer.rest(rest)
+  return bytes
 }
 
 /** Reads what follows each other. */
@@ -250,12 +291,13 @@ function makeReader(bytes: Buffer, from: number) {
       at = end
       return text
     },
-    code(): NonNullable<TokenRecord['code']> {
-      at += codeBytes
-      return {
-        at: readU32(bytes, at - codeBytes),
-        endsAtMs: readU48(bytes, at - u48Bytes),
-      }
+    code(isHeld: boolean): NonNullable<TokenRecord['code']> {
+      at += placeBytes
+      const place = { at: readU32(bytes, at - placeBytes), endsAtMs: readU48(bytes, at - u48Bytes) }
+      if (!isHeld) return place
+      const sealedAt = at + lengthBytes
+      at = sealedAt + bytes.readUInt16BE(at)
+      return { ...place, sealed: Uint8Array.from(bytes.subarray(sealedAt, at)) }
     },
     rest: (): Rest => JSON.parse(bytes.toString('utf8', at)) as Rest,
   }
@@ -273,7 +315,7 @@ function decodeForm(bytes: Buffer): TokenRecord {
   const fingerprint = text()
   const shown = has(mark.isMasked) ? text() : undefined
   const maskedText = has(mark.showsNothing) ? null : shown
-  const code = has(mark.hasCode) ? readCode() : undefined
+  const code = has(mark.hasCode) ? readCode(has(mark.holdsCode)) : undefined
   const idIsRandom = has(mark.idIsRandom) ? (true as const) : undefined
   const createdAtMs = readU48(bytes, createdAt)
   const head = { id, idIsRandom, type, fingerprint, maskedText, createdBy, createdAtMs, code }

@@ -26,7 +26,7 @@ import {
 } from '../../limits.ts'
 import type { Settings } from '../../settings.ts'
 import type { TokenContents, TokenRecord } from '../record.ts'
-import { partCode, type Code } from '../code.ts'
+import { partCode, withCodeText, type Code } from '../code.ts'
 import { defaultMaskTextOf, hasDefaultMask } from '../stored-form.ts'
 import { isShownByMask } from '../read/shown-mask.ts'
 import { maskData, type WrittenData } from '../read/view.ts'
@@ -164,11 +164,13 @@ export function assertDataFits(bytes: number): void {
 /** All data, and what of it lasts. */
 function composeData({ type, data: given, nowMs, codeEndsAtMs, expiresAt, hidden }: Draft) {
   const data = type.normalise(given, 'data', nowMs)
-  const dataText = printJson(data)
+  const endsAtMs = Math.min(codeEndsAtMs ?? Infinity, expiresAt?.epochMs ?? Infinity)
+  const parted = codeEndsAtMs === undefined ? undefined : partCode(type, data, endsAtMs)
+  const dataText =
+    parted === undefined
+      ? printJson(data)
+      : withCodeText(parted.dataText, parted.code, parted.code.text)
   assertDataFits(hidden?.bytes ?? Buffer.byteLength(dataText))
-  if (codeEndsAtMs === undefined) return { data, dataText, lasting: data, lastingText: dataText }
-  const endsAtMs = Math.min(codeEndsAtMs, expiresAt?.epochMs ?? Infinity)
-  const parted = partCode(type, data, dataText, endsAtMs)
   return {
     data,
     dataText,

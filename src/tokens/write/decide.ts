@@ -139,6 +139,7 @@ function nameToken(deps: Deps, caller: Caller, candidate: Candidate, draw: numbe
   }
   if (drawn.isDefault) record.idIsRandom = true
   if (hidesFingerprint !== undefined) record.hidesFingerprint = hidesFingerprint
+  if (plan.code !== undefined) record.code = plan.code.kept
   const transform = decideTransform(caller.grants, 'token:create', record)
   if (transform === undefined) {
     throw new ApiError('forbidden', 'expected a container that a rule with token:create covers')
@@ -154,20 +155,17 @@ function makeToken(
   deps: Deps,
   { tenantId }: Caller,
   plan: Plan,
-  { record: named, transform }: Named,
+  { record, transform }: Named,
   uniques: readonly Uint8Array[] = [],
 ): Made {
   const { contents, written } = plan.composed
-  const { code } = plan
-  const record = code === undefined ? named : { ...named, code: code.place }
   const frame = record.deduplicates === true ? { deduplicated: false } : {}
   const { isBare } = plan
   const shown = atMostMask(transform)
   const json = isBare
     ? JSON.stringify(record.id)
     : viewWritten(record, tenantId, shown, written, frame, plan.work.meter)
-  const whole = code === undefined ? contents : { ...contents, code: code.bytes }
-  const row = sealToken(deps, tenantId, record, whole, 1, uniques)
+  const row = sealToken(deps, tenantId, record, contents, 1, uniques)
   const answer = { id: record.id, json, ...(isBare ? {} : { transform: shown }), ...frame }
   return { record, transform, row, written, answer }
 }

@@ -162,14 +162,13 @@ async function tryUpdate(
   const record: TokenRecord = {
     ...changed,
     ...(hides === undefined ? {} : { hidesFingerprint: hides }),
-    ...(code === undefined ? {} : { code: code.place }),
+    ...(code === undefined ? {} : { code: code.kept }),
   }
   const reach = reachOf(deps, caller)
   const { uniques, changes } = await decideSeat(deps, caller, reach, record, ordinal)
   // After the holding: a token that has a seat by now is seen, or the write does not land.
   const frame = await frameOf(deps, caller, reach, record)
-  const whole = { ...contents, code: code?.bytes }
-  const replace = sealToken(deps, tenantId, record, whole, version + 1, uniques)
+  const replace = sealToken(deps, tenantId, record, contents, version + 1, uniques)
   const all = [...changes, ...standsFor(deps, code), { replace, ordinal, ifVersion: version }]
   // Before the write: where there is no room for the answer, nothing is changed.
   const shown = shownAs(caller, record)

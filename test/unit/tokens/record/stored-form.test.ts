@@ -111,7 +111,14 @@ const anyRecord = fc.record(
     modifiedBy: fc.string(),
     modifiedAtMs: fc.nat(),
     expiresAt: fc.record({ text: fc.string(), epochMs: fc.nat() }),
-    code: fc.record({ at: fc.nat(), endsAtMs: fc.maxSafeNat().map(ms => ms % 2 ** 48) }),
+    code: fc.record(
+      {
+        at: fc.nat(),
+        endsAtMs: fc.maxSafeNat().map(ms => ms % 2 ** 48),
+        sealed: fc.uint8Array(),
+      },
+      { requiredKeys: ['at', 'endsAtMs'] },
+    ),
     deduplicates: fc.constant(true as const),
     hidesFingerprint: fc.oneof(fc.constant(true as const), fc.nat()),
   },
