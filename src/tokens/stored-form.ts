@@ -295,9 +295,10 @@ function makeReader(bytes: Buffer, from: number) {
       at += placeBytes
       const place = { at: readU32(bytes, at - placeBytes), endsAtMs: readU48(bytes, at - u48Bytes) }
       if (!isHeld) return place
-      const sealedAt = at + lengthBytes
-      at = sealedAt + bytes.readUInt16BE(at)
-      return { ...place, sealed: Uint8Array.from(bytes.subarray(sealedAt, at)) }
+      const sealed = new Uint8Array(bytes.readUInt16BE(at))
+      bytes.copy(sealed, 0, at + lengthBytes)
+      at += lengthBytes + sealed.length
+      return { ...place, sealed }
     },
     rest: (): Rest => JSON.parse(bytes.toString('utf8', at)) as Rest,
   }
