@@ -87,7 +87,7 @@ export function readParts(value: Uint8Array, from: number, count: number): Uint8
 export function findRowHeader(value: Uint8Array): ClearHeader {
   const [known, partCount = 0] = value
   assertStored(known === rowFormat && partCount <= rowPartsMax, 'a row of a known format')
-  return readClearHeader(value.subarray(headerAt))
+  return readClearHeader(value, headerAt)
 }
 
 /** Whether that header is what was written there. */

@@ -76,9 +76,9 @@ function readDigests(bytes: Uint8Array, from: number, count: number, size: numbe
 }
 
 /** `undefined` stands for no deadline. */
-function readDeadline(bytes: Uint8Array): number | undefined {
-  const hasDeadline = bytes[0]
-  const deadlineMs = readU48(bytes, deadlineAt)
+function readDeadline(bytes: Uint8Array, at: number): number | undefined {
+  const hasDeadline = bytes[at]
+  const deadlineMs = readU48(bytes, at + deadlineAt)
   assertStored(
     hasDeadline === 1 || (hasDeadline === 0 && deadlineMs === 0),
     'a row that says whether it has a deadline',
@@ -95,21 +95,21 @@ export interface ClearHeader {
 }
 
 /**
- * Reads the header that stands at the beginning of some bytes.
+ * @param at where the header begins: to cut it out twice would cost more than to read it
  * @throws ApiError `storage_corrupt` when these are not the bytes of a header
  */
-export function readClearHeader(bytes: Uint8Array): ClearHeader {
-  assertStored(bytes.length >= uniquesAt, 'a row with a header')
-  const uniqueCount = readCount(bytes, uniqueCountAt)
-  const termCount = readCount(bytes, termCountAt)
-  const version = readU32(bytes, versionAt)
+export function readClearHeader(bytes: Uint8Array, at: number): ClearHeader {
+  assertStored(bytes.length >= at + uniquesAt, 'a row with a header')
+  const uniqueCount = readCount(bytes, at + uniqueCountAt)
+  const termCount = readCount(bytes, at + termCountAt)
+  const version = readU32(bytes, at + versionAt)
   assertStored(
     version > 0 && uniqueCount > 0 && uniqueCount <= rowUniquesMax && termCount <= rowTermsMax,
     'a row within its bounds',
   )
-  const size = sizeFor(uniqueCount, termCount)
-  assertStored(size <= bytes.length, 'a row as long as its digests')
-  return { clear: bytes.subarray(0, size), version, deadlineMs: readDeadline(bytes) }
+  const end = at + sizeFor(uniqueCount, termCount)
+  assertStored(end <= bytes.length, 'a row as long as its digests')
+  return { clear: bytes.subarray(at, end), version, deadlineMs: readDeadline(bytes, at) }
 }
 
 export const uniquesOf = (clear: Uint8Array): Digest[] =>

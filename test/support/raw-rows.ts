@@ -34,7 +34,7 @@ export interface RawRow {
 /** `undefined` where the bytes are no row that opens. */
 function openAt(bytes: Buffer, keys: Keys, tenantId: string): RawRow | undefined {
   try {
-    const { clear } = readClearHeader(bytes.subarray(headerAt))
+    const { clear } = readClearHeader(bytes, headerAt)
     const parts = readParts(bytes, headerAt + clear.length, beginning[1] ?? 0)
     const sealer = { scope: keys.tenant(tenantId), collection: 'token' } as const
     const text = unsealRow(sealer, { clear, parts }).text(dataValue)

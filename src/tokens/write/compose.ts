@@ -231,6 +231,8 @@ function keptMasked(
   return composeMasked(draft, record.maskText, lasting, meter) === masked ? masked : undefined
 }
 
+const noPairs: ReadonlyMap<string, string> = new Map()
+
 /**
  * Metadata is declared non-sensitive, so a card number in it is refused (contract section 7).
  * @throws ApiError `invalid_request`
@@ -239,7 +241,8 @@ export function composeMetadata(
   guards: Guards,
   given: Json | undefined,
 ): ReadonlyMap<string, string> {
-  const pairs = normaliseMetadata(given ?? new Map(), 'metadata')
+  if (given === undefined) return noPairs
+  const pairs = normaliseMetadata(given, 'metadata')
   if (!guards.cardNumberGuard) return pairs
   for (const [index, [name, value]] of [...pairs].entries()) {
     const at = metadataPlace('metadata', name, index)
