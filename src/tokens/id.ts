@@ -27,7 +27,10 @@ const maskOf = (scope: KeyScope, random: string): number =>
   readU32(uniqueDigest(scope, 'token-id-era', random), 0)
 
 /** Of the id that was made last: its row is mostly sealed next. */
-const lastMade = keptFor((_: KeyScope) => ({ random: '', mask: 0 }))
+const lastMade = keptFor<KeyScope, { random: string; mask: number }>(() => ({
+  random: '',
+  mask: 0,
+}))
 
 function knownMaskOf(scope: KeyScope, random: string): number {
   const last = lastMade(scope)
