@@ -57,6 +57,7 @@ const thorough: readonly string[] = [
   'cli/tls.test.ts',
   'cli/upgrade.test.ts',
   'cli/verify.test.ts',
+  'cli/worker-ops.test.ts',
   'cli/workers.test.ts',
   'crash',
   'docs/cli.test.ts',
