@@ -9,6 +9,7 @@
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { buildDefinition } from './build-id.ts'
 import { embedNatives, missingFiles, replacedFiles, type Target } from './embed-natives.ts'
 
 export interface Making {
@@ -41,6 +42,7 @@ export async function makeBinary(making: Making): Promise<readonly string[]> {
     bytecode: true,
     format: 'esm',
     sourcemap: 'inline',
+    define: buildDefinition(root),
     metafile: true,
     plugins: [embedNatives(target, modules, used)],
     compile: {

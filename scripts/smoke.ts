@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { version } from '../package.json' with { type: 'json' }
+import { buildIdOf } from './build-id.ts'
 
 const stepMsMax = 20_000
 
@@ -44,7 +45,7 @@ function expectEqual(what: string, actual: unknown, expected: unknown): void {
 }
 
 async function checkVersion(run: Run): Promise<void> {
-  expectEqual('version', await runCommand(run, ['version']), version)
+  expectEqual('version', await runCommand(run, ['version']), `${version}+${buildIdOf(run.root)}`)
 }
 
 /** A path of this checkout inside would be a file that is read from here at run time. */

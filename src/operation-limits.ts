@@ -102,8 +102,11 @@ export const groupFileBytesMax = 1024 ** 2
 export const socketPathBytesMax = 107
 /** decision: what somebody may say on the control socket in one piece. */
 export const controlBodyBytesMax = 65_536
-/** decision: how long `doctor` waits for what a server says of itself. */
-export const statusWaitMs = 5_000
+/**
+ * decision: how long a command waits for what a server says at once; longer than a database that
+ * does not answer is waited for (`databaseReadMsMax`).
+ */
+export const controlWaitMs = 8_000
 /** decision: random numbers for proofs that wait to be used; older ones are forgotten. */
 export const challengesMax = 64
 /** decision: rows that are sealed anew in one commit; with 15, the p99 of reads was 2.5 × idle. */

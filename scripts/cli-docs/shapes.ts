@@ -3,7 +3,7 @@
  * runs each of them and looks whether it does.
  * @module
  */
-import { Type, type TObject, type TProperties } from '@sinclair/typebox'
+import { Type, type TObject, type TProperties, type TSchema } from '@sinclair/typebox'
 
 /** With these members and no other. */
 const shape = (members: TProperties): TObject =>
@@ -14,6 +14,8 @@ const newKey = {
   application_id: Type.String(),
   key: Type.String({ description: 'of a management application; it is shown once' }),
 }
+const orNull = (schema: TSchema, description?: string) =>
+  Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
 const rows = Type.Record(Type.String(), Type.Integer(), { description: 'how many of each kind' })
 const createdAt = Type.String({ description: 'the moment that it is of, RFC 3339' })
 
@@ -146,10 +148,24 @@ export const shapes: Readonly<Record<string, TObject>> = {
   'session end': shape({ session_id: Type.String(), ended: Type.Boolean() }),
   status: shape({
     version: Type.String(),
+    build: Type.String({ description: 'as coffer --version says' }),
+    process_id: Type.Integer({ description: 'of the process that is told to end' }),
+    address: orNull(Type.String(), 'where it listens; null until it does'),
+    ops_address: orNull(Type.String(), 'of health and metrics'),
+    backup_to: orNull(Type.String(), 'where it puts backups; null where it makes none'),
+    backup_age_seconds: Type.Optional(
+      orNull(Type.Integer(), 'of the newest; absent where none are made'),
+    ),
+    backups_made: Type.Optional(Type.Integer({ description: 'since the start' })),
+    backups_failed: Type.Optional(Type.Integer()),
+    backup_overdue: Type.Optional(Type.Boolean({ description: 'as /readyz says' })),
     serving_seconds: Type.Integer(),
-    rows_given: Type.Integer({ description: 'so far, also those that are gone' }),
-    rows_not_folded: Type.Integer(),
-    used_bytes: Type.Integer({ description: 'of the database, without free pages' }),
+    rows_given: orNull(
+      Type.Integer(),
+      'so far, also those that are gone; null, as the next two, while a database does not answer',
+    ),
+    rows_not_folded: orNull(Type.Integer()),
+    used_bytes: orNull(Type.Integer(), 'of the database, without free pages'),
     data_keys: Type.Integer(),
     clock_ahead_seconds: Type.Integer({ description: '0 up to a minute' }),
   }),

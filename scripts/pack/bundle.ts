@@ -7,6 +7,7 @@
  * files lie beside.
  * @module
  */
+import { buildDefinition } from '../build-id.ts'
 import { basename, extname, join, resolve } from 'node:path'
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import type { BunPlugin } from 'bun'
@@ -103,6 +104,7 @@ export async function writeBundle(
     banner,
     // The names of the vault stay, for stack traces; what applications take in is small.
     minify: target !== 'bun',
+    define: buildDefinition(root),
     external: [...external, 'react', 'react/*', '*.cjs'],
     plugins: [within(folder, used), besideElements(file)],
     metafile: true,

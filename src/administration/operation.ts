@@ -59,6 +59,8 @@ export interface Administered {
   readonly ring: Ring
   /** Source: `Clock.aheadMs` of serve/clock.ts. */
   readonly clockAheadMs: () => number
+  /** What is known of the server beside its vault; none where a command has the folder. */
+  readonly server?: () => Facts
   /** Whether other processes have the same store open. */
   readonly isShared: boolean
   /**

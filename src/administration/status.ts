@@ -3,25 +3,37 @@
  * @module
  */
 import { Type } from '@sinclair/typebox'
-import { version } from '../../package.json' with { type: 'json' }
-import { operation, type Administered, type Operations } from './operation.ts'
+import { build, version } from '../build.ts'
+import type { StoreFigures } from '../store/operated.ts'
+import { operation, type Administered, type Facts, type Operations } from './operation.ts'
 
-export const statusOperations = ({
-  deps,
-  store,
-  ring,
-  clockAheadMs,
-}: Administered): Operations => ({
-  status: operation('nothing', Type.Object({}, { additionalProperties: false }), async () => {
-    const { nextOrdinal, waiting, usedBytes } = await store.figures()
-    return {
-      version,
-      serving_seconds: Math.floor(deps.elapsedMs() / 1_000),
-      rows_given: nextOrdinal - 1,
-      rows_not_folded: waiting,
-      used_bytes: usedBytes,
-      data_keys: ring.keyring().dataKeys.length,
-      clock_ahead_seconds: Math.floor(clockAheadMs() / 1_000),
-    }
-  }),
+/** A server tells of itself also while its database does not answer. */
+async function figuresOf({ store }: Administered): Promise<StoreFigures | undefined> {
+  try {
+    return await store.figures()
+  } catch {
+    return undefined
+  }
+}
+
+async function statusOf(vault: Administered): Promise<Facts> {
+  const { deps, ring, clockAheadMs, server } = vault
+  const figures = await figuresOf(vault)
+  return {
+    version,
+    build,
+    ...server?.(),
+    serving_seconds: Math.floor(deps.elapsedMs() / 1_000),
+    rows_given: figures === undefined ? null : figures.nextOrdinal - 1,
+    rows_not_folded: figures?.waiting ?? null,
+    used_bytes: figures?.usedBytes ?? null,
+    data_keys: ring.keyring().dataKeys.length,
+    clock_ahead_seconds: Math.floor(clockAheadMs() / 1_000),
+  }
+}
+
+export const statusOperations = (vault: Administered): Operations => ({
+  status: operation('nothing', Type.Object({}, { additionalProperties: false }), () =>
+    statusOf(vault),
+  ),
 })

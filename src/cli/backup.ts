@@ -10,7 +10,7 @@ import { assertOwnStore } from '../serve/database.ts'
 import { createHash } from 'node:crypto'
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { version } from '../../package.json' with { type: 'json' }
+import { versionAndBuild } from '../build.ts'
 import { primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import { countBytes, noProgress, type Progress } from '../progress.ts'
@@ -35,11 +35,11 @@ import { forgetCopy, noteCopy } from '../serve/copies.ts'
 import { explained, formatVersion } from '../serve/folder-stamp.ts'
 import { ApiError } from '../errors.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
+import { withRoom, type Room } from '../serve/room.ts'
 import { makeStagedFolder } from '../serve/staged-folder.ts'
 import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
 import { randomBytes, sayNow, stderrNow, wallMs } from '../serve/system.ts'
 import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
-import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { emptyReport, inspect } from './inspect.ts'
 import { withProgress } from './progress.ts'
 
@@ -52,12 +52,11 @@ export interface BackupOptions extends FolderOptions {
 const databaseOf = (store: string): string => join(store, 'data.mdb')
 
 /** The copy and the file are there at a time, each no larger than the database. */
-function assertRoom(path: string, store: string): void {
-  const needed = 2 * statSync(databaseOf(store)).size + freeSpaceBytesMin
-  if (freeBytesAt(dirname(path))() >= needed) return
-  const mebibytes = Math.ceil(needed / 1024 ** 2)
-  throw new CommandFailure(`too little space is free for a backup: ${mebibytes} MiB are needed`)
-}
+const roomFor = (staging: string, data: string): Room => ({
+  folder: dirname(staging),
+  bytes: 2 * statSync(databaseOf(join(data, 'store'))).size + freeSpaceBytesMin,
+  what: 'a backup',
+})
 
 /** @throws CommandFailure for any damage */
 async function inspectCopy(
@@ -99,7 +98,8 @@ async function fill(data: string, copy: LockedFolder, file: string, progress: Pr
     const rows = await inspectCopy(copy, data, progress)
     const database = databaseOf(copy.store)
     const bytes = statSync(database).size
-    const manifest = { format: formatVersion, coffer: version, created_at: createdAt, bytes, rows }
+    const made = { format: formatVersion, coffer: versionAndBuild, created_at: createdAt }
+    const manifest = { ...made, bytes, rows }
     writeBackup(file, key, manifest, database, progress(bytes, 'writing'))
     assertReadable(file, masterKey, database, progress)
     return manifest
@@ -129,21 +129,14 @@ export interface MadeBackup {
   readonly bytes: number
 }
 
-/**
- * Makes a backup of a vault, looks at all of it, and gives it its name.
- * @throws CommandFailure with nothing at that name
- */
-export async function makeBackup(
+async function makeStaged(
   options: FolderOptions,
   place: Target,
   name: string,
   progress: Progress,
 ): Promise<MadeBackup> {
-  assertOwnStore(options.data, 'use the backups of that, see docs/many-machines.md')
   const masterKey = checkFolder(options)
   const staging = place.stagingOf(name)
-  await place.assertFree(name)
-  assertRoom(staging, join(options.data, 'store'))
   const copy = makeStagedFolder(staging, masterKey)
   const file = join(copy.data, 'backup')
   try {
@@ -162,6 +155,25 @@ export async function makeBackup(
     rmSync(copy.data, { recursive: true, force: true })
     forgetCopy(options.data, staging)
   }
+}
+
+/**
+ * Makes a backup of a vault, looks at all of it, and gives it its name.
+ * @throws CommandFailure with nothing at that name
+ */
+export async function makeBackup(
+  options: FolderOptions,
+  place: Target,
+  name: string,
+  progress: Progress,
+): Promise<MadeBackup> {
+  const { data } = options
+  assertOwnStore(data, 'use the backups of that, see docs/many-machines.md')
+  checkFolder(options).fill(0)
+  await place.assertFree(name)
+  return withRoom(roomFor(place.stagingOf(name), data), () =>
+    makeStaged(options, place, name, progress),
+  )
 }
 
 function linesOf(to: string, { manifest, bytes }: MadeBackup, json?: boolean): readonly string[] {

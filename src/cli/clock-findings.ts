@@ -4,7 +4,6 @@
  * @module
  */
 import { clockStepMsMax } from '../limits.ts'
-import { statusWaitMs } from '../operation-limits.ts'
 import { lookAtMarkMs } from '../serve/clock-file.ts'
 import { callControl } from '../serve/control.ts'
 import { controlOf, type FolderOptions } from '../serve/data-folder.ts'
@@ -35,7 +34,7 @@ async function servedAheadMs(data: string): Promise<number> {
     if (error instanceof CommandFailure) return undefined
     throw error
   })
-  const facts = await Promise.race([asked, Bun.sleep(statusWaitMs)])
+  const facts = await asked
   return 1_000 * Number(facts?.['clock_ahead_seconds'] ?? 0)
 }
 

@@ -10,11 +10,12 @@
  */
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TlsFiles } from '../config.ts'
+import type { Config, TlsFiles } from '../config.ts'
 import { keyBytes, primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import { rsaBitsMin } from '../operation-limits.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
+import { openPlace } from '../serve/backups/place.ts'
 import { findCopies } from '../serve/copies.ts'
 import { checkFolder, folderOf, masterKeyFileOf, type FolderOptions } from '../serve/data-folder.ts'
 import { assertSameDatabase } from '../serve/database.ts'
@@ -128,17 +129,26 @@ function findInTls(files: TlsFiles | undefined): Finding[] {
   }
 }
 
-/** What `serve` would refuse of the list of erasures. */
-function findInErasureLog(path: string | undefined, data: string): Finding[] {
-  if (path === undefined) return []
+/** What `serve` would refuse of a flag. */
+function refusedOf(flag: string, check: () => void): Finding[] {
   try {
-    assertErasureLog(path, data)
+    check()
     return []
   } catch (error) {
-    if (error instanceof CommandFailure) return [fault('--erasure-log', error.message)]
+    if (error instanceof CommandFailure) return [fault(flag, error.message)]
     throw error
   }
 }
+
+/** Of where it would put what it keeps beside the vault. */
+const findInPlaces = ({ erasureLog, backups }: Config, data: string): Finding[] => [
+  ...(erasureLog === undefined
+    ? []
+    : refusedOf('--erasure-log', () => assertErasureLog(erasureLog, data))),
+  ...(backups === undefined
+    ? []
+    : refusedOf('--backup-to', () => openPlace(backups.to, data).assertThere())),
+]
 
 /** Who holds such a key can give itself every token: it is to be kept like the master key. */
 async function findInApplications(options: FolderOptions): Promise<Finding> {
@@ -160,6 +170,10 @@ async function findInApplications(options: FolderOptions): Promise<Finding> {
 const isToCome = ({ data, store }: DoctorOptions): boolean =>
   store !== undefined && !isDataFolder(data)
 
+/** Whether it is told where to listen, in whatever way. */
+const saysWhere = ({ config, host, port, socket, opsPort }: DoctorOptions): boolean =>
+  [config, host, port, socket, opsPort].some(text => text !== undefined)
+
 const noFolder = note('data folder', 'there is none yet: serve makes it, for the vault of --store')
 
 /** @throws CommandFailure when there is a fault */
@@ -172,7 +186,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     ...(await findInDatabase(options)),
     ...findInProcess(),
     ...findInTls(tls),
-    ...findInErasureLog(config.erasureLog, options.data),
+    ...findInPlaces(config, options.data),
     ...weaknessesOf(settings, address, config).map(warn),
   ]
   const count = (wanted: Finding['level']) =>
@@ -181,7 +195,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   if (count('fault') === 0 && !isToCome(options)) {
     const isClockTold = findings.some(({ about }) => about === 'clock')
     if (!isClockTold) findings.push(...(await findInClock(options)))
-    findings.push(...(await tryServing(options, config)))
+    findings.push(...(await tryServing(options, config, saysWhere(options))))
     if (count('fault') === 0) findings.push(await findInApplications(options))
   }
   const faults = count('fault')

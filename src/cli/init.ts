@@ -8,7 +8,7 @@
 import type { NewVault } from '../vault.ts'
 import { type FolderOptions } from '../serve/data-folder.ts'
 import { createDataFolder } from '../serve/make-folder.ts'
-import { isDataFolder, pathsOf } from '../serve/folder-stamp.ts'
+import { isDataFolder, lostStampOf, pathsOf } from '../serve/folder-stamp.ts'
 import { isSourceGiven } from '../serve/key-source.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { isAnythingAt, statsAt } from '../serve/regular-files.ts'
@@ -86,6 +86,8 @@ function assertFirstStart(options: InitOptions): void {
 /** For `coffer serve --init`: does nothing where a data folder is, whatever its state. */
 export async function initWhereAbsent(options: InitOptions, isNew: boolean): Promise<void> {
   if (isDataFolder(options.data)) return
+  const lost = lostStampOf(options.data)
+  if (lost !== undefined) throw lost
   if (!isNew) assertFirstStart(options)
   await init(options)
 }

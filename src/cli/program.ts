@@ -3,7 +3,7 @@
  * @module
  */
 import { Command } from 'commander'
-import { version } from '../../package.json' with { type: 'json' }
+import { versionAndBuild } from '../build.ts'
 import { addAppCommands } from './commands/applications.ts'
 import { addBackupCommands } from './commands/backups.ts'
 import { addCallerCommands } from './commands/callers.ts'
@@ -25,7 +25,7 @@ export function buildProgram(): Command {
     .exitOverride()
     .configureHelp(helpForm)
     .addHelpText('afterAll', helpEnd)
-    .version(version, '--version', 'print the version')
+    .version(versionAndBuild, '--version', 'print the version, and the build behind +')
     .hook('preAction', (_, command) => {
       if (command.name() === 'version') return
       guardProcess()
@@ -55,6 +55,6 @@ export function buildProgram(): Command {
   program
     .command('version')
     .description('print the version')
-    .action(() => say(version))
+    .action(() => say(versionAndBuild))
   return program
 }

@@ -10,10 +10,10 @@ import type { Keys } from '../crypto/keyring.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import type { Progress } from '../progress.ts'
 import type { Store } from '../store/contract.ts'
-import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { clearLeftovers, type FoundFolder, type LockedFolder } from '../serve/data-folder.ts'
 import { explained, pathsOf } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
+import { withRoom } from '../serve/room.ts'
 import { assertRegular, giveToOwnerOf, openRegular, removeFile } from '../serve/regular-files.ts'
 import { emptyReport, inspect } from './inspect.ts'
 import { syncFolder } from '../files.ts'
@@ -24,13 +24,6 @@ export const databaseIn = (store: string): string => join(store, 'data.mdb')
 /** Of the database as it stands; 0 where it is elsewhere. */
 export const databaseBytesOf = ({ store }: FoundFolder): number =>
   statSync(databaseIn(store), { throwIfNoEntry: false })?.size ?? 0
-
-function assertRoom({ data }: LockedFolder, bytes: number): void {
-  const needed = bytes + freeSpaceBytesMin
-  if (freeBytesAt(data)() >= needed) return
-  const mebibytes = Math.ceil(needed / 1024 ** 2)
-  throw new CommandFailure(`too little space is free for a new file: ${mebibytes} MiB are needed`)
-}
 
 async function inspectNew(folder: LockedFolder, { keysOf, progress }: NewDatabase): Promise<void> {
   const report = emptyReport()
@@ -65,12 +58,10 @@ interface NewDatabase {
   readonly progress: Progress
 }
 
-/** @throws CommandFailure with the old file in its place */
-export async function replaceDatabase(folder: LockedFolder, made: NewDatabase): Promise<void> {
+async function replace(folder: LockedFolder, made: NewDatabase): Promise<void> {
   try {
     // A rename would take the place of a link, and leave what it leads to.
     assertRegular(databaseIn(folder.store))
-    assertRoom(folder, made.bytes)
     await made.write(folder.compacting)
     await inspectNew(folder, made)
     swap(folder)
@@ -80,6 +71,12 @@ export async function replaceDatabase(folder: LockedFolder, made: NewDatabase): 
     clearLeftovers(folder)
   }
 }
+
+/** @throws CommandFailure with the old file in its place */
+export const replaceDatabase = (folder: LockedFolder, made: NewDatabase): Promise<void> =>
+  withRoom({ folder: folder.data, bytes: made.bytes + freeSpaceBytesMin, what: 'a new file' }, () =>
+    replace(folder, made),
+  )
 
 /** What was the folder's own is under another name from here on. @returns which one */
 export function setAside({ data, store }: LockedFolder): string {

@@ -145,6 +145,7 @@ async function serveAlone(options: ServeOptions, config: Config): Promise<void> 
     ...first,
     reopen: async masterKey => withMark(await openLocked(data, masterKey, use)),
     control: controlOf(data),
+    processId: process.pid,
     startHoldMs: clockStartHoldMs,
     address,
     tls,

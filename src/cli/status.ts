@@ -21,13 +21,16 @@ function noServer(data: string): CommandFailure {
   return new CommandFailure(`${message}: wait for its end, or stop it first`)
 }
 
-/** @throws CommandFailure where nobody serves the folder */
+/** @throws CommandFailure where nobody serves the folder, and as `callControl` */
 export async function status({ data, json }: StatusOptions): Promise<void> {
   isOfThisFormat(data)
   const facts = await callControl(controlOf(data), 'status', {})
   if (facts === undefined) throw noServer(data)
   if (json === true) return sayJson(facts)
-  for (const [name, value] of Object.entries(facts)) {
-    sayNow(`${name.replaceAll('_', ' ').padEnd(18)}${String(value)}`)
-  }
+  const told = Object.entries(facts).map(([name, value]) => [
+    name.replaceAll('_', ' '),
+    value === null ? 'none' : String(value),
+  ])
+  const width = Math.max(...told.map(([name = '']) => name.length)) + 2
+  for (const [name = '', value] of told) sayNow(`${name.padEnd(width)}${value}`)
 }

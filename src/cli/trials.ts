@@ -7,14 +7,15 @@
 import { accessSync, closeSync, constants, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Address, Config } from '../config.ts'
-import { lockOf, type FolderOptions } from '../serve/data-folder.ts'
+import { callControl } from '../serve/control.ts'
+import { controlOf, lockOf, type FolderOptions } from '../serve/data-folder.ts'
 import { explained } from '../serve/folder-stamp.ts'
 import { CommandFailure, systemCodeOf } from '../serve/failure.ts'
 import { lockInstance } from '../serve/instance-lock.ts'
 import { lockHolder } from '../serve/lock-holder.ts'
 import { openNewFile } from '../serve/regular-files.ts'
 import { opsFlags, servingFlags, type ListenFlags } from '../serve/listen-failure.ts'
-import { tryListening } from '../serve/listen.ts'
+import { addressText, tryListening } from '../serve/listen.ts'
 import { elapsedMs, sleep } from '../serve/system.ts'
 import { fault, note, type Finding } from './finding.ts'
 
@@ -58,6 +59,17 @@ function heldBy(lock: string): string {
   return `another coffer has this folder${holder === undefined ? '' : ` (${holder})`}`
 }
 
+/** Where a server says that it listens; none where another command has the folder. */
+async function servedAt({ data }: FolderOptions): Promise<readonly string[]> {
+  try {
+    const { address, ops_address: ops } = (await callControl(controlOf(data), 'status', {})) ?? {}
+    return [address, ops].filter(each => typeof each === 'string')
+  } catch (error) {
+    if (error instanceof CommandFailure) return []
+    throw error
+  }
+}
+
 /** @returns `undefined` where it can be locked, and is free again */
 function tryLocking({ data }: FolderOptions): Finding | undefined {
   try {
@@ -65,7 +77,7 @@ function tryLocking({ data }: FolderOptions): Finding | undefined {
     return undefined
   } catch (error) {
     if (error instanceof CommandFailure) {
-      return note('lock', `${heldBy(lockOf(data))}: its addresses are not tried`)
+      return note('lock', heldBy(lockOf(data)))
     }
     const failure = explained(data, error)
     if (failure instanceof CommandFailure) return fault('lock', failure.message)
@@ -84,15 +96,42 @@ async function tryAddress(address: Address, flags: ListenFlags): Promise<Finding
   }
 }
 
-/** @returns a fault for what cannot be done, and a note where a server runs */
+type Listeners = Pick<Config, 'address' | 'ops' | 'tls'>
+
+/** Those that the settings name, as they are printed, with what tries them. */
+const addressesOf = ({ address, ops, tls }: Listeners) => [
+  { text: addressText(address, tls !== undefined), tried: () => tryAddress(address, servingFlags) },
+  ...(ops === undefined
+    ? []
+    : [{ text: addressText(ops, false), tried: () => tryAddress(ops, opsFlags) }]),
+]
+
+async function tryAll(addresses: ReturnType<typeof addressesOf>): Promise<Finding[]> {
+  const found: Finding[] = []
+  for (const { tried } of addresses) found.push(...(await tried()))
+  return found
+}
+
+/**
+ * @param isTold whether somebody has said where to listen
+ * @returns a fault for what cannot be done, and a note where a server runs: of its addresses, which
+ *   are taken, and of the others that were told
+ */
 export async function tryServing(
   options: FolderOptions,
-  { address, ops }: Pick<Config, 'address' | 'ops'>,
+  listeners: Listeners,
+  isTold: boolean,
 ): Promise<Finding[]> {
   const written = tryWriting(options)
   if (written.length > 0) return written
   const lock = tryLocking(options)
-  if (lock !== undefined) return [lock]
-  const own = await tryAddress(address, servingFlags)
-  return ops === undefined ? own : [...own, ...(await tryAddress(ops, opsFlags))]
+  if (lock?.level === 'fault') return [lock]
+  const all = addressesOf(listeners)
+  if (lock === undefined) return tryAll(all)
+  const served = await servedAt(options)
+  // Where nobody says where it listens, its own address would look like one that is taken.
+  const others = isTold && served.length > 0 ? all.filter(({ text }) => !served.includes(text)) : []
+  const where = served.length === 0 ? '' : `, and listens on ${served.join(' and ')}`
+  const tried = others.length === 0 ? 'no address is tried' : 'the others that were told are tried'
+  return [note(lock.about, `${lock.text}${where}: ${tried}`), ...(await tryAll(others))]
 }

@@ -19,17 +19,9 @@ import {
 } from '../serve/data-folder.ts'
 import { explained, pathsOf } from '../serve/folder-stamp.ts'
 import { ApiError } from '../errors.ts'
-import { CommandFailure } from '../serve/failure.ts'
+import { assertRoom } from '../serve/room.ts'
 import { makeStagedFolder } from '../serve/staged-folder.ts'
 import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
-import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
-
-function assertRoom(folder: string, store: string): void {
-  const needed = statSync(join(store, 'data.mdb')).size + freeSpaceBytesMin
-  if (freeBytesAt(folder)() >= needed) return
-  const mebibytes = Math.ceil(needed / 1024 ** 2)
-  throw new CommandFailure(`too little space is free for a copy: ${mebibytes} MiB are needed`)
-}
 
 export const removeCopy = (copy: FoundFolder): void =>
   rmSync(copy.data, { recursive: true, force: true })
@@ -42,7 +34,8 @@ export async function copyServed(options: FolderOptions): Promise<LockedFolder> 
   const data = resolve(options.data)
   const masterKey = checkFolder(options)
   const store = join(data, 'store')
-  assertRoom(data, store)
+  const bytes = statSync(join(store, 'data.mdb')).size + freeSpaceBytesMin
+  assertRoom({ folder: data, bytes, what: 'a copy' })
   const copy = makeStagedFolder(pathsOf(data).verifying, masterKey)
   try {
     await copySnapshot(store, copy.store)

@@ -19,6 +19,7 @@ import { withProgress } from './progress.ts'
 import { databaseBytesOf } from './replace-database.ts'
 import { sayJson, sayNow } from '../serve/system.ts'
 import { copyServed, removeCopy } from './verify-online.ts'
+import { mayWrite, viewUnwritable } from './verify-unwritable.ts'
 
 export interface VerifyOptions extends FolderOptions {
   /** Of a vault that is served. */
@@ -50,15 +51,28 @@ function print({ json }: VerifyOptions, report: Report): void {
   else sayJson({ damages: shown, more: count - shown.length, rows: rows ?? null })
 }
 
-const lockedOrCopied = async (options: VerifyOptions): Promise<FoundFolder> =>
-  options.online === true ? copyServed(options) : lockDataFolder(options)
+/** What is looked at, and what takes away what was made for that. */
+interface Looked {
+  readonly folder: FoundFolder
+  readonly clear: () => void
+}
+
+async function lookedAt(options: VerifyOptions): Promise<Looked> {
+  const nothing = (): void => {}
+  // Others may write to a database meanwhile: one state of it is looked at.
+  if (isInDatabase(options.data)) return { folder: findFolder(options), clear: nothing }
+  if (options.online === true) {
+    const folder = await copyServed(options)
+    return { folder, clear: () => removeCopy(folder) }
+  }
+  return mayWrite(options.data)
+    ? { folder: lockDataFolder(options), clear: nothing }
+    : viewUnwritable(options)
+}
 
 /** @throws CommandFailure for any damage, and when it could not look at everything */
 export async function verify(options: VerifyOptions): Promise<void> {
-  const isShared = isInDatabase(options.data)
-  // Others may write to a database meanwhile: one state of it is looked at.
-  const isCopied = options.online === true && !isShared
-  const folder = isShared ? findFolder(options) : await lockedOrCopied(options)
+  const { folder, clear } = await lookedAt(options)
   const report = emptyReport()
   try {
     await withProgress({ ...options, bytes: databaseBytesOf(folder) }, progress =>
@@ -66,7 +80,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
     )
   } finally {
     print(options, report)
-    if (isCopied) removeCopy(folder)
+    clear()
   }
   if (report.count === 0) return
   const advice = isWhole(report)

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { ownerOnlyFolder } from '../files.ts'
 import { CommandFailure } from './failure.ts'
 import { isOpenToOthers } from './file-access.ts'
+import { lostStampOf } from './folder-stamp.ts'
 import { lockInstance } from './instance-lock.ts'
 import { ownNamesIn } from './own-names.ts'
 import { statsAt } from './regular-files.ts'
@@ -35,7 +36,8 @@ function isCutOff(folder: string): boolean {
 
 function assertFree(folder: string): void {
   if (isCutOff(folder)) return
-  throw new CommandFailure(`${folder} is not empty: coffer init changes no existing folder`)
+  const taken = `${folder} is not empty: coffer init changes no existing folder`
+  throw lostStampOf(folder) ?? new CommandFailure(taken)
 }
 
 /** @throws CommandFailure for one of another user's that `coffer serve` would refuse */

@@ -15,9 +15,11 @@ import type { Facts, Tell } from '../administration/operation.ts'
 import { utf8 } from '../bytes.ts'
 import type { Log } from '../deps.ts'
 import { ApiError } from '../errors.ts'
-import { controlBodyBytesMax, socketPathBytesMax } from '../operation-limits.ts'
+import { controlBodyBytesMax, controlWaitMs, socketPathBytesMax } from '../operation-limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { peersOf } from './socket-peers.ts'
+import { pathsOf } from './folder-stamp.ts'
+import { lockHolder } from './lock-holder.ts'
 
 /** For what may fail because somebody has gone. */
 function quietly<T>(task: () => T): T | undefined {
@@ -183,6 +185,17 @@ export function startControl(
   }
 }
 
+/** What a server says at once, unless it is stuck. */
+const prompt: readonly string[] = ['status', 'seal-status', 'challenge']
+
+const stuck = (lock: string): CommandFailure => {
+  const holder = lockHolder(lock)
+  const who = holder === undefined ? 'the running server' : `the running server (${holder})`
+  const seconds = controlWaitMs / 1_000
+  const advice = 'it is stopped or stuck: see its log, and start it again'
+  return new CommandFailure(`${who} has not answered in ${seconds} s: ${advice}`)
+}
+
 /** Nobody listens there. */
 const isNobody = (error: unknown): boolean =>
   ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')
@@ -208,10 +221,20 @@ interface Posted {
 }
 
 /** @throws the system's own error where nobody listens */
-function post(path: string, { name, input, headers }: Posted): Promise<AsyncIterable<Buffer>> {
+function post(
+  path: string,
+  { name, input, headers }: Posted,
+  signal: AbortSignal | undefined,
+): Promise<AsyncIterable<Buffer>> {
   return new Promise((resolve, reject) => {
     // No proxy of the environment is asked for a socket, and none is to be.
-    const where = { socketPath: path, path: `/${name}`, method: 'POST', headers: { ...headers } }
+    const where = {
+      socketPath: path,
+      path: `/${name}`,
+      method: 'POST',
+      headers: { ...headers },
+      ...(signal === undefined ? {} : { signal }),
+    }
     const asked = request(where, resolve)
     asked.on('error', reject)
     asked.end(input instanceof Uint8Array ? input : utf8(JSON.stringify(input)))
@@ -222,7 +245,8 @@ function post(path: string, { name, input, headers }: Posted): Promise<AsyncIter
  * Has the serving process of a data folder do something.
  * @param path of its socket
  * @returns what it tells at the end; `undefined` where nobody serves the folder
- * @throws CommandFailure with what the server said, or when it ended meanwhile
+ * @throws CommandFailure with what the server said, when it ended meanwhile, or has not said in
+ *   `controlWaitMs` what it says at once
  */
 export async function callControl(
   path: string,
@@ -232,9 +256,10 @@ export async function callControl(
   headers: ControlHeaders = {},
 ): Promise<Facts | undefined> {
   let short: ShortPath | undefined
+  const signal = prompt.includes(name) ? AbortSignal.timeout(controlWaitMs) : undefined
   try {
     short = shorten(path)
-    const answer = await post(short.path, { name, input, headers })
+    const answer = await post(short.path, { name, input, headers }, signal)
     for await (const { progress, done, failed } of linesOf(answer)) {
       if (failed !== undefined) throw new CommandFailure(String(failed))
       if (done !== undefined) return done as Facts
@@ -243,6 +268,7 @@ export async function callControl(
   } catch (error) {
     if (isNobody(error)) return undefined
     if (error instanceof CommandFailure) throw error
+    if (signal?.aborted === true) throw stuck(pathsOf(dirname(path)).lock)
     throw new CommandFailure('the running server cannot be asked: see whether it still runs')
   } finally {
     short?.close()

@@ -156,6 +156,8 @@ export interface StoreUse extends DatabaseUse {
   readonly onDamage?: () => void
   /** How many of the instance may have it open; of several, one has checked it before. */
   readonly processes?: number
+  /** For whoever looks alone: what is in the folder may be for nobody to write. */
+  readonly readOnly?: boolean
   /** Source: `Settings`. */
   readonly foldRows?: number
   /** Of a database, in place of the one that the folder remembers. */

@@ -17,9 +17,8 @@ import {
   fsync,
   ftruncateSync,
   readSync,
-  realpathSync,
 } from 'node:fs'
-import { dirname, join, basename, resolve, sep } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { Erasures, Log } from '../deps.ts'
 import { ApiError } from '../errors.ts'
@@ -29,6 +28,7 @@ import { lockPollMs, lockWaitMsMax } from '../limits.ts'
 import { erasureRetryMs } from '../operation-limits.ts'
 import { printErasure } from '../rules/erasures.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from './failure.ts'
+import { isInside } from './nested.ts'
 import { assertRegular, isForOthersToo, openToAppend, statsAt } from './regular-files.ts'
 import { elapsedMs } from './system.ts'
 
@@ -192,8 +192,7 @@ export function assertErasureLog(path: string, data: string): void {
   } catch {
     throw unusable(path, 'cannot be written: see that its folder exists, and whose it is')
   }
-  const at = join(realpathSync(folder), basename(path))
-  if (statsAt(data) !== undefined && at.startsWith(`${realpathSync(data)}${sep}`)) {
+  if (isInside(folder, data)) {
     throw unusable(path, 'is in the data folder, with which it would be lost: name one elsewhere')
   }
   assertRegular(path)

@@ -11,7 +11,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { folderLookMs } from '../limits.ts'
 import { pathsOf } from './folder-stamp.ts'
-import { holdFolder, lockInstance } from './instance-lock.ts'
+import { holdFolder, lockInstance, lockUnwritable } from './instance-lock.ts'
 import { elapsedMs, sleep } from './system.ts'
 
 /**
@@ -25,8 +25,15 @@ export function lockFolder(data: string): number {
   return lockInstance(pathsOf(data).lock, time)
 }
 
-/** Which file is at a path; `undefined` where there is none. */
-function identityOf(path: string): string | undefined {
+/** As `lockFolder`, of a folder that this process may not write to. */
+export function lockUnwritableFolder(data: string): void {
+  const time = { elapsedMs, sleep }
+  holdFolder(data, time)
+  lockUnwritable(pathsOf(data).lock, time)
+}
+
+/** Which file or folder is at a path; `undefined` where there is none. */
+export function identityOf(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path, { bigint: true })
     return `${dev}:${ino}`

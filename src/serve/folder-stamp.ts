@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { readRegular } from '../files.ts'
 import { folderFileBytesMax } from '../operation-limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
+import { isOutOfRoom } from './room.ts'
 import { replaceFile } from './regular-files.ts'
 
 /**
@@ -50,8 +51,8 @@ export function explained(folder: string, error: unknown): unknown {
   if (code === 'ENOTDIR' || code === 'EEXIST') {
     return new CommandFailure(`${folder} is not a folder: choose another with --data`, 1, error)
   }
-  if (code === 'ENOSPC') {
-    return new CommandFailure(`no space is left for ${folder}: make some`, 1, error)
+  if (isOutOfRoom(error)) {
+    return new CommandFailure(`no space is left on the disk of ${folder}: make some`, 1, error)
   }
   return error
 }
@@ -65,18 +66,32 @@ export function stampFolder(folder: string): void {
   replaceFile(stamp, `coffer data folder, format ${formatVersion}\n`, newStamp)
 }
 
-/** @throws CommandFailure when the folder is missing, foreign, or its stamp is damaged */
+const putBack = 'put that file back from a copy of the folder, or restore a backup'
+
+/**
+ * What is said of a vault without its stamp; `undefined` where there is no vault, as in a folder
+ * that an init has left which was cut off: the stamp under its first name is the first thing that
+ * it writes.
+ */
+export function lostStampOf(folder: string): CommandFailure | undefined {
+  const { stamp, newStamp, store } = pathsOf(folder)
+  if (existsSync(stamp) || existsSync(newStamp) || !existsSync(store)) return undefined
+  return new CommandFailure(`${folder} holds a vault, whose file format is lost: ${putBack}`)
+}
+
+/** @throws CommandFailure when the folder is missing, foreign, or its stamp is lost or damaged */
 function readStamp(folder: string): number {
   let stamp: string
   try {
     stamp = readRegular(pathsOf(folder).stamp, folderFileBytesMax)?.toString('latin1') ?? ''
   } catch (error) {
     if (systemCodeOf(error) === 'EACCES') throw explained(folder, error)
-    throw new CommandFailure(`${folder} is not a data folder: make one with coffer init --data`)
+    const none = `${folder} is not a data folder: make one with coffer init --data`
+    throw lostStampOf(folder) ?? new CommandFailure(none)
   }
   const version = stampPattern.exec(stamp)?.[1]
   if (version === undefined) {
-    throw new CommandFailure(`the format stamp in ${folder} is damaged: restore it from a backup`)
+    throw new CommandFailure(`the format stamp in ${folder} is damaged: ${putBack}`)
   }
   return Number(version)
 }

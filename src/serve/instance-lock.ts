@@ -6,7 +6,7 @@
  * @module
  */
 import { FFIType } from 'bun:ffi'
-import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs'
+import { closeSync, constants, existsSync, fstatSync, openSync, statSync } from 'node:fs'
 import { findInLibc } from '../libc.ts'
 import { lockPollMs, lockWaitMsMax } from '../limits.ts'
 import { CommandFailure } from './failure.ts'
@@ -37,15 +37,11 @@ function waitFor(isDone: () => boolean, { elapsedMs, sleep }: LockTime): boolean
   return true
 }
 
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 
 /** No link is followed, and a pipe is not waited for. @throws CommandFailure for what is no file */
-function openLockFile(path: string): number {
-  const file = openSync(
-    path,
-    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK,
-    ownerOnlyFile,
-  )
+function openLockFile(path: string, flags = O_WRONLY | O_APPEND | O_CREAT): number {
+  const file = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK, ownerOnlyFile)
   if (fstatSync(file).isFile()) return file
   closeSync(file)
   throw new CommandFailure(`${path} is no regular file, and stays as it is: move it elsewhere`)
@@ -71,15 +67,21 @@ function findLocker(): (file: number) => boolean {
 /**
  * Holds the lock until the process has ended, and every one that the file was handed on to. It
  * waits for those of a killed instance that are not gone yet.
+ * @param flags with which the file is opened; it is made where they are left out
  * @returns the open file
  * @throws CommandFailure when another process has it
  */
-export function lockInstance(lockFile: string, time: LockTime): number {
+export function lockInstance(lockFile: string, time: LockTime, flags?: number): number {
   const lock = findLocker()
-  const file = openLockFile(lockFile)
+  const file = openLockFile(lockFile, flags)
   if (waitFor(() => lock(file), time)) return file
   closeSync(file)
   throw isTaken(lockFile)
+}
+
+/** As `lockInstance`, of a file that this process may read alone, and nobody has to make. */
+export function lockUnwritable(lockFile: string, time: LockTime): void {
+  if (existsSync(lockFile)) lockInstance(lockFile, time, O_RDONLY)
 }
 
 /**

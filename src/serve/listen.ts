@@ -29,6 +29,12 @@ export interface Listening {
 /** RFC 3986 section 3.2.2: an address of IPv6 stands in brackets. */
 export const inUrl = (host = ''): string => (host.includes(':') ? `[${host}]` : host)
 
+/** As it is printed. */
+export const addressText = (address: Address, hasTls: boolean): string =>
+  'socket' in address
+    ? address.socket
+    : `http${hasTls ? 's' : ''}://${inUrl(address.host)}:${address.port}`
+
 type Handlers = App['listener']
 
 const isSocket = (path: string): boolean =>

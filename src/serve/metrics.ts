@@ -48,6 +48,12 @@ export interface Gauges {
   readonly checks: () => Iterable<readonly [name: string, fails: boolean]>
 }
 
+/** Source: build.ts. */
+interface Build {
+  readonly version: string
+  readonly build: string
+}
+
 export interface Metrics {
   /** Counts one answer. */
   readonly observe: (seen: Seen, elapsedMs: number) => void
@@ -98,10 +104,10 @@ function addClockGauges(add: AddGauge, gauges: Gauges): void {
   )
 }
 
-function addGauges(registry: Registry, version: string, gauges: Gauges): void {
+function addGauges(registry: Registry, build: Build, gauges: Gauges): void {
   const add = gaugeAdder(registry)
-  const info = { name: 'coffer_info', help: 'the build', labelNames: ['version'] as const }
-  new Gauge({ ...info, aggregator: 'max', registers: [registry] }).set({ version }, 1)
+  const info = { name: 'coffer_info', help: 'the build', labelNames: ['version', 'build'] as const }
+  new Gauge({ ...info, aggregator: 'max', registers: [registry] }).set({ ...build }, 1)
   add('coffer_requests_in_flight', 'requests under way', gauges.requestsInFlight, 'sum')
   addStoreGauges(add, gauges)
   addWrites(registry, gauges)
@@ -230,17 +236,13 @@ interface OfProcess {
 }
 
 /** Of names of operations, statuses and kinds of errors alone: there are few of each. */
-export function makeMetrics(
-  version: string,
-  gauges: Gauges,
-  { worker, backups }: OfProcess,
-): Metrics {
+export function makeMetrics(build: Build, gauges: Gauges, { worker, backups }: OfProcess): Metrics {
   const registry = new Registry()
   if (backups !== undefined) addBackupMetrics(registry, backups)
   const operations = new Map<string, Counted>()
   const refused = new Map<string, number>()
   addAnswers(registry, operations, refused)
-  addGauges(registry, version, gauges)
+  addGauges(registry, build, gauges)
   const registries = [registry, makeProcessMetrics(worker)]
   return {
     observe({ operation = nowhere, status, refusal, startedMs }, elapsedMs) {

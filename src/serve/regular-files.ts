@@ -128,6 +128,8 @@ export function openNewFile(path: string): NewFile | undefined {
 
 /** Nothing happens where nothing is. @throws CommandFailure for what is no regular file */
 export function removeFile(path: string): void {
+  // A file system that is read-only refuses to remove what is not there, too.
+  if (statsAt(path) === undefined) return
   assertRegular(path)
   rmSync(path, { force: true })
 }

@@ -5,6 +5,7 @@
  */
 import { makeResealer } from '../administration/keys.ts'
 import { admitted, makeChallenges } from '../administration/admission.ts'
+import type { Facts } from '../administration/operation.ts'
 import { makeOperations } from '../administration/operations.ts'
 import type { Address, TcpAddress, TlsFiles } from '../config.ts'
 import { primitives } from '../crypto/primitives.ts'
@@ -47,6 +48,11 @@ interface OpenedVault {
   readonly mark: ClockMark
 }
 
+interface Places {
+  address?: string
+  opsAddress?: string | undefined
+}
+
 interface Serving {
   /** Absent where it starts sealed. */
   readonly first?: OpenedVault
@@ -54,6 +60,10 @@ interface Serving {
   readonly reopen?: (masterKey: Uint8Array) => Promise<OpenedVault>
   /** The path of the control socket. */
   readonly control: string
+  /** The process that is told to end: of several, the one that started the others. */
+  readonly processId: number
+  /** Where it listens, once it does. */
+  readonly places?: Places
   readonly startHoldMs: number
   readonly address: Address
   readonly tls?: TlsFiles | undefined
@@ -95,6 +105,25 @@ export function makeDeps(opening: OpeningVault) {
   return { deps, clock }
 }
 
+/** What `coffer status` says of backups: what the metrics say. */
+function factsOfBackups(backups: BackupSchedule): Facts {
+  const { ageMs, made, failed } = backups.counts()
+  return {
+    backup_to: backups.to,
+    backup_age_seconds: ageMs === undefined ? null : Math.floor(ageMs / 1_000),
+    backups_made: made,
+    backups_failed: failed,
+    backup_overdue: backups.isOverdue(),
+  }
+}
+
+const factsOf = ({ processId, backups, places }: Serving): Facts => ({
+  process_id: processId,
+  address: places?.address ?? null,
+  ops_address: places?.opsAddress ?? null,
+  ...(backups === undefined ? { backup_to: null } : factsOfBackups(backups)),
+})
+
 type Offered = Readonly<Record<string, ControlOperation>>
 
 /**
@@ -102,16 +131,18 @@ type Offered = Readonly<Record<string, ControlOperation>>
  * ended is ended.
  */
 function administer(
-  { sharing, logging }: Serving,
+  serving: Serving,
   opened: OpenedFolder,
   deps: Deps,
   { aheadMs: clockAheadMs }: Clock,
 ): Offered {
+  const { sharing, logging } = serving
   const { log } = logging
   const { store, ring, masterKeyFile } = opened
   const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
   const isShared = sharing !== undefined || opened.database !== undefined
-  const vault = { deps, store, ring, clockAheadMs, isShared, replaceMasterKey }
+  const server = () => factsOf(serving)
+  const vault = { deps, store, ring, clockAheadMs, server, isShared, replaceMasterKey }
   const reseal = makeResealer(vault)
   if (ring.keyring().dataKeys.length > 1) {
     reseal().then(
@@ -269,7 +300,9 @@ function startControlling(serving: Serving, { sealing, unsealer }: Sealable): Co
 }
 
 /** Serves until it is told to end, and then ends in order. */
-export async function serveUntilSignalled(serving: Serving): Promise<void> {
+export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promise<void> {
+  const places: Places = {}
+  const serving = { ...asked, places }
   const { first, address, tls, ops, sharing, reopen, announce, logging } = serving
   const late: Late = {}
   const watching = await startWatching(serving, late)
@@ -287,6 +320,7 @@ export async function serveUntilSignalled(serving: Serving): Promise<void> {
   const opsServer = ops && watch && (await listenOps(ops, watch, takeShare))
   if (watch !== undefined) serving.tell?.(watch)
   const control = sharing?.sweeps === false ? undefined : startControlling(serving, sealable)
+  Object.assign(places, { address: listening.address, opsAddress: opsServer?.address })
   announce(listening.address, opsServer?.address)
   await stopped
   await control?.stop()

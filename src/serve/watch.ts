@@ -4,7 +4,7 @@
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { version } from '../../package.json' with { type: 'json' }
+import { build, version } from '../build.ts'
 import type { Deps, Seen } from '../deps.ts'
 import { freeSpaceBytesMin } from '../limits.ts'
 import { foldLagMax } from '../store/limits.ts'
@@ -144,7 +144,7 @@ export interface Watch extends Told {
 /** What counts is loaded only where somebody asks for it: others start without it. */
 export async function makeWatch(watched: WatchedProcess, checks: Checks): Promise<Watch> {
   const { makeMetrics } = await import('./metrics.ts')
-  const metrics: Metrics = makeMetrics(version, gaugesOf(watched, checks), watched)
+  const metrics: Metrics = makeMetrics({ version, build }, gaugesOf(watched, checks), watched)
   return {
     observe: seen => metrics.observe(seen, elapsedMs()),
     failing: () => failingOf(checks),

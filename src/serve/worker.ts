@@ -100,6 +100,7 @@ export async function work(index: number): Promise<void> {
   await serveUntilSignalled({
     first: { opened, mark: sharedMark(markOf(opened), mark) },
     control: opened.control,
+    processId: parent,
     startHoldMs: startHoldMsOf(order),
     address,
     tls,

@@ -16,6 +16,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
+import { buildIdOf } from '../../scripts/build-id.ts'
 import { runCoffer, startCoffer, type Ended, withoutWarnings } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
@@ -279,9 +280,12 @@ describe('coffer dev', () => {
 
 describe('the command line', () => {
   test('prints its version and its help', async () => {
+    const isCompiled = process.env['COFFER_BINARY'] !== undefined
+    // The id of a binary is that of its sources, wherever it was built.
+    const build = isCompiled ? buildIdOf(join(import.meta.dir, '../..')) : 'source'
     expect(await runCoffer(['version'])).toEqual({
       exitCode: 0,
-      stdout: `${version}\n`,
+      stdout: `${version}+${build}\n`,
       stderr: '',
     })
     for (const args of [['--help'], ['init', '--help'], ['serve', '--help'], ['dev', '--help']]) {

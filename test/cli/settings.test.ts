@@ -215,6 +215,6 @@ describe('a misspelled command line', () => {
   test('is none with --version, which says what `version` does', async () => {
     const [flag, command] = [await runCoffer(['--version']), await runCoffer(['version'])]
     expect(flag).toEqual(command)
-    expect(flag.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect(flag.stdout).toMatch(/^\d+\.\d+\.\d+\+(?:source|[0-9a-f]{12})\n$/)
   })
 })

@@ -9,7 +9,7 @@ import { encodeTermKey } from '../../src/store/lmdb/index/postings.ts'
 import {
   encodeState,
   openEnvironment,
-  openMeta,
+  makeMeta,
   readState,
   stateKey,
   type Environment,
@@ -266,7 +266,7 @@ describe('coffer verify on a damaged vault', () => {
   test('does not drown anybody in lines', async () => {
     const data = copyOfMade('all-terms')
     await withStore(data, environment => {
-      openMeta(environment, 1)
+      makeMeta(environment, 1)
       const row = rowAt(environment, second)
       for (let ordinal = 1_000; ordinal < 1_120; ordinal += 1) {
         putRow(environment, ordinal, { ...row, uniques: [new Uint8Array(32).fill(ordinal)] })

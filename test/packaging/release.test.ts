@@ -10,6 +10,7 @@ import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
+import { buildIdOf } from '../../scripts/build-id.ts'
 import { releaseTargets } from '../../scripts/release/targets.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
@@ -63,7 +64,7 @@ describe('bun run release', () => {
   test('makes a binary that runs', () => {
     const env = { PATH: process.env['PATH'], BUN_TMPDIR: temporaryFolder() }
     const { stdout, exitCode } = Bun.spawnSync([join(folder, name), 'version'], { env })
-    expect([exitCode, stdout.toString()]).toEqual([0, `${version}\n`])
+    expect([exitCode, stdout.toString()]).toEqual([0, `${version}+${buildIdOf(checkout)}\n`])
   })
 
   test(

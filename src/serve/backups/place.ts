@@ -7,13 +7,17 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { syncFolder } from '../../files.ts'
 import type { Progress } from '../../progress.ts'
 import { explained } from '../folder-stamp.ts'
-import { CommandFailure, systemCodeOf } from '../failure.ts'
+import { CommandFailure, systemCodeOf, usageExitCode } from '../failure.ts'
+import { isInside } from '../nested.ts'
 import { isAnythingAt, removeFile } from '../regular-files.ts'
 import { lookAtStaging } from '../staging-mark.ts'
 import { addressPrefix, openBucket, splitAddress } from './bucket.ts'
 
 export interface BackupPlace {
-  /** @throws CommandFailure for a folder that is not there, or that nothing can be made in */
+  /**
+   * @throws CommandFailure for a folder that is not there, that nothing can be made in, or that is
+   *   in the data folder
+   */
   readonly assertThere: () => void
   /** As a person writes it. */
   readonly addressOf: (name: string) => string
@@ -47,7 +51,14 @@ function unusable(folder: string, error: unknown): unknown {
   return new CommandFailure(`there is no folder for backups at ${folder}: make it first`, 1, error)
 }
 
-function folderPlace(folder: string): BackupPlace {
+/** Such a backup would be lost with what it is of. */
+function assertApart(folder: string, data: string): void {
+  if (!isInside(folder, data)) return
+  const inData = `${folder} is in the data folder, with which backups would be lost`
+  throw new CommandFailure(`${inData}: name a folder elsewhere`, usageExitCode)
+}
+
+function folderPlace(folder: string, data: string): BackupPlace {
   const pathOf = (name: string): string => join(folder, name)
   return {
     assertThere() {
@@ -56,6 +67,7 @@ function folderPlace(folder: string): BackupPlace {
       } catch (error) {
         throw unusable(folder, error)
       }
+      assertApart(folder, data)
     },
     addressOf: pathOf,
     stagingOf: name => pathOf(name) + stagingSuffix,
@@ -67,6 +79,7 @@ function folderPlace(folder: string): BackupPlace {
       if (!existsSync(folder)) {
         throw new CommandFailure(`the folder of ${path} does not exist: make it first`)
       }
+      assertApart(folder, data)
     },
     async put(name, file) {
       // Unlike a rename it takes nobody's place.
@@ -119,7 +132,7 @@ function bucketPlace(address: string, data: string): BackupPlace {
  * @throws CommandFailure for an address that cannot be, and where credentials are missing
  */
 export const openPlace = (where: string, data: string): BackupPlace =>
-  where.startsWith(addressPrefix) ? bucketPlace(where, data) : folderPlace(resolve(where))
+  where.startsWith(addressPrefix) ? bucketPlace(where, data) : folderPlace(resolve(where), data)
 
 /** The place and the name in it that a person means who names a file. */
 export function splitTarget(target: string, data: string) {

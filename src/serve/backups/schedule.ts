@@ -43,6 +43,8 @@ interface BackupCounts {
 
 export interface BackupSchedule {
   readonly everyMs: number
+  /** Where they are put, as it was set. */
+  readonly to: string
   readonly counts: () => BackupCounts
   /** By more than `backupLateIntervalsMax` intervals, which begin anew with this process. */
   readonly isOverdue: () => boolean
@@ -111,6 +113,7 @@ export function startSchedule(parts: ScheduleParts): BackupSchedule {
   const running = run()
   return {
     everyMs: plan.everyMs,
+    to: plan.to,
     counts: () => ({ ...counts, ageMs: newest === undefined ? undefined : wallMs() - newest }),
     isOverdue() {
       const sinceMs = Math.max(startedMs, newest ?? startedMs)

@@ -109,7 +109,8 @@ export function openTables<Name extends string>(
 }
 
 /** As `openTables`, of all of them. */
-export const openEnvironment = (path: string): Environment => openTables(path, tableNames)
+export const openEnvironment = (path: string, readOnly = false): Environment =>
+  openTables(path, tableNames, readOnly)
 
 /*
  * Puts: what a transaction hands to the engine.
@@ -272,17 +273,19 @@ const emptyState = (firstOrdinal: number): State => ({
   movesOfFold: 0,
 })
 
-/**
- * Checks the format of a store, and writes the facts of a new one.
- * @throws ApiError `storage_corrupt` for an unknown format, and as `assertSafeState`
- */
-export function openMeta(environment: Environment, firstOrdinal: number): void {
+/** Writes the facts of a new store. */
+export function makeMeta(environment: Environment, firstOrdinal: number): void {
   const { root, rows, meta } = environment
   root.transactionSync(() => {
     if ([meta, rows].some(table => table.getKeysCount({ limit: 1 }) > 0)) return
     rewriteMeta(environment)
     meta.putSync(stateKey, encodeState(emptyState(firstOrdinal)))
   })
+}
+
+/** @throws ApiError `storage_corrupt` for an unknown format, and as `assertSafeState` */
+export function checkMeta(environment: Environment): void {
+  const { meta } = environment
   const format = meta.getBinary(formatKey)
   const isKnown = format?.length === u48Bytes && readU48(format, 0) === storeFormat
   assertStored(isKnown, 'a format of this version')

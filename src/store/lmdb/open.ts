@@ -11,7 +11,14 @@ import { checkDue, checkQuery, checkWindow } from '../queries.ts'
 import type { Row } from '../contract.ts'
 import { noChunkCounts, makeChunkCounts, type ChunkCounts } from './index/postings.ts'
 import { assertDataFile } from './inspect/damaged-pages.ts'
-import { faultOf, openEnvironment, openMeta, readState, type State } from './environment.ts'
+import {
+  faultOf,
+  checkMeta,
+  makeMeta,
+  openEnvironment,
+  readState,
+  type State,
+} from './environment.ts'
 import {
   followStore,
   withIndex,
@@ -160,6 +167,11 @@ export interface LmdbOptions {
    * row is read in place of one that is not there.
    */
   readonly firstOrdinal?: number
+  /**
+   * For whoever looks alone. The engine keeps a file beside the database all the same, where the
+   * folder may be written.
+   */
+  readonly readOnly?: boolean
   /** Asked in place of the file system, so that a test may fill it. */
   readonly freeBytes?: FreeBytes
   /** Takes blocks in place of the file system, so that a test may refuse them. */
@@ -210,11 +222,16 @@ function makeFollower(environment: IndexedEnvironment, onDamage?: () => void): (
   }
 }
 
-/** @throws ApiError `storage_corrupt`, as `openMeta`, with nothing left open */
-async function openIndexed(path: string, firstOrdinal: number): Promise<IndexedEnvironment> {
-  const environment = withIndex(openEnvironment(path))
+/** @throws ApiError `storage_corrupt`, as `checkMeta`, with nothing left open */
+async function openIndexed(
+  path: string,
+  firstOrdinal: number,
+  readOnly: boolean,
+): Promise<IndexedEnvironment> {
+  const environment = withIndex(openEnvironment(path, readOnly))
   try {
-    openMeta(environment, firstOrdinal)
+    if (!readOnly) makeMeta(environment, firstOrdinal)
+    checkMeta(environment)
     return environment
   } catch (error) {
     await environment.root.close()
@@ -260,6 +277,7 @@ const scrubAfter = (
 export async function openLmdbStore({
   path,
   firstOrdinal = 1,
+  readOnly = false,
   freeBytes = freeBytesAt(path),
   allocate,
   processes = 1,
@@ -270,7 +288,7 @@ export async function openLmdbStore({
 }: LmdbOptions): Promise<LmdbStore> {
   const isShared = processes > 1
   if (!isShared) assertDataFile(path, wasKilled)
-  const environment = await openIndexed(path, firstOrdinal)
+  const environment = await openIndexed(path, firstOrdinal, readOnly)
   const counts = isShared ? noChunkCounts : makeChunkCounts()
   const writer = openWriter(environment, counts, {
     openOwnReserve: () => openReserve(path, freeBytes, allocate),

@@ -35,7 +35,7 @@ test('durations are a histogram, each bucket with those of the ones before', asy
     certificateUntilMs: none,
     checks: () => [],
   }
-  const { observe, numbers } = makeMetrics('0', gauges, {})
+  const { observe, numbers } = makeMetrics({ version: '0', build: 'source' }, gauges, {})
   const seconds = [0.000_05, 0.001, 0.001_01, 0.3, 31]
   for (const lasted of seconds) {
     observe(seen, 1_000 + lasted * 1_000)
