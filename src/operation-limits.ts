@@ -111,6 +111,8 @@ export const controlWaitMs = 8_000
 export const challengesMax = 64
 /** decision: rows that are sealed anew in one commit; with 15, the p99 of reads was 2.5 × idle. */
 export const resealBatchRows = 2
+/** decision: the same where nobody waits for the store: a commit of 2 takes a flush for each 2. */
+export const resealAloneRows = 200
 /** decision: so many times what a commit of them took is then left to others, where such come. */
 export const resealRest = 2
 /** decision: rows that are looked at in one go for what they are sealed under. */

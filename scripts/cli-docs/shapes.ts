@@ -53,6 +53,14 @@ const application = shape({
   expires_at: instant,
 })
 
+const applicationKey = {
+  id: Type.String({ description: 'of the key, which is not the key' }),
+  version: Type.Integer({ description: 'counts the keys of its application' }),
+  created_at: madeAt,
+  expires_at: instant,
+  last_used_on: orNull(Type.String(), 'a day in UTC'),
+}
+
 const session = Type.Object({ id: Type.String(), tenant_id: tenant, authorized: Type.Boolean() })
 
 /** As the interface shows it. */
@@ -135,6 +143,13 @@ export const shapes: Readonly<Record<string, TObject>> = {
       Type.Object({ type: Type.String(), container: Type.String(), count: Type.Integer() }),
     ),
   }),
+  'app key list': shape({ keys: Type.Array(shape(applicationKey)) }),
+  'app key add': shape({
+    ...applicationKey,
+    key: Type.Optional(Type.String({ description: 'it is shown once' })),
+    key_file: Type.Optional(Type.String({ description: 'where it is, with --key-file' })),
+  }),
+  'app key revoke': shape({ id: Type.String(), revoked: Type.Boolean() }),
   'session create': shape({
     id: Type.String(),
     session_key: Type.String({ description: 'of the page; it is shown once' }),

@@ -5,6 +5,7 @@
 import { Type } from '@sinclair/typebox'
 import { ApiError } from '../errors.ts'
 import { countByKey, resealAll, type Resealed } from '../keyring/reseal.ts'
+import { resealBatchRows } from '../operation-limits.ts'
 import { rekey, retire, rotate, scrubReplaced } from '../keyring/rotation.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import {
@@ -69,7 +70,8 @@ async function retireOlder({ deps, ring, store }: Administered): Promise<Facts> 
 /** Seals anew what is under an older key; one at a time in a process, whoever asks. */
 export type Resealer = (tell?: Tell) => Promise<Resealed>
 
-export function makeResealer({ deps, store }: Administered): Resealer {
+/** @param batchRows that are sealed anew in one commit */
+export function makeResealer({ deps, store }: Administered, batchRows = resealBatchRows): Resealer {
   let running: Promise<Resealed> | undefined
   /** Whether somebody has asked since the walk began, maybe for a key that is newer than it. */
   let isAskedAgain = false
@@ -79,7 +81,7 @@ export function makeResealer({ deps, store }: Administered): Resealer {
     seen = 0
     isAskedAgain = false
     const { nextOrdinal: total } = await store.figures()
-    return resealAll(deps, count => {
+    return resealAll({ ...deps, batchRows }, count => {
       seen += count
       for (const tell of listeners) tell({ rows: Math.min(seen, total), of: total })
     })

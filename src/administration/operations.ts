@@ -2,6 +2,7 @@
  * All that whoever runs a vault may have it do, by name.
  * @module
  */
+import { applicationKeyOperations } from './application-keys.ts'
 import { applicationOperations } from './applications.ts'
 import { keyOperations, type Resealer } from './keys.ts'
 import { logOperations } from './logs.ts'
@@ -11,6 +12,7 @@ import { statusOperations } from './status.ts'
 
 export const makeOperations = (vault: Administered, reseal: Resealer): Operations => ({
   ...applicationOperations(vault),
+  ...applicationKeyOperations(vault),
   ...sessionOperations(vault),
   ...keyOperations(vault, reseal),
   ...statusOperations(vault),

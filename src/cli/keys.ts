@@ -2,8 +2,11 @@
  * `coffer keys status | rotate | retire`: the keys that values are sealed under.
  * @module
  */
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Facts } from '../administration/operation.ts'
+import type { Facts, Tell } from '../administration/operation.ts'
+import { progressFileBytesMin } from '../operation-limits.ts'
+import type { Done, Progress } from '../progress.ts'
 import { clearCopies, type FoundCopy } from '../serve/copies.ts'
 import type { FolderOptions } from '../serve/data-folder.ts'
 import { isInDatabase } from '../serve/database.ts'
@@ -12,6 +15,7 @@ import { pathsOf } from '../serve/folder-stamp.ts'
 import { sayJson, sayNow } from '../serve/system.ts'
 import { advicesOf } from './copies.ts'
 import { operate } from './operate.ts'
+import { withProgress } from './progress.ts'
 import { databaseIn } from './replace-database.ts'
 
 export interface KeysOptions extends FolderOptions {
@@ -39,9 +43,27 @@ export async function keysStatus(options: KeysOptions): Promise<void> {
   if (left > 0) sayNow(`Older keyrings may be in the files, ${left} of them: run keys retire.`)
 }
 
+/** Of a store in a database nobody here knows how large it is. */
+const bytesOf = ({ data }: KeysOptions): number =>
+  isInDatabase(data)
+    ? progressFileBytesMin
+    : (statSync(databaseIn(pathsOf(data).store), { throwIfNoEntry: false })?.size ?? 0)
+
+/** Tells of the rows that were looked at so far. */
+function sealingTo(progress: Progress): Tell {
+  let done: Done | undefined
+  return ({ rows, of }) => {
+    done ??= progress(Number(of), 'sealing')
+    done(Number(rows))
+  }
+}
+
 /** @throws CommandFailure, once all is told, where rows did not open */
 export async function keysRotate(options: KeysOptions): Promise<void> {
-  const facts = await operate(options, 'keys-rotate', {})
+  const told = { bytes: bytesOf(options), json: options.json === true }
+  const facts = await withProgress(told, progress =>
+    operate(options, 'keys-rotate', {}, sealingTo(progress)),
+  )
   const { key, rows_resealed: rows, rows_damaged: damaged } = facts
   if (options.json === true) sayJson(facts)
   else sayNow(`Key ${String(key)} is the current one; ${String(rows)} rows were sealed anew.`)

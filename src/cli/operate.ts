@@ -12,6 +12,7 @@ import { ApiError, invariant } from '../errors.ts'
 import { openAnswer, proofNonceBytes, proofOf } from '../keyring/proof.ts'
 import { proofSecretOf } from '../keyring/ring.ts'
 import { clockStartHoldMs } from '../limits.ts'
+import { resealAloneRows, resealBatchRows } from '../operation-limits.ts'
 import { markOf } from '../serve/clock-file.ts'
 import { callControl } from '../serve/control.ts'
 import {
@@ -55,7 +56,9 @@ async function operateHere(options: FolderOptions, { name, input, tell }: Asked)
     const isShared = (await opened.database?.isAlone()) === false
     const { aheadMs: clockAheadMs } = clock
     const vault = { deps, store, ring, clockAheadMs, isShared, replaceMasterKey }
-    const operation = makeOperations(vault, makeResealer(vault))[name]
+    // Where nobody serves the vault, nobody waits for a long commit.
+    const reseal = makeResealer(vault, isShared ? resealBatchRows : resealAloneRows)
+    const operation = makeOperations(vault, reseal)[name]
     invariant(operation !== undefined, 'a command names an operation that there is')
     return await operation.run(input, tell, 'operator')
   } catch (error) {

@@ -95,6 +95,8 @@ function makeOpener(keys: Keys, tenantIds: readonly string[]): (row: Row) => Ope
 }
 
 interface Resealing extends Pick<Deps, 'store' | 'keys' | 'randomBytes' | 'turns' | 'elapsedMs'> {
+  /** In one commit; so few that others hardly wait where it is left out. */
+  readonly batchRows?: number
   /** That of the platform where it is left out. */
   readonly sleep?: (ms: number) => Promise<void>
 }
@@ -141,7 +143,7 @@ async function resealBatch(
  * @param onRows is told how many were looked at since it was told last
  */
 async function walkOnce(deps: Resealing, onRows: (count: number) => void): Promise<Resealed> {
-  const { store, keys } = deps
+  const { store, keys, batchRows = resealBatchRows } = deps
   const tenants = await listTenants(store, keys, tenantsMax)
   const open = makeOpener(
     keys,
@@ -152,8 +154,8 @@ async function walkOnce(deps: Resealing, onRows: (count: number) => void): Promi
     const older = rows.filter(
       row => !isKeyringRow(row) && keyOf(row) !== keys.installation.currentKeyNumber,
     )
-    for (let from = 0; from < older.length; from += resealBatchRows) {
-      const batch = await resealBatch(deps, open, older.slice(from, from + resealBatchRows))
+    for (let from = 0; from < older.length; from += batchRows) {
+      const batch = await resealBatch(deps, open, older.slice(from, from + batchRows))
       sum.rows += batch.rows
       sum.damaged += batch.damaged
     }

@@ -69,6 +69,27 @@ describe.each(['beside a server', 'without one'])('commands %s', where => {
     expectFailure(await run('app', 'delete', String(first?.id)), /last management application/)
     const { application_id: id } = await json<{ application_id: string }>(run('app', 'create'))
     expect((await apps()).map(each => each.id)).toEqual([id, String(first?.id)])
+    const added = await json<Record<string, string>>(
+      run('app', 'key', 'add', id, '--expires-at', '2099-01-31T12:00:00Z'),
+    )
+    expect(added['key']).toMatch(/^key_/)
+    const live = async () =>
+      (await json<{ keys: Record<string, string>[] }>(run('app', 'key', 'list', id))).keys
+    const [newest, first2] = await live()
+    expect(newest).toMatchObject({ id: added['id'], expires_at: '2099-01-31T12:00:00.000+00:00' })
+    expect(Object.keys(newest ?? {})).not.toContain('key')
+    const works = async () =>
+      fetch(requestOf('GET', '/applications/key', { key: added['key'] ?? '' }), { unix: socket })
+    if (server !== undefined) expect((await works()).status).toBe(200)
+    expect(await json(run('app', 'key', 'revoke', id, added['id'] ?? ''))).toEqual({
+      id: added['id'],
+      revoked: true,
+    })
+    if (server !== undefined) expect((await works()).status).toBe(401)
+    expect(await live()).toEqual([first2 ?? {}])
+    expectFailure(await run('app', 'key', 'revoke', id, added['id'] ?? ''), /no such key/)
+    const past = ['--expires-at', '2001-01-01T00:00:00Z']
+    expectFailure(await run('app', 'key', 'add', id, ...past), /expires_at/)
     const { key } = await json<{ key: string }>(run('app', 'regenerate', id))
     expect(key).toMatch(/^key_/)
     expect(await json(run('app', 'delete', id))).toEqual({ application_id: id, deleted: true })

@@ -97,6 +97,18 @@ const runs: Readonly<Record<string, () => Promise<Ended>>> = {
   async 'app regenerate'() {
     return runCoffer(['app', 'regenerate', await newApp(), '--data', data, '--json'])
   },
+  async 'app key list'() {
+    return runCoffer(['app', 'key', 'list', await newApp(), '--data', data, '--json'])
+  },
+  async 'app key add'() {
+    return runCoffer(['app', 'key', 'add', await newApp(), '--data', data, '--json'])
+  },
+  async 'app key revoke'() {
+    const id = await newApp()
+    const { stdout } = await runCoffer(['app', 'key', 'add', id, '--data', data, '--json'])
+    const { id: key } = JSON.parse(stdout) as { id: string }
+    return runCoffer(['app', 'key', 'revoke', id, key, '--data', data, '--json'])
+  },
   async 'app delete'() {
     return runCoffer(['app', 'delete', await newApp(), '--data', data, '--json'])
   },

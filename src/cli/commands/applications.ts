@@ -13,6 +13,7 @@ import {
   stopSession,
   type TenantOptions,
 } from '../applications.ts'
+import { addKeyTo, listKeysOf, revokeKeyOf, type AddKeyOptions } from '../application-keys.ts'
 import { addSessionCallers } from './callers.ts'
 import { dataOption, keyFileOption, masterKeyOption } from './options.ts'
 
@@ -23,6 +24,24 @@ const withTenant = (command: Command, description: string): Command =>
     .addOption(masterKeyOption())
     .option('--tenant <id>', 'whose it is, where there are several tenants')
     .option('--json', 'print one line of JSON')
+
+function addKeyCommandsOf(app: Command): void {
+  const key = app.command('key').description('the keys of one application')
+  withTenant(key.command('list <application>'), 'its live keys, newest first').action(
+    (id: string, options: TenantOptions) => listKeysOf(id, options),
+  )
+  withTenant(
+    key.command('add <application>'),
+    'give it one more key, print it once, and leave the others',
+  )
+    .option('--expires-at <moment>', 'from when on it is refused, such as 2030-01-31T12:00:00Z')
+    .addOption(keyFileOption())
+    .action((id: string, options: AddKeyOptions) => addKeyTo(id, options))
+  withTenant(
+    key.command('revoke <application> <key-id>'),
+    'end one key by its id, at once, with its sessions',
+  ).action((id: string, ended: string, options: TenantOptions) => revokeKeyOf(id, ended, options))
+}
 
 export function addAppCommands(program: Command): void {
   const app = program
@@ -51,6 +70,7 @@ export function addAppCommands(program: Command): void {
   withTenant(app.command('delete <id>'), 'delete an application, and end its sessions').action(
     (id: string, options: TenantOptions) => deleteApp(id, options),
   )
+  addKeyCommandsOf(app)
   const session = program.command('session').description('look at sessions, and end them')
   withTenant(session.command('list'), 'the sessions of a tenant, newest first').action(
     (options: TenantOptions) => showSessions(options),
