@@ -145,11 +145,16 @@ export const shapes: Readonly<Record<string, TObject>> = {
   }),
   'app key list': shape({ keys: Type.Array(shape(applicationKey)) }),
   'app key add': shape({
+    application_id: Type.String(),
     ...applicationKey,
     key: Type.Optional(Type.String({ description: 'it is shown once' })),
     key_file: Type.Optional(Type.String({ description: 'where it is, with --key-file' })),
   }),
-  'app key revoke': shape({ id: Type.String(), revoked: Type.Boolean() }),
+  'app key revoke': shape({
+    application_id: Type.String(),
+    id: Type.String(),
+    revoked: Type.Boolean(),
+  }),
   'session create': shape({
     id: Type.String(),
     session_key: Type.String({ description: 'of the page; it is shown once' }),

@@ -46,12 +46,15 @@ export const applicationKeyOperations = ({ deps }: Administered): Operations => 
     })),
   ),
   'app-key-add': operation('key:rotate', added, ({ tenant: asked, id, expires_at: ends }, _, by) =>
-    actingBy(deps, by, asked, async caller => showNew(await createKey(deps, caller, id, ends))),
+    actingBy(deps, by, asked, async caller => ({
+      application_id: id,
+      ...showNew(await createKey(deps, caller, id, ends)),
+    })),
   ),
   'app-key-revoke': operation('key:rotate', revoked, ({ tenant: asked, id, key }, _, by) =>
     actingBy(deps, by, asked, async caller => {
       await deleteKey(deps, caller, id, key)
-      return { id: key, revoked: true }
+      return { application_id: id, id: key, revoked: true }
     }),
   ),
 })

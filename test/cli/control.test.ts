@@ -82,6 +82,7 @@ describe.each(['beside a server', 'without one'])('commands %s', where => {
       fetch(requestOf('GET', '/applications/key', { key: added['key'] ?? '' }), { unix: socket })
     if (server !== undefined) expect((await works()).status).toBe(200)
     expect(await json(run('app', 'key', 'revoke', id, added['id'] ?? ''))).toEqual({
+      application_id: id,
       id: added['id'],
       revoked: true,
     })
