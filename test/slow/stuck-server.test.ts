@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { runCoffer, startCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
-test('status, doctor and what asks for a challenge end in a bounded time, and name it', async () => {
+test('status, doctor and what asks for a proof end in a bounded time, and name it', async () => {
   const data = join(temporaryFolder(), 'vault')
   await runCoffer(['init', '--data', data])
   const server = await startCoffer(['serve', '--data', data, '--port', '0'])

@@ -19,24 +19,21 @@ const domainFolders = ['src/rules', 'src/language', 'src/json']
 
 const core = ['records', 'store', 'crypto', 'domain', 'leaves']
 
-/** Where the version stands. */
-const manifest = 'package.json'
-
 const layers: readonly Layer[] = [
   {
     name: 'main',
     paths: ['src/main.ts', 'src/index.ts', 'src/embed.ts', 'src/testing'],
-    imports: ['cli', 'client', 'serve', 'app', 'features', 'deps', ...core, manifest],
+    imports: ['cli', 'client', 'serve', 'app', 'features', 'deps', ...core, 'build'],
   },
   {
     name: 'cli',
     paths: ['src/cli'],
-    imports: ['serve', 'client', 'app', 'features', 'deps', ...core, manifest],
+    imports: ['serve', 'client', 'app', 'features', 'deps', ...core, 'build'],
   },
   {
     name: 'serve',
     paths: ['src/serve', 'src/config.ts'],
-    imports: ['app', 'gate', 'features', 'deps', ...core, manifest],
+    imports: ['app', 'gate', 'features', 'deps', ...core, 'build'],
   },
   {
     name: 'app',
@@ -50,7 +47,7 @@ const layers: readonly Layer[] = [
       'src/expiry.ts',
       'src/documentation',
     ],
-    imports: ['gate', 'features', 'deps', ...core, manifest],
+    imports: ['gate', 'features', 'deps', ...core, 'build'],
   },
   // Bundled for browsers: it knows nothing of the server but its shapes, which are printed for it.
   { name: 'client', paths: ['src/client'], imports: [] },
@@ -75,6 +72,7 @@ const layers: readonly Layer[] = [
     paths: ['src/records'],
     imports: ['crypto', 'src/store/contract.ts', 'src/store/rows.ts', 'leaves'],
   },
+  { name: 'build', paths: ['src/build.ts'], imports: ['package.json'] },
   { name: 'store', paths: ['src/store'], imports: ['leaves'] },
   { name: 'crypto', paths: ['src/crypto'], imports: ['leaves'] },
   {
