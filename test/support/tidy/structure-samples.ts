@@ -17,7 +17,8 @@ const layers: readonly Sample[] = [
     rule: 'imports go down the layers',
     says: 'lets each layer import what is below it',
     files: {
-      'src/main.ts': `import './cli/serve.ts'\nimport '../package.json'`,
+      'src/main.ts': `import './cli/serve.ts'\nimport './build.ts'`,
+      'src/build.ts': `import '../package.json'`,
       'src/cli/serve.ts': `import '../serve/app.ts'\nimport '../store/lmdb/open.ts'`,
       'src/serve/app.ts': `import '../coffer.ts'\nimport '../gate/auth.ts'`,
       'src/coffer.ts': `import './tokens/routes.ts'\nimport './gate/auth.ts'`,
