@@ -7,20 +7,21 @@
  */
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { isJsonObject, toPlain, type Json, type JsonObject } from './json/json.ts'
-import { decodeUtf8, parseJson } from './json/parse.ts'
-import { ApiError, expectedBy } from './errors.ts'
+import { ApiError } from './errors.ts'
+import { noMembers, readMembers, type ConfigFile, type FileMembers } from './serve/config-file.ts'
 import {
   addressSchema,
   backupSchema,
   logSchema,
   planOf,
   settingsSchema,
+  vaultSchema,
   type AddressSettings,
   type BackupPlan,
   type BackupSettings,
   type LogSettings,
   type Settings,
+  type VaultChoices,
 } from './settings.ts'
 
 export interface TcpAddress {
@@ -120,47 +121,25 @@ function meaningOf(text: string, type: unknown): unknown {
 
 const refuse = (message: string): ApiError => new ApiError('invalid_request', message)
 
-/** A name is shown only where it cannot be a key or a value that went astray. */
-export const showName = (name: string): string =>
-  /^[A-Za-z_]{1,60}$/.test(name) ? name : 'a name that is not shown'
+const fileNames = new Set(Object.keys({ ...vaultSchema.properties, ...schemas }).map(snakeOf))
 
-function parseFile(bytes: Uint8Array): Json {
-  try {
-    return parseJson(decodeUtf8(bytes))
-  } catch (error) {
-    throw error instanceof ApiError ? refuse(`config file: ${expectedBy(error)}`) : error
-  }
-}
-
-function readFile(bytes: Uint8Array | undefined): Readonly<Record<string, unknown>> {
-  if (bytes === undefined) return {}
-  const json = parseFile(bytes)
-  if (!isJsonObject(json)) throw refuse('config file: expected a JSON object')
-  assertKnownMembers(json)
-  return toPlain(json) as Record<string, unknown>
-}
-
-function assertKnownMembers(json: JsonObject): void {
-  const known = new Set(Object.keys(schemas).map(snakeOf))
-  for (const name of json.keys()) {
-    if (!known.has(name)) throw refuse(`config file: ${showName(name)} is no setting`)
-  }
-}
+const membersOf = (file: ConfigFile | undefined): FileMembers =>
+  file === undefined ? noMembers : readMembers(file, fileNames)
 
 function decodeSetting(
   name: string,
   schema: TSchema,
   given: string | undefined,
-  file: Readonly<Record<string, unknown>>,
+  file: FileMembers,
 ): unknown {
   const snake = snakeOf(name)
-  const value = given === undefined ? file[snake] : meaningOf(given, schema['type'])
+  const value = given === undefined ? file.values[snake] : meaningOf(given, schema['type'])
   if (value === undefined || Value.Check(schema, value)) {
     const decoded: unknown = value === undefined ? schema.default : Value.Decode(schema, value)
     return Array.isArray(decoded) ? Object.freeze([...new Set(decoded)]) : decoded
   }
   const { flag, variable } = optionOf(name, schema)
-  const where = given === undefined ? `config file: ${snake}` : `${flag} or ${variable}`
+  const where = given === undefined ? `${file.placeOf(snake)}: ${snake}` : `${flag} or ${variable}`
   throw refuse(`${where}: expected ${schema['expected']}${entryOf(schema, value)}`)
 }
 
@@ -171,8 +150,20 @@ function entryOf(schema: TSchema, value: unknown): string {
   return place === undefined ? '' : `; entry ${Number(place) + 1} is none`
 }
 
+/** How a choice is named to whoever made it: by its line in the file, else by flag and variable. */
+type NameOf = (name: keyof Values) => string
+
+const nameIn =
+  (texts: Texts, { values, placeOf }: FileMembers): NameOf =>
+  name => {
+    const snake = snakeOf(name)
+    const isOfFile = texts[name] === undefined && Object.hasOwn(values, snake)
+    const { flag, variable } = optionOf(name, schemas[name] as TSchema)
+    return isOfFile ? `${placeOf(snake)}: ${snake}` : `${flag} or ${variable}`
+  }
+
 /** What is nearer to the command counts: a port by flag stands before a socket of the file. */
-function addressOf(values: Values, texts: Texts): Address {
+function addressOf(values: Values, texts: Texts, nameOf: NameOf): Address {
   const { socket, socketMode, socketGroup, host, port, keepAliveSeconds } = values
   const isOverruled = texts.socket === undefined && (texts.host ?? texts.port) !== undefined
   if (socket !== undefined && !isOverruled) {
@@ -181,30 +172,78 @@ function addressOf(values: Values, texts: Texts): Address {
     return { socket, ...mode, ...group }
   }
   if ((socketMode ?? socketGroup) === undefined) return { host, port, keepAliveSeconds }
-  throw refuse('--socket-mode and --socket-group: expected with a --socket to listen on')
+  const name = nameOf(socketMode === undefined ? 'socketGroup' : 'socketMode')
+  throw refuse(`${name}: expected with a --socket to listen on`)
 }
 
 /** @throws ApiError for one without the other, and for what no listener would use */
-function tlsOf({ tlsCert: cert, tlsKey: key, tlsClientCa: clientCa }: Values, address: Address) {
+function tlsOf(values: Values, address: Address, nameOf: NameOf) {
+  const { tlsCert: cert, tlsKey: key, tlsClientCa: clientCa } = values
   if (cert === undefined && key === undefined && clientCa === undefined) return {}
   if (cert === undefined || key === undefined) {
-    throw refuse('--tls-cert and --tls-key: expected both of them, or no setting of TLS')
+    const said = (['tlsCert', 'tlsKey', 'tlsClientCa'] as const).find(name => values[name])
+    const expected = 'expected --tls-cert and --tls-key, both of them, or no setting of TLS'
+    throw refuse(`${nameOf(said ?? 'tlsCert')}: ${expected}`)
   }
-  if ('socket' in address) throw refuse('--tls-cert: expected no --socket, which has no TLS')
+  if ('socket' in address) {
+    throw refuse(`${nameOf('tlsCert')}: expected no --socket, which has no TLS`)
+  }
   return { tls: clientCa === undefined ? { cert, key } : { cert, key, clientCa } }
 }
 
+const decodeValues = (texts: Texts, members: FileMembers): Values =>
+  Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [
+      name,
+      decodeSetting(name, schema, texts[name as keyof Values], members),
+    ]),
+  ) as Values
+
 /**
- * @param file the bytes of a JSON object with snake_case members, where there is one
- * @throws ApiError `invalid_request` with one line that names what is wrong, and no value
+ * What a file says of the vault and its key, by camelCase name.
+ * @throws ApiError as `decodeConfig`
  */
-export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
-  const members = readFile(file)
-  const decoded = Object.entries(schemas).map(([name, schema]) => [
-    name,
-    decodeSetting(name, schema, texts[name as keyof Values], members),
-  ])
-  const values = Object.fromEntries(decoded) as Values
+export function vaultChoicesOf(file: ConfigFile): VaultChoices {
+  const members = membersOf(file)
+  const said = Object.entries(vaultSchema.properties)
+    .map(([name, schema]) => [name, decodeSetting(name, schema, undefined, members)] as const)
+    .filter(([, value]) => value !== undefined)
+  return Object.fromEntries(said)
+}
+
+/** A setting as it counts. */
+export interface CountingSetting {
+  /** As in the file. */
+  readonly name: string
+  readonly value: unknown
+  /** Of a text, `text`; of the file, as `/etc/coffer.json:3`; else `default`. */
+  readonly from: string
+}
+
+/** Where something that the file may say stands in it; `undefined` where it does not. */
+export function placeIn(file: ConfigFile | undefined, name: string): string | undefined {
+  const { values, placeOf } = membersOf(file)
+  return Object.hasOwn(values, snakeOf(name)) ? placeOf(snakeOf(name)) : undefined
+}
+
+/** Every setting, whether somebody has said it or not. @throws ApiError as `decodeConfig` */
+export function countingSettings(texts: Texts, file?: ConfigFile): readonly CountingSetting[] {
+  const values = Object.entries(decodeValues(texts, membersOf(file)))
+  return values.map(([name, value]) => ({
+    name: snakeOf(name),
+    value,
+    from: texts[name as keyof Values] === undefined ? (placeIn(file, name) ?? 'default') : 'text',
+  }))
+}
+
+/**
+ * @throws ApiError `invalid_request` with one line that names what is wrong, and no value; of the
+ *   file its line, too
+ */
+export function decodeConfig(texts: Texts, file?: ConfigFile): Config {
+  const members = membersOf(file)
+  const values = decodeValues(texts, members)
+  const nameOf = nameIn(texts, members)
   const { host: _host, port: _port, keepAliveSeconds: _keep, ...listened } = values
   const { opsHost, opsPort, checkPath, ...others } = listened
   const { socket: _socket, socketMode: _mode, socketGroup: _group, ...beside } = others
@@ -212,14 +251,13 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
   const { backupTo, backupEvery, backupKeep, erasureLog, ...more } = rest
   const { logLevel, logFormat, logRequests, logSample, ...settings } = more
   const plan = planOf({ backupTo, backupEvery, backupKeep })
-  const address = addressOf(values, texts)
+  const address = addressOf(values, texts, nameOf)
   if ('socket' in address && workers > 1) {
-    const { flag, variable } = optionOf('workers', addressSchema.properties.workers)
-    throw refuse(`${flag} or ${variable}: expected 1 with a socket, which workers cannot share`)
+    throw refuse(`${nameOf('workers')}: expected 1 with a socket, which workers cannot share`)
   }
   if (plan === undefined && (backupEvery ?? backupKeep) !== undefined) {
-    const { flag, variable } = optionOf('backupTo', backupSchema.properties.backupTo)
-    throw refuse(`${flag} or ${variable}: expected with --backup-every and --backup-keep`)
+    const name = nameOf(backupEvery === undefined ? 'backupKeep' : 'backupEvery')
+    throw refuse(`${name}: expected with --backup-to or COFFER_BACKUP_TO`)
   }
   const copies = {
     ...(plan === undefined ? {} : { backups: plan }),
@@ -227,7 +265,7 @@ export function decodeConfig(texts: Texts, file?: Uint8Array): Config {
   }
   const ops = opsPort === undefined ? {} : { ops: { host: opsHost, port: opsPort } }
   const check = checkPath === undefined ? {} : { checkPath }
-  const tls = tlsOf(values, address)
+  const tls = tlsOf(values, address, nameOf)
   const logs = { logLevel, logFormat, logRequests, logSample }
   return {
     address,

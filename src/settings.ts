@@ -158,6 +158,22 @@ export const addressSchema = Type.Object({
   ),
 })
 
+/** What the file may say of the vault and of its key, in place of options of the same names. */
+export const vaultSchema = Type.Object({
+  data: path('the data folder'),
+  masterKeyFile: path('where the master key is'),
+  masterKeyCredential: path('the credential of the unit that the master key is'),
+  store: Type.Unsafe<string | undefined>(
+    text({
+      // RFC 3986 section 3.2.1; a file of settings is no place for a secret.
+      pattern: '^postgres(?:ql)?://(?![^/]*:[^/]*@)(?!.*[?&](?:ssl)?password=)',
+      description: 'the PostgreSQL that holds the vault',
+      expected: 'an address such as postgres://user@host/name; see store_password_file',
+    }),
+  ),
+  storePasswordFile: path('where the password of its user is'),
+})
+
 /** Backups that a serving process makes of itself, and what a restore needs beside one. */
 export const backupSchema = Type.Object({
   backupTo: Type.Unsafe<string | undefined>(
@@ -320,6 +336,7 @@ export const settingsSchema = Type.Object({
 export const codeLifetimeMs = ({ cvcLifetime }: Pick<Settings, 'cvcLifetime'>) =>
   cvcLifetime === neverEnds ? undefined : durationMs(cvcLifetime)
 
+export type VaultChoices = Partial<Readonly<Static<typeof vaultSchema>>>
 export type AddressSettings = Static<typeof addressSchema>
 export type BackupSettings = Static<typeof backupSchema>
 

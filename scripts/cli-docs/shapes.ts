@@ -73,6 +73,15 @@ const dataKey = shape({
   rows: Type.Integer({ description: 'that are sealed under it' }),
 })
 
+const setting = shape({
+  name: Type.String({ description: 'as in the file of `--config`' }),
+  value: Type.Union(
+    [Type.String(), Type.Number(), Type.Boolean(), Type.Array(Type.String()), Type.Null()],
+    { description: 'null where nothing is set' },
+  ),
+  from: Type.String({ description: 'a flag, a variable, a file and its line, or `default`' }),
+})
+
 /** By the words of the command. */
 export const shapes: Readonly<Record<string, TObject>> = {
   init: shape(newKey),
@@ -90,6 +99,7 @@ export const shapes: Readonly<Record<string, TObject>> = {
     files: Type.Optional(Type.Array(Type.String(), { description: 'with it' })),
   }),
   'keys join': shape({ file: Type.String() }),
+  'config print': shape({ settings: Type.Array(setting) }),
   doctor: shape({ findings: Type.Array(finding) }),
   'app create': shape(newKey),
   'app list': shape({ applications: Type.Array(application) }),

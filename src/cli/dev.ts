@@ -8,6 +8,7 @@
  */
 import { clockStartHoldMs } from '../limits.ts'
 import { makeClock, noMark } from '../serve/clock.ts'
+import { outliveOtherSignals } from '../serve/hang-up.ts'
 import { makeDemoVault, type DemoVault } from '../serve/demo-vault.ts'
 import { startLogging } from '../serve/logging.ts'
 import { startServer, untilSignalled } from '../serve/server.ts'
@@ -60,6 +61,7 @@ const untilToEnd = (): Promise<void> =>
 
 /** Listens on loopback alone: its keys are printed. */
 export async function dev({ json, ...options }: DevOptions): Promise<void> {
+  outliveOtherSignals()
   const { address, logs, settings } = loadConfig(options)
   const logging = startLogging(logs)
   const { log, observe } = logging

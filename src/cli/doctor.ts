@@ -171,8 +171,8 @@ const isToCome = ({ data, store }: DoctorOptions): boolean =>
   store !== undefined && !isDataFolder(data)
 
 /** Whether it is told where to listen, in whatever way. */
-const saysWhere = ({ config, host, port, socket, opsPort }: DoctorOptions): boolean =>
-  [config, host, port, socket, opsPort].some(text => text !== undefined)
+const saysWhere = ({ configFile, host, port, socket, opsPort }: DoctorOptions): boolean =>
+  [configFile, host, port, socket, opsPort].some(text => text !== undefined)
 
 const noFolder = note('data folder', 'there is none yet: serve makes it, for the vault of --store')
 

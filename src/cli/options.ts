@@ -8,26 +8,29 @@ import { Option, type Command } from 'commander'
 import {
   addressOptions,
   backupOptions,
+  countingSettings,
   decodeConfig,
   logOptions,
   settingOptions,
-  showName,
+  vaultChoicesOf,
   type Config,
   type OptionText,
   type Texts,
 } from '../config.ts'
 import { ApiError } from '../errors.ts'
 import { configFileBytesMax } from '../limits.ts'
+import { showName, type ConfigFile } from '../serve/config-file.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { readHanded } from '../serve/handed-files.ts'
-import { masterKeyVariable } from '../serve/key-source.ts'
+import { isSourceGiven, masterKeyVariable } from '../serve/key-source.ts'
 import { keyVariable } from './reach.ts'
 
 const prefix = 'COFFER_'
 
 /** What the parser has read, before it is decoded. */
 export interface ConfigOptions extends Texts {
-  readonly config?: string
+  /** What `takeConfigFile` has read. */
+  readonly configFile?: ConfigFile
 }
 
 const joinTexts = (text: string, before: string | undefined): string =>
@@ -163,12 +166,38 @@ function readConfigFile(path: string): Uint8Array {
 }
 
 /** @throws CommandFailure with one line that repeats no value */
-export function loadConfig({ config, ...texts }: ConfigOptions): Config {
-  const file = config === undefined ? undefined : readConfigFile(config)
+function orUsage<T>(decode: () => T): T {
   try {
-    return decodeConfig(texts, file)
+    return decode()
   } catch (error) {
     if (error instanceof ApiError) throw new CommandFailure(error.message, usageExitCode)
     throw error
   }
 }
+
+/**
+ * Reads the file of `--config`, once, as it may be a pipe. What it says of the vault and its key
+ * counts where neither the command line nor the environment does; of the places of a key any.
+ * @throws CommandFailure
+ */
+export function takeConfigFile(command: Command): void {
+  const path: unknown = command.getOptionValue('config')
+  if (typeof path !== 'string') return
+  const file = { path, bytes: readConfigFile(path) }
+  command.setOptionValue('configFile', file)
+  const choices = orUsage(() => vaultChoicesOf(file))
+  const isKeyGiven = isSourceGiven(command.opts())
+  for (const [name, value] of Object.entries(choices)) {
+    const isGiven = ['cli', 'env'].includes(command.getOptionValueSource(name) ?? '')
+    if (isGiven || (isKeyGiven && name.startsWith('masterKey'))) continue
+    command.setOptionValueWithSource(name, value, 'config')
+  }
+}
+
+/** @throws CommandFailure with one line that repeats no value */
+export const loadConfig = ({ configFile, ...texts }: ConfigOptions): Config =>
+  orUsage(() => decodeConfig(texts, configFile))
+
+/** @throws CommandFailure as `loadConfig` */
+export const loadSettings = ({ configFile, ...texts }: ConfigOptions) =>
+  orUsage(() => countingSettings(texts, configFile))

@@ -33,7 +33,7 @@ import { watchFolder } from '../serve/folder-lock.ts'
 import { assertOwnFiles } from '../serve/file-access.ts'
 import { startLogging } from '../serve/logging.ts'
 import { initWhereAbsent } from './init.ts'
-import { isReadAgain, isSourceGiven, releaseKeys } from '../serve/key-source.ts'
+import { isReadAgain, isSourceGiven, releaseKeys, type KeyOptions } from '../serve/key-source.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { findPort, inUrl } from '../serve/listen.ts'
 import { listenOps, type OpsServer } from '../serve/ops.ts'
@@ -76,8 +76,11 @@ function assertSealable(options: ServeOptions, workers: number): void {
   }
 }
 
-/** Other processes read the key for themselves: none is handed over. */
-function assertReadAgain(options: ServeOptions, { workers, backups }: Config): void {
+/** Other processes read the key for themselves: none is handed over. @throws CommandFailure */
+export function assertReadAgain(
+  options: Pick<ServeOptions, 'sealed'> & KeyOptions,
+  { workers, backups }: Config,
+): void {
   if (options.sealed !== true && isReadAgain(options)) return
   const [flag, who] =
     workers > 1 ? ['--workers', 'each worker'] : ['--backup-to', 'what makes them']

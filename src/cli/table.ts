@@ -35,7 +35,7 @@ export const shown = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\ufffd')
 
 /** A text as it is, an instant as ISO 8601 writes it in UTC, and all else as JSON. */
-const textOf = (value: unknown): string => {
+export const textOf = (value: unknown): string => {
   if (typeof value === 'string') return value
   return value instanceof Date ? value.toISOString() : JSON.stringify(value)
 }

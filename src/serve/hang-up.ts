@@ -1,5 +1,6 @@
 /**
- * SIGHUP: the end of a terminal ends no server, and whoever sends it asks for a look at the files.
+ * Signals that end no server: SIGHUP, at the end of a terminal, asks for a look at the files; those
+ * that other programs reopen their logs or print their state by mean nothing here.
  * @module
  */
 
@@ -9,10 +10,19 @@ const hangUp: { isOutlived: boolean; isPending: boolean; reload?: () => void } =
   isPending: false,
 }
 
+/** Sent by a supervisor or a rotation of logs that was written for another program. */
+const withoutMeaning = ['SIGUSR1', 'SIGUSR2', 'SIGALRM'] as const
+
+/** Their default is the end of the process. Source: signal(7). */
+export function outliveOtherSignals(): void {
+  for (const signal of withoutMeaning) process.on(signal, () => {})
+}
+
 /** First of all that a server does: one that comes before is its end. */
 export function outliveTerminal(): void {
   if (hangUp.isOutlived) return
   hangUp.isOutlived = true
+  outliveOtherSignals()
   process.on('SIGHUP', () => {
     if (hangUp.reload === undefined) hangUp.isPending = true
     else hangUp.reload()

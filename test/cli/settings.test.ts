@@ -89,24 +89,22 @@ describe('wrong usage starts nothing', () => {
       await expectUsage(['--cvc-lifetime', lifetime], expected)
     }
     const file = fileOf('wrong.json', JSON.stringify({ mask_guard: canary }))
-    await expectUsage(['--config', file], 'config file: mask_guard: expected true or false')
+    await expectUsage(['--config', file], `${file}:1: mask_guard: expected true or false`)
   })
 
   test('because of a name that nobody knows', async () => {
     const env = { COFFER_MASK_GAURD: canary }
     await expectUsage([], 'environment: COFFER_MASK_GAURD is no setting', { env })
     const file = fileOf('unknown.json', JSON.stringify({ mask_gaurd: canary }))
-    await expectUsage(['--config', file], 'config file: mask_gaurd is no setting')
+    await expectUsage(['--config', file], `${file}:1: mask_gaurd is no setting`)
   })
 
   test('because of a file that is missing, too long, or no JSON', async () => {
     await expectUsage(['--config', join(root, 'missing.json')], 'cannot be read')
     const long = fileOf('long.json', `{}${' '.repeat(configFileBytesMax)}`)
     await expectUsage(['--config', long], `of at most ${configFileBytesMax} bytes`)
-    await expectUsage(
-      ['--config', fileOf('broken.json', `{"a":${canary}`)],
-      'config file: expected',
-    )
+    const broken = fileOf('broken.json', `{\n\n"a":${canary}`)
+    await expectUsage(['--config', broken], `${broken}:3: expected`)
   })
 
   test('in a throw-away vault neither', async () => {

@@ -11,6 +11,7 @@ import { runCoffer, startCoffer, withoutWarnings } from '../support/coffer-proce
 import { temporaryFolder } from '../support/folders.ts'
 import { until } from '../support/until.ts'
 import { parseAnswers, requestText } from '../support/wire.ts'
+import { workersOf } from '../support/worker-processes.ts'
 
 let root: string
 let key: string
@@ -91,6 +92,37 @@ test('SIGHUP, when the terminal goes away, ends nothing', async () => {
   expect(await statuses(1)).toEqual([200])
   socket.destroy()
   expect(await server.end('SIGTERM')).toBe(0)
+})
+
+describe('signals that mean something to other programs', () => {
+  const meaningless = ['SIGUSR1', 'SIGUSR2', 'SIGALRM', 'SIGPIPE'] as const
+
+  test.each([
+    ['one process', []],
+    ['three workers', ['--workers', '3']],
+  ])('end nothing of %s', async (name, flags) => {
+    const data = copyOfMade(name.replace(' ', '-'))
+    const server = await startCoffer(['serve', '--data', data, '--port', '0', ...flags])
+    const processes = [server.pid, ...workersOf(server.pid).values()]
+    expect(processes.length).toBe(flags.length === 0 ? 1 : 4)
+    for (const signal of meaningless) for (const each of processes) process.kill(each, signal)
+    for (const each of [1, 2, 3]) {
+      const { socket, statuses } = await open(portOf(server.ready))
+      socket.write(own())
+      expect([each, await statuses(1)]).toEqual([each, [200]])
+      socket.destroy()
+    }
+    expect([server.pid, ...workersOf(server.pid).values()]).toEqual(processes)
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+
+  test('end no throw-away vault', async () => {
+    const vault = await startCoffer(['dev', '--port', '0', '--json'])
+    for (const signal of meaningless) process.kill(vault.pid, signal)
+    const { base_url: url } = JSON.parse(vault.ready) as { base_url: string }
+    expect((await fetch(`${url}/applications/key`)).status).toBe(401)
+    expect(await vault.end('SIGTERM')).toBe(0)
+  })
 })
 
 /** The inner shell becomes the server; the outer one knows how it ended. */

@@ -65,6 +65,7 @@ async function beside(run: () => Promise<Ended>): Promise<Ended> {
 
 /** How each command is run so that it prints its shape. */
 const runs: Readonly<Record<string, () => Promise<Ended>>> = {
+  'config print': () => runCoffer(['config', 'print', '--data', data, '--json']),
   init: () => runCoffer(['init', '--data', join(root, 'another'), '--json']),
   async dev() {
     const running = await startCoffer(['dev', '--port', '0', '--json'])

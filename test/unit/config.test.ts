@@ -1,14 +1,20 @@
 /**
- * Settings: where they come from, which of two counts, and what is refused. Source:
- * docs/decisions.md, "Settings".
+ * Settings: which of two counts, and what is refused. Source: docs/decisions.md, "Settings".
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { addressOptions, decodeConfig, settingOptions, type Texts } from '../../src/config.ts'
+import {
+  addressOptions,
+  decodeConfig,
+  settingOptions,
+  vaultChoicesOf,
+  type Texts,
+} from '../../src/config.ts'
 import { defaultSettings, type Settings } from '../../src/settings.ts'
 import { canary, expectRefusal } from '../support/refusal.ts'
 
-const fileOf = (members: unknown) => Buffer.from(JSON.stringify(members))
+const fileOfText = (text: string) => ({ path: '/etc/c.json', bytes: Buffer.from(text) })
+const fileOf = (members: unknown) => fileOfText(JSON.stringify(members))
 
 const decodedBy = (texts: Texts, members?: unknown): Settings =>
   decodeConfig(texts, members === undefined ? undefined : fileOf(members)).settings
@@ -192,7 +198,7 @@ describe('a value that cannot be is refused', () => {
     ['strict_masks', 1],
     ['socket', null],
   ])('%s in the file as %p', (name, member) => {
-    expectOneLine(() => decodeConfig({}, fileOf({ [name]: member })), `config file: ${name}:`)
+    expectOneLine(() => decodeConfig({}, fileOf({ [name]: member })), `/etc/c.json:1: ${name}:`)
   })
 })
 
@@ -241,10 +247,10 @@ describe('what is logged', () => {
 describe('a name that is not known is refused', () => {
   test('and named where it can be nothing else', () => {
     const decode = (name: string) => () => decodeConfig({}, fileOf({ [name]: canary }))
-    expectOneLine(decode('mask_gaurd'), 'config file: mask_gaurd is no setting')
-    expectOneLine(decode('maskGuard'), 'config file: maskGuard is no setting')
-    expectOneLine(decode('__proto__'), 'config file: __proto__ is no setting')
-    expectOneLine(decode(canary), 'config file: a name that is not shown')
+    expectOneLine(decode('mask_gaurd'), '/etc/c.json:1: mask_gaurd is no setting')
+    expectOneLine(decode('maskGuard'), '/etc/c.json:1: maskGuard is no setting')
+    expectOneLine(decode('__proto__'), '/etc/c.json:1: __proto__ is no setting')
+    expectOneLine(decode(canary), '/etc/c.json:1: a name that is not shown')
   })
 })
 
@@ -259,14 +265,62 @@ describe('a file that is no JSON object is refused', () => {
     ['{"port":1,}'],
     ['\ufeff{}'],
   ])('%p', text => {
-    const run = () => decodeConfig({}, Buffer.from(text))
+    const run = () => decodeConfig({}, fileOfText(text))
     expect(run).toThrow(expect.objectContaining({ kind: 'invalid_request' }))
     try {
       run()
     } catch (error) {
-      expect(String(error)).toContain('config file')
+      expect(String(error)).toContain('/etc/c.json')
       expect(String(error)).not.toContain(canary)
     }
+  })
+})
+
+describe('a line of the file is named', () => {
+  test.each([
+    ['{\n  "host": "a",\n  "workers": 0\n}', 3, 'workers: expected an integer'],
+    ['{"host": "}\\"{",\n\n"cors_origins"\n: ["*",\n "x"]}', 3, 'cors_origins: expected'],
+    ['{"key_headers": ["port"],\n"\\u0070ort": "1"}', 2, 'port: expected an integer'],
+    ['{\n"socket_group": "a"}', 2, 'socket_group: expected with a --socket'],
+    ['{"port": 1,\n"tls_key": "a"}', 2, 'tls_key: expected --tls-cert and --tls-key'],
+    ['{"socket": "/a",\n"tls_key": "a",\n"tls_cert": "a"}', 3, 'tls_cert: expected no --socket'],
+    ['{\n\n"backup_keep": 2}', 3, 'backup_keep: expected with --backup-to'],
+    [`{"port": 1,\n"${canary}": 2}`, 2, 'a name that is not shown is no setting'],
+    ['{"port": 1,\n"port": 2}', 2, 'expected'],
+    ['{\n\n\n"port": 01}', 4, 'expected'],
+  ])('of %j the %dth', (text, line, says) => {
+    expectOneLine(() => decodeConfig({}, fileOfText(text)), `/etc/c.json:${line}: ${says}`)
+  })
+})
+
+describe('the vault and its key', () => {
+  test('are said by the file, and are no settings of a server', () => {
+    const members = {
+      data: '/srv/vault',
+      master_key_file: '/etc/master.key',
+      store: 'postgres://coffer@db.example/coffer',
+      store_password_file: '/etc/password',
+    }
+    const file = fileOf(members)
+    expect(vaultChoicesOf(file)).toEqual({
+      data: '/srv/vault',
+      masterKeyFile: '/etc/master.key',
+      store: 'postgres://coffer@db.example/coffer',
+      storePasswordFile: '/etc/password',
+    })
+    expect(decodeConfig({}, file)).toEqual(decodeConfig({}))
+    expect(vaultChoicesOf(fileOf({ port: 1 }))).toEqual({})
+  })
+
+  test.each([
+    `postgres://coffer:${canary}@db.example/coffer`,
+    `postgresql://db.example/coffer?password=${canary}`,
+    `postgres://db.example/coffer?a=b&sslpassword=${canary}`,
+    canary,
+  ])('are not an address with a password: %j', store => {
+    const { message } = expectRefusal(() => vaultChoicesOf(fileOf({ store })), [])
+    expect(message).toStartWith('/etc/c.json:1: store: expected an address such as postgres://')
+    expect(message).not.toContain(canary)
   })
 })
 
@@ -312,7 +366,10 @@ describe('the workers', () => {
   test('cannot share a socket', () => {
     expect(decodeConfig({ workers: '1', socket: '/run/a' }).address).toEqual({ socket: '/run/a' })
     expectOneLine(() => decodeConfig({ workers: '2', socket: '/run/a' }), '--workers')
-    expectOneLine(() => decodeConfig({}, fileOf({ workers: 2, socket: '/run/a' })), '--workers')
+    expectOneLine(
+      () => decodeConfig({}, fileOf({ workers: 2, socket: '/run/a' })),
+      '/etc/c.json:1: workers:',
+    )
     expect(decodeConfig({ port: '1' }, fileOf({ workers: 2, socket: '/run/a' })).workers).toBe(2)
   })
 
@@ -333,9 +390,9 @@ describe('TLS', () => {
   })
 
   test.each([
-    [{ tlsCert: 'a.pem' }, '--tls-cert and --tls-key'],
-    [{ tlsKey: 'a.key' }, '--tls-cert and --tls-key'],
-    [{ tlsClientCa: 'c.pem' }, '--tls-cert and --tls-key'],
+    [{ tlsCert: 'a.pem' }, '--tls-cert or COFFER_TLS_CERT: expected --tls-cert and --tls-key'],
+    [{ tlsKey: 'a.key' }, '--tls-key or COFFER_TLS_KEY: expected --tls-cert and --tls-key'],
+    [{ tlsClientCa: 'c.pem' }, '--tls-client-ca or COFFER_TLS_CLIENT_CA: expected --tls-cert and'],
     [{ ...both, socket: '/run/a' }, '--tls-cert'],
   ])('is refused as %j', (texts, says) => {
     expectOneLine(() => decodeConfig(texts), says)

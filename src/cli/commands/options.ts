@@ -62,7 +62,7 @@ const databaseOptions = (): readonly Option[] => [
 ]
 
 /** Commands that make a folder themselves, join one, or leave all as it is. */
-const withoutJoining: readonly string[] = ['init', 'serve', 'doctor']
+const withoutJoining: readonly string[] = ['init', 'serve', 'doctor', 'print', 'check']
 /** Commands for a store in a folder alone, or that work on the file of the master key. */
 const ofFilesAlone: readonly string[] = [
   'move',
@@ -78,7 +78,7 @@ const ofFilesAlone: readonly string[] = [
 const addressFlags: readonly string[] = ['store', 'to']
 
 /** Also where it is no URL that parses, or stands in a parameter. */
-const hasPassword = (text: string): boolean =>
+export const hasPassword = (text: string): boolean =>
   /^(?!s3:)[a-z][a-z0-9+.-]*:\/\/[^@]*:[^@]*@/i.test(text) ||
   /^postgres(?:ql)?:\/\/.*[?&](?:ssl)?password=/is.test(text)
 

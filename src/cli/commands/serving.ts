@@ -3,10 +3,11 @@
  * @module
  */
 import type { Command } from 'commander'
+import { checkConfig, printConfig, type ConfigCommandOptions } from '../config.ts'
 import { dev, type DevOptions } from '../dev.ts'
 import { doctor, type DoctorOptions } from '../doctor.ts'
 import { init, type InitOptions } from '../init.ts'
-import { assertKnownVariables, servingOptions, tryingOptions } from '../options.ts'
+import { assertKnownVariables, servingOptions, takeConfigFile, tryingOptions } from '../options.ts'
 import { scheduledBackup } from '../scheduled-backup.ts'
 import { serve, type ServeOptions } from '../serve.ts'
 import { seal, unseal, type UnsealOptions } from '../unseal.ts'
@@ -14,6 +15,32 @@ import { status, type StatusOptions } from '../status.ts'
 import { testVault } from '../test-vault.ts'
 import { work } from '../../serve/worker.ts'
 import { addOptions, dataOption, keyFileOption, masterKeyOption } from './options.ts'
+
+/** What settings are of is told by `serve` and these alike. */
+function addConfigCommands(program: Command): readonly Command[] {
+  const config = program.command('config').description('settings as coffer serve would take them')
+  const printing = config
+    .command('print')
+    .description('print each setting and where it comes from; no secret is shown')
+    .option('--json', 'print one line of JSON')
+    .action((options: ConfigCommandOptions, command: Command) => printConfig(options, command))
+  const checking = config
+    .command('check')
+    .description('end with 2 and a line that says what is wrong in them, if anything is')
+    .action((options: ConfigCommandOptions) => checkConfig(options))
+  for (const command of [printing, checking]) {
+    addOptions(command, [dataOption(), masterKeyOption(), ...servingOptions()])
+  }
+  return [printing, checking]
+}
+
+/** Before each of them does anything. */
+function readSettings(program: Command, commands: readonly Command[]): void {
+  for (const command of commands) {
+    command.hook('preAction', () => assertKnownVariables(program, process.env))
+    command.hook('preAction', () => takeConfigFile(command))
+  }
+}
 
 export function addServingCommands(program: Command): void {
   program
@@ -81,7 +108,5 @@ export function addServingCommands(program: Command): void {
     .addOption(dataOption())
     .option('--json', 'print one line of JSON')
     .action((options: StatusOptions) => status(options))
-  for (const command of [serving, trying, examining]) {
-    command.hook('preAction', () => assertKnownVariables(program, process.env))
-  }
+  readSettings(program, [serving, trying, examining, ...addConfigCommands(program)])
 }
