@@ -239,6 +239,14 @@ describe('digests', () => {
     expect(new Set([shown('ab'), shown('a', 'b'), shown('', 'ab'), label]).size).toBe(4)
   })
 
+  test('of ids in a log are the same for one id, and others under other keys', () => {
+    const digest = logDigest(makeKeys(keyringOf(1)), 'order-17')
+    expect(digest).toMatch(/^[\w-]{22}$/)
+    expect(logDigest(makeKeys(keyringOf(1)), 'order-17')).toBe(digest ?? '')
+    expect(logDigest(makeKeys(keyringOf(1)), 'order-18')).not.toBe(digest ?? '')
+    expect(logDigest(makeKeys(keyringOf(2)), 'order-17')).not.toBe(digest ?? '')
+  })
+
   test('of fingerprints are 44 characters, equal for equal content of one type and tenant', () => {
     const text = fingerprint(scope, 'card', '4242424242424242')
     expect(text).toMatch(/^[1-9A-HJ-NP-Za-km-z]{44}$/)
