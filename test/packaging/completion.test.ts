@@ -104,7 +104,7 @@ describe.skipIf(Bun.which('fish') === null)('fish', () => {
 
   test.each([
     ['coffer ver', ['verify', 'version']],
-    ['coffer app ', ['create', 'delete', 'help', 'list', 'regenerate']],
+    ['coffer app ', ['create', 'delete', 'help', 'key', 'list', 'regenerate']],
     ['coffer systemd pr', ['print']],
     ['coffer app create --te', ['--tenant']],
     ['coffer restore mon', ['monday.backup']],

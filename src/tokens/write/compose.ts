@@ -241,7 +241,7 @@ export function composeMetadata(
   guards: Guards,
   given: Json | undefined,
 ): ReadonlyMap<string, string> {
-  if (given === undefined) return noPairs
+  if (given === undefined || given === null) return noPairs
   const pairs = normaliseMetadata(given, 'metadata')
   if (!guards.cardNumberGuard) return pairs
   for (const [index, [name, value]] of [...pairs].entries()) {
