@@ -53,6 +53,8 @@ export interface Config {
   readonly address: Address
   /** Processes that serve; 1 where the address is a socket, which none can share. */
   readonly workers: number
+  /** From the signal to end until nothing more is accepted. */
+  readonly drainSeconds: number
   /** Plain HTTP where it is absent. */
   readonly tls?: TlsFiles
   /** Where the vault's own address says whether it may be sent requests; nowhere if absent. */
@@ -247,7 +249,14 @@ export function decodeConfig(texts: Texts, file?: ConfigFile): Config {
   const { host: _host, port: _port, keepAliveSeconds: _keep, ...listened } = values
   const { opsHost, opsPort, checkPath, ...others } = listened
   const { socket: _socket, socketMode: _mode, socketGroup: _group, ...beside } = others
-  const { tlsCert: _cert, tlsKey: _key, tlsClientCa: _clientCa, workers, ...rest } = beside
+  const {
+    tlsCert: _cert,
+    tlsKey: _key,
+    tlsClientCa: _clientCa,
+    workers,
+    drainSeconds,
+    ...rest
+  } = beside
   const { backupTo, backupEvery, backupKeep, erasureLog, ...more } = rest
   const { logLevel, logFormat, logRequests, logSample, ...settings } = more
   const plan = planOf({ backupTo, backupEvery, backupKeep })
@@ -270,6 +279,7 @@ export function decodeConfig(texts: Texts, file?: ConfigFile): Config {
   return {
     address,
     workers,
+    drainSeconds,
     ...tls,
     ...check,
     ...ops,

@@ -200,3 +200,12 @@ export const keepAliveSecondsMax = 250
 export const keepAliveSlackSeconds = 5
 /** Source: NIST SP 800-131A revision 2, section 3: keys of RSA below are not to be used. */
 export const rsaBitsMin = 2_048
+/** decision: a proxy that asks every few seconds has asked twice by then. */
+export const drainSecondsSettingMax = 300
+/**
+ * decision: from the last connection that is accepted to the end of those that are idle: a request
+ * that is on its way on a new one comes within it.
+ */
+export const drainSettleMs = 300
+/** Turns of the runtime, until its poll knows a socket. */
+export const adoptionTriesMax = 1_000

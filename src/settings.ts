@@ -39,6 +39,7 @@ import {
   backupKeepMax,
   keepAliveSecondsDefault,
   keepAliveSecondsMax,
+  drainSecondsSettingMax,
   logSampleMax,
 } from './operation-limits.ts'
 
@@ -149,6 +150,12 @@ export const addressSchema = Type.Object({
     0,
     65_535,
     'the port of that listener, 0 for any free one; none where it is not set',
+  ),
+  drainSeconds: integer(
+    0,
+    drainSecondsSettingMax,
+    0,
+    'seconds in which a server that was told to end serves on, and says so at /readyz',
   ),
   workers: integer(
     1,

@@ -239,23 +239,25 @@ export function afterTurning(waitMs: number, onPassed: () => void): () => void {
   return () => clearInterval(timer)
 }
 
-/** What runs once at a time: asked for while it runs, it runs once more behind that. */
-export function oneAtATime(run: () => Promise<void>): () => void {
-  let isRunning = false
+/**
+ * What runs once at a time: asked for while it runs, it runs once more behind that; resolves when
+ * that is done.
+ */
+export function oneAtATime(run: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
   let isAskedAgain = false
   const runAll = async (): Promise<void> => {
-    isRunning = true
     try {
       do {
         isAskedAgain = false
         await run()
       } while (isAskedAgain)
     } finally {
-      isRunning = false
+      running = undefined
     }
   }
   return () => {
-    isAskedAgain = isRunning
-    if (!isRunning) void runAll()
+    isAskedAgain = running !== undefined
+    return (running ??= runAll())
   }
 }

@@ -45,6 +45,8 @@ const thorough: readonly string[] = [
   'cli/rekey.test.ts',
   'cli/request-log.test.ts',
   'cli/rescue.test.ts',
+  'cli/restarts-under-load.test.ts',
+  'cli/restarts.test.ts',
   'cli/restored-keys.test.ts',
   'cli/restored-tokens.test.ts',
   'cli/root-commands.test.ts',

@@ -35,9 +35,11 @@ import { startLogging } from '../serve/logging.ts'
 import { initWhereAbsent } from './init.ts'
 import { isReadAgain, isSourceGiven, releaseKeys, type KeyOptions } from '../serve/key-source.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
-import { findPort, inUrl } from '../serve/listen.ts'
+import { takeHandedSocket, type HandedSocket } from '../serve/handed-socket.ts'
+import { addressText, findPort } from '../serve/listen.ts'
 import { listenOps, type OpsServer } from '../serve/ops.ts'
 import { lockSealed, openLocked } from '../serve/sealed-folder.ts'
+import { findServiceManager, type ServiceManager } from '../serve/service-manager.ts'
 import { untilSignalled } from '../serve/server.ts'
 import { outliveTerminal, reloadOnHangUp } from '../serve/hang-up.ts'
 import { endingSignals, serveUntilSignalled } from '../serve/vault-process.ts'
@@ -126,8 +128,14 @@ const announcer =
     say(...operations, `Coffer listens on ${address}`)
   }
 
-async function serveAlone(options: ServeOptions, config: Config): Promise<void> {
-  const { address, tls, ops, checkPath, logs, settings, erasureLog } = config
+/** What a service manager has handed to this process. */
+interface Handed {
+  readonly manager: ServiceManager
+  readonly handed: HandedSocket | undefined
+}
+
+async function serveAlone(options: ServeOptions, config: Config, given: Handed): Promise<void> {
+  const { address, tls, ops, checkPath, logs, settings, erasureLog, drainSeconds } = config
   const { data } = options
   const logging = startLogging(logs)
   const { log } = logging
@@ -155,6 +163,8 @@ async function serveAlone(options: ServeOptions, config: Config): Promise<void> 
     ops,
     checkPath,
     settings,
+    drainSeconds,
+    ...given,
     logging,
     backups,
     erasures: erasureLog === undefined ? undefined : makeErasureLog(erasureLog, log),
@@ -188,19 +198,24 @@ function readMark(clockFile: string): { readonly mark?: string } {
 }
 
 /** @returns what starts a worker: one of the first ones, or later one in its place */
-function makeStarter({ lockFile, clock }: LockedFolder, order: WorkerOrder) {
+function makeStarter({ lockFile, clock }: LockedFolder, order: WorkerOrder, handed?: HandedSocket) {
+  const files = handed === undefined ? [lockFile] : [lockFile, handed.file]
   const first = { ...order, ...readMark(clock) }
   const begun = new Set<number>()
   return (index: number): WorkerProcess => {
     const isFirst = !begun.has(index)
     begun.add(index)
-    return startWorker(index, isFirst ? first : order, lockFile)
+    return startWorker(index, isFirst ? first : order, files)
   }
 }
 
 /** Files that are not what they must be are told of once, and no worker looks at them. */
-function reloaderOf(tls: TlsFiles | undefined, supervisor: Supervisor, log: Log): () => void {
-  if (tls === undefined) return () => {}
+function reloaderOf(
+  tls: TlsFiles | undefined,
+  supervisor: Supervisor,
+  log: Log,
+): () => Promise<void> {
+  if (tls === undefined) return async () => {}
   return oneAtATime(async () => {
     try {
       readTls(tls)
@@ -225,8 +240,9 @@ async function serveTogether(
   options: ServeOptions,
   config: Config,
   asked: TcpAddress,
+  { manager, handed }: Handed,
 ): Promise<void> {
-  const { workers, tls, ops, checkPath, logs, settings, erasureLog } = config
+  const { workers, tls, ops, checkPath, logs, settings, erasureLog, drainSeconds } = config
   const log = logToStderrBy(logs)
   if (process.platform !== 'linux') {
     throw new CommandFailure('--workers or COFFER_WORKERS: expected 1 on this platform', 2)
@@ -235,40 +251,58 @@ async function serveTogether(
   const locked = await lockAndCheck(folder)
   watchFolder(locked.data, cause => endAfterFailure(cause, log))
   if (tls !== undefined) readTls(tls)
-  const address = await findPort(asked)
+  const address = handed?.address ?? (await findPort(asked))
   const parent = process.pid
   const isWatched = ops !== undefined
-  const listening = { address, tls, checkPath, isWatched }
-  const order = { parent, folder, ...listening, settings, logs, workers, erasureLog }
+  const isHanded = handed !== undefined
+  const listening = { address, isHanded, tls, checkPath, drainSeconds, isWatched }
+  const { watchMs: beatMs } = manager
+  const order = { parent, folder, ...listening, settings, logs, workers, erasureLog, beatMs }
   const stopped = untilSignalled(endingSignals)
   const backups = startBackupsOf(options, config, log)
   const supervisor = makeSupervisor(workers, {
-    start: makeStarter(locked, order),
+    start: makeStarter(locked, order, handed),
+    drainMs: drainSeconds * 1_000,
     wakeOthers: makeLockWaker(locked.store),
     elapsedMs,
     log,
   })
-  reloadOnHangUp(reloaderOf(tls, supervisor, log))
-  const scheme = tls === undefined ? 'http' : 'https'
+  const url = addressText(address, tls !== undefined)
+  const status = `Listens on ${url}, ${workers} workers`
+  const reload = reloaderOf(tls, supervisor, log)
+  reloadOnHangUp(async () => {
+    manager.reloading()
+    await reload()
+    manager.ready(status)
+  })
+  let stopWatching = () => {}
   let opsServer: OpsServer | undefined
   try {
     // At once, so that whoever waits for the workers is told of them.
     opsServer = ops && (await watchTogether(ops, supervisor, backups))
     const announce = announcer(options, config, log)
-    const ready = supervisor.isReady.then(() =>
-      announce(`${scheme}://${inUrl(address.host)}:${address.port}`, opsServer?.address),
-    )
+    const ready = supervisor.isReady.then(() => {
+      announce(url, opsServer?.address)
+      manager.ready(status)
+      stopWatching = manager.watch(() => supervisor.isWell(2 * (beatMs ?? 0)))
+    })
     await Promise.race([ready, supervisor.failed, stopped])
     await Promise.race([supervisor.failed, stopped])
   } finally {
+    manager.stopping()
     await supervisor.stop()
     await opsServer?.stop()
     await backups?.stop()
+    stopWatching()
   }
 }
 
 export async function serve(options: ServeOptions): Promise<void> {
   outliveTerminal()
+  const given = {
+    manager: findServiceManager(process.env, process.pid),
+    handed: takeHandedSocket(process.env, process.pid),
+  }
   const config = loadConfig(options)
   const { address, workers } = config
   assertSealable(options, workers)
@@ -278,6 +312,6 @@ export async function serve(options: ServeOptions): Promise<void> {
   outliveReaders()
   assertOwnFiles(options)
   if (config.erasureLog !== undefined) prepareErasureLog(config.erasureLog, options.data)
-  if (workers === 1 || 'socket' in address) await serveAlone(options, config)
-  else await serveTogether(options, config, address)
+  if (workers === 1 || 'socket' in address) await serveAlone(options, config, given)
+  else await serveTogether(options, config, address, given)
 }

@@ -1,5 +1,6 @@
 /**
- * `coffer systemd print`: a unit that serves a data folder, with nothing that it does not need.
+ * `coffer systemd print`: a unit that serves a data folder, with nothing that it does not need, and
+ * one of the socket that systemd listens on for it, which outlives a restart.
  *
  * The master key is a credential of the unit: systemd reads it as root and gives it to the process
  * in memory of its own, so that the user of the service cannot reach the file. What it is given a
@@ -7,8 +8,9 @@
  * Source: systemd.exec(5); scored by `systemd-analyze security`.
  * @module
  */
-import { isAbsolute } from 'node:path'
+import { dirname, isAbsolute } from 'node:path'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
+import { bucketAddress } from '../setting-formats.ts'
 import { sayNow } from '../serve/system.ts'
 
 export interface UnitOptions {
@@ -16,6 +18,18 @@ export interface UnitOptions {
   readonly data: string
   readonly masterKeyFile: string
   readonly port: string
+  /** A Unix socket in place of the port. */
+  readonly socket?: string
+  readonly opsPort?: string
+  /** A folder, or the address of what is in a bucket. */
+  readonly backupTo?: string
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly config?: string
+  readonly workers?: string
+  /** Prints the unit of the socket, and has the other one ask for it. */
+  readonly activation?: boolean
+  readonly socketUnit?: boolean
   /** The name of an encrypted credential, in the place of that file. */
   readonly masterKeyCredential?: string
 }
@@ -51,19 +65,27 @@ const hardening = [
   'SystemCallFilter=@system-service',
   'SystemCallFilter=~@privileged @resources',
   'SystemCallErrorNumber=EPERM',
-  'IPAddressDeny=any',
-  'IPAddressAllow=localhost',
   'UMask=0077',
 ]
 
 /** No value of a unit may hold what begins another line or a specifier. */
 const plainPath = /^\/[\w./-]+$/
 
+const isPath = (text: string): boolean => isAbsolute(text) && plainPath.test(text)
+
 function assertPaths(options: UnitOptions): void {
-  const paths = [options.binary, options.data, options.masterKeyFile]
-  if (paths.every(path => isAbsolute(path) && plainPath.test(path))) return
-  const expected = 'expected absolute paths of letters, digits and . _ / -'
-  throw new CommandFailure(`--binary, --data and --master-key-file: ${expected}`, usageExitCode)
+  const { binary, data, masterKeyFile, socket, tlsCert, tlsKey, config, backupTo } = options
+  const paths = { binary, data, masterKeyFile, socket, tlsCert, tlsKey, config }
+  const wrong = Object.entries(paths).find(([, path]) => path !== undefined && !isPath(path))?.[0]
+  if (wrong !== undefined) {
+    const flag = `--${wrong.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
+    const expected = 'expected an absolute path of letters, digits and . _ / -'
+    throw new CommandFailure(`${flag}: ${expected}`, usageExitCode)
+  }
+  if (backupTo === undefined || isPath(backupTo)) return
+  if (bucketAddress.test(backupTo) && /^[\w:./-]+$/.test(backupTo)) return
+  const expected = 'expected an absolute path, or an address such as s3://bucket/prefix'
+  throw new CommandFailure(`--backup-to: ${expected}`, usageExitCode)
 }
 
 /** Encrypted ones are found by name, where systemd keeps them (systemd.exec(5)). */
@@ -72,21 +94,79 @@ const credentialLineOf = ({ masterKeyFile, masterKeyCredential: name }: UnitOpti
     ? `LoadCredential=${credentialName}:${masterKeyFile}`
     : `LoadCredentialEncrypted=${name}`
 
-function commandOf({ binary, data, port, masterKeyCredential }: UnitOptions): string {
-  const name = masterKeyCredential ?? credentialName
-  return `${binary} serve --data ${data} --master-key-credential ${name} --port ${port}`
+/** How long `coffer serve` goes on when it is restarted on a socket of systemd. */
+const drainSeconds = 2
+
+function commandOf(options: UnitOptions): string {
+  const { binary, data, port, masterKeyCredential, socket, config } = options
+  const { opsPort, backupTo, tlsCert, tlsKey, workers, activation } = options
+  const flags = {
+    data,
+    'master-key-credential': masterKeyCredential ?? credentialName,
+    ...(socket === undefined ? { port } : { socket }),
+    'ops-port': opsPort,
+    'backup-to': backupTo,
+    'tls-cert': tlsCert,
+    'tls-key': tlsKey,
+    workers,
+    'drain-seconds': activation === true ? String(drainSeconds) : undefined,
+    config,
+  }
+  const words = Object.entries(flags).filter(([, value]) => value !== undefined)
+  return `${binary} serve ${words.map(([flag, value]) => `--${flag} ${value}`).join(' ')}`
 }
+
+/** Folders that the service writes to. */
+function writtenBy({ data, socket, backupTo }: UnitOptions): readonly string[] {
+  const folder = socket === undefined ? undefined : dirname(socket)
+  const made = /^\/run\/([\w.-]+)$/.exec(folder ?? '')?.[1]
+  const others = made === undefined && folder !== undefined ? [folder] : []
+  const backups = backupTo?.startsWith('/') === true ? [backupTo] : []
+  return [
+    `ReadWritePaths=${[data, ...others, ...backups].join(' ')}`,
+    // systemd makes it, and takes it away.
+    ...(made === undefined ? [] : [`RuntimeDirectory=${made}`]),
+  ]
+}
+
+/** A bucket is reached over the network; anything else is on this machine. */
+const reached = ({ backupTo }: UnitOptions): readonly string[] =>
+  backupTo?.startsWith('s3:') === true ? [] : ['IPAddressDeny=any', 'IPAddressAllow=localhost']
+
+/** It listens for the service, and goes on while that is restarted. */
+const socketUnitOf = ({ port }: UnitOptions): readonly string[] => [
+  '[Unit]',
+  'Description=Where Coffer listens',
+  '',
+  '[Socket]',
+  `ListenStream=127.0.0.1:${port}`,
+  'Backlog=4096',
+  '',
+  '[Install]',
+  'WantedBy=sockets.target',
+]
 
 const unitOf = (options: UnitOptions): readonly string[] => [
   '[Unit]',
   'Description=Coffer, a tokenization vault',
   'After=network.target',
+  // As often as it takes: what is in the way may pass, such as a full disk.
+  'StartLimitIntervalSec=0',
+  ...(options.activation === true ? ['Requires=coffer.socket', 'After=coffer.socket'] : []),
   '',
   '[Service]',
+  'Type=notify',
+  'NotifyAccess=main',
+  'WatchdogSec=60',
+  // A large vault that was killed is looked through first.
+  'TimeoutStartSec=15min',
   'User=coffer',
   'Group=coffer',
   credentialLineOf(options),
+  // Such as COFFER_LOG_REQUESTS=errors; it may be missing.
+  'EnvironmentFile=-/etc/coffer/coffer.env',
   `ExecStart=${commandOf(options)}`,
+  'ExecReload=/bin/kill -HUP $MAINPID',
   // It ends by a signal where a disk fails, and is to be started again.
   'Restart=on-failure',
   'RestartSec=1',
@@ -95,8 +175,9 @@ const unitOf = (options: UnitOptions): readonly string[] => [
   'LimitCORE=0',
   'LimitMEMLOCK=64M',
   'LimitNOFILE=65536',
-  `ReadWritePaths=${options.data}`,
+  ...writtenBy(options),
   ...hardening,
+  ...reached(options),
   '',
   '[Install]',
   'WantedBy=multi-user.target',
@@ -105,12 +186,21 @@ const unitOf = (options: UnitOptions): readonly string[] => [
 /** @throws CommandFailure for a path that a unit cannot hold */
 export function printUnit(options: UnitOptions): void {
   assertPaths(options)
-  if (!/^\d{1,5}$/.test(options.port)) {
-    throw new CommandFailure('--port: expected an integer from 0 to 65535', usageExitCode)
+  for (const [flag, text] of [
+    ['--port', options.port],
+    ['--ops-port', options.opsPort ?? '0'],
+    ['--workers', options.workers ?? '1'],
+  ] as const) {
+    if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
+      throw new CommandFailure(`${flag}: expected an integer from 0 to 65535`, usageExitCode)
+    }
+  }
+  if ((options.activation ?? options.socketUnit) === true && options.socket !== undefined) {
+    throw new CommandFailure('--activation: expected a port, and no --socket', usageExitCode)
   }
   if (!/^[\w.-]{1,255}$/.test(options.masterKeyCredential ?? credentialName)) {
     const expected = 'expected a name of letters, digits and . _ -'
     throw new CommandFailure(`--master-key-credential: ${expected}`, usageExitCode)
   }
-  sayNow(...unitOf(options))
+  sayNow(...(options.socketUnit === true ? socketUnitOf(options) : unitOf(options)))
 }

@@ -7,7 +7,9 @@ import { makeKeys } from '../crypto/keyring.ts'
 import { createKeyring } from '../crypto/keyring-format.ts'
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
+import { endConnection } from '../gate/keep-alive.ts'
 import type { Store } from '../store/contract.ts'
+import { andThen, type MaybeLater } from '../waiting.ts'
 import { buildApp, type App } from './app.ts'
 import { CommandFailure } from './failure.ts'
 
@@ -28,9 +30,17 @@ export function makeSealedApp(deps: Omit<Deps, 'store' | 'keys'>): App {
   return app
 }
 
+/** HTTP/2 takes no such header from here: its connections are told to go when the server stops. */
+export function leave(response: Response): Response {
+  endConnection(response)
+  return response
+}
+
 export interface Front {
   readonly listener: App['listener']
   readonly swap: (next: App) => void
+  /** Connections end with their next answer from now on, so that callers come to another process. */
+  readonly leave: () => void
 }
 
 /** Where this process says whether it may be sent requests, to who shares them out. */
@@ -70,20 +80,26 @@ function checkRoutes(taken: Routes, { path, isReady }: CheckAddress): Routes {
  */
 export function makeFront(first: App, check?: CheckAddress): Front {
   let current = first.listener
+  let isLeaving = false
+  const last = (answer: MaybeLater<Response>): MaybeLater<Response> =>
+    isLeaving ? andThen(answer, leave) : answer
   const routes = Object.keys(first.listener.routes).map(path => {
     const answer: App['listener']['fetch'] = (request, server) =>
-      (current.routes[path] ?? current.fetch)(request, server)
+      last((current.routes[path] ?? current.fetch)(request, server))
     return [path, answer] as const
   })
   const checks = check === undefined ? {} : checkRoutes(first.listener.routes, check)
   return {
     listener: {
       routes: { ...Object.fromEntries(routes), ...checks },
-      fetch: (request, server) => current.fetch(request, server),
+      fetch: (request, server) => last(current.fetch(request, server)),
       error: thrown => current.error(thrown),
     },
     swap(next) {
       current = next.listener
+    },
+    leave() {
+      isLeaving = true
     },
   }
 }

@@ -11,12 +11,13 @@
 import type { App } from './app.ts'
 import type { TcpAddress, TlsFiles } from '../config.ts'
 import type { Log } from '../deps.ts'
-import { endConnection } from '../gate/keep-alive.ts'
 import { idleSecondsMax, listenerCloseMs, listenerSettleMs } from '../limits.ts'
 import { keepAliveSlackSeconds } from '../operation-limits.ts'
 import { andThen, oneAtATime } from '../waiting.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
-import { commonOf, findPort, inUrl, type Listening } from './listen.ts'
+import { leave } from './front.ts'
+import { adopt, placeholder, type HandedSocket } from './handed-socket.ts'
+import { commonOf, findPort, addressText, inUrl, type Listening } from './listen.ts'
 import {
   listenersOn,
   openNowhere,
@@ -38,12 +39,6 @@ interface TlsListener {
   isLeaving: boolean
 }
 
-function leave(response: Response): Response {
-  endConnection(response)
-  return response
-}
-
-/** HTTP/2 takes no such header from here: its connections are told to go when the server stops. */
 function leavable(handlers: Handlers, listener: Pick<TlsListener, 'isLeaving'>): Handlers {
   const wrap =
     (handler: Handler): Handler =>
@@ -98,6 +93,8 @@ interface TlsOptions {
   readonly files: TlsFiles
   /** Whether other processes of the instance listen on the port as well. */
   readonly isShared: boolean
+  /** Accepts in place of a socket of this process. */
+  readonly handed?: HandedSocket | undefined
   readonly log: Log
   /** Unix milliseconds. */
   readonly wallMs: () => number
@@ -109,16 +106,60 @@ function read({ files, log, wallMs }: TlsOptions): Tls {
   return tls
 }
 
+/** Until then a connection that idles has its end, or an answer that tells it to. */
+const waitSecondsOf = ({ keepAliveSeconds = idleSecondsMax }: TcpAddress): number =>
+  keepAliveSeconds + keepAliveSlackSeconds
+
+/** A handed socket stays as it is while one listener after the other accepts from it. */
+async function listenOnHanded(
+  handlers: Handlers,
+  asked: TcpAddress,
+  handed: HandedSocket,
+  options: TlsOptions,
+): Promise<Listening> {
+  const waitSeconds = waitSecondsOf(asked)
+  const begin = async () => {
+    const tls = read(options)
+    const listener = open(handlers, placeholder, tls)
+    const close = await adopt(handed, listener.server.port ?? 0)
+    return { listener, close, tls }
+  }
+  let current = await begin()
+  const leaving = new Set([current.listener])
+
+  async function renew(): Promise<void> {
+    const last = current
+    current = await begin()
+    leaving.add(current.listener)
+    last.listener.isLeaving = true
+    last.close()
+    options.log('tls_reloaded', { until: new Date(current.tls.untilMs).toISOString() })
+    setTimeout(() => {
+      void last.listener.server.stop().then(() => leaving.delete(last.listener))
+    }, waitSeconds * 1_000)
+  }
+
+  return {
+    address: addressText(handed.address, true),
+    stop: async () => {
+      await Promise.all([...leaving].map(({ server }) => server.stop()))
+    },
+    close: () => current.close(),
+    certificateUntilMs: () => current.tls.untilMs,
+    reload: oneAtATime(() => renew().catch(error => logNotReloaded(error, options.log))),
+  }
+}
+
 /** @throws CommandFailure when the files are not what they must be, or the address cannot be had */
 export async function listenWithTls(
   handlers: Handlers,
   asked: TcpAddress,
   options: TlsOptions,
 ): Promise<Listening> {
+  if (options.handed !== undefined) return listenOnHanded(handlers, asked, options.handed, options)
   const { isShared, log } = options
   const first = read(options)
-  // Until then a connection that idles has its end, or an answer that tells it to.
-  const waitSeconds = (asked.keepAliveSeconds ?? idleSecondsMax) + keepAliveSlackSeconds
+  const waitSeconds = waitSecondsOf(asked)
   const address = isShared || !isRenewable ? asked : await findPort(asked)
   let current = open(handlers, address, first)
   let { untilMs } = first

@@ -12,6 +12,7 @@ import { idleSecondsMax, socketIdleSecondsMax } from '../limits.ts'
 import { CommandFailure } from './failure.ts'
 import { groupIdOf } from './groups.ts'
 import { explainListening, portTaken, servingFlags, type ListenFlags } from './listen-failure.ts'
+import { adopt, placeholder, type HandedSocket } from './handed-socket.ts'
 import { holdPort } from './port-hold.ts'
 
 /** A listener that is open. */
@@ -20,8 +21,10 @@ export interface Listening {
   readonly address: string
   /** Takes no more connections; resolves when those that have something under way have ended. */
   readonly stop: () => Promise<void>
+  /** Leaves a handed socket to the next process: nothing more is accepted here. */
+  readonly close?: () => void
   /** Reads its certificates anew, and has callers come over; absent where there are none. */
-  readonly reload?: () => void
+  readonly reload?: () => Promise<void>
   /** When the certificate of the server ends, Unix milliseconds; absent where there is none. */
   readonly certificateUntilMs?: () => number
 }
@@ -149,6 +152,15 @@ export async function tryListening(address: Address, flags: ListenFlags): Promis
   } catch (error) {
     throw await explainListening(error, address, flags)
   }
+}
+
+/** Listens on a socket that was handed over, and listens already. */
+export async function listenOnHanded(handlers: Handlers, handed: HandedSocket): Promise<Listening> {
+  const { host: hostname, port } = placeholder
+  const tcp = { hostname, port, reusePort: false, idleTimeout: idleSecondsMax }
+  const server = Bun.serve({ ...commonOf(handlers), ...tcp })
+  const close = await adopt(handed, server.port ?? port)
+  return { address: addressText(handed.address, false), stop: () => server.stop(), close }
 }
 
 /** What a host was resolved to, such as `localhost`. The server's type does not speak of it. */

@@ -9,6 +9,7 @@
  */
 import { FFIType, ptr } from 'bun:ffi'
 import { openSync, readdirSync } from 'node:fs'
+import type { TcpAddress } from '../config.ts'
 import { findInLibc } from '../libc.ts'
 
 const { i32, ptr: pointer } = FFIType
@@ -19,35 +20,43 @@ const calls = {
   dup2: { args: [i32, i32], returns: i32 },
 } as const
 
-const libcOf = () => (process.platform === 'linux' ? findInLibc(calls) : undefined)
+let found: ReturnType<typeof findInLibc<typeof calls>>
+const libcOf = () => (process.platform === 'linux' ? (found ??= findInLibc(calls)) : undefined)
 
 const ofSocket = 1
 const attachFilter = 26
 const acceptsConnections = 30
 const attachToGroup = 51
-const families = [2, 10]
+const inet = 2
+const inet6 = 10
 /** `sockaddr_storage`; family u16 and port u16be stand first in both families. */
 const addressBytes = 128
 
-/** The open files by which this process listens on a TCP port. */
-export function listenersOn(port: number): readonly number[] {
+/** Of a socket that listens on a TCP port; `undefined` of any other open file. */
+export function listenerAddress(file: number): TcpAddress | undefined {
   const libc = libcOf()
-  if (libc === undefined) return []
   const value = new Int32Array(1)
-  const length = new Uint32Array(1)
+  const length = new Uint32Array([value.byteLength])
   const address = Buffer.alloc(addressBytes)
-  return readdirSync('/proc/self/fd')
-    .map(Number)
-    .filter(file => {
-      length[0] = value.byteLength
-      const isSocket =
-        libc.getsockopt(file, ofSocket, acceptsConnections, ptr(value), ptr(length)) === 0
-      if (!isSocket || value[0] !== 1) return false
-      length[0] = addressBytes
-      if (libc.getsockname(file, ptr(address), ptr(length)) !== 0) return false
-      return families.includes(address.readUInt16LE(0)) && address.readUInt16BE(2) === port
-    })
+  if (libc?.getsockopt(file, ofSocket, acceptsConnections, ptr(value), ptr(length)) !== 0) return
+  if (value[0] !== 1) return
+  length[0] = addressBytes
+  if (libc.getsockname(file, ptr(address), ptr(length)) !== 0) return
+  const port = address.readUInt16BE(2)
+  const family = address.readUInt16LE(0)
+  if (family === inet) return { host: address.subarray(4, 8).join('.'), port }
+  if (family !== inet6) return
+  const groups = Array.from({ length: 8 }, (_, at) => address.readUInt16BE(8 + 2 * at).toString(16))
+  return { host: new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1), port }
 }
+
+/** The open files by which this process listens on a TCP port. */
+export const listenersOn = (port: number): readonly number[] =>
+  libcOf() === undefined
+    ? []
+    : readdirSync('/proc/self/fd')
+        .map(Number)
+        .filter(file => listenerAddress(file)?.port === port)
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number]
 

@@ -4,14 +4,16 @@
  * @module
  */
 import { buildApp, type App } from './app.ts'
-import type { Address, TlsFiles } from '../config.ts'
+import type { Address, TcpAddress, TlsFiles } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { drainMsMax, storeCloseMsMax } from '../limits.ts'
 import type { OperatedStore } from '../store/operated.ts'
 import { startSweeping, startWritingKeyUses } from '../upkeep.ts'
+import type { HandedSocket } from './handed-socket.ts'
 import { explainListening } from './listen-failure.ts'
 import {
   listenAtSocket,
+  listenOnHanded,
   listenOnPort,
   removeSocket,
   type Listening as PlainListening,
@@ -49,16 +51,27 @@ export interface ServerOptions {
   readonly sharing?: Sharing | undefined
   /** Plain HTTP where it is absent. */
   readonly tls?: TlsFiles | undefined
+  /** What to listen on in place of the address. */
+  readonly handed?: HandedSocket | undefined
 }
 
 async function listen(
   listener: App['listener'],
   { log }: Pick<Deps, 'log'>,
   address: Address,
-  { sharing, tls: files }: ServerOptions,
+  { sharing, tls: files, handed }: ServerOptions,
 ): Promise<PlainListening> {
-  if ('socket' in address) return listenAtSocket(listener, address)
   const isShared = sharing !== undefined
+  if (handed !== undefined) {
+    if (files === undefined) return listenOnHanded(listener, handed)
+    const { keepAliveSeconds } = address as Partial<TcpAddress>
+    const asked = {
+      ...handed.address,
+      ...(keepAliveSeconds === undefined ? {} : { keepAliveSeconds }),
+    }
+    return listenWithTls(listener, asked, { files, handed, isShared, log, wallMs })
+  }
+  if ('socket' in address) return listenAtSocket(listener, address)
   if (files === undefined) return listenOnPort(listener, address, isShared)
   return listenWithTls(listener, address, { files, isShared, log, wallMs })
 }

@@ -28,6 +28,8 @@ export interface SupervisorParts {
   readonly wakeOthers: () => void
   readonly elapsedMs: () => number
   readonly log: Log
+  /** What a worker serves on for when it was told to end. */
+  readonly drainMs: number
 }
 
 export interface Supervisor {
@@ -42,6 +44,8 @@ export interface Supervisor {
   /** Of each worker, how often it was started again. */
   readonly restarts: () => readonly number[]
   readonly isStopping: () => boolean
+  /** Whether each worker that listens has said within that time that it is well. */
+  readonly isWell: (silentMsMax: number) => boolean
   /** Ends all workers, in order or else by force; resolves when none is left. */
   stop(): Promise<void>
 }
@@ -150,11 +154,11 @@ async function keepRunning(
   }
 }
 
-async function stopAll({ running }: State): Promise<void> {
+async function stopAll({ running }: State, drainMs: number): Promise<void> {
   const left = [...running]
   for (const worker of left) worker.signal('SIGTERM')
   const ended = Promise.all(left.map(worker => worker.ended))
-  const inOrder = await Promise.race([ended, Bun.sleep(workerStopMsMax)])
+  const inOrder = await Promise.race([ended, Bun.sleep(workerStopMsMax + drainMs)])
   if (inOrder !== undefined) return
   for (const worker of running) worker.signal('SIGKILL')
   await ended
@@ -196,10 +200,11 @@ export function makeSupervisor(count: number, parts: SupervisorParts): Superviso
     listening: () => [...state.ready],
     restarts: () => state.restarts,
     isStopping: () => state.isStopping,
+    isWell: silentMsMax => [...state.ready].every(worker => worker.silentMs() <= silentMsMax),
     async stop() {
       state.isStopping = true
       state.stopping.resolve()
-      await stopAll(state)
+      await stopAll(state, parts.drainMs)
     },
   }
 }

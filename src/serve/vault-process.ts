@@ -11,6 +11,7 @@ import type { Address, TcpAddress, TlsFiles } from '../config.ts'
 import { primitives } from '../crypto/primitives.ts'
 import type { Deps, Log } from '../deps.ts'
 import { ApiError, invariant } from '../errors.ts'
+import { drainSettleMs } from '../operation-limits.ts'
 import type { Settings } from '../settings.ts'
 import { makeTurns } from '../waiting.ts'
 import { buildApp } from './app.ts'
@@ -21,6 +22,7 @@ import type { OpenedFolder } from './data-folder.ts'
 import type { ErasureLog } from './erasure-log.ts'
 import { CommandFailure } from './failure.ts'
 import { makeFront, makeSealedApp, type CheckAddress } from './front.ts'
+import type { HandedSocket } from './handed-socket.ts'
 import type { Logging } from './logging.ts'
 import { masterKeyReplacer } from './next-master-key.ts'
 import { listenOps } from './ops.ts'
@@ -33,6 +35,7 @@ import {
   type Listening,
   type Sharing,
 } from './server.ts'
+import type { ServiceManager } from './service-manager.ts'
 import { outliveTerminal, reloadOnHangUp } from './hang-up.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
 import { makeUnsealer } from './unsealer.ts'
@@ -80,6 +83,11 @@ interface Serving {
   readonly backups?: BackupSchedule | undefined
   /** Where deletes are listed. */
   readonly erasures?: ErasureLog | undefined
+  /** What to listen on in place of the address. */
+  readonly handed?: HandedSocket | undefined
+  readonly drainSeconds: number
+  /** Who started this process, where there is such a one. */
+  readonly manager: ServiceManager
   /** Told once, where it listens. */
   readonly announce: (address: string, opsAddress?: string) => void
 }
@@ -209,6 +217,7 @@ async function closeVault({ answering, opened, clock }: OpenVault, listening?: L
 interface Late {
   sealing?: Pick<Sealing<OpenVault>, 'current'>
   listening?: Listening
+  isStopping?: boolean
 }
 
 interface Watching {
@@ -227,11 +236,12 @@ const checkAt = (path: string, checks: Checks): CheckAddress => ({
 async function startWatching(serving: Serving, late: Late): Promise<Watching> {
   const { ops, tell, sharing, backups, checkPath } = serving
   const current = (): OpenVault | undefined => late.sealing?.current()
-  const checks = checksOf({ current, backups })
+  const isStopping = (): boolean => late.isStopping === true
+  const checks = checksOf({ current, isStopping, backups })
   const check = checkPath === undefined ? undefined : checkAt(checkPath, checks)
   if (ops === undefined && tell === undefined) return { watch: undefined, check }
   const certificateUntilMs = () => late.listening?.certificateUntilMs?.()
-  const watched = { current, backups, worker: sharing?.name, certificateUntilMs }
+  const watched = { current, isStopping, backups, worker: sharing?.name, certificateUntilMs }
   return { watch: await makeWatch(watched, checks), check }
 }
 
@@ -299,11 +309,41 @@ function startControlling(serving: Serving, { sealing, unsealer }: Sealable): Co
   return startControl(control, find, logging.log, { unseal: unsealer.take })
 }
 
+/**
+ * Whether this process does its work: its turns come, as it was asked at all, and its store can be
+ * read. A database of others is no matter of this process: to start it anew would mend nothing.
+ */
+const isWellIn =
+  ({ sealing }: Sealable) =>
+  (): boolean => {
+    const { opened } = sealing.current() ?? {}
+    if (opened === undefined || opened.database !== undefined) return true
+    try {
+      return opened.store.figures() !== undefined
+    } catch {
+      return false
+    }
+  }
+
+/** Goes on until proxies send elsewhere, and then leaves a handed socket to the next process. */
+async function drainConnections(
+  { drainSeconds }: Serving,
+  { front }: Sealable,
+  { close }: Listening,
+): Promise<void> {
+  if (drainSeconds === 0 && close === undefined) return
+  front.leave()
+  await Bun.sleep(drainSeconds * 1_000)
+  close?.()
+  await Bun.sleep(drainSettleMs)
+}
+
 /** Serves until it is told to end, and then ends in order. */
 export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promise<void> {
   const places: Places = {}
   const serving = { ...asked, places }
   const { first, address, tls, ops, sharing, reopen, announce, logging } = serving
+  const { handed, manager } = serving
   const late: Late = {}
   const watching = await startWatching(serving, late)
   const { watch } = watching
@@ -313,16 +353,27 @@ export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promi
   const { front, sealing, unsealer } = sealable
   outliveTerminal()
   const stopped = untilSignalled(endingSignals)
-  const listening = await startListening(front.listener, logging, address, { sharing, tls })
+  const options = { sharing, tls, handed }
+  const listening = await startListening(front.listener, logging, address, options)
   late.listening = listening
-  reloadOnHangUp(() => listening.reload?.())
+  const status = `Listens on ${listening.address}`
+  reloadOnHangUp(async () => {
+    manager.reloading()
+    await listening.reload?.()
+    manager.ready(status)
+  })
   const takeShare = reopen && unsealer.takeShare
   const opsServer = ops && watch && (await listenOps(ops, watch, takeShare))
   if (watch !== undefined) serving.tell?.(watch)
   const control = sharing?.sweeps === false ? undefined : startControlling(serving, sealable)
   Object.assign(places, { address: listening.address, opsAddress: opsServer?.address })
   announce(listening.address, opsServer?.address)
+  manager.ready(status)
+  const stopWatching = manager.watch(isWellIn(sealable))
   await stopped
+  late.isStopping = true
+  manager.stopping()
+  await drainConnections(serving, sealable, listening)
   await control?.stop()
   const last = sealing.current()
   if (last === undefined) await listening.stop()
@@ -330,5 +381,6 @@ export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promi
   listening.clear()
   await serving.erasures?.end()
   await opsServer?.stop()
+  stopWatching()
   await logging.end()
 }

@@ -30,6 +30,8 @@ export interface Watched {
 interface WatchedProcess {
   /** `undefined` while the vault is sealed. */
   readonly current: () => Watched | undefined
+  /** Whether it was told to end. */
+  readonly isStopping: () => boolean
   /** Of the backups that it makes, if any. */
   readonly backups?: BackupSchedule | undefined
   /** Its name, of several. */
@@ -46,14 +48,18 @@ function waitingIn({ store, database }: OpenedFolder): number | undefined {
 
 const freeBytesOf = ({ storeFolder }: OpenedFolder): number => freeBytesAt(storeFolder)()
 
-export function checksOf({ current, backups }: Omit<WatchedProcess, 'certificateUntilMs'>): Checks {
+export function checksOf({
+  current,
+  isStopping,
+  backups,
+}: Omit<WatchedProcess, 'certificateUntilMs'>): Checks {
   const ofOpen = (fails: (open: Watched) => boolean) => (): boolean => {
     const open = current()
     return open !== undefined && fails(open)
   }
   return {
     sealed: () => current() === undefined,
-    stopping: ofOpen(({ app }) => app.isEnding()),
+    stopping: () => isStopping() || ofOpen(({ app }) => app.isEnding())(),
     // Throws where it cannot be read; a failed commit ends the process.
     store: ofOpen(
       ({ opened }) => opened.database?.isReachable() === false || waitingIn(opened) === undefined,

@@ -58,8 +58,16 @@ export async function answerAsked(lines: AsyncIterable<string>, told: Told): Pro
   }
 }
 
-/** The side of who asks. @param send a line to stdin of the worker */
-export function makeAsker(stdout: ReadableStream<Uint8Array>, send: (line: string) => void) {
+/**
+ * The side of who asks.
+ * @param send a line to stdin of the worker
+ * @param heard called for each line of it, of which an empty one says that it is well
+ */
+export function makeAsker(
+  stdout: ReadableStream<Uint8Array>,
+  send: (line: string) => void,
+  heard: () => void = () => {},
+) {
   const ready = Promise.withResolvers<boolean>()
   const waiting = new Map<number, (answer: Answer | undefined) => void>()
   let last = 0
@@ -68,6 +76,8 @@ export function makeAsker(stdout: ReadableStream<Uint8Array>, send: (line: strin
     const lines = linesOf(stdout)
     ready.resolve((await lines.next()).done !== true)
     for await (const line of lines) {
+      heard()
+      if (line === '') continue
       const answer = JSON.parse(line) as Answer
       waiting.get(answer.id)?.(answer)
     }

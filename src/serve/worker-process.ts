@@ -5,6 +5,7 @@
  */
 import { makeAsker, type Ask } from './worker-channel.ts'
 import { ownProgram } from './own-program.ts'
+import { elapsedMs } from './system.ts'
 import type { WorkerOrder } from './worker.ts'
 
 /** How a process has ended: by its exit code, or by a signal. */
@@ -15,26 +16,39 @@ export interface WorkerProcess {
   /** Whether it listens; `false` when it ended before. */
   readonly isReady: Promise<boolean>
   readonly ended: Promise<WorkerEnd>
+  /** Since it last said anything, from its start on. */
+  readonly silentMs: () => number
   /** What it tells, once it listens. */
   readonly ask: Ask
   signal(signal: NodeJS.Signals): void
 }
 
-/** @param lockFile an open file, which the worker has as its `handedLock` as long as it lives */
-export function startWorker(index: number, order: WorkerOrder, lockFile: number): WorkerProcess {
+/**
+ * @param files open files, which the worker has as long as it lives: its `handedLock`, and its
+ *   `handedListener` where the order says so
+ */
+export function startWorker(
+  index: number,
+  order: WorkerOrder,
+  files: readonly number[],
+): WorkerProcess {
+  let heardMs = elapsedMs()
   const child = Bun.spawn([...ownProgram(), 'worker', String(index)], {
     argv0: 'coffer',
-    stdio: ['pipe', 'pipe', 'inherit', lockFile],
+    stdio: ['pipe', 'pipe', 'inherit', ...files],
   })
   const send = (line: string): void => {
     child.stdin.write(`${line}\n`)
     child.stdin.flush()
   }
   send(JSON.stringify(order))
-  const { isReady, ask } = makeAsker(child.stdout, send)
+  const { isReady, ask } = makeAsker(child.stdout, send, () => {
+    heardMs = elapsedMs()
+  })
   return {
     index,
     isReady,
+    silentMs: () => elapsedMs() - heardMs,
     ask,
     ended: child.exited.then(exitCode =>
       child.signalCode === null ? { exitCode } : { signal: String(child.signalCode) },

@@ -17,6 +17,8 @@ import { databaseUse } from './database.ts'
 import { isFolderLocked, joinDataFolder, type FolderOptions } from './data-folder.ts'
 import { makeErasureLog } from './erasure-log.ts'
 import { CommandFailure } from './failure.ts'
+import { asHandedSocket } from './handed-socket.ts'
+import type { ServiceManager } from './service-manager.ts'
 import { startLogging } from './logging.ts'
 import { serveUntilSignalled } from './vault-process.ts'
 import { endAfterFailure, outliveReaders, say } from './system.ts'
@@ -28,6 +30,11 @@ export interface WorkerOrder {
   readonly parent: number
   readonly folder: FolderOptions
   readonly address: TcpAddress
+  /** Whether that is of a socket which the worker has as its `handedListener`. */
+  readonly isHanded: boolean
+  readonly drainSeconds: number
+  /** How often it says that it is well; never where it is absent. */
+  readonly beatMs?: number | undefined
   readonly tls?: TlsFiles | undefined
   readonly checkPath?: string | undefined
   readonly settings: Settings
@@ -44,6 +51,23 @@ export interface WorkerOrder {
 
 /** The open file with which a worker gets the lock of the folder. */
 const handedLock = 3
+
+/** The open file with which it gets the socket that all of them accept from. */
+const handedListener = 4
+
+/** What a worker tells of itself goes to who started it, a line end each time. */
+const supervisorOf = (beatMs: number | undefined): ServiceManager => ({
+  ready() {},
+  reloading() {},
+  stopping() {},
+  watch(isWell) {
+    if (beatMs === undefined) return () => {}
+    const timer = setInterval(() => {
+      if (isWell()) say('')
+    }, beatMs)
+    return () => clearInterval(timer)
+  },
+})
 
 /** The worker that sweeps; the one that is started in its place does so too. */
 const sweeper = 0
@@ -84,7 +108,7 @@ export async function work(index: number): Promise<void> {
   const lines = linesOf(Bun.stdin.stream())
   const order = await readOrder(lines)
   const { parent, folder, address, tls, checkPath, settings, logs } = order
-  const { workers, mark, erasureLog } = order
+  const { workers, mark, erasureLog, isHanded, drainSeconds, beatMs } = order
   endWithParent(parent)
   if (!isFolderLocked(folder, handedLock)) throw notOrdered()
   outliveReaders()
@@ -103,6 +127,9 @@ export async function work(index: number): Promise<void> {
     processId: parent,
     startHoldMs: startHoldMsOf(order),
     address,
+    handed: isHanded ? asHandedSocket(handedListener) : undefined,
+    drainSeconds,
+    manager: supervisorOf(beatMs),
     tls,
     checkPath,
     settings: shareOf(settings, workers),

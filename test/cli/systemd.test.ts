@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { runCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
@@ -34,12 +34,60 @@ describe('coffer systemd print', () => {
     expect(stdout).not.toContain('/etc/coffer')
   })
 
+  test('tells systemd that it is ready and well, and is started as often as it takes', async () => {
+    const lines = (await print()).stdout.split('\n')
+    for (const line of [
+      'Type=notify',
+      'WatchdogSec=60',
+      'ExecReload=/bin/kill -HUP $MAINPID',
+      'StartLimitIntervalSec=0',
+      'EnvironmentFile=-/etc/coffer/coffer.env',
+    ]) {
+      expect(lines).toContain(line)
+    }
+    expect(lines.indexOf('StartLimitIntervalSec=0')).toBeLessThan(lines.indexOf('[Service]'))
+  })
+
+  test('has what is asked for on its command line, and may write where that asks for it', async () => {
+    const files = ['--tls-cert', '/etc/a.pem', '--tls-key', '/etc/a.key', '--config', '/etc/c.json']
+    const words = ['--socket', '/run/coffer/s', '--ops-port', '9333', '--backup-to', '/srv/backups']
+    const { stdout, stderr } = await print(...words, '--workers', '2', ...files)
+    expect(stderr).toBe('')
+    const command = /^ExecStart=(.*)$/m.exec(stdout)?.[1] ?? ''
+    for (const [at, word] of [...words, ...files].entries()) {
+      if (at % 2 === 0) expect(command).toContain(` ${word} ${[...words, ...files][at + 1]}`)
+    }
+    expect(command).not.toContain('--port')
+    expect(stdout).toContain('\nReadWritePaths=/var/lib/coffer /srv/backups\n')
+    expect(stdout).toContain('\nRuntimeDirectory=coffer\n')
+    expect(stdout).toContain('\nIPAddressDeny=any\n')
+    const ofBucket = (await print('--backup-to', 's3://b.example/coffer')).stdout
+    expect(ofBucket).toContain(' --backup-to s3://b.example/coffer')
+    expect(ofBucket).not.toContain('IPAddressDeny')
+  })
+
+  test('has a socket of its own, on which a restart refuses nothing', async () => {
+    const service = (await print('--activation', '--port', '4444')).stdout
+    expect(service).toContain('\nRequires=coffer.socket\n')
+    expect(service).toMatch(/\nExecStart=.* --drain-seconds 2\n/)
+    const socket = (await print('--socket-unit', '--port', '4444')).stdout.split('\n')
+    expect(socket).toContain('ListenStream=127.0.0.1:4444')
+    expect(socket).toContain('WantedBy=sockets.target')
+  })
+
   test.each([
-    ['--data', 'vault', /expected absolute paths/],
-    ['--data', '/srv/a b', /expected absolute paths/],
-    ['--data', '/srv/%h', /expected absolute paths/],
-    ['--binary', '/opt/coffer\nExecStartPre=/bin/sh', /expected absolute paths/],
-    ['--master-key-file', 'key', /expected absolute paths/],
+    ['--socket', 'run', /--socket: expected an absolute path/],
+    ['--tls-key', '/etc/%h', /--tls-key: expected an absolute path/],
+    ['--config', '/etc/a b', /--config: expected an absolute path/],
+    ['--backup-to', 'backups', /--backup-to: expected an absolute path/],
+    ['--backup-to', 's3://b.example/a%h', /--backup-to: expected/],
+    ['--ops-port', '99999', /--ops-port: expected an integer/],
+    ['--workers', 'two', /--workers: expected an integer/],
+    ['--data', 'vault', /expected an absolute path/],
+    ['--data', '/srv/a b', /expected an absolute path/],
+    ['--data', '/srv/%h', /expected an absolute path/],
+    ['--binary', '/opt/coffer\nExecStartPre=/bin/sh', /expected an absolute path/],
+    ['--master-key-file', 'key', /expected an absolute path/],
     ['--port', '3333 --host 0.0.0.0', /--port: expected an integer/],
     ['--master-key-credential', 'a b', /--master-key-credential: expected a name/],
   ])('refuses %s %j', async (flag, value, says) => {
@@ -64,7 +112,8 @@ describe('coffer systemd print', () => {
     async () => {
       const unit = join(temporaryFolder(), 'coffer.service')
       // It looks whether the program is there.
-      writeFileSync(unit, (await print('--binary', '/bin/true')).stdout)
+      writeFileSync(unit, (await print('--binary', '/bin/true', '--activation')).stdout)
+      writeFileSync(join(dirname(unit), 'coffer.socket'), (await print('--socket-unit')).stdout)
       const words = ['verify', '--man=no', '--recursive-errors=no', unit]
       const { exitCode, stdout, stderr } = Bun.spawnSync(['systemd-analyze', ...words])
       expect([exitCode, `${stdout}${stderr}`]).toEqual([0, ''])

@@ -20,6 +20,15 @@ export function addPackagingCommands(program: Command): void {
       'an encrypted credential that systemd-creds made of the master key, in its place',
     )
     .option('--port <port>', 'the port to listen on, on loopback', '3333')
+    .option('--socket <file>', 'a Unix socket to listen on, in place of the port')
+    .option('--ops-port <port>', 'where health and metrics are told, on loopback')
+    .option('--backup-to <place>', 'a folder or a bucket for nightly backups')
+    .option('--tls-cert <file>', 'the TLS certificate (PEM), which the user coffer may read')
+    .option('--tls-key <file>', "its key (PEM), which is that user's alone")
+    .option('--workers <number>', 'processes that serve together')
+    .option('--config <file>', 'a JSON file with more settings')
+    .option('--activation', 'listen on coffer.socket, so that no restart refuses a request')
+    .option('--socket-unit', 'print coffer.socket instead, which listens on the port')
     .action((options: UnitOptions) => printUnit(options))
   program
     .command('completion <shell>')

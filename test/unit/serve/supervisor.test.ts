@@ -8,6 +8,7 @@ interface FakeWorker {
   readonly index: number
   readonly signals: string[]
   becomeReady(): void
+  fallSilent(ms: number): void
   end(end?: WorkerEnd): void
 }
 
@@ -23,26 +24,29 @@ function openFakes(count: number, canStart: (nth: number) => boolean = () => tru
     starts += 1
     if (!canStart(starts)) throw new Error('no room')
     const ready = Promise.withResolvers<boolean>()
+    let silentMs = 0
     const ended = Promise.withResolvers<WorkerEnd>()
     const signals: string[] = []
     const end = (how: WorkerEnd = { exitCode: 1 }) => {
       ready.resolve(false)
       ended.resolve(how)
     }
-    made.push({ index, signals, end, becomeReady: () => ready.resolve(true) })
+    const fallSilent = (ms: number) => void (silentMs = ms)
+    made.push({ index, signals, end, fallSilent, becomeReady: () => ready.resolve(true) })
     const signal = (name: NodeJS.Signals) => {
       signals.push(name)
       end({ exitCode: 0 })
     }
     const ask = async () => undefined
-    return { index, isReady: ready.promise, ended: ended.promise, ask, signal }
+    const states = { isReady: ready.promise, ended: ended.promise, silentMs: () => silentMs }
+    return { index, ...states, ask, signal }
   }
   const advised: unknown[] = []
   const log = (event: string, facts: Readonly<Record<string, unknown>> = {}) => {
     events.push(event)
     advised.push(facts['text'])
   }
-  const parts = { start, wakeOthers: () => void (wakes += 1), elapsedMs: now, log }
+  const parts = { start, wakeOthers: () => void (wakes += 1), elapsedMs: now, log, drainMs: 0 }
   return { made, events, advised, wakes: () => wakes, supervisor: makeSupervisor(count, parts) }
 }
 
@@ -65,6 +69,19 @@ describe('the supervisor', () => {
     expect(await isSettled(supervisor.isReady)).toBe(false)
     made[0]?.becomeReady()
     expect(await isSettled(supervisor.isReady)).toBe(true)
+    await supervisor.stop()
+  })
+
+  test('is well as long as no worker that listens is silent', async () => {
+    const { made, supervisor } = openFakes(2)
+    made[1]?.fallSilent(1_000)
+    made[0]?.becomeReady()
+    expect(await isSettled(supervisor.isReady)).toBe(false)
+    expect(supervisor.isWell(500)).toBe(true)
+    made[1]?.becomeReady()
+    await supervisor.isReady
+    expect(supervisor.isWell(500)).toBe(false)
+    expect(supervisor.isWell(1_000)).toBe(true)
     await supervisor.stop()
   })
 

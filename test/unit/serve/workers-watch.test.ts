@@ -26,6 +26,7 @@ const workerOf = (index: number, stand: Stand): WorkerProcess => ({
   index,
   isReady: Promise.resolve(true),
   ended: new Promise(() => {}),
+  silentMs: () => 0,
   ask: (async name => {
     if (stand.count === undefined) return undefined
     return name === 'failing' ? stand.failing : numbersOf(stand)

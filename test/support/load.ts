@@ -1,0 +1,75 @@
+/**
+ * Callers that go on while something happens to a server: busy and idle kept-alive connections, and
+ * new ones for each request. Nobody asks twice for anything.
+ * @module
+ */
+import { openConnection, type Connection, type Target } from './connection.ts'
+
+export interface LoadFigures {
+  requests: number
+  connections: number
+  slowestMs: number
+  /** What became of those that were not answered as they must be. */
+  readonly failures: string[]
+}
+
+const busy = 6
+const fresh = 4
+const idle = 6
+const idleMs = 700
+const freshMs = 10
+const busyMs = 1
+
+const endsHere = /\r\nconnection: close/i
+
+interface Load extends LoadFigures {
+  isOver: boolean
+  readonly target: Target
+  readonly key: string
+}
+
+async function askOn(load: Load, pauseMs: number, isFresh: boolean) {
+  const { target, key } = load
+  let connection: Connection | undefined
+  while (!load.isOver) {
+    const startedMs = performance.now()
+    try {
+      if (connection?.isOpen() !== true) {
+        load.connections += 1
+        connection = await openConnection(target)
+      }
+      const { status, head } = await connection.ask('GET', '/applications/key', { key })
+      load.requests += 1
+      if (status !== 200) load.failures.push(`status ${status}`)
+      if (isFresh || endsHere.test(head)) {
+        connection.close()
+        connection = undefined
+      }
+    } catch (error) {
+      load.failures.push(String(error))
+      connection = undefined
+    }
+    load.slowestMs = Math.max(load.slowestMs, performance.now() - startedMs)
+    await Bun.sleep(pauseMs)
+  }
+  connection?.close()
+}
+
+/** @returns what ends it, once every request that was begun has ended */
+export function beginLoad(target: Target, key: string): () => Promise<LoadFigures> {
+  const figures: LoadFigures = { requests: 0, connections: 0, slowestMs: 0, failures: [] }
+  const load: Load = Object.assign(figures, { isOver: false, target, key })
+  const many = (count: number, pauseMs: number, isFresh: boolean) =>
+    Array.from({ length: count }, () => askOn(load, pauseMs, isFresh))
+  const all = Promise.all([
+    ...many(busy, busyMs, false),
+    ...many(idle, idleMs, false),
+    ...many(fresh, freshMs, true),
+  ])
+  return async () => {
+    load.isOver = true
+    await all
+    const { requests, connections, slowestMs, failures } = load
+    return { requests, connections, slowestMs, failures }
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * A vault that is ended and started again on the socket of its manager, while callers go on.
+ * @module
+ */
+import { join } from 'node:path'
+import { runCoffer } from './coffer-process.ts'
+import { temporaryFolder } from './folders.ts'
+import { beginLoad, type LoadFigures } from './load.ts'
+import { hear, openListener, startService, untilTold } from './service-manager.ts'
+
+/** How often a caller asks at least, and more: each asks once while a server drains. */
+const drainSeconds = 1
+
+interface Restarted extends LoadFigures {
+  /** What the processes wrote to stderr, without what a start says of its settings. */
+  readonly lines: readonly string[]
+  readonly exitCodes: readonly (number | null)[]
+}
+
+export async function restartUnderLoad(
+  restarts: number,
+  ...flags: readonly string[]
+): Promise<Restarted> {
+  const root = temporaryFolder()
+  const data = join(root, 'data')
+  const { stdout } = await runCoffer(['init', '--data', data, '--json'])
+  const { key } = JSON.parse(stdout) as { key: string }
+  const { file: listener, port } = openListener()
+  const words = ['serve', '--data', data, '--drain-seconds', String(drainSeconds), ...flags]
+  const lines: string[] = []
+  const exitCodes: (number | null)[] = []
+  const start = async (count: number) => {
+    const notify = join(root, `notify-${count}`)
+    const told = hear(notify)
+    const service = startService(words, { listener, notify })
+    await untilTold(told, 'READY=1')
+    told.close()
+    return service
+  }
+  let service = await start(0)
+  const end = async () => {
+    service.child.kill('SIGTERM')
+    exitCodes.push(await service.child.exited)
+    const said = (await service.stderr).split('\n')
+    lines.push(...said.filter(line => line !== '' && !line.includes('"unsafe"')))
+  }
+  const endLoad = beginLoad({ hostname: '127.0.0.1', port }, key)
+  for (let count = 1; count <= restarts; count += 1) {
+    await Bun.sleep(drainSeconds * 1_000)
+    await end()
+    service = await start(count)
+  }
+  await Bun.sleep(drainSeconds * 1_000)
+  const figures = await endLoad()
+  await end()
+  return { ...figures, lines, exitCodes }
+}
