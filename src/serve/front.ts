@@ -39,7 +39,7 @@ export function leave(response: Response): Response {
 export interface Front {
   readonly listener: App['listener']
   readonly swap: (next: App) => void
-  /** Connections end with their next answer from now on, so that callers come to another process. */
+  /** Connections end with their next answer from now on: callers come to another process. */
   readonly leave: () => void
 }
 

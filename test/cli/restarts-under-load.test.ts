@@ -1,5 +1,5 @@
 /**
- * Restarts while callers go on, on a socket that a service manager holds. Twenty are in `test/slow`.
+ * Restarts while callers go on, on a socket that a manager holds. Twenty are in `test/slow`.
  * @module
  */
 import { expect, test } from 'bun:test'

@@ -1,5 +1,5 @@
 /**
- * `coffer serve` under a service manager: what it tells of itself, and the socket that it is handed.
+ * `coffer serve` under a service manager: what it tells of itself, and a socket that it is handed.
  * Restarts under load are in `restarts-under-load.test.ts`.
  * @module
  */

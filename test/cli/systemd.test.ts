@@ -31,7 +31,7 @@ describe('coffer systemd print', () => {
     const { stdout } = await print('--master-key-credential', 'vault.key')
     expect(stdout).toContain('\nLoadCredentialEncrypted=vault.key\n')
     expect(stdout).toContain(' --master-key-credential vault.key --port 3333\n')
-    expect(stdout).not.toContain('/etc/coffer')
+    expect(stdout).not.toContain('/etc/coffer/master.key')
   })
 
   test('tells systemd that it is ready and well, and is started as often as it takes', async () => {
@@ -48,9 +48,10 @@ describe('coffer systemd print', () => {
     expect(lines.indexOf('StartLimitIntervalSec=0')).toBeLessThan(lines.indexOf('[Service]'))
   })
 
-  test('has what is asked for on its command line, and may write where that asks for it', async () => {
+  test('has what is asked for on its command line, and may write there', async () => {
     const files = ['--tls-cert', '/etc/a.pem', '--tls-key', '/etc/a.key', '--config', '/etc/c.json']
-    const words = ['--socket', '/run/coffer/s', '--ops-port', '9333', '--backup-to', '/srv/backups']
+    const places = ['--socket', '/run/coffer/s', '--backup-to', '/srv/backups']
+    const words = [...places, '--ops-port', '9333']
     const { stdout, stderr } = await print(...words, '--workers', '2', ...files)
     expect(stderr).toBe('')
     const command = /^ExecStart=(.*)$/m.exec(stdout)?.[1] ?? ''
