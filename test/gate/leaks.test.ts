@@ -157,6 +157,11 @@ const loggedMembers = [
   'application_id',
   'session_id',
   'refusal',
+  'client_address',
+  'key_id',
+  'object_id',
+  'token_digest',
+  'shown',
 ]
 
 /** A line for each request, in which no mark and no key is. */
