@@ -107,12 +107,15 @@ export function startSweeping(
   scrub?: Scrub,
 ): () => void {
   const scrubber = scrub && makeCodeKeyScrubber(deps, scrub)
-  const sweepOnce = async (): Promise<unknown> => {
-    if (!isSweeper()) return deps.now()
-    await sweep(deps, scrubber?.hear)
-    return scrubber?.run()
+  const sweepOnce = async (): Promise<unknown> =>
+    isSweeper() ? sweep(deps, scrubber?.hear) : deps.now()
+  const stopSweeping = repeat(sweepOnce, sweepIntervalMs, 'sweep_failed', deps)
+  // By itself: a look through a large file may take longer than what is due may stay.
+  const stopScrubbing = scrubber && repeat(scrubber.run, sweepIntervalMs, 'sweep_failed', deps)
+  return () => {
+    stopSweeping()
+    stopScrubbing?.()
   }
-  return repeat(sweepOnce, sweepIntervalMs, 'sweep_failed', deps)
 }
 
 /**

@@ -14,11 +14,12 @@ import { storedRow } from '../../src/store/rows.ts'
 import { forgetCodeKeys, obtainCodeKey } from '../../src/tokens/code-key.ts'
 import { tokenUnique } from '../../src/tokens/id.ts'
 import type { LmdbStore } from '../../src/store/lmdb/open.ts'
-import { makeCodeKeyScrubber } from '../../src/upkeep.ts'
+import { makeCodeKeyScrubber, startSweeping } from '../../src/upkeep.ts'
 import { unsealToken } from '../../src/tokens/record.ts'
 import { encodeRecord } from '../../src/tokens/stored-form.ts'
 import { isFoundByItsRecord } from '../../src/tokens/write/dedup.ts'
 import { openVaultKeys } from '../../src/vault.ts'
+import { until } from '../support/until.ts'
 import { masterKeyOf, openTestVault, type TestVault } from '../support/vault.ts'
 
 const hourMs = 60 * 60 * 1_000
@@ -159,6 +160,25 @@ describe('the code of a card', () => {
       expect(await store.integrity()).toEqual([])
     },
   )
+
+  test('leaves the disk in time, also while a look through its file takes long', async () => {
+    const { vault, make, rows } = await openVault()
+    const looks = Promise.withResolvers<void>()
+    const endless = Promise.withResolvers<number>()
+    const stop = startSweeping(vault.deps, undefined, () => {
+      looks.resolve()
+      return endless.promise
+    })
+    const empty = await rows()
+    await make({ expires_at: '2030-01-03T00:00:00Z' })
+    vault.clock.advance(48 * hourMs)
+    await looks.promise
+    await make({ id: 'next', expires_at: '2030-01-05T00:00:00Z' })
+    vault.clock.advance(72 * hourMs)
+    await until(async () => (await rows()) === empty)
+    stop()
+    endless.resolve(0)
+  })
 
   test('goes with its card, whether that is deleted or expires', async () => {
     const { vault, ask, make, rows } = await openVault()

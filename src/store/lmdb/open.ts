@@ -144,8 +144,16 @@ function openWriter(
     ...queue,
     writes: committer.writes,
     async alone(task) {
-      tasks.push(task)
-      await queue.submit([])
+      const ended = Promise.withResolvers<void>()
+      // Thrown within the commit, it would end all writes.
+      tasks.push(() => {
+        try {
+          ended.resolve(task())
+        } catch (error) {
+          ended.reject(error)
+        }
+      })
+      await Promise.all([ended.promise, queue.submit([])])
     },
     async close() {
       await queue.close()

@@ -26,24 +26,62 @@ const piecesOf = (sealed: Uint8Array): Uint8Array[] =>
     sealed.subarray(i * pieceBytes, (i + 1) * pieceBytes),
   )
 
-function hitsIn(bytes: Buffer, from: number, pieces: readonly Uint8Array[]): Hit[] {
-  const hits: Hit[] = []
-  for (const piece of pieces) {
-    for (let at = bytes.indexOf(piece); at >= 0; at = bytes.indexOf(piece, at + 1)) {
-      hits.push({ position: from + at, piece })
+/** Up to so many are looked for one by one, by the runtime's own search; more in one pass. */
+const onePassFrom = 17
+
+type Look = (bytes: Buffer, from: number) => Hit[]
+
+const lookOneByOne =
+  (pieces: readonly Uint8Array[]): Look =>
+  (bytes, from) => {
+    const hits: Hit[] = []
+    for (const piece of pieces) {
+      for (let at = bytes.indexOf(piece); at >= 0; at = bytes.indexOf(piece, at + 1)) {
+        hits.push({ position: from + at, piece })
+      }
     }
+    return hits
   }
-  return hits
+
+/**
+ * Costs the same for any number of pieces, in which others wait: most places are passed by their
+ * first two bytes, and the others by their first four.
+ */
+function lookOnce(pieces: readonly Uint8Array[]): Look {
+  const isBegun = new Uint8Array(2 ** 16)
+  const byBeginning = new Map<number, Uint8Array[]>()
+  for (const piece of pieces) {
+    const bytes = bufferOf(piece)
+    isBegun[bytes.readUInt16BE(0)] = 1
+    const beginning = bytes.readUInt32BE(0)
+    byBeginning.set(beginning, [...(byBeginning.get(beginning) ?? []), piece])
+  }
+  return (bytes, from) => {
+    const hits: Hit[] = []
+    const end = bytes.length - pieceBytes
+    let two = bytes[0] ?? 0
+    for (let at = 0; at <= end; at += 1) {
+      two = ((two << 8) | (bytes[at + 1] ?? 0)) & 0xffff
+      if (isBegun[two] !== 1) continue
+      for (const piece of byBeginning.get(bytes.readUInt32BE(at)) ?? []) {
+        if (bytes.compare(piece, 0, pieceBytes, at, at + pieceBytes) === 0) {
+          hits.push({ position: from + at, piece })
+        }
+      }
+    }
+    return hits
+  }
 }
 
 /** In pieces, between which others have their turn. */
 async function findAll(file: number, pieces: readonly Uint8Array[]): Promise<Hit[]> {
   const room = Buffer.alloc(scrubChunkBytes + pieceBytes - 1)
+  const look = pieces.length < onePassFrom ? lookOneByOne(pieces) : lookOnce(pieces)
   const hits: Hit[] = []
   const { size } = fstatSync(file)
   for (let from = 0; from < size; from += scrubChunkBytes) {
     const length = readSync(file, room, 0, room.length, from)
-    hits.push(...hitsIn(room.subarray(0, length), from, pieces))
+    hits.push(...look(room.subarray(0, length), from))
     await setImmediate()
   }
   return hits
