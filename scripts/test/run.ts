@@ -51,8 +51,8 @@ export async function runTests(isQuick: boolean, paths: readonly string[]): Prom
       env: {
         ...process.env,
         COFFER_BINARY: 'dist/coffer',
-        COFFER_TEST_TIMES: timesPath,
-        ...(isQuick ? { COFFER_TESTS: 'quick' } : {}),
+        TEST_TIMES: timesPath,
+        ...(isQuick ? { TEST_SET: 'quick' } : {}),
       },
       stdin: 'ignore',
       stdout: 'inherit',

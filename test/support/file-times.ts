@@ -1,5 +1,5 @@
 /**
- * What each test file takes, as a line of JSON in the file that `COFFER_TEST_TIMES` names: the
+ * What each test file takes, as a line of JSON in the file that `TEST_TIMES` names: the
  * table at the end of `npm test`.
  * @module
  */
@@ -32,7 +32,7 @@ function processorSeconds(): number {
 
 /** Called once before the first file of a process. */
 export function recordFileTimes(): void {
-  const path = process.env['COFFER_TEST_TIMES']
+  const path = process.env['TEST_TIMES']
   if (path === undefined) return
   let from = { ms: performance.now(), processor: processorSeconds() }
   afterAll(() => {

@@ -3,7 +3,7 @@
  * @module
  */
 
-const isQuick = process.env['COFFER_TESTS'] === 'quick'
+const isQuick = process.env['TEST_SET'] === 'quick'
 
 /** @returns how many cases to try: `all`, or in the quick tests a tenth of them, or `quick` */
 export const cases = (all: number, quick: number = Math.ceil(all / 10)): number =>
