@@ -2,8 +2,9 @@
  * How long a connection waits for its next request, and what its other end is told of it: a proxy
  * that sends on a connection which ends at that moment has no answer to give.
  *
- * Facts about the server: what is set for a request holds until the next one comes, which begins
- * with the server's own time again; so a head or a body that does not come has that.
+ * Facts about the server: what is set for a request holds until the head of the next one is whole,
+ * which begins with the server's own time again; so a first head or a body that does not go on has
+ * that, and the head of a next request the longer one.
  * Source: RFC 9112 section 9.3; RFC 9110 section 7.6.1; RFC 2068 section 19.7.1, for the hint.
  * @module
  */
