@@ -31,6 +31,10 @@ const quoted = (argument = ''): string => argument.slice(1, -1)
 /** Of the phone numbers among the samples. Source: ITU-T E.164, annex D. */
 const countryCodes = ['+1', '+49', '+354']
 
+/** One character, of a script without capitals. */
+const isWholeName = (word: string): boolean =>
+  characters(word).length === 1 && word.toLowerCase() === word.toUpperCase()
+
 /** Those for personal data are asked of no other data here than that which their types take. */
 const filters: Readonly<Record<string, Filter>> = {
   last4: overText(text => characters(text).slice(-4).join('')),
@@ -61,7 +65,7 @@ const filters: Readonly<Record<string, Filter>> = {
     const texts = (isObject(input) ? Object.values(input).filter(isGiven) : [input]).map(scalarText)
     if (texts.includes(undefined)) return undefined
     const words = texts.flatMap(text => text?.match(/\S+/g) ?? [])
-    return words.map(word => `${characters(word)[0]}.`).join(' ')
+    return words.map(word => `${isWholeName(word) ? 'X' : characters(word)[0]}.`).join(' ')
   },
   phone_mask: overText(text => {
     const shown = countryCodes.find(code => text.startsWith(code))?.length ?? 0
