@@ -32,6 +32,8 @@ stop() {
 }
 case "$1" in
   start)
+    # That of the server before says that it listens, too.
+    rm -f serve.log
     coffer serve --data vault --master-key-file master.key --port "$PORT" >serve.log 2>&1 &
     echo $! >pid
     until grep -qs listens serve.log; do kill -0 "$(cat pid)"; sleep 0.05; done
