@@ -1,7 +1,7 @@
 /**
  * Which of the names that are known somebody meant by one that is not, and how that is told.
  *
- * Nothing of the name that came is told: it is a text of the caller as any other.
+ * Nothing of the name that came is told: it is a text of the caller.
  * @module
  */
 import { misspellingsMax } from './limits.ts'

@@ -1,5 +1,6 @@
 /**
- * The permissions that can be granted, as any application may read. Source: contract section 15.
+ * The permissions that can be granted, which every application may read.
+ * Source: contract section 15.
  *
  * decision: no permission is needed, since the list is the same for all and says nothing of them.
  * @module

@@ -82,7 +82,7 @@ const ifEqual = 0x15
 
 /**
  * Of two that share a port, the one that came last is given each new connection; of one, that one.
- * @param file one of them; the choice stays with the port as long as any is there
+ * @param file one of them; the choice stays with the port as long as one is there
  */
 export const preferNewest = (file: number): void =>
   attach(file, attachToGroup, [[giveBack, 0, 0, 1]])

@@ -2,9 +2,9 @@
  * Keys under which codes of cards are sealed, each for the codes that end within a few seconds.
  *
  * A key is a row of its own, whose deadline is the end of the last of these codes: the sweep
- * removes it as any expired row, what a file still has of it is overwritten (`upkeep.ts`), and none
- * of its codes can be opened again, wherever they lie. So a code costs no row, and its end rewrites
- * none.
+ * removes it with the expired rows, what a file still has of it is overwritten (`upkeep.ts`), and
+ * none of its codes can be opened again, wherever they lie. So a code costs no row, and its end
+ * rewrites none.
  * Source: contract section 5; NIST SP 800-88r1, section 2.6 (cryptographic erase).
  * @module
  */

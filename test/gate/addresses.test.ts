@@ -199,7 +199,7 @@ describe('methods', () => {
     }
   })
 
-  test('H15: TRACE and CONNECT are answered as any other, and echo nothing', async () => {
+  test('H15: TRACE and CONNECT are refused like the others, and echo nothing', async () => {
     for (const method of ['TRACE', 'CONNECT']) {
       const headers = { ...json, 'X-Canary': canary }
       const { status, received } = await ask(method, '/tokens', headers)

@@ -9,10 +9,10 @@ import { temporaryFolder } from './folders.ts'
 
 const layering = `set -e
 mount --make-rprivate /
-mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
-mount -t proc proc "$1/root/proc"
-mount --rbind /dev "$1/root/dev"
-exec chroot "$1/root" /bin/sh -eu /script
+mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/merged"
+mount -t proc proc "$1/merged/proc"
+mount --rbind /dev "$1/merged/dev"
+exec chroot "$1/merged" /bin/sh -eu /script
 `
 
 const run = (folder: string) =>
@@ -21,7 +21,7 @@ const run = (folder: string) =>
 /** Makes the layer and runs a script of `sh` there; stops at its first command that fails. */
 export function runOnThrowAwayMachine(script: string) {
   const folder = temporaryFolder()
-  for (const name of ['upper', 'work', 'root']) mkdirSync(join(folder, name))
+  for (const name of ['upper', 'work', 'merged']) mkdirSync(join(folder, name))
   writeFileSync(join(folder, 'upper', 'script'), script)
   const { exitCode, stdout, stderr } = run(folder)
   return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() }
