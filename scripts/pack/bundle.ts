@@ -88,6 +88,16 @@ export interface Place {
   readonly external: readonly string[]
 }
 
+const minified = (text: string): string =>
+  new Bun.Transpiler({ loader: 'js', minifyWhitespace: true }).transformSync(text)
+
+/** @throws Error where what begins a line, or stands on one of comment, is of a text */
+function compactLines(text: string, entry: string): string {
+  const lines = text.replaceAll(/^ +|^\/\/ .*\n/gm, '')
+  if (minified(lines) !== minified(text)) throw new Error(`${entry}: a text of several lines`)
+  return lines
+}
+
 /**
  * @returns absolute paths of the files that it was made of
  * @throws Error that says what is missing or wrong
@@ -102,8 +112,9 @@ export async function writeBundle(
     target,
     format,
     banner,
-    // The names of the vault stay, for stack traces; what applications take in is small.
-    minify: target !== 'bun',
+    // The names of the vault stay, for stack traces; what applications take in is small. Its lines
+    // stay lines: Node.js shows that of an error which nobody catches.
+    minify: target !== 'bun' && { identifiers: true, syntax: true },
     define: buildDefinition(root),
     external: [...external, 'react', 'react/*', '*.cjs'],
     plugins: [within(folder, used), besideElements(file)],
@@ -112,7 +123,8 @@ export async function writeBundle(
   })
   const [output] = outputs
   if (!success || output === undefined) throw new Error(`${entry}: ${logs.map(String).join('\n')}`)
-  writeFileSync(join(folder, file), await output.text())
+  const text = await output.text()
+  writeFileSync(join(folder, file), target === 'bun' ? text : compactLines(text, entry))
   const inputs = Object.keys(metafile?.inputs ?? {}).map(path => resolve(path))
   return [...used, ...inputs]
 }

@@ -136,6 +136,23 @@ describe('of the client and the card fields', () => {
     expect(await run(['node', name])).toEqual({ exitCode: 0, stdout: 'function\n', stderr: '' })
   })
 
+  test.each(['esm', 'cjs'])(
+    'an error that nobody catches shows a line of the client: %s',
+    async of => {
+      const make = "createClient({ address: 'nowhere', key: 'key_1' })"
+      const isModule = of === 'esm'
+      const name = isModule ? 'uncaught.mjs' : 'uncaught.cjs'
+      const given = isModule
+        ? "import { createClient } from '@coffer/client'"
+        : "const { createClient } = require('@coffer/client')"
+      write(name, `${given}\n${make}\n`)
+      const { exitCode, stderr } = await run(['node', name])
+      expect(exitCode).toBe(1)
+      expect(stderr).toContain('TypeError: createClient: expected an address')
+      expect(stderr.length).toBeLessThan(2_000)
+    },
+  )
+
   test('an error of one copy of the client is known to the others', async () => {
     write(
       'copies.mjs',
