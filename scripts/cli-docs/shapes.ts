@@ -182,7 +182,9 @@ export const shapes: Readonly<Record<string, TObject>> = {
     process_id: Type.Integer({ description: 'of the process that is told to end' }),
     address: orNull(Type.String(), 'where it listens; null until it does'),
     ops_address: orNull(Type.String(), 'of health and metrics'),
-    backup_to: orNull(Type.String(), 'where it puts backups; null where it makes none'),
+    backup_to: Type.Optional(
+      orNull(Type.String(), 'where it puts backups; null where it makes none, absent of workers'),
+    ),
     backup_age_seconds: Type.Optional(
       orNull(Type.Integer(), 'of the newest; absent where none are made'),
     ),

@@ -125,11 +125,15 @@ function factsOfBackups(backups: BackupSchedule): Facts {
   }
 }
 
-const factsOf = ({ processId, backups, places }: Serving): Facts => ({
-  process_id: processId,
-  address: places?.address ?? null,
-  ops_address: places?.opsAddress ?? null,
-  ...(backups === undefined ? { backup_to: null } : factsOfBackups(backups)),
+/** Of several processes the one that starts them makes the backups, and none of these knows. */
+const noBackups = ({ sharing }: Serving): Facts =>
+  sharing === undefined ? { backup_to: null } : {}
+
+const factsOf = (serving: Serving): Facts => ({
+  process_id: serving.processId,
+  address: serving.places?.address ?? null,
+  ops_address: serving.places?.opsAddress ?? null,
+  ...(serving.backups === undefined ? noBackups(serving) : factsOfBackups(serving.backups)),
 })
 
 type Offered = Readonly<Record<string, ControlOperation>>

@@ -199,6 +199,20 @@ describe('beside a server', () => {
     expect(told.stdout).toMatch(/^backup to {2,}none$/m)
   })
 
+  test('status of workers says nothing of backups, which no worker knows', async () => {
+    const at = copyOf('of workers')
+    const backups = join(root, 'backups of workers')
+    mkdirSync(backups, { mode: 0o700 })
+    const more = ['--workers', '2', '--backup-to', backups]
+    const workers = await startCoffer(['serve', '--data', at, ...key, '--port', '0', ...more])
+    const { stdout } = await runCoffer(['status', '--data', at, '--json'])
+    await workers.end('SIGTERM')
+    expect(Object.keys(JSON.parse(stdout) as object).filter(name => /backup/.test(name))).toEqual(
+      [],
+    )
+    expect(JSON.parse(stdout)).toMatchObject({ process_id: workers.pid })
+  })
+
   test('doctor tells where it listens, and tries another port that it is told', async () => {
     const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     const other = await run('doctor', data, '--port', String(taken.port))
