@@ -115,6 +115,12 @@ function keysOf({ opened, deps }: Watched): ReturnType<Gauges['keys']> {
   return { count: dataKeys.length, ...(madeMs === 0 ? {} : { ageMs: deps.now() - madeMs }) }
 }
 
+/** In this order: a millisecond may pass between the two, and what is shown is never less than 0. */
+function clockBehindMs({ deps }: Watched): number {
+  const settledMs = deps.settled()
+  return deps.now() - settledMs
+}
+
 function gaugesOf({ current, certificateUntilMs }: WatchedProcess, checks: Checks): Gauges {
   const ofOpen =
     <T>(read: (open: Watched) => T) =>
@@ -130,7 +136,7 @@ function gaugesOf({ current, certificateUntilMs }: WatchedProcess, checks: Check
     ...askedOf(current),
     freeBytes: ofOpen(({ opened }) => freeBytesOf(opened)),
     keys: ofOpen(keysOf),
-    clockBehindMs: ofOpen(({ deps }) => deps.now() - deps.settled()),
+    clockBehindMs: ofOpen(clockBehindMs),
     clockAheadMs: ofOpen(({ clock }) => clock.aheadMs()),
     database: () => current()?.opened.database?.databaseFigures(),
     certificateUntilMs,
