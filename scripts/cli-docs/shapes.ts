@@ -82,6 +82,19 @@ const setting = shape({
   from: Type.String({ description: 'a flag, a variable, a file and its line, or `default`' }),
 })
 
+const keptBackup = shape({
+  file: Type.String({ description: 'its path or address' }),
+  began_at: Type.String({ description: 'by its name' }),
+  bytes: Type.Integer({ description: 'of the file' }),
+  state: orNull(
+    Type.String(),
+    'complete, cut, damaged, other_key, newer, not_a_backup or unreadable; null without a key',
+  ),
+  format: orNull(Type.Integer(), 'of its vault; null, as the next two, where it does not open'),
+  coffer: orNull(Type.String(), 'version and build that made it'),
+  rows: orNull(rows),
+})
+
 /** By the words of the command. */
 export const shapes: Readonly<Record<string, TObject>> = {
   init: shape(newKey),
@@ -237,7 +250,12 @@ export const shapes: Readonly<Record<string, TObject>> = {
     created_at: createdAt,
     rows,
   }),
+  'backup list': shape({
+    backups: Type.Array(keptBackup, { description: 'newest first, by their names' }),
+    ignored: Type.Array(Type.String(), { description: 'names of other files there' }),
+  }),
   restore: shape({
+    file: Type.Optional(Type.String({ description: 'the one that --latest took' })),
     created_at: createdAt,
     rows,
     erased: Type.Optional(

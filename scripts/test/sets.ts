@@ -14,6 +14,7 @@ const separate = ['slow', 'package', 'browser', 'examples-abroad', 'site']
 const thorough: readonly string[] = [
   'attacks/attacks.test.ts',
   'cli/answers-in-flight.test.ts',
+  'cli/backup-list.test.ts',
   'cli/backup.test.ts',
   'cli/bodies-in-flight.test.ts',
   'cli/bucket-backups.test.ts',

@@ -45,7 +45,7 @@ import { withProgress } from './progress.ts'
 
 export interface BackupOptions extends FolderOptions {
   /** A file that does not exist, the address of one in a bucket, or `-`. */
-  readonly to: string
+  readonly to?: string
   readonly json?: boolean
 }
 
@@ -207,6 +207,9 @@ async function backupToOutput(options: BackupOptions, bytes: number): Promise<vo
 /** @throws CommandFailure with nothing at that name */
 export async function backup(options: BackupOptions): Promise<void> {
   const { data, to, json } = options
+  if (to === undefined) {
+    throw new CommandFailure('expected --to: the file that the backup is to be', usageExitCode)
+  }
   const { size: bytes } = statSync(databaseOf(join(data, 'store')), { throwIfNoEntry: false }) ?? {
     size: 0,
   }

@@ -32,6 +32,7 @@ import { sayJson, sayNow } from '../serve/system.ts'
 import { withProgress } from './progress.ts'
 import { countErasures, eraseIn, type ErasureLists } from './erasure-lists.ts'
 import { emptyReport, inspect } from './inspect.ts'
+import { newestBackupIn } from './kept-backups.ts'
 import { withKeyFile, type KeyFile } from './key-file.ts'
 import { revokeIn, tellRevoked, wantsRevoked, type KeysOfRestore } from './restored-keys.ts'
 
@@ -39,21 +40,29 @@ export type RestoreOptions = FolderOptions &
   KeysOfRestore & {
     /** Files that list tokens which were deleted since. */
     readonly erase?: readonly string[]
+    /** A folder of backups, or `s3://bucket/prefix`: in the place of a file. */
+    readonly latest?: string
   }
 
 /** @throws CommandFailure for any damage, and where rows are not those that were counted */
 async function assertWhole(
   copy: LockedFolder,
   { rows }: Manifest,
-  progress: Progress,
+  { progress, told }: { readonly progress: Progress; readonly told: string },
 ): Promise<void> {
   const report = emptyReport()
   await inspect(copy, report, store => unsealKeysOf(store, copy), progress)
   const isWhole = report.count === 0 && JSON.stringify(report.rows) === JSON.stringify(rows)
-  if (!isWhole) throw new CommandFailure('what is in the backup is damaged: take another one')
+  if (isWhole) return
+  throw new CommandFailure(`what is in the backup is damaged: take another one than ${told}`)
 }
 
-async function fill(copy: LockedFolder, file: string, progress: Progress): Promise<Manifest> {
+async function fill(
+  copy: LockedFolder,
+  file: string,
+  told: string,
+  progress: Progress,
+): Promise<Manifest> {
   mkdirSync(copy.store, { mode: ownerOnlyFolder })
   // Looking at what was restored wipes the other one.
   const masterKey = primitives.keep(Uint8Array.from(copy.masterKey))
@@ -61,19 +70,21 @@ async function fill(copy: LockedFolder, file: string, progress: Progress): Promi
   const reading = countBytes(progress(statSync(file).size, 'reading'))
   try {
     writeDatabase(join(copy.store, 'data.mdb'), take => {
-      read.manifest = readBackup(file, masterKey, bytes => {
+      const takePiece = (bytes: Uint8Array): void => {
         take(bytes)
         reading(bytes.length)
-      })
+      }
+      read.manifest = readBackup(file, masterKey, takePiece, told)
     })
   } finally {
     masterKey.fill(0)
   }
   const { manifest } = read
   if (manifest?.format !== formatVersion) {
-    throw new CommandFailure('the backup is of another version of coffer: use that version')
+    const other = `the backup at ${told} is of another version of coffer`
+    throw new CommandFailure(`${other}: use that version`)
   }
-  await assertWhole(copy, manifest, progress)
+  await assertWhole(copy, manifest, { progress, told })
   return manifest
 }
 
@@ -93,7 +104,8 @@ function revivedIn({ revoked, erased }: Made): string {
 const shown = ({ tokens, notThere }: Erased) => ({ tokens, not_there: notThere })
 
 /** What is told in JSON, whatever became of the keys. */
-const factsOf = ({ manifest: { created_at, rows }, erased }: Made) => ({
+const factsOf = ({ newest, manifest: { created_at, rows }, erased }: Made) => ({
+  ...(newest === undefined ? {} : { file: newest }),
   created_at,
   rows,
   ...(erased === undefined ? {} : { erased: shown(erased) }),
@@ -105,6 +117,7 @@ function tell({ data, json, verifyOnly }: RestoreOptions, made: Made): void {
   // With new keys it was told before the folder counted.
   if (json === true) return revoked === undefined ? sayJson(factsOf(made)) : undefined
   const count = Object.values(rows).reduce((sum, some) => sum + some, 0)
+  if (made.newest !== undefined) sayNow(`the newest backup there: ${made.newest}`)
   const what = `${count} rows of ${created_at}`
   if (verifyOnly === true) return sayNow(`the backup is whole: ${what}`)
   sayNow(`restored: ${what} in ${data}`)
@@ -115,6 +128,8 @@ function tell({ data, json, verifyOnly }: RestoreOptions, made: Made): void {
 }
 
 interface Source {
+  /** As errors name it. */
+  readonly told: string
   readonly bytes: number
   /** @returns the path of a file, which may be a new one in that folder */
   readonly bring: (folder: string, progress: Progress) => Promise<string>
@@ -124,6 +139,7 @@ interface Source {
 async function sourceOf(file: string): Promise<Source> {
   if (file === standardStream) {
     return {
+      told: 'standard input',
       bytes: 0,
       async bring(folder) {
         const path = join(folder, 'downloaded')
@@ -138,11 +154,12 @@ async function sourceOf(file: string): Promise<Source> {
     // How long a pipe is, and so where a backup ends, cannot be told.
     if (!stats.isFile())
       throw new CommandFailure(`${file} is no regular file: put the backup in one`)
-    return { bytes: stats.size, bring: async () => file }
+    return { told: file, bytes: stats.size, bring: async () => file }
   }
   const { bucket: name, key } = splitAddress(file)
   const bucket = openBucket(name)
   return {
+    told: file,
     bytes: await bucket.sizeOf(key),
     async bring(folder, progress) {
       const path = join(folder, 'downloaded')
@@ -191,6 +208,8 @@ function makeTrial(file: string, data: string, masterKey: Uint8Array): RestoredF
 
 /** What was made, before it counts. */
 interface Made {
+  /** Where it is, of one that was looked for. */
+  readonly newest?: string
   readonly manifest: Manifest
   /** Absent where no list was given. */
   readonly erased?: Erased
@@ -206,7 +225,7 @@ interface Wanted {
 
 async function make(
   copy: LockedFolder,
-  { bring }: Source,
+  { bring, told }: Source,
   { lists, isRevoking }: Wanted,
   progress: Progress,
 ): Promise<Made> {
@@ -215,7 +234,7 @@ async function make(
   const openable = () => ({ ...copy, masterKey: primitives.keep(Uint8Array.from(masterKey)) })
   try {
     const path = await bring(copy.data, progress)
-    const manifest = await fill(copy, path, progress)
+    const manifest = await fill(copy, path, told, progress)
     if (dirname(path) === copy.data) rmSync(path)
     const isErasing = lists.files.length > 0
     const erased = isErasing ? { erased: await eraseIn(openable(), lists, progress) } : {}
@@ -243,9 +262,12 @@ async function restoreWith(
     : makeRestored(data, masterKey)
   try {
     const { bytes } = source
-    const made = await withProgress({ ...options, bytes }, progress =>
-      make(copy, source, wanted, progress),
-    )
+    const made = {
+      ...(options.latest === undefined ? {} : { newest: file }),
+      ...(await withProgress({ ...options, bytes }, progress =>
+        make(copy, source, wanted, progress),
+      )),
+    }
     if (!isTrial) {
       copyDerivation(derivation, keyPlacesOf(copy.data).derivation)
       if (made.revoked) tellRevoked(options, factsOf(made), made.revoked, keyFile)
@@ -259,11 +281,22 @@ async function restoreWith(
   }
 }
 
+/** @throws CommandFailure unless there is one, by its name or as the newest of a place */
+async function fileOf(file: string | undefined, options: RestoreOptions): Promise<string> {
+  const { latest, data } = options
+  if ((file === undefined) === (latest === undefined)) {
+    const expected = 'expected the file of a backup, or --latest and where backups are'
+    throw new CommandFailure(`${expected}: one of both`, usageExitCode)
+  }
+  return file ?? newestBackupIn(latest ?? '', resolve(data))
+}
+
 /**
- * @param file a backup, the address of one in a bucket, or `-`
+ * @param named a backup, the address of one in a bucket, or `-`; absent with `latest`
  * @throws CommandFailure with nothing changed
  */
-export async function restore(file: string, options: RestoreOptions): Promise<void> {
+export async function restore(named: string | undefined, options: RestoreOptions): Promise<void> {
+  const file = await fileOf(named, options)
   const { erase: files = [], verifyOnly } = options
   if (verifyOnly === true && files.length > 0) {
     throw new CommandFailure(

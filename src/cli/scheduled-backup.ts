@@ -39,8 +39,11 @@ function failureOf(error: unknown): NonNullable<BackupTurn['failed']> {
   return { code: systemCodeOf(error.cause) ?? 'refused', reason: error.message }
 }
 
+const namesIn = async (place: BackupPlace): Promise<readonly string[]> =>
+  (await place.list()).map(({ name }) => name)
+
 async function removeSurplus(place: BackupPlace, keep: number): Promise<number> {
-  const surplus = surplusOf(await place.list(), keep, wallMs())
+  const surplus = surplusOf(await namesIn(place), keep, wallMs())
   for (const name of surplus) await place.remove(name)
   return surplus.length
 }
@@ -49,7 +52,7 @@ async function takeTurn({ folder, plan }: BackupOrder): Promise<BackupTurn> {
   const place = openPlace(plan.to, folder.data)
   place.clear()
   const startedMs = wallMs()
-  const newestMs = newestInstantOf(await place.list(), startedMs)
+  const newestMs = newestInstantOf(await namesIn(place), startedMs)
   if (newestMs !== undefined && startedMs < newestMs + plan.everyMs) return { newestMs }
   const known = newestMs === undefined ? {} : { newestMs }
   const name = backupNameOf(startedMs)

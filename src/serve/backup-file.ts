@@ -131,25 +131,35 @@ export function writeBackup(
   )
 }
 
-const damaged = (path: string) =>
-  new CommandFailure(`the backup at ${path} is damaged or cut short: take another one`)
+/** Why a file does not open as a backup, by what is said of it. */
+const refusals = {
+  not_a_backup: (path: string) => `the file at ${path} is not a backup of coffer`,
+  newer: (path: string) => `the backup at ${path} was written by a newer coffer: use that version`,
+  other_key: (path: string) =>
+    `the master key is not the one of the backup at ${path}, or its beginning is damaged`,
+  damaged: (path: string) => `the backup at ${path} is damaged or cut short: take another one`,
+} as const
+
+type Refusal = keyof typeof refusals
+
+const refuse = (path: string, reason: Refusal) => new CommandFailure(refusals[reason](path))
+const damaged = (path: string) => refuse(path, 'damaged')
+
+/** @param head the first bytes of a file, fewer where that is shorter */
+function openHead(head: Uint8Array, masterKey: Uint8Array): BackupKey | Refusal {
+  const begins = Buffer.from(head.subarray(0, magic.length))
+  if (!begins.equals(magic)) {
+    return anyVersion.test(begins.toString('latin1')) ? 'newer' : 'not_a_backup'
+  }
+  if (head.length < headBytes) return 'damaged'
+  const found = keyOf(masterKey, head.subarray(magic.length, checkAt))
+  return Buffer.from(found.head).equals(head) ? found : 'other_key'
+}
 
 function readHead(path: string, file: number, masterKey: Uint8Array): BackupKey {
   const head = new Uint8Array(headBytes)
-  const count = readInto(file, head)
-  const begins = Buffer.from(head.subarray(0, magic.length))
-  if (!begins.equals(magic)) {
-    throw anyVersion.test(begins.toString('latin1'))
-      ? new CommandFailure(`the backup at ${path} was written by a newer coffer: use that version`)
-      : new CommandFailure(`the file at ${path} is not a backup of coffer`)
-  }
-  if (count < headBytes) throw damaged(path)
-  const found = keyOf(masterKey, head.subarray(magic.length, checkAt))
-  if (!Buffer.from(found.head).equals(head)) {
-    throw new CommandFailure(
-      `the master key is not the one of the backup at ${path}, or its beginning is damaged`,
-    )
-  }
+  const found = openHead(head.subarray(0, readInto(file, head)), masterKey)
+  if (typeof found === 'string') throw refuse(path, found)
   return found
 }
 
@@ -176,28 +186,77 @@ function decodeManifest(path: string, first: Uint8Array): { manifest: Manifest; 
   return { manifest, rest: first.subarray(end) }
 }
 
+/** How much of a file `readStart` takes: up to the end of the first chunk. */
+export const backupStartBytes = headBytes + backupChunkBytes + tagBytes
+
+/** Of a file whose beginning was looked at, and whose length is known. */
+export interface BackupStart {
+  /** `complete` where the length is the one that the beginning tells of. */
+  readonly state: 'complete' | 'cut' | Refusal
+  /** Where the beginning opens. */
+  readonly manifest?: Manifest
+}
+
+/** Of the file that a manifest is the beginning of. */
+function fileBytesOf(manifest: Manifest): number {
+  const plainBytes = encodeManifest(manifest).length + manifest.bytes
+  return headBytes + plainBytes + tagBytes * Math.ceil(plainBytes / backupChunkBytes)
+}
+
+function openStart(start: Uint8Array, bytes: number, { head, key }: BackupKey): BackupStart {
+  const isAll = bytes <= backupStartBytes
+  const sealed = start.subarray(headBytes)
+  const chunk = unsealChunk(key, head, 0, isAll, sealed)
+  // Cut behind the first of several.
+  if (chunk === undefined) {
+    const isCut = isAll && unsealChunk(key, head, 0, false, sealed) !== undefined
+    return { state: isCut ? 'cut' : 'damaged' }
+  }
+  const { manifest } = decodeManifest('', chunk)
+  const expected = fileBytesOf(manifest)
+  if (bytes === expected) return { state: 'complete', manifest }
+  return { state: bytes < expected ? 'cut' : 'damaged', manifest }
+}
+
+/**
+ * What the beginning of a file tells; whether the rest opens is not known.
+ * @param start its first `backupStartBytes`, or all of a shorter one
+ * @param bytes how long the file is
+ */
+export function readStart(start: Uint8Array, bytes: number, masterKey: Uint8Array): BackupStart {
+  const found = openHead(start.subarray(0, headBytes), masterKey)
+  if (typeof found === 'string') return { state: found }
+  try {
+    return openStart(start, bytes, found)
+  } finally {
+    found.key.fill(0)
+  }
+}
+
 /**
  * Reads a whole backup.
  * @param takeDatabase is given its bytes, piece by piece; what it was given counts only when this
  *   has returned
+ * @param told where it is, as errors say it
  * @throws CommandFailure for another key, and for a file that is not as it was written
  */
 export function readBackup(
   path: string,
   masterKey: Uint8Array,
   takeDatabase: (bytes: Uint8Array) => void,
+  told = path,
 ): Manifest {
   return withFile(path, 'r', file => {
-    const chunks = openedChunks(path, file, readHead(path, file, masterKey))
+    const chunks = openedChunks(told, file, readHead(told, file, masterKey))
     let found: Manifest | undefined
     let bytes = 0
     for (const chunk of chunks) {
       let piece = chunk
-      if (found === undefined) ({ manifest: found, rest: piece } = decodeManifest(path, chunk))
+      if (found === undefined) ({ manifest: found, rest: piece } = decodeManifest(told, chunk))
       bytes += piece.length
       takeDatabase(piece)
     }
-    if (found?.bytes !== bytes) throw damaged(path)
+    if (found?.bytes !== bytes) throw damaged(told)
     return found
   })
 }

@@ -87,6 +87,12 @@ const runs: Readonly<Record<string, () => Promise<Ended>>> = {
   doctor: () => runCoffer(['doctor', '--data', data, '--json']),
   'app create': () => runCoffer(['app', 'create', '--data', data, '--json']),
   backup: () => runCoffer(['backup', '--data', data, '--to', join(root, 'b.backup'), '--json']),
+  'backup list': () => {
+    const place = join(root, 'backups')
+    mkdirSync(place)
+    cpSync(backup, join(place, 'coffer-20261124T215500Z.backup'))
+    return runCoffer(['backup', 'list', place, '--data', data, '--json'])
+  },
   restore: () => {
     const key = ['--master-key-file', join(data, 'master.key')]
     const words = ['restore', backup, '--data', join(root, 'restored'), ...key]

@@ -74,6 +74,10 @@ const ofFilesAlone: readonly string[] = [
   'join',
 ]
 
+/** Itself, or what stands above it, as of `backup list`. */
+const isOfFilesAlone = (command: Command): boolean =>
+  [command, command.parent].some(one => one !== null && ofFilesAlone.includes(one.name()))
+
 /** Options that take the address of a database, in whichever command. */
 const addressFlags: readonly string[] = ['store', 'to']
 
@@ -98,7 +102,7 @@ export function addDatabase(program: Command): void {
   for (const command of commandsOf(program)) {
     command.hook('preAction', () => assertNoPassword(command))
     if (!hasOption(command, '--data') || !hasOption(command, '--master-key-file')) continue
-    if (ofFilesAlone.includes(command.name())) continue
+    if (isOfFilesAlone(command)) continue
     addOptions(command, databaseOptions())
     command.hook('preAction', async () => {
       if (!withoutJoining.includes(command.name())) await joinFolder(command.opts())

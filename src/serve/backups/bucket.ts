@@ -28,15 +28,22 @@ export function splitAddress(address: string): { readonly bucket: string; readon
   return { bucket, key: key.replace(/^\/+|\/+$/g, '') }
 }
 
+interface Listed {
+  readonly key: string
+  readonly bytes: number
+}
+
 export interface Bucket {
   readonly has: (key: string) => Promise<boolean>
-  /** The keys that begin so, and have no slash behind that. */
-  readonly list: (prefix: string) => Promise<readonly string[]>
+  /** What has a key that begins so, with no slash behind that. */
+  readonly list: (prefix: string) => Promise<readonly Listed[]>
   /**
    * Sends a file, and reads it back: nothing has that key before all of it was sent.
    * @throws CommandFailure with nothing at that key
    */
   readonly upload: (key: string, path: string, progress: Progress) => Promise<void>
+  /** The first bytes, or all of what is shorter. */
+  readonly readStart: (key: string, bytes: number) => Promise<Uint8Array>
   /** In bytes. @throws CommandFailure where nothing has that key */
   readonly sizeOf: (key: string) => Promise<number>
   /** Into a new file. */
@@ -154,14 +161,14 @@ async function fetchInto(file: Bun.S3File, path: string, progress: Progress): Pr
   }
 }
 
-async function listAll(client: Bun.S3Client, prefix: string): Promise<readonly string[]> {
-  const keys: string[] = []
+async function listAll(client: Bun.S3Client, prefix: string): Promise<readonly Listed[]> {
+  const listed: Listed[] = []
   for (let startAfter: string | undefined; ;) {
     const from = startAfter === undefined ? {} : { startAfter }
     const { contents = [], isTruncated } = await client.list({ prefix, delimiter: '/', ...from })
-    keys.push(...contents.map(({ key }) => key))
-    startAfter = keys.at(-1)
-    if (isTruncated !== true || contents.length === 0) return keys
+    listed.push(...contents.map(({ key, size = 0 }) => ({ key, bytes: size })))
+    startAfter = listed.at(-1)?.key
+    if (isTruncated !== true || contents.length === 0) return listed
   }
 }
 
@@ -192,6 +199,7 @@ export function openBucket(bucket: string): Bucket {
           throw error
         }
       }),
+    readStart: (key, bytes) => ask(() => client.file(key).slice(0, bytes).bytes()),
     sizeOf: key => ask(async () => (await client.file(key).stat()).size),
     download: (key, path, progress) => ask(() => fetchInto(client.file(key), path, progress)),
     remove: key => ask(() => client.delete(key)),

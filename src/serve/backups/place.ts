@@ -2,7 +2,7 @@
  * Where backups are kept: a folder, or what begins alike in a bucket of an S3 service.
  * @module
  */
-import { accessSync, constants, existsSync, linkSync, readdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, linkSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { syncFolder } from '../../files.ts'
 import type { Progress } from '../../progress.ts'
@@ -12,6 +12,11 @@ import { isInside } from '../nested.ts'
 import { isAnythingAt, removeFile } from '../regular-files.ts'
 import { lookAtStaging } from '../staging-mark.ts'
 import { addressPrefix, openBucket, splitAddress } from './bucket.ts'
+
+export interface KeptFile {
+  readonly name: string
+  readonly bytes: number
+}
 
 export interface BackupPlace {
   /**
@@ -30,7 +35,13 @@ export interface BackupPlace {
    * @throws CommandFailure, or the system's own error, with nothing at that name
    */
   readonly put: (name: string, file: string, progress: Progress) => Promise<void>
-  readonly list: () => Promise<readonly string[]>
+  /** All files that are there, in no order. */
+  readonly list: () => Promise<readonly KeptFile[]>
+  /**
+   * The first bytes of a file, or all of a shorter one.
+   * @throws the system's own error, and CommandFailure of a bucket
+   */
+  readonly readStart: (name: string, bytes: number) => Promise<Uint8Array>
   readonly remove: (name: string) => Promise<void>
   /** Takes away what a process that was killed has left while it made a backup of a server. */
   readonly clear: () => void
@@ -56,6 +67,12 @@ function assertApart(folder: string, data: string): void {
   if (!isInside(folder, data)) return
   const inData = `${folder} is in the data folder, with which backups would be lost`
   throw new CommandFailure(`${inData}: name a folder elsewhere`, usageExitCode)
+}
+
+/** None where it has left since the folder was read. */
+function keptIn(folder: string, name: string): readonly KeptFile[] {
+  const stats = statSync(join(folder, name), { throwIfNoEntry: false })
+  return stats === undefined ? [] : [{ name, bytes: stats.size }]
 }
 
 function folderPlace(folder: string, data: string): BackupPlace {
@@ -89,11 +106,12 @@ function folderPlace(folder: string, data: string): BackupPlace {
     async list() {
       try {
         const found = readdirSync(folder, { withFileTypes: true })
-        return found.filter(each => each.isFile()).map(({ name }) => name)
+        return found.filter(each => each.isFile()).flatMap(({ name }) => keptIn(folder, name))
       } catch (error) {
         throw unusable(folder, error)
       }
     },
+    readStart: async (name, bytes) => Bun.file(pathOf(name)).slice(0, bytes).bytes(),
     remove: async name => removeFile(pathOf(name)),
     clear: () => clearFolder(folder),
   }
@@ -119,8 +137,10 @@ function bucketPlace(address: string, data: string): BackupPlace {
     },
     async list() {
       const start = keyOf('')
-      return (await bucket.list(start)).map(key => key.slice(start.length))
+      const listed = await bucket.list(start)
+      return listed.map(({ key, bytes }) => ({ name: key.slice(start.length), bytes }))
     },
+    readStart: (file, bytes) => bucket.readStart(keyOf(file), bytes),
     remove: file => bucket.remove(keyOf(file)),
     clear: () => void lookAtStaging(staging, true),
   }

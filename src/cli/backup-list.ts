@@ -1,0 +1,115 @@
+/**
+ * `coffer backup list`: which backups a folder or a bucket has, newest first.
+ *
+ * With the master key the beginning of each is opened, which says what it is of and how long it has
+ * to be: one that is cut shows without being read as a whole. Whether the rest opens, `restore
+ * --verify-only` alone says.
+ * @module
+ */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { backupStartBytes, readStart, type BackupStart } from '../serve/backup-file.ts'
+import { keyPlacesOf, type FolderOptions } from '../serve/data-folder.ts'
+import { CommandFailure, systemCodeOf } from '../serve/failure.ts'
+import { isSourceGiven, obtainMasterKey } from '../serve/key-source.ts'
+import { derivationBeside } from '../serve/passphrase.ts'
+import { sayJson, sayNow } from '../serve/system.ts'
+import { keptBackupsIn, type KeptBackup, type KeptBackups } from './kept-backups.ts'
+import { counted, printTable, shown, tableOf } from './table.ts'
+
+export interface BackupListOptions extends FolderOptions {
+  readonly json?: boolean
+}
+
+interface ListedBackup {
+  readonly file: string
+  readonly began_at: string
+  readonly bytes: number
+  /** `null` where no key was there to open it. */
+  readonly state: BackupStart['state'] | 'unreadable' | null
+  /** The three of its manifest. */
+  readonly format: number | null
+  readonly coffer: string | null
+  readonly rows: Readonly<Record<string, number>> | null
+}
+
+/** How many files that are ignored a person is told by name. */
+const ignoredNamedMax = 5
+
+/** @returns `undefined` where none is named and the data folder has none */
+function keyFor(options: BackupListOptions, { place, backups }: KeptBackups) {
+  const { file, derivation } = keyPlacesOf(options.data)
+  if (!isSourceGiven(options) && !existsSync(file)) return undefined
+  const [newest] = backups
+  const isBeside = !existsSync(derivation) && newest !== undefined
+  const beside = isBeside ? derivationBeside(place.addressOf(newest.name)) : derivation
+  return obtainMasterKey(options, { file, derivation: beside })
+}
+
+/** @returns `undefined` for one that has left since the place was listed */
+async function startOf(
+  { place }: KeptBackups,
+  { name, bytes }: KeptBackup,
+  masterKey: Uint8Array,
+): Promise<(Pick<ListedBackup, 'state'> & Pick<BackupStart, 'manifest'>) | undefined> {
+  try {
+    return readStart(await place.readStart(name, backupStartBytes), bytes, masterKey)
+  } catch (error) {
+    const code = systemCodeOf(error instanceof CommandFailure ? error.cause : error)
+    if (code === 'ENOENT' || code === 'NoSuchKey') return undefined
+    if (error instanceof CommandFailure) throw error
+    return { state: 'unreadable' }
+  }
+}
+
+async function lookAt(kept: KeptBackups, masterKey?: Uint8Array): Promise<ListedBackup[]> {
+  const listed: ListedBackup[] = []
+  for (const backup of kept.backups) {
+    const nothing = { state: null, manifest: undefined }
+    const start = masterKey === undefined ? nothing : await startOf(kept, backup, masterKey)
+    if (start === undefined) continue
+    const { state, manifest } = start
+    listed.push({
+      file: kept.place.addressOf(backup.name),
+      began_at: new Date(backup.instantMs).toISOString(),
+      bytes: backup.bytes,
+      state,
+      format: manifest?.format ?? null,
+      coffer: manifest?.coffer ?? null,
+      rows: manifest?.rows ?? null,
+    })
+  }
+  return listed
+}
+
+function tell(where: string, backups: readonly ListedBackup[], { ignored }: KeptBackups): void {
+  if (backups.length === 0) sayNow(`there is no backup in ${where}`)
+  else
+    printTable(
+      tableOf(
+        backups.map(one => ({ ...one })),
+        ['began_at', 'bytes', 'state', 'format', 'coffer', 'file'],
+      ),
+    )
+  if (backups.some(({ state }) => state === null)) {
+    sayNow('No master key was named, so none was opened: see --master-key-file.')
+  }
+  if (ignored.length === 0) return
+  const names = ignored.slice(0, ignoredNamedMax).map(shown)
+  const more = ignored.length - names.length
+  const all = [...names, ...(more === 0 ? [] : [`${more} more`])].join(', ')
+  sayNow(`ignored, for its name: ${counted(ignored.length, 'file')}: ${all}`)
+}
+
+/** @throws CommandFailure for a place that cannot be read, and a key that is not as it must be */
+export async function listBackups(where: string, options: BackupListOptions): Promise<void> {
+  const kept = await keptBackupsIn(where, resolve(options.data))
+  const masterKey = keyFor(options, kept)
+  try {
+    const backups = await lookAt(kept, masterKey)
+    if (options.json === true) return sayJson({ backups, ignored: kept.ignored })
+    tell(where, backups, kept)
+  } finally {
+    masterKey?.fill(0)
+  }
+}

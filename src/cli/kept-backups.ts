@@ -1,0 +1,70 @@
+/**
+ * The backups that a place has, by the names that a server gives them. Every other file there is
+ * ignored, as the server does.
+ * @module
+ */
+import { backupInstantOf, newestFirst } from '../serve/backups/names.ts'
+import { openPlace, type BackupPlace, type KeptFile } from '../serve/backups/place.ts'
+import { CommandFailure, systemCodeOf } from '../serve/failure.ts'
+import { derivationBeside } from '../serve/passphrase.ts'
+import { wallMs } from '../serve/system.ts'
+
+export interface KeptBackup extends KeptFile {
+  /** When it began, by its name. Unix time. */
+  readonly instantMs: number
+}
+
+export interface KeptBackups {
+  readonly place: BackupPlace
+  /** Newest first. */
+  readonly backups: readonly KeptBackup[]
+  /** Names of the other files, in order. */
+  readonly ignored: readonly string[]
+}
+
+async function listIn(where: string, place: BackupPlace): Promise<readonly KeptFile[]> {
+  try {
+    return await place.list()
+  } catch (error) {
+    if (!(error instanceof CommandFailure) || systemCodeOf(error.cause) !== 'ENOENT') throw error
+    throw new CommandFailure(`there is no folder at ${where}`, 1, error.cause)
+  }
+}
+
+/**
+ * @param where a folder, or `s3://bucket/prefix`
+ * @param data the data folder, in which nothing is looked for
+ * @throws CommandFailure for a place that cannot be read
+ */
+export async function keptBackupsIn(where: string, data: string): Promise<KeptBackups> {
+  const place = openPlace(where, data)
+  const backups: KeptBackup[] = []
+  const others: string[] = []
+  for (const file of await listIn(where, place)) {
+    const instantMs = backupInstantOf(file.name)
+    if (instantMs === undefined) others.push(file.name)
+    else backups.push({ ...file, instantMs })
+  }
+  // What a passphrase takes belongs to the backup that it is beside.
+  const beside = new Set(backups.map(({ name }) => derivationBeside(name)))
+  const ignored = others.filter(name => !beside.has(name)).toSorted()
+  return { place, backups: newestFirst(backups), ignored }
+}
+
+/**
+ * The one that `restore --latest` takes, whether or not it opens.
+ * @returns its path or address
+ * @throws CommandFailure where there is none, and for one of the future: it was made while a clock
+ *   was wrong, so that which one is the newest is not known
+ */
+export async function newestBackupIn(where: string, data: string): Promise<string> {
+  const { place, backups } = await keptBackupsIn(where, data)
+  const [newest] = backups
+  if (newest === undefined) {
+    const expected = 'expected names such as coffer-20261124T215500Z.backup'
+    throw new CommandFailure(`there is no backup in ${where}: ${expected}`)
+  }
+  if (newest.instantMs <= wallMs()) return place.addressOf(newest.name)
+  const future = `${place.addressOf(newest.name)} is of the future by this machine's clock`
+  throw new CommandFailure(`${future}: set the clock, or name the backup that you mean`)
+}
