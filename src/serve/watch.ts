@@ -115,7 +115,7 @@ function keysOf({ opened, deps }: Watched): ReturnType<Gauges['keys']> {
   return { count: dataKeys.length, ...(madeMs === 0 ? {} : { ageMs: deps.now() - madeMs }) }
 }
 
-/** In this order: a millisecond may pass between the two, and what is shown is never less than 0. */
+/** In this order: a millisecond may pass between the two, and what is shown is never below 0. */
 function clockBehindMs({ deps }: Watched): number {
   const settledMs = deps.settled()
   return deps.now() - settledMs
