@@ -37,9 +37,14 @@ function chromeProfile(storage: Storage): string {
   return folder
 }
 
+/** Of a start, a page and each call: it catches what hangs, and not a machine that is busy. */
+const waitMsMax = 300_000
+const patience = { timeout: waitMsMax, protocolTimeout: waitMsMax }
+
 const launch = (name: BrowserName, storage: Storage): Promise<Browser> =>
   name === 'chrome'
     ? puppeteer.launch({
+        ...patience,
         browser: name,
         executablePath: programOf(name),
         userDataDir: chromeProfile(storage),
@@ -47,6 +52,7 @@ const launch = (name: BrowserName, storage: Storage): Promise<Browser> =>
         args: ['--no-sandbox', '--disable-gpu'],
       })
     : puppeteer.launch({
+        ...patience,
         browser: name,
         executablePath: programOf(name),
         extraPrefsFirefox: storage === 'blocked' ? { 'network.cookie.cookieBehavior': 2 } : {},
@@ -75,5 +81,7 @@ export async function openPage(name: BrowserName, storage: Storage = 'usual'): P
   const pages = await browser.pages()
   // Of tests that have ended: no test opens so many.
   for (const page of pages.slice(0, -pagesMax)) await page.close()
-  return browser.newPage()
+  const page = await browser.newPage()
+  page.setDefaultTimeout(waitMsMax)
+  return page
 }
