@@ -94,19 +94,22 @@ export interface Running {
   readonly stdout: Promise<string>
   /** All that it wrote to stderr; known once it has ended. */
   readonly stderr: Promise<string>
+  /** What it has written to stderr by now. */
+  readonly said: () => string
 }
 
 interface Chunks {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
 }
 
-/** The rest of a stream as text. */
-async function readOn(reader: Chunks): Promise<string> {
+/** The rest of a stream as text. @param hear is told of what came so far, each time */
+async function readOn(reader: Chunks, hear: (text: string) => void = () => {}): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   for (;;) {
     const { done, value } = await reader.read()
     text += decoder.decode(value, { stream: !done })
+    hear(text)
     if (done) return text
   }
 }
@@ -117,7 +120,8 @@ export async function startCoffer(
   options: RunOptions = {},
 ): Promise<Running> {
   const child = spawn(args, options)
-  const stderr = new Response(child.stderr).text()
+  let said = ''
+  const stderr = readOn(child.stderr.getReader(), text => (said = text))
   const reader = child.stdout.getReader()
   const first = await reader.read()
   if (first.done) throw new Error(`coffer ended before it was ready: ${await stderr}`)
@@ -127,6 +131,7 @@ export async function startCoffer(
     ready: new TextDecoder().decode(first.value),
     stdout,
     stderr,
+    said: () => said,
     exited: child.exited,
     async end(signal) {
       child.kill(signal)

@@ -4,22 +4,23 @@
  */
 import { beginLoad, type LoadFigures } from './load.ts'
 import { shakeHands, startTlsServer } from './tls-server.ts'
+import { until } from './until.ts'
 
 export interface Figures extends LoadFigures {
-  /** Handshakes so long after a signal that showed the certificate of before. */
+  /** Handshakes after all have said so that showed the certificate of before. */
   readonly outdated: number
   /** What the server wrote to stderr. */
   readonly lines: readonly string[]
 }
 
+const reloadsIn = (said: string): number => said.split('"event":"tls_reloaded"').length - 1
+
 /**
- * @param settledMs how long after a signal the next one comes: what it has changed shows by then
+ * @param workers processes that serve, each of which says when it has the new certificate: the next
+ *   one comes then
  */
-export async function reloadUnderLoad(
-  reloads: number,
-  settledMs: number,
-  ...args: readonly string[]
-): Promise<Figures> {
+export async function reloadUnderLoad(reloads: number, workers: number): Promise<Figures> {
+  const args = workers > 1 ? ['--workers', String(workers)] : []
   const { server, port, key, certificates, put } = await startTlsServer(...args)
   const tls = { rejectUnauthorized: false }
   const endLoad = beginLoad({ hostname: '127.0.0.1', port, tls }, key)
@@ -28,7 +29,7 @@ export async function reloadUnderLoad(
     const wanted = count % 2 === 0 ? 'one' : 'two'
     put(certificates[count % 2 === 0 ? 0 : 1])
     process.kill(server.pid, 'SIGHUP')
-    await Bun.sleep(settledMs)
+    await until(() => reloadsIn(server.said()) >= count * workers)
     while ((await shakeHands(port)).name !== wanted) outdated += 1
   }
   const figures = await endLoad()
