@@ -5,7 +5,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, readFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
 import { packagingTool } from '../../scripts/packaging-tools.ts'
@@ -61,13 +61,26 @@ describe.skipIf(
     expect(makePackages(folder)).toMatchObject({ exitCode: 0, stderr: '' })
   }, packagingMsMax)
 
+  const sumsIn = (of: string): string => readFileSync(join(of, 'SHA256SUMS'), 'utf8')
+  const sums = /^[0-9a-f]{64} {2}coffer-\S+\.deb\n[0-9a-f]{64} {2}coffer-\S+\.rpm\n$/
+
+  test('have their sums beside them', () => {
+    expect(sumsIn(folder)).toMatch(sums)
+  })
+
+  // Of a small program: it takes long to compress the one of before.
   test(
-    'have their sums beside them, and are the same when they are made again',
+    'are the same when they are made again, and others of another program',
     () => {
-      const sums = readFileSync(join(folder, 'SHA256SUMS'), 'utf8')
-      expect(sums).toMatch(/^[0-9a-f]{64} {2}coffer-\S+\.deb\n[0-9a-f]{64} {2}coffer-\S+\.rpm\n$/)
-      expect(makePackages(folder).exitCode).toBe(0)
-      expect(readFileSync(join(folder, 'SHA256SUMS'), 'utf8')).toBe(sums)
+      const small = temporaryFolder()
+      writeFileSync(join(small, name), 'a program', { mode: 0o755 })
+      const sumsAfter = (): string => {
+        expect(makePackages(small).exitCode).toBe(0)
+        return sumsIn(small)
+      }
+      const first = sumsAfter()
+      expect(sumsAfter()).toBe(first)
+      expect(first).not.toBe(sumsIn(folder))
     },
     packagingMsMax,
   )
