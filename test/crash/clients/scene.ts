@@ -126,19 +126,24 @@ export interface Round {
   readonly stop?: () => Promise<unknown>
   /** Statuses that any request may be answered with. */
   readonly tolerated?: readonly number[]
+  /** The longest pause of a client between two steps; none where it is left out. */
+  readonly restMsMax?: number
 }
 
 /**
  * One round of load on a running server.
  * @returns when every request was answered, or never will be
  */
-export async function load(scene: Scene, { ends, stop, tolerated }: Round): Promise<void> {
+export async function load(scene: Scene, round: Round): Promise<void> {
+  const { ends, stop, tolerated, restMsMax = 0 } = round
   const { draw, ledger } = scene
   ledger.round += 1
   const count = connectionsMin + draw(connectionsMax - connectionsMin + 1)
   let isOver = false
   const clients = connectClients(scene, count, tolerated).catch(() => [])
-  const all = clients.then(made => Promise.all(made.map(client => work(client, () => isOver))))
+  const all = clients.then(made =>
+    Promise.all(made.map(client => work(client, () => isOver, restMsMax))),
+  )
   await Promise.race([ends(), all])
   await stop?.()
   isOver = true

@@ -51,14 +51,22 @@ const tableOf = (creates: number): readonly Step[] =>
 const growingSteps = tableOf(growing)
 const fullSteps = tableOf(full)
 
-/** Works until the server is gone or it is over: every request is answered, or never will be. */
-export async function work(client: Client, isOver: () => boolean): Promise<void> {
+/**
+ * Works until the server is gone or it is over: every request is answered, or never will be.
+ * @param restMsMax the longest pause between two steps
+ */
+export async function work(
+  client: Client,
+  isOver: () => boolean,
+  restMsMax: number,
+): Promise<void> {
   const { ledger, draw, connection } = client
   while (!isOver()) {
     const steps = ledger.live.length > liveMax ? fullSteps : growingSteps
     const step = steps[draw(steps.length)] ?? createToken
     try {
       await step(client)
+      if (restMsMax > 0) await Bun.sleep(draw(restMsMax))
     } catch (error) {
       // A connection that broke is what a kill looks like from here.
       if (connection.isOpen()) throw error

@@ -40,6 +40,8 @@ export interface World {
   /** How long each command took when nobody was killed, in milliseconds. */
   readonly tookMs: Map<What, number>
   readonly failures: string[]
+  /** Of a client between two steps: commands that share a busy server take many times as long. */
+  readonly restMsMax: number
 }
 
 const writesMax = 200
@@ -52,8 +54,8 @@ const twiceEvery = 4
 /** Longer than all rows take to be sealed anew on a busy machine. */
 const resealMsMax = 60_000
 
-const load = ({ scene, steady }: World, round: Round): Promise<void> =>
-  loadAndSearch(scene, steady, round)
+const load = ({ scene, steady, restMsMax }: World, round: Round): Promise<void> =>
+  loadAndSearch(scene, steady, { restMsMax, ...round })
 
 function fail({ scene, failures }: World, what: string): void {
   failures.push(`round ${scene.ledger.round}: ${what}`)
