@@ -120,13 +120,17 @@ async function measureSearch(bench: Bench): Promise<Outcome> {
   })
 }
 
+/** Compared with what is committed, in a quick run too. */
+const limitedRounds = 3
+
 async function measureLimited(bench: Bench): Promise<Outcome> {
   const { folder, facts } = await bench.vault(bench.tokens.large)
   const { keys, container } = facts
   return withCoffer(bench, folder, async server => {
     await assertTotal(server, countTokens(keys.limited), container.tokens)
     await assertTotal(server, countTokens(keys.mask), facts.tokens)
-    const sides = await alternate(bench, {
+    const rounds = { ...bench, rounds: limitedRounds }
+    const sides = await alternate(rounds, {
       limited: asking(bench, server, countTokens(keys.limited)),
       unlimited: asking(bench, server, countTokens(keys.mask)),
     })
