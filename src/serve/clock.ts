@@ -184,7 +184,7 @@ function jumpReporter(log: Log, startLeadMs: number): (leadMs: number) => void {
   let wasAhead = startLeadMs > clockStepMsMax
   return leadMs => {
     const isAhead = leadMs > clockStepMsMax
-    if (isAhead && !wasAhead) log('clock_jumped', { aheadMs: leadMs })
+    if (isAhead && !wasAhead) log('clock_jumped', { ahead_ms: leadMs })
     wasAhead = isAhead
   }
 }
@@ -198,7 +198,7 @@ function aheadReporter(log: Log): (aheadMs: number) => number {
   return aheadMs => {
     if (!isAhead && aheadMs > clockStepMsMax) {
       isAhead = true
-      log('clock_behind', { behindMs: aheadMs })
+      log('clock_behind', { behind_ms: aheadMs })
     } else if (isAhead && aheadMs === 0) {
       isAhead = false
       log('clock_caught_up')

@@ -270,7 +270,7 @@ export interface DatabaseUse {
 /** What is logged of a database that is served. */
 export const databaseUse = (log: Log): DatabaseUse => ({
   onSkew: (skewMs, isRight) =>
-    isRight ? log('clock_right') : log('clock_off', { aheadMs: Math.round(skewMs) }),
+    isRight ? log('clock_right') : log('clock_off', { ahead_ms: Math.round(skewMs) }),
   onFoldTrouble: state => log('fold_failed', state === undefined ? {} : { state }),
 })
 

@@ -81,6 +81,9 @@ const adviceFor = (end: WorkerEnd): { readonly text?: string } =>
     ? { text: 'a damaged page may have ended it: coffer verify --online looks at all of them' }
     : {}
 
+const factsOf = (end: WorkerEnd) =>
+  'signal' in end ? { signal: end.signal } : { exit_code: end.exitCode }
+
 /** @returns whether it listens; one that hangs before it does is ended */
 async function becomeReady(worker: WorkerProcess, onOverdue: () => void): Promise<boolean> {
   const callOff = afterTurning(workerReadyMsMax, () => {
@@ -121,7 +124,7 @@ async function live(
   state.running.delete(worker)
   state.ready.delete(worker)
   wakeOthers()
-  if (!state.isStopping) log('worker_ended', { worker: index, ...end, ...adviceFor(end) })
+  if (!state.isStopping) log('worker_ended', { worker: index, ...factsOf(end), ...adviceFor(end) })
   return { wasReady, livedMs: elapsedMs() - startedMs }
 }
 

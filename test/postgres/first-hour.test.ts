@@ -132,9 +132,9 @@ describe.skipIf(!isPostgresThere)('in the first hour', () => {
       const ended = await runCoffer(['serve', '--data', data, '--port', '0'], { env: wall.env })
       expect([ended.exitCode, ended.stdout]).toEqual([1, ''])
       const [event = '', line] = withoutWarnings(ended.stderr).trim().split('\n')
-      const told = JSON.parse(event) as { event: string; aheadMs: number }
+      const told = JSON.parse(event) as { event: string; ahead_ms: number }
       expect(told.event).toBe('clock_off')
-      expect(Math.abs(told.aheadMs - aheadMs)).toBeLessThan(300_000)
+      expect(Math.abs(told.ahead_ms - aheadMs)).toBeLessThan(300_000)
       expect(line).toContain('off by more than 5 s from that of the database: set it right')
     },
   )

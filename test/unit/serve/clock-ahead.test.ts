@@ -23,7 +23,7 @@ describe('a clock that is ahead of its wall', () => {
     expect(clock.aheadMs()).toBe(clockStepMsMax - 1)
     passLooking(machine, clock, clockStepMsMax - 2)
     expect(clock.aheadMs()).toBe(1)
-    expect(machine.logged).toEqual([['clock_behind', { behindMs: clockStepMsMax + 1 }]])
+    expect(machine.logged).toEqual([['clock_behind', { behind_ms: clockStepMsMax + 1 }]])
     machine.pass(1)
     expect(clock.aheadMs()).toBe(0)
     passLooking(machine, clock, hourMs)

@@ -88,8 +88,8 @@ describe('a wall that jumps ahead', () => {
       passLooking(machine, clock, 3 * clockHoldMs)
       expect(ahead().settled).toBe(0)
       expect(machine.logged).toEqual([
-        ['clock_jumped', { aheadMs: jumpMs }],
-        ['clock_behind', { behindMs: jumpMs }],
+        ['clock_jumped', { ahead_ms: jumpMs }],
+        ['clock_behind', { behind_ms: jumpMs }],
       ])
       expect(clock.aheadMs()).toBe(jumpMs)
     },
@@ -173,7 +173,7 @@ describe('a clock that starts again', () => {
     const before = again.now()
     machine.pass(1_000)
     expect(again.now()).toBe(before + 1_000)
-    expect(machine.logged).toEqual([['clock_behind', { behindMs: hourMs + clockLeaseMs }]])
+    expect(machine.logged).toEqual([['clock_behind', { behind_ms: hourMs + clockLeaseMs }]])
   })
 
   test('with an earlier wall destroys only what that wall calls expired too', () => {
