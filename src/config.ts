@@ -258,7 +258,7 @@ export function decodeConfig(texts: Texts, file?: ConfigFile): Config {
     ...rest
   } = beside
   const { backupTo, backupEvery, backupKeep, erasureLog, ...more } = rest
-  const { logLevel, logFormat, logRequests, logSample, ...settings } = more
+  const { logLevel, logFormat, logPriority, logRequests, logSample, ...settings } = more
   const plan = planOf({ backupTo, backupEvery, backupKeep })
   const address = addressOf(values, texts, nameOf)
   if ('socket' in address && workers > 1) {
@@ -275,7 +275,7 @@ export function decodeConfig(texts: Texts, file?: ConfigFile): Config {
   const ops = opsPort === undefined ? {} : { ops: { host: opsHost, port: opsPort } }
   const check = checkPath === undefined ? {} : { checkPath }
   const tls = tlsOf(values, address, nameOf)
-  const logs = { logLevel, logFormat, logRequests, logSample }
+  const logs = { logLevel, logFormat, logPriority, logRequests, logSample }
   return {
     address,
     workers,

@@ -9,15 +9,15 @@ import { CommanderError } from 'commander'
 import { buildProgram } from './cli/program.ts'
 import { endOnFault, tellFault } from './cli/fault.ts'
 import { dropForeignVariables } from './cli/options.ts'
+import { failureLine, findFailureForm } from './serve/failure-line.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from './serve/failure.ts'
 import { takeKeyVariable } from './serve/key-source.ts'
-import { visible } from './serve/visible-text.ts'
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCode
   if (error instanceof CommandFailure) {
     const hint = error.exitCode === usageExitCode ? '; see --help' : ''
-    process.stderr.write(`coffer: ${visible(error.message)}${hint}\n`)
+    process.stderr.write(failureLine(`${error.message}${hint}`, error.exitCode))
     return error.exitCode
   }
   // Whoever reads the lines has gone away: nobody is left to tell.
@@ -30,6 +30,7 @@ async function run(): Promise<number> {
   process.umask(0o077)
   endOnFault()
   dropForeignVariables(process.env)
+  findFailureForm(process.argv.slice(2), process.env)
   takeKeyVariable(process.env)
   try {
     await buildProgram().parseAsync()

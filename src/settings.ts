@@ -217,6 +217,11 @@ export const logSchema = Type.Object({
     'auto',
     'how lines are logged; auto is text on a terminal, JSON elsewhere',
   ),
+  logPriority: choice(
+    ['auto', 'on', 'off'],
+    'auto',
+    'whether lines begin with a priority such as <4>; auto is where stderr is the journal',
+  ),
   logRequests: choice(
     ['off', 'errors', 'all'],
     'off',

@@ -8,11 +8,12 @@
  */
 import { writeSync } from 'node:fs'
 import { placesOf } from '../errors.ts'
+import { failureLine } from '../serve/failure-line.ts'
 
 /** One line on stderr, done when it returns. */
 export function tellFault(error: unknown): void {
   const places = placesOf(error)
-  const line = `coffer: stopped by ${places}: this is a fault of coffer, please report it\n`
+  const line = failureLine(`stopped by ${places}: this is a fault of coffer, please report it`, 1)
   try {
     writeSync(2, line)
   } catch {

@@ -14,10 +14,11 @@ import { addPackagingCommands } from './commands/packaging.ts'
 import { addDatabase, addKeySources } from './commands/options.ts'
 import { addServingCommands } from './commands/serving.ts'
 import { helpEnd, helpForm } from './help.ts'
+import { usageExitCode } from '../serve/failure.ts'
+import { failureLine } from '../serve/failure-line.ts'
 import { assertMachine } from '../serve/machine.ts'
 import { guardProcess } from '../serve/process-guard.ts'
 import { say } from '../serve/system.ts'
-import { visible } from '../serve/visible-text.ts'
 
 export function buildProgram(): Command {
   const program = new Command('coffer')
@@ -34,12 +35,13 @@ export function buildProgram(): Command {
     .configureOutput({
       outputError: (text, write) =>
         write(
-          `coffer: ${visible(
-            text
+          failureLine(
+            `${text
               .replace(/^error: /, '')
               .trim()
-              .replaceAll('\n', ' '),
-          )}; see --help\n`,
+              .replaceAll('\n', ' ')}; see --help`,
+            usageExitCode,
+          ),
         ),
     })
   addServingCommands(program)

@@ -4,6 +4,7 @@
  */
 import type { Log } from '../deps.ts'
 import type { LogSettings } from '../settings.ts'
+import { priorityOf } from './journal.ts'
 import { visible } from './visible-text.ts'
 
 export type Level = LogSettings['logLevel']
@@ -13,14 +14,27 @@ type Facts = NonNullable<Parameters<Log>[1]>
 const infos = new Set([
   'administered',
   'backup_made',
+  'backup_on_time',
+  'clock_caught_up',
+  'clock_right',
   'controlled',
+  'database_back',
+  'disk_free',
   'erasure_log_written',
+  'fold_caught_up',
+  'listening',
   'resealed',
+  'started',
+  'stopped',
+  'stopping',
 ])
 /** What is broken until somebody mends it. */
 const errors = new Set([
   'backup_failed',
+  'database_gone',
+  'disk_full',
   'erasure_log_failed',
+  'failed',
   'newest_rows_damaged',
   'request_failed',
   'reseal_failed',
@@ -53,6 +67,8 @@ const asText = (time: string, level: Level, event: string, facts: Facts): string
 export interface LogPlace {
   readonly wallMs: () => number
   readonly isTerminal: boolean
+  /** Whether it is the journal's own stream. */
+  readonly isJournal: boolean
   readonly write: (line: string) => void
 }
 
@@ -61,18 +77,29 @@ export const isTextWanted = (
   { isTerminal }: Pick<LogPlace, 'isTerminal'>,
 ): boolean => logFormat === 'text' || (logFormat === 'auto' && isTerminal)
 
-export function makeLog(
-  settings: Pick<LogSettings, 'logLevel' | 'logFormat'>,
-  place: LogPlace,
-): Log {
+/** @returns an event as a line, with its end, whatever its level */
+export function makeLine(
+  settings: Pick<LogSettings, 'logFormat' | 'logPriority'>,
+  place: Omit<LogPlace, 'write'>,
+): (event: string, facts?: Facts) => string {
   const isText = isTextWanted(settings, place)
+  const priority = priorityOf(settings, place.isJournal)
   return (event, facts = {}) => {
     const level = levelOf(event)
-    if (rank[level] < rank[settings.logLevel]) return
     const time = printTime(place.wallMs())
     const line = isText
       ? asText(time, level, event, facts)
       : JSON.stringify({ time, level, event, ...facts })
-    place.write(`${visible(line)}\n`)
+    return `${priority(level)}${visible(line)}\n`
+  }
+}
+
+export function makeLog(
+  settings: Pick<LogSettings, 'logLevel' | 'logFormat' | 'logPriority'>,
+  place: LogPlace,
+): Log {
+  const lineOf = makeLine(settings, place)
+  return (event, facts) => {
+    if (rank[levelOf(event)] >= rank[settings.logLevel]) place.write(lineOf(event, facts))
   }
 }

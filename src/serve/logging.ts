@@ -7,7 +7,7 @@ import type { Deps, Log } from '../deps.ts'
 import { logBatchBytes, logSharedWriteBytes } from '../operation-limits.ts'
 import type { LogSettings } from '../settings.ts'
 import { makeLineWriter } from './line-writer.ts'
-import { makeLog } from './log.ts'
+import { makeLine, makeLog } from './log.ts'
 import { makeRequestLog } from './request-log.ts'
 import { elapsedMs, stderrPlace } from './system.ts'
 
@@ -26,16 +26,8 @@ const isWholeAtOnce = (worker: number | undefined): boolean =>
   worker === undefined || fstatSync(stderr).isFile()
 
 /** The event itself, whatever the level of others: a log that lacks something must say so. */
-function dropLine(logs: LogSettings, count: number): string {
-  let line = ''
-  const write = (text: string): void => {
-    line = text
-  }
-  makeLog({ ...logs, logLevel: 'info' }, { ...stderrPlace(), write })('log_lines_dropped', {
-    count,
-  })
-  return line
-}
+const dropLine = (logs: LogSettings, count: number): string =>
+  makeLine(logs, stderrPlace())('log_lines_dropped', { count })
 
 /** Each event says of which worker it is. */
 const ofWorker = (log: Log, worker: number | undefined): Log =>

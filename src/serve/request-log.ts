@@ -8,6 +8,7 @@
 import type { Seen, SeenMore } from '../deps.ts'
 import { loggable } from '../rules/loggable.ts'
 import type { LogSettings } from '../settings.ts'
+import { priorityOf } from './journal.ts'
 import { isTextWanted, printTime, type Level, type LogPlace } from './log.ts'
 
 interface RequestLogParts extends LogPlace {
@@ -105,12 +106,13 @@ function asText(seen: Seen, more: SeenMore, { time, level, ...line }: Line): str
 /** @returns what is told of each answer; `undefined` where nothing is to be logged */
 export function makeRequestLog(
   settings: LogSettings,
-  { wallMs, elapsedMs, isTerminal, write, worker }: RequestLogParts,
+  { wallMs, elapsedMs, isTerminal, isJournal, write, worker }: RequestLogParts,
 ): ((seen: Seen) => void) | undefined {
   const { logRequests, logSample } = settings
   if (logRequests === 'off') return undefined
   const isDrawn = makeDraw(logSample)
   const isText = isTextWanted(settings, { isTerminal })
+  const priority = priorityOf(settings, isJournal)
   const inJson = worker === undefined ? '}\n' : `,"worker":${worker}}\n`
   const inText = worker === undefined ? '\n' : ` worker=${worker}\n`
   return seen => {
@@ -125,6 +127,7 @@ export function makeRequestLog(
       method: knownMethods.has(method) ? method : 'other',
     }
     const more = seen.more()
-    write(isText ? asText(seen, more, line) + inText : asJson(seen, more, line) + inJson)
+    const text = isText ? asText(seen, more, line) + inText : asJson(seen, more, line) + inJson
+    write(priority(line.level) + text)
   }
 }

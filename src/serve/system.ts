@@ -9,6 +9,7 @@ import type { Log } from '../deps.ts'
 import { haltMs } from '../limits.ts'
 import { defaultLogSettings, type LogSettings } from '../settings.ts'
 import { systemCodeOf } from './failure.ts'
+import { isJournal } from './journal.ts'
 import { makeLog, type LogPlace } from './log.ts'
 import { visible } from './visible-text.ts'
 
@@ -40,6 +41,7 @@ export const sleep = (ms: number): void => Bun.sleepSync(ms)
 /** Where the log of this process goes. */
 export const stderrPlace = (): LogPlace => ({
   wallMs,
+  isJournal: isJournal(2, process.env['JOURNAL_STREAM']),
   isTerminal: process.stderr.isTTY === true,
   write: line => process.stderr.write(line),
 })

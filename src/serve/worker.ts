@@ -17,6 +17,7 @@ import { databaseUse } from './database.ts'
 import { isFolderLocked, joinDataFolder, type FolderOptions } from './data-folder.ts'
 import { makeErasureLog } from './erasure-log.ts'
 import { CommandFailure } from './failure.ts'
+import { tellFailuresBy } from './failure-line.ts'
 import { asHandedSocket } from './handed-socket.ts'
 import type { ServiceManager } from './service-manager.ts'
 import { startLogging } from './logging.ts'
@@ -112,6 +113,7 @@ export async function work(index: number): Promise<void> {
   endWithParent(parent)
   if (!isFolderLocked(folder, handedLock)) throw notOrdered()
   outliveReaders()
+  tellFailuresBy(logs)
   const logging = startLogging(logs, index)
   const { log } = logging
   const opened = await joinDataFolder(folder, {

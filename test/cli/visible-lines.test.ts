@@ -94,8 +94,13 @@ test.each(['json', 'text'] as const)(
   'an event in the log, as %s, is one line without them',
   form => {
     const lines: string[] = []
-    const place = { wallMs: () => 0, isTerminal: false, write: (line: string) => lines.push(line) }
-    const log = makeLog({ logLevel: 'info', logFormat: form }, place)
+    const place = {
+      wallMs: () => 0,
+      isTerminal: false,
+      isJournal: false,
+      write: (line: string) => lines.push(line),
+    }
+    const log = makeLog({ logLevel: 'info', logPriority: 'off', logFormat: form }, place)
     log('backup_failed', { reason: `${evil}\nx` })
     expect(lines).toHaveLength(1)
     expect(lines[0]).toContain(String.raw`${told}\nx`)

@@ -10,7 +10,7 @@ import {
   vaultChoicesOf,
   type Texts,
 } from '../../src/config.ts'
-import { defaultSettings, type Settings } from '../../src/settings.ts'
+import { defaultLogSettings, defaultSettings, type Settings } from '../../src/settings.ts'
 import { canary, expectRefusal } from '../support/refusal.ts'
 
 const fileOfText = (text: string) => ({ path: '/etc/c.json', bytes: Buffer.from(text) })
@@ -225,12 +225,7 @@ describe('a list with an entry that is none', () => {
 describe('what is logged', () => {
   test('has its own settings, which no application is told', () => {
     const { logs, settings } = decodeConfig({ logRequests: 'all' }, fileOf({ log_sample: 100 }))
-    expect(logs).toEqual({
-      logLevel: 'info',
-      logFormat: 'auto',
-      logRequests: 'all',
-      logSample: 100,
-    })
+    expect(logs).toEqual({ ...defaultLogSettings, logRequests: 'all', logSample: 100 })
     expect(Object.keys(settings)).toEqual(Object.keys(defaultSettings))
   })
 
