@@ -67,6 +67,8 @@ export const throwAwayAgeMsMin = 60_000
 export const logSampleMax = 1_000_000
 /** decision: ids whose digests one command asks for. */
 export const digestedIdsMax = 1_000
+/** decision: how often it is looked whether a state has begun or ended that is logged. */
+export const stateLookMs = 1_000
 /** decision: lines wait so long to be written with others; a kill loses them. */
 export const logFlushMs = 100
 /**

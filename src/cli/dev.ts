@@ -54,7 +54,7 @@ The interface is documented at ${baseUrl}/swagger. Each request has a line here:
 }
 
 /** Asked first: whoever listens for a signal ignores it no more. */
-const untilToEnd = (): Promise<void> =>
+const untilToEnd = (): Promise<unknown> =>
   outlivesParent()
     ? untilSignalled(endingSignals)
     : Promise.race([untilSignalled([...endingSignals, 'SIGHUP']), parentEnd()])
@@ -63,6 +63,7 @@ const untilToEnd = (): Promise<void> =>
 export async function dev({ json, ...options }: DevOptions): Promise<void> {
   outliveOtherSignals()
   const { address, logs, settings } = loadConfig(options)
+  const isJson = json === true || logs.logFormat === 'json'
   const logging = startLogging(logs)
   const { log, observe } = logging
   const port = 'port' in address ? address.port : 0
@@ -76,13 +77,13 @@ export async function dev({ json, ...options }: DevOptions): Promise<void> {
       startHoldMs: clockStartHoldMs,
       log,
     })
-    const lines = json === true ? undefined : makeRequestLines(say)
+    const lines = isJson ? undefined : makeRequestLines(say)
     const parts = { settings, clock, elapsedMs, log, observe, explain: lines?.explain }
     const demo = await makeDemoVault(folder.path, parts)
     const stopped = untilToEnd()
     const server = await startServer(demo.deps, { host: '127.0.0.1', port })
     const baseUrl = server.address + settings.basePath
-    if (json === true) printJson(baseUrl, demo)
+    if (isJson) printJson(baseUrl, demo)
     else printGuide(baseUrl, demo)
     await stopped
     await server.stop()

@@ -29,12 +29,19 @@ import { assertOwnStore, databaseOf, databaseUse } from '../serve/database.ts'
 import { joinFolder } from '../serve/make-folder.ts'
 import { makeErasureLog, prepareErasureLog } from '../serve/erasure-log.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
+import { tellFailuresBy } from '../serve/failure-line.ts'
 import { watchFolder } from '../serve/folder-lock.ts'
 import { assertOwnFiles } from '../serve/file-access.ts'
 import { startLogging } from '../serve/logging.ts'
 import { initWhereAbsent } from './init.ts'
-import { isReadAgain, isSourceGiven, releaseKeys, type KeyOptions } from '../serve/key-source.ts'
-import { loadConfig, type ConfigOptions } from './options.ts'
+import {
+  isReadAgain,
+  isSourceGiven,
+  releaseKeys,
+  sourceNameOf,
+  type KeyOptions,
+} from '../serve/key-source.ts'
+import { loadConfig, loadSettings, type ConfigOptions } from './options.ts'
 import { takeHandedSocket, type HandedSocket } from '../serve/handed-socket.ts'
 import { addressText, findPort } from '../serve/listen.ts'
 import { listenOps, type OpsServer } from '../serve/ops.ts'
@@ -43,6 +50,7 @@ import { findServiceManager, type ServiceManager } from '../serve/service-manage
 import { untilSignalled } from '../serve/server.ts'
 import { outliveTerminal, reloadOnHangUp } from '../serve/hang-up.ts'
 import { endingSignals, serveUntilSignalled } from '../serve/vault-process.ts'
+import { logStart, sayListening, type Start } from '../serve/start-line.ts'
 import { makeSupervisor, type Supervisor } from '../serve/supervisor.ts'
 import {
   elapsedMs,
@@ -56,6 +64,7 @@ import { logNotReloaded, readTls } from '../serve/tls-files.ts'
 import { logWeaknesses } from '../serve/weaknesses.ts'
 import { startWorker, type WorkerProcess } from '../serve/worker-process.ts'
 import type { WorkerOrder } from '../serve/worker.ts'
+import type { OperatedStore } from '../store/operated.ts'
 import { oneAtATime } from '../waiting.ts'
 
 export type ServeOptions = FolderOptions &
@@ -101,7 +110,7 @@ const startBackupsOf = (
 
 const ownBackups = 'use the backups of that, see docs/many-machines.md'
 
-async function makeFolder(options: ServeOptions): Promise<void> {
+async function makeFolder(options: ServeOptions, { logs }: Config): Promise<void> {
   const { init, initNew, keyFile } = options
   if (init !== true && initNew !== true) {
     await joinFolder(options)
@@ -115,26 +124,46 @@ async function makeFolder(options: ServeOptions): Promise<void> {
     ...folderOf(options),
     ...databaseOf(options),
     ...(keyFile === undefined ? {} : { keyFile }),
+    json: logs.logFormat === 'json',
   }
   await initWhereAbsent(made, initNew === true)
 }
 
-/** In one piece: whoever waits for a line then has both. What is unsafe is told before it. */
+/**
+ * In one piece: whoever waits for a line then has both, as JSON where that is asked for. What is
+ * unsafe is told before it.
+ */
 const announcer =
-  (options: ServeOptions, config: Config, log: Log) =>
+  (options: ServeOptions, config: Config, log: Log, start: Start) =>
   (address: string, opsAddress?: string): void => {
     logWeaknesses(log, options, config)
+    logStart(log, { address, opsAddress }, start)
+    if (config.logs.logFormat === 'json') return sayListening({ address, opsAddress })
     const operations = opsAddress === undefined ? [] : [`Health and metrics are on ${opsAddress}`]
     say(...operations, `Coffer listens on ${address}`)
   }
 
-/** What a service manager has handed to this process. */
-interface Handed {
+/** What a service manager has handed to this process, and what it says of its start. */
+interface Given {
   readonly manager: ServiceManager
   readonly handed: HandedSocket | undefined
+  readonly start: Start
 }
 
-async function serveAlone(options: ServeOptions, config: Config, given: Handed): Promise<void> {
+/** A database may have gone since it was opened, which ends no start. */
+async function rowsIn(store: OperatedStore): Promise<{ readonly rows?: number }> {
+  try {
+    return { rows: (await store.figures()).nextOrdinal - 1 }
+  } catch {
+    return {}
+  }
+}
+
+async function serveAlone(
+  options: ServeOptions,
+  config: Config,
+  { start: asked, ...given }: Given,
+): Promise<void> {
   const { address, tls, ops, checkPath, logs, settings, erasureLog, drainSeconds } = config
   const { data } = options
   const logging = startLogging(logs)
@@ -152,6 +181,7 @@ async function serveAlone(options: ServeOptions, config: Config, given: Handed):
   const stopWatching = watchFolder(data, use.onFailure)
   releaseKeys()
   const backups = startBackupsOf(options, config, log)
+  const start = 'first' in first ? { ...asked, ...(await rowsIn(first.first.opened.store)) } : asked
   await serveUntilSignalled({
     ...first,
     reopen: async masterKey => withMark(await openLocked(data, masterKey, use)),
@@ -168,10 +198,9 @@ async function serveAlone(options: ServeOptions, config: Config, given: Handed):
     logging,
     backups,
     erasures: erasureLog === undefined ? undefined : makeErasureLog(erasureLog, log),
-    announce: announcer(options, config, log),
+    announce: announcer(options, config, log, start),
   })
   stopWatching()
-  await backups?.stop()
 }
 
 /**
@@ -179,13 +208,16 @@ async function serveAlone(options: ServeOptions, config: Config, given: Handed):
  *   is wiped, and each worker reads it for itself
  * @throws CommandFailure
  */
-export async function lockAndCheck(options: FolderOptions): Promise<LockedFolder> {
+export async function lockAndCheck(
+  options: FolderOptions,
+): Promise<LockedFolder & { readonly rows?: number }> {
   const folder = lockDataFolder(options)
   clearLeftovers(folder)
   const store = await openStoreOf(folder, { onFailure: () => {} })
   await unsealKeysOf(store, folder)
+  const rows = await rowsIn(store)
   await store.close()
-  return folder
+  return { ...folder, ...rows }
 }
 
 /** Where it cannot be read, each worker finds that out for itself. */
@@ -240,7 +272,7 @@ async function serveTogether(
   options: ServeOptions,
   config: Config,
   asked: TcpAddress,
-  { manager, handed }: Handed,
+  { manager, handed, start }: Given,
 ): Promise<void> {
   const { workers, tls, ops, checkPath, logs, settings, erasureLog, drainSeconds } = config
   const log = logToStderrBy(logs)
@@ -280,14 +312,14 @@ async function serveTogether(
   try {
     // At once, so that whoever waits for the workers is told of them.
     opsServer = ops && (await watchTogether(ops, supervisor, backups))
-    const announce = announcer(options, config, log)
+    const announce = announcer(options, config, log, { ...start, rows: locked.rows })
     const ready = supervisor.isReady.then(() => {
       announce(url, opsServer?.address)
       manager.ready(status)
       stopWatching = manager.watch(() => supervisor.isWell(2 * (beatMs ?? 0)))
     })
     await Promise.race([ready, supervisor.failed, stopped])
-    await Promise.race([supervisor.failed, stopped])
+    log('stopping', { signal: await Promise.race([supervisor.failed, stopped]) })
   } finally {
     manager.stopping()
     await supervisor.stop()
@@ -295,6 +327,7 @@ async function serveTogether(
     await backups?.stop()
     stopWatching()
   }
+  log('stopped')
 }
 
 export async function serve(options: ServeOptions): Promise<void> {
@@ -304,14 +337,18 @@ export async function serve(options: ServeOptions): Promise<void> {
     handed: takeHandedSocket(process.env, process.pid),
   }
   const config = loadConfig(options)
+  tellFailuresBy(config.logs)
   const { address, workers } = config
   assertSealable(options, workers)
   assertReadAgain(options, config)
-  await makeFolder(options)
+  await makeFolder(options, config)
   if (config.backups !== undefined) assertOwnStore(options.data, ownBackups)
   outliveReaders()
   assertOwnFiles(options)
   if (config.erasureLog !== undefined) prepareErasureLog(config.erasureLog, options.data)
-  if (workers === 1 || 'socket' in address) await serveAlone(options, config, given)
-  else await serveTogether(options, config, address, given)
+  // A key that is had once only is soon had no more.
+  const keySource = options.sealed === true ? 'shares' : sourceNameOf(options)
+  const start = { workers, keySource, settings: loadSettings(options) }
+  if (workers === 1 || 'socket' in address) await serveAlone(options, config, { ...given, start })
+  else await serveTogether(options, config, address, { ...given, start })
 }

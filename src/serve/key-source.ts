@@ -113,6 +113,9 @@ function givenIn(options: KeyOptions): readonly string[] {
   return all.filter(([, isGiven]) => isGiven).map(([name]) => name)
 }
 
+/** The option or variable that names the key, or that it lies in the folder. */
+export const sourceNameOf = (options: KeyOptions): string => givenIn(options)[0] ?? 'data folder'
+
 /** Whether any place is chosen. */
 export const isSourceGiven = (options: KeyOptions): boolean => givenIn(options).length > 0
 

@@ -143,7 +143,7 @@ export async function startServer(
 }
 
 /** Resolves on the first of them. A second one changes nothing: the end is under way, bounded. */
-export const untilSignalled = (signals: readonly NodeJS.Signals[]): Promise<void> =>
+export const untilSignalled = (signals: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> =>
   new Promise(resolve => {
-    for (const signal of signals) process.on(signal, () => resolve())
+    for (const signal of signals) process.on(signal, () => resolve(signal))
   })

@@ -38,6 +38,7 @@ import {
 import type { ServiceManager } from './service-manager.ts'
 import { outliveTerminal, reloadOnHangUp } from './hang-up.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
+import { statesOf, watchStates } from './states.ts'
 import { makeUnsealer } from './unsealer.ts'
 import { failingOf, mayBeSent, type Checks, type Told } from './told.ts'
 import { checksOf, makeWatch, type Watch, type Watched } from './watch.ts'
@@ -228,6 +229,7 @@ interface Watching {
   /** Absent where nobody is told. */
   readonly watch: Watch | undefined
   readonly check: CheckAddress | undefined
+  readonly stopLooking: () => void
 }
 
 /** A late backup keeps no request from its answer. */
@@ -236,17 +238,23 @@ const checkAt = (path: string, checks: Checks): CheckAddress => ({
   isReady: () => mayBeSent(failingOf({ ...checks, backup: () => false })),
 })
 
+/** Of one folder one process tells; of a database each, by connections of its own. */
+const tellsStates = ({ sharing, first }: Serving): boolean =>
+  sharing?.sweeps !== false || first?.opened.database !== undefined
+
 /** What is told of the process, where anybody is: it counts from now on. */
 async function startWatching(serving: Serving, late: Late): Promise<Watching> {
-  const { ops, tell, sharing, backups, checkPath } = serving
+  const { ops, tell, sharing, backups, checkPath, logging } = serving
   const current = (): OpenVault | undefined => late.sealing?.current()
   const isStopping = (): boolean => late.isStopping === true
   const checks = checksOf({ current, isStopping, backups })
   const check = checkPath === undefined ? undefined : checkAt(checkPath, checks)
-  if (ops === undefined && tell === undefined) return { watch: undefined, check }
+  const states = tellsStates(serving) ? statesOf(checks) : []
+  const stopLooking = watchStates(states, logging.log)
+  if (ops === undefined && tell === undefined) return { watch: undefined, check, stopLooking }
   const certificateUntilMs = () => late.listening?.certificateUntilMs?.()
   const watched = { current, isStopping, backups, worker: sharing?.name, certificateUntilMs }
-  return { watch: await makeWatch(watched, checks), check }
+  return { watch: await makeWatch(watched, checks), check, stopLooking }
 }
 
 /** Answers whether the vault is sealed or not, in turn. */
@@ -374,10 +382,14 @@ export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promi
   announce(listening.address, opsServer?.address)
   manager.ready(status)
   const stopWatching = manager.watch(isWellIn(sealable))
-  await stopped
+  const signal = await stopped
+  // Of workers the one that started them says so.
+  const log: Log = sharing === undefined ? logging.log : () => {}
+  log('stopping', { signal })
   late.isStopping = true
   manager.stopping()
   await drainConnections(serving, sealable, listening)
+  watching.stopLooking()
   await control?.stop()
   const last = sealing.current()
   if (last === undefined) await listening.stop()
@@ -386,5 +398,7 @@ export async function serveUntilSignalled(asked: Omit<Serving, 'places'>): Promi
   await serving.erasures?.end()
   await opsServer?.stop()
   stopWatching()
+  await serving.backups?.stop()
+  log('stopped')
   await logging.end()
 }

@@ -184,7 +184,8 @@ afterAll(async () => {
 
 describe('what a vault tells', () => {
   const page = readFileSync(`${docs}/operations.md`, 'utf8')
-  const named = [...page.matchAll(/`((?:coffer|process)_[a-z_]+)(?:\{[a-z,]+\})?`/g)].map(
+  const section = page.slice(page.indexOf('\n## Watching'), page.indexOf('\n## Logs'))
+  const named = [...section.matchAll(/`((?:coffer|process)_[a-z_]+)(?:\{[a-z,]+\})?`/g)].map(
     ([, name = '']) => name,
   )
   const used = [...drawn.map(({ expr }) => expr), readFileSync(rules, 'utf8')]

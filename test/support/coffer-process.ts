@@ -49,9 +49,9 @@ export function foldSetting(): Readonly<Record<string, string>> {
   return rows === undefined ? {} : { COFFER_FOLD_ROWS: rows }
 }
 
-/** What a process said on stderr, without what each start says of its settings. */
+/** What a process said on stderr, without what each start and each end says. */
 export const withoutWarnings = (stderr: string): string =>
-  stderr.replaceAll(/^\{[^\n]*"event":"unsafe"[^\n]*\}\n/gm, '')
+  stderr.replaceAll(/^\{[^\n]*"event":"(?:unsafe|started|stopping|stopped)"[^\n]*\}\n/gm, '')
 
 /** `doctor` tries the port that a vault would have: something else may have the usual one. */
 const portFor = ([name]: readonly string[]): Readonly<Record<string, string>> =>

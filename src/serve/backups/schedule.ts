@@ -15,6 +15,7 @@ import {
 import type { BackupPlan } from '../../settings.ts'
 import type { FolderOptions } from '../data-folder.ts'
 import { ownProgram } from '../own-program.ts'
+import { watchStates } from '../states.ts'
 import { openPlace } from './place.ts'
 
 /** What the process is told on stdin, as JSON. It holds no secret. */
@@ -110,16 +111,21 @@ export function startSchedule(parts: ScheduleParts): BackupSchedule {
     }
   }
 
+  function isOverdue(): boolean {
+    const sinceMs = Math.max(startedMs, newest ?? startedMs)
+    return wallMs() - sinceMs > (1 + backupLateIntervalsMax) * plan.everyMs
+  }
+
+  const late = { begins: 'backup_late', ends: 'backup_on_time', is: isOverdue }
+  const stopLooking = watchStates([late], log)
   const running = run()
   return {
     everyMs: plan.everyMs,
     to: plan.to,
     counts: () => ({ ...counts, ageMs: newest === undefined ? undefined : wallMs() - newest }),
-    isOverdue() {
-      const sinceMs = Math.max(startedMs, newest ?? startedMs)
-      return wallMs() - sinceMs > (1 + backupLateIntervalsMax) * plan.everyMs
-    },
+    isOverdue,
     async stop() {
+      stopLooking()
       stopping.abort()
       await running
       clear()

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
-import { backupRetryMsMin } from '../../../../src/operation-limits.ts'
+import { backupRetryMsMin, stateLookMs } from '../../../../src/operation-limits.ts'
 import {
   startSchedule,
   type BackupSchedule,
@@ -107,6 +107,21 @@ describe('the schedule of backups', () => {
     told = [made(wall)]
     await pass(everyMs)
     expect(schedule.isOverdue()).toBe(false)
+  })
+
+  test('logs once that one is late, and once that there is one', async () => {
+    const states = () => events.map(([event]) => event).filter(event => event !== 'backup_failed')
+    await begin(failed)
+    await pass(3 * everyMs + 1)
+    await pass(2 * everyMs)
+    expect(states()).toEqual(['backup_late'])
+    told = [made(wall)]
+    await pass(everyMs)
+    await pass(2 * stateLookMs)
+    expect(states().filter(event => event !== 'backup_made')).toEqual([
+      'backup_late',
+      'backup_on_time',
+    ])
   })
 
   test('knows of no age where there is no backup, and is overdue then as well', async () => {
