@@ -3,10 +3,6 @@
  * a signal ends it.
  * @module
  */
-import { makeResealer } from '../administration/keys.ts'
-import { admitted, makeChallenges } from '../administration/admission.ts'
-import type { Facts } from '../administration/operation.ts'
-import { makeOperations } from '../administration/operations.ts'
 import type { Address, TcpAddress, TlsFiles } from '../config.ts'
 import { primitives } from '../crypto/primitives.ts'
 import type { Deps, Log } from '../deps.ts'
@@ -14,17 +10,15 @@ import { ApiError, invariant } from '../errors.ts'
 import { drainSettleMs } from '../operation-limits.ts'
 import type { Settings } from '../settings.ts'
 import { makeTurns } from '../waiting.ts'
+import { administer, type Administered, type Offered, type Places } from './administer.ts'
 import { buildApp } from './app.ts'
-import type { BackupSchedule } from './backups/schedule.ts'
-import { makeClock, type Clock, type ClockMark } from './clock.ts'
+import { makeClock, type ClockMark } from './clock.ts'
 import { findIn, startControl, type Control, type ControlOperation } from './control.ts'
 import type { OpenedFolder } from './data-folder.ts'
 import type { ErasureLog } from './erasure-log.ts'
 import { CommandFailure } from './failure.ts'
 import { makeFront, makeSealedApp, type CheckAddress } from './front.ts'
 import type { HandedSocket } from './handed-socket.ts'
-import type { Logging } from './logging.ts'
-import { masterKeyReplacer } from './next-master-key.ts'
 import { listenOps } from './ops.ts'
 import { makeSealing, type Sealing } from './sealing.ts'
 import {
@@ -52,22 +46,13 @@ interface OpenedVault {
   readonly mark: ClockMark
 }
 
-interface Places {
-  address?: string
-  opsAddress?: string | undefined
-}
-
-interface Serving {
+interface Serving extends Administered {
   /** Absent where it starts sealed. */
   readonly first?: OpenedVault
   /** Opens the folder again, which is this process's; absent where it cannot be sealed. */
   readonly reopen?: (masterKey: Uint8Array) => Promise<OpenedVault>
   /** The path of the control socket. */
   readonly control: string
-  /** The process that is told to end: of several, the one that started the others. */
-  readonly processId: number
-  /** Where it listens, once it does. */
-  readonly places?: Places
   readonly startHoldMs: number
   readonly address: Address
   readonly tls?: TlsFiles | undefined
@@ -78,10 +63,7 @@ interface Serving {
   /** Where its own port says whether it may be sent requests; nowhere where it is absent. */
   readonly checkPath?: string | undefined
   readonly settings: Settings
-  readonly logging: Logging
   readonly sharing?: (Sharing & { readonly name: string }) | undefined
-  /** Of the backups that are made meanwhile, if any. */
-  readonly backups?: BackupSchedule | undefined
   /** Where deletes are listed. */
   readonly erasures?: ErasureLog | undefined
   /** What to listen on in place of the address. */
@@ -112,62 +94,6 @@ export function makeDeps(opening: OpeningVault) {
   // It serves all the same: what is not locked may be swapped, and is read by nobody more.
   if (!primitives.isLocked()) log('memory_not_locked')
   return { deps, clock }
-}
-
-/** What `coffer status` says of backups: what the metrics say. */
-function factsOfBackups(backups: BackupSchedule): Facts {
-  const { ageMs, made, failed } = backups.counts()
-  return {
-    backup_to: backups.to,
-    backup_age_seconds: ageMs === undefined ? null : Math.floor(ageMs / 1_000),
-    backups_made: made,
-    backups_failed: failed,
-    backup_overdue: backups.isOverdue(),
-  }
-}
-
-/** Of several processes the one that starts them makes the backups, and none of these knows. */
-const noBackups = ({ sharing }: Serving): Facts =>
-  sharing === undefined ? { backup_to: null } : {}
-
-const factsOf = (serving: Serving): Facts => ({
-  process_id: serving.processId,
-  address: serving.places?.address ?? null,
-  ops_address: serving.places?.opsAddress ?? null,
-  ...(serving.backups === undefined ? noBackups(serving) : factsOfBackups(serving.backups)),
-})
-
-type Offered = Readonly<Record<string, ControlOperation>>
-
-/**
- * What those who run the vault may have done; and what a rotation has left to do when its process
- * ended is ended.
- */
-function administer(
-  serving: Serving,
-  opened: OpenedFolder,
-  deps: Deps,
-  { aheadMs: clockAheadMs }: Clock,
-): Offered {
-  const { sharing, logging } = serving
-  const { log } = logging
-  const { store, ring, masterKeyFile } = opened
-  const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
-  const isShared = sharing !== undefined || opened.database !== undefined
-  const server = () => factsOf(serving)
-  const vault = { deps, store, ring, clockAheadMs, server, isShared, replaceMasterKey }
-  const reseal = makeResealer(vault)
-  if (ring.keyring().dataKeys.length > 1) {
-    reseal().then(
-      ({ rows, damaged }) => log('resealed', { rows, damaged }),
-      () => log('reseal_failed'),
-    )
-  }
-  const challenges = makeChallenges(deps)
-  const operations = Object.entries(makeOperations(vault, reseal)).map(
-    ([name, operation]) => [name, admitted(vault, challenges, operation)] as const,
-  )
-  return { ...Object.fromEntries(operations), challenge: async () => challenges.issue() }
 }
 
 type Observe = NonNullable<Deps['observe']>

@@ -1,0 +1,90 @@
+/**
+ * What those who run a vault may have done by the process that serves it.
+ * @module
+ */
+import { admitted, makeChallenges } from '../administration/admission.ts'
+import { makeResealer } from '../administration/keys.ts'
+import type { Facts } from '../administration/operation.ts'
+import { makeOperations } from '../administration/operations.ts'
+import type { Deps } from '../deps.ts'
+import type { BackupSchedule } from './backups/schedule.ts'
+import type { Clock } from './clock.ts'
+import type { ControlOperation } from './control.ts'
+import type { OpenedFolder } from './data-folder.ts'
+import type { Logging } from './logging.ts'
+import { masterKeyReplacer } from './next-master-key.ts'
+import type { Sharing } from './server.ts'
+
+export interface Places {
+  address?: string
+  opsAddress?: string | undefined
+}
+
+/** Of a serving process. */
+export interface Administered {
+  /** The process that is told to end: of several, the one that started the others. */
+  readonly processId: number
+  /** Where it listens, once it does. */
+  readonly places?: Places
+  readonly logging: Logging
+  /** Of one of several. */
+  readonly sharing?: Sharing | undefined
+  /** Of the backups that are made meanwhile, if any. */
+  readonly backups?: BackupSchedule | undefined
+}
+
+/** What `coffer status` says of backups: what the metrics say. */
+function factsOfBackups(backups: BackupSchedule): Facts {
+  const { ageMs, made, failed } = backups.counts()
+  return {
+    backup_to: backups.to,
+    backup_age_seconds: ageMs === undefined ? null : Math.floor(ageMs / 1_000),
+    backups_made: made,
+    backups_failed: failed,
+    backup_overdue: backups.isOverdue(),
+  }
+}
+
+/** Of several processes the one that starts them makes the backups, and none of these knows. */
+const noBackups = ({ sharing }: Administered): Facts =>
+  sharing === undefined ? { backup_to: null } : {}
+
+const factsOf = (serving: Administered): Facts => ({
+  process_id: serving.processId,
+  address: serving.places?.address ?? null,
+  ops_address: serving.places?.opsAddress ?? null,
+  ...(serving.backups === undefined ? noBackups(serving) : factsOfBackups(serving.backups)),
+})
+
+export type Offered = Readonly<Record<string, ControlOperation>>
+
+/**
+ * What those who run the vault may have done; and what a rotation has left to do when its process
+ * ended is ended.
+ */
+export function administer(
+  serving: Administered,
+  opened: OpenedFolder,
+  deps: Deps,
+  { aheadMs: clockAheadMs }: Clock,
+): Offered {
+  const { sharing, logging } = serving
+  const { log } = logging
+  const { store, ring, masterKeyFile } = opened
+  const replaceMasterKey = masterKeyReplacer({ file: masterKeyFile, isOf: ring.isOf })
+  const isShared = sharing !== undefined || opened.database !== undefined
+  const server = () => factsOf(serving)
+  const vault = { deps, store, ring, clockAheadMs, server, isShared, replaceMasterKey }
+  const reseal = makeResealer(vault)
+  if (ring.keyring().dataKeys.length > 1) {
+    reseal().then(
+      ({ rows, damaged }) => log('resealed', { rows, damaged }),
+      () => log('reseal_failed'),
+    )
+  }
+  const challenges = makeChallenges(deps)
+  const operations = Object.entries(makeOperations(vault, reseal)).map(
+    ([name, operation]) => [name, admitted(vault, challenges, operation)] as const,
+  )
+  return { ...Object.fromEntries(operations), challenge: async () => challenges.issue() }
+}
