@@ -32,11 +32,16 @@ import { elapsedMs, sleep } from './system.ts'
 /** What moves up, in this order; the lock is made where it stays. */
 const moved = ['master.kdf', 'store', 'format'] as const
 
+/** Between being made and its mark such a folder is empty. */
+const isEmptyFolder = (path: string): boolean =>
+  statsAt(path)?.isDirectory() === true && readdirSync(path).length === 0
+
 /** Whether a folder is what a restore has left that was cut off: its stamp is not there yet. */
 function isCutOff(data: string, names: readonly string[]): boolean {
   const staging = pathsOf(data).restoring
   const known = ['restoring', 'lock', 'master.kdf', 'store']
-  if (!isStaged(staging) || !names.every(name => known.includes(name))) return false
+  if (!names.every(name => known.includes(name))) return false
+  if (!isStaged(staging) && !isEmptyFolder(staging)) return false
   return !names.includes('store') || existsSync(pathsOf(staging).stamp)
 }
 

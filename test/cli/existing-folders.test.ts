@@ -225,6 +225,15 @@ describe('a restore that was cut off', () => {
     }
   }, 300_000)
 
+  test('before its own mark is taken up by the next', async () => {
+    const data = fresh('unmarked')
+    mkdirSync(join(data, 'restoring'), { recursive: true })
+    writeFileSync(join(data, 'lock'), '')
+    expectDone(await runCoffer(restoreWords(data)))
+    await expectServed(data)
+    expect(namesIn(data)).not.toContain('restoring')
+  })
+
   test.each([
     ['before its stamp', ['lock', 'restoring', 'store'], true],
     ['before it began', ['lock', 'restoring'], true],
