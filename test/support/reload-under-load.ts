@@ -2,6 +2,7 @@
  * Certificates that are changed again and again while callers go on.
  * @module
  */
+import { withoutWarnings } from './coffer-process.ts'
 import { beginLoad, type LoadFigures } from './load.ts'
 import { shakeHands, startTlsServer } from './tls-server.ts'
 import { until } from './until.ts'
@@ -9,7 +10,7 @@ import { until } from './until.ts'
 export interface Figures extends LoadFigures {
   /** Handshakes after all have said so that showed the certificate of before. */
   readonly outdated: number
-  /** What the server wrote to stderr. */
+  /** What the server wrote to stderr, without what a start and an end say. */
   readonly lines: readonly string[]
 }
 
@@ -34,6 +35,8 @@ export async function reloadUnderLoad(reloads: number, workers: number): Promise
   }
   const figures = await endLoad()
   await server.end('SIGTERM')
-  const lines = (await server.stderr).split('\n').filter(line => line !== '')
+  const lines = withoutWarnings(await server.stderr)
+    .split('\n')
+    .filter(line => line !== '')
   return { ...figures, outdated, lines }
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { join } from 'node:path'
-import { runCoffer } from './coffer-process.ts'
+import { runCoffer, withoutWarnings } from './coffer-process.ts'
 import { temporaryFolder } from './folders.ts'
 import { beginLoad, type LoadFigures } from './load.ts'
 import { hear, openListener, startService, untilTold } from './service-manager.ts'
@@ -41,8 +41,8 @@ export async function restartUnderLoad(
   const end = async () => {
     service.child.kill('SIGTERM')
     exitCodes.push(await service.child.exited)
-    const said = (await service.stderr).split('\n')
-    lines.push(...said.filter(line => line !== '' && !line.includes('"unsafe"')))
+    const said = withoutWarnings(await service.stderr).split('\n')
+    lines.push(...said.filter(line => line !== ''))
   }
   const endLoad = beginLoad({ hostname: '127.0.0.1', port }, key)
   for (let count = 1; count <= restarts; count += 1) {
