@@ -10,6 +10,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildDefinition } from './build-id.ts'
+import { embedFrame } from './embed-frame.ts'
 import { embedNatives, missingFiles, replacedFiles, type Target } from './embed-natives.ts'
 
 export interface Making {
@@ -44,7 +45,7 @@ export async function makeBinary(making: Making): Promise<readonly string[]> {
     sourcemap: 'inline',
     define: buildDefinition(root),
     metafile: true,
-    plugins: [embedNatives(target, modules, used)],
+    plugins: [embedNatives(target, modules, used), await embedFrame()],
     compile: {
       outfile,
       ...(runtime === undefined

@@ -8,7 +8,14 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 /** What the program is made of, and how. */
-const sources = ['package.json', 'bun.lock', 'scripts/binary.ts', 'scripts/embed-natives.ts', 'src']
+const sources = [
+  'package.json',
+  'bun.lock',
+  'scripts/binary.ts',
+  'scripts/embed-frame.ts',
+  'scripts/embed-natives.ts',
+  'src',
+]
 const hexDigits = 12
 
 function filesIn(root: string, path: string): readonly string[] {

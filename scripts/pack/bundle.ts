@@ -8,6 +8,7 @@
  * @module
  */
 import { buildDefinition } from '../build-id.ts'
+import { embedFrame } from '../embed-frame.ts'
 import { basename, extname, join, resolve } from 'node:path'
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import type { BunPlugin } from 'bun'
@@ -117,7 +118,7 @@ export async function writeBundle(
     minify: target !== 'bun' && { identifiers: true, syntax: true },
     define: buildDefinition(root),
     external: [...external, 'react', 'react/*', '*.cjs'],
-    plugins: [within(folder, used), besideElements(file)],
+    plugins: [within(folder, used), besideElements(file), await embedFrame()],
     metafile: true,
     throw: false,
   })

@@ -7,6 +7,7 @@ import { Elysia } from 'elysia'
 import type { Exchange } from '../gate/answers.ts'
 import { answerPage, type Pipeline, hooks } from '../gate/pipeline.ts'
 import { pathOf } from '../gate/request.ts'
+import type { MaybeLater } from '../waiting.ts'
 import style from './card.css' with { type: 'text' }
 import { framingOrigins, headersFor, open, pageFor } from './page.ts'
 import { frameScript } from './script.ts'
@@ -27,10 +28,10 @@ export function elementRoutes(pipeline: Pipeline) {
   const isAllowed = (origin: string | null): boolean =>
     origins.includes('*') || (origin !== null && origins.includes(origin))
   const page =
-    (type: string, read: (request: Request) => string, more = {}) =>
-    ({ exchange }: { readonly exchange: Exchange }) => {
+    (type: string, read: (request: Request) => MaybeLater<string>, more = {}) =>
+    async ({ exchange }: { readonly exchange: Exchange }) => {
       const fields = { ...headers, 'content-type': `${type}; charset=utf-8`, ...more }
-      const bytes = Buffer.from(read(exchange.request))
+      const bytes = Buffer.from(await read(exchange.request))
       return answerPage(pipeline, exchange, { headers: fields, bytes })
     }
   const shown = () => ({ parse: 'none', page: true, detail: { hide: true } }) as const

@@ -191,7 +191,11 @@ describe('a process', () => {
     const utf8 = '; charset=utf-8'
     expect(await get('/elements/card')).toEqual([200, `text/html${utf8}`, pageFor(['*'], '.')])
     expect(await get('/elements/card/')).toEqual([200, `text/html${utf8}`, pageFor(['*'], '..')])
-    expect(await get('/elements/card.js')).toEqual([200, `text/javascript${utf8}`, frameScript()])
+    expect(await get('/elements/card.js')).toEqual([
+      200,
+      `text/javascript${utf8}`,
+      await frameScript(),
+    ])
     const style = await Bun.file('src/elements/card.css').text()
     expect(await get('/elements/card.css')).toEqual([200, `text/css${utf8}`, style])
     expect(await get('/elements/origin')).toEqual([

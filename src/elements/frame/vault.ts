@@ -2,8 +2,8 @@
  * A create, sent to the vault that serves the frame, and sent again where that is safe: under one
  * idempotency key it is done once, however often it is sent.
  *
- * The same as the typed client does, in little: of that the binary holds the program already, and
- * one file cannot be in it as a program and as a text.
+ * decision: the typed client would be 3.2 KB of what each checkout loads, against 0.6 KB, and has no
+ * deadline over all attempts.
  * @module
  */
 import { retriesMax, retryWaitMsFirst, retryWaitMsMax } from '../limits.ts'
