@@ -139,6 +139,7 @@ const entries = [
   'src/client/socket.ts',
   'src/testing/index.ts',
   'src/testing/child.ts',
+  'src/elements/frame/main.ts',
   'src/elements/host/index.ts',
   'src/elements/react/index.ts',
   'src/elements/element/index.ts',
