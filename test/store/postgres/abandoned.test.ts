@@ -7,9 +7,10 @@ import { openPostgresStore } from '../../../src/store/postgres/open.ts'
 import { startProxy, type CuttingProxy } from '../../support/cutting-proxy.ts'
 import { isPostgresThere, nextSchema, sharedPostgres, throughPort } from '../../support/postgres.ts'
 import { expectFault, inserted, replaceOf, uniqueOf, written } from '../rows.ts'
-import { machine, makeTablesIn } from './subject.ts'
+import { insertedSoon, machine, makeTablesIn, patient } from './subject.ts'
 
-const bounds = { readMs: 1_000, writeMs: 8_000, tryMs: 5_000, abandonedMs: 1_000 }
+const bounds = { ...patient, abandonedMs: 1_000 }
+const hasty = { ...bounds, readMs: 1_000, writeMs: 500, tryMs: 500 }
 
 // .ci/run installs it.
 describe.skipIf(!isPostgresThere)('a machine that is gone amid a transaction', () => {
@@ -25,10 +26,12 @@ describe.skipIf(!isPostgresThere)('a machine that is gone amid a transaction', (
     const gone = await openPostgresStore({
       address: throughPort(direct, proxy.port),
       ...machine,
-      bounds: { ...bounds, writeMs: 500, tryMs: 500 },
+      bounds: hasty,
     })
     const other = await openPostgresStore({ address: direct, ...machine, bounds })
-    const ordinal = await inserted(gone, { uniques: [1] })
+    const ordinal = await inserted(other, { uniques: [1] })
+    // Its connections are there, so that what is frozen is a transaction.
+    await insertedSoon(gone, { uniques: [2] })
     proxy.arm('freeze')
     const lost = replaceOf(ordinal, { uniques: [1], version: 2 })
     await expectFault(gone.write([lost]), 'unavailable')

@@ -18,15 +18,25 @@ import {
   type TestServer,
 } from '../../support/postgres.ts'
 import { expectFault, inserted, insertOf, uniqueOf } from '../rows.ts'
-import { machine, makeTablesIn } from './subject.ts'
+import { insertedSoon, machine, makeTablesIn, patient } from './subject.ts'
 import { until } from '../../support/until.ts'
 
 const bounds = { readMs: 1_000, writeMs: 1_500, tryMs: 1_000, connectMs: 1_000 }
 
-async function openOn(server: TestServer, schema = nextSchema()): Promise<PostgresStore> {
+interface Opened {
+  /** Gives up soon. */
+  readonly store: PostgresStore
+  /** Waits, and asks the same database. */
+  readonly waiting: PostgresStore
+  readonly close: () => Promise<unknown>
+}
+
+async function openOn(server: TestServer, schema = nextSchema()): Promise<Opened> {
   const address = server.address(schema)
   await (await makeTablesIn(address)).close()
-  return openPostgresStore({ address, ...machine, bounds })
+  const store = await openPostgresStore({ address, ...machine, bounds })
+  const waiting = await openPostgresStore({ address, ...machine, bounds: patient })
+  return { store, waiting, close: () => Promise.all([store.close(), waiting.close()]) }
 }
 
 /** Each that was answered stands, and of those that were refused none. */
@@ -74,21 +84,21 @@ describe.skipIf(!isPostgresThere)('a database that holds back', () => {
   }
 
   test('writes: they are refused, reads go on, and then writes too', async () => {
-    const store = await openOn(server)
-    await inserted(store, { uniques: [0] })
+    const { store, waiting, close } = await openOn(server)
+    await inserted(waiting, { uniques: [0] })
     await set('SET default_transaction_read_only = on')
     await expectFault(store.write([insertOf({ uniques: [1] })]), 'unavailable')
-    expect((await store.find(uniqueOf(0)))?.version).toBe(1)
+    expect((await waiting.find(uniqueOf(0)))?.version).toBe(1)
     await set('RESET default_transaction_read_only')
-    await inserted(store, { uniques: [2] })
-    await expectExact(store, [true, false, true])
-    await store.close()
+    await insertedSoon(store, { uniques: [2] })
+    await expectExact(waiting, [true, false, true])
+    await close()
   }, 300_000)
 
   test('time: what takes too long is tried again, and refused within its bound', async () => {
     const schema = nextSchema()
-    const store = await openOn(server, schema)
-    await inserted(store, { uniques: [0] })
+    const { store, waiting, close } = await openOn(server, schema)
+    await inserted(waiting, { uniques: [0] })
     const holding = await server.sql.reserve()
     // What the test does itself may take a busy machine longer.
     await holding.unsafe('SET statement_timeout = 0')
@@ -101,12 +111,12 @@ describe.skipIf(!isPostgresThere)('a database that holds back', () => {
     await set('RESET statement_timeout', holding)
     await holding.unsafe('RESET statement_timeout')
     await holding.release()
-    await expectExact(store, [true, false])
-    await store.close()
+    await expectExact(waiting, [true, false])
+    await close()
   }, 300_000)
 
   test('connections: what ends them again and again loses and doubles nothing', async () => {
-    const store = await openOn(server)
+    const { store, waiting, close } = await openOn(server)
     let isOver = false
     let settled = 0
     const ending = (async () => {
@@ -132,19 +142,19 @@ WHERE pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> '
     expect(answered.filter(Boolean).length).toBeGreaterThan(0)
     const rows = []
     for (const [unique, isAnswered] of answered.entries()) {
-      const row = await store.find(uniqueOf(unique))
+      const row = await waiting.find(uniqueOf(unique))
       if (isAnswered) expect(row?.version).toBe(1)
       if (row !== undefined) rows.push(row.ordinal)
     }
     expect(new Set(rows).size).toBe(rows.length)
-    expect(await store.integrity()).toEqual([])
-    await store.close()
+    expect(await waiting.integrity()).toEqual([])
+    await close()
   }, 300_000)
 
   test('all but a few connections: the vault waits, and serves once there are some', async () => {
     const schema = nextSchema()
-    const store = await openOn(server, schema)
-    await inserted(store, { uniques: [0] })
+    const { waiting, close } = await openOn(server, schema)
+    await inserted(waiting, { uniques: [0] })
     await server.sql.unsafe('CREATE ROLE limited LOGIN SUPERUSER')
     await server.sql.unsafe('ALTER ROLE limited NOSUPERUSER CONNECTION LIMIT 0')
     await server.sql.unsafe(`GRANT ALL ON SCHEMA ${schema} TO limited`)
@@ -153,16 +163,16 @@ WHERE pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> '
     const address = { ...server.address(schema), username: 'limited' }
     await server.sql.unsafe('ALTER ROLE limited CONNECTION LIMIT 20')
     const held = await openPostgresStore({ address, ...machine, bounds })
-    await inserted(held, { uniques: [1] })
+    await insertedSoon(held, { uniques: [1] })
     await server.sql.unsafe('ALTER ROLE limited CONNECTION LIMIT 0')
     await server.sql.unsafe(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE usename = 'limited'`)
     await expectFault(held.write([insertOf({ uniques: [2] })]), 'unavailable')
     await expectFault(Promise.resolve(held.find(uniqueOf(0))), 'unavailable')
     await server.sql.unsafe('ALTER ROLE limited CONNECTION LIMIT 20')
-    await inserted(held, { uniques: [3] })
-    await expectExact(held, [true, true, false, true])
-    await Promise.all([held.close(), store.close()])
+    await insertedSoon(held, { uniques: [3] })
+    await expectExact(waiting, [true, true, false, true])
+    await Promise.all([held.close(), close()])
   }, 300_000)
 })
 
@@ -189,7 +199,7 @@ describe.skipIf(!isPostgresThere)('a database whose disk is full', () => {
       run(['chown', '-R', 'postgres', log])
       run(['chmod', '755', join(log, '..')])
       const server = await startPostgres({ parent: path, initdb: ['-X', join(log, 'wal')] })
-      const store = await openOn(server)
+      const { waiting: store, close } = await openOn(server)
       await inserted(store, { uniques: [0] })
       const answered = [true]
       fillTo(256 * 1_024)
@@ -204,7 +214,7 @@ describe.skipIf(!isPostgresThere)('a database whose disk is full', () => {
       await inserted(store, { uniques: [answered.length] })
       answered.push(true)
       await expectExact(store, answered)
-      await store.close()
+      await close()
       await server.stop()
     },
     300_000,

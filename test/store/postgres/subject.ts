@@ -9,17 +9,37 @@ import {
   type PostgresStore,
 } from '../../../src/store/postgres/open.ts'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
-import { defaultBounds } from '../../../src/store/postgres/bounds.ts'
+import { defaultBounds, type Bounds } from '../../../src/store/postgres/bounds.ts'
 import { makeLooker } from '../../../src/store/postgres/look.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
 import { randomBytes } from '../../../src/serve/system.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
+import { until } from '../../support/until.ts'
+import { insertOf, type RowSketch } from '../rows.ts'
 
 const schemas = new Map<string, string>()
 const opened: PostgresStore[] = []
 /** Times 9 connections of each: fewer than the 500 of the server. */
 const openMax = 40
+
+/** Of a store that has to answer, however busy the machine is. */
+export const patient: Bounds = {
+  ...defaultBounds,
+  connectMs: 60_000,
+  readMs: 120_000,
+  writeMs: 120_000,
+  tryMs: 60_000,
+}
+
+/** Writes one row by a store of short bounds, which a busy machine may hold up more than once. */
+export const insertedSoon = (store: PostgresStore, sketch: RowSketch): Promise<void> =>
+  until(() =>
+    store.write([insertOf(sketch)]).then(
+      () => true,
+      () => false,
+    ),
+  )
 
 export const machine = { randomBytes, wallMs: Date.now, elapsedMs: () => performance.now() }
 
