@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { openTarget, type Application, type Target, type Told } from './target.ts'
 
 // Each starts processes, on machines that may be slow.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const every = ['create', 'read', 'update', 'delete', 'search', 'use'].map(name => `token:${name}`)
 const number = '4242424242424242'

@@ -21,7 +21,7 @@ import { temporaryFolder } from '../support/folders.ts'
 import { until } from '../support/until.ts'
 import { isRunning, workersOf } from '../support/worker-processes.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const started: Running[] = []
 afterAll(async () => {

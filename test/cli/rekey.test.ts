@@ -24,7 +24,7 @@ import {
 } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const started: Running[] = []
 afterAll(async () => {

@@ -30,6 +30,6 @@ describe('a request line', () => {
       cpSync(join(root, 'made'), data, { recursive: true })
       await checkRequestLines({ folder: ['--data', data], managerKey, more })
     },
-    120_000,
+    300_000,
   )
 })

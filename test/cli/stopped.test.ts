@@ -12,7 +12,7 @@ import { requestOf } from '../support/vault.ts'
 import { until } from '../support/until.ts'
 import { isRunning, workersOf } from '../support/worker-processes.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const stoppedMs = commitMsMax + 1_500
 const writers = 8

@@ -6,7 +6,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { reloadUnderLoad } from '../support/reload-under-load.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const events = (lines: readonly string[]): (string | undefined)[] =>
   lines.map(line => (JSON.parse(line) as { event?: string }).event)

@@ -19,7 +19,7 @@ import { openConnection } from '../support/connection.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { shakeHands, startTlsServer, type TlsServer } from '../support/tls-server.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let root: string
 let data: string

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/folders.ts'
 import { until } from '../support/until.ts'
 
 // Each starts several processes, on machines that may be slow.
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** Whatever has become of its test, none is left behind. */
 const started: Running[] = []

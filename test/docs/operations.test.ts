@@ -18,7 +18,7 @@ const blocks = [...text.matchAll(/```sh\n([^`]+)```/g)].map(([, block = '']) =>
   freePorts.reduce((words, [port, free]) => words.replaceAll(port, free), block.trim()),
 )
 /** Ends what hangs, and no machine that is busy. */
-const blockMsMax = 120_000
+const blockMsMax = 300_000
 const staying = 'coffer serve '
 
 test(

@@ -208,7 +208,7 @@ describe('what a vault tells', () => {
   test('is what docs/operations.md names, and no more', async () => {
     const told = [...(await toldNames())].toSorted()
     expect([...new Set(named.filter(isToldHere))].toSorted()).toEqual(told)
-  }, 120_000)
+  }, 300_000)
 
   test('has each metric of the dashboard and of the alert rules', async () => {
     const told = await toldNames()

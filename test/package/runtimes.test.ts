@@ -42,7 +42,7 @@ if (!hasChromium || !hasFirefox) {
   console.warn('the client is not tested in both browsers: see scripts/install-browsers')
 }
 
-const storyMsMax = 60_000
+const storyMsMax = 300_000
 
 const refusal = (status: number, code: ErrorCode, errors: string[] = []) => ({
   name: 'CofferError',

@@ -20,7 +20,7 @@ import {
 import { expectRefused } from './refused.ts'
 import { addReader, ask, serve } from './served.ts'
 
-const slowMs = 90_000
+const slowMs = 300_000
 
 /** Ordinal and bytes of each row. */
 type Rows = readonly (readonly [ordinal: number, bytes: string])[]

@@ -15,5 +15,5 @@ describe.skipIf(!isPostgresThere)('a request line over PostgreSQL', () => {
     expect(made.exitCode).toBe(0)
     const managerKey = String((JSON.parse(made.stdout) as Record<string, unknown>)['key'])
     await checkRequestLines({ folder: ['--data', data], managerKey })
-  }, 120_000)
+  }, 300_000)
 })

@@ -21,7 +21,7 @@ import { Trouble } from '../../../src/store/postgres/trouble.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
 import { expectFault, insertOf, replaceOf, uniqueOf } from '../rows.ts'
 
-const msMax = 20_000
+const msMax = 300_000
 const writer = new Uint8Array(16).fill(7)
 
 async function openTables() {

@@ -12,7 +12,7 @@ import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postg
 import { termOf } from '../rows.ts'
 
 const term = termOf(7)
-const msMax = 20_000
+const msMax = 300_000
 
 function entering(ordinal: number): ChunkMoves {
   const moves: ChunkMoves = new Map()
