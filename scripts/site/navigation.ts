@@ -70,6 +70,7 @@ const sections: readonly Section[] = [
       docs('Decisions', 'decisions'),
       docs('Architecture', 'architecture'),
       { title: 'Contributing', file: 'CONTRIBUTING.md' },
+      docs('Releasing', 'releasing'),
       { title: 'Changes', file: 'CHANGELOG.md' },
     ],
   },
