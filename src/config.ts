@@ -14,15 +14,14 @@ import {
   backupSchema,
   logSchema,
   planOf,
-  settingsSchema,
   vaultSchema,
   type AddressSettings,
   type BackupPlan,
   type BackupSettings,
   type LogSettings,
-  type Settings,
   type VaultChoices,
-} from './settings.ts'
+} from './serving-settings.ts'
+import { settingsSchema, type Settings } from './settings.ts'
 
 export interface TcpAddress {
   readonly host: string

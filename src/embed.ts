@@ -10,7 +10,7 @@ import { watchFolder } from './serve/folder-lock.ts'
 import { makeDeps } from './serve/vault-process.ts'
 import { endAfterFailure, logToStderr } from './serve/system.ts'
 import type { Deps, Log } from './deps.ts'
-import { clockStartHoldMs } from './limits.ts'
+import { clockStartHoldMs } from './operation-limits.ts'
 import { defaultSettings, type Settings } from './settings.ts'
 import { startSweeping } from './upkeep.ts'
 

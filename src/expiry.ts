@@ -13,7 +13,7 @@ import {
   sweepLateMs,
   sweepOverdueBatchRows,
   sweepOverdueMs,
-} from './limits.ts'
+} from './work-limits.ts'
 import type { Row } from './store/contract.ts'
 
 /** Small ones, for others wait for each; larger ones the later it is: all must go in time. */

@@ -2,7 +2,7 @@
  * Tables keyed by texts that anybody may have chosen, and the memory of such texts.
  * @module
  */
-import { pooledCharsMax, textRunMax, hashedTextsMax } from './limits.ts'
+import { pooledCharsMax, textRunMax, hashedTextsMax } from './work-limits.ts'
 
 /*
  * What a character is: one Unicode code point, so an emoji counts once. And texts that are kept.

@@ -1,5 +1,6 @@
 /**
- * Bounds of running a vault: what its operator meets, beside what its callers do.
+ * Bounds of running a vault: what its operator meets, beside what its callers do. What an operator
+ * may choose, and within which bounds, stands in `setting-limits.ts`.
  *
  * As in `limits.ts`, each has a name and a unit, and says where it is from.
  * @module
@@ -18,12 +19,6 @@ export const progressBarChars = 40
 export const answerBytesMax = 64
 
 // Backups of a server
-export const backupEveryMsMin = 60 * 1_000
-/** decision: a timer of the runtime knows no more than 24 days. */
-export const backupEveryMsMax = 14 * 24 * 60 * 60 * 1_000
-export const backupEveryDefault = '6h'
-export const backupKeepDefault = 14
-export const backupKeepMax = 1_000
 /** decision: after one that failed, doubled each time up to the interval. */
 export const backupRetryMsMin = 5_000
 /** decision: one that takes longer than this, and than the interval, hangs. */
@@ -63,8 +58,6 @@ export const parentCheckMs = 1_000
 export const throwAwayAgeMsMin = 60_000
 
 // Log
-/** decision: one in so many answers at least. */
-export const logSampleMax = 1_000_000
 /** decision: ids whose digests one command asks for. */
 export const digestedIdsMax = 1_000
 /** decision: how often it is looked whether a state has begun or ended that is logged. */
@@ -191,19 +184,10 @@ export const bulkToldMs = 2_000
 export const reindexedAtOnce = 8
 /** decision: of the tokens that were refused for one reason, those that are named. */
 export const reindexExamplesMax = 10
-/**
- * decision: a connection that has had an answer waits so long for the next request: longer than
- * the 60 s for which usual proxies and load balancers keep theirs, so that they end it and not we.
- */
-export const keepAliveSecondsDefault = 75
-/** The server's own bound is 255; see `keepAliveSlackSeconds`. */
-export const keepAliveSecondsMax = 250
+
+// Connections
 /** The server looks at its connections every 4 s, and may end one that much earlier. */
 export const keepAliveSlackSeconds = 5
-/** Source: NIST SP 800-131A revision 2, section 3: keys of RSA below are not to be used. */
-export const rsaBitsMin = 2_048
-/** decision: a proxy that asks every few seconds has asked twice by then. */
-export const drainSecondsSettingMax = 300
 /**
  * decision: from the last connection that is accepted to the end of those that are idle: a request
  * that is on its way on a new one comes within it.
@@ -211,3 +195,73 @@ export const drainSecondsSettingMax = 300
 export const drainSettleMs = 300
 /** Turns of the runtime, until its poll knows a socket. */
 export const adoptionTriesMax = 1_000
+
+// The end of a process
+export const drainMsMax = 10_000
+/** From a failed commit to the end of the process: time for the answers under way to leave. */
+export const haltMs = 100
+export const storeCloseMsMax = 5_000
+
+// Certificates
+/**
+ * decision: what certificates are read anew in: so long a listener asks its callers to come to the
+ * next one, and so long it then takes no connection but lets those come through that are half made.
+ */
+export const listenerCloseMs = 300
+export const listenerSettleMs = 300
+/** decision: of certificates, of a key and of what others' certificates are checked by. */
+export const tlsFileBytesMax = 1024 * 1024
+/** decision: whoever renews certificates by machine does so earlier. */
+export const certificateEndsSoonMs = 14 * 24 * 60 * 60 * 1_000
+/** Source: NIST SP 800-131A revision 2, section 3: keys of RSA below are not to be used. */
+export const rsaBitsMin = 2_048
+
+// Workers
+/** decision: from one worker to the next, so that most of them take new connections at once. */
+export const workerReloadMs = listenerCloseMs + listenerSettleMs + 100
+/** decision: what a worker gets to end in; then it is ended. */
+export const workerStopMsMax = drainMsMax + storeCloseMsMax + 1_000
+/** decision: how long after its end a worker is started again, doubled each time. */
+export const workerRestartMsMin = 100
+export const workerRestartMsMax = 5_000
+/** decision: what a worker gets to listen in; then it hangs, and another one takes its place. */
+export const workerReadyMsMax = 60_000
+/** decision: one that ran for so long was well, and its next restart comes at once again. */
+export const workerSteadyMs = 60_000
+/** decision: starts that fail in a row; of a worker that never listened they end the instance. */
+export const workerStartsMax = 5
+
+// The clock
+/** decision: a clock that is corrected moves by less, a wrong one by more (serve/clock.ts). */
+export const clockStepMsMax = 60_000
+/** decision: how long a clock that jumped ahead must stand before anything is destroyed by it. */
+export const clockHoldMs = 60 * 60 * 1_000
+/** decision: the same of a start after downtime. What is due leaves within 60 s of it. */
+export const clockStartHoldMs = 20_000
+/** decision: how far ahead the clock is written, so that it is written about as rarely. */
+export const clockLeaseMs = 250
+/** decision: of the file of the clock; more than any instant takes, so that more is damage. */
+export const clockFileBytesMax = 64
+
+// The data folder
+/** decision: what writes leave free on the disk, so that removing goes on (hardening L11). */
+export const freeSpaceBytesMin = 64 * 1024 * 1024
+export const mapBytes = 64 * 1024 ** 3
+/** decision: what a process needs beside that map, once it has started. */
+export const addressSpaceSpareBytes = 1024 ** 3
+/** decision: so long may the processes of a killed instance take to be gone. */
+export const lockWaitMsMax = 1_000
+export const lockPollMs = 5
+/** decision: how often the holder of a data folder looks whether the folder is still its own. */
+export const folderLookMs = 500
+/** As many as Linux follows on one way (path_resolution(7)). */
+export const symbolicLinksMax = 40
+
+// Commands
+export const configFileBytesMax = 64 * 1024
+/** decision: of rules for an application, within `controlBodyBytesMax`. */
+export const rulesFileBytesMax = 48 * 1024
+/** decision: of one installation, as far as commands look at all of them. */
+export const tenantsMax = 1_000
+/** decision: of one walk, as told to a person; more of them say no more. */
+export const findingsShownMax = 100

@@ -4,8 +4,13 @@
  */
 import { isIP } from 'node:net'
 import { FormatRegistry } from '@sinclair/typebox'
-import { codeLifetimeMsMax, codeLifetimeMsMin, settingCharsMax } from './limits.ts'
-import { backupEveryMsMax, backupEveryMsMin } from './operation-limits.ts'
+import {
+  codeLifetimeMsMax,
+  codeLifetimeMsMin,
+  settingCharsMax,
+  backupEveryMsMax,
+  backupEveryMsMin,
+} from './setting-limits.ts'
 
 /** What has a meaning already, or is set by the browser itself. */
 const takenNames =

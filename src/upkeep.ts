@@ -12,7 +12,7 @@ import {
   codeKeysScrubRest,
   keyUsesWriteMs,
   sweepIntervalMs,
-} from './limits.ts'
+} from './work-limits.ts'
 import type { Row } from './store/contract.ts'
 import type { OperatedStore } from './store/operated.ts'
 import { sealedCodeKeyOf } from './tokens/code-key.ts'

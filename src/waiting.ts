@@ -4,15 +4,15 @@
  * @module
  */
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import { requestStepsMax } from './limits.ts'
 import {
   bulkTurnMsMax,
-  requestStepsMax,
   restPerTurn,
   restMsMax,
   restMsMin,
   turnStepsMax,
   turningTickMs,
-} from './limits.ts'
+} from './work-limits.ts'
 
 /*
  * What is there at once, unless something had to be waited for: most requests wait for nothing but

@@ -8,7 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildApp } from '../../src/serve/app.ts'
 import type { Deps } from '../../src/deps.ts'
-import { guessesPerMinuteSettingMax, requestsPerSecondSettingMax } from '../../src/limits.ts'
+import {
+  guessesPerMinuteSettingMax,
+  requestsPerSecondSettingMax,
+} from '../../src/setting-limits.ts'
 import { defaultSettings } from '../../src/settings.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { makeTurns } from '../../src/waiting.ts'

@@ -6,7 +6,7 @@
  * sessions and applications together).
  * @module
  */
-import { mapBytes } from '../../src/limits.ts'
+import { mapBytes } from '../../src/operation-limits.ts'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'

@@ -5,8 +5,7 @@
  */
 import type { Deps } from '../deps.ts'
 import { invariant } from '../errors.ts'
-import { tenantsMax } from '../limits.ts'
-import { erasureBatchLines } from '../operation-limits.ts'
+import { tenantsMax, erasureBatchLines } from '../operation-limits.ts'
 import type { Done } from '../progress.ts'
 import { isOfErasure, type Erasure } from '../rules/erasures.ts'
 import type { Change } from '../store/contract.ts'

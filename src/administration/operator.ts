@@ -9,7 +9,8 @@
  */
 import type { Deps } from '../deps.ts'
 import { ApiError } from '../errors.ts'
-import { tenantsMax, writeAttemptsMax } from '../limits.ts'
+import { tenantsMax } from '../operation-limits.ts'
+import { writeAttemptsMax } from '../work-limits.ts'
 import { changedByOthers, CredentialMoved } from '../records/rows.ts'
 import type { Caller } from '../rules/caller.ts'
 import { mayHold, permissions } from '../rules/permissions.ts'

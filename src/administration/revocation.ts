@@ -12,7 +12,7 @@ import { composeManager, replacement, type NewApplication } from '../application
 import type { Deps } from '../deps.ts'
 import { attempt, invariant } from '../errors.ts'
 import { stepsOf } from '../keyring/reseal.ts'
-import { tenantsMax } from '../limits.ts'
+import { tenantsMax } from '../operation-limits.ts'
 import type { Done } from '../progress.ts'
 import { unsealSession } from '../sessions/record.ts'
 import type { Change, Row } from '../store/contract.ts'

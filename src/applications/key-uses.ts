@@ -7,7 +7,7 @@
  * @module
  */
 import type { Deps } from '../deps.ts'
-import { keyUsesNotedMax, keyUsesPerWrite } from '../limits.ts'
+import { keyUsesNotedMax, keyUsesPerWrite } from '../work-limits.ts'
 import { isExpired } from '../records/rows.ts'
 import type { Change } from '../store/contract.ts'
 import { dayOf, heldKeys, type HeldKey, type KeyRecord } from './keys.ts'

@@ -12,7 +12,7 @@ import { existsSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { versionAndBuild } from '../build.ts'
 import { primitives } from '../crypto/primitives.ts'
-import { freeSpaceBytesMin } from '../limits.ts'
+import { freeSpaceBytesMin } from '../operation-limits.ts'
 import { countBytes, noProgress, type Progress } from '../progress.ts'
 import {
   digestOfFile,

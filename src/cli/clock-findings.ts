@@ -3,7 +3,7 @@
  * Source: serve/clock.ts.
  * @module
  */
-import { clockStepMsMax } from '../limits.ts'
+import { clockStepMsMax } from '../operation-limits.ts'
 import { lookAtMarkMs } from '../serve/clock-file.ts'
 import { callControl } from '../serve/control.ts'
 import { controlOf, type FolderOptions } from '../serve/data-folder.ts'

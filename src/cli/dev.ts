@@ -6,7 +6,7 @@
  * token was hidden or masked.
  * @module
  */
-import { clockStartHoldMs } from '../limits.ts'
+import { clockStartHoldMs } from '../operation-limits.ts'
 import { makeClock, noMark } from '../serve/clock.ts'
 import { outliveOtherSignals } from '../serve/hang-up.ts'
 import { makeDemoVault, type DemoVault } from '../serve/demo-vault.ts'

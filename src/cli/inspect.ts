@@ -7,7 +7,7 @@
  * @module
  */
 import type { Keys } from '../crypto/keyring.ts'
-import { findingsShownMax } from '../limits.ts'
+import { findingsShownMax } from '../operation-limits.ts'
 import { noProgress, type Progress } from '../progress.ts'
 import type { Store } from '../store/contract.ts'
 import { examinePages } from '../store/lmdb/inspect/damaged-pages.ts'

@@ -5,7 +5,8 @@
  * @module
  */
 import { unsealApplication, typeTerm } from '../applications/record.ts'
-import { pageSizeMax, tenantsMax } from '../limits.ts'
+import { pageSizeMax } from '../limits.ts'
+import { tenantsMax } from '../operation-limits.ts'
 import { isExpired } from '../records/rows.ts'
 import type { Keys } from '../crypto/keyring.ts'
 import type { Row, Store } from '../store/contract.ts'

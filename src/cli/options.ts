@@ -18,7 +18,7 @@ import {
   type Texts,
 } from '../config.ts'
 import { ApiError } from '../errors.ts'
-import { configFileBytesMax } from '../limits.ts'
+import { configFileBytesMax } from '../operation-limits.ts'
 import { showName, type ConfigFile } from '../serve/config-file.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { readHanded } from '../serve/handed-files.ts'

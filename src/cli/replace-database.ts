@@ -7,7 +7,7 @@
 import { closeSync, existsSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Keys } from '../crypto/keyring.ts'
-import { freeSpaceBytesMin } from '../limits.ts'
+import { freeSpaceBytesMin } from '../operation-limits.ts'
 import type { Progress } from '../progress.ts'
 import type { Store } from '../store/contract.ts'
 import { clearLeftovers, type FoundFolder, type LockedFolder } from '../serve/data-folder.ts'

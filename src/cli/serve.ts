@@ -9,7 +9,7 @@
  */
 import type { Config, TcpAddress, TlsFiles } from '../config.ts'
 import type { Log } from '../deps.ts'
-import { clockStartHoldMs } from '../limits.ts'
+import { clockStartHoldMs } from '../operation-limits.ts'
 import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
 import { startBackups, type BackupSchedule } from '../serve/backups/schedule.ts'
 import { markOf, openClockFile } from '../serve/clock-file.ts'

@@ -9,7 +9,7 @@
  */
 import { rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { freeSpaceBytesMin } from '../limits.ts'
+import { freeSpaceBytesMin } from '../operation-limits.ts'
 import {
   checkFolder,
   damagedIn,

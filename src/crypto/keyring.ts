@@ -2,7 +2,7 @@
  * Keys: the keyring of an installation, the subkeys of its tenants, and digests under them.
  * @module
  */
-import { termBytes } from '../limits.ts'
+import { termBytes } from '../work-limits.ts'
 import { hkdf } from '@noble/hashes/hkdf.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8, base58 } from '../bytes.ts'

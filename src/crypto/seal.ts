@@ -16,7 +16,7 @@
  */
 import { byteAt, makeScratch, makeSlabs } from '../bytes.ts'
 import { ApiError, invariant } from '../errors.ts'
-import { sealScratchBytes, sealSlabBytes } from '../limits.ts'
+import { sealScratchBytes, sealSlabBytes } from '../work-limits.ts'
 import { keyBytes, nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
 
 const format = 2

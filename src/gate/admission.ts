@@ -3,13 +3,8 @@
  * @module
  */
 import { hexOf } from '../bytes.ts'
-import {
-  credentialCacheEntriesMax,
-  credentialCacheMsMax,
-  rateBucketsMax,
-  strangersPerTurnMax,
-  traceIdCharsMax,
-} from '../limits.ts'
+import { rateBucketsMax, strangersPerTurnMax, traceIdCharsMax } from '../limits.ts'
+import { credentialCacheEntriesMax, credentialCacheMsMax } from '../work-limits.ts'
 import type { Deps } from '../deps.ts'
 import { holdsAnywhere } from '../rules/access.ts'
 import type { Caller, Loaded } from '../rules/caller.ts'

@@ -19,8 +19,8 @@ import {
   idempotencyKeyCharsMax,
   idempotencyKeptMs,
   retryAfterSeconds,
-  writeAttemptsMax,
 } from '../limits.ts'
+import { writeAttemptsMax } from '../work-limits.ts'
 import {
   isExpired,
   unsealEveryValue,

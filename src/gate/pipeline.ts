@@ -14,7 +14,7 @@
  * @module
  */
 import { Elysia } from 'elysia'
-import { pagesOrdinal } from '../limits.ts'
+import { pagesOrdinal } from '../work-limits.ts'
 import type { Caller } from '../rules/caller.ts'
 import { andThen, orElse, type MaybeLater } from '../waiting.ts'
 import { admit, givenTraceId, type Asking, type Connections, type Crowd } from './admission.ts'

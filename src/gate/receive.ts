@@ -2,7 +2,8 @@
  * What comes with a request whose caller was admitted: its body, and its turn at the store.
  * @module
  */
-import { callerNowMs, shortBodyBytesMax } from '../limits.ts'
+import { shortBodyBytesMax } from '../limits.ts'
+import { callerNowMs } from '../work-limits.ts'
 import type { Caller } from '../rules/caller.ts'
 import { andThen, type MaybeLater } from '../waiting.ts'
 import type { Room } from '../records/rows.ts'

@@ -10,14 +10,8 @@
  * @module
  */
 import { ApiError } from '../errors.ts'
-import {
-  storeBeginsPerTurn,
-  storeFew,
-  storeFewPages,
-  storePagesMax,
-  storeSpareMax,
-  storeWorkMax,
-} from '../limits.ts'
+import { storeFew, storeFewPages, storePagesMax, storeSpareMax, storeWorkMax } from '../limits.ts'
+import { storeBeginsPerTurn } from '../work-limits.ts'
 import { databaseReadMsMax, databaseWriteMsMax } from '../store/limits.ts'
 import { makeFairQueue } from '../waiting.ts'
 import { isReading, type Route } from './operation.ts'

@@ -8,7 +8,7 @@
  * Source: contract sections 1 and 5.
  * @module
  */
-import { hashedMembersMax } from '../limits.ts'
+import { hashedMembersMax } from '../work-limits.ts'
 import { TextMap, type IsBefore, type ReadonlyTextMap } from '../maps.ts'
 import { invariant } from '../errors.ts'
 

@@ -10,7 +10,8 @@
  * @module
  */
 import { invalid, invariant } from '../errors.ts'
-import { jsonDepthMax, jsonMembersMax, jsonNumberCharsMax, jsonTurnChars } from '../limits.ts'
+import { jsonDepthMax, jsonMembersMax, jsonNumberCharsMax } from '../limits.ts'
+import { jsonTurnChars } from '../work-limits.ts'
 import { isDigitCode } from '../bytes.ts'
 import { withMember, type Json, type Members } from './json.ts'
 import { decodeQuoted, type IsBefore } from '../maps.ts'

@@ -5,7 +5,7 @@
  * that. They are kept as long as the values, which nobody changes any more.
  * @module
  */
-import { jsonTurnChars } from '../limits.ts'
+import { jsonTurnChars } from '../work-limits.ts'
 import { measureJson } from '../language/expression/run.ts'
 import {
   isJsonArray,

@@ -9,7 +9,7 @@ import type { KeyScope, Keys } from '../crypto/keyring.ts'
 import { unsealAll, sealAll, type Opener } from '../crypto/seal.ts'
 import { ApiError } from '../errors.ts'
 import { clearHeaderBytes, storedRow, writeClearHeader } from '../store/rows.ts'
-import { writeAttemptsMax } from '../limits.ts'
+import { writeAttemptsMax } from '../work-limits.ts'
 import { makeFairQueue, type FairQueue } from '../waiting.ts'
 
 /*

@@ -2,7 +2,8 @@
  * Token ids: their form, and the prefixes by which they are found.
  * @module
  */
-import { idPrefixChars, tokenIdCharsMax, tokenIdCharsMin } from '../limits.ts'
+import { tokenIdCharsMax, tokenIdCharsMin } from '../limits.ts'
+import { idPrefixChars } from '../work-limits.ts'
 import { invalid } from '../errors.ts'
 import { hasCharacters } from '../maps.ts'
 

@@ -19,7 +19,7 @@ import { assertAddress, nothingHere } from '../gate/request.ts'
 import { finish, type Pipeline, makeExchange } from '../gate/pipeline.ts'
 import { toApiError } from '../gate/problem.ts'
 import type { Tally } from '../gate/tally.ts'
-import { keepOpenEveryMs } from '../limits.ts'
+import { keepOpenEveryMs } from '../work-limits.ts'
 import type { MaybeLater } from '../waiting.ts'
 
 type Handler = (request: Request, server: Connections) => MaybeLater<Response>

@@ -16,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { clockFileBytesMax } from '../limits.ts'
+import { clockFileBytesMax } from '../operation-limits.ts'
 import { parseMark, type ClockMark } from './clock.ts'
 import { ownerOnlyFile } from '../files.ts'
 import { giveToOwnerOf, isAnythingAt, openRegular } from './regular-files.ts'

@@ -29,7 +29,8 @@
  * @module
  */
 import type { Log } from '../deps.ts'
-import { clockHoldMs, clockLeaseMs, clockStepMsMax, deadlineMsMax } from '../limits.ts'
+import { clockHoldMs, clockLeaseMs, clockStepMsMax } from '../operation-limits.ts'
+import { deadlineMsMax } from '../work-limits.ts'
 
 /** Where the mark is kept. Both may throw: the clock goes on without it. */
 export interface ClockMark {

@@ -3,7 +3,7 @@
  * that, so that a collector of its lines parses all of them.
  * @module
  */
-import type { LogSettings } from '../settings.ts'
+import type { LogSettings } from '../serving-settings.ts'
 import { priorityOf } from './journal.ts'
 import { makeLine } from './log.ts'
 import { stderrPlace } from './system.ts'

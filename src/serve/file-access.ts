@@ -4,7 +4,7 @@
  */
 import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { symbolicLinksMax } from '../limits.ts'
+import { symbolicLinksMax } from '../operation-limits.ts'
 import { hasAccessList } from './access-lists.ts'
 import type { FolderOptions } from './data-folder.ts'
 import { CommandFailure } from './failure.ts'

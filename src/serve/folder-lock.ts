@@ -9,7 +9,7 @@
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { folderLookMs } from '../limits.ts'
+import { folderLookMs } from '../operation-limits.ts'
 import { pathsOf } from './folder-stamp.ts'
 import { holdFolder, lockInstance, lockUnwritable } from './instance-lock.ts'
 import { elapsedMs, sleep } from './system.ts'

@@ -5,8 +5,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { readRegular } from '../files.ts'
-import { lockPollMs } from '../limits.ts'
-import { pipeSilenceMsMax, pipeWriterMsMax } from '../operation-limits.ts'
+import { lockPollMs, pipeSilenceMsMax, pipeWriterMsMax } from '../operation-limits.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from './failure.ts'
 import { elapsedMs, sleep } from './system.ts'
 

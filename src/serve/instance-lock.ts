@@ -8,7 +8,7 @@
 import { FFIType } from 'bun:ffi'
 import { closeSync, constants, existsSync, fstatSync, openSync, statSync } from 'node:fs'
 import { findInLibc } from '../libc.ts'
-import { lockPollMs, lockWaitMsMax } from '../limits.ts'
+import { lockPollMs, lockWaitMsMax } from '../operation-limits.ts'
 import { CommandFailure } from './failure.ts'
 import { isLocked, lockHolder } from './lock-holder.ts'
 import { ownerOnlyFile } from '../files.ts'

@@ -4,7 +4,7 @@
  * @module
  */
 import { fstatSync } from 'node:fs'
-import type { LogSettings } from '../settings.ts'
+import type { LogSettings } from '../serving-settings.ts'
 
 /** Source: syslog(3). */
 const priorities: Readonly<Record<LogSettings['logLevel'], string>> = {

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Log } from '../deps.ts'
-import type { LogSettings } from '../settings.ts'
+import type { LogSettings } from '../serving-settings.ts'
 import { priorityOf } from './journal.ts'
 import { visible } from './visible-text.ts'
 

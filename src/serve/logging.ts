@@ -5,7 +5,7 @@
 import { fstatSync } from 'node:fs'
 import type { Deps, Log } from '../deps.ts'
 import { logBatchBytes, logSharedWriteBytes } from '../operation-limits.ts'
-import type { LogSettings } from '../settings.ts'
+import type { LogSettings } from '../serving-settings.ts'
 import { makeLineWriter } from './line-writer.ts'
 import { makeLine, makeLog } from './log.ts'
 import { makeRequestLog } from './request-log.ts'

@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { findBrokenPart } from '../crypto/self-test.ts'
-import { addressSpaceSpareBytes, mapBytes } from '../limits.ts'
+import { addressSpaceSpareBytes, mapBytes } from '../operation-limits.ts'
 import { CommandFailure } from './failure.ts'
 
 const limitPattern = /^Max address space\s+([0-9]+)\s/m

@@ -7,7 +7,7 @@
  */
 import type { Seen, SeenMore } from '../deps.ts'
 import { loggable } from '../rules/loggable.ts'
-import type { LogSettings } from '../settings.ts'
+import type { LogSettings } from '../serving-settings.ts'
 import { priorityOf } from './journal.ts'
 import { isTextWanted, printTime, type Level, type LogPlace } from './log.ts'
 

@@ -7,7 +7,7 @@ import { FFIType, ptr } from 'bun:ffi'
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { ownBytes } from '../bytes.ts'
 import { findInLibc } from '../libc.ts'
-import { lockPollMs } from '../limits.ts'
+import { lockPollMs } from '../operation-limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { sleep } from './system.ts'
 

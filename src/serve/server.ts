@@ -6,7 +6,7 @@
 import { buildApp, type App } from './app.ts'
 import type { Address, TcpAddress, TlsFiles } from '../config.ts'
 import type { Deps } from '../deps.ts'
-import { drainMsMax, storeCloseMsMax } from '../limits.ts'
+import { drainMsMax, storeCloseMsMax } from '../operation-limits.ts'
 import type { OperatedStore } from '../store/operated.ts'
 import { startSweeping, startWritingKeyUses } from '../upkeep.ts'
 import type { HandedSocket } from './handed-socket.ts'

@@ -17,7 +17,7 @@ import {
   workerStartsMax,
   workerSteadyMs,
   workerStopMsMax,
-} from '../limits.ts'
+} from '../operation-limits.ts'
 import { afterTurning } from '../waiting.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import type { WorkerEnd, WorkerProcess } from './worker-process.ts'

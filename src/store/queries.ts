@@ -2,7 +2,7 @@
  * Queries, whatever the engine: what may be asked, and whether a row that came back was asked for.
  * @module
  */
-import { termBytes, uniqueBytes } from '../limits.ts'
+import { termBytes, uniqueBytes } from '../work-limits.ts'
 import { invariant } from '../errors.ts'
 import {
   ordinalMax,

@@ -5,7 +5,7 @@
 import { crc32 } from 'node:zlib'
 import { makeScratch, makeSlabs, readU32, writeU32 } from '../bytes.ts'
 import { assertStored, attempt, invariant } from '../errors.ts'
-import { headerScratchBytes, rowSlabBytes } from '../limits.ts'
+import { headerScratchBytes, rowSlabBytes } from '../work-limits.ts'
 import type { Glimpse, NewRow, Row } from './contract.ts'
 import { glimpseBytes, rowBytesMax, rowPartsMax } from './limits.ts'
 import {

@@ -2,7 +2,7 @@
  * Rows, whatever the engine: the clear header as bytes, and what every write must bring.
  * @module
  */
-import { deadlineMsMax, termBytes, uniqueBytes } from '../limits.ts'
+import { deadlineMsMax, termBytes, uniqueBytes } from '../work-limits.ts'
 import {
   ordinalMax,
   rowBytesMax,

@@ -9,7 +9,7 @@
  * chance has it; any other text is digested as a whole.
  * @module
  */
-import { uniqueBytes } from '../limits.ts'
+import { uniqueBytes } from '../work-limits.ts'
 import { hexOf, readU32, uuidOf, writeU32 } from '../bytes.ts'
 import { uniqueDigest, type KeyScope, type Keys } from '../crypto/keyring.ts'
 import type { Deps } from '../deps.ts'

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { folderLookMs } from '../../src/limits.ts'
+import { folderLookMs } from '../../src/operation-limits.ts'
 import { lockHolder } from '../../src/serve/lock-holder.ts'
 import { cofferCommand, runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'

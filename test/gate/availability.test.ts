@@ -3,7 +3,7 @@
  * Contract section 2; hardening H162, H164.
  * @module
  */
-import { freeSpaceBytesMin } from '../../src/limits.ts'
+import { freeSpaceBytesMin } from '../../src/operation-limits.ts'
 import { describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/serve/app.ts'
 import type { Deps } from '../../src/deps.ts'

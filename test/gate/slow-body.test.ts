@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { buildApp } from '../../src/serve/app.ts'
-import { callerNowMs } from '../../src/limits.ts'
+import { callerNowMs } from '../../src/work-limits.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
 
 /** A request whose body ends when the test says. */

@@ -6,7 +6,12 @@
 import { describe, test } from 'bun:test'
 import * as fc from 'fast-check'
 import type { Clock } from '../../src/serve/clock.ts'
-import { clockHoldMs, clockLeaseMs, clockStartHoldMs, clockStepMsMax } from '../../src/limits.ts'
+import {
+  clockHoldMs,
+  clockLeaseMs,
+  clockStartHoldMs,
+  clockStepMsMax,
+} from '../../src/operation-limits.ts'
 import { fakeMachine, type FakeMachine } from '../support/fake-wall.ts'
 
 const minuteMs = 60_000

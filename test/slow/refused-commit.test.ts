@@ -3,7 +3,7 @@
  * are removed, and then come values of any length beside some that are put each time.
  * @module
  */
-import { mapBytes } from '../../src/limits.ts'
+import { mapBytes } from '../../src/operation-limits.ts'
 import { expect, test } from 'bun:test'
 import { open } from 'lmdb'
 import { freePagesLoaded } from '../../src/store/limits.ts'

@@ -3,7 +3,7 @@
  * @module
  */
 import { makeClock, type Clock } from '../../src/serve/clock.ts'
-import { clockStartHoldMs } from '../../src/limits.ts'
+import { clockStartHoldMs } from '../../src/operation-limits.ts'
 
 export interface FakeMachine {
   /** What is in the file of the mark. */

@@ -6,7 +6,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { startServer } from '../../src/serve/server.ts'
 import { sweep } from '../../src/expiry.ts'
-import { sweepIntervalMs } from '../../src/limits.ts'
+import { sweepIntervalMs } from '../../src/work-limits.ts'
 import { fakeMachine } from '../support/fake-wall.ts'
 import { expectProblem } from '../support/problem.ts'
 import { until } from '../support/until.ts'

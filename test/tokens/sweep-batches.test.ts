@@ -7,7 +7,7 @@ import {
   sweepLateMs,
   sweepOverdueBatchRows,
   sweepOverdueMs,
-} from '../../src/limits.ts'
+} from '../../src/work-limits.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openTestVault } from '../support/vault.ts'
 

@@ -10,7 +10,8 @@ import {
   vaultChoicesOf,
   type Texts,
 } from '../../src/config.ts'
-import { defaultLogSettings, defaultSettings, type Settings } from '../../src/settings.ts'
+import { defaultLogSettings } from '../../src/serving-settings.ts'
+import { defaultSettings, type Settings } from '../../src/settings.ts'
 import { canary, expectRefusal } from '../support/refusal.ts'
 
 const fileOfText = (text: string) => ({ path: '/etc/c.json', bytes: Buffer.from(text) })

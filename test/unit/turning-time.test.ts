@@ -1,4 +1,4 @@
-import { turningTickMs } from '../../src/limits.ts'
+import { turningTickMs } from '../../src/work-limits.ts'
 import { expect, jest, test } from 'bun:test'
 import { afterTurning } from '../../src/waiting.ts'
 

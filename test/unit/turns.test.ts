@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { restMsMax, restPerTurn } from '../../src/limits.ts'
+import { restMsMax, restPerTurn } from '../../src/work-limits.ts'
 import { makeTurns } from '../../src/waiting.ts'
 
 test('works that ask at once have their pieces one by one, each in its own round', async () => {

@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { codeKeysScrubMs, codeKeysScrubRest } from '../../src/limits.ts'
+import { codeKeysScrubMs, codeKeysScrubRest } from '../../src/work-limits.ts'
 import type { Row } from '../../src/store/contract.ts'
 import { makeCodeKeyScrubber } from '../../src/upkeep.ts'
 

@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { turnStepsMax } from '../../src/limits.ts'
+import { turnStepsMax } from '../../src/work-limits.ts'
 import { makeWork } from '../../src/waiting.ts'
 
 const turnsOf = (isWaiting: boolean) => ({

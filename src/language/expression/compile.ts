@@ -7,7 +7,7 @@
  * @module
  */
 import { present } from '../../errors.ts'
-import { expressionCacheEntriesMax } from '../../limits.ts'
+import { expressionCacheEntriesMax } from '../../work-limits.ts'
 import type { Json } from '../../json/json.ts'
 import { ownText, makeTextCache, type TextCache } from '../../maps.ts'
 import type { FilterDefinition, Step } from './filters/definition.ts'

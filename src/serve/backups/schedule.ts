@@ -12,7 +12,7 @@ import {
   backupRetryMsMin,
   backupTurnMsMin,
 } from '../../operation-limits.ts'
-import type { BackupPlan } from '../../settings.ts'
+import type { BackupPlan } from '../../serving-settings.ts'
 import type { FolderOptions } from '../data-folder.ts'
 import { ownProgram } from '../own-program.ts'
 import { watchStates } from '../states.ts'

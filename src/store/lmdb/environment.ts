@@ -2,7 +2,7 @@
  * The files of a store: tables, options, format, puts, and facts about the store itself.
  * @module
  */
-import { mapBytes } from '../../limits.ts'
+import { mapBytes } from '../../operation-limits.ts'
 import { ApiError, assertStored } from '../../errors.ts'
 import { open, type Database, type RootDatabase } from 'lmdb'
 import { digestPrefixes, freePagesLoaded, readersMax, stagedBytesMax } from '../limits.ts'

@@ -5,7 +5,7 @@
 import { crc32 } from 'node:zlib'
 import { readU32, readU48, u48Bytes, writeU32, writeU48 } from '../../bytes.ts'
 import { assertStored } from '../../errors.ts'
-import { deadlineMsMax } from '../../limits.ts'
+import { deadlineMsMax } from '../../work-limits.ts'
 import {
   checksumAt,
   findRowHeader,

@@ -8,7 +8,7 @@
 import { isLoopback } from '../../ip.ts'
 import { invalid } from '../../errors.ts'
 import { readRegular } from '../../files.ts'
-import { tlsFileBytesMax } from '../../limits.ts'
+import { tlsFileBytesMax } from '../../operation-limits.ts'
 
 export interface DatabaseAddress {
   readonly hostname: string

@@ -5,7 +5,7 @@
  * step is one transaction: what was cut off goes on behind the last row that is there.
  * @module
  */
-import { uniqueBytes } from '../../limits.ts'
+import { uniqueBytes } from '../../work-limits.ts'
 import { ApiError } from '../../errors.ts'
 import type { Row } from '../contract.ts'
 import { fillFoldRows, fillMsMax } from '../limits.ts'

@@ -5,7 +5,7 @@
  * or moves at this moment are left to it.
  * @module
  */
-import { termBytes } from '../../limits.ts'
+import { termBytes } from '../../work-limits.ts'
 import { foldLookMs, foldRowsMin, foldRowsOfDatabase, databaseTryMsMax } from '../limits.ts'
 import type { Lease } from './lease.ts'
 import type { Pool } from './pool.ts'

@@ -7,7 +7,7 @@
  * @module
  */
 import { attempt } from '../../errors.ts'
-import { termBytes, uniqueBytes } from '../../limits.ts'
+import { termBytes, uniqueBytes } from '../../work-limits.ts'
 import { noProgress, type Done, type Progress } from '../../progress.ts'
 import type { Row } from '../contract.ts'
 import { chunkOrdinals, findingsMax, inspectMsMax, inspectRows } from '../limits.ts'

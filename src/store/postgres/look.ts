@@ -6,7 +6,7 @@
  * @module
  */
 import { ApiError, assertStored } from '../../errors.ts'
-import { uniqueBytes } from '../../limits.ts'
+import { uniqueBytes } from '../../work-limits.ts'
 import type { Digest, Glimpse, Row } from '../contract.ts'
 import {
   glimpseBytes,

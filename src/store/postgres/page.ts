@@ -4,7 +4,7 @@
  * @module
  */
 import { assertStored } from '../../errors.ts'
-import { termBytes, uniqueBytes } from '../../limits.ts'
+import { termBytes, uniqueBytes } from '../../work-limits.ts'
 import type { Digest, Page, PageWindow, Query, Row } from '../contract.ts'
 import { chunkOrdinals, pageTermsSentMax } from '../limits.ts'
 import { countOf, decodePlaceSet, emptySet, subtract, unite, type PlaceSet } from '../place-set.ts'

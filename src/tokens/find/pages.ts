@@ -4,7 +4,8 @@
  */
 import { ApiError } from '../../errors.ts'
 import { keptFor } from '../../maps.ts'
-import { walksPerCredentialMax, testStepRows } from '../../limits.ts'
+import { walksPerCredentialMax } from '../../limits.ts'
+import { testStepRows } from '../../work-limits.ts'
 import type { Store, Query } from '../../store/contract.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'

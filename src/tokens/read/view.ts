@@ -12,7 +12,7 @@ import { parseJson, parseStoredJson } from '../../json/parse.ts'
 import { printJson, type Json } from '../../json/json.ts'
 import { applyMask } from '../../rules/mask.ts'
 import { ownText, makeTextCache } from '../../maps.ts'
-import { cachedMaskCharsMax, maskCacheEntriesMax } from '../../limits.ts'
+import { cachedMaskCharsMax, maskCacheEntriesMax } from '../../work-limits.ts'
 import type { StoredToken, TokenRecord } from '../record.ts'
 
 const masks = makeTextCache<Json>(maskCacheEntriesMax)

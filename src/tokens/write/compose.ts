@@ -18,12 +18,12 @@ import { ApiError, invalid } from '../../errors.ts'
 import type { MaybeLater, Work, Meter } from '../../waiting.ts'
 import {
   containersMax,
-  keptMaskedCharsMax,
   maskCharsMax,
   searchIndexesMax,
   searchIndexResultCharsMax,
   tokenDataBytesMax,
 } from '../../limits.ts'
+import { keptMaskedCharsMax } from '../../work-limits.ts'
 import type { Settings } from '../../settings.ts'
 import type { TokenContents, TokenRecord } from '../record.ts'
 import { partCode, withCodeText, type Code } from '../code.ts'

@@ -2,7 +2,7 @@
  * How many rows a stopped store has, read without changing anything.
  * @module
  */
-import { mapBytes } from '../../../src/limits.ts'
+import { mapBytes } from '../../../src/operation-limits.ts'
 import { open } from 'lmdb'
 import { join } from 'node:path'
 import { readersMax } from '../../../src/store/limits.ts'

@@ -5,7 +5,7 @@
  * faults. Source: hardening F7, D13, L15; lmdb-js#321.
  * @module
  */
-import { termBytes, uniqueBytes } from '../../../src/limits.ts'
+import { termBytes, uniqueBytes } from '../../../src/work-limits.ts'
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sweep } from '../../../src/expiry.ts'

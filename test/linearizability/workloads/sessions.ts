@@ -3,7 +3,7 @@
  * before it none fails.
  * @module
  */
-import { clockLeaseMs } from '../../../src/limits.ts'
+import { clockLeaseMs } from '../../../src/operation-limits.ts'
 import { insist, type Client } from '../client.ts'
 import { pickWeighted, type OpenWorkload, type World } from '../workload.ts'
 

@@ -1,4 +1,4 @@
-import { deadlineMsMax } from '../../../src/limits.ts'
+import { deadlineMsMax } from '../../../src/work-limits.ts'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { storedRow } from '../../../src/store/rows.ts'

@@ -2,7 +2,7 @@
  * A segment of the tail against plain maps: rows come, change and go in any order.
  * @module
  */
-import { termBytes, uniqueBytes } from '../../../src/limits.ts'
+import { termBytes, uniqueBytes } from '../../../src/work-limits.ts'
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { chunkOrdinals, digestPrefixes } from '../../../src/store/limits.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { credentialCacheEntriesMax, credentialCacheMsMax } from '../../../src/limits.ts'
+import { credentialCacheEntriesMax, credentialCacheMsMax } from '../../../src/work-limits.ts'
 import { cacheByGeneration } from '../../../src/gate/admission.ts'
 import type { Loaded } from '../../../src/rules/caller.ts'
 

@@ -5,7 +5,8 @@
 import { expect, test } from 'bun:test'
 import { makeStoreGate, makeStoreTurns } from '../../../src/gate/store-turns.ts'
 import { expectFault } from '../../store/rows.ts'
-import { storeBeginsPerTurn, storePagesMax, storeWorkMax } from '../../../src/limits.ts'
+import { storePagesMax, storeWorkMax } from '../../../src/limits.ts'
+import { storeBeginsPerTurn } from '../../../src/work-limits.ts'
 
 type Max = Parameters<typeof makeStoreGate>[0]
 

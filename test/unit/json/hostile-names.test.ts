@@ -14,12 +14,8 @@ import {
 } from '../../../src/json/json.ts'
 import { mergePatch } from '../../../src/json/merge-patch.ts'
 import { TextMap } from '../../../src/maps.ts'
-import {
-  bodyBytesMax,
-  hashedMembersMax,
-  jsonMembersMax,
-  jsonTurnChars,
-} from '../../../src/limits.ts'
+import { bodyBytesMax, jsonMembersMax } from '../../../src/limits.ts'
+import { hashedMembersMax, jsonTurnChars } from '../../../src/work-limits.ts'
 import { nameKinds, namesOf, printObjects, type NameKind } from '../../support/hostile-names.ts'
 import { expectRefusal } from '../../support/refusal.ts'
 

@@ -14,7 +14,8 @@ import {
   type Json,
 } from '../../../src/json/json.ts'
 import { TextMap } from '../../../src/maps.ts'
-import { jsonMembersMax, jsonTurnChars } from '../../../src/limits.ts'
+import { jsonMembersMax } from '../../../src/limits.ts'
+import { jsonTurnChars } from '../../../src/work-limits.ts'
 import { json } from '../../support/arbitrary-json.ts'
 import { nameKinds, namesOf, printObjects } from '../../support/hostile-names.ts'
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { clockHoldMs, clockStepMsMax } from '../../../src/limits.ts'
+import { clockHoldMs, clockStepMsMax } from '../../../src/operation-limits.ts'
 import { aheadOf, passLooking, startRight } from '../../support/fake-wall.ts'
 
 const hourMs = 60 * 60 * 1_000

@@ -6,7 +6,8 @@ import { describe, expect, test } from 'bun:test'
 import { chownSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openClockFile, sharedMark } from '../../../src/serve/clock-file.ts'
-import { clockFileBytesMax, deadlineMsMax } from '../../../src/limits.ts'
+import { clockFileBytesMax } from '../../../src/operation-limits.ts'
+import { deadlineMsMax } from '../../../src/work-limits.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 
 const newPath = () => join(temporaryFolder(), 'clock')

@@ -10,8 +10,8 @@ import {
   clockLeaseMs,
   clockStartHoldMs,
   clockStepMsMax,
-  deadlineMsMax,
-} from '../../../src/limits.ts'
+} from '../../../src/operation-limits.ts'
+import { deadlineMsMax } from '../../../src/work-limits.ts'
 import {
   aheadOf,
   fakeMachine,

@@ -2,7 +2,7 @@
  * The lock of an instance while others let go of it. Source: src/serve/instance-lock.ts.
  * @module
  */
-import { lockPollMs, lockWaitMsMax } from '../../../src/limits.ts'
+import { lockPollMs, lockWaitMsMax } from '../../../src/operation-limits.ts'
 import { expect, test } from 'bun:test'
 import { closeSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

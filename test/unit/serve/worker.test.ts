@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { startHoldMsOf } from '../../../src/serve/worker.ts'
-import { clockHoldMs, clockStartHoldMs } from '../../../src/limits.ts'
+import { clockHoldMs, clockStartHoldMs } from '../../../src/operation-limits.ts'
 
 test('only a worker that begins with the instance takes a late mark for downtime', () => {
   expect(startHoldMsOf({ mark: '1893456000000\n' })).toBe(clockStartHoldMs)

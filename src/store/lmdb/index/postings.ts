@@ -2,7 +2,7 @@
  * Postings: which ordinals a term has, in chunks of 65,536, counted and changed.
  * @module
  */
-import { termBytes } from '../../../limits.ts'
+import { termBytes } from '../../../work-limits.ts'
 import { countKeyPiecesMax, keptCountsMax, listedPlacesMax } from '../../limits.ts'
 import { assertStored } from '../../../errors.ts'
 import { readU32, u48Bytes, writeU32 } from '../../../bytes.ts'

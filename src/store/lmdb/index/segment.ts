@@ -5,7 +5,7 @@
  * collector would visit each, whenever it runs.
  * @module
  */
-import { termBytes, uniqueBytes } from '../../../limits.ts'
+import { termBytes, uniqueBytes } from '../../../work-limits.ts'
 import { digestPrefixes } from '../../limits.ts'
 import { readU32, writeU32 } from '../../../bytes.ts'
 import type { Digest } from '../../contract.ts'

@@ -8,7 +8,8 @@
  * Source: docs/architecture.md, "The store".
  * @module
  */
-import { foldRowsDefault } from '../../../limits.ts'
+import { foldRowsDefault } from '../../../setting-limits.ts'
+import { uniqueBytes } from '../../../work-limits.ts'
 import {
   digestPrefixes,
   foldMovesMax,
@@ -20,7 +21,6 @@ import {
 } from '../../limits.ts'
 import { readU32 } from '../../../bytes.ts'
 import { ApiError, assertStored } from '../../../errors.ts'
-import { uniqueBytes } from '../../../limits.ts'
 import { isFoldRunning, type State, type Put } from '../environment.ts'
 import { encodePlaceSet, unite } from '../../place-set.ts'
 import { readChunk, termsOfStore, placeSetOf } from '../index/postings.ts'

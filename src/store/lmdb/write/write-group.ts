@@ -2,7 +2,7 @@
  * Writing a group of changes in one transaction of the engine, while there is room on the disk.
  * @module
  */
-import { freeSpaceBytesMin } from '../../../limits.ts'
+import { freeSpaceBytesMin } from '../../../operation-limits.ts'
 import { statfsSync, closeSync, fstatSync, openSync } from 'node:fs'
 import { ApiError } from '../../../errors.ts'
 import {

@@ -19,7 +19,7 @@ import {
 } from '../../place-set.ts'
 import { chunkOf, lowOf } from '../../plan.ts'
 import { keyOf, termKeysOf } from '../../rows.ts'
-import { termBytes } from '../../../limits.ts'
+import { termBytes } from '../../../work-limits.ts'
 import { nthOf, packDigests, packValues } from '../pack.ts'
 import { arrayOf, type Session } from '../pool.ts'
 import type { Tables } from '../schema.ts'

@@ -2,7 +2,7 @@
  * The statement that inserts the rows of a group: as it is, or where nothing stands in its way.
  * @module
  */
-import { termBytes, uniqueBytes } from '../../../limits.ts'
+import { termBytes, uniqueBytes } from '../../../work-limits.ts'
 import type { PreparedRow } from '../../decide.ts'
 import { headerAt } from '../../row-format.ts'
 import { termsAt, uniquesAt } from '../../rows.ts'

@@ -5,7 +5,7 @@
  * ordinals from the sequence, in the statement that puts them.
  * @module
  */
-import { uniqueBytes } from '../../../limits.ts'
+import { uniqueBytes } from '../../../work-limits.ts'
 import type { Digest, NewRow } from '../../contract.ts'
 import type { GroupDraft, PreparedRow } from '../../decide.ts'
 import { keyOf } from '../../rows.ts'

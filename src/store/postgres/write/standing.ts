@@ -10,7 +10,7 @@
  */
 import type { Digest } from '../../contract.ts'
 import type { PreparedChange, Standing } from '../../decide.ts'
-import { uniqueBytes } from '../../../limits.ts'
+import { uniqueBytes } from '../../../work-limits.ts'
 import { assertStored } from '../../../errors.ts'
 import { decodeRow } from '../../row-format.ts'
 import { keyOf, keyRow, storedRow, type KeyedRow } from '../../rows.ts'

@@ -7,12 +7,11 @@ import { uuidOf } from '../../../../src/bytes.ts'
 import type { Deps } from '../../../../src/deps.ts'
 import type { Grants } from '../../../../src/rules/access.ts'
 import {
-  bulkTurnMsMax,
   listAnswerCharsMax,
-  testStepRows,
   tokenDataBytesMax,
   walksPerCredentialMax,
 } from '../../../../src/limits.ts'
+import { bulkTurnMsMax, testStepRows } from '../../../../src/work-limits.ts'
 import { listTokens } from '../../../../src/tokens/find/listing.ts'
 import { sealToken, type TokenRecord } from '../../../../src/tokens/record.ts'
 import { searchTokens } from '../../../../src/tokens/find/search.ts'

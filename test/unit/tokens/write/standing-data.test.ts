@@ -5,7 +5,7 @@
 import { expect, test } from 'bun:test'
 import { parseJson } from '../../../../src/json/parse.ts'
 import { printCanonicalJson, printJson } from '../../../../src/json/json.ts'
-import { jsonTurnChars } from '../../../../src/limits.ts'
+import { jsonTurnChars } from '../../../../src/work-limits.ts'
 import { mergeData, parseStanding } from '../../../../src/tokens/write/patch.ts'
 
 /** What a change makes of data, and how often others were let in. */

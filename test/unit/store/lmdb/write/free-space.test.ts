@@ -2,7 +2,7 @@
  * The guard before a full disk. Source: hardening L11.
  * @module
  */
-import { freeSpaceBytesMin } from '../../../../../src/limits.ts'
+import { freeSpaceBytesMin } from '../../../../../src/operation-limits.ts'
 import { describe, expect, test } from 'bun:test'
 import {
   freeSpaceProbeMs,

@@ -2,7 +2,7 @@
  * The reserve of the store's file. Source: hardening L11.
  * @module
  */
-import { freeSpaceBytesMin } from '../../../../../src/limits.ts'
+import { freeSpaceBytesMin } from '../../../../../src/operation-limits.ts'
 import { describe, expect, test } from 'bun:test'
 import { statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
