@@ -3,8 +3,8 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { temporaryFolder } from '../support/folders.ts'
 import { findPort } from '../support/free-port.ts'
 import { makePath } from '../support/page.ts'
@@ -20,6 +20,11 @@ const blocks = [...text.matchAll(/```sh\n([^`]+)```/g)].map(([, block = '']) =>
 /** Ends what hangs, and no machine that is busy. */
 const blockMsMax = 300_000
 const staying = 'coffer serve '
+
+/** The server makes the first at once, by a process that goes behind all others. */
+async function untilBackedUp(folder: string): Promise<void> {
+  while (!readdirSync(folder).some(name => name.endsWith('.backup'))) await Bun.sleep(50)
+}
 
 test(
   'the commands of docs/operations.md do what they are for, as they stand',
@@ -40,6 +45,7 @@ test(
             stderr: 'inherit',
           })
           await server.stdout.getReader().read()
+          await untilBackedUp(join(cwd, 'backups'))
           continue
         }
         const { exitCode, stdout, stderr } = Bun.spawnSync(['sh', '-ec', block], { cwd, env })
