@@ -69,6 +69,7 @@ const thorough: readonly string[] = [
   'docs/runbooks.test.ts',
   'docs/start.test.ts',
   'docs/watching.test.ts',
+  'examples/proxies.test.ts',
   'gate/hostile-load.test.ts',
   'gate/hostile-names.test.ts',
   'gate/leaks.test.ts',

@@ -33,3 +33,9 @@ test('both together name each setting', () => {
   ]
   expect([...named].toSorted()).toEqual(settings.toSorted())
 })
+
+test('what docs/operations.md shows of HAProxy is in its example', () => {
+  const shown = /```\n(backend [^`]+)```/.exec(text)?.[1] ?? 'nothing'
+  const example = resolve(import.meta.dir, '../../examples/haproxy/haproxy.cfg')
+  expect(readFileSync(example, 'utf8')).toEndWith(shown)
+})

@@ -3,7 +3,7 @@
  * new ones for each request. Nobody asks twice for anything.
  * @module
  */
-import { openConnection, type Connection, type Target } from './connection.ts'
+import { openConnection, type Answer, type Connection, type Target } from './connection.ts'
 
 export interface LoadFigures {
   requests: number
@@ -22,14 +22,23 @@ const busyMs = 1
 
 const endsHere = /\r\nconnection: close/i
 
+/** What each caller asks, again and again. @throws Error where the answer is a wrong one */
+type Ask = (connection: Connection) => Promise<Answer>
+
 interface Load extends LoadFigures {
   isOver: boolean
   readonly target: Target
-  readonly key: string
+  readonly ask: Ask
 }
 
+/** @param key of any application */
+export const askOwn =
+  (key: string): Ask =>
+  connection =>
+    connection.ask('GET', '/applications/key', { key })
+
 async function askOn(load: Load, pauseMs: number, isFresh: boolean) {
-  const { target, key } = load
+  const { target, ask } = load
   let connection: Connection | undefined
   while (!load.isOver) {
     const startedMs = performance.now()
@@ -38,9 +47,9 @@ async function askOn(load: Load, pauseMs: number, isFresh: boolean) {
         load.connections += 1
         connection = await openConnection(target)
       }
-      const { status, head } = await connection.ask('GET', '/applications/key', { key })
+      const { status, head } = await ask(connection)
       load.requests += 1
-      if (status !== 200) load.failures.push(`status ${status}`)
+      if (status >= 300) load.failures.push(`status ${status}`)
       if (isFresh || endsHere.test(head)) {
         connection.close()
         connection = undefined
@@ -56,9 +65,9 @@ async function askOn(load: Load, pauseMs: number, isFresh: boolean) {
 }
 
 /** @returns what ends it, once every request that was begun has ended */
-export function beginLoad(target: Target, key: string): () => Promise<LoadFigures> {
+export function beginLoad(target: Target, ask: Ask): () => Promise<LoadFigures> {
   const figures: LoadFigures = { requests: 0, connections: 0, slowestMs: 0, failures: [] }
-  const load: Load = Object.assign(figures, { isOver: false, target, key })
+  const load: Load = Object.assign(figures, { isOver: false, target, ask })
   const many = (count: number, pauseMs: number, isFresh: boolean) =>
     Array.from({ length: count }, () => askOn(load, pauseMs, isFresh))
   const all = Promise.all([

@@ -3,7 +3,7 @@
  * @module
  */
 import { withoutWarnings } from './coffer-process.ts'
-import { beginLoad, type LoadFigures } from './load.ts'
+import { askOwn, beginLoad, type LoadFigures } from './load.ts'
 import { shakeHands, startTlsServer } from './tls-server.ts'
 import { until } from './until.ts'
 
@@ -24,7 +24,7 @@ export async function reloadUnderLoad(reloads: number, workers: number): Promise
   const args = workers > 1 ? ['--workers', String(workers)] : []
   const { server, port, key, certificates, put } = await startTlsServer(...args)
   const tls = { rejectUnauthorized: false }
-  const endLoad = beginLoad({ hostname: '127.0.0.1', port, tls }, key)
+  const endLoad = beginLoad({ hostname: '127.0.0.1', port, tls }, askOwn(key))
   let outdated = 0
   for (let count = 1; count <= reloads; count += 1) {
     const wanted = count % 2 === 0 ? 'one' : 'two'

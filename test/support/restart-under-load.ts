@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { runCoffer, withoutWarnings } from './coffer-process.ts'
 import { temporaryFolder } from './folders.ts'
-import { beginLoad, type LoadFigures } from './load.ts'
+import { askOwn, beginLoad, type LoadFigures } from './load.ts'
 import { hear, openListener, startService, untilTold } from './service-manager.ts'
 
 /** How often a caller asks at least, and more: each asks once while a server drains. */
@@ -44,7 +44,7 @@ export async function restartUnderLoad(
     const said = withoutWarnings(await service.stderr).split('\n')
     lines.push(...said.filter(line => line !== ''))
   }
-  const endLoad = beginLoad({ hostname: '127.0.0.1', port }, key)
+  const endLoad = beginLoad({ hostname: '127.0.0.1', port }, askOwn(key))
   for (let count = 1; count <= restarts; count += 1) {
     await Bun.sleep(drainSeconds * 1_000)
     await end()
