@@ -125,4 +125,4 @@ test(`loses no acknowledged write over ${rounds} kills under ${writers} writers`
   console.info(
     `kill -9: seed ${seed}, ${rounds} kills, ${ledger.acknowledged} acknowledged, 0 lost`,
   )
-}, 300_000)
+}, 900_000)
