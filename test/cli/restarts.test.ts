@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/folders.ts'
 import { hear, openListener, startService, untilTold } from '../support/service-manager.ts'
 import { shakeHands } from '../support/tls-server.ts'
 import { until } from '../support/until.ts'
-import { workersOf } from '../support/worker-processes.ts'
+import { workerOf } from '../support/worker-processes.ts'
 
 let root: string
 let made = 0
@@ -60,7 +60,7 @@ test('a worker that hangs keeps the manager from hearing that the service is wel
   const words = ['serve', '--data', await makeVault(), '--port', '0', '--workers', '2']
   const { child } = startService(words, { notify, watchdogUsec: 200_000 })
   await until(() => countOf(told.messages(), 'WATCHDOG=1') > 2)
-  const [worker = 0] = workersOf(child.pid).values()
+  const worker = workerOf(child.pid, 0)
   process.kill(worker, 'SIGSTOP')
   let before = -1
   await until(async () => {

@@ -9,7 +9,7 @@ import { runCoffer, startCoffer, type Running } from '../support/coffer-process.
 import { temporaryFolder } from '../support/folders.ts'
 import { scraperOf, sumOf, valueOf, type Scraper } from '../support/scrape.ts'
 import { until } from '../support/until.ts'
-import { workerAfter, workersOf } from '../support/worker-processes.ts'
+import { workerAfter, workerOf } from '../support/worker-processes.ts'
 
 const workers = 3
 const msMax = 300_000
@@ -85,26 +85,26 @@ describe('the listener of several workers', () => {
   })
 
   test('one that is killed is started again, and nothing that was counted is lost', async () => {
-    const before = workersOf(server.pid)
+    const before = workerOf(server.pid, 1)
     const restarts = 'coffer_worker_restarts_total{worker="1"}'
     let text = await ops.metrics()
     const again = (valueOf(text, restarts) ?? 0) + 1
     const counted = sumOf(text, 'coffer_requests_total')
     const falls: number[] = []
-    process.kill(before.get(1) ?? 0, 'SIGKILL')
+    process.kill(before, 'SIGKILL')
     await until(async () => {
       text = await ops.metrics()
       if (sumOf(text, 'coffer_requests_total') !== counted) falls.push(counted)
       return valueOf(text, restarts) === again && (await isReady())
     })
-    await workerAfter(server.pid, 1, before.get(1) ?? 0)
+    await workerAfter(server.pid, 1, before)
     await askVault(6)
     expect(falls).toEqual([])
     expect(sumOf(await ops.metrics(), 'coffer_requests_total')).toBe(counted + 6)
   })
 
   test('one that hangs is told of, and its counts stay; it goes on by itself', async () => {
-    const pid = workersOf(server.pid).get(2) ?? 0
+    const pid = workerOf(server.pid, 2)
     const before = await ops.metrics()
     process.kill(pid, 'SIGSTOP')
     try {

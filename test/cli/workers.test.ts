@@ -18,6 +18,7 @@ import {
   countConnections,
   isRunning,
   workerAfter,
+  workerOf,
   workersOf,
   openFilesOf,
 } from '../support/worker-processes.ts'
@@ -227,7 +228,7 @@ describe('the end of a worker', () => {
     // In front of a word that nobody changes, as one that waits in vain for a lock that is free.
     const sleeper = await startSleeper(join(instance.data, 'store', 'lock.mdb'), 0)
     for (const index of [0, 1]) {
-      const pid = before.get(index) ?? 0
+      const pid = workerOf(server.pid, index)
       process.kill(pid, 'SIGKILL')
       await workerAfter(server.pid, index, pid)
     }
@@ -255,7 +256,7 @@ describe('the end of a worker', () => {
     const [masterKey, elsewhere] = [join(data, 'master.key'), join(data, 'elsewhere')]
     renameSync(masterKey, elsewhere)
     const before = workersOf(server.pid)
-    process.kill(before.get(1) ?? 0, 'SIGKILL')
+    process.kill(workerOf(server.pid, 1), 'SIGKILL')
     const starts = new Set<number | undefined>([undefined, before.get(1)])
     const countStarts = () => starts.add(workersOf(server.pid).get(1)).size - 2
     await until(() => countStarts() > workerStartsMax)
@@ -315,7 +316,7 @@ describe('the sweep', () => {
     const instance = await startInstance('swept')
     const { server, data } = instance
     const rows = await countRows(data)
-    const sweeper = workersOf(server.pid).get(0) ?? 0
+    const sweeper = workerOf(server.pid, 0)
     let dueMs = 0
     // Again with twice the time where a busy machine has made them too late.
     for (let leadMs = leadMsMin; dueMs <= Date.now(); leadMs *= 2) {

@@ -44,6 +44,16 @@ export function workersOf(parent: number): Map<number, number> {
   return workers
 }
 
+/**
+ * The process of one worker, to send it a signal: to number 0 it would go to all of the tests.
+ * @throws Error where it does not run
+ */
+export function workerOf(parent: number, index: number): number {
+  const pid = workersOf(parent).get(index)
+  if (pid === undefined) throw new Error(`worker ${index} does not run`)
+  return pid
+}
+
 /** One that was ended and not yet reaped runs no more. */
 export function isRunning(pid: number): boolean {
   try {
