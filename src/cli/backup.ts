@@ -8,7 +8,7 @@
  */
 import { assertOwnStore } from '../serve/database.ts'
 import { createHash } from 'node:crypto'
-import { existsSync, rmSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { versionAndBuild } from '../build.ts'
 import { primitives } from '../crypto/primitives.ts'
@@ -31,12 +31,11 @@ import {
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
-import { forgetCopy, noteCopy } from '../serve/copies.ts'
 import { explained, formatVersion } from '../serve/folder-stamp.ts'
 import { ApiError } from '../errors.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { withRoom, type Room } from '../serve/room.ts'
-import { makeStagedFolder } from '../serve/staged-folder.ts'
+import { makeNotedFolder, removeNoted } from '../serve/staged-folder.ts'
 import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
 import { randomBytes, sayNow, stderrNow, wallMs } from '../serve/system.ts'
 import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
@@ -137,10 +136,9 @@ async function makeStaged(
 ): Promise<MadeBackup> {
   const masterKey = checkFolder(options)
   const staging = place.stagingOf(name)
-  const copy = makeStagedFolder(staging, masterKey)
+  const copy = makeNotedFolder(options.data, staging, masterKey)
   const file = join(copy.data, 'backup')
   try {
-    noteCopy(options.data, staging)
     const manifest = await fill(options.data, copy, file, progress)
     // First, since a backup counts once it has its name.
     await putDerivation(options.data, place, name, copy)
@@ -152,8 +150,7 @@ async function makeStaged(
     }
     throw explained(dirname(staging), error)
   } finally {
-    rmSync(copy.data, { recursive: true, force: true })
-    forgetCopy(options.data, staging)
+    removeNoted(options.data, staging)
   }
 }
 

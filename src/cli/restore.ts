@@ -9,23 +9,31 @@ import { accessSync, constants, mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Erased } from '../administration/erasure.ts'
 import type { Revoked } from '../administration/revocation.ts'
+import { versionAndBuild } from '../build.ts'
 import { primitives } from '../crypto/primitives.ts'
+import { invariant } from '../errors.ts'
 import { ownerOnlyFolder } from '../files.ts'
 import { countBytes, type Progress } from '../progress.ts'
 import { standardStream, takeStandardInput } from '../serve/backups/standard-streams.ts'
 import { addressPrefix, openBucket, splitAddress } from '../serve/backups/bucket.ts'
 import { readBackup, writeDatabase, type Manifest } from '../serve/backup-file.ts'
-import { forgetCopy, noteCopy } from '../serve/copies.ts'
 import {
   keyPlacesOf,
   unsealKeysOf,
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
-import { explained, formatVersion, isDataFolder, pathsOf } from '../serve/folder-stamp.ts'
+import {
+  explained,
+  formatsBefore,
+  formatVersion,
+  isDataFolder,
+  pathsOf,
+} from '../serve/folder-stamp.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { assertRestorable, makeRestored, type RestoredFolder } from '../serve/restored-folder.ts'
-import { makeStagedFolder } from '../serve/staged-folder.ts'
+import { makeNotedFolder, makeStagedFolder, removeNoted } from '../serve/staged-folder.ts'
+import { removeStaging } from '../serve/staging-mark.ts'
 import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
 import { obtainMasterKey } from '../serve/key-source.ts'
 import { sayJson, sayNow } from '../serve/system.ts'
@@ -57,6 +65,21 @@ async function assertWhole(
   throw new CommandFailure(`what is in the backup is damaged: take another one than ${told}`)
 }
 
+/** Which coffer restores a backup of another format. */
+function otherCofferFor(format: number): string {
+  if (format > formatVersion) return 'restore it with that one, or a newer one'
+  const then = formatsBefore.includes(format) ? ', then run coffer upgrade with this one' : ''
+  return `restore it with that one${then}`
+}
+
+/** @throws CommandFailure before the rest is read */
+function assertThisFormat({ format, coffer }: Manifest, told: string): void {
+  if (format === formatVersion) return
+  const made = `the backup at ${told} is of format ${format}, made by coffer ${coffer}`
+  const own = `this is coffer ${versionAndBuild}, of format ${formatVersion}`
+  throw new CommandFailure(`${made}; ${own}: ${otherCofferFor(format)}`)
+}
+
 async function fill(
   copy: LockedFolder,
   file: string,
@@ -74,16 +97,14 @@ async function fill(
         take(bytes)
         reading(bytes.length)
       }
-      read.manifest = readBackup(file, masterKey, takePiece, told)
+      const accept = (manifest: Manifest): void => assertThisFormat(manifest, told)
+      read.manifest = readBackup(file, masterKey, takePiece, { told, accept })
     })
   } finally {
     masterKey.fill(0)
   }
   const { manifest } = read
-  if (manifest?.format !== formatVersion) {
-    const other = `the backup at ${told} is of another version of coffer`
-    throw new CommandFailure(`${other}: use that version`)
-  }
+  invariant(manifest !== undefined, 'what was read has a manifest')
   await assertWhole(copy, manifest, { progress, told })
   return manifest
 }
@@ -190,20 +211,14 @@ function stagingOfTrial(file: string, data: string): string {
 
 /** Of a trial nothing is kept. */
 function makeTrial(file: string, data: string, masterKey: Uint8Array): RestoredFolder {
-  const copy = makeStagedFolder(stagingOfTrial(file, data), masterKey)
+  const path = stagingOfTrial(file, data)
+  const place = (): void => {}
+  if (!isDataFolder(data)) {
+    return { copy: makeStagedFolder(path, masterKey), place, clear: () => removeStaging(path) }
+  }
   // The copy may be of that vault, and destruction there has to know it.
-  const isNoted = isDataFolder(data)
-  const clear = (): void => {
-    rmSync(copy.data, { recursive: true, force: true })
-    if (isNoted) forgetCopy(data, copy.data)
-  }
-  try {
-    if (isNoted) noteCopy(data, copy.data)
-  } catch (error) {
-    clear()
-    throw explained(data, error)
-  }
-  return { copy, place: () => {}, clear }
+  const copy = makeNotedFolder(data, path, masterKey)
+  return { copy, place, clear: () => removeNoted(data, path) }
 }
 
 /** What was made, before it counts. */

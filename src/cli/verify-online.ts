@@ -7,7 +7,7 @@
  * only a look at the stopped vault finds.
  * @module
  */
-import { rmSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { freeSpaceBytesMin } from '../operation-limits.ts'
 import {
@@ -21,10 +21,10 @@ import { explained, pathsOf } from '../serve/folder-stamp.ts'
 import { ApiError } from '../errors.ts'
 import { assertRoom } from '../serve/room.ts'
 import { makeStagedFolder } from '../serve/staged-folder.ts'
+import { removeStaging } from '../serve/staging-mark.ts'
 import { copySnapshot } from '../store/lmdb/inspect/compact.ts'
 
-export const removeCopy = (copy: FoundFolder): void =>
-  rmSync(copy.data, { recursive: true, force: true })
+export const removeCopy = (copy: FoundFolder): void => removeStaging(copy.data)
 
 /**
  * A copy of one moment, within the data folder.

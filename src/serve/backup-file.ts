@@ -12,6 +12,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, fsyncSync, openSync, readSync } from 'node:fs'
 import { Type, type Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { versionAndBuild } from '../build.ts'
 import { hexOf, readU32, utf8, utf8Text, writeU32 } from '../bytes.ts'
 import { sealChunk, unsealChunk } from '../crypto/chunks.ts'
 import { deriveKey } from '../crypto/keyring.ts'
@@ -134,7 +135,9 @@ export function writeBackup(
 /** Why a file does not open as a backup, by what is said of it. */
 const refusals = {
   not_a_backup: (path: string) => `the file at ${path} is not a backup of coffer`,
-  newer: (path: string) => `the backup at ${path} was written by a newer coffer: use that version`,
+  newer: (path: string) =>
+    `the backup at ${path} was written by a newer coffer than ${versionAndBuild}: ` +
+    'restore it with the one that made it, or a newer one',
   other_key: (path: string) =>
     `the master key is not the one of the backup at ${path}, or its beginning is damaged`,
   damaged: (path: string) => `the backup at ${path} is damaged or cut short: take another one`,
@@ -233,18 +236,24 @@ export function readStart(start: Uint8Array, bytes: number, masterKey: Uint8Arra
   }
 }
 
+interface Reading {
+  /** Where it is, as errors say it. */
+  readonly told?: string
+  /** Is given the manifest, which the master key has sealed, before the database; may throw. */
+  readonly accept?: (manifest: Manifest) => void
+}
+
 /**
  * Reads a whole backup.
  * @param takeDatabase is given its bytes, piece by piece; what it was given counts only when this
  *   has returned
- * @param told where it is, as errors say it
  * @throws CommandFailure for another key, and for a file that is not as it was written
  */
 export function readBackup(
   path: string,
   masterKey: Uint8Array,
   takeDatabase: (bytes: Uint8Array) => void,
-  told = path,
+  { told = path, accept = () => {} }: Reading = {},
 ): Manifest {
   return withFile(path, 'r', file => {
     const chunks = openedChunks(told, file, readHead(told, file, masterKey))
@@ -252,7 +261,10 @@ export function readBackup(
     let bytes = 0
     for (const chunk of chunks) {
       let piece = chunk
-      if (found === undefined) ({ manifest: found, rest: piece } = decodeManifest(told, chunk))
+      if (found === undefined) {
+        ;({ manifest: found, rest: piece } = decodeManifest(told, chunk))
+        accept(found)
+      }
       bytes += piece.length
       takeDatabase(piece)
     }

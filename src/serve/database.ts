@@ -225,6 +225,8 @@ const adviceByState: Readonly<Record<string, string>> = {
   '28P01': 'refuses the password of this user',
   '28000': 'refuses this user, or a connection of this kind: see its pg_hba.conf',
   '3D000': 'is not there: make it with CREATE DATABASE, then a vault with coffer init --store',
+  '42P06':
+    'has that schema already, and no vault in it: drop it, or name another by schema= in the URL',
   '53300': `has no connection left for this user: a vault takes up to ${vaultConnections}`,
   '57014': 'ends what takes longer than its statement_timeout: make that 30 s or more',
 }

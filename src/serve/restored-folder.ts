@@ -26,22 +26,18 @@ import { lockInstance } from './instance-lock.ts'
 import { ownNamesIn } from './own-names.ts'
 import { giveToOwnerOf, openRegular, statsAt } from './regular-files.ts'
 import { endStaging, makeStagedFolder } from './staged-folder.ts'
-import { insideStaging, isStaged } from './staging-mark.ts'
+import { insideStaging, isBegun, isStaged, removeStaging } from './staging-mark.ts'
 import { elapsedMs, sleep } from './system.ts'
 
 /** What moves up, in this order; the lock is made where it stays. */
 const moved = ['master.kdf', 'store', 'format'] as const
-
-/** Between being made and its mark such a folder is empty. */
-const isEmptyFolder = (path: string): boolean =>
-  statsAt(path)?.isDirectory() === true && readdirSync(path).length === 0
 
 /** Whether a folder is what a restore has left that was cut off: its stamp is not there yet. */
 function isCutOff(data: string, names: readonly string[]): boolean {
   const staging = pathsOf(data).restoring
   const known = ['restoring', 'lock', 'master.kdf', 'store']
   if (!names.every(name => known.includes(name))) return false
-  if (!isStaged(staging) && !isEmptyFolder(staging)) return false
+  if (!isStaged(staging) && !isBegun(staging)) return false
   return !names.includes('store') || existsSync(pathsOf(staging).stamp)
 }
 
@@ -102,7 +98,7 @@ function besideOf(data: string, masterKey: Uint8Array): RestoredFolder {
       renameSync(copy.data, data)
       syncFolder(dirname(data))
     },
-    clear: () => rmSync(copy.data, { recursive: true, force: true }),
+    clear: () => removeStaging(copy.data),
   }
 }
 
@@ -189,7 +185,7 @@ function withinOf(data: string, masterKey: Uint8Array): RestoredFolder {
       isPlaced = true
     },
     clear() {
-      rmSync(copy.data, { recursive: true, force: true })
+      removeStaging(copy.data)
       if (isPlaced) closeSync(lock)
       else release()
     },

@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { ownerOnlyFolder } from '../files.ts'
-import { CommandFailure } from './failure.ts'
+import { CommandFailure, systemCodeOf } from './failure.ts'
 import { hasLock, lockInstance, noWait, type LockTime } from './instance-lock.ts'
 import { isAnythingAt, removeFile, statsAt } from './regular-files.ts'
 
@@ -27,9 +27,19 @@ const markOf = (folder: string): string => join(folder, markName)
 
 const hasMark = (folder: string): boolean => statsAt(markOf(folder))?.isFile() === true
 
+const isFolder = (path: string): boolean => statsAt(path)?.isDirectory() === true
+
 /** No link is one. */
-export const isStaged = (path: string): boolean =>
-  statsAt(path)?.isDirectory() === true && hasMark(path)
+export const isStaged = (path: string): boolean => isFolder(path) && hasMark(path)
+
+/** As a process leaves it that was killed between the folder and its mark. */
+export function isBegun(path: string): boolean {
+  try {
+    return isFolder(path) && readdirSync(path).length === 0
+  } catch {
+    return false
+  }
+}
 
 /**
  * @param task is given a path to the folder, by its open file where the platform has such paths
@@ -81,14 +91,8 @@ function assertOwn(path: string, isOwn: boolean): void {
   throw new CommandFailure(`${path} is in the way, and is not of coffer: move it elsewhere`)
 }
 
-/**
- * Makes such a folder, of this process until it ends, and empties it of what one that was killed
- * has left.
- * @returns the open file of its lock
- * @throws CommandFailure where something is there that coffer did not make
- */
-export function takeStaging(path: string, time: LockTime): number {
-  assertOwn(path, !isAnythingAt(path) || statsAt(path)?.isDirectory() === true)
+function take(path: string, time: LockTime): number {
+  assertOwn(path, !isAnythingAt(path) || isFolder(path))
   mkdirSync(path, { mode: ownerOnlyFolder, recursive: true })
   return insideOf(path, inside => {
     assertOwn(path, readdirSync(inside).length === 0 || hasMark(inside))
@@ -99,6 +103,42 @@ export function takeStaging(path: string, time: LockTime): number {
 }
 
 /**
+ * Makes such a folder, of this process until it ends, and empties it of what one that was killed
+ * has left.
+ * @returns the open file of its lock
+ * @throws CommandFailure where something is there that coffer did not make
+ */
+export function takeStaging(path: string, time: LockTime): number {
+  try {
+    return take(path, time)
+  } catch (error) {
+    // Before it had its mark, another process has taken it for one that was left.
+    if (systemCodeOf(error) !== 'ENOENT') throw error
+    return take(path, time)
+  }
+}
+
+/** Takes one of this process away, its mark last: what is cut off is still known by it. */
+export function removeStaging(path: string): void {
+  if (!isFolder(path)) return
+  insideOf(path, inside => {
+    clear(inside)
+    removeMark(inside)
+    rmdirSync(path)
+  })
+}
+
+/** Nothing is in it: where it may not be removed, as a mount may not, it is no matter of a vault. */
+function lookAtBegun(path: string, remove: boolean): 'left' | undefined {
+  try {
+    if (remove) rmdirSync(path)
+    return 'left'
+  } catch {
+    return undefined
+  }
+}
+
+/**
  * Whether such a folder is at a path, and what becomes of it: one that no process holds may be
  * removed.
  * @returns `undefined` where there is none; `held` also where this user may not look or remove
@@ -106,6 +146,7 @@ export function takeStaging(path: string, time: LockTime): number {
 export function lookAtStaging(path: string, remove: boolean): 'held' | 'left' | undefined {
   let file: number | undefined
   try {
+    if (isBegun(path)) return lookAtBegun(path, remove)
     if (!isStaged(path)) return undefined
     return insideOf(path, inside => {
       if (!hasMark(inside)) return undefined

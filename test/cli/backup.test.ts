@@ -277,12 +277,13 @@ function swapChunks(path: string): void {
 }
 
 const otherKey = /the master key is not the one of the backup at .*, or its beginning is damaged/
+const newerCoffer = /by a newer coffer than 0.*: restore it with the one that made it, or a newer/
 const isDamaged = /the backup at .* is damaged or cut short/
 
 describe('restoring', () => {
   const damages: readonly (readonly [string, (path: string) => void, RegExp])[] = [
     ['its first byte changed', flip(0), /is not a backup of coffer/],
-    ['another version', path => writeFileSync(path, 'coffer backup 2\nx'), /by a newer coffer/],
+    ['another version', path => writeFileSync(path, 'coffer backup 2\nx'), newerCoffer],
     ['nothing in it', path => writeFileSync(path, ''), /is not a backup of coffer/],
     ['another file in its place', path => writeFileSync(path, 'x'.repeat(999)), /is not a backup/],
     ['its salt changed', flip(16), otherKey],
@@ -314,7 +315,17 @@ describe('restoring', () => {
   })
 
   const claims: readonly (readonly [string, Partial<Manifest>, RegExp])[] = [
-    ['another format', { format: 3 }, /is of another version of coffer/],
+    [
+      'a format that upgrade takes',
+      { format: 3, coffer: '0.0.9+a1' },
+      /is of format 3, made by coffer 0\.0\.9\+a1; .*with that one, then run coffer upgrade with th/,
+    ],
+    ['an older format', { format: 1 }, /is of format 1, made by .*: restore it with that one$/m],
+    [
+      'a newer format',
+      { format: formatVersion + 1, coffer: '7.0.0+b2' },
+      /made by coffer 7\.0\.0\+b2; this is coffer 0.*: restore it with that one, or a newer one$/m,
+    ],
     ['other rows', { rows: { token: 1 } }, /what is in the backup is damaged/],
     ['another length', { bytes: 1 }, isDamaged],
   ]

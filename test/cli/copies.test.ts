@@ -194,6 +194,27 @@ test.each([
   expect(existsSync(stagingOf(data))).toBe(false)
 })
 
+test('what was killed before its folder had a mark is known and removed', async () => {
+  const data = copyOfMade()
+  const begun = [join(data, 'verifying'), `${data}-elsewhere.partial`]
+  for (const path of begun) mkdirSync(path)
+  writeFileSync(join(data, 'copy-0123456789abcdef'), `${data}-elsewhere.partial\n`)
+  expect(await doctor(data)).toEqual(begun.map(path => expect.stringContaining(path)))
+  const retired = await runCoffer(['keys', 'retire', '--data', data, '--json'])
+  expect(JSON.parse(retired.stdout)).toMatchObject({ copies_left: [] })
+  expect(begun.filter(path => existsSync(path))).toEqual([])
+})
+
+test('a backup that is refused leaves no note, and what is in its way', async () => {
+  const data = copyOfMade()
+  const inTheWay = `${data}-elsewhere.partial`
+  mkdirSync(join(inTheWay, 'mine'), { recursive: true })
+  const before = readdirSync(data).sort()
+  const refused = await runCoffer(['backup', '--data', data, '--to', `${data}-elsewhere`])
+  expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('in the way')])
+  expect([readdirSync(data).sort(), readdirSync(inTheWay)]).toEqual([before, ['mine']])
+})
+
 test('what compact itself has left is named, and removed', async () => {
   const data = copyOfMade()
   cpSync(join(data, 'store'), join(data, 'compacting'), { recursive: true })

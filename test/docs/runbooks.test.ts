@@ -132,7 +132,7 @@ beforeAll(async () => {
       )
       expect(made).toMatchObject({ exitCode: 0, stderr: '' })
     }
-    const made = await run('coffer backup --to backups/coffer-20261126T090000Z.backup')
+    const made = await run('coffer backup --to backups/coffer-20200101T090000Z.backup')
     expect(made).toMatchObject({ exitCode: 0, stderr: '' })
     await run('systemctl stop coffer')
     cpSync(join(folder, 'vault'), join(template, 'vault'), { recursive: true })
@@ -172,7 +172,7 @@ const runbooks: Readonly<Record<string, (machine: Machine) => Promise<void>>> = 
     expect(existsSync(join(machine.folder, 'damaged', 'store'))).toBe(true)
   },
   async 'The disk is full'(machine) {
-    await machine.run('cp backups/*.backup backups/coffer-20261126T080000Z.backup')
+    await machine.run('cp backups/*.backup backups/coffer-20200101T080000Z.backup')
     await runSection('The disk is full', machine)
     expect((await machine.run('ls backups/*.backup | wc -l')).stdout.trim()).toBe('1')
     expect(await machine.statusOf('/tokens/c-17', 'shop.key')).toBe(200)

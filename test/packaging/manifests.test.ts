@@ -5,7 +5,17 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, chownSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { packagingTool } from '../../scripts/packaging-tools.ts'
 import { selfSigned } from '../support/certificates.ts'
@@ -20,11 +30,12 @@ interface Container {
   readonly args: readonly string[]
   readonly volumeMounts: readonly { name: string; mountPath: string; readOnly?: boolean }[]
 }
+interface Templated {
+  readonly template?: { readonly spec: { readonly containers: readonly [Container] } }
+}
 interface Manifest {
   readonly kind: string
-  readonly spec: {
-    readonly template?: { readonly spec: { readonly containers: readonly [Container] } }
-  }
+  readonly spec: Templated & { readonly jobTemplate?: { readonly spec: Templated } }
 }
 
 const manifestsOf = (file: string): readonly Manifest[] =>
@@ -32,7 +43,8 @@ const manifestsOf = (file: string): readonly Manifest[] =>
 
 function containerOf(file: string, kind: string): Container {
   const found = manifestsOf(file).find(manifest => manifest.kind === kind)
-  const container = found?.spec.template?.spec.containers[0]
+  const { template } = found?.spec.jobTemplate?.spec ?? found?.spec ?? {}
+  const container = template?.spec.containers[0]
   if (container === undefined) throw new Error(`no ${kind} in ${file}`)
   return container
 }
@@ -120,7 +132,33 @@ describe.skipIf(binary === undefined || !mayMount)('the pods', () => {
     return Bun.spawn(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
   }
 
-  test('the job makes the vault, and the server serves it and backs it up', async () => {
+  async function runTrial() {
+    const trial = start(containerOf('coffer.yaml', 'CronJob'))
+    const [stdout, stderr] = await Promise.all([trial.stdout.text(), trial.stderr.text()])
+    return { exitCode: await trial.exited, stdout, stderr }
+  }
+
+  /** It takes the newest one, leaves nothing, and fails where that is cut. */
+  async function expectTrials(): Promise<void> {
+    const backups = folders['backups'] ?? ''
+    const [newest = ''] = readdirSync(backups).filter(name => name.endsWith('.backup'))
+    copyFileSync(join(backups, newest), join(backups, 'coffer-20200101T000000Z.backup'))
+    const found = () => ['backups', 'scratch'].map(name => readdirSync(folders[name] ?? '').sort())
+    const before = found()
+    const { stdout, ...ended } = await runTrial()
+    expect(ended).toEqual({ exitCode: 0, stderr: '' })
+    expect(stdout).toContain(`the newest backup there: /backups/${newest}\n`)
+    expect(stdout).toMatch(/^the backup is whole: \d+ rows of /m)
+    const cut = join(backups, newest)
+    truncateSync(cut, statSync(cut).size - 1)
+    expect(await runTrial()).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(`the backup at /backups/${newest} is damaged or cut short`),
+    })
+    expect(found()).toEqual(before)
+  }
+
+  test('the job makes the vault, the server backs it up, and the trial restores it', async () => {
     const init = start(containerOf('init.yaml', 'Job'))
     expect([await init.stderr.text(), await init.exited]).toEqual(['', 0])
     const key = readFileSync(join(folders['scratch'] ?? '', 'management.key'), 'utf8').trim()
@@ -141,5 +179,6 @@ describe.skipIf(binary === undefined || !mayMount)('the pods', () => {
     const below = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'latin1')
     process.kill(Number(below.trim()), 'SIGTERM')
     expect(await server.exited).toBe(0)
+    await expectTrials()
   }, 300_000)
 })

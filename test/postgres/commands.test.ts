@@ -82,6 +82,16 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     expectRefused(await runCoffer(elsewhere), 'is of another database')
   })
 
+  test('is not made in a schema of something else, which stays', async () => {
+    const schema = nextSchema()
+    await server.sql.unsafe(`CREATE SCHEMA ${schema}`)
+    const data = join(root, 'unmade')
+    const refused = await runCoffer(['init', '--data', data, '--store', server.url(schema)])
+    expectRefused(refused, 'has that schema already, and no vault in it: drop it, or name another')
+    expect(readdirSync(data)).toEqual([])
+    await server.sql.unsafe(`DROP SCHEMA ${schema}`)
+  })
+
   test('is not opened with another master key', async () => {
     const other = join(root, 'other')
     await runCoffer(['init', '--data', other])
@@ -210,6 +220,10 @@ describe.skipIf(!isPostgresThere)('a vault in PostgreSQL', () => {
     await runCoffer(['init', '--data', other])
     const refused = await runCoffer(['move', '--data', other, '--to', target])
     expectRefused(refused, 'the database has a vault')
+    const foreign = nextSchema()
+    await server.sql.unsafe(`CREATE SCHEMA ${foreign}`)
+    const into = ['move', '--data', other, '--to', server.url(foreign)]
+    expectRefused(await runCoffer(into), 'has that schema already, and no vault in it')
   })
 
   test('the master key is not replaced while another machine serves', async () => {

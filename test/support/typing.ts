@@ -4,7 +4,7 @@
  */
 
 const waitMs = 50
-const waitsMax = 400
+const waitsMax = 2_000
 
 export interface Typing {
   /** Types, and waits until the screen has shown what is expected since the call before. */

@@ -10,8 +10,9 @@ import { explained } from '../folder-stamp.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from '../failure.ts'
 import { isInside } from '../nested.ts'
 import { isAnythingAt, removeFile } from '../regular-files.ts'
-import { lookAtStaging } from '../staging-mark.ts'
+import { isStaged, lookAtStaging } from '../staging-mark.ts'
 import { addressPrefix, openBucket, splitAddress } from './bucket.ts'
+import { backupInstantOf } from './names.ts'
 
 export interface KeptFile {
   readonly name: string
@@ -49,10 +50,17 @@ export interface BackupPlace {
 
 const stagingSuffix = '.partial'
 
+/** An empty one without a mark is known by its name alone. */
+function isStagingAt(folder: string, name: string): boolean {
+  if (!name.endsWith(stagingSuffix)) return false
+  const ofBackup = name.slice(0, -stagingSuffix.length)
+  return backupInstantOf(ofBackup) !== undefined || isStaged(join(folder, name))
+}
+
 /** What another process works on stays, and so does what is of somebody else. */
 function clearFolder(folder: string): void {
   const names = existsSync(folder) ? readdirSync(folder) : []
-  for (const name of names.filter(each => each.endsWith(stagingSuffix))) {
+  for (const name of names.filter(each => isStagingAt(folder, each))) {
     lookAtStaging(join(folder, name), true)
   }
 }
