@@ -60,7 +60,7 @@ export interface Administered {
   /** Source: `Clock.aheadMs` of serve/clock.ts. */
   readonly clockAheadMs: () => number
   /** What is known of the server beside its vault; none where a command has the folder. */
-  readonly server?: () => Facts
+  readonly server?: () => Promise<Facts>
   /** Whether other processes have the same store open. */
   readonly isShared: boolean
   /**

@@ -11,6 +11,8 @@ import type { Config, TcpAddress, TlsFiles } from '../config.ts'
 import type { Log } from '../deps.ts'
 import { clockStartHoldMs } from '../operation-limits.ts'
 import { makeLockWaker } from '../store/lmdb/lock-waiters.ts'
+import type { Facts } from '../administration/operation.ts'
+import { factsOfBackups } from '../serve/backups/facts.ts'
 import { startBackups, type BackupSchedule } from '../serve/backups/schedule.ts'
 import { markOf, openClockFile } from '../serve/clock-file.ts'
 import {
@@ -229,15 +231,22 @@ function readMark(clockFile: string): { readonly mark?: string } {
   }
 }
 
+interface Starting {
+  readonly order: WorkerOrder
+  readonly handed: HandedSocket | undefined
+  /** What is so of all workers, for `coffer status`. */
+  readonly all: () => Facts
+}
+
 /** @returns what starts a worker: one of the first ones, or later one in its place */
-function makeStarter({ lockFile, clock }: LockedFolder, order: WorkerOrder, handed?: HandedSocket) {
+function makeStarter({ lockFile, clock }: LockedFolder, { order, handed, all }: Starting) {
   const files = handed === undefined ? [lockFile] : [lockFile, handed.file]
   const first = { ...order, ...readMark(clock) }
   const begun = new Set<number>()
   return (index: number): WorkerProcess => {
     const isFirst = !begun.has(index)
     begun.add(index)
-    return startWorker(index, isFirst ? first : order, files)
+    return startWorker(index, isFirst ? first : order, files, all)
   }
 }
 
@@ -292,8 +301,10 @@ async function serveTogether(
   const order = { parent, folder, ...listening, settings, logs, workers, erasureLog, beatMs }
   const stopped = untilSignalled(endingSignals)
   const backups = startBackupsOf(options, config, log)
+  let opsServer: OpsServer | undefined
+  const all = () => ({ ops_address: opsServer?.address ?? null, ...factsOfBackups(backups) })
   const supervisor = makeSupervisor(workers, {
-    start: makeStarter(locked, order, handed),
+    start: makeStarter(locked, { order, handed, all }),
     drainMs: drainSeconds * 1_000,
     wakeOthers: makeLockWaker(locked.store),
     elapsedMs,
@@ -308,7 +319,6 @@ async function serveTogether(
     manager.ready(status)
   })
   let stopWatching = () => {}
-  let opsServer: OpsServer | undefined
   try {
     // At once, so that whoever waits for the workers is told of them.
     opsServer = ops && (await watchTogether(ops, supervisor, backups))

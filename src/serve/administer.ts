@@ -7,6 +7,7 @@ import { makeResealer } from '../administration/keys.ts'
 import type { Facts } from '../administration/operation.ts'
 import { makeOperations } from '../administration/operations.ts'
 import type { Deps } from '../deps.ts'
+import { factsOfBackups } from './backups/facts.ts'
 import type { BackupSchedule } from './backups/schedule.ts'
 import type { Clock } from './clock.ts'
 import type { ControlOperation } from './control.ts'
@@ -31,30 +32,16 @@ export interface Administered {
   readonly sharing?: Sharing | undefined
   /** Of the backups that are made meanwhile, if any. */
   readonly backups?: BackupSchedule | undefined
+  /** Of one of several: what is so of all. Nothing where the process is silent that knows it. */
+  readonly askForAll?: (() => Promise<Facts | undefined>) | undefined
 }
 
-/** What `coffer status` says of backups: what the metrics say. */
-function factsOfBackups(backups: BackupSchedule): Facts {
-  const { ageMs, made, failed } = backups.counts()
-  return {
-    backup_to: backups.to,
-    backup_age_seconds: ageMs === undefined ? null : Math.floor(ageMs / 1_000),
-    backups_made: made,
-    backups_failed: failed,
-    backup_overdue: backups.isOverdue(),
-  }
+/** Of several processes the one that starts the others makes backups and tells of health. */
+async function factsOf({ processId, places, backups, askForAll }: Administered): Promise<Facts> {
+  const own = () => ({ ops_address: places?.opsAddress ?? null, ...factsOfBackups(backups) })
+  const rest = askForAll === undefined ? own() : await askForAll()
+  return { process_id: processId, address: places?.address ?? null, ...rest }
 }
-
-/** Of several processes the one that starts them makes the backups, and none of these knows. */
-const noBackups = ({ sharing }: Administered): Facts =>
-  sharing === undefined ? { backup_to: null } : {}
-
-const factsOf = (serving: Administered): Facts => ({
-  process_id: serving.processId,
-  address: serving.places?.address ?? null,
-  ops_address: serving.places?.opsAddress ?? null,
-  ...(serving.backups === undefined ? noBackups(serving) : factsOfBackups(serving.backups)),
-})
 
 export type Offered = Readonly<Record<string, ControlOperation>>
 

@@ -1,8 +1,9 @@
 /**
- * What the process that watches over workers asks them, and what they answer: lines of JSON on
- * stdin and stdout of each, the first of which are the order and that it listens.
+ * What the process that watches over workers asks them, what they ask it, and the answers: lines of
+ * JSON on stdin and stdout of each, the first of which are the order and that it listens.
  * @module
  */
+import type { Facts } from '../administration/operation.ts'
 import { workerAnswerMsMax } from '../operation-limits.ts'
 import type { Failing, Told } from './told.ts'
 import type { Numbers } from './metric-kinds.ts'
@@ -25,6 +26,15 @@ interface Answer {
   readonly id: number
   /** Absent where it could not be told. */
   readonly told?: Asked[keyof Asked]
+}
+
+/** The one question of a worker: what is so of all of them. */
+interface QuestionForAll {
+  readonly ask: 'all'
+}
+
+interface AnswerForAll {
+  readonly all: Facts
 }
 
 /** The last one also where no line end came. */
@@ -50,23 +60,61 @@ async function answerTo({ id, ask }: Question, told: Told): Promise<Answer> {
   }
 }
 
-/** Answers on stdout what is asked from now on. */
-export async function answerAsked(lines: AsyncIterable<string>, told: Told): Promise<void> {
-  for await (const line of lines) {
-    const answer = await answerTo(JSON.parse(line) as Question, told)
-    process.stdout.write(`${JSON.stringify(answer)}\n`)
+const sayLine = (message: Answer | QuestionForAll): void =>
+  void process.stdout.write(`${JSON.stringify(message)}\n`)
+
+/**
+ * The side of a worker, once it has its order.
+ * @param lines of stdin behind that
+ */
+export function openChannel(lines: AsyncIterable<string>) {
+  const waiting = new Set<(all: Facts | undefined) => void>()
+  let told: Told | undefined
+
+  async function listen(): Promise<void> {
+    for await (const line of lines) {
+      const heard = JSON.parse(line) as Question | AnswerForAll
+      if ('all' in heard) for (const answered of waiting) answered(heard.all)
+      else if (told !== undefined) sayLine(await answerTo(heard, told))
+    }
+  }
+
+  return {
+    listen,
+    /** Has what is asked be answered from now on. */
+    answerBy(by: Told): void {
+      told = by
+    },
+    /** @returns `undefined` where no answer came in time */
+    async askForAll(): Promise<Facts | undefined> {
+      const { promise, resolve } = Promise.withResolvers<Facts | undefined>()
+      const overdue = setTimeout(() => resolve(undefined), workerAnswerMsMax)
+      waiting.add(resolve)
+      sayLine({ ask: 'all' })
+      try {
+        return await promise
+      } finally {
+        clearTimeout(overdue)
+        waiting.delete(resolve)
+      }
+    },
   }
 }
 
-/**
- * The side of who asks.
- * @param send a line to stdin of the worker
- * @param heard called for each line of it, of which an empty one says that it is well
- */
+/** What the process that watches says and hears beside answers. */
+interface Watcher {
+  /** Sends a line to stdin of the worker. */
+  readonly send: (line: string) => void
+  /** Called for each line of it, of which an empty one says that it is well. */
+  readonly heard?: () => void
+  /** What is so of all. */
+  readonly all?: () => Facts
+}
+
+/** The side of who watches. */
 export function makeAsker(
   stdout: ReadableStream<Uint8Array>,
-  send: (line: string) => void,
-  heard: () => void = () => {},
+  { send, heard = () => {}, all = () => ({}) }: Watcher,
 ) {
   const ready = Promise.withResolvers<boolean>()
   const waiting = new Map<number, (answer: Answer | undefined) => void>()
@@ -78,8 +126,9 @@ export function makeAsker(
     for await (const line of lines) {
       heard()
       if (line === '') continue
-      const answer = JSON.parse(line) as Answer
-      waiting.get(answer.id)?.(answer)
+      const said = JSON.parse(line) as Answer | QuestionForAll
+      if ('ask' in said) send(JSON.stringify({ all: all() } satisfies AnswerForAll))
+      else waiting.get(said.id)?.(said)
     }
   }
 

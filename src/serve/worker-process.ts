@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Facts } from '../administration/operation.ts'
 import { makeAsker, type Ask } from './worker-channel.ts'
 import { ownProgram } from './own-program.ts'
 import { elapsedMs } from './system.ts'
@@ -26,11 +27,13 @@ export interface WorkerProcess {
 /**
  * @param files open files, which the worker has as long as it lives: its `handedLock`, and its
  *   `handedListener` where the order says so
+ * @param all what is so of all of them, which a worker asks for
  */
 export function startWorker(
   index: number,
   order: WorkerOrder,
   files: readonly number[],
+  all: () => Facts,
 ): WorkerProcess {
   let heardMs = elapsedMs()
   const child = Bun.spawn([...ownProgram(), 'worker', String(index)], {
@@ -42,8 +45,12 @@ export function startWorker(
     child.stdin.flush()
   }
   send(JSON.stringify(order))
-  const { isReady, ask } = makeAsker(child.stdout, send, () => {
-    heardMs = elapsedMs()
+  const { isReady, ask } = makeAsker(child.stdout, {
+    send,
+    heard() {
+      heardMs = elapsedMs()
+    },
+    all,
   })
   return {
     index,

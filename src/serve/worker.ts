@@ -24,7 +24,7 @@ import type { ServiceManager } from './service-manager.ts'
 import { startLogging } from './logging.ts'
 import { serveUntilSignalled } from './vault-process.ts'
 import { endAfterFailure, outliveReaders, say } from './system.ts'
-import { answerAsked, linesOf } from './worker-channel.ts'
+import { linesOf, openChannel } from './worker-channel.ts'
 
 /** What a worker is told, as JSON. It holds no secret. */
 export interface WorkerOrder {
@@ -114,6 +114,8 @@ export async function work(index: number): Promise<void> {
   endWithParent(parent)
   if (!isFolderLocked(folder, handedLock)) throw notOrdered()
   outliveReaders()
+  const channel = openChannel(lines)
+  void channel.listen()
   tellFailuresBy(logs)
   const logging = startLogging(logs, index)
   const { log } = logging
@@ -139,7 +141,8 @@ export async function work(index: number): Promise<void> {
     logging,
     erasures: erasureLog === undefined ? undefined : makeErasureLog(erasureLog, log),
     sharing: { sweeps: index === sweeper, name: String(index) },
-    tell: order.isWatched ? told => void answerAsked(lines, told) : undefined,
+    tell: order.isWatched ? channel.answerBy : undefined,
+    askForAll: channel.askForAll,
     announce: address => say(address),
   })
 }

@@ -199,18 +199,25 @@ describe('beside a server', () => {
     expect(told.stdout).toMatch(/^backup to {2,}none$/m)
   })
 
-  test('status of workers says nothing of backups, which no worker knows', async () => {
+  test('status of workers tells of health and backups, which are of the one above', async () => {
     const at = copyOf('of workers')
     const backups = join(root, 'backups of workers')
     mkdirSync(backups, { mode: 0o700 })
-    const more = ['--workers', '2', '--backup-to', backups]
+    const more = ['--workers', '3', '--backup-to', backups, '--ops-port', '0']
     const workers = await startCoffer(['serve', '--data', at, ...key, '--port', '0', ...more])
-    const { stdout } = await runCoffer(['status', '--data', at, '--json'])
+    const ask = async (): Promise<Readonly<Record<string, unknown>>> =>
+      JSON.parse((await runCoffer(['status', '--data', at, '--json'])).stdout)
+    let told = await ask()
+    while (told['backups_made'] !== 1) told = await ask()
     await workers.end('SIGTERM')
-    expect(Object.keys(JSON.parse(stdout) as object).filter(name => /backup/.test(name))).toEqual(
-      [],
-    )
-    expect(JSON.parse(stdout)).toMatchObject({ process_id: workers.pid })
+    expect(told).toMatchObject({
+      process_id: workers.pid,
+      ops_address: /metrics are on (\S+)/.exec(workers.ready)?.[1],
+      backup_to: backups,
+      backup_age_seconds: expect.any(Number),
+      backups_failed: 0,
+      backup_overdue: false,
+    })
   })
 
   test('doctor tells where it listens, and tries another port that it is told', async () => {
