@@ -128,7 +128,7 @@ export function removeStaging(path: string): void {
   })
 }
 
-/** Nothing is in it: where it may not be removed, as a mount may not, it is no matter of a vault. */
+/** Nothing is in it: where it may not be removed, as a mount may not, it is of no vault. */
 function lookAtBegun(path: string, remove: boolean): 'left' | undefined {
   try {
     if (remove) rmdirSync(path)

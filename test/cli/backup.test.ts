@@ -318,7 +318,7 @@ describe('restoring', () => {
     [
       'a format that upgrade takes',
       { format: 3, coffer: '0.0.9+a1' },
-      /is of format 3, made by coffer 0\.0\.9\+a1; .*with that one, then run coffer upgrade with th/,
+      /is of format 3, made by coffer 0\.0\.9\+a1; .*with that one, then run coffer upgrade/,
     ],
     ['an older format', { format: 1 }, /is of format 1, made by .*: restore it with that one$/m],
     [
