@@ -5,13 +5,25 @@
  * value of a row, whose head does both (`seal.ts`).
  * @module
  */
+import { makeScratch, makeSlabs } from '../bytes.ts'
+import { sealScratchBytes, sealSlabBytes } from '../limits.ts'
 import { nonceBytes, primitives, tagBytes } from './primitives.ts'
+
+/** For native calls, as in `seal.ts`. */
+const sealedRoom = makeSlabs(sealSlabBytes, Buffer.allocUnsafeSlow)
+const plaintextScratch = makeScratch(sealScratchBytes)
 
 /** @param nonce 24 fresh random bytes, as of a head */
 export function sealUnder(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Array): Uint8Array {
-  const sealed = Buffer.allocUnsafe(nonceBytes + plaintext.length + tagBytes)
+  const sealed = sealedRoom(nonceBytes + plaintext.length + tagBytes)
   sealed.set(nonce)
-  primitives.encrypt(key, nonce, plaintext, undefined, sealed.subarray(nonceBytes))
+  const bytes = plaintextScratch(plaintext.length)
+  bytes.set(plaintext)
+  try {
+    primitives.encrypt(key, nonce, bytes, undefined, sealed.subarray(nonceBytes))
+  } finally {
+    bytes.fill(0)
+  }
   return sealed
 }
 

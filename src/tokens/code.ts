@@ -12,6 +12,7 @@ import { nonceBytes } from '../crypto/primitives.ts'
 import { sealUnder, unsealUnder } from '../crypto/seal-under.ts'
 import type { Deps } from '../deps.ts'
 import { isJsonObject, printJson, withMember, type Json, type Members } from '../json/json.ts'
+import { keptFor } from '../maps.ts'
 import type { Transform } from '../rules/access.ts'
 import type { TokenType } from '../rules/token-types.ts'
 import { codeLifetimeMs } from '../settings.ts'
@@ -19,13 +20,17 @@ import { andThen, type MaybeLater } from '../waiting.ts'
 import { findCodeKey, obtainCodeKey, type CodeKey } from './code-key.ts'
 import type { StoredToken, TokenRecord } from './record.ts'
 
+/** Read once: a duration is a text. */
+const lifetimeOf = keptFor((settings: Deps['settings']) => ({ ms: codeLifetimeMs(settings) }))
+
 /** When the code of a new token ends, in Unix milliseconds; `undefined`: with all other data. */
 export function codeEndOf(
-  { settings, now }: Pick<Deps, 'settings' | 'now'>,
+  { settings }: Pick<Deps, 'settings'>,
   { protectedCode }: TokenType,
+  nowMs: number,
 ): number | undefined {
-  const lifetimeMs = protectedCode === undefined ? undefined : codeLifetimeMs(settings)
-  return lifetimeMs === undefined ? undefined : now() + lifetimeMs
+  const lifetimeMs = protectedCode === undefined ? undefined : lifetimeOf(settings).ms
+  return lifetimeMs === undefined ? undefined : nowMs + lifetimeMs
 }
 
 /** As a record has it. */

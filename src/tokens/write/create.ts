@@ -41,9 +41,10 @@ function draftOf(deps: Deps, body: CreateTokenBody): Draft {
   if (body.data === undefined || body.data === null) throw invalid('data', 'is required')
   assertMemberNames(type.name, body.data, 'data')
   const { expires_at: expires } = body
+  const nowMs = deps.now()
   return {
     type,
-    nowMs: deps.now(),
+    nowMs,
     data: body.data,
     mask: body.mask === undefined ? type.defaultMask : (body.mask ?? undefined),
     metadata: body.metadata,
@@ -52,10 +53,10 @@ function draftOf(deps: Deps, body: CreateTokenBody): Draft {
     fingerprintExpression: body.fingerprint_expression ?? type.defaultFingerprintExpression,
     expiresAt:
       typeof expires === 'string'
-        ? parseFutureInstant(expires, 'expires_at', deps.now())
+        ? parseFutureInstant(expires, 'expires_at', nowMs)
         : undefined,
     deduplicates: body.deduplicate_token === true,
-    codeEndsAtMs: codeEndOf(deps, type),
+    codeEndsAtMs: codeEndOf(deps, type, nowMs),
   }
 }
 

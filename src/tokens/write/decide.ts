@@ -298,7 +298,7 @@ export function changesOfOthers(
   seats: readonly SeatChange[],
   leaving: ReadonlyMap<number, Change>,
 ): readonly Change[] {
-  if (seats.length === 0 && leaving.size === 0) return []
+  if (seats.length < 2 && leaving.size === 0) return seats
   const byOrdinal = new Map<number, Change>()
   for (const change of seats) {
     byOrdinal.set('remove' in change ? change.remove : change.require, change)

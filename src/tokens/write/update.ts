@@ -62,9 +62,10 @@ function draftOf(
   if (body.data !== undefined) assertMemberNames(type.name, body.data, 'data')
   const { search_indexes: indexes, fingerprint_expression: expression } = body
   const { deduplicate_token: deduplicates } = body
+  const nowMs = deps.now()
   return {
     type,
-    nowMs: deps.now(),
+    nowMs,
     data,
     mask: mergeOptional(record.maskText, body.mask),
     metadata: mergeOptional(record.metadataText, body.metadata),
@@ -76,7 +77,7 @@ function draftOf(
         : (expression ?? type.defaultFingerprintExpression),
     expiresAt: expiryOf(deps, record, body),
     deduplicates: deduplicates === undefined ? record.deduplicates === true : deduplicates === true,
-    codeEndsAtMs: bringsCode(type, body.data) ? codeEndOf(deps, type) : record.code?.endsAtMs,
+    codeEndsAtMs: bringsCode(type, body.data) ? codeEndOf(deps, type, nowMs) : record.code?.endsAtMs,
     hidden: hiddenDataOf(token, type, standing.dataText, body.data),
   }
 }
