@@ -91,6 +91,7 @@ function makeCommitter(
     })
     // As the answers that follow promise: every read from here on sees this commit.
     counts.end()
+    written.follow?.()
     ;({ state, hasMoved } = written)
     writes += written.results.length
     return written.results

@@ -5,7 +5,8 @@
  * memory, until a fold has put them into the index. All of it follows from the file: from the
  * headers of the rows behind `foldedTo`, and from the moves, which name those that were replaced or
  * removed. So nothing of it can be lost, and every process that has the store open comes to the
- * same. Rows are read here as well, by the tail and by the index.
+ * same; the one that has committed rows has their bytes already. Rows are read here as well, by the
+ * tail and by the index.
  * Source: docs/architecture.md, "The store".
  * @module
  */
@@ -208,6 +209,27 @@ export function followStore(environment: IndexedEnvironment): State {
   }
   tail.state = state
   return state
+}
+
+/**
+ * Brings the tail to what this process has just committed, of which nothing needs to be read. Where
+ * rows were moved, or somebody has followed since, it is left to whoever reads next.
+ * @param from what the tail stood at when the transaction began
+ * @param rows the new ones, with their ordinals
+ */
+export function followCommit(
+  { tail }: IndexedEnvironment,
+  from: State,
+  to: State,
+  rows: Iterable<readonly [ordinal: number, value: Uint8Array]>,
+): void {
+  if (tail.state !== from || from.movesTo !== to.movesTo) return
+  tail.state = undefined
+  if (!turnSegments(tail, from, to)) return
+  for (const [ordinal, value] of rows) {
+    if (!takeRow(segmentOf(tail, to, ordinal), ordinal, value, 1)) tail.isDamaged = true
+  }
+  tail.state = to
 }
 
 /*

@@ -29,7 +29,7 @@ import {
   takePut,
   type Put,
 } from '../environment.ts'
-import { followStore, type IndexedEnvironment } from '../index/tail.ts'
+import { followCommit, followStore, type IndexedEnvironment } from '../index/tail.ts'
 import { encodeMoveKey, encodeRowKey, encodeRowVersion, type RowVersion } from '../layout.ts'
 import { planFold, type FoldSizes } from './fold.ts'
 
@@ -152,6 +152,13 @@ export function openReserve(
  * One transaction: a step of a fold, then what is left of all change sets of a group.
  */
 
+type InsertedRow = readonly [ordinal: number, value: Uint8Array]
+
+const insertedRows = ({ rows, state }: StoreDraft): InsertedRow[] =>
+  [...rows].flatMap(([ordinal, row]): InsertedRow[] =>
+    row !== undefined && ordinal >= state.nextOrdinal ? [[ordinal, row.value]] : [],
+  )
+
 /** New rows stand in the order of their ordinals, as they were given. */
 const rowPuts = ({ rows, environment, state }: StoreDraft): Put[] =>
   [...rows].map(([ordinal, row]) => ({
@@ -200,13 +207,14 @@ const chunkPuts = ({ postings, chunks }: PostingDraft): Put[] =>
 interface Decided {
   readonly results: readonly SetResult[]
   readonly puts: readonly Put[]
+  readonly inserted: readonly InsertedRow[]
   /** In which rows move, so that any term or deadline of theirs may change. */
   readonly chunks: ReadonlySet<number>
   /** As it is after the group. */
   readonly state: State
 }
 
-function putsOf(draft: StoreDraft): Pick<Decided, 'puts' | 'state'> {
+function putsOf(draft: StoreDraft): Pick<Decided, 'puts' | 'inserted' | 'state'> {
   const moved = moveVersions(draft)
   const { state, nextOrdinal, generation } = draft
   return {
@@ -217,6 +225,7 @@ function putsOf(draft: StoreDraft): Pick<Decided, 'puts' | 'state'> {
       ...chunkPuts(draft.deadlines),
       ...movePuts(draft, moved),
     ],
+    inserted: insertedRows(draft),
     state: { ...state, nextOrdinal, generation, movesTo: state.movesTo + moved.length },
   }
 }
@@ -241,7 +250,8 @@ function decideGroup(
     return { results, chunks, ...putsOf(draft) }
   } catch (error) {
     const fault = faultOf(error)
-    return { results: sets.map(() => ({ fault })), puts: [], chunks: new Set(), state }
+    const results = sets.map(() => ({ fault }))
+    return { results, puts: [], inserted: [], chunks: new Set(), state }
   }
 }
 
@@ -275,6 +285,8 @@ export interface WrittenGroup {
   readonly state?: State
   /** Whether anything was put, a step of a fold alone or more. */
   readonly hasMoved: boolean
+  /** Brings the tail along, once all of it is on disk. */
+  readonly follow?: () => void
 }
 
 /**
@@ -296,10 +308,12 @@ export function writeGroup(
     return { results: sets.map(() => ({ fault })), hasMoved: false }
   }
   const folded = takeFoldStep(environment, before, sets, options)
-  const { results, puts, chunks, state } = decideGroup(environment, folded, sets, options.roomBytes)
+  const decided = decideGroup(environment, folded, sets, options.roomBytes)
+  const { results, puts, inserted, chunks, state } = decided
   counts.begin(chunks)
   for (const put of puts) takePut(put)
   const hasMoved = folded !== before || puts.length > 0 || state.generation !== before.generation
   if (hasMoved) environment.meta.putSync(stateKey, encodeState(state))
-  return { results, state, hasMoved }
+  const follow = () => followCommit(environment, before, state, inserted)
+  return { results, state, hasMoved, follow }
 }
