@@ -35,7 +35,8 @@ export const checksumAt = 2
 export const headerAt = 6
 const lengthBytes = 4
 
-/** A view of new bytes would cost a buffer for them. */
+/** For views of rows: of new bytes, the engine's own, or copies, each first one costs a buffer. */
+const roomFor = makeSlabs(rowSlabBytes, Buffer.allocUnsafeSlow)
 const headerScratch = makeScratch(headerScratchBytes)
 
 /** @param row  within the bounds that `checkRow` states */
@@ -44,7 +45,7 @@ export function encodeRow(row: NewRow): Uint8Array {
   writeClearHeader(header, 0, row)
   const partsAt = headerAt + header.length
   const size = row.parts.reduce((sum, part) => sum + lengthBytes + part.length, partsAt)
-  const value = new Uint8Array(size)
+  const value = roomFor(size)
   value[0] = rowFormat
   value[partCountAt] = row.parts.length
   writeU32(value, checksumAt, crc32(header))
@@ -93,9 +94,6 @@ export function findRowHeader(value: Uint8Array): ClearHeader {
 /** Whether that header is what was written there. */
 export const isSoundHeader = (value: Uint8Array, { clear }: ClearHeader): boolean =>
   crc32(clear) === readU32(value, checksumAt)
-
-/** For views of rows: of the engine's own bytes, or of copies, each first one costs a buffer. */
-const roomFor = makeSlabs(rowSlabBytes, Buffer.allocUnsafeSlow)
 
 function copyOf(value: Uint8Array): Uint8Array {
   const copy = roomFor(value.length)
