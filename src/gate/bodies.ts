@@ -25,6 +25,8 @@ import type { Hold } from './budgets.ts'
  * or the label that clients write as often. Source: WHATWG Encoding, section 4.2.
  */
 export function assertContentType(header: string | null, expected: string): void {
+  // As nearly all write it, and asked for more than once.
+  if (header === expected) return
   const [type = '', ...parameters] = (header ?? '').toLowerCase().split(';')
   const foreignCharset = parameters
     .map(parameter => parameter.trim())
