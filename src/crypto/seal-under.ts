@@ -6,7 +6,7 @@
  * @module
  */
 import { makeScratch, makeSlabs } from '../bytes.ts'
-import { sealScratchBytes, sealSlabBytes } from '../limits.ts'
+import { sealScratchBytes, sealSlabBytes } from '../work-limits.ts'
 import { nonceBytes, primitives, tagBytes } from './primitives.ts'
 
 /** For native calls, as in `seal.ts`. */

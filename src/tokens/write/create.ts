@@ -52,9 +52,7 @@ function draftOf(deps: Deps, body: CreateTokenBody): Draft {
     searchIndexes: body.search_indexes ?? type.defaultSearchIndexes,
     fingerprintExpression: body.fingerprint_expression ?? type.defaultFingerprintExpression,
     expiresAt:
-      typeof expires === 'string'
-        ? parseFutureInstant(expires, 'expires_at', nowMs)
-        : undefined,
+      typeof expires === 'string' ? parseFutureInstant(expires, 'expires_at', nowMs) : undefined,
     deduplicates: body.deduplicate_token === true,
     codeEndsAtMs: codeEndOf(deps, type, nowMs),
   }

@@ -77,7 +77,9 @@ function draftOf(
         : (expression ?? type.defaultFingerprintExpression),
     expiresAt: expiryOf(deps, record, body),
     deduplicates: deduplicates === undefined ? record.deduplicates === true : deduplicates === true,
-    codeEndsAtMs: bringsCode(type, body.data) ? codeEndOf(deps, type, nowMs) : record.code?.endsAtMs,
+    codeEndsAtMs: bringsCode(type, body.data)
+      ? codeEndOf(deps, type, nowMs)
+      : record.code?.endsAtMs,
     hidden: hiddenDataOf(token, type, standing.dataText, body.data),
   }
 }
