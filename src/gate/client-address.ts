@@ -38,6 +38,7 @@ const mapped = '::ffff:'
 
 /** Of IPv4 as such, and without a zone: that is a text of any length, and of one machine alone. */
 function plain(address: string): string {
+  if (!address.includes(':')) return address
   const end = address.indexOf('%')
   const bare = end < 0 ? address : address.slice(0, end)
   if (bare.length <= mapped.length || bare.slice(0, mapped.length).toLowerCase() !== mapped) {

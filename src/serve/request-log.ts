@@ -41,45 +41,85 @@ function makeDraw(oneIn: number): () => boolean {
 interface Line {
   readonly time: string
   readonly level: Level
-  readonly durationMs: number
+  /** Milliseconds, to the microsecond. */
+  readonly duration: string
   readonly method: string
   /** As it may be shown. */
   readonly traceId: string
 }
 
+/** To print a number that is no integer takes the engine twice as long. */
+function durationText(ms: number): string {
+  const us = Math.round(ms * 1_000)
+  const part = us % 1_000
+  const whole = (us - part) / 1_000
+  return part === 0 ? `${whole}` : `${whole}.${String(part).padStart(3, '0')}`
+}
+
+/**
+ * Keeps the last text that was made, for as long as it is made of the same: most lines are like the
+ * one before. Made anew it is one piece: a text that was put together stays in pieces, which each
+ * line would walk through.
+ */
+function keepLast<T extends readonly unknown[]>(make: (...of: T) => string): (...of: T) => string {
+  let last: T | undefined
+  let text = ''
+  return (...of) => {
+    const was = last
+    if (was === undefined || of.some((value, at) => value !== was[at])) {
+      last = of
+      text = Buffer.from(make(...of)).toString()
+    }
+    return text
+  }
+}
+
 /** Those that are not 0. */
 function countsOf(shown: Seen['shown'], quote: '"' | ''): string {
   if (shown === undefined) return ''
-  let text = ''
-  if (shown.reveal > 0) text += `,${quote}reveal${quote}:${shown.reveal}`
-  if (shown.mask > 0) text += `,${quote}mask${quote}:${shown.mask}`
-  if (shown.redact > 0) text += `,${quote}redact${quote}:${shown.redact}`
-  return text.slice(1)
+  const { reveal, mask, redact } = shown
+  let text = reveal > 0 ? `${quote}reveal${quote}:${reveal}` : ''
+  if (mask > 0) text += `${text === '' ? '' : ','}${quote}mask${quote}:${mask}`
+  if (redact > 0) text += `${text === '' ? '' : ','}${quote}redact${quote}:${redact}`
+  return text
 }
 
 const member = (name: string, text: string | undefined): string =>
   text === undefined ? '' : `,"${name}":"${text}"`
 
+type Text = string | undefined
+
+const printWhat = (method: string, route: Text, operation: Text, status: number): string =>
+  `,"method":"${method}","route":${route === undefined ? 'null' : `"${route}"`}` +
+  `${member('operation', operation)},"status":${status},"duration_ms":`
+
+const printWhose = (address: Text, applicationId: Text, keyId: Text, sessionId: Text): string =>
+  member('client_address', address) +
+  member('application_id', applicationId) +
+  member('key_id', keyId) +
+  member('session_id', sessionId)
+
+type Print = (seen: Seen, more: SeenMore, line: Line) => string
+
 /** Written by hand, since it is written for each request: no other member needs an escape. */
-function asJson(seen: Seen, more: SeenMore, line: Line): string {
-  const { route, caller, isTraceMade } = seen
-  const { traceId } = line
-  const counts = countsOf(seen.shown, '"')
-  return (
-    `{"time":"${line.time}","level":"${line.level}","event":"request","trace_id":` +
-    `${isTraceMade ? `"${traceId}"` : JSON.stringify(traceId)},"method":"${line.method}"` +
-    `,"route":${route === undefined ? 'null' : `"${route}"`}` +
-    `${member('operation', seen.operation)},"status":${seen.status}` +
-    `,"duration_ms":${line.durationMs},"bytes_in":${seen.bytesIn},"bytes_out":${seen.bytesOut}` +
-    member('client_address', more.clientAddress) +
-    member('application_id', caller?.applicationId) +
-    member('key_id', caller?.keyId) +
-    member('session_id', caller?.sessionId) +
-    member('object_id', more.objectId) +
-    member('token_digest', more.tokenDigest) +
-    (counts === '' ? '' : `,"shown":{${counts}}`) +
-    member('refusal', seen.refusal)
-  )
+function printJson(): Print {
+  const what = keepLast(printWhat)
+  const whose = keepLast(printWhose)
+  return (seen, more, { time, level, traceId, method, duration }) => {
+    const { caller, refusal } = seen
+    const { objectId, tokenDigest } = more
+    const counts = countsOf(seen.shown, '"')
+    const text =
+      `{"time":"${time}","level":"${level}","event":"request","trace_id":` +
+      (seen.isTraceMade ? `"${traceId}"` : JSON.stringify(traceId)) +
+      what(method, seen.route, seen.operation, seen.status) +
+      `${duration},"bytes_in":${seen.bytesIn},"bytes_out":${seen.bytesOut}` +
+      whose(more.clientAddress, caller?.applicationId, caller?.keyId, caller?.sessionId)
+    const about = objectId === undefined ? text : text + member('object_id', objectId)
+    const token = tokenDigest === undefined ? about : `${about},"token_digest":"${tokenDigest}"`
+    const shown = counts === '' ? token : `${token},"shown":{${counts}}`
+    return refusal === undefined ? shown : shown + member('refusal', refusal)
+  }
 }
 
 function asText(seen: Seen, more: SeenMore, { time, level, ...line }: Line): string {
@@ -99,7 +139,7 @@ function asText(seen: Seen, more: SeenMore, { time, level, ...line }: Line): str
   const facts = Object.entries(named).flatMap(([name, fact]) =>
     fact === undefined ? [] : [` ${name}=${fact}`],
   )
-  const what = `${status} ${line.method} ${route} ${line.durationMs}ms`
+  const what = `${status} ${line.method} ${route} ${line.duration}ms`
   return `${time} ${level} ${what}${facts.join('')}`
 }
 
@@ -113,15 +153,17 @@ export function makeRequestLog(
   const isDrawn = makeDraw(logSample)
   const isText = isTextWanted(settings, { isTerminal })
   const priority = priorityOf(settings, isJournal)
+  const timeOf = keepLast(printTime)
+  const asJson = printJson()
   const inJson = worker === undefined ? '}\n' : `,"worker":${worker}}\n`
   const inText = worker === undefined ? '\n' : ` worker=${worker}\n`
   return seen => {
     const { status, startedMs, traceId, method } = seen
     if (status < 400 && (logRequests === 'errors' || !isDrawn())) return
     const line: Line = {
-      time: printTime(wallMs()),
+      time: timeOf(wallMs()),
       level: levelOf(status),
-      durationMs: Math.round((elapsedMs() - startedMs) * 1_000) / 1_000,
+      duration: durationText(elapsedMs() - startedMs),
       // A caller chooses it, and some choose what belongs nowhere.
       traceId: seen.isTraceMade ? traceId : loggable(traceId),
       method: knownMethods.has(method) ? method : 'other',
