@@ -46,7 +46,7 @@ describe.skipIf(!isPostgresThere)('over PostgreSQL', () => {
     fc.constantFrom(1, 5, never),
     async foldRows => {
       const folder = temporaryFolder()
-      return { open: () => openAt(folder, { foldRows, foldLookMs: 3 }, firstOrdinal) }
+      return { open: () => openAt(folder, { foldRows, foldLookMs: 10 }, firstOrdinal) }
     },
     40,
   )
@@ -56,7 +56,7 @@ describe.skipIf(!isPostgresThere)('over PostgreSQL', () => {
     fc.constantFrom(1, 5, never),
     async foldRows => {
       const folder = temporaryFolder()
-      const open = () => openAt(folder, { foldRows, foldLookMs: 3 }, firstOrdinal)
+      const open = () => openAt(folder, { foldRows, foldLookMs: 10 }, firstOrdinal)
       return { open: async () => inTurns([await open(), await open()]) }
     },
     30,
