@@ -5,7 +5,8 @@
 import { join } from 'node:path'
 import { startCoffer } from './coffer-process.ts'
 import { temporaryFolder } from './folders.ts'
-import { hear, startService, untilTold } from './service-manager.ts'
+import { hear, startService } from './service-manager.ts'
+import { until } from './until.ts'
 
 type Line = Readonly<Record<string, unknown>>
 
@@ -19,7 +20,10 @@ async function startOnSocket(words: readonly string[], listener: number): Promis
   const notify = join(temporaryFolder(), 'notify')
   const told = hear(notify)
   const { child, stderr } = startService(words, { listener, notify })
-  await untilTold(told, 'READY=1')
+  await until(() => {
+    if (child.exitCode !== null) throw new Error(`coffer ended with ${child.exitCode}`)
+    return told.messages().some(message => message.includes('READY=1'))
+  })
   told.close()
   return {
     pid: child.pid,
