@@ -11,6 +11,7 @@
 import { dirname, isAbsolute } from 'node:path'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { bucketAddress } from '../setting-formats.ts'
+import { ownBinary } from '../serve/own-program.ts'
 import { sayNow } from '../serve/system.ts'
 
 export interface UnitOptions {
@@ -183,8 +184,12 @@ const unitOf = (options: UnitOptions): readonly string[] => [
   'WantedBy=multi-user.target',
 ]
 
+/** The one that prints, which is there; of a run from source where `docs/operations.md` puts it. */
+const usualBinary = (): string => ownBinary() ?? '/usr/local/bin/coffer'
+
 /** @throws CommandFailure for a path that a unit cannot hold */
-export function printUnit(options: UnitOptions): void {
+export function printUnit(asked: Omit<UnitOptions, 'binary'> & { readonly binary?: string }): void {
+  const options = { ...asked, binary: asked.binary ?? usualBinary() }
   assertPaths(options)
   for (const [flag, text] of [
     ['--port', options.port],

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { runCoffer } from '../support/coffer-process.ts'
+import { cofferCommand, runCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
 const print = (...args: string[]) => runCoffer(['systemd', 'print', ...args])
@@ -25,6 +25,12 @@ describe('coffer systemd print', () => {
     expect(lines).toContain(`ExecStart=${command} --port 4444`)
     expect(lines).toContain('ReadWritePaths=/srv/vault')
     expect(lines).toContain('User=coffer')
+  })
+
+  test('runs the binary that prints it', async () => {
+    const [binary, ...source] = cofferCommand
+    const expected = source.length === 0 ? binary : '/usr/local/bin/coffer'
+    expect((await print()).stdout).toContain(`\nExecStart=${expected} serve `)
   })
 
   test('has the key from a credential that is encrypted where that is asked for', async () => {

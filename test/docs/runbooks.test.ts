@@ -34,7 +34,8 @@ case "$1" in
   start)
     # That of the server before says that it listens, too.
     rm -f serve.log
-    coffer serve --data vault --master-key-file master.key --port "$PORT" >serve.log 2>&1 &
+    coffer serve --data vault --master-key-file master.key --port "$PORT" --log-requests all \\
+      >serve.log 2>&1 &
     echo $! >pid
     until grep -qs listens serve.log; do kill -0 "$(cat pid)"; sleep 0.05; done
     ;;
@@ -60,6 +61,8 @@ async function onMachine(use: (machine: Machine) => Promise<void>): Promise<void
   const path = makePath(folder)
   writeFileSync(join(folder, 'bin', 'systemctl'), systemctl)
   chmodSync(join(folder, 'bin', 'systemctl'), 0o755)
+  writeFileSync(join(folder, 'bin', 'journalctl'), '#!/bin/sh\nexec cat serve.log\n')
+  chmodSync(join(folder, 'bin', 'journalctl'), 0o755)
   const port = findPort()
   const address = `http://127.0.0.1:${port}`
   const env = {
@@ -70,6 +73,7 @@ async function onMachine(use: (machine: Machine) => Promise<void>): Promise<void
     COFFER_ADDR: address,
     PORT: String(port),
     app: application,
+    leaked: readFileSync(join(folder, 'shop.key'), 'utf8'),
     customer: 'c-17',
     recipient,
   }
@@ -148,14 +152,16 @@ const runbooks: Readonly<Record<string, (machine: Machine) => Promise<void>>> = 
     const { key } = JSON.parse(told) as { readonly key: string }
     writeFileSync(join(machine.folder, 'new.key'), key)
     expect(await machine.statusOf('/tokens/c-17', 'new.key')).toBe(200)
+    const requests = readFileSync(join(machine.folder, 'requests.log'), 'utf8')
+    expect(requests).toContain('"operation":"getOwnApplication"')
+    expect(requests).toContain('"client_address":"127.0.0.1"')
   },
   async 'The master key leaked'(machine) {
     await runSection('The master key leaked', machine)
     expect(await machine.statusOf('/tokens/c-17', 'shop.key')).toBe(200)
-    const backup = 'backups/after-the-leak.backup'
-    const leaked = `coffer restore ${backup} --verify-only --master-key-file leaked.key`
-    expect((await machine.run(leaked)).exitCode).toBe(1)
-    expect((await machine.run(`coffer restore ${backup} --verify-only`)).exitCode).toBe(0)
+    const restore = 'coffer restore --latest backups --verify-only'
+    expect((await machine.run(`${restore} --master-key-file leaked.key`)).exitCode).toBe(1)
+    expect((await machine.run(restore)).exitCode).toBe(0)
   },
   async 'The master key is lost'(machine) {
     await machine.run('mv master.key away')

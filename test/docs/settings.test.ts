@@ -37,5 +37,5 @@ test('both together name each setting', () => {
 test('what docs/operations.md shows of HAProxy is in its example', () => {
   const shown = /```\n(backend [^`]+)```/.exec(text)?.[1] ?? 'nothing'
   const example = resolve(import.meta.dir, '../../examples/haproxy/haproxy.cfg')
-  expect(readFileSync(example, 'utf8')).toEndWith(shown)
+  expect(readFileSync(example, 'utf8')).toEndWith(`\n${shown}`)
 })

@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander'
 import { printCompletion } from '../completion.ts'
-import { printUnit, type UnitOptions } from '../systemd.ts'
+import { printUnit } from '../systemd.ts'
 
 export function addPackagingCommands(program: Command): void {
   program
@@ -12,7 +12,7 @@ export function addPackagingCommands(program: Command): void {
     .description('serve under systemd')
     .command('print')
     .description('print a unit that may do no more than it must; for the user coffer')
-    .option('--binary <file>', 'where the binary is', '/usr/local/bin/coffer')
+    .option('--binary <file>', 'where the binary is, where it is not this one')
     .option('--data <dir>', 'the data folder', '/var/lib/coffer')
     .option('--master-key-file <file>', 'where the master key is', '/etc/coffer/master.key')
     .option(
@@ -29,7 +29,7 @@ export function addPackagingCommands(program: Command): void {
     .option('--config <file>', 'a JSON file with more settings')
     .option('--activation', 'listen on coffer.socket, so that no restart refuses a request')
     .option('--socket-unit', 'print coffer.socket instead, which listens on the port')
-    .action((options: UnitOptions) => printUnit(options))
+    .action((options: Parameters<typeof printUnit>[0]) => printUnit(options))
   program
     .command('completion <shell>')
     .description('print a script that makes bash, zsh or fish complete commands and options')
