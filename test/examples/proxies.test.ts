@@ -98,7 +98,7 @@ async function startVaults([firstPort, secondPort]: readonly [number, number], l
 // .ci/run installs them.
 describe.skipIf(!hasProxies)('behind a proxy', () => {
   let files: CertificateFiles
-  let vaults: readonly [RestartableVault, RestartableVault] | undefined
+  let vaults: readonly [RestartableVault, RestartableVault]
   let ports: readonly [number, number]
   let key: string
   const proxies = new Map<ProxyName, Proxy>()
@@ -112,7 +112,7 @@ describe.skipIf(!hasProxies)('behind a proxy', () => {
   }, 600_000)
   afterAll(async () => {
     for (const proxy of proxies.values()) await proxy.stop()
-    for (const vault of vaults ?? []) await vault.kill()
+    for (const vault of vaults) await vault.kill()
   })
 
   const find = (name: ProxyName): Proxy => {
