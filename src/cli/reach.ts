@@ -91,6 +91,11 @@ const named = (message: string, { addr = '' }: ReachOptions): string =>
     : message
 
 function failureOf(error: CofferError, options: ReachOptions): CommandFailure {
+  if (error.code === 'not_coffer') {
+    const where = options.addr ?? ''
+    const message = `the answer of ${where} is not one of a vault: is the address right?`
+    return new CommandFailure(shown(message), 1, error)
+  }
   const trace = error.traceId === undefined ? '' : ` (trace ${error.traceId})`
   return new CommandFailure(
     shown(named(error.message, options) + trace),

@@ -4,6 +4,7 @@
  */
 import type { Answered, Call, Wire } from './call.ts'
 import { codeOf, CofferError } from './error.ts'
+import { errorsIn } from './shapes.ts'
 
 /** What the vault says where it has no such operation. */
 const nothingHere = 'There is nothing at this address.'
@@ -17,7 +18,7 @@ function parse({ json = JSON }: Wire, text: string): unknown {
   }
 }
 
-const notCoffer = ({ address }: Wire, status: number): CofferError =>
+export const notCoffer = ({ address }: Wire, status: number): CofferError =>
   new CofferError(`what answers at ${address} is no Coffer: is the address right?`, {
     status,
     code: 'not_coffer',
@@ -28,16 +29,16 @@ export const traceOf = (headers: Headers): string | undefined =>
 
 interface Problem {
   readonly detail?: unknown
-  readonly errors?: Readonly<Record<string, readonly string[]>> | null
+  readonly errors?: unknown
 }
 
 /** Of an answer that is no success. */
 export function errorOf(wire: Wire, call: Call, { status, headers, text }: Answered): CofferError {
-  const problem = parse(wire, text) as Problem | undefined
+  const problem = parse(wire, text) as Problem | null | undefined
   const { detail, errors } = problem ?? {}
   if (typeof detail !== 'string') return notCoffer(wire, status)
   const traceId = traceOf(headers)
-  const facts = { status, errors: { ...errors }, ...(traceId === undefined ? {} : { traceId }) }
+  const facts = { status, errors: errorsIn(errors), ...(traceId === undefined ? {} : { traceId }) }
   if (detail !== nothingHere) {
     return new CofferError(detail, { ...facts, code: codeOf(status) })
   }

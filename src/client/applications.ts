@@ -17,6 +17,7 @@ import type {
   UpdateTenantRequest,
 } from './interface.ts'
 import { below, withQuery } from './paths.ts'
+import { isApplication } from './shapes.ts'
 import type { WalkChoice } from './token.ts'
 import { walkPages } from './walk.ts'
 
@@ -205,7 +206,7 @@ const keyOperations = (ask: Ask): ApplicationKeys => ({
 export const applicationOperations = (ask: Ask): Applications => ({
   create: (application, options) => ask.keeping('POST', base, application, options),
   get: (id, options) => ask.plain('GET', below(base, id), undefined, options),
-  current: options => ask.plain('GET', `${base}/key`, undefined, options),
+  current: options => ask.plain('GET', `${base}/key`, undefined, options, { is: isApplication }),
   update: (id, application, options) => ask.keeping('PUT', below(base, id), application, options),
   regenerate: (id, options) =>
     ask.keeping('POST', `${below(base, id)}/regenerate`, undefined, options),

@@ -6,6 +6,7 @@ import type { Answer, Call, CallOptions, Wire } from './call.ts'
 import { withDates } from './instants.ts'
 import { idempotencyKeyBytes } from './limits.ts'
 import { randomHex } from './platform.ts'
+import { isThings } from './shapes.ts'
 import { send } from './wire.ts'
 
 type Asking = <T>(
@@ -13,7 +14,7 @@ type Asking = <T>(
   path: string,
   body?: unknown,
   options?: CallOptions,
-  read?: Call['read'],
+  answered?: Partial<Pick<Call, 'read' | 'is'>>,
 ) => Answer<T>
 
 /** @internal */
@@ -24,12 +25,15 @@ export interface Ask {
   readonly keeping: Asking
 }
 
+const usual = { read: withDates, is: isThings }
+
 /** @internal */
 export const makeAsk = (wire: Wire): Ask => ({
-  plain: (method, path, body, options, read = withDates) =>
-    send(wire, { method, path, body, read }, options) as Answer<never>,
-  keeping: (method, path, body, options, read = withDates) => {
+  plain: (method, path, body, options, answered) =>
+    send(wire, { ...usual, method, path, body, ...answered }, options) as Answer<never>,
+  keeping: (method, path, body, options, answered) => {
     const idempotencyKey = randomHex(idempotencyKeyBytes)
-    return send(wire, { method, path, body, read, idempotencyKey }, options) as Answer<never>
+    const call = { ...usual, method, path, body, idempotencyKey, ...answered }
+    return send(wire, call, options) as Answer<never>
   },
 })

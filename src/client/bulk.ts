@@ -7,6 +7,7 @@ import type { Answer, CallOptions } from './call.ts'
 import { tokenizeChunks, withDatesOf, type EachOptions } from './chunks.ts'
 import { dated } from './instants.ts'
 import type { TokenizedInPart, TokenType } from './interface.ts'
+import { isAny, isResults } from './shapes.ts'
 import type { Made } from './token.ts'
 
 /** The type that says that an object is a new token. */
@@ -82,18 +83,21 @@ const asItCame = (content: unknown): unknown => content
 /** @internal */
 export const bulkOperations = (ask: Ask): Bulk => ({
   tokenize: (tree: unknown, options?: CallOptions) =>
-    ask.keeping<never>('POST', '/tokenize', tree, options, answer => withDatesOf(tree, answer)),
+    ask.keeping<never>('POST', '/tokenize', tree, options, {
+      read: answer => withDatesOf(tree, answer),
+      is: isAny,
+    }),
 
   tokenizeEach: (tree, options = {}) => {
     const read = (content: unknown): unknown => {
-      const { results } = content as Partial<TokenizedInPart>
-      if (Array.isArray(results)) for (const { token } of results) dated(token)
+      for (const { token } of (content as TokenizedInPart).results) dated(token)
       return content
     }
     return tokenizeChunks(tree, options, (chunk, callOptions) =>
-      ask.keeping('POST', '/tokenize?mode=partial', chunk, callOptions, read),
+      ask.keeping('POST', '/tokenize?mode=partial', chunk, callOptions, { read, is: isResults }),
     )
   },
 
-  detokenize: (tree, options) => ask.plain('POST', '/detokenize', tree, options, asItCame),
+  detokenize: (tree, options) =>
+    ask.plain('POST', '/detokenize', tree, options, { read: asItCame, is: isAny }),
 })

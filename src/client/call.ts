@@ -86,6 +86,8 @@ export interface Call {
   readonly idempotencyKey?: string
   /** What is made of the content of a success. */
   readonly read?: (content: unknown) => unknown
+  /** Whether the content of a success is what a vault says. */
+  readonly is: (content: unknown) => boolean
 }
 
 /** @internal What came, in whole. */

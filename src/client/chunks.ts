@@ -3,7 +3,6 @@
  * @module
  */
 import type { CallOptions } from './call.ts'
-import { CofferError } from './error.ts'
 import { dated } from './instants.ts'
 import type { TokenizedInPart } from './interface.ts'
 import { bulkLeavesMax, chunkSizeDefault, idempotencyKeyBytes } from './limits.ts'
@@ -103,9 +102,6 @@ export async function tokenizeChunks(
   for (const chunk of chunks) {
     const idempotencyKey = chunks.length === 1 ? base : `${base}-${done}`
     const answer = await send(chunk, { ...options, idempotencyKey })
-    if (!Array.isArray(answer.results)) {
-      throw new CofferError('what answers gives no results', { code: 'not_coffer' })
-    }
     const from = results.length
     const told = answer.results.map(({ index, path, ...rest }) => ({
       index: index + from,

@@ -19,6 +19,7 @@ import type {
   TokenFilter,
   WalkChoice,
 } from './token.ts'
+import { isToken, isTokenList } from './shapes.ts'
 import { stretches, walkStretches } from './walk.ts'
 
 /** What to find, and how it is walked. */
@@ -178,6 +179,9 @@ export interface Tokens {
   ): Answer<Page<Of>>
 }
 
+const token = { is: isToken }
+const tokenList = { is: isTokenList }
+
 const searchPath = '/v2/tokens/search'
 
 /** @throws TypeError: what is empty would find all in some versions of the vault */
@@ -189,7 +193,7 @@ function assertQuery(query: string): void {
 type Reading = Pick<Tokens, 'get' | 'exists' | 'list' | 'listPage' | 'search' | 'searchPage'>
 
 const reading = (ask: Ask): Reading => ({
-  get: (id, options) => ask.plain('GET', below('/tokens', id), undefined, options),
+  get: (id, options) => ask.plain('GET', below('/tokens', id), undefined, options, token),
   exists: async (id, options) => {
     try {
       await ask.plain('GET', below('/tokens', id), undefined, options)
@@ -202,17 +206,17 @@ const reading = (ask: Ask): Reading => ({
   list: ({ size, limit, ...filter }: TokenFilter & WalkChoice = {}, options?: CallOptions) =>
     walkStretches<never>({ size, limit }, (start, stretch) => {
       const path = withQuery('/v2/tokens', { ...filter, size: stretch, start })
-      return ask.plain('GET', path, undefined, options)
+      return ask.plain('GET', path, undefined, options, tokenList)
     }),
   listPage: (filter: TokenFilter & PageChoice = {}, options?: CallOptions) =>
-    ask.plain<never>('GET', withQuery('/tokens', { ...filter }), undefined, options),
+    ask.plain<never>('GET', withQuery('/tokens', { ...filter }), undefined, options, tokenList),
   search: (search, options) => {
     const { size, limit, ...asked } = typeof search === 'object' ? search : { query: search }
     return walkStretches<never>({ size, limit }, (start, stretch) =>
-      ask.plain('POST', searchPath, { ...asked, size: stretch, start }, options),
+      ask.plain('POST', searchPath, { ...asked, size: stretch, start }, options, tokenList),
     )
   },
-  searchPage: (search, options) => ask.plain('POST', '/tokens/search', search, options),
+  searchPage: (search, options) => ask.plain('POST', '/tokens/search', search, options, tokenList),
 })
 
 type Writing = Omit<Tokens, keyof Reading>
@@ -221,9 +225,10 @@ const writing = (ask: Ask): Writing => {
   const remove = (id: string, options?: CallOptions): Answer<void> =>
     ask.plain('DELETE', below('/tokens', id), undefined, options)
   return {
-    create: (token: NewToken, options?: CallOptions) =>
-      ask.keeping<never>('POST', '/tokens', token, options),
-    update: (id, changes, options) => ask.keeping('PATCH', below('/tokens', id), changes, options),
+    create: (made: NewToken, options?: CallOptions) =>
+      ask.keeping<never>('POST', '/tokens', made, options, token),
+    update: (id, changes, options) =>
+      ask.keeping('PATCH', below('/tokens', id), changes, options, token),
     delete: remove,
     deleteMany: async (ids, options = {}) => {
       // Of a text each character would be an id.
@@ -234,7 +239,7 @@ const writing = (ask: Ask): Writing => {
       assertQuery(query)
       const sum = { deleted: 0, missing: 0 }
       const found = stretches<Token>(start =>
-        ask.plain('POST', searchPath, { query, size: pageSizeMax, start }, options),
+        ask.plain('POST', searchPath, { query, size: pageSizeMax, start }, options, tokenList),
       )
       for await (const tokens of found) {
         const { deleted, missing } = await deleteAll(

@@ -5,6 +5,7 @@
 import { CofferError } from './error.ts'
 import { pageSizeMax } from './limits.ts'
 import { assertWhole } from './options.ts'
+import { isMembers } from './shapes.ts'
 import type { WalkChoice } from './token.ts'
 
 interface Stretch<T> {
@@ -16,7 +17,8 @@ const noList = () => new CofferError('what answers gives no list', { code: 'not_
 
 /** @throws CofferError for what is none, whatever types say */
 function listOf<T extends { readonly data: readonly unknown[] }>(answer: T): T {
-  if (Array.isArray((answer as T | null)?.data)) return answer
+  const data = (answer as T | undefined)?.data
+  if (Array.isArray(data) && data.every(isMembers)) return answer
   throw noList()
 }
 

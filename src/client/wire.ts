@@ -5,7 +5,7 @@
  * an idempotency key (RFC 9110 section 9.2.2, contract section 1).
  * @module
  */
-import { contentOf, errorOf, traceOf } from './answers.ts'
+import { contentOf, errorOf, notCoffer, traceOf } from './answers.ts'
 import type { Answer, Answered, Call, CallOptions, Notation, Traced, Wire } from './call.ts'
 import { CofferError } from './error.ts'
 import { answerBytesMax, retryAfterMsMax, waitMsFirst, waitMsMax } from './limits.ts'
@@ -231,6 +231,7 @@ async function trace(wire: Wire, call: Call, options: CallOptions): Promise<Trac
   const traced = { status, traceId: traceOf(headers) }
   if (status >= 200 && status <= 299) {
     const content = contentOf(wire, outcome)
+    if (!call.is(content)) throw notCoffer(wire, status)
     const isRead = call.read !== undefined && json === undefined
     return { value: isRead ? call.read(content) : content, ...traced }
   }

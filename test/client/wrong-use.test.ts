@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { createClient } from '../../src/client/index.ts'
+import { CofferError, createClient } from '../../src/client/index.ts'
 import { afterwards, openServed } from './served.ts'
 
 const { address, keys, clientOf } = await openServed(3)
@@ -84,6 +84,9 @@ describe('a call says', () => {
     ['JSON that is cut off', '{"id":', 'application/json'],
     ['a detail that is no text', '{"detail":{}}', 'application/problem+json'],
     ['nothing at all', '', 'text/plain'],
+    ['null', 'null', 'application/json'],
+    ['a text', '"a"', 'application/json'],
+    ['a number', '1', 'application/json'],
   ])('that what answers is no vault: %s', async (_, text, type) => {
     const status = text.includes('detail') ? 400 : 200
     const answer = () => new Response(text, { status, headers: { 'content-type': type } })
@@ -94,13 +97,51 @@ describe('a call says', () => {
     expect(await told(tokens.delete('a'))).toMatchObject({ code: 'not_coffer' })
   })
 
-  test('what was wrong by path, whatever a vault puts there', async () => {
-    const answer = () => Response.json({ detail: 'no', errors: null }, { status: 400 })
-    const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
+  test.each([
+    ['null', null],
+    ['a list', []],
+    ['a token without its id', { type: 'token' }],
+    ['an id that is no text', { id: {} }],
+    ['containers that are no list', { id: 'a', containers: null }],
+  ])('that a token is none: %s', async (_, answer) => {
+    const other = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: ({ url }) =>
+        Response.json(
+          url.includes('/tokenize')
+            ? { results: [{ index: 0, path: '[0]', status: 200, token: answer }] }
+            : url.includes('/v2/')
+              ? { data: [answer], pagination: {} }
+              : answer,
+        ),
+    })
     afterwards(() => other.stop(true))
-    const { tokens } = createClient({ address: other.url.origin, key: keys.private })
-    const thrown: unknown = await tokens.get('a').catch((error: unknown) => error)
-    expect(thrown).toMatchObject({ code: 'invalid_request', errors: {} })
+    const address = other.url.origin
+    const { tokens, ...vault } = createClient({ address, key: keys.private, retries: 0 })
+    const walk = async () => {
+      for await (const _ of tokens.search('*'));
+    }
+    const asked = [tokens.get('a'), tokens.create({ type: 'token', data: 'a' }), walk()]
+    const all = [...asked, vault.tokenizeEach(['a']), vault.applications.current()]
+    for (const call of all) {
+      expect(await told(call)).toMatchObject({
+        code: 'not_coffer',
+        message: `what answers at ${address} is no Coffer: is the address right?`,
+      })
+    }
+  })
+
+  test('what was wrong by path, whatever a vault puts there', async () => {
+    for (const errors of [null, 'a', ['a'], { a: 'b', c: [1] }]) {
+      const answer = () => Response.json({ detail: 'no', errors }, { status: 400 })
+      const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
+      afterwards(() => other.stop(true))
+      const { tokens } = createClient({ address: other.url.origin, key: keys.private })
+      const thrown: unknown = await tokens.get('a').catch((error: unknown) => error)
+      expect(thrown).toMatchObject({ code: 'invalid_request' })
+      expect(Object.entries((thrown as CofferError).errors)).toEqual([])
+    }
   })
 
   test.each([

@@ -3,7 +3,6 @@
  * @module
  */
 import { CofferError, type Client } from '../../client/index.ts'
-import { invariant } from '../../errors.ts'
 import type { Json } from '../../json/json.ts'
 import { importBatchRows, importRetries } from '../../operation-limits.ts'
 import { reasonOf } from './rows.ts'
@@ -75,7 +74,8 @@ export async function sendRows(
     // One chunk, so that the key is the one that was sent before.
     const options = { idempotencyKey, chunkSize: importBatchRows, retries: importRetries }
     const { results } = await client.tokenizeEach(body, options)
-    invariant(results.length === rows.length, 'each row of a batch is one item')
+    // Each row of a batch is one item.
+    if (results.length !== rows.length) throw new CofferError('', { code: 'not_coffer' })
     return results.map(told => fateOf(told as Told))
   } catch (error) {
     if (!(error instanceof CofferError)) throw error

@@ -38,10 +38,10 @@ function makeFolder(): string {
   return folder
 }
 
-async function failureOf(words: readonly string[], folder: string) {
+async function failureOf(words: readonly string[], folder: string, address = vault.address) {
   const paths = words.map(word => word.replace(/^\.\//, `${folder}/`).replace('age1', recipient))
   const { exitCode, stderr } = await runCoffer(['token', ...paths], {
-    env: { COFFER_ADDR: vault.address, COFFER_KEY: vault.keys.private },
+    env: { COFFER_ADDR: address, COFFER_KEY: vault.keys.private },
   })
   return [exitCode, stderr.replaceAll(`${folder}/`, './').trim()] as const
 }
@@ -94,5 +94,43 @@ describe('a mistake is told with what to do, and nothing is stored or written', 
       ),
     ])
     expect(readFileSync(join(folder, 'all.age.part'), 'utf8')).toBe('sealed')
+  })
+})
+
+/** What somebody else may serve at an address: JSON of all kinds, in answers that succeed. */
+const wrongs: readonly (readonly [string, unknown])[] = [
+  ['null', null],
+  ['numbers', { results: [1], data: [1], pagination: {} }],
+  ['things without ids', { results: [{}], data: [{}], pagination: {}, permissions: [], rules: [] }],
+]
+const commands: readonly (readonly string[])[] = [
+  good,
+  [...out, './out.age'],
+  ['delete', '--where', 'type:card', '--yes'],
+  ['reindex', '--where', 'type:card', '--none'],
+  ['counts'],
+  ['get', 'a'],
+]
+
+describe.each(wrongs)('a server that is no vault and answers %s', (_, wrong) => {
+  const failureAt = async (words: readonly string[], isKnown: boolean) => {
+    const folder = makeFolder()
+    const permissions = ['token:read', 'token:update']
+    const application = { id: 'a', tenant_id: 't', permissions, rules: [] }
+    const isAsked = ({ url }: Request) => isKnown && url.endsWith('/applications/key')
+    const answer = (asked: Request) => Response.json(isAsked(asked) ? application : wrong)
+    const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
+    const [exitCode, stderr] = await failureOf(words, folder, other.url.origin)
+    await other.stop(true)
+    return [exitCode, stderr.replace(other.url.origin, 'ADDRESS')]
+  }
+  const refused = [1, 'coffer: the answer of ADDRESS is not one of a vault: is the address right?']
+
+  test.each([...commands])('is told of as that by token %s', async (...words) => {
+    expect(await failureAt(words, true)).toEqual(refused)
+  })
+
+  test('is told of as that where it says so of the key', async () => {
+    expect(await failureAt([...out, './out.age'], false)).toEqual(refused)
   })
 })
