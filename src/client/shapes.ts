@@ -36,11 +36,14 @@ export const isApplication = (content: unknown): boolean =>
   areAll(content['permissions'], isText) &&
   areAll(content['rules'], isMembers)
 
+/** The id alone where what was sent was no token. */
+const isMade = (token: unknown): boolean => token === undefined || isText(token) || isToken(token)
+
 const isResult = (value: unknown): value is Members =>
   isMembers(value) &&
   Number.isInteger(value['index']) &&
   isText(value['path']) &&
-  (value['token'] === undefined || isToken(value['token'])) &&
+  isMade(value['token']) &&
   (value['error'] === undefined || isMembers(value['error']))
 
 /** What became of each value of a bulk. */
