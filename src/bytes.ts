@@ -60,13 +60,24 @@ export function readHex(digits: Uint8Array, into: Uint8Array): boolean {
   return digits.length === 2 * into.length
 }
 
+/** A view costs as much as what is mostly done by it, so those of short pieces are kept. */
+const keptViewBytesMax = 1_024
+
 /**
  * Room of a wanted length, good until the next call.
  * @param bytesMax for more than that there is room of its own
  */
 export function makeScratch(bytesMax: number): (size: number) => Buffer {
   const room = Buffer.alloc(bytesMax)
-  return size => (size > bytesMax ? Buffer.allocUnsafeSlow(size) : room.subarray(0, size))
+  const views = new Map<number, Buffer>()
+  return size => {
+    if (size > bytesMax) return Buffer.allocUnsafeSlow(size)
+    const known = views.get(size)
+    if (known !== undefined) return known
+    const view = room.subarray(0, size)
+    if (size <= keptViewBytesMax) views.set(size, view)
+    return view
+  }
 }
 
 /** Of larger pieces a slab would hold few, and be wasted by half. */
