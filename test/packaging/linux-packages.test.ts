@@ -33,8 +33,9 @@ coffer init --data /var/lib/coffer --master-key-file master.key --key-file manag
 chown -R coffer: /var/lib/coffer
 test -s /usr/share/bash-completion/completions/coffer
 systemd-analyze verify coffer.service
-cd /usr/share/doc/coffer
-test -s docs/operations.md -a -s docs/prometheus-rules.yml -a -s examples/haproxy/haproxy.cfg
+test -s /usr/share/doc/coffer/docs/operations.md
+test -s /usr/share/doc/coffer/docs/prometheus-rules.yml
+test -s /usr/share/doc/coffer/examples/haproxy/haproxy.cfg
 `
 const afterwards = `
 test ! -e /usr/bin/coffer
