@@ -16,7 +16,8 @@ const asked = Type.Object(
 
 /**
  * decision: with a proof of the master key alone, since who may ask for digests of any id can try
- * ids until he meets that of a line.
+ * ids until he meets that of a line. A line of the log tells one for each id that was looked up,
+ * and those are counted (`find/guesses.ts`).
  */
 export const logOperations = ({ deps: { keys } }: Administered): Operations => ({
   'log-digest': operation('master-key', asked, async ({ ids }) => ({

@@ -14,12 +14,15 @@ interface Seeing {
 
 /**
  * decision: an id is shown where an answer that is no error says that it is one of the vault, which
- * has made it; any other is the text of a caller.
+ * has made it; any other is the text of a caller. The digest of a token's id is there where that was
+ * looked up, and not where it was refused before: who reads the log and has a key could try any
+ * number of ids else, and a look-up that leads nowhere counts as a guess.
  */
 function moreOf({ deps, clientAddress }: Seeing, exchange: Exchange, isError: boolean): SeenMore {
-  const { about, aboutId, params, caller, request, server } = exchange
+  const { about, aboutId, params, refusal, request, server } = exchange
   const id = aboutId ?? params?.['keyId'] ?? params?.['id']
-  const isDigested = about === 'token' && id !== undefined && caller !== undefined
+  const isLookedUp = !isError || refusal === 'not_found'
+  const isDigested = about === 'token' && id !== undefined && isLookedUp
   return {
     clientAddress: exchange.clientAddress ?? clientAddress(request, server),
     tokenDigest: isDigested ? logDigest(deps.keys, id) : undefined,
