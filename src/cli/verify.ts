@@ -5,6 +5,7 @@
  * Source: hardening D8.
  * @module
  */
+import { ApiError } from '../errors.ts'
 import { isInDatabase } from '../serve/database.ts'
 import {
   findFolder,
@@ -78,6 +79,9 @@ export async function verify(options: VerifyOptions): Promise<void> {
     await withProgress({ ...options, bytes: databaseBytesOf(folder) }, progress =>
       inspect(folder, report, store => unsealKeysOf(store, folder), progress),
     )
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    throw new CommandFailure(`cannot look at all of ${options.data}: ${error.message}`, 1, error)
   } finally {
     print(options, report)
     clear()

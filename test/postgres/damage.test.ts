@@ -94,6 +94,21 @@ CREATE TABLE @another (n int PRIMARY KEY)`,
       `INSERT INTO @recent VALUES (1::bigint << 62, decode(repeat('ab', 16), 'hex'))`,
       'tail_orphan',
     ],
+    [
+      'a row at the last ordinal that a column holds',
+      `INSERT INTO @rows VALUES (9223372036854775807, 1, NULL, '\\x00')`,
+      'row_damaged',
+    ],
+    [
+      'terms of the last ordinal but one',
+      `INSERT INTO @recent VALUES (9223372036854775806, decode(repeat('ab', 16), 'hex'))`,
+      'tail_orphan',
+    ],
+    [
+      'a row at an ordinal that no number is',
+      `INSERT INTO @rows VALUES ((1::bigint << 53) + 1, 1, NULL, '\\x00')`,
+      'row_damaged',
+    ],
     ['ordinals that begin anew', `SELECT setval('@ordinals', 1)`, 'meta_damaged'],
   ])('%s is named by verify', async (_, sql, kind) => {
     expect((await verify()).exitCode).toBe(0)
@@ -101,6 +116,16 @@ CREATE TABLE @another (n int PRIMARY KEY)`,
     const { exitCode, stdout, stderr } = await verify()
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining(kind)])
     expect(stderr).toContain('is damaged')
+  })
+
+  test('a table that cannot be read is told of in a line by verify', async () => {
+    await run(`ALTER TABLE @rows ALTER COLUMN value TYPE text USING encode(value, 'hex')`)
+    const { exitCode, stderr } = await verify()
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^coffer: cannot look at all of /),
+    ])
+    expect(stderr.trim().split('\n')).toHaveLength(1)
   })
 
   test.each([

@@ -57,19 +57,25 @@ interface ChunkIndex {
   readonly found: Map<string, number>
 }
 
+/** The first and the last of a chunk, as they are asked for: a column holds more than a number. */
+const ordinalsOf = (chunk: number): readonly [first: string, last: string] => {
+  const first = BigInt(chunk) * BigInt(chunkOrdinals)
+  return [String(first), String(first + BigInt(chunkOrdinals - 1))]
+}
+
 async function readChunkIndex({ send, tables, add }: Walk, chunk: number): Promise<ChunkIndex> {
   const folded = new Map<string, PlaceSet>()
-  const first = chunk * chunkOrdinals
+  const [first, last] = ordinalsOf(chunk)
   const text = `SELECT term, places FROM ${tables.chunks} WHERE chunk = $1::bigint`
   for (const [term, places] of await send(text, [chunk])) {
     const set = attempt(() => decodePlaceSet(asBytes(places)))
-    if (set === undefined) add({ kind: 'term_damaged', ordinal: first })
+    if (set === undefined) add({ kind: 'term_damaged', ordinal: Number(first) })
     else folded.set(keyOf(asBytes(term)), set)
   }
   const ofRecent = `SELECT ordinal, terms FROM ${tables.recent}
-WHERE ordinal >= $1::bigint AND ordinal < $2::bigint`
+WHERE ordinal >= $1::bigint AND ordinal <= $2::bigint`
   const recent = new Map<number, Set<string>>()
-  for (const [ordinal, terms] of await send(ofRecent, [first, first + chunkOrdinals])) {
+  for (const [ordinal, terms] of await send(ofRecent, [first, last])) {
     recent.set(Number(ordinal), new Set(keysIn(asBytes(terms), termBytes)))
   }
   return { folded, recent, found: new Map() }
@@ -135,10 +141,11 @@ async function checkChunk(walk: Walk, chunk: number): Promise<void> {
   const index = await readChunkIndex(walk, chunk)
   const { send, tables } = walk
   const text = `SELECT ordinal, version, deadline_ms, value FROM ${tables.rows}
-WHERE ordinal >= $1::bigint AND ordinal < $2::bigint ORDER BY ordinal LIMIT ${inspectRows}`
-  const end = (chunk + 1) * chunkOrdinals
-  for (let from = chunk * chunkOrdinals; ;) {
-    const rows = (await send(text, [from, end])).map(storedOf)
+WHERE ordinal >= $1::bigint AND ordinal <= $2::bigint ORDER BY ordinal LIMIT ${inspectRows}`
+  const [first, end] = ordinalsOf(chunk)
+  for (let from = first; ;) {
+    const cells = await send(text, [from, end])
+    const rows = cells.map(storedOf)
     for (const each of rows) {
       checkColumns(walk, each)
       if (each.row !== undefined) checkTerms(walk, index, each.ordinal, each.row)
@@ -146,9 +153,9 @@ WHERE ordinal >= $1::bigint AND ordinal < $2::bigint ORDER BY ordinal LIMIT ${in
     await checkUniques(walk, rows)
     walk.rows += rows.length
     walk.done(walk.rows)
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < inspectRows) break
-    from = last.ordinal + 1
+    const last = cells.at(-1)?.[0]
+    if (last === undefined || String(last) === end || rows.length < inspectRows) break
+    from = String(BigInt(String(last)) + 1n)
   }
   checkOrphans(walk, index, chunk)
 }
