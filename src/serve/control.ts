@@ -64,11 +64,13 @@ function failureOf(error: unknown): string {
 /** An operation as it is offered here, with what came beside its input. */
 export type ControlOperation = (input: Facts, tell: Tell, sent: Sent) => Promise<Facts>
 
+const isObject = (value: unknown): value is Facts =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 function inputOf(bytes: Uint8Array): Facts | undefined {
   if (bytes.length === 0) return {}
   const input: unknown = quietly(() => JSON.parse(new TextDecoder().decode(bytes)) as unknown)
-  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
-  return isObject ? (input as Facts) : undefined
+  return isObject(input) ? input : undefined
 }
 
 /** Goes on when whoever asked has gone: what was begun is done. */
@@ -200,6 +202,16 @@ const stuck = (lock: string): CommandFailure => {
 const isNobody = (error: unknown): boolean =>
   ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')
 
+/** @throws CommandFailure for what no server says */
+function messageOf(line: string): Facts {
+  const message = quietly(() => JSON.parse(line) as unknown)
+  if (isObject(message)) {
+    const { failed, done, progress } = message
+    if (failed !== undefined || isObject(done) || isObject(progress)) return message
+  }
+  throw new CommandFailure('what answers is no server of coffer: see what listens there')
+}
+
 async function* linesOf(answer: AsyncIterable<Buffer>): AsyncGenerator<Facts> {
   let text = ''
   const decoder = new TextDecoder()
@@ -207,7 +219,7 @@ async function* linesOf(answer: AsyncIterable<Buffer>): AsyncGenerator<Facts> {
     text += decoder.decode(piece, { stream: true })
     const lines = text.split('\n')
     text = lines.pop() ?? ''
-    for (const line of lines) yield JSON.parse(line) as Facts
+    for (const line of lines) yield messageOf(line)
   }
 }
 

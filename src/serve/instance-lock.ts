@@ -12,6 +12,7 @@ import { lockPollMs, lockWaitMsMax } from '../operation-limits.ts'
 import { CommandFailure } from './failure.ts'
 import { isLocked, lockHolder } from './lock-holder.ts'
 import { ownerOnlyFile } from '../files.ts'
+import { assertRegular } from './regular-files.ts'
 
 const lockExclusive = 2
 const lockNonBlocking = 4
@@ -41,6 +42,7 @@ const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = consta
 
 /** No link is followed, and a pipe is not waited for. @throws CommandFailure for what is no file */
 function openLockFile(path: string, flags = O_WRONLY | O_APPEND | O_CREAT): number {
+  assertRegular(path)
   const file = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK, ownerOnlyFile)
   if (fstatSync(file).isFile()) return file
   closeSync(file)

@@ -40,6 +40,7 @@ export function assertRegular(path: string): void {
  * @throws CommandFailure for what is no regular file, or has another name too
  */
 export function openRegular(path: string): number {
+  assertRegular(path)
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   const stats = fstatSync(file)

@@ -21,12 +21,16 @@ const guarded: readonly (readonly [name: string, input: Readonly<Record<string, 
   ['app-list', {}],
   ['app-regenerate', { id: 'none' }],
   ['app-delete', { id: 'none' }],
+  ['app-key-list', { id: 'none' }],
+  ['app-key-add', { id: 'none' }],
+  ['app-key-revoke', { id: 'none', key: 'none' }],
   ['session-list', {}],
   ['session-end', { id: 'none' }],
   ['keys-prove', {}],
   ['keys-rotate', {}],
   ['keys-rekey', { file: 'none' }],
   ['keys-retire', {}],
+  ['log-digest', {}],
 ]
 
 let root: string
@@ -284,6 +288,21 @@ describe('a proof', () => {
     }
     rmSync(vault.control, { force: true })
   })
+
+  test.each(['{"done":null}', '{"done":[]}', '{"progress":"1"}', 'null', '[]', '{}', 'no JSON'])(
+    'is asked for by no program that says %s',
+    async says => {
+      const { data, control } = vaultNamed('none')
+      const impostor = Bun.serve({ unix: control, fetch: () => new Response(`${says}\n`) })
+      for (const words of [['status'], ['keys', 'status'], ['app', 'list']]) {
+        const { exitCode, stdout, stderr } = await runCoffer([...words, '--data', data])
+        expect([exitCode, stdout]).toEqual([1, ''])
+        expect(stderr).toBe('coffer: what answers is no server of coffer: see what listens there\n')
+      }
+      await impostor.stop(true)
+      rmSync(control, { force: true })
+    },
+  )
 })
 
 describe('the key of a manager in its place', () => {
