@@ -23,7 +23,7 @@ import { CommandFailure } from '../serve/failure.ts'
 import { isDataFolder } from '../serve/folder-stamp.ts'
 import { isKeyInEnvironment } from '../serve/key-source.ts'
 import { findKeyMakers } from './key-makers.ts'
-import { findWritableByOthers } from '../serve/file-access.ts'
+import { findWritableByOthers, type ServedFiles } from '../serve/file-access.ts'
 import { loadConfig, type ConfigOptions } from './options.ts'
 import { beforeOf } from '../serve/next-master-key.ts'
 import { isProcessGuarded } from '../serve/process-guard.ts'
@@ -52,7 +52,7 @@ function findKeyBefore(options: FolderOptions): Finding[] {
   return [warning('master key', text)]
 }
 
-function findInFolder(options: FolderOptions): Finding[] {
+function findInFolder(options: ServedFiles): Finding[] {
   const { data } = options
   try {
     checkFolder(folderOf(options)).fill(0)

@@ -111,36 +111,67 @@ export function isOpenToOthers(path: string, uid: number): boolean {
   return place !== undefined && isOpen(place, uid, readGroupFiles())
 }
 
+/** What is said of a place that others than a user and root may change, or own. */
+function complaintOf(
+  { path, stats }: PathPlace,
+  uid: number,
+  isOpenPlace: (place: PathPlace) => boolean,
+): string | undefined {
+  if (stats.uid !== uid && stats.uid !== root)
+    return `${path} belongs to another user, who may change it: chown it`
+  return isOpenPlace({ path, stats })
+    ? `${path} may be written by others: chmod go-w it`
+    : undefined
+}
+
+/**
+ * What others than a user and root may change of a single file: itself, and who owns what lies on
+ * the way to it. Whether a folder there is open is not looked at: that of a mounted ConfigMap is of
+ * mode 777, and nobody can write it all the same.
+ * @returns one line; `undefined` where there is no such file, as of a pipe
+ */
+export function findForeignFile(path: string, uid: number): string | undefined {
+  const { passed, end } = wayTo(path)
+  if (end?.stats.isFile() !== true) return undefined
+  const files = readGroupFiles()
+  const found = passed.map(place => complaintOf(place, uid, () => false))
+  return (
+    found.find(line => line !== undefined) ??
+    complaintOf(end, uid, each => isOpen(each, uid, files))
+  )
+}
+
+export interface ServedFiles extends FolderOptions {
+  /** Of the settings, which may say where the vault and its key are. */
+  readonly configFile?: { readonly path: string }
+}
+
 /**
  * What others than a user and root may change of a vault, one line each: of its files, of its
- * folder, and of all that lies on the way to them, where links lead as well.
+ * folder, of all that lies on the way to them, where links lead as well, and of its settings.
  * @param uid of who serves it
  */
 export function findWritableByOthers(
-  { data, masterKeyFile }: FolderOptions,
+  { data, masterKeyFile, configFile }: ServedFiles,
   uid: number,
 ): readonly string[] {
   const files = readGroupFiles()
   const keyFile = masterKeyFile ?? join(data, 'master.key')
   const lines = new Set<string>()
-  const look = (place: PathPlace, isShared: boolean): void => {
-    const { path, stats } = place
-    if (stats.uid !== uid && stats.uid !== root) {
-      lines.add(`${path} belongs to another user, who may change it: chown it`)
-    } else if (isOpen(place, uid, files) && !isShared) {
-      lines.add(`${path} may be written by others: chmod go-w it`)
-    }
-  }
+  const add = (line: string | undefined): void => void (line !== undefined && lines.add(line))
   for (const path of [data, ...namesInFolder.map(name => join(data, name)), keyFile]) {
     const { passed, end } = wayTo(path)
-    for (const place of passed) look(place, isSharedPlace(place))
-    if (end !== undefined) look(end, false)
+    for (const place of passed) {
+      add(complaintOf(place, uid, each => !isSharedPlace(each) && isOpen(each, uid, files)))
+    }
+    if (end !== undefined) add(complaintOf(end, uid, each => isOpen(each, uid, files)))
   }
+  if (configFile !== undefined) add(findForeignFile(configFile.path, uid))
   return [...lines]
 }
 
 /** @throws CommandFailure with the first of them, where the platform knows users */
-export function assertOwnFiles(options: FolderOptions): void {
+export function assertOwnFiles(options: ServedFiles): void {
   const uid = process.geteuid?.()
   const [found] = uid === undefined ? [] : findWritableByOthers(options, uid)
   if (found !== undefined) throw new CommandFailure(found)

@@ -12,6 +12,7 @@ import type { Log } from '../deps.ts'
 import { readRegular } from '../files.ts'
 import { certificateEndsSoonMs, tlsFileBytesMax, rsaBitsMin } from '../operation-limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
+import { findForeignFile } from './file-access.ts'
 import { isOpenToOthers } from './secret-access.ts'
 
 export interface Tls {
@@ -92,6 +93,17 @@ function readKey(path: string, own: X509Certificate): Buffer {
   throw new CommandFailure(`--tls-key: the key does not belong to the certificate: ${way}`)
 }
 
+/** Whoever may write it lets in whom they like. */
+function readClientCa(path: string): Buffer {
+  const ca = readWhole(path, '--tls-client-ca', () => {
+    const uid = process.geteuid?.()
+    const foreign = uid === undefined ? undefined : findForeignFile(path, uid)
+    if (foreign !== undefined) throw new CommandFailure(`--tls-client-ca: ${foreign}`)
+  })
+  certificatesIn(ca, path, '--tls-client-ca')
+  return ca
+}
+
 /** @throws CommandFailure with one line that names the file and what is wrong with it */
 export function readTls(files: TlsFiles): Tls {
   const cert = readWhole(files.cert, '--tls-cert')
@@ -105,8 +117,7 @@ export function readTls(files: TlsFiles): Tls {
     rsaBits: own.publicKey.asymmetricKeyDetails?.modulusLength,
   }
   if (files.clientCa === undefined) return tls
-  const ca = readWhole(files.clientCa, '--tls-client-ca')
-  certificatesIn(ca, files.clientCa, '--tls-client-ca')
+  const ca = readClientCa(files.clientCa)
   return { ...tls, ca }
 }
 

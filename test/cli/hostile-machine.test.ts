@@ -336,6 +336,36 @@ describe('a vault that others may write', () => {
     expect(await server.end('SIGTERM')).toBe(0)
   })
 
+  describe('by the file of its settings', () => {
+    /** As a ConfigMap is mounted: its folder is of mode 777, and read-only. */
+    function configured(name: string): { data: string; file: string; more: string[] } {
+      const data = copyOf(made, name)
+      const place = join(root, `${name}-settings`)
+      mkdirSync(join(place, '..2026'), { recursive: true })
+      chmodSync(place, 0o777)
+      const file = join(place, '..2026', 'coffer.json')
+      writeFileSync(file, '{"strict_masks": true}\n', { mode: 0o644 })
+      symlinkSync('..2026/coffer.json', join(place, 'coffer.json'))
+      return { data, file, more: ['--config', join(place, 'coffer.json')] }
+    }
+
+    test('is refused, and served where nobody else may write that file', async () => {
+      const { data, file, more } = configured('open-settings')
+      const server = await startCoffer(['serve', '--data', data, '--port', '0', ...more])
+      expect(await statusOf(server)).toBe(200)
+      expect(await server.end('SIGTERM')).toBe(0)
+      chmodSync(file, 0o646)
+      await expectRefused(data, /coffer\.json may be written by others: chmod go-w it/, more)
+    })
+
+    // Only root may give a file away.
+    test.skipIf(process.getuid?.() !== 0)('which another user owns is refused', async () => {
+      const { data, file, more } = configured('foreign-settings')
+      chownSync(file, 65_534, 65_534)
+      await expectRefused(data, /coffer\.json belongs to another user/, more)
+    })
+  })
+
   // Only root may give a file away.
   test.skipIf(process.getuid?.() !== 0).each(['', 'master.key', 'store/data.mdb'])(
     'as it owns %j is refused',

@@ -97,7 +97,7 @@ describe('files that cannot be served with', () => {
     return path
   }
 
-  test.each<[string, () => Partial<CertificateFiles>, string]>([
+  test.each<[string, () => Partial<CertificateFiles> & { readonly ca?: string }, string]>([
     [
       'no certificate there',
       () => ({ cert: join(root, 'absent') }),
@@ -122,8 +122,15 @@ describe('files that cannot be served with', () => {
       () => ({ key: named('open.key', readFileSync(own.key, 'utf8'), 0o644) }),
       'is of others or open to them',
     ],
+    [
+      'signers of callers that others may write',
+      () => ({ ca: named('open-ca.pem', readFileSync(own.cert, 'utf8'), 0o646) }),
+      'open-ca.pem may be written by others: chmod go-w it',
+    ],
   ])('%s: one line names it, and nothing is served', async (_what, change, says) => {
-    const args = tlsArgs({ ...own, ...change() })
+    const { ca, ...files } = change()
+    const args = tlsArgs({ ...own, ...files })
+    if (ca !== undefined) args.push('--tls-client-ca', ca)
     for (const workers of ['1', '2']) {
       const serve = ['serve', '--data', data, '--port', '0', '--workers', workers, ...args]
       const { exitCode, stdout, stderr } = await runCoffer(serve)
