@@ -140,6 +140,11 @@ export const shareTextBytesMax = 512
 /** decision: of a backup; each is sealed and opened as a whole. */
 export const backupChunkBytes = 1024 * 1024
 export const backupManifestBytesMax = 4 * 1024
+/**
+ * decision: how far the name of a backup and its own instant are apart at most, which are of one clock:
+ * what makes it has to begin.
+ */
+export const backupNameMsMax = 3_600_000
 
 /** decision: the path of a copy that a command makes. Source: Linux, PATH_MAX. */
 export const copyNoteBytesMax = 4 * 1024 + 1

@@ -3,6 +3,8 @@
  * ignored, as the server does.
  * @module
  */
+import { basename } from 'node:path'
+import { backupNameMsMax } from '../operation-limits.ts'
 import { backupInstantOf, newestFirst } from '../serve/backups/names.ts'
 import { openPlace, type BackupPlace, type KeptFile } from '../serve/backups/place.ts'
 import { CommandFailure, systemCodeOf } from '../serve/failure.ts'
@@ -67,4 +69,17 @@ export async function newestBackupIn(where: string, data: string): Promise<strin
   if (newest.instantMs <= wallMs()) return place.addressOf(newest.name)
   const future = `${place.addressOf(newest.name)} is of the future by this machine's clock`
   throw new CommandFailure(`${future}: set the clock, or name the backup that you mean`)
+}
+
+/**
+ * Names are not sealed, and the instant within is: who may write to the place, and has no key, could
+ * have an old backup taken for the newest.
+ * @param path as `newestBackupIn` gives it
+ * @throws CommandFailure where the two contradict each other
+ */
+export function assertNamedByInstant(path: string, createdAt: string): void {
+  const namedMs = backupInstantOf(basename(path)) ?? Number.NaN
+  if (Math.abs(Date.parse(createdAt) - namedMs) <= backupNameMsMax) return
+  const contradicted = `${path} is of ${createdAt}, and not of when its name says`
+  throw new CommandFailure(`${contradicted}: name the backup that you mean`)
 }

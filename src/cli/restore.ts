@@ -40,7 +40,7 @@ import { sayJson, sayNow } from '../serve/system.ts'
 import { withProgress } from './progress.ts'
 import { countErasures, eraseIn, type ErasureLists } from './erasure-lists.ts'
 import { emptyReport, inspect } from './inspect.ts'
-import { newestBackupIn } from './kept-backups.ts'
+import { assertNamedByInstant, newestBackupIn } from './kept-backups.ts'
 import { withKeyFile, type KeyFile } from './key-file.ts'
 import { revokeIn, tellRevoked, wantsRevoked, type KeysOfRestore } from './restored-keys.ts'
 
@@ -236,12 +236,14 @@ interface Made {
 interface Wanted {
   readonly lists: ErasureLists
   readonly isRevoking: boolean
+  /** Where the backup is, if it was looked for. */
+  readonly newest: string | undefined
 }
 
 async function make(
   copy: LockedFolder,
   { bring, told }: Source,
-  { lists, isRevoking }: Wanted,
+  { lists, isRevoking, newest }: Wanted,
   progress: Progress,
 ): Promise<Made> {
   const masterKey = primitives.keep(Uint8Array.from(copy.masterKey))
@@ -251,6 +253,7 @@ async function make(
     const path = await bring(copy.data, progress)
     const manifest = await fill(copy, path, told, progress)
     if (dirname(path) === copy.data) rmSync(path)
+    if (newest !== undefined) assertNamedByInstant(newest, manifest.created_at)
     const isErasing = lists.files.length > 0
     const erased = isErasing ? { erased: await eraseIn(openable(), lists, progress) } : {}
     if (!isRevoking) return { manifest, ...erased }
@@ -278,7 +281,7 @@ async function restoreWith(
   try {
     const { bytes } = source
     const made = {
-      ...(options.latest === undefined ? {} : { newest: file }),
+      ...(wanted.newest === undefined ? {} : { newest: wanted.newest }),
       ...(await withProgress({ ...options, bytes }, progress =>
         make(copy, source, wanted, progress),
       )),
@@ -320,6 +323,7 @@ export async function restore(named: string | undefined, options: RestoreOptions
     )
   }
   const isRevoking = wantsRevoked(options)
-  const wanted = { lists: { files, count: await countErasures(files) }, isRevoking }
+  const newest = options.latest === undefined ? undefined : file
+  const wanted = { lists: { files, count: await countErasures(files) }, isRevoking, newest }
   await withKeyFile(options.keyFile, keyFile => restoreWith(file, options, wanted, keyFile))
 }

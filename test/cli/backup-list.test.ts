@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { backupNameOf } from '../../src/serve/backups/names.ts'
 import { runCoffer, type Ended } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { hasMoto, motoMissing, startMoto, type Moto } from '../support/moto.ts'
@@ -21,10 +22,11 @@ interface Listed {
   readonly ignored: readonly string[]
 }
 
-const [oldest, older, newer, newest] = [1, 2, 3, 4].map(
-  day => `coffer-2026010${day}T000000Z.backup`,
-)
-const nameOf = (name: string | undefined): string => name ?? ''
+const oldest = 'coffer-20260101T000000Z.backup'
+const older = 'coffer-20260102T000000Z.backup'
+/** As a server would name what is made here. */
+const newer = backupNameOf(Date.now() - 60_000)
+const newest = backupNameOf(Date.now() - 30_000)
 let root: string
 let place: string
 let whole: string
@@ -62,9 +64,9 @@ beforeAll(async () => {
   key = await makeBackup('own')
   await makeBackup('other')
   whole = join(root, 'own.backup')
-  copyFileSync(whole, join(place, nameOf(newer)))
-  copyFileSync(whole, join(place, nameOf(oldest)))
-  copyFileSync(join(root, 'other.backup'), join(place, nameOf(older)))
+  copyFileSync(whole, join(place, newer))
+  copyFileSync(whole, join(place, oldest))
+  copyFileSync(join(root, 'other.backup'), join(place, older))
   writeFileSync(join(place, 'monday.backup'), 'mine')
 }, 300_000)
 
@@ -72,9 +74,9 @@ describe('the list of a folder', () => {
   test('has the newest first, whose vault it is of, and names what it ignores', async () => {
     const { backups, ignored } = await list(place, ...key)
     expect(backups.map(({ file, state }) => [file, state])).toEqual([
-      [join(place, nameOf(newer)), 'complete'],
-      [join(place, nameOf(older)), 'other_key'],
-      [join(place, nameOf(oldest)), 'complete'],
+      [join(place, newer), 'complete'],
+      [join(place, older), 'other_key'],
+      [join(place, oldest), 'complete'],
     ])
     expect(backups.map(({ coffer }) => coffer)).toEqual([
       expect.stringMatching(/^0\.\d+\.\d+\+/),
@@ -83,7 +85,7 @@ describe('the list of a folder', () => {
     ])
     expect(ignored).toEqual(['monday.backup'])
     const told = await runCoffer(['backup', 'list', place, ...key])
-    expect(told.stdout).toMatch(/^began_at +bytes +state +format +coffer +file\n2026-01-03T/)
+    expect(told.stdout).toMatch(/^began_at +bytes +state +format +coffer +file\n20\d\d-/)
     expect(told.stdout).toContain('ignored, for its name: 1 file: monday.backup\n')
   }, 300_000)
 
@@ -105,16 +107,26 @@ describe('a restore of the newest', () => {
     const words = ['--data', join(root, 'restored'), '--verify-only', '--json', ...key]
     const ended = await runCoffer(['restore', '--latest', place, ...words])
     expect([ended.exitCode, ended.stderr]).toEqual([0, ''])
-    expect(JSON.parse(ended.stdout)).toMatchObject({ file: join(place, nameOf(newer)) })
+    expect(JSON.parse(ended.stdout)).toMatchObject({ file: join(place, newer) })
   }, 300_000)
 
   test('refuses a newest one that is cut by its name, and takes no older one', async () => {
-    const cut = join(place, nameOf(newest))
+    const cut = join(place, newest)
     copyFileSync(whole, cut)
     truncateSync(cut, Bun.file(whole).size - 1)
     const { backups } = await list(place, ...key)
     expect(backups[0]?.state).toMatch(/^(?:cut|damaged)$/)
     expectRefused(await restore('--latest', place), 1, cut)
+  }, 300_000)
+
+  test('refuses one that is older than its name says, and makes nothing', async () => {
+    const renamed = join(root, 'renamed')
+    mkdirSync(renamed)
+    copyFileSync(whole, join(renamed, oldest))
+    const says = `${join(renamed, oldest)} is of `
+    expectRefused(await restore('--latest', renamed), 1, says)
+    const trial = ['restore', '--latest', renamed, '--verify-only', ...key]
+    expectRefused(await runCoffer([...trial, '--data', join(root, 'restored')]), 1, says)
   }, 300_000)
 
   test('is refused beside a file, without any, in an empty folder and for the future', async () => {
