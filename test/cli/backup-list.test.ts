@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  rmSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -117,6 +118,7 @@ describe('a restore of the newest', () => {
     const { backups } = await list(place, ...key)
     expect(backups[0]?.state).toMatch(/^(?:cut|damaged)$/)
     expectRefused(await restore('--latest', place), 1, cut)
+    rmSync(cut)
   }, 300_000)
 
   test('refuses one that is older than its name says, and makes nothing', async () => {
