@@ -141,8 +141,8 @@ export const shareTextBytesMax = 512
 export const backupChunkBytes = 1024 * 1024
 export const backupManifestBytesMax = 4 * 1024
 /**
- * decision: how far the name of a backup and its own instant are apart at most, which are of one clock:
- * what makes it has to begin.
+ * decision: how far the name of a backup and its own instant are apart at most, which are of one
+ * clock: what makes it has to begin.
  */
 export const backupNameMsMax = 3_600_000
 

@@ -72,8 +72,8 @@ export async function newestBackupIn(where: string, data: string): Promise<strin
 }
 
 /**
- * Names are not sealed, and the instant within is: who may write to the place, and has no key, could
- * have an old backup taken for the newest.
+ * Names are not sealed, and the instant within is: who may write to the place, and has no key,
+ * could have an old backup taken for the newest.
  * @param path as `newestBackupIn` gives it
  * @throws CommandFailure where the two contradict each other
  */

@@ -14,8 +14,8 @@ interface Seeing {
 
 /**
  * decision: an id is shown where an answer that is no error says that it is one of the vault, which
- * has made it; any other is the text of a caller. The digest of a token's id is there where that was
- * looked up, and not where it was refused before: who reads the log and has a key could try any
+ * has made it; any other is the text of a caller. The digest of a token's id is there where that
+ * was looked up, and not where it was refused before: who reads the log and has a key could try any
  * number of ids else, and a look-up that leads nowhere counts as a guess.
  */
 function moreOf({ deps, clientAddress }: Seeing, exchange: Exchange, isError: boolean): SeenMore {
