@@ -17,7 +17,7 @@ const binary = process.env['COFFER_BINARY']
 const kind = `linux-${process.arch}`
 const name = `coffer-${version}-${kind}`
 /** Each compresses 130 MB, and the machine may be busy. */
-const packagingMsMax = 300_000
+const packagingMsMax = 900_000
 
 const makePackages = (...folders: readonly string[]) => {
   const script = join(project, 'scripts/linux-packages.ts')
