@@ -140,6 +140,18 @@ export function assertStored(condition: unknown, mustHold: string): asserts cond
   if (!condition) throw new ApiError('storage_corrupt', `expected of the store: ${mustHold}`)
 }
 
+/**
+ * What is said of something that another version of coffer has written. Formats before those of
+ * 0.1.0 were never released: nothing reads them any more (docs/stability.md).
+ * @param what such as `the backup at FILE`
+ */
+export function otherFormat(what: string, found: number, known: number): string {
+  const told = `${what} is of format ${found}, and this coffer reads format ${known}`
+  if (found > known) return `${told}: use the newer coffer that wrote it`
+  const advice = 'export its tokens with the coffer that wrote it, and import them into a new vault'
+  return `${told}; older ones were never released: ${advice}`
+}
+
 /** `undefined` stands for stored bytes that are not as they must be. */
 export function attempt<T>(read: () => T): T | undefined {
   try {

@@ -43,8 +43,8 @@ export type RowCounts = Record<Collection, number>
 /** One way to read a row. */
 interface Reading {
   readonly collection: Collection
-  /** How many a row may have: its head, and its values. */
-  readonly parts: readonly number[]
+  /** How many a row has: its head, and its values. */
+  readonly parts: number
   /** Whether uniques, terms and deadline follow from the record. Throws where it does not open. */
   readonly follows: (row: Row) => boolean
 }
@@ -52,11 +52,9 @@ interface Reading {
 const equalAll = (a: readonly Digest[], b: readonly Digest[]): boolean =>
   a.length === b.length && a.every((digest, i) => equalDigests(digest, b[i] ?? new Uint8Array()))
 
-/** A session of an older version has no id, and no terms. */
 function isFoundById(keys: Keys, row: Row, { id, tenantId }: SessionRecord): boolean {
   const [key, nonce, ...more] = row.uniques
   if (key === undefined || nonce === undefined) return false
-  if (id === undefined) return more.length === 0 && row.terms.length === 0
   const named = equalAll(more, [sessionUnique(keys, tenantId, id)])
   return named && equalAll(row.terms, [sessionTenantTerm(keys, tenantId)])
 }
@@ -65,7 +63,7 @@ function isFoundById(keys: Keys, row: Row, { id, tenantId }: SessionRecord): boo
 const installationReadings = (keys: Keys, addTenant: (id: string) => void): Reading[] => [
   {
     collection: 'session',
-    parts: [2],
+    parts: 2,
     follows(row) {
       const { record } = unsealSession(keys, row)
       return isFoundById(keys, row, record) && row.deadlineMs === record.expiresAtMs
@@ -73,7 +71,7 @@ const installationReadings = (keys: Keys, addTenant: (id: string) => void): Read
   },
   {
     collection: 'application',
-    parts: [2],
+    parts: 2,
     follows(row) {
       const { record } = unsealApplication(keys, row)
       const { id, tenantId, type, expiresAt } = record
@@ -90,7 +88,7 @@ const installationReadings = (keys: Keys, addTenant: (id: string) => void): Read
   },
   {
     collection: 'tenant',
-    parts: [2],
+    parts: 2,
     follows(row) {
       const { id } = unsealTenant(keys, row)
       addTenant(id)
@@ -102,11 +100,11 @@ const installationReadings = (keys: Keys, addTenant: (id: string) => void): Read
 const tenantReadings = (keys: Keys, tenantId: string): Reading[] => [
   {
     collection: 'token',
-    parts: [3, 4],
+    parts: 3,
     follows: row => isFoundByItsRecord(keys, tenantId, row),
   },
-  { collection: 'code_key', parts: [2], follows: row => isCodeKey(keys, tenantId, row) },
-  { collection: 'idempotency', parts: [2, 3], follows: row => isKeptEffect(keys, tenantId, row) },
+  { collection: 'code_key', parts: 2, follows: row => isCodeKey(keys, tenantId, row) },
+  { collection: 'idempotency', parts: 2, follows: row => isKeptEffect(keys, tenantId, row) },
 ]
 
 interface Read {
@@ -127,7 +125,7 @@ function makeReader(keys: Keys): (row: Row) => Read | undefined {
   let latest: Reading | undefined
   return row => {
     for (const reading of latest === undefined ? readings : [latest, ...readings]) {
-      if (!reading.parts.includes(row.parts.length)) continue
+      if (reading.parts !== row.parts.length) continue
       const follows = attempt(() => reading.follows(row))
       if (follows === undefined) continue
       latest = reading

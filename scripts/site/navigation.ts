@@ -61,6 +61,7 @@ const sections: readonly Section[] = [
       docs('Performance', 'performance'),
       docs('Many machines', 'many-machines'),
       docs('Reliability', 'reliability'),
+      docs('Stability', 'stability'),
       docs('Hostile inputs', 'hostile-inputs'),
     ],
   },

@@ -58,7 +58,7 @@ const thorough: readonly string[] = [
   'cli/systemd.test.ts',
   'cli/tls-reload.test.ts',
   'cli/tls.test.ts',
-  'cli/upgrade.test.ts',
+  'cli/vectors.test.ts',
   'cli/verify.test.ts',
   'cli/worker-ops.test.ts',
   'cli/workers.test.ts',

@@ -60,7 +60,7 @@ export async function compareLookUps(folder: string, random: Random): Promise<Co
   const findApplication = applicationAuthenticator(deps)
   const findSession = sessionAuthenticator({
     ...deps,
-    findApplication: (tenantId, id) => findLiveApplication(deps, tenantId, id),
+    findApplication: (...which) => findLiveApplication(deps, ...which),
   })
   const reader = (await findApplication(refusals.readerKey, deps.now()))?.value
   if (reader === undefined) throw new Error('the reader is no caller')

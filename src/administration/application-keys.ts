@@ -32,7 +32,7 @@ const revoked = Type.Object({ ...ofApplication, key: Type.String() }, closed)
 const show = ({ id, key }: ShownKey): Facts => ({
   id,
   version: key.number + 1,
-  created_at: key.createdAtMs === undefined ? null : printInstantUtc(key.createdAtMs),
+  created_at: printInstantUtc(key.createdAtMs),
   expires_at: key.expiresAt === undefined ? null : printInstantUtc(key.expiresAt.epochMs),
   last_used_on: key.lastUsedOn ?? null,
 })

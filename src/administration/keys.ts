@@ -27,9 +27,6 @@ const rekeyed = Type.Union([
 ])
 const nothing = Type.Object({}, { additionalProperties: false })
 
-/** 0 is of an older version, which noted none. */
-const madeAt = (madeMs: number): string | null => (madeMs === 0 ? null : printInstantUtc(madeMs))
-
 async function statusOf({ ring, store }: Administered): Promise<Facts> {
   await ring.refresh()
   const counts = await countByKey(store)
@@ -39,7 +36,7 @@ async function statusOf({ ring, store }: Administered): Promise<Facts> {
     keys: dataKeys.map(({ number, state, madeMs }) => ({
       number,
       state,
-      made_at: madeAt(madeMs),
+      made_at: printInstantUtc(madeMs),
       rows: counts.get(number) ?? 0,
     })),
     // The last one holds no key that is gone.
@@ -59,7 +56,7 @@ async function retireOlder({ deps, ring, store }: Administered): Promise<Facts> 
   const { retired, rows, isScrubbed } = await retire({ now, randomBytes, ring, store })
   return {
     retired_at: printInstantUtc(now()),
-    keys: retired.map(({ number, madeMs }) => ({ number, made_at: madeAt(madeMs) })),
+    keys: retired.map(({ number, madeMs }) => ({ number, made_at: printInstantUtc(madeMs) })),
     rows_looked_at: rows,
     rows_left: 0,
     scrubbed: isScrubbed ?? null,

@@ -84,18 +84,16 @@ export function applicationAuthenticator(
 
 /**
  * The live application of that id, as the caller that a key of it makes.
- * @param keyNumber which key, that must be live too; `undefined`: any that is
+ * @param keyNumber which key, that must be live too
  */
 export async function findLiveApplication(
   deps: Reading,
   tenantId: string,
   id: string,
-  keyNumber?: number,
+  keyNumber: number,
 ): Promise<Caller | undefined> {
   const unique = applicationUnique(deps.keys, tenantId, id)
   const nowMs = deps.now()
-  const isAsked = ({ key }: HeldKey) =>
-    keyNumber === undefined ? isLiveKey(key, nowMs) : key.number === keyNumber
-  const found = await findLive(deps, unique, nowMs, isAsked)
+  const found = await findLive(deps, unique, nowMs, ({ key }) => key.number === keyNumber)
   return found && callerOf(deps.keys, found, found.key)
 }

@@ -102,7 +102,7 @@ const printKey = ({ id, key }: ShownKey, secret?: string): string =>
     key: secret,
     version: String(key.number + 1),
     created_by: key.createdBy,
-    created_at: key.createdAtMs === undefined ? undefined : printInstantUtc(key.createdAtMs),
+    created_at: printInstantUtc(key.createdAtMs),
     expires_at: key.expiresAt?.text,
     last_used_on: key.lastUsedOn,
   })

@@ -23,8 +23,7 @@ export interface KeyRecord {
   /** Of all keys that the application ever had, from 0 on. Sessions rest on one key. */
   readonly number: number
   readonly createdBy?: string
-  /** Absent where an older version made the key anew. */
-  readonly createdAtMs?: number
+  readonly createdAtMs: number
   readonly expiresAt?: Instant
   /** `2030-01-31`, in UTC; absent until it was written that the key was used. */
   readonly lastUsedOn?: string
@@ -36,29 +35,14 @@ export interface HeldKey {
   readonly digest: Digest
 }
 
-/** What is known of an application's keys. */
-interface Holder {
-  readonly createdBy?: string
-  readonly createdAtMs: number
-  readonly keyNumber?: number
-  readonly keys?: readonly KeyRecord[]
-}
-
 export const newKey = (deps: Pick<Deps, 'randomBytes'>): Secret =>
   new Secret(`key_${base58(deps.randomBytes(apiKeyRandomBytes))}`)
 
-/** The one key of an application of an older version, whose record says only its number. */
-function onlyKeyOf({ keyNumber = 0, createdBy, createdAtMs }: Holder): KeyRecord {
-  if (keyNumber > 0) return { number: keyNumber }
-  return { number: 0, createdAtMs, ...(createdBy === undefined ? {} : { createdBy }) }
-}
-
-export const keyRecordsOf = (record: Holder): readonly KeyRecord[] =>
-  record.keys ?? [onlyKeyOf(record)]
-
 /** All keys of an application, those that have expired too. */
-export function heldKeys({ uniques: [, ...digests] }: Row, record: Holder): readonly HeldKey[] {
-  const keys = keyRecordsOf(record)
+export function heldKeys(
+  { uniques: [, ...digests] }: Row,
+  { keys }: { readonly keys: readonly KeyRecord[] },
+): readonly HeldKey[] {
   return digests.flatMap((digest, index) => {
     const key = keys[index]
     return key === undefined ? [] : [{ key, digest }]

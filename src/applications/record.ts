@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts'
 import type { Grants } from '../rules/access.ts'
 import { printInstantUtc } from '../rules/instants.ts'
 import type { ApplicationType } from '../rules/permissions.ts'
-import { isLiveKey, keyRecordsOf, type HeldKey, type KeyRecord } from './keys.ts'
+import { isLiveKey, type HeldKey, type KeyRecord } from './keys.ts'
 import { jsonRecord } from '../records/rows.ts'
 import type { NewRow, Row } from '../store/contract.ts'
 
@@ -20,8 +20,8 @@ export interface ApplicationRecord extends Grants {
   readonly type: ApplicationType
   /** The greatest number that a key of it was given; absent: 0. */
   readonly keyNumber?: number
-  /** In the order of their digests; absent: one, of that number (an older version). */
-  readonly keys?: readonly KeyRecord[]
+  /** In the order of their digests. */
+  readonly keys: readonly KeyRecord[]
   readonly createdBy?: string
   readonly createdAtMs: number
   readonly modifiedBy?: string
@@ -76,7 +76,7 @@ export function sealApplication(
 
 /** Whether a row is found by as many keys as its record names. */
 export const isFoundByKeys = ({ uniques }: Row, record: ApplicationRecord): boolean =>
-  uniques.length === 1 + keyRecordsOf(record).length
+  uniques.length === 1 + record.keys.length
 
 /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
 export const unsealApplication = (keys: Keys, row: Row): StoredApplication => ({

@@ -119,18 +119,20 @@ export function composeApplication(
     typeof body.expires_at === 'string'
       ? { expiresAt: parseFutureInstant(body.expires_at, 'expires_at', nowMs) }
       : {}
+  const id = uuidOf(deps.randomBytes(16))
+  const key = newKey(deps)
+  const made = heldKey(deps, key, { number: 0, createdBy, createdAtMs: nowMs, ...keyEnd })
   const record: ApplicationRecord = {
-    id: uuidOf(deps.randomBytes(16)),
+    id,
     tenantId,
     name: body.name,
     type: body.type,
     ...checkGrants(body.type, body),
+    keys: [made.key],
     ...(createdBy === undefined ? {} : { createdBy }),
     createdAtMs: nowMs,
     ...expiresAt,
   }
-  const key = newKey(deps)
-  const made = heldKey(deps, key, { number: 0, createdBy, createdAtMs: nowMs, ...keyEnd })
   return { record, key, row: sealApplication(deps, record, [made], 1) }
 }
 

@@ -61,7 +61,7 @@ export async function inspect(
   progress: Progress = noProgress,
 ): Promise<void> {
   if (!isStoreInDatabase(folder.store)) {
-    const { damaged, hasLostCommit } = examinePages(folder.store, undefined, progress)
+    const { damaged, hasLostCommit } = examinePages(folder.store, progress)
     for (const page of damaged) add(report, { kind: 'page_damaged', page })
     if (hasLostCommit) add(report, { kind: lostCommit })
     if (damaged.length > 0) return

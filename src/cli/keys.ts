@@ -25,18 +25,16 @@ export interface KeysOptions extends FolderOptions {
 interface KeyFacts extends Facts {
   readonly number: number
   readonly state: string
-  readonly made_at: string | null
+  readonly made_at: string
   readonly rows: number
 }
-
-const when = (instant: string | null): string => instant ?? 'an unknown time'
 
 export async function keysStatus(options: KeysOptions): Promise<void> {
   const facts = await operate(options, 'keys-status', {})
   if (options.json === true) return sayJson(facts)
   const keys = facts['keys'] as readonly KeyFacts[]
   for (const { number, state, made_at: madeAt, rows } of keys) {
-    sayNow(`key ${number}: ${state}, made ${when(madeAt)}, ${rows} rows are sealed under it`)
+    sayNow(`key ${number}: ${state}, made ${madeAt}, ${rows} rows are sealed under it`)
   }
   sayNow(`The keyring is under master key ${String(facts['master_key'])}.`)
   const left = Number(facts['keyrings_to_scrub'])
@@ -79,7 +77,7 @@ function tellReceipt(facts: Facts): void {
   const keys = facts['keys'] as readonly KeyFacts[]
   sayNow(`Receipt of ${String(facts['retired_at'])}`)
   for (const { number, made_at: madeAt } of keys) {
-    sayNow(`  key ${number}, made ${when(madeAt)}: it is gone`)
+    sayNow(`  key ${number}, made ${madeAt}: it is gone`)
   }
   if (keys.length === 0) sayNow('  no key was left to retire')
   sayNow(`  rows looked at: ${String(facts['rows_looked_at'])}; under a retired key: none`)

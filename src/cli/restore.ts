@@ -11,7 +11,7 @@ import type { Erased } from '../administration/erasure.ts'
 import type { Revoked } from '../administration/revocation.ts'
 import { versionAndBuild } from '../build.ts'
 import { primitives } from '../crypto/primitives.ts'
-import { invariant } from '../errors.ts'
+import { present } from '../errors.ts'
 import { ownerOnlyFolder } from '../files.ts'
 import { countBytes, type Progress } from '../progress.ts'
 import { standardStream, takeStandardInput } from '../serve/backups/standard-streams.ts'
@@ -23,13 +23,7 @@ import {
   type FolderOptions,
   type LockedFolder,
 } from '../serve/data-folder.ts'
-import {
-  explained,
-  formatsBefore,
-  formatVersion,
-  isDataFolder,
-  pathsOf,
-} from '../serve/folder-stamp.ts'
+import { explained, formatVersion, isDataFolder, pathsOf } from '../serve/folder-stamp.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { assertRestorable, makeRestored, type RestoredFolder } from '../serve/restored-folder.ts'
 import { makeNotedFolder, makeStagedFolder, removeNoted } from '../serve/staged-folder.ts'
@@ -68,8 +62,8 @@ async function assertWhole(
 /** Which coffer restores a backup of another format. */
 function otherCofferFor(format: number): string {
   if (format > formatVersion) return 'restore it with that one, or a newer one'
-  const then = formatsBefore.includes(format) ? ', then run coffer upgrade with this one' : ''
-  return `restore it with that one${then}`
+  const advice = 'restore it with that one, export its tokens, and import them into a new vault'
+  return `older formats were never released: ${advice}`
 }
 
 /** @throws CommandFailure before the rest is read */
@@ -103,8 +97,7 @@ async function fill(
   } finally {
     masterKey.fill(0)
   }
-  const { manifest } = read
-  invariant(manifest !== undefined, 'what was read has a manifest')
+  const manifest = present(read.manifest, 'a backup that was read has a manifest')
   await assertWhole(copy, manifest, { progress, told })
   return manifest
 }

@@ -4,7 +4,7 @@
  */
 import { callControl } from '../serve/control.ts'
 import { controlOf, lockOf, type FolderOptions } from '../serve/data-folder.ts'
-import { isOfThisFormat } from '../serve/folder-stamp.ts'
+import { checkStamp } from '../serve/folder-stamp.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { lockHolder } from '../serve/lock-holder.ts'
 import { sayJson, sayNow } from '../serve/system.ts'
@@ -21,9 +21,12 @@ function noServer(data: string): CommandFailure {
   return new CommandFailure(`${message}: wait for its end, or stop it first`)
 }
 
-/** @throws CommandFailure where nobody serves the folder, and as `callControl` */
+/**
+ * @throws CommandFailure where nobody serves the folder, or it is of another format, and as
+ *   `callControl`
+ */
 export async function status({ data, json }: StatusOptions): Promise<void> {
-  isOfThisFormat(data)
+  checkStamp(data)
   const facts = await callControl(controlOf(data), 'status', {})
   if (facts === undefined) throw noServer(data)
   if (json === true) return sayJson(facts)

@@ -3,7 +3,7 @@
  * @module
  */
 import { bufferOf } from '../bytes.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, otherFormat } from '../errors.ts'
 import { keyBytes, primitives } from './primitives.ts'
 
 /*
@@ -18,14 +18,12 @@ import { keyBytes, primitives } from './primitives.ts'
 interface DataKey {
   readonly number: number
   readonly state: 'current' | 'readable'
-  /** Unix milliseconds; 0 where it was not noted yet, by an older version. */
+  /** Unix milliseconds. */
   readonly madeMs: number
   readonly key: Uint8Array
 }
 
 export interface Keyring {
-  /** Whether ids that nobody chose carry an era (`tokens/id.ts`): not before folder format 4. */
-  readonly idsHaveEras: boolean
   readonly dataKeys: readonly DataKey[]
   readonly indexKey: Uint8Array
   readonly fingerprintKey: Uint8Array
@@ -36,16 +34,14 @@ export interface Keyring {
   readonly replaced: readonly Uint8Array[]
 }
 
-const versionWithoutEras = 1
-const versionWithEras = 2
-/** With what is noted of keys, and the keyrings before. */
-const versionNow = 3
+/** The first byte of a keyring. */
+const keyringFormat = 3
+const idsHaveEras = 1
 const states: readonly DataKey['state'][] = ['current', 'readable']
 
 export function createKeyring(randomBytes: (count: number) => Uint8Array, madeMs: number): Keyring {
   const fresh = () => primitives.keep(randomBytes(keyBytes))
   return {
-    idsHaveEras: true,
     dataKeys: [{ number: 1, state: 'current', madeMs, key: fresh() }],
     indexKey: fresh(),
     fingerprintKey: fresh(),
@@ -54,20 +50,18 @@ export function createKeyring(randomBytes: (count: number) => Uint8Array, madeMs
 }
 
 const entryBytes = 4 + 1 + 6 + keyBytes
-const olderEntryBytes = 4 + 1 + keyBytes
 const headBytes = 1 + 1 + 2 * keyBytes
 
 /**
- * Layout: version u8, 3 · index key 32 · fingerprint key 32 · count u8, then for each data key
- * number u32be · state u8 · made at u48be, milliseconds · key 32; then whether ids have eras u8 ·
- * count u8, then each replaced keyring behind its length u16be. Versions 1 and 2, ids with eras in
- * the latter, end with the data keys, of which none says when it was made.
+ * Layout: format u8, 3 · index key 32 · fingerprint key 32 · count u8, then for each data key
+ * number u32be · state u8 · made at u48be, milliseconds · key 32; then 1 (ids have eras, see
+ * `tokens/id.ts`) · count u8, then each replaced keyring behind its length u16be.
  */
 export function encodeKeyring(keyring: Keyring): Uint8Array {
   const { dataKeys, replaced } = keyring
   const replacedBytes = replaced.reduce((sum, sealed) => sum + 2 + sealed.length, 0)
   const bytes = Buffer.alloc(headBytes + dataKeys.length * entryBytes + 2 + replacedBytes)
-  bytes[0] = versionNow
+  bytes[0] = keyringFormat
   bytes.set(keyring.indexKey, 1)
   bytes.set(keyring.fingerprintKey, 1 + keyBytes)
   bytes[headBytes - 1] = dataKeys.length
@@ -79,7 +73,7 @@ export function encodeKeyring(keyring: Keyring): Uint8Array {
     bytes.set(key, at + 11)
     at += entryBytes
   }
-  bytes[at] = keyring.idsHaveEras ? 1 : 0
+  bytes[at] = idsHaveEras
   bytes[at + 1] = replaced.length
   at += 2
   for (const sealed of replaced) {
@@ -110,49 +104,38 @@ function decodeReplaced(bytes: Buffer, from: number): readonly Uint8Array[] {
   return replaced
 }
 
-function decodeEntry(bytes: Buffer, at: number, size: number): DataKey {
+function decodeEntry(bytes: Buffer, at: number): DataKey {
   const state = states[bytes.readUInt8(at + 4)]
   if (state === undefined) {
     throw new ApiError('storage_corrupt', 'the keyring has a key in an unknown state')
   }
-  const madeMs = size === entryBytes ? bytes.readUIntBE(at + 5, 6) : 0
-  const key = primitives.keep(bytes.subarray(at + size - keyBytes, at + size))
-  return { number: bytes.readUInt32BE(at), state, madeMs, key }
-}
-
-/** What stands behind the data keys. @throws RangeError beyond the end of the bytes */
-function decodeRest(
-  bytes: Buffer,
-  version: number,
-  at: number,
-): Pick<Keyring, 'idsHaveEras' | 'replaced'> {
-  if (version === versionNow) {
-    return { idsHaveEras: bytes.readUInt8(at) === 1, replaced: decodeReplaced(bytes, at + 1) }
-  }
-  if (at !== bytes.length) throw wrongLayout()
-  return { idsHaveEras: version === versionWithEras, replaced: [] }
+  const key = primitives.keep(bytes.subarray(at + entryBytes - keyBytes, at + entryBytes))
+  return { number: bytes.readUInt32BE(at), state, madeMs: bytes.readUIntBE(at + 5, 6), key }
 }
 
 function decodeKnown(bytes: Buffer): Keyring {
-  const version = bytes.readUInt8(0)
-  const isKnown = version >= versionWithoutEras && version <= versionNow
-  if (!isKnown) throw wrongLayout()
-  const size = version === versionNow ? entryBytes : olderEntryBytes
+  const format = bytes.readUInt8(0)
+  if (format !== keyringFormat) {
+    throw new ApiError('unavailable', otherFormat('the keyring', format, keyringFormat))
+  }
   const count = bytes.readUInt8(headBytes - 1)
-  const rest = decodeRest(bytes, version, headBytes + count * size)
+  const restAt = headBytes + count * entryBytes
+  if (bytes.readUInt8(restAt) !== idsHaveEras) throw wrongLayout()
+  const replaced = decodeReplaced(bytes, restAt + 1)
   const dataKeys = Array.from({ length: count }, (_, index) =>
-    decodeEntry(bytes, headBytes + index * size, size),
+    decodeEntry(bytes, headBytes + index * entryBytes),
   )
   if (dataKeys.filter(entry => entry.state === 'current').length !== 1) {
     throw new ApiError('storage_corrupt', 'the keyring does not have exactly one current key')
   }
   const keep = (at: number) => primitives.keep(bytes.subarray(at, at + keyBytes))
-  return { ...rest, dataKeys, indexKey: keep(1), fingerprintKey: keep(1 + keyBytes) }
+  return { replaced, dataKeys, indexKey: keep(1), fingerprintKey: keep(1 + keyBytes) }
 }
 
 /**
  * @param encoded its keys are moved: they are wiped there
- * @throws ApiError `storage_corrupt` when the layout, a state or the one current key is wrong
+ * @throws ApiError `unavailable` for a keyring of another format; `storage_corrupt` when the
+ *   layout, a state or the one current key is wrong
  */
 export function decodeKeyring(encoded: Uint8Array): Keyring {
   try {

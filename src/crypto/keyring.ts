@@ -56,8 +56,6 @@ export interface KeyScope {
 }
 
 export interface Keys {
-  /** See `Keyring`. */
-  readonly idsHaveEras: boolean
   readonly installation: KeyScope
   tenant(tenantId: string): KeyScope
   /** Digests what a log must not show, and nothing else; `undefined` once they are wiped. */
@@ -170,9 +168,6 @@ export function makeKeys(first: Keyring, lookAgain: LookAgain = () => {}): Keys 
   const logKey = derive(first.indexKey, 'log', installationName)
   return {
     wipe: wipeAll,
-    get idsHaveEras() {
-      return keyring.idsHaveEras
-    },
     get logKey() {
       return isWiped ? undefined : logKey
     },

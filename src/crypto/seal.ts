@@ -8,9 +8,6 @@
  * decrypted. A key is chosen by its number, never by trying. Each value is ciphertext · tag 16,
  * under a nonce that ends in its index: a message key is made for one head alone, so no nonce is
  * used twice under it.
- *
- * Heads of format 1 are read and no longer made: their commitment has 16 bytes, of which whoever
- * chooses the keys finds two alike with 2^64 hashes.
  * Source: docs/decisions.md, "Keys"; hardening C1, C2, C5, C6.
  * @module
  */
@@ -19,15 +16,14 @@ import { ApiError, invariant } from '../errors.ts'
 import { sealScratchBytes, sealSlabBytes } from '../work-limits.ts'
 import { keyBytes, nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
 
-const format = 2
+/** The first byte of a head. */
+export const headFormat = 2
 const xchacha20Poly1305 = 1
 const countAt = 6
 const nonceAt = 7
 const commitmentAt = nonceAt + nonceBytes
 const commitmentBytes = 32
 const headBytes = commitmentAt + commitmentBytes
-/** Of heads of format 1. */
-const shortCommitmentBytes = 16
 /** Their count is one byte of the head, and the index of each one byte of its nonce. */
 const valuesMax = 255
 
@@ -51,7 +47,6 @@ const sealedRoom = makeSlabs(sealSlabBytes, Buffer.allocUnsafeSlow)
 const inputScratch = makeScratch(sealScratchBytes)
 const plaintextScratch = makeScratch(sealScratchBytes)
 const derivedScratch = Buffer.alloc(keyBytes + commitmentBytes)
-const shortDerivedScratch = Buffer.alloc(keyBytes + shortCommitmentBytes)
 const messageKeyScratch = Buffer.alloc(keyBytes)
 const nonceScratch = Buffer.alloc(nonceBytes)
 
@@ -74,8 +69,7 @@ function deriveMessageKey(
     input.set(piece, at)
     at += piece.length
   }
-  const into = byteAt(head, 0) === format ? derivedScratch : shortDerivedScratch
-  const derived = use.keyedHash(key, input, into)
+  const derived = use.keyedHash(key, input, derivedScratch)
   // The context of a cursor is what a caller asks for.
   input.fill(0)
   return derived
@@ -91,7 +85,7 @@ function nonceOf(head: Uint8Array, index: number): Uint8Array {
 /** Looks at every byte, whatever the first ones say. */
 function isCommitted(head: Uint8Array, derived: Uint8Array): boolean {
   let difference = 0
-  for (let at = 0; at < derived.length - keyBytes; at += 1) {
+  for (let at = 0; at < commitmentBytes; at += 1) {
     difference |= byteAt(head, commitmentAt + at) ^ byteAt(derived, keyBytes + at)
   }
   return difference === 0
@@ -105,7 +99,7 @@ function copyKey(target: Uint8Array, source: Uint8Array): void {
 function startHead(keyNumber: number, count: number, nonce: Uint8Array): Buffer {
   if (nonce.length !== nonceBytes) throw new RangeError(`nonce must be ${nonceBytes} bytes`)
   const head = Buffer.allocUnsafe(headBytes)
-  head[0] = format
+  head[0] = headFormat
   head[1] = xchacha20Poly1305
   head.writeUInt32BE(keyNumber, 2)
   head[countAt] = count
@@ -179,12 +173,6 @@ export interface Opener {
 
 const corrupt = () => new ApiError('storage_corrupt', 'a sealed value did not open')
 
-/** Of the format that it says; 0 of none. */
-function headBytesOf([known]: Uint8Array): number {
-  if (known === format) return headBytes
-  return known === 1 ? commitmentAt + shortCommitmentBytes : 0
-}
-
 /** Read byte by byte: asking pooled bytes for their buffer would cost more than the rest. */
 export const keyNumberOf = (head: Uint8Array): number =>
   byteAt(head, 2) * 2 ** 24 + (byteAt(head, 3) << 16) + (byteAt(head, 4) << 8) + byteAt(head, 5)
@@ -199,8 +187,8 @@ export function unsealAll(
   head: Uint8Array,
   use: Primitives = primitives,
 ): Opener {
-  const isKnown = head.length === headBytesOf(head) && head[1] === xchacha20Poly1305
-  if (!isKnown) throw corrupt()
+  const isKnown = head[0] === headFormat && head[1] === xchacha20Poly1305
+  if (!isKnown || head.length !== headBytes) throw corrupt()
   const derived = deriveMessageKey(use, keyOf(keyNumberOf(head)), head, context)
   const messageKey = new Uint8Array(keyBytes)
   copyKey(messageKey, derived)
@@ -249,8 +237,7 @@ export function open(
   sealed: Uint8Array,
   use?: Primitives,
 ): Uint8Array {
-  const valueAt = headBytesOf(sealed)
-  const opener = unsealAll(keyOf, [context], sealed.subarray(0, valueAt), use)
+  const opener = unsealAll(keyOf, [context], sealed.subarray(0, headBytes), use)
   if (opener.count !== 1) throw corrupt()
-  return opener.open(0, sealed.subarray(valueAt))
+  return opener.open(0, sealed.subarray(headBytes))
 }

@@ -119,10 +119,10 @@ export function slotOf(
   }
 }
 
-/** The value of a row. Those of older versions have no digest of a body, and may hold a reply. */
+/** The value of a row. */
 interface Kept {
-  readonly body?: string
-  /** Absent where the body was no JSON, and in rows of older versions. */
+  readonly body: string
+  /** Absent where the body was no JSON. */
   readonly document?: string
   /** Absent where it was too long. */
   readonly effect?: Effect
@@ -148,8 +148,7 @@ const isSameBody = async (slot: Slot, { body, document }: Kept): Promise<boolean
 
 async function doneBy(slot: Slot, row: Row): Promise<Done> {
   const kept = JSON.parse(unsealRow(slot.sealer, row).text(0)) as Kept
-  const { body, effect } = kept
-  if (body === undefined) throw notKept()
+  const { effect } = kept
   if (!(await isSameBody(slot, kept))) throw conflict('idempotency key used with another body')
   if (effect === undefined) throw notKept()
   return { effect, ordinal: row.ordinal }

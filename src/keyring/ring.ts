@@ -16,8 +16,8 @@ import {
   type Keyring,
 } from '../crypto/keyring-format.ts'
 import { primitives } from '../crypto/primitives.ts'
-import { keyNumberOf } from '../crypto/seal.ts'
-import { ApiError, attempt } from '../errors.ts'
+import { headFormat, keyNumberOf } from '../crypto/seal.ts'
+import { ApiError, attempt, otherFormat } from '../errors.ts'
 import { replacedKeyringsMax, retiredKeyMs } from '../operation-limits.ts'
 import { writeAttemptsMax } from '../work-limits.ts'
 import { changedByOthers, inTurn, sealRow, unsealRow, type RowSealer } from '../records/rows.ts'
@@ -64,7 +64,15 @@ export const wipeSealer = ({ scope }: RowSealer): void => void scope.recordKey(0
 const masterNumberOf = ({ parts: [head] }: Pick<Row, 'parts'>): number =>
   head === undefined ? 0 : keyNumberOf(head)
 
+/**
+ * A vault of another format is told from one whose master key is another.
+ * @throws ApiError `unavailable` for a keyring of another format; `storage_corrupt`
+ */
 function openRow(sealer: RowSealer, row: Row): Keyring {
+  const format = row.parts[0]?.[0] ?? headFormat
+  if (format !== headFormat) {
+    throw new ApiError('unavailable', otherFormat('the seal of the keyring', format, headFormat))
+  }
   const encoded = unsealRow(sealer, row).value(0)
   try {
     return decodeKeyring(encoded)
@@ -141,7 +149,7 @@ function rememberIn(next: Keyring, before: Keyring, row: Row): Keyring {
 
 /**
  * @param sealer ended by `close`
- * @throws ApiError `storage_corrupt` when it does not open
+ * @throws ApiError as `openRow`
  */
 function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
   let [sealer, row] = [firstSealer, first]
@@ -216,7 +224,8 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
 
 /**
  * @param masterKey wiped by whoever brings it
- * @throws ApiError `storage_corrupt` when there is no keyring, or the master key does not open it
+ * @throws ApiError `storage_corrupt` when there is no keyring, or the master key does not open it;
+ *   `unavailable` when it is of another format
  */
 export async function openRing(store: Store, masterKey: Uint8Array): Promise<Ring> {
   const row = await store.find(keyringUnique)

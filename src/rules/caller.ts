@@ -16,7 +16,7 @@ export interface Caller {
   readonly tenantId: string
   /** Of a session: the public application that created it. */
   readonly applicationId: string
-  /** Its id, for the log; absent of an application, and in sessions of an older version. */
+  /** The id of a session, for the log; absent of an application. */
   readonly sessionId?: string
   readonly type: CallerType
   readonly grants: Grants

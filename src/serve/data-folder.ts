@@ -27,7 +27,7 @@ import {
 } from './database.ts'
 import { clearLeftCopies, type FoundCopy } from './copies.ts'
 import { CommandFailure } from './failure.ts'
-import { checkStamp, explained, formatsBefore, formatVersion, pathsOf } from './folder-stamp.ts'
+import { checkStamp, explained, pathsOf } from './folder-stamp.ts'
 import { lockFolder } from './folder-lock.ts'
 import { hasLock } from './instance-lock.ts'
 import { assertRegular } from './regular-files.ts'
@@ -75,12 +75,9 @@ export function checkDatabase(folder: string): void {
  * @returns the master key
  * @throws CommandFailure when stamp, database or master key are missing or not what they must be
  */
-export function checkFolder(
-  options: FolderOptions,
-  formats: readonly number[] = [formatVersion],
-): Uint8Array {
+export function checkFolder(options: FolderOptions): Uint8Array {
   const { data } = options
-  checkStamp(data, formats)
+  checkStamp(data)
   checkDatabase(data)
   return obtainMasterKey(options, keyPlacesOf(data))
 }
@@ -115,30 +112,26 @@ export const masterKeyFileOf = (options: FolderOptions): string | undefined =>
 export const controlOf = (data: string): string => pathsOf(data).control
 
 /** @throws CommandFailure as `checkFolder` */
-export function findFolder(options: FolderOptions, formats?: readonly number[]): FoundFolder {
+export function findFolder(options: FolderOptions): FoundFolder {
   const { store, clock, control, compacting } = pathsOf(options.data)
-  const masterKey = checkFolder(options, formats)
+  const masterKey = checkFolder(options)
   const masterKeyFile = masterKeyFileOf(options)
   const read = masterKeyFile === undefined ? {} : { masterKeyFile }
   return { data: options.data, masterKey, ...read, store, clock, control, compacting }
 }
 
 /** @throws CommandFailure as `checkFolder`, and when another process has the folder */
-export function lockDataFolder(options: FolderOptions, formats?: readonly number[]): LockedFolder {
+export function lockDataFolder(options: FolderOptions): LockedFolder {
   const { data } = options
-  checkFolder(options, formats).fill(0)
+  checkFolder(options).fill(0)
   try {
     const lockFile = lockFolder(data)
     // Whoever had the lock may have put another master key in the place of the one before.
-    return { ...findFolder(options, formats), lockFile }
+    return { ...findFolder(options), lockFile }
   } catch (error) {
     throw explained(data, error)
   }
 }
-
-/** As `lockDataFolder`, of a folder of a format before this one. */
-export const lockOldFolder = (options: FolderOptions): LockedFolder =>
-  lockDataFolder(options, formatsBefore)
 
 /** Removes what commands have left that were killed. Only who has the lock may. */
 export const clearLeftovers = ({ data }: LockedFolder): readonly FoundCopy[] =>

@@ -1,25 +1,21 @@
 /**
  * The stamp of a data folder, and the places of what is in it.
  *
- * The stamp is written last by `init` and `upgrade`, and read first by everything else, so that no
- * other version's folder is ever opened.
+ * The stamp is written last by what makes a folder, and read first by everything else, so that no
+ * folder of another format is ever opened.
  * @module
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { otherFormat } from '../errors.ts'
 import { readRegular } from '../files.ts'
 import { folderFileBytesMax } from '../operation-limits.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { isOutOfRoom } from './room.ts'
 import { replaceFile } from './regular-files.ts'
 
-/**
- * 4 since records of tokens are no JSON and ids have eras, which a binary of format 3 cannot read;
- * 3 since rows are the log.
- */
+/** Moves with every change of what is on disk that a binary of before could not read. */
 export const formatVersion = 4
-/** Those of which `coffer upgrade` makes one of this. */
-export const formatsBefore: readonly number[] = [2, 3]
 const stampPattern = /^coffer data folder, format ([1-9][0-9]{0,5})\n$/
 
 export const pathsOf = (folder: string) => ({
@@ -96,16 +92,8 @@ function readStamp(folder: string): number {
   return Number(version)
 }
 
-/** @throws CommandFailure as `readStamp` */
-export const isOfThisFormat = (folder: string): boolean => readStamp(folder) === formatVersion
-
 /** @throws CommandFailure as `readStamp`, and when the folder is of another format */
-export function checkStamp(folder: string, wanted: readonly number[]): void {
+export function checkStamp(folder: string): void {
   const format = readStamp(folder)
-  if (wanted.includes(format)) return
-  if (format > formatVersion) {
-    throw new CommandFailure(`${folder} was written by a newer coffer: use that version`)
-  }
-  const advice = formatsBefore.includes(format) ? 'run coffer upgrade' : 'use that version'
-  throw new CommandFailure(`${folder} was written by an older coffer: ${advice}`)
+  if (format !== formatVersion) throw new CommandFailure(otherFormat(folder, format, formatVersion))
 }

@@ -37,7 +37,7 @@ export interface Gauges {
   readonly database: () => DatabaseFigures | undefined
   readonly freeBytes: () => number | undefined
   /** How many data keys stand, and the age of the current one; that is absent where unknown. */
-  readonly keys: () => { readonly count: number; readonly ageMs?: number | undefined } | undefined
+  readonly keys: () => { readonly count: number; readonly ageMs: number } | undefined
   /** How far destruction stays behind the clock. */
   readonly clockBehindMs: () => number | undefined
   /** Source: `Clock.aheadMs`. */

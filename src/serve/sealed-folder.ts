@@ -10,12 +10,12 @@ import {
   type StoreUse,
 } from './data-folder.ts'
 import { clearLeftCopies } from './copies.ts'
-import { checkStamp, explained, formatVersion, pathsOf } from './folder-stamp.ts'
+import { checkStamp, explained, pathsOf } from './folder-stamp.ts'
 import { lockFolder } from './folder-lock.ts'
 
 /** As `lockDataFolder`, without the key. @throws CommandFailure */
 export function lockSealed(data: string): void {
-  checkStamp(data, [formatVersion])
+  checkStamp(data)
   checkDatabase(data)
   try {
     lockFolder(data)

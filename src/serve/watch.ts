@@ -6,6 +6,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, version } from '../build.ts'
 import type { Deps, Seen } from '../deps.ts'
+import { present } from '../errors.ts'
 import { freeSpaceBytesMin } from '../operation-limits.ts'
 import { foldLagMax } from '../store/limits.ts'
 import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
@@ -111,8 +112,8 @@ function askedOf(current: WatchedProcess['current']): Pick<Gauges, 'store' | 'sw
 
 function keysOf({ opened, deps }: Watched): ReturnType<Gauges['keys']> {
   const { dataKeys } = opened.ring.keyring()
-  const madeMs = dataKeys.at(-1)?.madeMs ?? 0
-  return { count: dataKeys.length, ...(madeMs === 0 ? {} : { ageMs: deps.now() - madeMs }) }
+  const { madeMs } = present(dataKeys.at(-1), 'a keyring has a current key')
+  return { count: dataKeys.length, ageMs: deps.now() - madeMs }
 }
 
 /** In this order: a millisecond may pass between the two, and what is shown is never below 0. */

@@ -53,7 +53,7 @@ async function callerOf(
   return {
     tenantId,
     applicationId,
-    ...(record.id === undefined ? {} : { sessionId: record.id }),
+    sessionId: record.id,
     type: 'session',
     grants: isBound ? grantsWithin(granted, authorizer.grants) : granted,
     expiresAtMs: earliestMs(record, ...behind),
@@ -71,13 +71,16 @@ const nobody = '00000000-0000-0000-0000-000000000000'
 function sealStandIn(deps: SessionDeps): Row {
   const nowMs = deps.now()
   const record: SessionRecord = {
+    id: nobody,
     tenantId: nobody,
     applicationId: nobody,
+    keyNumber: 0,
     createdAtMs: nowMs,
     expiresAtMs: nowMs,
     authorization: {
       grants: { permissions: ['token:read'], rules: [] },
       authorizedBy: nobody,
+      keyNumber: 0,
       authorizedAtMs: nowMs,
     },
   }

@@ -10,11 +10,11 @@ import type { Caller } from '../rules/caller.ts'
 export interface SessionDeps extends Deps {
   /**
    * The live application of that id in that tenant, as the caller that a key of it makes.
-   * @param keyNumber which key, that must be live too; `undefined`: any that is
+   * @param keyNumber which key, that must be live too
    */
   readonly findApplication: (
     tenantId: string,
     id: string,
-    keyNumber?: number,
+    keyNumber: number,
   ) => Promise<Caller | undefined>
 }

@@ -3,7 +3,7 @@
  *
  * Only what stands is shown, and never a key, a nonce or a digest of one.
  * decision: a stretch may hold fewer sessions than asked for, as those that have ended with their
- * applications are left out of it. Sessions of an older version have no id and are not listed.
+ * applications are left out of it.
  * @module
  */
 import type { Caller } from '../rules/caller.ts'

@@ -17,13 +17,12 @@ import type { Caller } from '../rules/caller.ts'
 import type { SessionDeps } from './deps.ts'
 
 export interface SessionRecord {
-  /** Absent in sessions of an older version. */
-  readonly id?: string
+  readonly id: string
   readonly tenantId: string
   /** The public application that created it. */
   readonly applicationId: string
-  /** Which key of it created the session; absent in sessions of an older version. */
-  readonly keyNumber?: number
+  /** Which key of it created the session. */
+  readonly keyNumber: number
   readonly createdAtMs: number
   readonly expiresAtMs: number
   /** Absent until it is authorized; never changed after. */
@@ -31,7 +30,8 @@ export interface SessionRecord {
     readonly grants: Grants
     /** The private application that authorized it. */
     readonly authorizedBy: string
-    readonly keyNumber?: number
+    /** Which key of it authorized the session. */
+    readonly keyNumber: number
     readonly authorizedAtMs: number
   }
 }
@@ -69,7 +69,7 @@ export function sealSession(
   uniques: readonly Digest[],
   version: number,
 ): NewRow {
-  const terms = record.id === undefined ? [] : [sessionTenantTerm(deps.keys, record.tenantId)]
+  const terms = [sessionTenantTerm(deps.keys, record.tenantId)]
   return seal(deps, record, { uniques, terms, deadlineMs: record.expiresAtMs }, version)
 }
 
@@ -94,8 +94,7 @@ export const unsealSession = (keys: Keys, row: Row): StoredSession => ({
  *
  * decision: the session of an authorizer that is gone costs a look-up and an opening more than what
  * else is refused, two openings where that one has another key: it tells whoever has the session's
- * key. One of an older version names no keys; it ends with both applications alone, and after 24
- * hours at most.
+ * key.
  */
 
 /** The applications behind a session, as they stand. */

@@ -110,7 +110,7 @@ function readExpiry({ expires_at: text }: AuthorizeSessionBody, nowMs: number): 
  * Gives a session its grants and uses up its nonce, in one write; a refusal leaves the nonce.
  * @param caller a private application, which holds at least one token permission: it may hold
  * nothing else, and may not be without any
- * @returns the id of the session; `undefined` of one of an older version
+ * @returns the id of the session
  * @throws ApiError `invalid_request`; `not_found` for a nonce that is unknown, expired or of
  * another tenant; `forbidden` for grants beyond the caller's own, unless a setting loosens that;
  * `conflict` for a nonce that was used
@@ -119,7 +119,7 @@ export function authorizeSession(
   deps: SessionDeps,
   caller: Caller,
   body: AuthorizeSessionBody,
-): Promise<string | undefined> {
+): Promise<string> {
   const grants = checkSessionGrants(body)
   const expiresAtMs = readExpiry(body, deps.now())
   const nonce = nonceDigest(deps.keys, caller.tenantId, body.nonce)

@@ -29,9 +29,9 @@ import {
  */
 
 /** Of these bytes. */
-export const rowFormat = 2
-export const partCountAt = 1
-export const checksumAt = 2
+const rowFormat = 2
+const partCountAt = 1
+const checksumAt = 2
 export const headerAt = 6
 const lengthBytes = 4
 
@@ -75,7 +75,7 @@ function readFirstParts(value: Uint8Array, from: number, count: number) {
 }
 
 /** @throws ApiError `storage_corrupt` unless they fill the bytes */
-export function readParts(value: Uint8Array, from: number, count: number): Uint8Array[] {
+function readParts(value: Uint8Array, from: number, count: number): Uint8Array[] {
   const { parts, end } = readFirstParts(value, from, count)
   assertStored(end === value.length, 'nothing after the last part of a row')
   return parts

@@ -139,9 +139,6 @@ function eachBetween(
 
 const termsAtOf = (clear: Uint8Array): number => sizeFor(readCount(clear, uniqueCountAt), 0)
 
-export const eachUnique = (clear: Uint8Array, visit: VisitDigest): void =>
-  eachBetween(clear, uniquesAt, termsAtOf(clear), uniqueBytes, visit)
-
 export const eachTerm = (clear: Uint8Array, visit: VisitDigest): void =>
   eachBetween(clear, termsAtOf(clear), clear.length, termBytes, visit)
 

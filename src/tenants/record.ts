@@ -11,9 +11,9 @@ import type { NewRow, Store } from '../store/contract.ts'
 
 export interface TenantRecord {
   readonly id: string
-  readonly name?: string
-  /** The application that was made with it; absent in tenants of an older version. */
-  readonly ownerId?: string
+  readonly name: string
+  /** The application that was made with it. */
+  readonly ownerId: string
   readonly createdAtMs: number
   readonly modifiedBy?: string
   readonly modifiedAtMs?: number

@@ -123,9 +123,8 @@ export function withCode<T extends StoredToken>(
   const { code: place } = token.record
   if (place === undefined || place.endsAtMs <= deps.now()) return token
   return andThen(findCodeKey(deps, tenantId, place.endsAtMs), found => {
-    const sealed = token.unsealCode()
     // A database that has lost its newest commits may have another key by now: the row is sound.
-    const code = found && sealed && unsealUnder(found.key, sealed)
+    const code = found && unsealUnder(found.key, place.sealed)
     if (code === undefined) return token
     const text = utf8Text(code)
     code.fill(0)

@@ -54,7 +54,7 @@ function withEra(digest: Digest, era: number): Digest {
 export function tokenUnique(keys: Keys, tenantId: string, id: string): Digest {
   const scope = keys.tenant(tenantId)
   const digest = uniqueDigest(scope, 'token-id', id)
-  if (!keys.idsHaveEras || !isUuid(id)) return digest
+  if (!isUuid(id)) return digest
   const hidden = Number.parseInt(id.slice(randomChars), hexRadix)
   return withEra(digest, (hidden ^ knownMaskOf(scope, id.slice(0, randomChars))) >>> 0)
 }
@@ -65,9 +65,7 @@ export function defaultTokenId(
   tenantId: string,
 ): string {
   const scope = keys.tenant(tenantId)
-  const uuid = uuidOf(randomBytes(16))
-  if (!keys.idsHaveEras) return uuid
-  const random = uuid.slice(0, randomChars)
+  const random = uuidOf(randomBytes(16)).slice(0, randomChars)
   const mask = maskOf(scope, random)
   Object.assign(lastMade(scope), { random, mask })
   const hidden = new Uint8Array(eraBytes)

@@ -44,17 +44,10 @@ export interface StoredToken {
    * @throws ApiError as `unsealToken`
    */
   readonly unsealData: () => string
-  /**
-   * Its code, under the key of its end, ended or not; see `code.ts`. `undefined` where it has none.
-   * @throws ApiError as `unsealToken`
-   */
-  readonly unsealCode: () => Uint8Array | undefined
 }
 
 const recordValue = 0
 const dataValue = 1
-/** Of rows of older versions. */
-const codeValue = 2
 /** The head and the record: what a verdict over a token needs. */
 export const verdictParts = 2
 /** decision: opening no more takes no longer than the noise of an answer's time. */
@@ -101,8 +94,6 @@ const makeTerms = (scope: KeyScope) => {
     searchShown: searchTerm(scope, 'token-search-shown'),
     /** Of a token that shows nothing under the mask transform. */
     searchBlank: searchTerm(scope, 'token-search-blank'),
-    /** Of either: older versions wrote it, and looked at no mask. */
-    searchEither: searchTerm(scope, 'token-search'),
     fingerprint: (text: string) => termDigest(scope, 'token-fingerprint', text),
     /** Of a token that shows its fingerprint only where it shows its data. */
     hiddenFingerprint: (text: string) => termDigest(scope, 'token-fingerprint-hidden', text),
@@ -224,13 +215,7 @@ export function checkToken(keys: Keys, tenantId: string, row: Row): () => Stored
   const opened = unsealRow(sealerOf(keys, tenantId), row)
   return () => {
     const record = opened.read(recordValue, decodeRecord)
-    return {
-      row,
-      record,
-      unsealData: () => opened.text(dataValue),
-      unsealCode: () =>
-        record.code?.sealed ?? (opened.has(codeValue) ? opened.value(codeValue) : undefined),
-    }
+    return { row, record, unsealData: () => opened.text(dataValue) }
   }
 }
 

@@ -12,7 +12,6 @@ import {
   readU32,
   readU48,
   u48Bytes,
-  utf8Text,
   uuidText,
   writeU32,
   writeU48,
@@ -44,21 +43,20 @@ export interface TokenRecord {
   readonly expiresAt?: { readonly text: string; readonly epochMs: number }
   /**
    * Where in the text of the data its code belongs, in characters, until when it lives, and the
-   * code as it is sealed under the key of its end; without that it is value 2 of the row, as older
-   * versions had it.
+   * code as it is sealed under the key of its end.
    */
   readonly code?: {
     readonly at: number
     readonly endsAtMs: number
-    readonly sealed?: Uint8Array
+    readonly sealed: Uint8Array
   }
   /** Deduplication was asked for; see `dedup.ts`. */
   readonly deduplicates?: true
   /**
-   * Unix milliseconds until which its fingerprint is shown to those alone who see all data; `true`:
-   * for good, as older versions had it. See `guesses.ts`.
+   * Unix milliseconds until which its fingerprint is shown to those alone who see all data. See
+   * `guesses.ts`.
    */
-  readonly hidesFingerprint?: number | true
+  readonly hidesFingerprint?: number
 }
 
 interface Defaults {
@@ -116,7 +114,7 @@ interface Rest {
   readonly A?: number | undefined
   readonly x?: TokenRecord['expiresAt'] | undefined
   readonly u?: true | undefined
-  readonly h?: number | true | undefined
+  readonly h?: number | undefined
 }
 
 function restOf(record: TokenRecord): Rest {
@@ -192,7 +190,7 @@ const lengthBytes = 2
 
 /**
  * When a filter comes to show something else, what masks show gets another mark: what is kept under
- * `isMasked` and `showsNothing`, and under `k` in the older form, then counts no more.
+ * `isMasked` and `showsNothing` then counts no more. A code has two bits, which are set as one.
  */
 const mark = {
   idIsRandom: 1,
@@ -200,14 +198,13 @@ const mark = {
   isMasked: 4,
   showsNothing: 8,
   hasRest: 16,
-  hasCode: 32,
-  holdsCode: 64,
+  hasCode: 32 | 64,
 } as const
 
 const placeBytes = 4 + u48Bytes
 
 const codeBytes = ({ sealed }: NonNullable<TokenRecord['code']>): number =>
-  placeBytes + (sealed === undefined ? 0 : lengthBytes + sealed.length)
+  placeBytes + lengthBytes + sealed.length
 
 const textBytes = (text: string): number => lengthBytes + Buffer.byteLength(text)
 
@@ -229,7 +226,6 @@ function makeWriter(bytes: Buffer, from: number) {
       writeU32(bytes, at, place)
       writeU48(bytes, at + placeBytes - u48Bytes, endsAtMs)
       at += placeBytes
-      if (sealed === undefined) return
       bytes.writeUInt16BE(sealed.length, at)
       bytes.set(sealed, at + lengthBytes)
       at += lengthBytes + sealed.length
@@ -262,7 +258,6 @@ export function encodeRecord(record: TokenRecord): Uint8Array {
     (typeof maskedText === 'string' ? mark.isMasked : 0) |
     (maskedText === null ? mark.showsNothing : 0) |
     (code === undefined ? 0 : mark.hasCode) |
-    (code?.sealed === undefined ? 0 : mark.holdsCode) |
     (rest === '{}' ? 0 : mark.hasRest)
   writeU48(bytes, createdAt, record.createdAtMs)
   const writer = makeWriter(bytes, idsAt)
@@ -291,10 +286,9 @@ function makeReader(bytes: Buffer, from: number) {
       at = end
       return text
     },
-    code(isHeld: boolean): NonNullable<TokenRecord['code']> {
+    code(): NonNullable<TokenRecord['code']> {
       at += placeBytes
       const place = { at: readU32(bytes, at - placeBytes), endsAtMs: readU48(bytes, at - u48Bytes) }
-      if (!isHeld) return place
       const sealed = new Uint8Array(bytes.readUInt16BE(at))
       bytes.copy(sealed, 0, at + lengthBytes)
       at += lengthBytes + sealed.length
@@ -304,8 +298,14 @@ function makeReader(bytes: Buffer, from: number) {
   }
 }
 
-/** Of bytes that were authenticated. Reads in the order in which things stand. */
-function decodeForm(bytes: Buffer): TokenRecord {
+/**
+ * Reads in the order in which things stand.
+ * @param sealed what was sealed; nothing of it is kept
+ * @throws ApiError `storage_corrupt`
+ */
+export function decodeRecord(sealed: Uint8Array): TokenRecord {
+  assertStored(sealed[0] === form, 'a token of a known form')
+  const bytes = bufferOf(sealed)
   const marks = bytes.readUInt8(marksAt)
   const has = (bit: number): boolean => (marks & bit) !== 0
   const { uuid, text, code: readCode, rest } = makeReader(bytes, idsAt)
@@ -316,42 +316,9 @@ function decodeForm(bytes: Buffer): TokenRecord {
   const fingerprint = text()
   const shown = has(mark.isMasked) ? text() : undefined
   const maskedText = has(mark.showsNothing) ? null : shown
-  const code = has(mark.hasCode) ? readCode(has(mark.holdsCode)) : undefined
+  const code = has(mark.hasCode) ? readCode() : undefined
   const idIsRandom = has(mark.idIsRandom) ? (true as const) : undefined
   const createdAtMs = readU48(bytes, createdAt)
   const head = { id, idIsRandom, type, fingerprint, maskedText, createdBy, createdAtMs, code }
   return recordOf(head, has(mark.hasRest) ? rest() : {})
-}
-
-/*
- * The form of older versions: all of it JSON.
- */
-
-interface Older extends Rest {
-  readonly i: string
-  readonly r?: true
-  readonly t: string
-  readonly f: string
-  readonly k?: string | null
-  readonly b: string
-  readonly a: number
-}
-
-const openingBrace = 0x7b
-
-function parseOlder(text: string): TokenRecord {
-  const { i, r, t, f, k, b, a, ...rest } = JSON.parse(text) as Older
-  const head = { id: i, idIsRandom: r, type: t, fingerprint: f, maskedText: k, createdBy: b }
-  return recordOf({ ...head, createdAtMs: a }, rest)
-}
-
-/**
- * @param bytes as they were sealed; nothing of them is kept
- * @throws ApiError `storage_corrupt`
- */
-export function decodeRecord(bytes: Uint8Array): TokenRecord {
-  const [first] = bytes
-  if (first === openingBrace) return parseOlder(utf8Text(bytes))
-  assertStored(first === form, 'a token of a known form')
-  return decodeForm(bufferOf(bytes))
 }

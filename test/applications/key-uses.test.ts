@@ -1,16 +1,13 @@
 /**
- * The day on which a key was used last, and applications of an older version, which have one key.
+ * The day on which a key was used last.
  *
  * Source: contract section 15.
  * @module
  */
 import { expect, test } from 'bun:test'
-import { buildApp, type App } from '../../src/serve/app.ts'
+import { buildApp } from '../../src/serve/app.ts'
 import type { Deps } from '../../src/deps.ts'
 import { ApiError } from '../../src/errors.ts'
-import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { checkRecords } from '../../src/verify.ts'
-import { sealOlderApplication } from '../support/older-rows.ts'
 import { addApplication } from '../support/sessions.ts'
 import { openTestVault, requestOf, type TestVault } from '../support/vault.ts'
 
@@ -101,54 +98,4 @@ test('is not noted of a key that is refused, or of an application that is gone',
   await vault.ask('DELETE', `/applications/${id}`, { key: vault.managementKey })
   await app.writeKeyUses()
   expect(counted.writes).toBe(0)
-})
-
-async function openOlder(seed: number, keyNumber?: number) {
-  const vault = await openTestVault(seed)
-  const { deps, tenantId, managementKey } = vault
-  const id = '0e3a9d3c-5d0f-4ac5-b4cb-3f0f2c7c5a44'
-  const key = 'key_1111111111111111111111'
-  const permissions = ['token:read'] as const
-  const made = { name: 'older', type: 'private', permissions, rules: [], createdAtMs: 0 } as const
-  const record = { ...made, id, tenantId, ...(keyNumber === undefined ? {} : { keyNumber }) }
-  await deps.store.write([{ insert: sealOlderApplication(deps, record, key) }])
-  const path = `/applications/${id}/keys`
-  const apps: App = buildApp(deps)
-  return { vault, id, key, path, ask: { key: managementKey }, app: apps }
-}
-
-const findingsOf = async (vault: TestVault) => {
-  const store = await openLmdbStore({ path: vault.folder })
-  const findings: object[] = []
-  checkRecords(vault.deps.keys, store.everyRow(), finding => findings.push(finding))
-  await store.close()
-  return findings
-}
-
-test.each([
-  [undefined, { version: '1', created_at: '1970-01-01T00:00:00.000+00:00' }],
-  [4, { version: '5' }],
-])('an application of an older version has one key, made anew %p times', async (number, shown) => {
-  const { vault, id, key, path, ask, app } = await openOlder(654, number)
-  const statusOf = async (by: string) =>
-    (await app.handle(requestOf('GET', '/tokens', { key: by }))).status
-  expect(await statusOf(key)).toBe(200)
-  const keyId = expect.stringMatching(/^[0-9a-f-]{36}$/) as string
-  const first = (await vault.ask('GET', path, ask)).body as unknown as { id: string }[]
-  expect(first).toEqual([{ id: keyId, ...shown }])
-  expect(await findingsOf(vault)).toEqual([])
-  await app.writeKeyUses()
-  const added = await vault.ask('POST', path, ask)
-  const both = (await vault.ask('GET', path, ask)).body
-  expect(both).toMatchObject([
-    { version: String((number ?? 0) + 2) },
-    { ...first[0], last_used_on: '2030-01-01' },
-  ])
-  expect([await statusOf(key), await statusOf(String(added.body['key']))]).toEqual([200, 200])
-  expect(await findingsOf(vault)).toEqual([])
-  const name = { name: 'renamed', permissions: ['token:read'] }
-  await vault.ask('PUT', `/applications/${id}`, { ...ask, body: name })
-  expect((await vault.ask('DELETE', `${path}/${first[0]?.id}`, ask)).status).toBe(204)
-  expect([await statusOf(key), await statusOf(String(added.body['key']))]).toEqual([401, 200])
-  expect(await findingsOf(vault)).toEqual([])
 })

@@ -200,13 +200,13 @@ describe('a data folder that cannot be served', () => {
   const refused: readonly (readonly [string, string, string, RegExp])[] = [
     ['a damaged stamp', 'format', 'canary', /stamp.*damaged/],
     ['an empty stamp', 'format', '', /stamp.*damaged/],
-    ['a newer stamp', 'format', 'coffer data folder, format 999999\n', /newer coffer: use that/],
     [
-      'an older stamp',
+      'a newer stamp',
       'format',
-      'coffer data folder, format 1\n',
-      /older coffer: use that version/,
+      'coffer data folder, format 999999\n',
+      /: use the newer coffer that wrote it\n$/,
     ],
+    ['an older stamp', 'format', 'coffer data folder, format 3\n', /never released: export its/],
     ['a damaged master key', 'master.key', 'canary', /not a master key/],
     ['another master key', 'master.key', 'ab'.repeat(32), /not the one/],
   ]

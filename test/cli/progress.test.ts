@@ -3,7 +3,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { progressFileBytesMin } from '../../src/operation-limits.ts'
 import { newBackupKey, writeBackup, type Manifest } from '../../src/serve/backup-file.ts'
@@ -35,7 +35,6 @@ beforeAll(async () => {
 async function sayOf(from: string, command: string, ...more: string[]): Promise<string[]> {
   const data = join(temporaryFolder(), 'vault')
   cpSync(from, data, { recursive: true })
-  if (command === 'upgrade') writeFileSync(join(data, 'format'), 'coffer data folder, format 3\n')
   const words = [command, '--data', data, '--master-key-file', masterKey, ...more]
   const { exitCode, stderr } = await runCoffer(words)
   expect([command, exitCode]).toEqual([command, 0])
@@ -53,7 +52,6 @@ const onlyEnds = (lines: readonly string[]): string[] =>
 describe('a command that works on a large vault', () => {
   test('tells of each work by lines where stderr is no terminal', async () => {
     expect(onlyEnds(await sayOf(large, 'verify'))).toEqual(endsOf(...looking))
-    expect(onlyEnds(await sayOf(large, 'upgrade'))).toEqual(endsOf('pages', ...looking))
     const copying = ['copying', 'comparing', ...looking]
     expect(onlyEnds(await sayOf(large, 'compact'))).toEqual(endsOf(...looking, ...copying))
     const backup = await sayOf(large, 'backup', ...target())
@@ -98,7 +96,7 @@ describe('a command that works on a large vault', () => {
 })
 
 test('a command that works on a small vault says nothing of it', async () => {
-  for (const command of ['verify', 'upgrade', 'compact']) {
+  for (const command of ['verify', 'compact']) {
     expect(await sayOf(small, command)).toEqual([''])
   }
   expect(await sayOf(small, 'backup', ...target())).toEqual([''])

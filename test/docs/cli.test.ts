@@ -251,7 +251,6 @@ describe('the exit code of every command', () => {
     ['backup', ['--to', 'somewhere']],
     ['verify', []],
     ['compact', []],
-    ['upgrade', []],
   ])('of %s is 1 where there is no vault', async (name, more) => {
     const empty = join(root, 'empty')
     rmSync(empty, { recursive: true, force: true })

@@ -7,11 +7,8 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildApp } from '../../src/serve/app.ts'
-import { applicationUnique } from '../../src/applications/record.ts'
-import { utf8 } from '../../src/bytes.ts'
-import { isKeptEffect, slotOf } from '../../src/gate/idempotency.ts'
 import { idempotencyEffectBytesMax } from '../../src/limits.ts'
-import { unsealEveryValue, sealRow } from '../../src/records/rows.ts'
+import { unsealEveryValue } from '../../src/records/rows.ts'
 import type { Store } from '../../src/store/contract.ts'
 import type { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { canary } from '../support/refusal.ts'
@@ -174,29 +171,5 @@ describe('what was done', () => {
       expect(files.some(bytes => bytes.includes(text))).toBe(false)
     }
     expect((await vault.ask('GET', '/tokens', { key })).status).toBe(200)
-  })
-
-  test('by an older version, whose rows hold an answer, is not shown', async () => {
-    const { vault, key } = await openWithKey(135)
-    const { deps, tenantId } = vault
-    const shown = await vault.ask('GET', '/applications/key', { key })
-    const unique = applicationUnique(deps.keys, tenantId, String(shown.body['id']))
-    const credential = await deps.store.find(unique)
-    const caller = { tenantId, credential: { ordinal: credential?.ordinal ?? 0, version: 1 } }
-    const route = { method: 'POST', path: '/tokens' } as const
-    const url = 'http://localhost/tokens'
-    const slot = slotOf(deps, caller, route, { url }, {}, 'old', new Uint8Array())
-    const values = [{ reply: { status: 201 }, credentialVersion: 1 }, { data: canary }]
-    const header = { uniques: [slot.unique], terms: [], deadlineMs: deps.now() + 60_000 }
-    const texts = values.map(value => utf8(JSON.stringify(value)))
-    await deps.store.write([{ insert: sealRow(slot.sealer, deps.randomBytes, header, 1, texts) }])
-    const again = await vault.ask('POST', '/tokens', {
-      key,
-      headers: { 'SVC-IDEMPOTENCY-KEY': 'old' },
-      body: { type: 'token', data: canary },
-    })
-    expect([again.status, again.text.includes(canary)]).toEqual([409, false])
-    const found = await deps.store.find(slot.unique)
-    expect(found !== undefined && isKeptEffect(deps.keys, tenantId, found)).toBe(true)
   })
 })

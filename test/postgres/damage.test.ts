@@ -129,7 +129,8 @@ CREATE TABLE @another (n int PRIMARY KEY)`,
   })
 
   test.each([
-    ['of a newer version', 'UPDATE @state SET format = 99', 'newer coffer'],
+    ['of a newer format', 'UPDATE @state SET format = 99', 'use the newer coffer that wrote it'],
+    ['of an older format', 'UPDATE @state SET format = 0', 'were never released: export its'],
     ['that are half moved', 'UPDATE @state SET format = -1', 'being moved'],
     ['of which one is missing', 'DROP TABLE @rows', 'not all of its tables'],
     ['that take no reads', 'ALTER TABLE @state RENAME TO other', 'has no vault'],

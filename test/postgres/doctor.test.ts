@@ -215,7 +215,7 @@ describe.skipIf(!isPostgresThere)('coffer doctor', () => {
     await server.sql.unsafe(`UPDATE ${schema}.state SET format = format + 1`)
     const { exitCode, lines } = await doctor('--data', data)
     await server.sql.unsafe(`UPDATE ${schema}.state SET format = format - 1`)
-    expect([exitCode, lines[0]]).toEqual([1, expect.stringContaining('of a newer coffer')])
+    expect([exitCode, lines[0]]).toEqual([1, expect.stringContaining('use the newer coffer')])
   })
 
   test('tells of one that is down, and of a folder that does not say which one', async () => {

@@ -13,7 +13,6 @@ import { listTokens, type Listed, type ListPart } from '../../src/tokens/find/li
 import { sealToken } from '../../src/tokens/record.ts'
 import { tokenUnique } from '../../src/tokens/id.ts'
 import { searchTokens } from '../../src/tokens/find/search.ts'
-import { sealOlderToken } from '../support/older-rows.ts'
 import { printSearch } from '../support/print-search.ts'
 import {
   callerOf,
@@ -34,10 +33,8 @@ beforeAll(async () => {
 const newTenant = (): string => uuidOf(deps.randomBytes(16))
 
 async function addTokens(tenantId: string, tokens: readonly WorldToken[]): Promise<void> {
-  const inserts = tokens.map(({ record, isOlder, ...contents }) => ({
-    insert: isOlder
-      ? sealOlderToken(deps, tenantId, record, { dataText: '1', ...contents })
-      : sealToken(deps, tenantId, record, { dataText: '1', ...contents }, 1),
+  const inserts = tokens.map(({ record, ...contents }) => ({
+    insert: sealToken(deps, tenantId, record, { dataText: '1', ...contents }, 1),
   }))
   expect((await deps.store.write(inserts)).ok).toBe(true)
 }

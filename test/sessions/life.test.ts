@@ -278,9 +278,9 @@ describe('sessions of two tenants in one store', () => {
 
 test('an authorizer whose key is made anew amid its request is decided on anew', async () => {
   const { vault, kit } = await vaultWithSessions(66)
-  const findApplication = (tenantId: string, id: string, keyNumber?: number) =>
+  const findApplication = (tenantId: string, id: string, keyNumber: number) =>
     findLiveApplication(vault.deps, tenantId, id, keyNumber)
-  const caller = await findApplication(vault.tenantId, kit.authorizer.id)
+  const caller = await findApplication(vault.tenantId, kit.authorizer.id, 0)
   if (caller === undefined) throw new Error('no authorizer')
   const { nonce } = await kit.create()
   await kit.authorize(nonce, reading)
@@ -293,6 +293,6 @@ test('an authorizer whose key is made anew amid its request is decided on anew',
   const path = `/applications/${kit.authorizer.id}/regenerate`
   await vault.ask('POST', path, { key: vault.managementKey })
   await expect(again(caller)).rejects.toBeInstanceOf(CredentialMoved)
-  const now = await findApplication(vault.tenantId, kit.authorizer.id)
+  const now = await findApplication(vault.tenantId, kit.authorizer.id, 1)
   await expect(again(now ?? caller)).rejects.toMatchObject({ kind: 'not_found' })
 })

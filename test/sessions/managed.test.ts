@@ -4,7 +4,6 @@
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/serve/app.ts'
-import { unsealSession, sealSession, sessionKeyDigest } from '../../src/sessions/record.ts'
 import { addApplication, openSessionKit, type SessionKit } from '../support/sessions.ts'
 import { addTenant } from '../support/tenants.ts'
 import { openTestVault, requestOf, type Answer, type TestVault } from '../support/vault.ts'
@@ -210,24 +209,4 @@ describe('ending a session', () => {
     expect(statuses.filter(status => status === 201)).toHaveLength(standing)
     expect(await total()).toBe(standing)
   })
-})
-
-test('a session of before ids stands under the keys that it was made with, unlisted', async () => {
-  const world = await openWorld(618)
-  const { key } = await make(world, reading)
-  const { store, keys } = world.vault.deps
-  const row = await store.find(sessionKeyDigest(keys, key))
-  if (row === undefined) throw new Error('no such session')
-  const { id: _, keyNumber: __, authorization, ...record } = unsealSession(keys, row).record
-  const { keyNumber: ___, ...signature } = authorization ?? {}
-  const old = { ...record, authorization: signature as NonNullable<typeof authorization> }
-  const replace = sealSession(world.vault.deps, old, row.uniques.slice(0, 2), row.version + 1)
-  const change = { replace, ordinal: row.ordinal, ifVersion: row.version }
-  expect((await store.write([change, { bumpGeneration: true }])).ok).toBe(true)
-  const read = async () => (await world.vault.ask('GET', '/tokens', { key })).status
-  expect(await read()).toBe(200)
-  expect(itemsOf(await list(world))).toEqual([])
-  const path = `/applications/${world.kit.authorizer.id}`
-  await world.vault.ask('DELETE', path, { key: world.manager })
-  expect(await read()).toBe(401)
 })

@@ -72,7 +72,6 @@ export function countWork(deps: Deps): Counted {
         write: counting('write', store.write),
       },
       keys: {
-        idsHaveEras: keys.idsHaveEras,
         installation: countScope(keys.installation),
         logKey: keys.logKey,
         tenant: tenantId => countScope(keys.tenant(tenantId)),

@@ -21,7 +21,6 @@ const scope: KeyScope = {
   recordKey: () => key,
 }
 const keys = {
-  idsHaveEras: true,
   installation: scope,
   logKey: key,
   tenant: () => scope,

@@ -13,12 +13,13 @@ import type { TestVault } from './vault.ts'
 export async function addTenant(vault: TestVault): Promise<TestVault> {
   const { deps, ask } = vault
   const tenantId = uuidOf(deps.randomBytes(16))
-  const { key, row } = composeApplication(deps, tenantId, undefined, {
+  const { key, record, row } = composeApplication(deps, tenantId, undefined, {
     name: 'of another tenant',
     type: 'management',
     permissions: permissions.filter(permission => mayHold('management', permission)),
   })
-  const tenant = sealTenant(deps, { id: tenantId, createdAtMs: deps.now() })
+  const owned = { name: 'Another tenant', ownerId: record.id, createdAtMs: deps.now() }
+  const tenant = sealTenant(deps, { id: tenantId, ...owned })
   const outcome = await deps.store.write([{ insert: tenant }, { insert: row }])
   if (!outcome.ok) throw new Error('the tenant was not written')
   const managementKey = key.reveal()

@@ -54,8 +54,6 @@ export interface WorldToken {
   readonly searchValues: readonly string[]
   /** Whether the mask shows anything of the data, which is `1`. */
   readonly isShownMasked: boolean
-  /** Written by an older version. */
-  readonly isOlder: boolean
 }
 
 const sample = fc.constantFrom
@@ -74,7 +72,6 @@ const sketches = fc.record({
   metadata: fc.uniqueArray(fc.tuple(sample(...keys), sample(...texts)), { selector: ([k]) => k }),
   searchValues: fc.uniqueArray(sample('4242', 'Abc', 'aBC'), { maxLength: 2 }),
   maskText: sample(undefined, showing, '"{{ data.x }}"', '"constant"', '["{{ data | first }}"]'),
-  isOlder: fc.boolean(),
 })
 
 const tokenOf = (id: string, sketch: typeof sketches extends fc.Arbitrary<infer T> ? T : never) => {
@@ -93,8 +90,8 @@ const tokenOf = (id: string, sketch: typeof sketches extends fc.Arbitrary<infer 
     createdAtMs,
     ...(modified === undefined ? {} : { modifiedBy: modified.by, modifiedAtMs: modified.atMs }),
   }
-  const { searchValues, isOlder } = sketch
-  return { record, metadata, searchValues, isShownMasked: sketch.maskText === showing, isOlder }
+  const { searchValues } = sketch
+  return { record, metadata, searchValues, isShownMasked: sketch.maskText === showing }
 }
 
 /** At most one token for each id. */

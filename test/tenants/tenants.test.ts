@@ -58,21 +58,6 @@ test('the tenant is renamed by whoever holds tenant:update, and by nobody else',
   expectProblem(await own.ask('GET', '/tenants/self', { key: writer }), 403)
 })
 
-test('a tenant of an older version has neither name nor owner, and can be renamed', async () => {
-  const { managementKey: key } = await addTenant(vault)
-  const { body } = await vault.ask('GET', '/tenants/self', { key })
-  expect(Object.keys(body)).toEqual(['id', 'created_at'])
-  const renamed = await vault.ask('PUT', '/tenants/self', { key, body: { name: 'Named' } })
-  expect([renamed.status, renamed.body['name'], renamed.body['id']]).toEqual([
-    200,
-    'Named',
-    body['id'],
-  ])
-  expect(renamed.body).not.toHaveProperty('owner_id')
-  const own = await vault.ask('GET', '/tenants/self', { key: vault.managementKey })
-  expect(own.body['name']).not.toBe('Named')
-})
-
 test('a tenant is renamed once under an idempotency key', async () => {
   const headers = { 'SVC-IDEMPOTENCY-KEY': 'rename' }
   const { managementKey: key } = await addTenant(vault)

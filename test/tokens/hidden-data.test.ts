@@ -10,9 +10,6 @@ import {
   jsonMembersMax,
   tokenDataBytesMax,
 } from '../../src/limits.ts'
-import { unsealToken } from '../../src/tokens/record.ts'
-import { tokenUnique } from '../../src/tokens/id.ts'
-import { sealOlderToken } from '../support/older-rows.ts'
 import { expectProblem } from '../support/problem.ts'
 import { tokenPermissions } from '../support/sessions.ts'
 import { openTestVault, type TestVault } from '../support/vault.ts'
@@ -171,23 +168,6 @@ describe('E11: a token whose mask shows nothing', () => {
     expect((await found()).total).toBe(1)
     expect((await patch('changing', { mask: null }, revealing)).status).toBe(200)
     expect((await found()).total).toBe(0)
-  })
-
-  test('is looked at where an older version wrote it', async () => {
-    const { deps, tenantId } = vault
-    for (const id of ['no-mask', 'null-mask', 'with-mask', 'ssn']) {
-      const row = await deps.store.find(tokenUnique(deps.keys, tenantId, id))
-      if (row === undefined) throw new Error('no such token')
-      const { record, unsealData } = unsealToken(deps.keys, tenantId, row)
-      const searchValues = ['0lder']
-      const contents = { dataText: unsealData(), metadata: new Map(), searchValues }
-      const older = sealOlderToken(deps, tenantId, { ...record, id: `old-${id}` }, contents)
-      expect((await deps.store.write([{ insert: older }])).ok).toBe(true)
-    }
-    const shown = { ids: ['old-ssn', 'old-with-mask'], total: 2 }
-    expect(await search(masking, 'data:0lder')).toEqual(shown)
-    expect((await search(revealing, 'data:0lder')).total).toBe(4)
-    expect((await search(blind, 'data:0lder')).total).toBe(0)
   })
 })
 

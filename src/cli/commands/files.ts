@@ -5,7 +5,6 @@
 import type { Command } from 'commander'
 import type { FolderOptions } from '../../serve/data-folder.ts'
 import { compact } from '../compact.ts'
-import { upgrade } from '../upgrade.ts'
 import { databaseSetup, type DatabaseSetupOptions } from '../database-setup.ts'
 import { move, type MoveOptions } from '../move.ts'
 import { verify, type VerifyOptions } from '../verify.ts'
@@ -43,10 +42,4 @@ export function addFileCommands(program: Command): void {
     .option('--schema <name>', 'where the tables are', 'coffer')
     .option('--role <name>', 'the user that serves, and owns nothing', 'coffer')
     .action((options: DatabaseSetupOptions) => databaseSetup(options))
-  program
-    .command('upgrade')
-    .description('make a vault of an older format one of this format; the server must be stopped')
-    .addOption(dataOption())
-    .addOption(masterKeyOption())
-    .action((options: FolderOptions) => upgrade(options))
 }

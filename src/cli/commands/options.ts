@@ -64,15 +64,7 @@ const databaseOptions = (): readonly Option[] => [
 /** Commands that make a folder themselves, join one, or leave all as it is. */
 const withoutJoining: readonly string[] = ['init', 'serve', 'doctor', 'print', 'check']
 /** Commands for a store in a folder alone, or that work on the file of the master key. */
-const ofFilesAlone: readonly string[] = [
-  'move',
-  'backup',
-  'restore',
-  'compact',
-  'upgrade',
-  'split',
-  'join',
-]
+const ofFilesAlone: readonly string[] = ['move', 'backup', 'restore', 'compact', 'split', 'join']
 
 /** Itself, or what stands above it, as of `backup list`. */
 const isOfFilesAlone = (command: Command): boolean =>

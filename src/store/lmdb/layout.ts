@@ -2,19 +2,9 @@
  * Layouts: keys and values of the tables of rows, uniques, moves and deadlines.
  * @module
  */
-import { crc32 } from 'node:zlib'
 import { readU32, readU48, u48Bytes, writeU32, writeU48 } from '../../bytes.ts'
 import { assertStored } from '../../errors.ts'
 import { deadlineMsMax } from '../../work-limits.ts'
-import {
-  checksumAt,
-  findRowHeader,
-  headerAt,
-  partCountAt,
-  readParts,
-  rowFormat,
-} from '../row-format.ts'
-import type { ClearHeader } from '../rows.ts'
 
 /*
  * Keys of the table of rows: the ordinal as u48. Row 258 has the key `00 00 00 00 01 02`.
@@ -93,27 +83,4 @@ export function decodeDeadline(prefix: Uint8Array): number {
 export const dueRange = (nowMs: number): { end?: Uint8Array } | undefined => {
   if (nowMs < 0) return undefined
   return nowMs >= deadlineMsMax ? {} : { end: encodeDeadline(nowMs + 1) }
-}
-
-/*
- * Rows of the format before this one, which `upgrade` reads.
- */
-
-const oldFormat = 1
-const oldHeaderAt = 2
-
-/**
- * A row of the format before this one: without the checksum.
- * @throws ApiError `storage_corrupt` when these are not the bytes of such a row
- */
-export function upgradeRow(value: Uint8Array): { bytes: Uint8Array; header: ClearHeader } {
-  assertStored(value[0] === oldFormat, 'a row of the format before')
-  const bytes = new Uint8Array(value.length + headerAt - oldHeaderAt)
-  bytes.set(value.subarray(oldHeaderAt), headerAt)
-  bytes[0] = rowFormat
-  bytes[partCountAt] = value[partCountAt] ?? 0
-  const header = findRowHeader(bytes)
-  writeU32(bytes, checksumAt, crc32(header.clear))
-  readParts(bytes, headerAt + header.clear.length, bytes[partCountAt] ?? 0)
-  return { bytes, header }
 }

@@ -6,7 +6,7 @@
  * Source: docs/many-machines.md, "The tables".
  * @module
  */
-import { ApiError } from '../../errors.ts'
+import { ApiError, otherFormat } from '../../errors.ts'
 import { databaseSetupMsMax } from '../limits.ts'
 import type { Pool, Session } from './pool.ts'
 import { replicationRole, untilReplicated } from './replicated.ts'
@@ -130,8 +130,8 @@ export async function assertFormat(pool: Pool, tables: Tables): Promise<void> {
   if (format === undefined) throw new ApiError('not_found', 'the database has no vault')
   if (format === fillingFormat) throw new ApiError('conflict', 'a vault is being moved there')
   if (format === leavingFormat || format === leftFormat) throw new ApiError('conflict', hasLeft)
-  if (format > databaseFormat) throw new ApiError('conflict', 'the tables are of a newer coffer')
-  if (format !== databaseFormat) throw new ApiError('conflict', 'the tables are of an older coffer')
+  if (format === databaseFormat) return
+  throw new ApiError('conflict', otherFormat('the vault there', format, databaseFormat))
 }
 
 /** All of it for a user that serves and owns nothing. */

@@ -8,14 +8,10 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Keys, KeyScope } from '../../crypto/keyring.ts'
 import { coverDays } from '../../rules/instants.ts'
 import { isUuid, longestPrefix, mayBeginUuid } from '../../rules/token-ids.ts'
-import { parseStoredJson } from '../../json/parse.ts'
-import { tokenTypeOf } from '../../rules/token-types.ts'
-import { invariant } from '../../errors.ts'
 import type { Digest } from '../../store/contract.ts'
 import { anyOf, exactly, nothing, without, type Bounds } from './bounds.ts'
 import { tokenTerms, type StoredToken, type TokenRecord } from '../record.ts'
 import { tokenUnique } from '../id.ts'
-import { isShownByMask } from '../read/shown-mask.ts'
 import { isFingerprintHidden } from '../read/view.ts'
 
 /** The header of a row is authenticated by its sealed parts, so its terms may be believed. */
@@ -97,28 +93,6 @@ const idCriteria = (keys: Keys, tenantId: string, every: Bounds) => {
   }
 }
 
-function isShownMasked({ record, unsealData }: StoredToken): boolean {
-  const type = tokenTypeOf(record.type)
-  invariant(type !== undefined, 'a stored token has a known type')
-  return isShownByMask(type, record.maskText, () => parseStoredJson(unsealData()))
-}
-
-/** Tokens by their search values. What older versions wrote is looked at under a mask. */
-const searchCriteria = (terms: ReturnType<typeof tokenTerms>) => ({
-  search: (value: string): Bounds =>
-    ofTerms([terms.searchShown(value), terms.searchBlank(value), terms.searchEither(value)]),
-  /** Only those that show something of their data under the mask transform. */
-  searchMasked(value: string): Bounds {
-    const [shown, either] = [terms.searchShown(value), terms.searchEither(value)]
-    return {
-      upper: { any: [{ term: shown }, { term: either }] },
-      lower: { term: shown },
-      doubt: { term: either },
-      matches: token => holds(token, shown) || (holds(token, either) && isShownMasked(token)),
-    }
-  },
-})
-
 const makeCriteria = (keys: Keys, tenantId: string) => {
   const terms = tokenTerms(keys, tenantId)
   const every = ofTerm(terms.every())
@@ -142,7 +116,9 @@ const makeCriteria = (keys: Keys, tenantId: string) => {
       }
     },
     metadata: (name: string, value: string) => ofTerm(terms.metadata(name, value)),
-    ...searchCriteria(terms),
+    search: (value: string) => ofTerms([terms.searchShown(value), terms.searchBlank(value)]),
+    /** Only those that show something of their data under the mask transform. */
+    searchMasked: (value: string) => ofTerm(terms.searchShown(value)),
     createdBy: (applicationId: string) => ofTerm(terms.createdBy(applicationId)),
     modifiedBy: (applicationId: string) => ofTerm(terms.modifiedBy(applicationId)),
     createdWithin: instantWithin({

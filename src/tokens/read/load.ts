@@ -135,8 +135,8 @@ function judge(
     throw absentToken()
   }
   // Not as a spread: every read of a token comes here.
-  const { record, unsealData, unsealCode } = token
-  return { row, record, unsealData, unsealCode, transform }
+  const { record, unsealData } = token
+  return { row, record, unsealData, transform }
 }
 
 /**

@@ -90,7 +90,7 @@ function extrasOf({ code }: TokenRecord, { deduplicated, hidesContents }: Extras
 export const isFingerprintHidden = (
   { hidesFingerprint: until }: Pick<TokenRecord, 'hidesFingerprint'>,
   nowMs: number,
-): boolean => until === true || (until !== undefined && until > nowMs)
+): boolean => until !== undefined && until > nowMs
 
 /**
  * Whoever may create tokens could compare it with those of guesses: so redact never shows it, and

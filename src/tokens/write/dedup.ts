@@ -166,10 +166,9 @@ function hasTerms(keys: Keys, tenantId: string, record: TokenRecord, row: Row): 
  * @throws ApiError `storage_corrupt` when they are not a token of that tenant
  */
 export function isFoundByItsRecord(keys: Keys, tenantId: string, row: Row): boolean {
-  const { record, unsealData, unsealCode } = unsealToken(keys, tenantId, row)
+  const { record, unsealData } = unsealToken(keys, tenantId, row)
   unsealData()
   return (
-    (unsealCode() === undefined) === (record.code === undefined) &&
     row.deadlineMs === record.expiresAt?.epochMs &&
     hasUniques(keys, tenantId, record, row) &&
     hasTerms(keys, tenantId, record, row)

@@ -58,7 +58,7 @@ function draftOf(
   const type = tokenTypeOf(record.type)
   invariant(type !== undefined, 'a stored token has a known type')
   invariant(body.data !== null, 'a patch that removes the data is refused before')
-  // What stands was taken before, or came with another version: only what is new is looked at.
+  // What stands was taken before: only what is new is looked at.
   if (body.data !== undefined) assertMemberNames(type.name, body.data, 'data')
   const { search_indexes: indexes, fingerprint_expression: expression } = body
   const { deduplicate_token: deduplicates } = body

@@ -18,38 +18,6 @@ describe('the keyring', () => {
     const keyring = keyringOf(1)
     const decoded = decodeKeyring(encodeKeyring(keyring))
     expect(encodeKeyring(decoded)).toEqual(encodeKeyring(keyring))
-    expect(decoded.idsHaveEras).toBe(true)
-  })
-
-  test('of a vault of before stays without eras, by its first byte', () => {
-    const older = encodeKeyring({ ...keyringOf(1), idsHaveEras: false })
-    const decoded = decodeKeyring(Buffer.from(older))
-    expect(decoded.idsHaveEras).toBe(false)
-    expect(makeKeys(decoded).idsHaveEras).toBe(false)
-    expect(encodeKeyring(decoded)).toEqual(older)
-  })
-
-  test.each([
-    [1, false],
-    [2, true],
-  ] as const)('of version %p is read, with when its keys were made as unknown', (version, eras) => {
-    const key = (fill: number) => Buffer.alloc(32, fill)
-    const layout = [[version], key(7), key(8), [1], [0, 0, 0, 5], [0], key(9)]
-    const older = Buffer.concat(layout.map(bytes => Buffer.from(bytes)))
-    const decoded = decodeKeyring(Buffer.from(older))
-    expect(decoded).toEqual({
-      idsHaveEras: eras,
-      dataKeys: [{ number: 5, state: 'current', madeMs: 0, key: key(9) }],
-      indexKey: key(7),
-      fingerprintKey: key(8),
-      replaced: [],
-    })
-    expect(() => decodeKeyring(Buffer.concat([older, Buffer.alloc(1)]))).toThrow('layout')
-    for (const other of [0, 4]) {
-      expect(() => decodeKeyring(Buffer.concat([Buffer.of(other), older.subarray(1)]))).toThrow(
-        'layout',
-      )
-    }
   })
 
   test('keeps when its keys were made, and the keyrings before', () => {
@@ -71,7 +39,7 @@ describe('the keyring', () => {
     expect(() => decodeKeyring(changed)).toThrow('expected layout')
   })
 
-  test('refuses another length, version, state and number of current keys', () => {
+  test('refuses another length, state and number of current keys', () => {
     const encoded = Buffer.from(encodeKeyring(keyringOf(1)))
     const changed = (at: number, value: number) => {
       const copy = Buffer.from(encoded)
@@ -80,18 +48,28 @@ describe('the keyring', () => {
     }
     const stateAt = 1 + 64 + 1 + 4
     const countAt = 1 + 64
-    expect(() => decodeKeyring(encoded.subarray(1))).toThrow('layout')
+    const idsHaveErasAt = encoded.length - 2
     for (let length = 0; length < encoded.length; length += 1) {
       expect(() => decodeKeyring(encoded.subarray(0, length))).toThrow('layout')
     }
     expect(() => decodeKeyring(Buffer.concat([encoded, encoded]))).toThrow('layout')
     expect(() => decodeKeyring(changed(countAt, 0))).toThrow('layout')
     expect(() => decodeKeyring(changed(countAt, 2))).toThrow('layout')
-    for (const version of [0, 4, 9]) {
-      expect(() => decodeKeyring(changed(0, version))).toThrow('layout')
-    }
+    expect(() => decodeKeyring(changed(idsHaveErasAt, 0))).toThrow('layout')
     expect(() => decodeKeyring(changed(stateAt, 7))).toThrow('unknown state')
     expect(() => decodeKeyring(changed(stateAt, 1))).toThrow('exactly one current key')
+  })
+
+  test.each([
+    [0, 'older ones were never released: export its tokens'],
+    [2, 'older ones were never released: export its tokens'],
+    [4, 'use the newer coffer that wrote it'],
+  ])('of format %p is refused, and what to do is said', (format, says) => {
+    const encoded = encodeKeyring(keyringOf(1))
+    encoded[0] = format
+    const told = `the keyring is of format ${format}, and this coffer reads format 3`
+    expect(() => decodeKeyring(encoded)).toThrow(told)
+    expect(() => decodeKeyring(encoded)).toThrow(says)
   })
 })
 

@@ -54,38 +54,20 @@ describe.each(implementations.map(use => [use.name, use] as const))('sealing, %s
   })
 
   /** A value of any format and algorithm whose commitment and tag are right. */
-  const sealAs = (format: number, algorithm: number, commitmentBytes = 32): Uint8Array => {
+  const sealAs = (format: number, algorithm: number): Uint8Array => {
     const nonce = random(24)
     nonce[23] = 0
     const header = Buffer.from([format, algorithm, 0, 0, 0, 3, 1])
-    const derived = use.keyedHash(
-      key,
-      Buffer.concat([header, nonce, aad]),
-      Buffer.alloc(32 + commitmentBytes),
-    )
+    const derived = use.keyedHash(key, Buffer.concat([header, nonce, aad]), Buffer.alloc(64))
     const body = use.encrypt(derived.subarray(0, 32), nonce, plaintext)
     return Buffer.concat([header, nonce, derived.subarray(32), body])
   }
 
   test('refuses another format and another algorithm, even where all else is right', () => {
     expect(Buffer.from(open(keyOf, aad, sealAs(2, 1), use))).toEqual(plaintext)
-    for (const value of [sealAs(0, 1), sealAs(3, 1), sealAs(2, 0), sealAs(2, 2)]) {
+    for (const value of [sealAs(0, 1), sealAs(1, 1), sealAs(3, 1), sealAs(2, 0), sealAs(2, 2)]) {
       expect(() => open(keyOf, aad, value, use)).toThrow('did not open')
     }
-  })
-
-  test('opens what older versions sealed, with their commitment of 16 bytes', () => {
-    expect(Buffer.from(open(keyOf, aad, sealAs(1, 1, 16), use))).toEqual(plaintext)
-    for (const value of [sealAs(1, 1), sealAs(2, 1, 16), sealAs(1, 0, 16), sealAs(0, 1, 16)]) {
-      expect(() => open(keyOf, aad, value, use)).toThrow('did not open')
-    }
-    const damaged = sealAs(1, 1, 16)
-    for (let at = 31; at < 47; at += 1) {
-      damaged[at] = (damaged[at] ?? 0) ^ 1
-      expect(() => open(keyOf, aad, damaged, use)).toThrow('did not open')
-      damaged[at] = (damaged[at] ?? 0) ^ 1
-    }
-    expect(Buffer.from(open(keyOf, aad, damaged, use))).toEqual(plaintext)
   })
 
   test('commits to key and place with 32 bytes', () => {

@@ -112,14 +112,4 @@ describe('beside another implementation', () => {
       'bc297fc513c2b033090cf7f171d7d176a44489fde942c8ee',
     ])
   })
-
-  test('a row of an older version is opened', () => {
-    const parts = [
-      `01010000000702${nonce}06c5253709e454da2873bf5273fcb0d8`,
-      '4c348116704ac1e02d8c2b23811cdbe486209e763239282346bb',
-      'e996a739f4e9ae6ba58e4c66fdddf837da77bcde6c1900a9',
-    ].map(hex => Buffer.from(hex, 'hex'))
-    const opened = unsealRow(plain, { clear: storedRow(0, sealed).clear, parts })
-    expect([opened.text(0), opened.text(1)]).toEqual(['the record', 'the data'])
-  })
 })

@@ -7,9 +7,7 @@ import { isUuid } from '../../../src/rules/token-ids.ts'
 import { defaultTokenId, tokenUnique } from '../../../src/tokens/id.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
-const keyring = createKeyring(seededBytes(1), 0)
-const keys = makeKeys(keyring)
-const older = makeKeys({ ...keyring, idsHaveEras: false })
+const keys = makeKeys(createKeyring(seededBytes(1), 0))
 const tenant = 'a'
 
 const makerOf = (era: number, of: Keys = keys, seed = 2) => {
@@ -107,17 +105,5 @@ describe('any other id', () => {
     const { indexKey } = keys.tenant(tenant)
     const input = `token-id\0${text.length}:${text}`
     expect(uniqueOf(text)).toBe(createHmac('sha256', indexKey).update(input).digest('hex'))
-  })
-})
-
-describe('a vault of before', () => {
-  test('has ids that are all random, and digested as a whole', () => {
-    const [one, two] = [makerOf(7, older), makerOf(8, older)].map(make => make())
-    expect(one).toBe(two ?? '')
-    const { indexKey } = older.tenant(tenant)
-    const input = `token-id\0${36}:${one}`
-    expect(uniqueOf(String(one), older)).toBe(
-      createHmac('sha256', indexKey).update(input).digest('hex'),
-    )
   })
 })

@@ -44,7 +44,7 @@ interface BuiltRow {
 }
 
 /** Puts of rows, and of the terms of each chunk of them behind its last row. */
-export function makeRowPuts(to: Environment) {
+function makeRowPuts(to: Environment) {
   let chunk = -1
   let terms = new Map<string, Places>()
 
@@ -72,7 +72,7 @@ export function makeRowPuts(to: Environment) {
 }
 
 /** All of them, in transactions that the engine can keep in memory. */
-export function putAll(puts: Iterator<Put>, { root }: Environment): void {
+function putAll(puts: Iterator<Put>, { root }: Environment): void {
   const putBatch = (): boolean => {
     for (let bytes = 0; bytes < compactBatchBytes;) {
       const next = puts.next()
@@ -86,7 +86,7 @@ export function putAll(puts: Iterator<Put>, { root }: Environment): void {
 }
 
 /** What a store is at whose rows are all folded. */
-export function putState(to: Environment, nextOrdinal: number, generation: number): void {
+function putState(to: Environment, nextOrdinal: number, generation: number): void {
   const state = {
     nextOrdinal,
     generation,
@@ -106,7 +106,7 @@ export function putState(to: Environment, nextOrdinal: number, generation: numbe
 /**
  * @param to a folder that does not exist; what is in it when this resolves is on disk
  */
-export async function buildStore(
+async function buildStore(
   to: string,
   fill: (made: Environment) => void | Promise<void>,
 ): Promise<void> {

@@ -69,15 +69,15 @@ function copyBatch(entries: Entries, table: Table, count: Done): boolean {
 }
 
 /**
- * @param seen  what is copied; all as of now where it does not say
+ * @param seen  what is copied
  * @param count told the bytes of each entry
  */
-export function copyTable(
+function copyTable(
   from: Table,
   to: Table,
   { root }: Environment,
-  seen?: RangeOptions,
-  count: Done = () => {},
+  seen: RangeOptions,
+  count: Done,
 ): void {
   const entries = entriesOf(from, seen)
   while (root.transactionSync(() => copyBatch(entries, to, count)));

@@ -235,19 +235,12 @@ interface PageFindings {
   readonly hasLostCommit: boolean
 }
 
-/**
- * Walks all pages of a store that nobody writes to; reads the file and changes nothing.
- * @param names the tables that it must have
- */
-export const examinePages = (
-  folder: string,
-  names: readonly string[] = tableNames,
-  progress: Progress = noProgress,
-): PageFindings =>
+/** Walks all pages of a store that nobody writes to; reads the file and changes nothing. */
+export const examinePages = (folder: string, progress: Progress = noProgress): PageFindings =>
   withDataFile(folder, file => {
     const metas = attempt(() => readMetaPages(file))
     if (metas === undefined) return { damaged: [0], hasLostCommit: false }
-    const { damaged } = walkPages(file, metas.newer, treeDepthMax, names, progress)
+    const { damaged } = walkPages(file, metas.newer, treeDepthMax, tableNames, progress)
     return { damaged, hasLostCommit: !hasLast(file, metas) }
   })
 
