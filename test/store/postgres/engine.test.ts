@@ -5,7 +5,7 @@ import { describeStoreContract } from '../contract.ts'
 import { firstOrdinal, testModel } from '../model-run.ts'
 import { isPostgresThere } from '../../support/postgres.ts'
 import type { OperatedStore } from '../../../src/store/operated.ts'
-import { openAt } from './subject.ts'
+import { openAt, patient } from './subject.ts'
 
 const never = 1_000_000
 
@@ -36,9 +36,11 @@ function inTurns(pair: readonly [OperatedStore, OperatedStore]): OperatedStore {
 
 // .ci/run installs it.
 describe.skipIf(!isPostgresThere)('over PostgreSQL', () => {
-  describeStoreContract('the PostgreSQL engine', folder => openAt(folder, { foldRows: never }))
+  describeStoreContract('the PostgreSQL engine', folder =>
+    openAt(folder, { bounds: patient, foldRows: never }),
+  )
   describeStoreContract('the PostgreSQL engine, amid folds,', folder =>
-    openAt(folder, { foldRows: 1, foldLookMs: 5 }),
+    openAt(folder, { bounds: patient, foldRows: 1, foldLookMs: 5 }),
   )
 
   testModel(
@@ -46,7 +48,9 @@ describe.skipIf(!isPostgresThere)('over PostgreSQL', () => {
     fc.constantFrom(1, 5, never),
     async foldRows => {
       const folder = temporaryFolder()
-      return { open: () => openAt(folder, { foldRows, foldLookMs: 10 }, firstOrdinal) }
+      return {
+        open: () => openAt(folder, { bounds: patient, foldRows, foldLookMs: 10 }, firstOrdinal),
+      }
     },
     40,
   )
@@ -56,7 +60,7 @@ describe.skipIf(!isPostgresThere)('over PostgreSQL', () => {
     fc.constantFrom(1, 5, never),
     async foldRows => {
       const folder = temporaryFolder()
-      const open = () => openAt(folder, { foldRows, foldLookMs: 10 }, firstOrdinal)
+      const open = () => openAt(folder, { bounds: patient, foldRows, foldLookMs: 10 }, firstOrdinal)
       return { open: async () => inTurns([await open(), await open()]) }
     },
     30,

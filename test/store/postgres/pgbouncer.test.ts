@@ -6,7 +6,7 @@ import { isPgbouncerThere, startPgbouncer, type Bouncer } from '../../support/pg
 import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
 import { describeStoreContract } from '../contract.ts'
 import { inserted, ordinalsOf, termOf, uniqueOf } from '../rows.ts'
-import { openAt } from './subject.ts'
+import { openAt, patient } from './subject.ts'
 
 // .ci/run installs both.
 describe.skipIf(!isPostgresThere || !isPgbouncerThere)('behind a pool of transactions', () => {
@@ -17,14 +17,14 @@ describe.skipIf(!isPostgresThere || !isPgbouncerThere)('behind a pool of transac
   afterAll(() => bouncer.stop())
 
   describeStoreContract('the PostgreSQL engine', folder =>
-    openAt(folder, { foldRows: 1, foldLookMs: 5 }, 1, bouncer.through),
+    openAt(folder, { bounds: patient, foldRows: 1, foldLookMs: 5 }, 1, bouncer.through),
   )
 
   test('three vaults have more connections than it has, and write and read as one', async () => {
     const folder = temporaryFolder()
     const stores: PostgresStore[] = []
     for (let at = 0; at < 3; at += 1) {
-      stores.push(await openAt(folder, { foldRows: 20 }, 1, bouncer.through))
+      stores.push(await openAt(folder, { bounds: patient, foldRows: 20 }, 1, bouncer.through))
     }
     const nth = (at: number): PostgresStore => {
       const store = stores[at % stores.length]
