@@ -55,7 +55,7 @@ async function make(made: Package): Promise<void> {
   for (const [to, from] of Object.entries(copies)) {
     cpSync(join(root, 'scripts', 'pack', from), join(folder, to))
   }
-  const manifest = `${JSON.stringify(manifestOf(made), undefined, 2)}\n`
+  const manifest = `${JSON.stringify(manifestOf(made))}\n`
   writeFileSync(join(folder, 'package.json'), manifest)
   const bytes = bytesBelow(folder)
   if (bytes > bytesMax) throw new Error(`${name} has ${bytes} bytes, and ${bytesMax} at most`)

@@ -8,11 +8,13 @@ import ts from 'typescript'
 
 const imported = /((?:from|import\()\s*['"])(\.{1,2}\/[^'"]+)\.ts(['"])/g
 
-/** Without what the compiler indents by, and without what a file says of itself. */
+/** Without what only makes it longer, and what a file says of itself. */
 const shorten = (text: string): string =>
   text
     .replace(/^\/\*\*\n(?: \*[^\n]*\n)*? \* @module\n(?: \*[^\n]*\n)*? \*\/\n/, '')
     .replaceAll(/^(?: {4})+/gm, spaces => '\t'.repeat(spaces.length / 4))
+    .replaceAll(/;$(?!\s*[[(<])/gm, '')
+    .replaceAll(/^\s*\*\n(?=\s*\* @)/gm, '')
 
 /** Beside `a.js` lies `a.d.ts`: of a path that ends with `.ts` nobody would find it. */
 const withJs = (text: string): string => text.replaceAll(imported, '$1$2.js$3')
