@@ -1,12 +1,24 @@
 /**
- * A port for a program that must be told one.
+ * A port for a program that must be told one, or for an address where nobody listens.
  * @module
  */
 
-/** Free a moment ago: another process may take it before it is used. */
+/** Below those that the system gives to whatever asks for any (ip(7), `ip_local_port_range`). */
+const portMin = 20_000
+const portMax = 32_000
+
+const pickPort = (): number => portMin + Math.floor(Math.random() * (portMax - portMin))
+
+/** Free a moment ago, and taken since by none that was given just any. */
 export function findPort(): string {
-  const probe = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
-  const found = String(probe.port)
-  void probe.stop(true)
-  return found
+  for (;;) {
+    const port = pickPort()
+    try {
+      const probe = Bun.serve({ hostname: '127.0.0.1', port, fetch: () => new Response() })
+      void probe.stop(true)
+      return String(port)
+    } catch {
+      // It is taken.
+    }
+  }
 }
