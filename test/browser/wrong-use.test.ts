@@ -112,13 +112,14 @@ const frameTests = (open: () => Page) => {
   }, 300_000)
 
   test('nothing, where the fields come while it is asked what keeps them', async () => {
+    const areThere = Promise.withResolvers<void>()
     const slow = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,
       async fetch(request) {
         const { pathname } = new URL(request.url)
         if (pathname === '/elements/card') await Bun.sleep(1_200)
-        if (pathname === '/elements/origin') await Bun.sleep(1_500)
+        if (pathname === '/elements/origin') await areThere.promise
         return fetch(vault.address + pathname, request)
       },
     })
@@ -126,7 +127,8 @@ const frameTests = (open: () => Page) => {
     const behind = { ...vault, address: slow.url.origin }
     const checkout = await checkoutIn(open(), behind, { timeoutMs: 1_000 })
     expect(checkout.mounted).toBe('ready')
-    await Bun.sleep(2_000)
+    areThere.resolve()
+    await Bun.sleep(500)
     await checkout.fill(...card)
     expect(await checkout.tokenize()).toMatchObject({ brand: 'visa' })
   })

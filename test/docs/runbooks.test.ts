@@ -139,7 +139,7 @@ beforeAll(async () => {
       )
       expect(made).toMatchObject({ exitCode: 0, stderr: '' })
     }
-    const made = await run('coffer backup --to backups/coffer-20200101T090000Z.backup')
+    const made = await run('coffer backup --to backups/coffer-$(date -u +%Y%m%dT%H%M%SZ).backup')
     expect(made).toMatchObject({ exitCode: 0, stderr: '' })
     await run('systemctl stop coffer')
     cpSync(join(folder, 'vault'), join(template, 'vault'), { recursive: true })
