@@ -151,7 +151,10 @@ function entryOf(schema: TSchema, value: unknown): string {
   return place === undefined ? '' : `; entry ${Number(place) + 1} is none`
 }
 
-/** How a choice is named to whoever made it: by its line in the file, else by flag and variable. */
+/**
+ * How a choice is named to the operator who made it: by its line in the file, else by flag and
+ * variable.
+ */
 type NameOf = (name: keyof Values) => string
 
 const nameIn =

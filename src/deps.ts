@@ -17,7 +17,7 @@ export type Log = (
   facts?: Readonly<Record<string, string | number | boolean>>,
 ) => void
 
-/** One answer, for whoever counts or notes it: of what a caller sent, the trace id alone. */
+/** One answer, for counters and the log: of what a caller sent, the trace id alone. */
 export interface Seen {
   readonly traceId: string
   /** Whether it is ours, and so none of a caller. */
@@ -41,7 +41,7 @@ export interface Seen {
   readonly caller: Pick<Caller, 'applicationId' | 'keyId' | 'sessionId'> | undefined
   /** Of an answer that is no error. */
   readonly shown: Readonly<Record<'reveal' | 'mask' | 'redact', number>> | undefined
-  /** Worked out once it is asked for: whoever only counts pays for none of it. */
+  /** Worked out once it is asked for: what only counts pays for none of it. */
   readonly more: () => SeenMore
 }
 

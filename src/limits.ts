@@ -200,7 +200,9 @@ export const createGuessesPerMinuteMax = 6_000
 /** Look-ups of ids that lead nowhere, and creates with a chosen id (section 14). */
 export const lookupGuessesPerMinuteMax = 6_000
 export const chosenIdsPerMinuteMax = 60_000
-/** Clauses `data:` and `fingerprint:` in one search of whoever does not see all that it finds. */
+/**
+ * Clauses `data:` and `fingerprint:` in one search of a caller who does not see all that it finds.
+ */
 export const guessClausesMax = 5
 export const guessWindowMs = 60_000
 /** decision: what the sessions of one application may guess together, in budgets of one. */

@@ -124,14 +124,16 @@ export const passphraseMemoryBytes = 256 * 1024 ** 2
 /** decision: what a file may ask for that somebody else may have written. */
 export const passphrasePassesMax = 16
 export const passphraseMemoryBytesMax = 2 * 1024 ** 3
-/** decision: of a new passphrase: whoever has the folder may guess at it as long as they like. */
+/**
+ * decision: of a new passphrase: a thief of the folder may guess at it for as long as they like.
+ */
 export const passphraseBytesMin = 12
 export const passphraseBytesMax = 1_024
 export const passphraseFileBytesMax = 1_024
 export const shareThresholdMin = 2
 /** decision: people who each keep one. */
 export const sharesMax = 20
-/** decision: wrong ones in a row from whoever reaches the listener for health and metrics. */
+/** decision: wrong ones in a row from those who reach the listener for health and metrics. */
 export const wrongSharesMax = 10
 /** Of a share as it is typed. */
 export const shareTextBytesMax = 512
@@ -216,7 +218,7 @@ export const listenerCloseMs = 300
 export const listenerSettleMs = 300
 /** decision: of certificates, of a key and of what others' certificates are checked by. */
 export const tlsFileBytesMax = 1024 * 1024
-/** decision: whoever renews certificates by machine does so earlier. */
+/** decision: certificates that a machine renews are renewed earlier. */
 export const certificateEndsSoonMs = 14 * 24 * 60 * 60 * 1_000
 /** Source: NIST SP 800-131A revision 2, section 3: keys of RSA below are not to be used. */
 export const rsaBitsMin = 2_048

@@ -13,7 +13,7 @@ export type Done = (done: number) => void
  */
 export type Progress = (total: number, what: string) => Done
 
-/** For whoever has nobody to tell. */
+/** For work that has nobody to tell. */
 export const noProgress: Progress = () => () => {}
 
 /** For work that is done in pieces of any length: it is told the length of each. */

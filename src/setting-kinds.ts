@@ -1,12 +1,12 @@
 /**
- * Kinds of settings, of which the schemas are made: what each takes, and what is told to whoever
+ * Kinds of settings, of which the schemas are made: what each takes, and what is told to those who
  * gives something else.
  * @module
  */
 import { Type, type SchemaOptions } from '@sinclair/typebox'
 import { guessesPerMinuteSettingMax, settingCharsMax } from './setting-limits.ts'
 
-/** Beside what JSON Schema knows: what is told to whoever gives something else. */
+/** Beside what JSON Schema knows: what is told to those who give something else. */
 interface Told extends SchemaOptions {
   readonly description: string
   readonly expected: string

@@ -107,7 +107,7 @@ export const settingsSchema = Type.Object({
   }),
   searchGuessesPerMinuteMax: guesses(
     searchGuessesPerMinuteMax,
-    'searches by data in a minute of whoever does not see all of it; 0 is any number',
+    'searches by data in a minute of a caller who does not see all of it; 0 is any number',
   ),
   createGuessesPerMinuteMax: guesses(
     createGuessesPerMinuteMax,

@@ -61,7 +61,7 @@ interface CodeKeyScrubber {
 
 /**
  * Overwrites keys of codes that were removed: the engine leaves their bytes in what is free of its
- * file, where whoever has the master key and the disk would open every code by them.
+ * file, where a holder of the master key and the disk would open every code by them.
  *
  * decision: a look goes through the whole file, so it takes a small part of the time at most: in a
  * large one it is later. What is to be looked for is in memory alone, so that a process which is
@@ -84,7 +84,7 @@ export function makeCodeKeyScrubber(
       const sealed = [...left]
       try {
         const found = await scrub(sealed)
-        // Whoever reads an older state keeps it from that, and a look that found none is the proof.
+        // A reader of an older state keeps it from that, and a look that found none is the proof.
         if (found === undefined || found === 0) left = left.slice(sealed.length)
       } finally {
         nextMs =

@@ -162,7 +162,7 @@ export function pauses(elapsedMs: () => number): () => Promise<void> | undefined
 /*
  * The work of one request: what it may still evaluate, and when others have their turn.
  *
- * Whoever writes expressions and masks decides how much work they are, so they are counted for all
+ * The writer of expressions and masks decides how much work they are, so they are counted for all
  * of a request, and go on in the turns that all long work takes one at a time (`Turns`). Work
  * that takes long for another reason lets others in by time.
  */
@@ -187,7 +187,7 @@ interface Paced {
   readonly turns: Turns
 }
 
-/** Whoever works, as the store knows them. */
+/** The credential that works, as the store knows it. */
 interface Worker {
   readonly credential: { readonly ordinal: number }
 }
@@ -220,7 +220,7 @@ export function makeWork(
  * Time in which this process could do its work: only then can it say that another one does not.
  *
  * A loop that is held, a process that was stopped, a machine that was paused: afterwards a timer is
- * long overdue, though whoever is waited for had no time either. So time is counted in ticks, each
+ * long overdue, though what is waited for had no time either. So time is counted in ticks, each
  * of which counts for its own length at most, however long it took.
  */
 

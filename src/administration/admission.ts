@@ -119,7 +119,7 @@ async function runLogged(
 }
 
 /**
- * An operation as the control socket offers it. What it tells whoever proved the master key is
+ * An operation as the control socket offers it. What it tells a caller who proved the master key is
  * sealed for that one: `{"sealed": "<hex>"}`.
  * @throws ApiError `forbidden` without what it needs; `unauthenticated` for a key that is none
  */

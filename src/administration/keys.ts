@@ -64,7 +64,7 @@ async function retireOlder({ deps, ring, store }: Administered): Promise<Facts> 
   }
 }
 
-/** Seals anew what is under an older key; one at a time in a process, whoever asks. */
+/** Seals anew what is under an older key; one at a time in a process. */
 export type Resealer = (tell?: Tell) => Promise<Resealed>
 
 /** @param batchRows that are sealed anew in one commit */
@@ -89,7 +89,7 @@ export function makeResealer({ deps, store }: Administered, batchRows = resealBa
       for (;;) {
         const walk = await resealOnce()
         rows += walk.rows
-        // Whoever asks after this begins anew.
+        // A caller who asks after this begins anew.
         if (!isAskedAgain) return { ...walk, rows }
       }
     } finally {
@@ -125,7 +125,7 @@ export const keyOperations = (vault: Administered, reseal: Resealer): Operations
   }
   return {
     'keys-status': operation('nothing', nothing, () => statusOf(vault)),
-    // Nothing is to be done: whoever is answered has the key.
+    // Nothing is to be done: the caller has the key.
     'keys-prove': operation('master-key', nothing, async () => ({ holds: true })),
     'keys-rotate': operation('master-key', nothing, async (_, tell) => {
       const number = await rotate({ ...deps, ring, store })

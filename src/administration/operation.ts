@@ -1,5 +1,5 @@
 /**
- * What whoever runs a vault may have it do: by name, from facts to facts.
+ * What an operator may have a vault do: by name, from facts to facts.
  *
  * The same operations run in the process that serves, asked by its control socket, and in the
  * command itself where nobody serves.

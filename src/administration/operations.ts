@@ -1,5 +1,5 @@
 /**
- * All that whoever runs a vault may have it do, by name.
+ * All that an operator may have a vault do, by name.
  * @module
  */
 import { applicationKeyOperations } from './application-keys.ts'

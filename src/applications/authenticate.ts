@@ -64,7 +64,7 @@ const endOfDayMs = (nowMs: number): number => (Math.floor(nowMs / dayMs) + 1) * 
 
 /**
  * decision: a key that expired by itself costs an opening more than an unknown one, until the
- * application is next written: it tells whoever has that key.
+ * application is next written: it tells the holder of that key.
  * @param noteUse is told of the key that was found, whenever a caller is not one that is kept
  * @returns what looks up any text, whatever it is
  */

@@ -57,8 +57,8 @@ export function assertMayGrant(
 }
 
 /**
- * Whoever may only change applications takes over no key that may see data, and widens no grants:
- * that is worth as much as making such a key (contract section 11).
+ * A caller who may only change applications takes over no key that may see data, and widens no
+ * grants: that is worth as much as making such a key (contract section 11).
  */
 export function assertMayArm({ grants }: Caller, type: ApplicationType): void {
   if (type === 'management' || holdsAnywhere(grants, 'application:create')) return

@@ -266,7 +266,7 @@ export const fingerprint = (scope: KeyScope, type: string, content: string): str
 const logDigestChars = 22
 
 /**
- * What stands for the id of a token in a log: the same for one id, whoever its tenant is, and of
+ * What stands for the id of a token in a log: the same for one id in every tenant, and of
  * use to nobody without the key. `undefined` once the vault is sealed.
  */
 export const logDigest = ({ logKey }: Pick<Keys, 'logKey'>, id: string): string | undefined =>

@@ -42,7 +42,7 @@ export interface Share {
   /** What all shares of one split have in common. */
   readonly set: Uint8Array
   readonly check: Uint8Array
-  /** Locked where possible; wiped by whoever has used it. */
+  /** Locked where possible; wiped by its user. */
   readonly part: Uint8Array
 }
 
@@ -71,7 +71,7 @@ function printShare({ threshold, number, set, check, part }: Share): Uint8Array 
 }
 
 /**
- * @returns the shares as text, wiped by whoever has used them
+ * @returns the shares as text, wiped by their user
  * @throws ApiError `invalid_request`
  */
 export async function splitKey(

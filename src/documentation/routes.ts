@@ -85,7 +85,7 @@ const basePathOf = ({ url }: Request): string => {
 const folderOf = ({ url }: Request): string => (pathOf(url).endsWith('/') ? '.' : 'swagger')
 
 /**
- * `GET /`, for whoever looks what listens there: where the page and the document are, from the
+ * `GET /`, for a person who looks what listens there: where the page and the document are, from the
  * base path on. A server of its own has it; the address of a host is the host's.
  */
 export function entrance(pipeline: Pipeline) {

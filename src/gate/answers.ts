@@ -32,7 +32,7 @@ import type { Params } from './request.ts'
 type Fields = Readonly<Record<string, string>>
 
 interface Cors {
-  /** On every answer, whoever asks. */
+  /** On every answer. */
   readonly always: Fields
   /** Adds what depends on the origin that asks. */
   readonly decorate: (headers: Headers, request: Request) => void

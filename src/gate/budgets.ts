@@ -54,10 +54,10 @@ function makeShares(max: SharesMax): Shares {
  * How many bytes of long answers may be under way at a time: in this process, and of one
  * credential.
  *
- * The server keeps an answer until its connection has taken it, so that whoever asks much and reads
- * nothing would decide how much memory the process has. Room for an answer is taken before what it
- * shows is opened, and given back once it was sent or its connection has ended. Short answers take
- * none, so that no reader of long ones keeps others from them.
+ * The server keeps an answer until its connection has taken it, so that a caller who asks much and
+ * reads nothing would decide how much memory the process has. Room for an answer is taken before
+ * what it shows is opened, and given back once it was sent or its connection has ended. Short
+ * answers take none, so that no reader of long ones keeps others from them.
  * Source: contract section 16 (`decision:`).
  */
 
@@ -187,9 +187,9 @@ export function makeLongBodyGate(
 /*
  * How many bytes of bodies may be under way at a time: in this process, and of one credential.
  *
- * The server keeps in memory what arrives of a body before it is asked for, so that whoever opens
- * many requests and ends none would decide how much memory the process has. What is beyond the
- * budget is refused. A body counts by what has come of it, until its request is answered, since
+ * The server keeps in memory what arrives of a body before it is asked for, so that a caller who
+ * opens many requests and ends none would decide how much memory the process has. What is beyond
+ * the budget is refused. A body counts by what has come of it, until its request is answered, since
  * what was parsed of it lives as long. Short ones do not count, so that nobody who shares a key is
  * shut out by long ones of others: each is no more than the header block of its request may be.
  * Source: contract section 16.

@@ -2,10 +2,10 @@
  * Idempotency keys: what the first success of a key has done is kept, and told to every repetition.
  *
  * A key counts for one credential, method, path and query. What is kept is a sealed row of the
- * tenant that lands in the very write of the operation: whoever repeats after a crash finds the
- * first effect or none, and of two processes one write lands. It holds ids and verdicts, never
+ * tenant that lands in the very write of the operation: a caller who repeats after a crash finds
+ * the first effect or none, and of two processes one write lands. It holds ids and verdicts, never
  * data: answers are made anew from what stands. A failure leaves nothing.
- * decision: the credential is the row of the application or session: whoever has its new key
+ * decision: the credential is the row of the application or session: the holder of its new key
  * repeats what it did with the old one, and sees what it may see now. Source: contract section 1.
  * @module
  */

@@ -44,7 +44,7 @@ export interface Pipeline extends Runner {
   readonly nextTraceId: () => string
   readonly tally: Tally
   readonly keepAlive: KeepAlive
-  /** Writes on which day keys were used; whoever serves calls it now and then. */
+  /** Writes on which day keys were used; the serving process calls it now and then. */
   readonly writeKeyUses: () => Promise<void>
   /** By their names. */
   readonly operations: Map<string, Operation>

@@ -57,7 +57,7 @@ function callerSince(
   return isNow ? first : callerNow(runner, asking)
 }
 
-/** What is asked for, by whoever asks when the body has come and it may begin. */
+/** What is asked for, by the operation, when the body has come and it may begin. */
 export function receive(runner: Runner, receiving: Receiving): MaybeLater<Prepared> {
   const { deps } = runner
   const { asking, intake, exchange, first, seat } = receiving

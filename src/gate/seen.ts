@@ -53,7 +53,7 @@ export function seenOf(seeing: Seeing, exchange: Exchange, status: number): Seen
   }
 }
 
-/** For whoever may know all of it. */
+/** For readers who may know all of it. */
 export function answeredBy(exchange: Exchange, { status, headers }: Response): Answered {
   const { request, route, operation, detail, caller } = exchange
   return { request, status, route, operation, detail, caller, location: headers.get('location') }

@@ -2,10 +2,10 @@
  * Turns of credentials at a store that is waited for: how many operations are at work in it.
  *
  * A database of others serves what it is asked for in the order of asking, and this process all
- * that comes in one turn of the event loop before anything else. So whoever asks for hundreds of
+ * that comes in one turn of the event loop before anything else. So a caller with hundreds of
  * things at once would keep others waiting until the last of them. Here few begin in one turn of
  * the loop, no more are at work than the store takes at a time, and who waits beyond that has turns
- * by credential. Whoever has few under way begins at once, where the spare room allows.
+ * by credential. A credential with few under way begins at once, where the spare room allows.
  * Source: docs/many-machines.md (`decision:`).
  * @module
  */

@@ -3,7 +3,7 @@
  * that goes.
  *
  * Objects are Maps, because a plain object reorders integer-like keys and knows `__proto__`; those
- * of many members are TextMaps, because whoever writes their names may make a Map slow.
+ * of many members are TextMaps, because a caller who chooses the names may make a Map slow.
  * A number is a double where its shortest text is the text that came, else its exact text.
  * Source: contract sections 1 and 5.
  * @module

@@ -1,5 +1,5 @@
 /**
- * Printing what is long in turns, once, and keeping the texts for whoever prints it at once.
+ * Printing what is long in turns, once, and keeping the texts for printing at once.
  *
  * A long value is printed as a whole, in both forms; the texts of its long parts are cut out of
  * that. They are kept as long as the values, which nobody changes any more.

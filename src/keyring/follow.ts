@@ -2,7 +2,7 @@
  * A store whose rows can be unsealed: where one names a data key that this process does not know,
  * the keyring is read again before the row is given.
  *
- * Over an engine that answers at once, whoever unseals a value reads the keyring again; unsealing
+ * Over an engine that answers at once, what unseals a value reads the keyring again; unsealing
  * cannot wait for one that has to be waited for, so it is read here. Source: docs/decisions.md,
  * "Keys".
  * @module

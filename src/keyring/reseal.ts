@@ -1,10 +1,10 @@
 /**
  * Sealing rows anew: all that were sealed under an older key get parts under the current one.
  *
- * A row keeps its place, its header and its version, so that nothing moves for whoever has read it.
- * From the commit on that made the current key no row lands under another one (`fence.ts`): a walk
- * that finds none left is the proof that none is left. Nothing of it is kept but in the rows
- * themselves: killed anywhere, it begins again and finds the rest.
+ * A row keeps its place, its header and its version, so that nothing moves for a reader who has
+ * read it. From the commit on that made the current key no row lands under another one
+ * (`fence.ts`): a walk that finds none left is the proof that none is left. Nothing of it is kept
+ * but in the rows themselves: killed anywhere, it begins again and finds the rest.
  * Source: docs/decisions.md, "Keys".
  * @module
  */

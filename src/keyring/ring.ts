@@ -223,7 +223,7 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
 }
 
 /**
- * @param masterKey wiped by whoever brings it
+ * @param masterKey wiped by the caller
  * @throws ApiError `storage_corrupt` when there is no keyring, or the master key does not open it;
  *   `unavailable` when it is of another format
  */

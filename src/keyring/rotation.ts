@@ -122,7 +122,7 @@ export async function retire(holder: Keyholder): Promise<Retirement> {
 /**
  * Seals the keyring under another master key. What the files hold of it under the one before is to
  * be overwritten then; that one opens every copy and backup from before for good.
- * @param masterKey wiped by whoever brings it
+ * @param masterKey wiped by the caller
  */
 export async function rekey(holder: Keyholder, masterKey: Uint8Array): Promise<void> {
   const { ring, randomBytes } = holder

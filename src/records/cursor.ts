@@ -1,5 +1,5 @@
 /**
- * Cursors: where a walk through a list goes on, for whoever walks the same list.
+ * Cursors: where a walk through a list goes on, for a caller who walks the same list.
  *
  * A cursor is the ordinal of the last row that was shown, sealed in the scope of the tenant with
  * the question as associated data: it tells nothing, fits no other tenant and no other question,

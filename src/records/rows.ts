@@ -163,7 +163,7 @@ export function jsonRecord<T>(collection: Collection): JsonRecord<T> {
  * Room for what one request needs to be answered: rows that are read for it, what is opened of
  * them, and the answer itself until it was sent.
  *
- * Whoever reads much says so before it is opened. Source: contract section 16 (`decision:`).
+ * A caller who reads much says so before it is opened. Source: contract section 16 (`decision:`).
  */
 
 export interface Room {
@@ -219,7 +219,7 @@ export interface Standing {
 
 /**
  * The credential of a write, or what it rests on, was changed or deleted meanwhile, so nothing was
- * written: whoever authenticates decides anew under what it holds now.
+ * written: authentication decides anew under what it holds now.
  */
 export class CredentialMoved extends Error {}
 

@@ -174,7 +174,7 @@ export const lesserOf = (one: Transform, other: Transform): Transform =>
   rankOf(one) < rankOf(other) ? one : other
 
 /*
- * Whether whoever asks sees all that an answer could tell of, so that it has nothing to guess.
+ * Whether the caller sees all that an answer could tell of, so that it has nothing to guess.
  */
 
 const coversAll = ({ container, conditions }: Rule): boolean =>

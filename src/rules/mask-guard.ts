@@ -144,8 +144,8 @@ const pathsOf = ({ source, filters }: Output): readonly Path[] => {
 }
 
 /*
- * What a mask of a card shows, for whoever may not see all of it: at most the BIN and the last four
- * digits of the number, never the code, and after a change no more than before.
+ * What a mask of a card shows, for a caller who may not see all of it: at most the BIN and the last
+ * four digits of the number, never the code, and after a change no more than before.
  *
  * It goes by the form of the outputs, so that a verdict holds for every card whose number has that
  * many digits, whatever comes to stand beside the number. What the form does not tell is refused.

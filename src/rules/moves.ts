@@ -1,8 +1,8 @@
 /**
  * Whether a token may go from one place to another: a move never reveals.
  *
- * What decides is what the caller sees of the token itself, and whoever it acts for: a place where
- * another caller sees more is that one's own. Source: contract section 9.
+ * What decides is what the caller sees of the token itself, and those that it acts for: a place
+ * where another caller sees more is that one's own. Source: contract section 9.
  * @module
  */
 import type { Caller } from './caller.ts'

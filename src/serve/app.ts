@@ -36,7 +36,7 @@ export interface App {
   /** Answers one request within this process; never throws. */
   readonly handle: (request: Request) => Promise<Response>
   readonly listener: Listener
-  /** Writes on which day keys were used; whoever serves calls it now and then. */
+  /** Writes on which day keys were used; the serving process calls it now and then. */
   readonly writeKeyUses: () => Promise<void>
   /** Requests under way, and whether no more are taken. */
   readonly underWay: () => number

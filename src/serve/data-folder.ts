@@ -149,7 +149,7 @@ export interface StoreUse extends DatabaseUse {
   readonly onDamage?: () => void
   /** How many of the instance may have it open; of several, one has checked it before. */
   readonly processes?: number
-  /** For whoever looks alone: what is in the folder may be for nobody to write. */
+  /** For readers alone: what is in the folder may be for nobody to write. */
   readonly readOnly?: boolean
   /** Source: `Settings`. */
   readonly foldRows?: number

@@ -29,7 +29,7 @@ const digitCount = 2 * masterKeyBytes
 const lineEnd = 0x0a
 const carriageReturn = 0x0d
 
-/** The digits of a key, with the end of their line; wiped by whoever has used them. */
+/** The digits of a key, with the end of their line; wiped by their user. */
 export function encodeMasterKey(masterKey: Uint8Array): Uint8Array {
   const line = ownBytes(digitCount + 1).fill(lineEnd)
   writeHex(line, 0, masterKey)

@@ -93,8 +93,8 @@ export const unsealSession = (keys: Keys, row: Row): StoredSession => ({
  * that authorized it, and with the keys by which they did. Source: contract section 12.
  *
  * decision: the session of an authorizer that is gone costs a look-up and an opening more than what
- * else is refused, two openings where that one has another key: it tells whoever has the session's
- * key.
+ * else is refused, two openings where that one has another key: it tells the holder of the
+ * session's key.
  */
 
 /** The applications behind a session, as they stand. */

@@ -75,11 +75,10 @@ export interface Page {
 }
 
 /**
- * One step of a write. The checks are part of it: optimistic concurrency.
- * `reseal` puts other parts in the place of those of a row whose header stays as it is, its version
- * too, so that nothing moves for whoever has read it. `require` writes nothing and holds only while
- * that row stands at that version;
- * `bumpGeneration` ends every cache that is kept under the old generation.
+ * One step of a write. The checks are part of it: optimistic concurrency. `reseal` puts other parts
+ * in the place of those of a row whose header stays as it is, its version too, so that nothing
+ * moves for a reader who has read it. `require` writes nothing and holds only while that row stands
+ * at that version; `bumpGeneration` ends every cache that is kept under the old generation.
  */
 export type Change =
   | { readonly insert: NewRow }

@@ -1,5 +1,5 @@
 /**
- * What whoever runs a vault may ask of its store, beside what a feature may (`contract.ts`).
+ * What an operator may ask of the store, beside what a feature may (`contract.ts`).
  * @module
  */
 import type { Progress } from '../progress.ts'
@@ -54,7 +54,7 @@ export interface OperatedStore extends Store {
    * @returns how many pieces of them were found; `undefined` where that is out of its reach
    */
   scrub(sealed: readonly Uint8Array[]): Promise<number | undefined>
-  /** Numbers of the store, for whoever watches it. */
+  /** Numbers of the store, for metrics. */
   figures(): MaybeLater<StoreFigures>
   /** All rows, oldest first, of one state. What is no row, `integrity` finds. */
   everyRow(): Iterable<Row> | AsyncIterable<Row>

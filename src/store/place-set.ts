@@ -78,7 +78,7 @@ export function placesOf(set: PlaceSet): Uint16Array {
   return places
 }
 
-/** All places, ascending, one at a time: whoever takes the first few pays for those. */
+/** All places, ascending, one at a time: a reader of the first few pays for those. */
 export function* eachPlace(set: PlaceSet): Generator<number> {
   if (!isBitmap(set)) return yield* set
   for (let i = 0; i < bitmapWords; i += 1) {

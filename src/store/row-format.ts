@@ -115,7 +115,7 @@ function rowIn(
     version,
     clear,
     parts: parts(headerAt + clear.length, copy[partCountAt] ?? 0),
-    // Whoever reads a token asks for none of them.
+    // A reader of a token asks for none of them.
     get uniques() {
       return uniquesOf(clear)
     },

@@ -107,7 +107,7 @@ const makeCodeKey = (
       : { result: { key, stands: { require: ordinal, ifVersion: 1 } } }
   })
 
-/** Whoever comes meanwhile waits for the one that is being made. */
+/** A create that comes meanwhile waits for the one that is being made. */
 function makeOnce(
   deps: Finding & Pick<Deps, 'randomBytes'>,
   tenantId: string,

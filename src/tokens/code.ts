@@ -114,7 +114,7 @@ export const isCodeShown = (transform: Transform, record: TokenRecord): boolean 
   (transform === 'reveal' ||
     (transform === 'mask' && record.maskText !== undefined && record.maskedText === undefined))
 
-/** A token with the code that it has now, for whoever is shown its data. */
+/** A token with the code that it has now, for a caller who is shown its data. */
 export function withCode<T extends StoredToken>(
   deps: Pick<Deps, 'store' | 'keys' | 'now'>,
   tenantId: string,

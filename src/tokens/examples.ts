@@ -2,8 +2,8 @@
  * Bodies of requests and answers about tokens, for the documentation.
  *
  * Every request is one that a new vault takes. None deduplicates: the documentation page sends them
- * as they stand, and whoever tries it means a token of their own. Card numbers are those that are
- * published for tests. Source: spec, "Token object", "Token create request fields"; contract
+ * as they stand, and a reader who tries it means a token of their own. Card numbers are those that
+ * are published for tests. Source: spec, "Token object", "Token create request fields"; contract
  * sections 5 and 14.
  * @module
  */

@@ -54,7 +54,7 @@ export const failed = (run: Run, expected: string): ApiError => invalid(run.at, 
 const overspent = () =>
   new ApiError('invalid_request', 'expected expressions and masks that do less work together')
 
-/** For whoever goes on where one evaluation fails. @throws ApiError `invalid_request` */
+/** For a caller that goes on where one evaluation fails. @throws ApiError `invalid_request` */
 export const assertAffordable = (meter: Meter | undefined): void => {
   if (meter !== undefined && meter.stepsSpent > meter.stepsMax) throw overspent()
 }

@@ -92,7 +92,7 @@ export const openNamed = <Name extends string>(
 /**
  * Opens tables of a store, and makes those that are missing.
  * @param path  an existing folder; `data.mdb` and `lock.mdb` are made in it where missing
- * @param readOnly  for whoever looks at a store that others write
+ * @param readOnly  for a reader of a store that others write
  * @throws the system's own error when the folder cannot be used
  */
 export function openTables<Name extends string>(

@@ -2,9 +2,9 @@
  * Who waits for the engine's lock: several processes on one store wait for each other there.
  *
  * A process that is killed between being woken and taking the lock may leave others asleep though
- * it is free: whoever took it in between knows of none that waits and wakes none, and the kernel
- * does so only where it finds a dead holder or no holder. Who is woken for nothing looks at the
- * lock, and sleeps on as one that its holder knows of. Only for Linux.
+ * it is free: the one that took it in between knows of none that waits and wakes none, and the
+ * kernel does so only where it finds a dead holder or no holder. Who is woken for nothing looks at
+ * the lock, and sleeps on as one that its holder knows of. Only for Linux.
  * Source: futex(2), FUTEX_WAKE; `pthread_mutex_lock.c` of glibc 2.36 (robust mutexes);
  * `handle_futex_death` of the kernel.
  * @module

@@ -52,7 +52,7 @@ import { commit, makeCommitQueue, type CommitGroup, type CommitQueue } from './w
 
 interface CommitterOptions {
   /**
-   * Opened for the first commit alone: whoever only reads changes nothing of the file. It is filled
+   * Opened for the first commit alone: a reader changes nothing of the file. It is filled
    * within a transaction: no other process takes of it before the commit.
    */
   readonly openOwnReserve: () => Reserve
@@ -177,7 +177,7 @@ export interface LmdbOptions {
    */
   readonly firstOrdinal?: number
   /**
-   * For whoever looks alone. The engine keeps a file beside the database all the same, where the
+   * For readers alone. The engine keeps a file beside the database all the same, where the
    * folder may be written.
    */
   readonly readOnly?: boolean
@@ -211,7 +211,7 @@ export interface LmdbOptions {
 export interface LmdbStore extends OperatedStore {
   scrub(sealed: readonly Uint8Array[]): Promise<number>
   figures(): StoreFigures
-  /** How far rows are folded, for whoever measures or waits. */
+  /** How far rows are folded, for what measures or waits. */
   state(): State
   everyRow(): Iterable<Row>
 }
@@ -265,7 +265,7 @@ async function closeAll(writer: Writer, { root }: IndexedEnvironment): Promise<v
   if (!writer.isHalted()) await root.close()
 }
 
-/** Whoever reads a state before that commit reads what would be overwritten: then nothing is. */
+/** A reader of a state before that commit reads what would be overwritten: then nothing is. */
 const scrubAfter = (
   commits: number,
   path: string,

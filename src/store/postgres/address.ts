@@ -1,7 +1,7 @@
 /**
  * Where a database is, as a URL says it: `postgres://user@host:5432/name?sslmode=verify-full`.
  *
- * Sealed bytes and digests go over this connection, and whoever stands in it could answer with
+ * Sealed bytes and digests go over this connection, and an attacker within it could answer with
  * older ones; so beyond this machine it is TLS with a certificate that is verified, or refused.
  * @module
  */

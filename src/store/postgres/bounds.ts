@@ -1,5 +1,5 @@
 /**
- * How long is waited for a database, and for whoever holds a lease. Tests have shorter ones.
+ * How long is waited for a database, and for the holder of a lease. Tests have shorter ones.
  * @module
  */
 import {

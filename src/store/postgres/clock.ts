@@ -155,7 +155,8 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
     const after = { ourMs: wallMs(), elapsedMs: elapsedMs() }
     if (row?.[4] !== false) answeredMs = -Infinity
     const theirMs = Number(row?.[0])
-    // No time at all would count as right, and whoever goes by it would never tell one again.
+    // No time at all would count as right, and the clock that goes by it would never tell one
+    // again.
     if (!Number.isSafeInteger(theirMs)) throw new Trouble('other')
     isLeft = Number(row?.[3]) === leftFormat
     // Who is asked whether it is ready says no then.

@@ -1,10 +1,10 @@
 /**
  * A vault that moves out of the database: who serves it is looked for, and shut out.
  *
- * Nobody opens it from the first step on. Then whoever serves is given the time to show itself: one
- * of all vaults that live holds the leases and renews them. Where one does, all is as before.
- * The last step shuts out those as well that were held up and showed nothing: no group of writes
- * commits without its receipt, and of these all are removed, with no new ones.
+ * Nobody opens it from the first step on. Then a process that serves is given the time to show
+ * itself: one of all vaults that live holds the leases and renews them. Where one does, all is as
+ * before. The last step shuts out those as well that were held up and showed nothing: no group of
+ * writes commits without its receipt, and of these all are removed, with no new ones.
  * @module
  */
 import { ApiError } from '../../errors.ts'
@@ -85,8 +85,8 @@ WHERE name <> '${moverLease}'`
 }
 
 /**
- * From here on nobody writes, and whoever serves sees within `databaseClockMs` that it does not.
- * Whatever was answered is in the tables when this resolves.
+ * From here on nobody writes, and a process that serves sees within `databaseClockMs` that it does
+ * not. Whatever was answered is in the tables when this resolves.
  * @throws Trouble
  */
 export async function endLeaving({ pool, tables }: Omit<Leaving, 'mover'>): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * Looking up rows by a unique, and the generation: all that is asked at once goes as one statement.
  *
- * A statement is sent when a connection is free; whoever asks until then comes along. So a busy
+ * A statement is sent when a connection is free; what is asked until then comes along. So a busy
  * vault asks seldom and for much, and what it reads was committed after it was asked for.
  * @module
  */
@@ -125,7 +125,7 @@ export function makeLooker(tables: Tables, looking: Looking): Looker {
   const unnamed: Waiting[] = []
   let asking = 0
 
-  /** Whoever has waited behind it has waited for the same database; some have longer. */
+  /** What has waited behind it has waited for the same database; some have longer. */
   function refuse(together: readonly Waiting[], error: unknown): void {
     const isSilent = isOfSilence(error)
     const isLost = error instanceof ApiError && error.kind === 'unavailable'
@@ -162,7 +162,7 @@ export function makeLooker(tables: Tables, looking: Looking): Looker {
 
   async function lookOn(): Promise<void> {
     asking += 1
-    // Whoever asks in this turn of the loop comes along.
+    // What is asked in this turn of the loop comes along.
     await Promise.resolve()
     while (waiting.length + unnamed.length > 0) await lookOnce()
     asking -= 1

@@ -62,7 +62,7 @@ export interface PostgresStore extends OperatedStore {
   readonly isReachable: () => boolean
   /** Whether it had no space for a write within `databaseFullMs`. */
   readonly isFull: () => boolean
-  /** Of this process, for whoever watches it: no database is asked. */
+  /** Of this process, for metrics: no database is asked. */
   readonly databaseFigures: () => DatabaseFigures
 }
 
@@ -253,7 +253,7 @@ function storeOf(
   return store
 }
 
-/** What whoever runs it asks beside that. */
+/** What an operator asks beside that. */
 function operationsOf({ pools, tables, queue }: Parts) {
   const { reads, page } = pools
   return {

@@ -94,7 +94,7 @@ SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000)`,
   `INSERT INTO ${tables.state} VALUES (true, ${format}, 0, 0)`,
 ]
 
-/** What a role needs that only serves: for whoever makes the tables as another one. */
+/** What a role needs that only serves: for an operator who makes the tables as another one. */
 const grantsOf = ({ schema }: Tables, role: string): readonly string[] => [
   `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
   `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,

@@ -10,7 +10,7 @@ import { ApiError } from '../../errors.ts'
 export const troubleKinds = [
   /** Nobody answers, or somebody who may not write: a failover, or no database at all. */
   'lost',
-  /** Whoever answers is not known to be the database. */
+  /** What answers is not known to be the database. */
   'certificate',
   /** Others were faster: the same once more. */
   'again',

@@ -103,7 +103,7 @@ const makeCriteria = (keys: Keys, tenantId: string) => {
     type: (type: string) => ofTerm(terms.type(type)),
     fingerprint: (text: string) =>
       ofTerms([terms.fingerprint(text), terms.hiddenFingerprint(text)]),
-    /** Of tokens that show it to whoever does not see all data. */
+    /** Of tokens that show it to a caller who does not see all data. */
     fingerprintShown(text: string, nowMs: number): Bounds {
       const [shown, hidden] = [terms.fingerprint(text), terms.hiddenFingerprint(text)]
       return {

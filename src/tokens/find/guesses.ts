@@ -1,11 +1,11 @@
 /**
- * The budget of guesses: how often whoever does not see data may ask whether it is there.
+ * The budget of guesses: how often a caller who does not see data may ask whether it is there.
  *
  * A search by data or fingerprint, a create or update that deduplicates, a look-up of an id, and a
  * create with a chosen one each tell whether there is such a token; a fingerprint that is shown
  * tells it by comparing.
  * It is friction and a trace, not a proof. Counted in each process, for each store; a session
- * counts for itself, and all sessions of one application together, since whoever has a public key
+ * counts for itself, and all sessions of one application together, since a holder of a public key
  * has as many as are authorized for it.
  * Source: contract section 14.
  * @module
@@ -51,7 +51,7 @@ function sharesOf({ type, credential, tenantId, applicationId }: Caller, budget:
   return [own, { guesser, budget: sessionGuessBudgets * budget }]
 }
 
-// decision: the id of an application is no secret, and whoever guesses must be found.
+// decision: the id of an application is no secret, and a caller who guesses must be found.
 const tell = (deps: Deps, { applicationId }: Caller, kind: Kind): void =>
   deps.log('guesses_spent', { by: kind, application: applicationId })
 
@@ -84,7 +84,7 @@ export function spendClauses(
   if (revealsAll(caller.grants, permission)) return
   if (count > guessClausesMax) {
     const expected = `expected at most ${guessClausesMax} values of data and fingerprint`
-    throw invalid(at, `${expected} by whoever does not see all data`)
+    throw invalid(at, `${expected} by a caller who does not see all data`)
   }
   spend(deps, caller, 'search', count)
 }
@@ -123,11 +123,11 @@ export function spendLookup(deps: Deps, caller: Caller, permission: TokenPermiss
 }
 
 /**
- * Counts fingerprints that the caller brings about: whoever sees a token masked can compare its
- * fingerprint with those of guesses. decision: nothing is refused for it, since honest creates come
- * in any number; but a token that is made beyond the budget shows its fingerprint to those alone
- * who see all data, until the budget has come to it. So no more of them can be compared in a minute
- * than the budget says, and none stays hidden.
+ * Counts fingerprints that the caller brings about: a caller who sees a token masked can compare
+ * its fingerprint with those of guesses. decision: nothing is refused for it, since honest creates
+ * come in any number; but a token that is made beyond the budget shows its fingerprint to those
+ * alone who see all data, until the budget has come to it. So no more of them can be compared in a
+ * minute than the budget says, and none stays hidden.
  * @returns of each the Unix milliseconds until which it is hidden; `undefined` where it is not
  */
 export function placeFingerprints(

@@ -1,5 +1,5 @@
 /**
- * How a token looks to whoever asks: the one place where data leaves the vault.
+ * How a token looks to the caller: the one place where data leaves the vault.
  *
  * Source: spec, "Token object" and "Transforms"; contract section 1 (no null members).
  * @module
@@ -72,7 +72,7 @@ export interface Extras {
   readonly deduplicated?: boolean
   /** Leaves out all that tells of the content (contract section 9). */
   readonly hidesContents?: boolean
-  /** Also a fingerprint that is hidden from whoever does not see all data. */
+  /** Also a fingerprint that is hidden from a caller who does not see all data. */
   readonly showsHiddenFingerprint?: boolean
 }
 
@@ -86,15 +86,15 @@ function extrasOf({ code }: TokenRecord, { deduplicated, hidesContents }: Extras
   return `,"_extras":{${members.join(',')}}`
 }
 
-/** From whoever does not see all data. */
+/** From a caller who does not see all data. */
 export const isFingerprintHidden = (
   { hidesFingerprint: until }: Pick<TokenRecord, 'hidesFingerprint'>,
   nowMs: number,
 ): boolean => until !== undefined && until > nowMs
 
 /**
- * Whoever may create tokens could compare it with those of guesses: so redact never shows it, and
- * what was made beyond the budget of guesses shows it to few for a while (contract section 8;
+ * A caller who may create tokens could compare it with those of guesses: so redact never shows it,
+ * and what was made beyond the budget of guesses shows it to few for a while (contract section 8;
  * `guesses.ts`).
  */
 const showsFingerprint = (
@@ -133,7 +133,7 @@ function printToken(
 }
 
 /**
- * Of a token as it stands, for whoever reads or finds it. decision: who sees some data sees no
+ * Of a token as it stands, for a caller who reads or finds it. decision: who sees some data sees no
  * hidden fingerprint of it, since it could keep its guesses there.
  */
 export const standingFrame = (grants: Grants, record: TokenRecord, now: () => number): Extras => ({

@@ -118,7 +118,7 @@ export interface Earlier {
   readonly hasId: (id: string) => boolean
   /** The first of that fingerprint. */
   readonly equalOf: (fingerprint: string) => Made | undefined
-  /** Of whoever asks, made once it is needed. */
+  /** Of the caller, made once it is needed. */
   readonly reach: () => Reach
 }
 
@@ -144,7 +144,7 @@ function nameToken(deps: Deps, caller: Caller, candidate: Candidate, draw: numbe
   if (transform === undefined) {
     throw new ApiError('forbidden', 'expected a container that a rule with token:create covers')
   }
-  // Whoever is shown all may give it any mask.
+  // A caller who is shown all may give it any mask.
   if (deps.settings.strictMasks && transform !== 'reveal' && !hasDefaultMask(record)) {
     assertShowsLittle(plan.composed, plan.work.meter)
   }

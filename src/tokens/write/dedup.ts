@@ -1,16 +1,16 @@
 /**
  * Deduplication: which token stands for another one of equal content.
  *
- * Tokens are equal by type and fingerprint (a fingerprint is taken of both). Whoever deduplicates
- * looks for an equal token in its reach by terms, so tokens of any origin count. What decides a
- * race are uniques, the seats of a content: a token with deduplication on holds the first seat
- * that is free, and is written only while those who sit before it stand as they were seen. Who
+ * Tokens are equal by type and fingerprint (a fingerprint is taken of both). A caller who
+ * deduplicates looks for an equal token in its reach by terms, so tokens of any origin count. What
+ * decides a race are uniques, the seats of a content: a token with deduplication on holds the first
+ * seat that is free, and is written only while those who sit before it stand as they were seen. Who
  * meets a token in reach on the way takes none: a create answers with that token, an update is
- * written only while that one stands. So of two creates that see the same seats one fails and
- * looks again, and tokens out of reach decide nothing. decision: the last seat is of the creator
- * alone, for contents that very many keep apart from one another. A seat that was taken and left
- * while another create was under way is not noticed; that takes three writes of equal content
- * within one. Source: contract section 8.
+ * written only while that one stands. So of two creates that see the same seats one fails and looks
+ * again, and tokens out of reach decide nothing. decision: the last seat is of the creator alone,
+ * for contents that very many keep apart from one another. A seat that was taken and left while
+ * another create was under way is not noticed; that takes three writes of equal content within one.
+ * Source: contract section 8.
  * @module
  */
 import { uniqueDigest, type Keys } from '../../crypto/keyring.ts'

@@ -115,7 +115,7 @@ async function decideAll(
 
 /**
  * @param isWhole all of them or none: with the first that is refused nothing is written
- * @param tell gives what the outcomes come to, as it is kept for whoever asks again
+ * @param tell gives what the outcomes come to, as it is kept for a repetition
  * @returns one outcome for each plan; of a whole that is refused, up to that one
  * @throws ApiError `too_many_requests` where the caller has no guesses left, `invalid_request` for
  *   an answer that would be too long

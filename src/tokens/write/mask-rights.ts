@@ -25,10 +25,10 @@ import { hasDefaultMask } from '../stored-form.ts'
  * Data of a token that its changer sees nothing of: what a change is answered must not tell of it.
  *
  * Merging needs the data all the same, so its size would be told by what still fits, and its
- * content by what expressions make of it. decision: data is hidden under redact alone, since
- * whoever masks may see any part that the mask shows. Left as it is: a fingerprint expression that
- * fails on hidden data refuses the change, for there is no token without a fingerprint. Source:
- * contract section 9.
+ * content by what expressions make of it. decision: data is hidden under redact alone, since a
+ * caller who masks may see any part that the mask shows. Left as it is: a fingerprint expression
+ * that fails on hidden data refuses the change, for there is no token without a fingerprint.
+ * Source: contract section 9.
  */
 
 export const isHidden = ({ transform }: LoadedToken): boolean => transform === 'redact'
@@ -61,10 +61,10 @@ export function hiddenDataOf(
 }
 
 /*
- * Who may give a token which mask: beyond some bounds only whoever its rules reveal it to.
+ * Who may give a token which mask: beyond some bounds only those whom its rules reveal it to.
  *
  * A mask is what others see under the transform `mask`, and search indexes and fingerprints tell of
- * data as masks do. The setting `strict_masks` loosens it for whoever is shown a mask.
+ * data as masks do. The setting `strict_masks` loosens it for a caller who is shown a mask.
  * Source: contract section 6.
  */
 
@@ -90,7 +90,7 @@ const assertShowsEnds = (shape: CardShape, maskText: string, data: Json, meter?:
 }
 
 /**
- * The mask of a new token, given by whoever is shown a mask of it at most.
+ * The mask of a new token, given by a caller who is shown a mask of it at most.
  * @throws ApiError `forbidden`, `invalid_request` where the meter has no steps left
  */
 export function assertShowsLittle({ record, written }: Composed, meter: Meter): void {
@@ -135,8 +135,8 @@ const isFoundAlike = (one: Expressions, other: Expressions): boolean =>
   JSON.stringify(one.searchIndexes) === JSON.stringify(other.searchIndexes)
 
 /**
- * Of hidden data: other expressions are refused before any of them is evaluated. decision: whoever
- * sees nothing may never widen it, since fingerprints of chosen parts tell all.
+ * Of hidden data: other expressions are refused before any of them is evaluated. decision: a caller
+ * who sees nothing may never widen it, since fingerprints of chosen parts tell all.
  * @throws ApiError `forbidden`
  */
 export function assertExpressionsKept(token: LoadedToken, draft: Draft): void {

@@ -1,7 +1,7 @@
 /**
  * Answering again for tokens that were made before, by what stands of them now.
  *
- * Of each only its id is kept, and whether it stood for an equal one. Whoever asks sees it as the
+ * Of each only its id is kept, and whether it stood for an equal one. The caller sees it as the
  * answer of a create under its present grants; a token that was deleted, has expired, is covered no
  * more, or took the id of one that is gone, is absent. Source: contract section 1.
  * @module

@@ -188,7 +188,7 @@ async function tryUpdate(
 /** What one update counts as guesses, however often it is tried. */
 interface Counts {
   readonly deduplication: (record: TokenRecord) => void
-  /** Until when the new fingerprint is hidden from whoever sees the token masked. */
+  /** Until when the new fingerprint is hidden from a caller who sees the token masked. */
   readonly fingerprint: () => number | undefined
 }
 

@@ -213,7 +213,7 @@ export function followStore(environment: IndexedEnvironment): State {
 
 /**
  * Brings the tail to what this process has just committed, of which nothing needs to be read. Where
- * rows were moved, or somebody has followed since, it is left to whoever reads next.
+ * rows were moved, or somebody has followed since, it is left to the next reader.
  * @param from what the tail stood at when the transaction began
  * @param rows the new ones, with their ordinals
  */

@@ -41,7 +41,7 @@ import { planFold, type FoldSizes } from './fold.ts'
  * `freeSpaceProbeMs`, and each commit keeps to what the reserve of the file has.
  */
 
-/** Bytes that whoever runs this may still write. */
+/** Bytes that the user of this process may still write. */
 export type FreeBytes = () => number
 
 export const freeBytesAt =

@@ -1,7 +1,7 @@
 /**
  * Chunks of terms: which places enter and leave, and how they are put.
  *
- * Whoever changes chunks locks them in the order of chunk and term, so that two never wait for each
+ * A writer of chunks locks them in the order of chunk and term, so that two never wait for each
  * other in a ring. What is not there cannot be locked: it is inserted, and where another one was
  * faster the insert fails, and all of it begins again. Nobody writes over what he has not read.
  * @module

@@ -2,9 +2,9 @@
  * Group commit over a database that may go away: writes that wait go together, each exactly once.
  *
  * A connection that is lost amid its COMMIT does not tell whether that landed. So each writer has a
- * receipt, which every group of it changes and locks first: whoever begins again waits for what is
- * still under way there, and then reads whether it landed. A writer has one group at a time; a
- * vault has several writers, so that one is decided while another is flushed.
+ * receipt, which every group of it changes and locks first: a writer that begins again waits for
+ * what is still under way there, and then reads whether it landed. A writer has one group at a
+ * time; a vault has several writers, so that one is decided while another is flushed.
  * Source: docs/many-machines.md, "Exactly once".
  * @module
  */
@@ -237,7 +237,7 @@ export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
       writes += group.length
     } catch (error) {
       const fault = faultOf(error)
-      // Whoever has waited behind it has waited for the same database, and for no damage in it.
+      // What has waited behind it has waited for the same database, and for no damage in it.
       const behind = fault.kind === 'storage_corrupt' ? [] : waiting.splice(0)
       for (const { reject } of [...group, ...behind]) reject(fault)
     }
@@ -258,7 +258,7 @@ export function makeWriteQueue(writers: readonly Writer[]): WriteQueue {
       await gathered()
       await commitNext(commit)
     }
-    // In the same turn: whoever submits from here on begins another one.
+    // In the same turn: a writer that comes from here on begins another one.
     idle.push(commit)
   }
 
