@@ -7,6 +7,7 @@ import { resolve } from 'node:path'
 import { bannedRules } from './support/tidy/banned.ts'
 import { contentSamples } from './support/tidy/content-samples.ts'
 import { layerRules } from './support/tidy/layers.ts'
+import { nameRules } from './support/tidy/names.ts'
 import { packageSamples } from './support/tidy/package-samples.ts'
 import { packageRules } from './support/tidy/packages.ts'
 import { makeProject, readProject } from './support/tidy/project.ts'
@@ -14,7 +15,14 @@ import { listLongFunctions, sizeRules } from './support/tidy/sizes.ts'
 import { structureSamples } from './support/tidy/structure-samples.ts'
 import { textRules } from './support/tidy/texts.ts'
 
-const rules = [...layerRules, ...sizeRules, ...bannedRules, ...textRules, ...packageRules]
+const rules = [
+  ...layerRules,
+  ...nameRules,
+  ...sizeRules,
+  ...bannedRules,
+  ...textRules,
+  ...packageRules,
+]
 const samples = [...structureSamples, ...contentSamples, ...packageSamples]
 const project = readProject(resolve(import.meta.dir, '..'))
 

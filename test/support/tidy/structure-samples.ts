@@ -203,4 +203,31 @@ const sizes: readonly Sample[] = [
   },
 ]
 
-export const structureSamples: readonly Sample[] = [...layers, ...sizes]
+const names: readonly Sample[] = [
+  {
+    rule: 'an exported type has a name of its own',
+    says: 'refuses one that is declared in two files, whatever it is',
+    files: {
+      'src/a.ts': `export interface Row {}`,
+      'src/store/b.ts': `\nexport type Row = string`,
+      'src/cli/c.ts': `export class Row {}`,
+    },
+    finds: [
+      'src/store/b.ts:2: Row is a type of src/a.ts as well',
+      'src/cli/c.ts:1: Row is a type of src/a.ts as well',
+    ],
+  },
+  {
+    rule: 'an exported type has a name of its own',
+    says: 'lets types of one file, of a test and of the client have any',
+    files: {
+      'src/a.ts': `export interface Row {}\nexport const row = 1`,
+      'src/b.ts': `interface Row {}`,
+      'src/client/c.ts': `export type Row = string`,
+      'test/d.ts': `export type Row = string`,
+    },
+    finds: [],
+  },
+]
+
+export const structureSamples: readonly Sample[] = [...layers, ...names, ...sizes]
