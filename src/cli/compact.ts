@@ -1,8 +1,8 @@
 /**
  * `coffer compact`: writes the database of a stopped vault anew, without what was deleted.
  *
- * Until then the bytes of deleted rows stay in pages that the engine keeps for later, and whoever
- * has the master key reads them. A damaged vault is left as it is.
+ * Until then the bytes of deleted rows stay in pages that the engine keeps for later, and a thief
+ * who has the master key reads them. A damaged vault is left as it is.
  * Source: contract section 13; SECURITY.md, "What the files tell".
  * @module
  */

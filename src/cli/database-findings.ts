@@ -90,7 +90,7 @@ function findInConnection(address: DatabaseAddress, facts: DatabaseFacts): Findi
     ],
     [
       isPooled && tls === undefined && !isOnOneMachine,
-      'is reached without TLS from the pool in front of it: whoever stands between may answer',
+      'is reached without TLS from the pool in front of it: an attacker between them may answer',
     ],
     [/^TLSv1(?:\.[01])?$/.test(tls ?? ''), 'speaks a TLS before 1.2: set ssl_min_protocol_version'],
   ]
@@ -165,7 +165,7 @@ export async function findInDatabase(
   if (isInDatabase(data)) {
     const address = addressIn(data, storePasswordFile)
     if ('level' in address) return [address]
-    // Whoever asks may be root, and whoever serves may not.
+    // The user who asks may be root where the server is not.
     const file = storePasswordFile ?? passwordFileOf(data)
     return [...findInPassword(file, statSync(data).uid), ...(await examineAt(address))]
   }

@@ -53,7 +53,7 @@ The interface is documented at ${baseUrl}/swagger. Each request has a line here:
   say(...guide.split('\n'))
 }
 
-/** Asked first: whoever listens for a signal ignores it no more. */
+/** Asked first: a process that listens for a signal ignores it no more. */
 const untilToEnd = (): Promise<unknown> =>
   outlivesParent()
     ? untilSignalled(endingSignals)

@@ -61,7 +61,7 @@ function findInFolder(options: ServedFiles): Finding[] {
     throw error
   }
   const inFolder = join(data, 'master.key')
-  // Whoever asks may be root, and whoever serves may not.
+  // The user who asks may be root where the server is not.
   const owner = statSync(data).uid
   const writable = findWritableByOthers(options, owner).map(text => fault('owner and mode', text))
   const readable = [data, inFolder, join(data, 'store', 'data.mdb')]
@@ -77,7 +77,7 @@ function findInFolder(options: ServedFiles): Finding[] {
     findings.push(
       warning(
         'master key',
-        'the master key is in the environment, which whoever starts or looks after the process ' +
+        'the master key is in the environment, which those who start or look after the process ' +
           'may see: see --master-key-credential and --master-key-file',
       ),
     )

@@ -2,10 +2,10 @@
  * `coffer move --to folder`: a vault goes from PostgreSQL into a folder of its own.
  *
  * The vault is looked at as `coffer verify` does, while nothing has happened yet. Then nobody may
- * open it in the database, whoever serves it is looked for, and nobody may write. A new file is
- * made beside its place, compared row by row with the database, and looked at as well; it takes its
- * place by one rename, and last the folder names the database no more.
- * Cut off anywhere, the same command goes on; a failure before the rename leaves all as it was.
+ * open it in the database, a process that serves it is looked for, and nobody may write. A new file
+ * is made beside its place, compared row by row with the database, and looked at as well; it takes
+ * its place by one rename, and last the folder names the database no more. Cut off anywhere, the
+ * same command goes on; a failure before the rename leaves all as it was.
  * @module
  */
 import { existsSync, renameSync } from 'node:fs'

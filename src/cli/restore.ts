@@ -240,7 +240,7 @@ async function make(
   progress: Progress,
 ): Promise<Made> {
   const masterKey = primitives.keep(Uint8Array.from(copy.masterKey))
-  // Whoever opens a vault wipes the one that it is given.
+  // What opens a vault wipes the one that it is given.
   const openable = () => ({ ...copy, masterKey: primitives.keep(Uint8Array.from(masterKey)) })
   try {
     const path = await bring(copy.data, progress)

@@ -3,7 +3,7 @@
  * it, with an order on stdin.
  *
  * It makes a backup where one is due, and takes the oldest ones away once that counts. It gives way
- * to whoever wants the processor, and ends with the process that started it.
+ * to all who want the processor, and ends with the process that started it.
  * @module
  */
 import { constants, setPriority } from 'node:os'

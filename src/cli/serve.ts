@@ -102,7 +102,7 @@ export function assertReadAgain(
   throw new CommandFailure(message, usageExitCode)
 }
 
-/** Whoever has the lock of the folder makes its backups. */
+/** The holder of the folder's lock makes its backups. */
 const startBackupsOf = (
   options: ServeOptions,
   { backups }: Config,
@@ -132,8 +132,8 @@ async function makeFolder(options: ServeOptions, { logs }: Config): Promise<void
 }
 
 /**
- * In one piece: whoever waits for a line then has both, as JSON where that is asked for. What is
- * unsafe is told before it.
+ * In one piece: a reader that waits for a line then has both, as JSON where that is asked for. What
+ * is unsafe is told before it.
  */
 const announcer =
   (options: ServeOptions, config: Config, log: Log, start: Start) =>
@@ -320,7 +320,7 @@ async function serveTogether(
   })
   let stopWatching = () => {}
   try {
-    // At once, so that whoever waits for the workers is told of them.
+    // At once, so that a caller who waits for the workers is told of them.
     opsServer = ops && (await watchTogether(ops, supervisor, backups))
     const announce = announcer(options, config, log, { ...start, rows: locked.rows })
     const ready = supervisor.isReady.then(() => {

@@ -23,12 +23,14 @@ import { giveToOwnerOf, isAnythingAt, openRegular } from './regular-files.ts'
 
 const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants
 
-/** Whoever has opened it first may be root, and who serves may not; others can give none away. */
+/**
+ * The process that opened it first may be root where the server is not; others can give none away.
+ */
 function keepOwner(file: number, folder: string): void {
   try {
     giveToOwnerOf(folder, file)
   } catch {
-    // It is of whoever made it.
+    // It is of the user who made it.
   }
 }
 
@@ -50,7 +52,7 @@ export interface MarkPlace {
 }
 
 /**
- * A mark that several processes keep: whoever is behind leaves what another one has written.
+ * A mark that several processes keep: one that is behind leaves what another one has written.
  * @param text what it was before the first of them began: they are ahead of their time by a lease
  */
 export const sharedMark = (mark: ClockMark, text?: string): ClockMark => ({

@@ -1,5 +1,5 @@
 /**
- * The control socket: how whoever runs a vault speaks to the process that serves it.
+ * The control socket: how an operator speaks to the process that serves a vault.
  *
  * HTTP over a Unix socket in the data folder, which is its owner's alone, as the folder is. That
  * lets in every program of one user, so an operation asks for more where that would be too little
@@ -73,7 +73,7 @@ function inputOf(bytes: Uint8Array): Facts | undefined {
   return isObject(input) ? input : undefined
 }
 
-/** Goes on when whoever asked has gone: what was begun is done. */
+/** Goes on when the caller has gone: what was begun is done. */
 function answerOf(run: (tell: Tell) => Promise<Facts>): Response {
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>({
@@ -131,7 +131,8 @@ function listen(path: string, listening: Listening) {
 }
 
 /**
- * Listens where a process listened that was killed: whoever serves has the lock of the folder.
+ * Listens where a process listened that was killed: the process that serves has the lock of the
+ * folder.
  * @param path of the socket
  * @param find an operation by its name; what it throws is told
  * @throws CommandFailure

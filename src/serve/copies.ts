@@ -101,7 +101,7 @@ export const clearCopies = (data: string): readonly FoundCopy[] => [
   ...keptIn(data),
 ]
 
-/** As `clearCopies`, for whoever has the lock of the folder. */
+/** As `clearCopies`, for the holder of the folder's lock. */
 export function clearLeftCopies(data: string): readonly FoundCopy[] {
   const compacting = compactingIn(data)
   removeFolder(pathsOf(data).compacting)

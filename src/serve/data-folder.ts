@@ -126,7 +126,7 @@ export function lockDataFolder(options: FolderOptions): LockedFolder {
   checkFolder(options).fill(0)
   try {
     const lockFile = lockFolder(data)
-    // Whoever had the lock may have put another master key in the place of the one before.
+    // The holder of the lock before may have put another master key in the place of the one before.
     return { ...findFolder(options), lockFile }
   } catch (error) {
     throw explained(data, error)
@@ -137,7 +137,7 @@ export function lockDataFolder(options: FolderOptions): LockedFolder {
 export const clearLeftovers = ({ data }: LockedFolder): readonly FoundCopy[] =>
   clearLeftCopies(data)
 
-/** @param file an open file, which whoever locked the folder has handed on */
+/** @param file an open file, which the process that locked the folder has handed on */
 export const isFolderLocked = ({ data }: FolderOptions, file: number): boolean =>
   hasLock(file, pathsOf(data).lock)
 
@@ -256,7 +256,7 @@ export async function openDataFolder(options: FolderOptions, use: StoreUse): Pro
 }
 
 /**
- * Opens a data folder for a worker: whoever started it has the lock and has handed it on.
+ * Opens a data folder for a worker: the process that started it has the lock and has handed it on.
  * @throws CommandFailure
  */
 export async function joinDataFolder(options: FolderOptions, use: StoreUse): Promise<OpenedFolder> {

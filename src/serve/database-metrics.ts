@@ -1,6 +1,6 @@
 /**
  * What is told of a vault whose store is in a database: how it gets on with it. How the database
- * itself fares, with its disk and its standbys, whoever runs it knows better.
+ * itself fares, with its disk and its standbys, its operator knows better.
  * @module
  */
 import type { Registry } from 'prom-client'

@@ -195,7 +195,7 @@ export function assertErasureLog(path: string, data: string): void {
     throw unusable(path, 'is in the data folder, with which it would be lost: name one elsewhere')
   }
   assertRegular(path)
-  // Whoever writes to it says what a restore erases.
+  // A user who writes to it says what a restore erases.
   const found = statsAt(path)
   if (found === undefined || !isForOthersToo(found)) return
   throw unusable(path, 'is open to others than its owner: chmod 600 it')

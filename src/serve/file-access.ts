@@ -13,7 +13,7 @@ import { isGroupOf, readGroupFiles, type GroupFiles } from './group-members.ts'
 /*
  * The way to a file: every folder and symbolic link that the system passes to get there.
  *
- * Whoever may write any of them decides what is found at its end.
+ * A user who may write any of them decides what is found at its end.
  */
 
 /** One place on the way, as it is itself: a link is not followed. */
@@ -22,7 +22,7 @@ interface PathPlace {
   readonly stats: Stats
 }
 
-/** What cannot be looked at is told of by whoever opens it. */
+/** What cannot be looked at is told of where it is opened. */
 function placeAt(path: string): PathPlace | undefined {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false })

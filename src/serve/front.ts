@@ -1,5 +1,5 @@
 /**
- * What answers at the addresses of a vault, whoever listens there: one application after another,
+ * What answers at the addresses of a vault, whatever listens there: one application after another,
  * or, while the vault is sealed, one that refuses.
  * @module
  */

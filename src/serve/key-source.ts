@@ -79,10 +79,10 @@ export function takeKeyVariable(environment: Record<string, string | undefined>)
   digits.fill(0)
 }
 
-/** Whether whoever started this process put the key into its environment. */
+/** Whether the parent of this process put the key into its environment. */
 export const isKeyInEnvironment = (): boolean => held.variable !== undefined
 
-/** For whoever stays: a key that was had once only is had no more. */
+/** For a process that stays: a key that was had once only is had no more. */
 export function releaseKeys(): void {
   for (const key of [held.variable, held.passphrase]) if (key instanceof Uint8Array) key.fill(0)
   delete held.variable
@@ -176,7 +176,7 @@ function fromVariable(): Uint8Array {
 
 /**
  * The master key of a vault.
- * @returns a key that whoever has used it wipes
+ * @returns a key that its user wipes
  * @throws CommandFailure when the place has none, or is not as it must be
  */
 export function obtainMasterKey(options: KeyOptions, places: KeyPlaces): Uint8Array {

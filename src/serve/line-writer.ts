@@ -20,7 +20,7 @@ export interface LineWriter {
   readonly write: (line: string) => void
   /** Whether nothing waits and nothing is being written. */
   readonly isIdle: () => boolean
-  /** Resolves when all is written, or when whoever reads takes too long. */
+  /** Resolves when all is written, or when the reader takes too long. */
   readonly end: () => Promise<void>
 }
 

@@ -5,7 +5,7 @@
  * a listener of their own on the same port, in the same process. The kernel then gives it what
  * comes; the one before asks those who call it to come over, by the end of their connection with
  * the next answer, and leaves the port. It goes on with connections that are idle until they end by
- * themselves: whoever is about to send on one of them would else get no answer.
+ * themselves: a caller about to send on one of them would else get no answer.
  * @module
  */
 import type { App } from './app.ts'
@@ -35,7 +35,7 @@ const versionMin = 0x03_03
 
 interface TlsListener {
   readonly server: Bun.Server<undefined>
-  /** The connections of whoever asks end with the answer. */
+  /** The connections of the caller end with the answer. */
   isLeaving: boolean
 }
 

@@ -169,8 +169,8 @@ const boundHostOf = (server: object): string | undefined =>
 
 /**
  * A port that nobody has, for processes that share it: they could not tell each other from another
- * instance which shares as well, so whoever starts them makes sure first. It is this process's
- * until it ends.
+ * instance which shares as well, so the process that starts them makes sure first. It is this
+ * process's until it ends.
  * @throws CommandFailure when the address cannot be had
  */
 export async function findPort(asked: TcpAddress): Promise<TcpAddress> {
@@ -179,7 +179,7 @@ export async function findPort(asked: TcpAddress): Promise<TcpAddress> {
     const probe = Bun.serve({ hostname, port, reusePort: false, fetch: nothing })
     const [host, found] = [boundHostOf(probe) ?? hostname, probe.port ?? port]
     await probe.stop(true)
-    // Whoever came in between has it: then this one is refused as if it had come later.
+    // The process that came in between has it: then this one is refused as if it had come later.
     if (!holdPort(host, found)) {
       throw new CommandFailure(portTaken(found, servingFlags.port))
     }

@@ -92,8 +92,9 @@ const beginning = 0x02
 const acknowledging = 0x10
 
 /**
- * No connection is begun there any more; those that are half made come through. Whoever begins one
- * hears nothing, tries again after a second, and comes to another socket if this one is gone then.
+ * No connection is begun there any more; those that are half made come through. A caller that
+ * begins one hears nothing, tries again after a second, and comes to another socket if this one is
+ * gone then.
  */
 export const refuseNew = (file: number): void =>
   attach(file, attachFilter, [

@@ -2,7 +2,7 @@
  * The master key as a file: 64 hexadecimal digits, readable by its owner only.
  *
  * It never becomes a text of JavaScript, which nothing can wipe: digits and key are bytes of this
- * module's own, the digits wiped before it returns and the key by whoever has used it.
+ * module's own, the digits wiped before it returns and the key by its user.
  * @module
  */
 import {
@@ -154,7 +154,7 @@ function readFrom(path: string, isOpen: IsOpen): Uint8Array {
 }
 
 /**
- * @returns a key that whoever has used it wipes
+ * @returns a key that its user wipes
  * @throws CommandFailure when the file is missing, unreadable, open to others or not a key
  */
 export const readMasterKey = (path: string): Uint8Array => readFrom(path, isOpenKey)

@@ -35,7 +35,7 @@ type Sealer = (masterKey: Uint8Array) => Promise<void>
 
 /** The master key that is to be replaced. */
 export interface StandingKey {
-  /** Where whoever opens the vault reads it; `undefined` where it is in no file. */
+  /** Where the process that opens the vault reads it; `undefined` where it is in no file. */
   readonly file: string | undefined
   /** Whether the vault opens with a key now. */
   readonly isOf: (masterKey: Uint8Array) => boolean
@@ -140,7 +140,7 @@ export function makeNewKey(path: string, data: string): void {
 
 /**
  * Puts another master key in the place of the one there is.
- * @param asked the file that whoever asks for it has in mind, or the one of the new key
+ * @param asked the file that the operator has in mind, or the one of the new key
  * @param seal seals the keyring under it; when it throws, the key before stands, unless a commit
  *   failed of which nobody knows what came: then both are there, and the one that opens counts
  * @throws CommandFailure when the new key cannot be written, or the one before is not in that file

@@ -1,5 +1,5 @@
 /**
- * The listener for whoever runs the vault: whether it lives, whether it may be sent requests, and
+ * The listener for operators: whether it lives, whether it may be sent requests, and
  * numbers. It asks for no key, and holds nothing of a token.
  * @module
  */
@@ -47,7 +47,7 @@ function refusalOf({ headers }: Request, configured: string): Response | undefin
   return isForeign ? say(403, 'no page of another site asks here') : undefined
 }
 
-/** Whoever asks while it is under way gets the same: asking more often is no more work. */
+/** A caller who asks while it is under way gets the same: asking more often is no more work. */
 function oneForAll<T>(ask: () => MaybeLater<T>): () => Promise<T> {
   let asking: Promise<T> | undefined
   return () =>

@@ -99,7 +99,7 @@ function stretch(
 /**
  * Makes a master key of a passphrase, and the file that it takes to make it again.
  * @param path of the file; nothing is there
- * @returns a key that whoever has used it wipes
+ * @returns a key that its user wipes
  * @throws CommandFailure
  */
 export function makePassphraseKey(path: string, input: PassphraseInput): Uint8Array {
@@ -150,7 +150,7 @@ export function copyDerivation(from: string, to: string): void {
 
 /**
  * @param path of the file that `makePassphraseKey` wrote
- * @returns a key that whoever has used it wipes
+ * @returns a key that its user wipes
  * @throws CommandFailure for another passphrase
  */
 export function readPassphraseKey(path: string, input: PassphraseInput): Uint8Array {

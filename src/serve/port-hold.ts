@@ -2,12 +2,13 @@
  * A port that one instance holds for its workers, so that no second instance shares it with them.
  *
  * Workers listen on one port by SO_REUSEPORT, which the kernel lets every process of the same user
- * join: another instance would take half of the requests. So whoever starts the workers keeps a
- * socket of its own on that address which does not listen. To listen is what two cannot do on one
- * address, so it does that first, and only then lets others share; a second instance is refused as
- * long as that socket is there, also while no worker listens. Processes of other users may neither
- * share the port nor take any name that would keep this one from starting, and the kernel ends it
- * all with the process. Only for Linux. Source: socket(7), SO_REUSEPORT; shutdown(2).
+ * join: another instance would take half of the requests. So the process that starts the workers
+ * keeps a socket of its own on that address which does not listen. To listen is what two cannot do
+ * on one address, so it does that first, and only then lets others share; a second instance is
+ * refused as long as that socket is there, also while no worker listens. Processes of other users
+ * may neither share the port nor take any name that would keep this one from starting, and the
+ * kernel ends it all with the process. Only for Linux. Source: socket(7), SO_REUSEPORT;
+ * shutdown(2).
  * @module
  */
 import { FFIType, ptr } from 'bun:ffi'

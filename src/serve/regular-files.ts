@@ -144,7 +144,7 @@ export function removeFolder(path: string): void {
 }
 
 /**
- * Whoever writes may be root, and whoever serves may not: a file is of who has its folder, or what
+ * The writer may be root where the server is not: a file is of who has its folder, or what
  * it takes the place of. It is given by the open file, as its name may by now be a link of theirs.
  */
 export function giveToOwnerOf(path: string, file: number): void {

@@ -56,7 +56,7 @@ function assertUnused(data: string): void {
 function assertClosed(data: string): void {
   const uid = process.geteuid?.()
   if (uid === undefined) return
-  // Root acts for whoever has it.
+  // Root acts for the owner.
   const user = uid === 0 ? statSync(data).uid : uid
   if (!isOpenToOthers(data, user)) return
   throw new CommandFailure(`${data} may be written by others: chmod go-w it`)
@@ -90,7 +90,7 @@ function besideOf(data: string, masterKey: Uint8Array): RestoredFolder {
   return {
     copy,
     place() {
-      // Whoever opens a folder without one waits for a server that may have lost it.
+      // A process that opens a folder without one waits for a server that may have lost it.
       writeFileSync(pathsOf(copy.data).lock, '', { flag: 'wx', mode: ownerOnlyFile })
       stampFolder(copy.data)
       syncFolder(copy.store)

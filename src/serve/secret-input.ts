@@ -25,7 +25,7 @@ function readByte(file: number, into: Uint8Array): number | undefined {
       return readSync(file, into, 0, 1, null) === 0 ? undefined : into[0]
     } catch (error) {
       if (systemCodeOf(error) === 'EOF') return undefined
-      // Whoever writes to a pipe that does not block may not be there yet.
+      // The writer to a pipe that does not block may not be there yet.
       if (systemCodeOf(error) !== 'EAGAIN') throw error
       sleep(lockPollMs)
     }
@@ -86,7 +86,7 @@ function readWith(file: number, bytesMax: number, take: typeof takeByte): Uint8A
 
 /**
  * The next line of an open file, without its end; what follows is left there.
- * @returns bytes that whoever has used them wipes; `undefined` at the end of the file
+ * @returns bytes that their user wipes; `undefined` at the end of the file
  * @throws CommandFailure when it is longer, or the file cannot be read
  */
 export function readSecretLine(file: number, bytesMax: number): Uint8Array | undefined {
@@ -137,7 +137,7 @@ function openTerminal(): number {
 /**
  * Asks at the terminal of this process, wherever its input and output go, and shows nothing of
  * what is typed.
- * @returns bytes that whoever has used them wipes; `undefined` at the end of input
+ * @returns bytes that their user wipes; `undefined` at the end of input
  * @throws CommandFailure where there is no terminal, and at Ctrl-C
  */
 export function askSecret(prompt: string, bytesMax: number): Uint8Array | undefined {

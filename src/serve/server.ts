@@ -98,7 +98,7 @@ export async function startListening(
   return { ...listening, clear }
 }
 
-/** Leaves no timer, which would keep the program of whoever tests with a vault. */
+/** Leaves no timer, which would keep the program of a test with a vault. */
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const waited = new Promise(resolve => {

@@ -40,7 +40,7 @@ function encodeAddress(path: string): Uint8Array | undefined {
 export interface ServiceManager {
   /** How often it wants to hear that the service is well, if it does. */
   readonly watchMs?: number | undefined
-  /** @param status one line for whoever asks the manager */
+  /** @param status one line for those who ask the manager */
   readonly ready: (status: string) => void
   readonly reloading: () => void
   readonly stopping: () => void

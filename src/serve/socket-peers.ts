@@ -27,7 +27,7 @@ const pathAt = 2
 /** What is told of them: a number, or several in a text where several programs are connected. */
 export type Peers = Readonly<Partial<Record<PeerName, number | string>>>
 
-/** `peer_login_uid` is who logged in, whoever the program runs as since, as by `sudo`. */
+/** `peer_login_uid` is who logged in, whatever user the program runs as since, as by `sudo`. */
 type PeerName = 'peer_uid' | 'peer_pid' | 'peer_login_uid'
 
 /** `ucred`: process, user, group. */

@@ -61,7 +61,7 @@ function insideOf<T>(path: string, task: (inside: string) => T): T {
 function lockMark(inside: string, path: string, time: LockTime): number {
   const file = lockInstance(markOf(inside), time)
   if (hasLock(file, markOf(inside))) return file
-  // Whoever had it has taken it away with the folder.
+  // The process that had it has taken it away with the folder.
   closeSync(file)
   throw new CommandFailure(`another coffer works in ${path}: try again`)
 }

@@ -3,7 +3,7 @@
  *
  * A worker that ends by itself, whatever way, is started again: at once, then after longer and
  * longer pauses when it does so again and again. One that never came to listen ends the instance,
- * so that whoever watches over that learns of it; once it did, the others serve on without it, and
+ * so that the service manager learns of it; once it did, the others serve on without it, and
  * it is tried for ever. A worker is only started when the one before it is gone, so there is never
  * more than one of each index.
  * @module
@@ -189,7 +189,7 @@ export function makeSupervisor(count: number, parts: SupervisorParts): Superviso
     isStopping: false,
   }
   const failed = Promise.withResolvers<never>()
-  // Whoever stops the workers may no longer wait for it.
+  // The process that stops the workers may no longer wait for it.
   failed.promise.catch(() => {})
   const ready = Array.from({ length: count }, (_, index) => {
     const first = Promise.withResolvers<void>()

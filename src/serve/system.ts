@@ -59,7 +59,7 @@ export const say = (...lines: readonly string[]): void => {
 }
 
 /**
- * For commands that stay: whoever reads their lines may go away, and that ends no service.
+ * For commands that stay: the reader of their lines may go away, and that ends no service.
  * A command that prints something once must fail instead.
  */
 export function outliveReaders(): void {
@@ -93,7 +93,7 @@ export const stderrNow = {
 }
 
 /**
- * Ends a process whose store can no longer write, so that whoever watches over it starts it anew.
+ * Ends a process whose store can no longer write, so that the service manager starts it anew.
  * By SIGKILL: after a failed commit the engine may hang on any orderly end (hardening L10), and an
  * abort could leave a core with plaintext in it.
  */

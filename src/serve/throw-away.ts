@@ -51,7 +51,9 @@ export function sweepThrownAway(): void {
 
 const hangUp = 1n
 
-/** Whether whoever started this wants it to outlive that, as `nohup` does. Source: proc(5). */
+/**
+ * Whether the parent of this process wants it to outlive that, as `nohup` does. Source: proc(5).
+ */
 export function outlivesParent(): boolean {
   try {
     const status = readFileSync('/proc/self/status', 'latin1')

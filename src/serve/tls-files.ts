@@ -93,7 +93,7 @@ function readKey(path: string, own: X509Certificate): Buffer {
   throw new CommandFailure(`--tls-key: the key does not belong to the certificate: ${way}`)
 }
 
-/** Whoever may write it lets in whom they like. */
+/** A user who may write it lets in anybody. */
 function readClientCa(path: string): Buffer {
   const ca = readWhole(path, '--tls-client-ca', () => {
     const uid = process.geteuid?.()

@@ -1,5 +1,5 @@
 /**
- * How a sealed process is given its master key: in shares, by whoever holds one each; or as a
+ * How a sealed process is given its master key: in shares, by the holder of each; or as a
  * whole, by its owner.
  * @module
  */
@@ -29,7 +29,7 @@ const tooMany = () =>
 
 export function makeUnsealer<T>(sealing: Sealing<T>, log: Log): Unsealer {
   const own = collectShares()
-  // Apart, so that whoever reaches the listener keeps nobody from unsealing on the machine.
+  // Apart, so that a caller of the listener keeps nobody from unsealing on the machine.
   const reached = collectShares(own.shares)
   let wrong = 0
 

@@ -17,7 +17,7 @@ interface ShareProgress {
 export interface ShareCollection {
   /**
    * @param text of a share; wiped by the caller
-   * @returns the key once there are enough, which whoever has used it wipes
+   * @returns the key once there are enough, which its user wipes
    * @throws ApiError `invalid_request` for a share that is not taken, with those before it kept;
    *   and where shares enough made no key, with all of them gone
    */

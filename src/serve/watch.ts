@@ -1,5 +1,5 @@
 /**
- * What is told of a serving process to whoever runs it: numbers, and whether it is well.
+ * What is told of a serving process to its operator: numbers, and whether it is well.
  * @module
  */
 import { statSync } from 'node:fs'

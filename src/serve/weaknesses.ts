@@ -40,7 +40,7 @@ const ofSocket = (address: Address): string | false =>
 const ofOps = ({ ops }: Listeners): string | false =>
   ops !== undefined &&
   !isLoopback(ops.host) &&
-  'whoever reaches --ops-host is told how much the vault does and holds, with no key'
+  'every caller who reaches --ops-host is told how much the vault does and holds, with no key'
 
 /** What is so by these settings: of what, and in which words. */
 const listOf = (settings: Settings): readonly (readonly [string, boolean, string])[] => [
@@ -68,7 +68,7 @@ const listOf = (settings: Settings): readonly (readonly [string, boolean, string
   [
     '--tenant-wide-deduplication',
     settings.tenantWideDeduplication,
-    'whoever may create tokens is told of equal ones out of its reach, by deduplication',
+    'a caller who may create tokens is told of equal ones out of its reach, by deduplication',
   ],
   [
     '--session-grants-within-authorizer',
@@ -84,7 +84,7 @@ const listOf = (settings: Settings): readonly (readonly [string, boolean, string
       settings.lookupGuessesPerMinuteMax,
       settings.chosenIdsPerMinuteMax,
     ].includes(0),
-    'whoever does not see data may guess at it without end',
+    'a caller who does not see data may guess at it without end',
   ],
   [
     '--requests-per-second-max',

@@ -117,6 +117,8 @@ export async function openInput(
 
 export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const
 
-/** Whether others on this machine may read it, which whoever stores card numbers wants to know. */
+/**
+ * Whether others on this machine may read it, which an operator with card numbers wants to know.
+ */
 export const isReadByOthers = (path: string): boolean =>
   path !== standardInputName && existsSync(path) && (statSync(path).mode & 0o044) !== 0

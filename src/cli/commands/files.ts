@@ -37,7 +37,7 @@ export function addFileCommands(program: Command): void {
     .command('db')
     .description('the database that holds a vault')
     .command('setup')
-    .description('print what makes the tables, for whoever runs that by hand')
+    .description('print what makes the tables, for an operator who runs that by hand')
     .option('--print-sql', 'print the statements')
     .option('--schema <name>', 'where the tables are', 'coffer')
     .option('--role <name>', 'the user that serves, and owns nothing', 'coffer')

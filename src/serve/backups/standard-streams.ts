@@ -36,7 +36,7 @@ function copy(from: number, write: (bytes: Uint8Array) => void): void {
   }
 }
 
-/** Whoever started this process may have made its pipe one that does not wait. */
+/** The parent of this process may have made its pipe one that does not wait. */
 function writeOut(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) {
     try {
