@@ -13,7 +13,7 @@ import { gzipSync } from 'node:zlib'
 import { hexOf } from '../src/bytes.ts'
 import { encodeKeyring } from '../src/crypto/keyring-format.ts'
 import type { Deps } from '../src/deps.ts'
-import { keyringUnique, openRing, type Ring } from '../src/keyring/ring.ts'
+import { keyringUnique, openRing, type LiveKeyring } from '../src/keyring/live-keyring.ts'
 import { rotate } from '../src/keyring/rotation.ts'
 import { buildApp } from '../src/serve/app.ts'
 import { newBackupKey, writeBackup } from '../src/serve/backup-file.ts'
@@ -25,7 +25,7 @@ import { openLmdbStore, type LmdbStore } from '../src/store/lmdb/open.ts'
 import { tokenUnique } from '../src/tokens/id.ts'
 import { createVault } from '../src/vault.ts'
 import { checkRecords } from '../src/verify.ts'
-import { makeTurns } from '../src/waiting.ts'
+import { makeScheduler } from '../src/waiting.ts'
 import { openRandom, type Random } from './seed/random.ts'
 
 const seed = 20_261_101
@@ -65,7 +65,7 @@ type Ask = (key: string, method: string, path: string, body?: object) => Promise
 interface Vault {
   readonly deps: Deps
   readonly store: LmdbStore
-  readonly ring: Ring
+  readonly ring: LiveKeyring
   readonly tenantId: string
   readonly managementKey: string
   readonly ask: Ask
@@ -84,7 +84,7 @@ async function openVault(folder: string, masterKey: Uint8Array, random: Random):
     keys: ring.keys,
     settled: impure.now,
     elapsedMs,
-    turns: makeTurns(elapsedMs),
+    turns: makeScheduler(elapsedMs),
     log: () => {},
     settings: defaultSettings,
   }

@@ -14,10 +14,10 @@ import type { Deps } from './deps.ts'
 import { otherMethods } from './gate/addresses.ts'
 import { makeAnswerBudget, makeBodyBudget } from './gate/budgets.ts'
 import { makeAnswers } from './gate/answers.ts'
-import { cacheByGeneration, makeCrowd, makeRateLimit, traceIds } from './gate/admission.ts'
+import { cacheByGeneration, makeFloodGuard, makeRateLimit, traceIds } from './gate/admission.ts'
 import { makeStoreTurns } from './gate/store-turns.ts'
 import { makeKeepAlive } from './gate/keep-alive.ts'
-import { makeTally } from './gate/tally.ts'
+import { makeInFlight } from './gate/in-flight.ts'
 import { makeClientAddress, makeEnterAddress } from './gate/client-address.ts'
 import { documentation } from './documentation/routes.ts'
 import { elementRoutes } from './elements/routes.ts'
@@ -58,13 +58,13 @@ export function makePipeline(deps: Deps): Pipeline {
     bodyBudget: makeBodyBudget(settings),
     answerBudget: makeAnswerBudget(),
     storeTurns: deps.isStoreFar === true ? makeStoreTurns() : undefined,
-    isCrowded: makeCrowd(),
+    isCrowded: makeFloodGuard(),
     clientAddress,
     enterAddress: makeEnterAddress(deps, clientAddress),
     rate: makeRateLimit(settings.requestsPerSecondMax, deps.elapsedMs),
     slotsUnderWay: new Set(),
     nextTraceId: traceIds(deps),
-    tally: makeTally(),
+    tally: makeInFlight(),
     keepAlive,
     writeKeyUses: keyUses.write,
     operations: new Map(),

@@ -78,7 +78,7 @@ const schemas: Readonly<Record<string, TSchema>> = {
 type Values = AddressSettings & BackupSettings & LogSettings & Settings
 
 /** What flags and variables say, by camelCase name; a flag stands before its variable. */
-export type Texts = { readonly [K in keyof Values]?: string }
+export type SettingTexts = { readonly [K in keyof Values]?: string }
 
 const snakeOf = (name: string): string =>
   name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
@@ -158,7 +158,7 @@ function entryOf(schema: TSchema, value: unknown): string {
 type NameOf = (name: keyof Values) => string
 
 const nameIn =
-  (texts: Texts, { values, placeOf }: FileMembers): NameOf =>
+  (texts: SettingTexts, { values, placeOf }: FileMembers): NameOf =>
   name => {
     const snake = snakeOf(name)
     const isOfFile = texts[name] === undefined && Object.hasOwn(values, snake)
@@ -167,7 +167,7 @@ const nameIn =
   }
 
 /** What is nearer to the command counts: a port by flag stands before a socket of the file. */
-function addressOf(values: Values, texts: Texts, nameOf: NameOf): Address {
+function addressOf(values: Values, texts: SettingTexts, nameOf: NameOf): Address {
   const { socket, socketMode, socketGroup, host, port, keepAliveSeconds } = values
   const isOverruled = texts.socket === undefined && (texts.host ?? texts.port) !== undefined
   if (socket !== undefined && !isOverruled) {
@@ -195,7 +195,7 @@ function tlsOf(values: Values, address: Address, nameOf: NameOf) {
   return { tls: clientCa === undefined ? { cert, key } : { cert, key, clientCa } }
 }
 
-const decodeValues = (texts: Texts, members: FileMembers): Values =>
+const decodeValues = (texts: SettingTexts, members: FileMembers): Values =>
   Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [
       name,
@@ -231,7 +231,10 @@ export function placeIn(file: ConfigFile | undefined, name: string): string | un
 }
 
 /** Every setting, whether somebody has said it or not. @throws ApiError as `decodeConfig` */
-export function countingSettings(texts: Texts, file?: ConfigFile): readonly CountingSetting[] {
+export function countingSettings(
+  texts: SettingTexts,
+  file?: ConfigFile,
+): readonly CountingSetting[] {
   const values = Object.entries(decodeValues(texts, membersOf(file)))
   return values.map(([name, value]) => ({
     name: snakeOf(name),
@@ -244,7 +247,7 @@ export function countingSettings(texts: Texts, file?: ConfigFile): readonly Coun
  * @throws ApiError `invalid_request` with one line that names what is wrong, and no value; of the
  *   file its line, too
  */
-export function decodeConfig(texts: Texts, file?: ConfigFile): Config {
+export function decodeConfig(texts: SettingTexts, file?: ConfigFile): Config {
   const members = membersOf(file)
   const values = decodeValues(texts, members)
   const nameOf = nameIn(texts, members)

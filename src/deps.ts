@@ -9,7 +9,7 @@ import type { Caller } from './rules/caller.ts'
 import type { Erasure } from './rules/erasures.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store/contract.ts'
-import type { Turns } from './waiting.ts'
+import type { Scheduler } from './waiting.ts'
 
 /** A line for the operator: an event and plain facts, never a value of a caller or of the store. */
 export type Log = (
@@ -18,7 +18,7 @@ export type Log = (
 ) => void
 
 /** One answer, for counters and the log: of what a caller sent, the trace id alone. */
-export interface Seen {
+export interface AnswerEvent {
   readonly traceId: string
   /** Whether it is ours, and so none of a caller. */
   readonly isTraceMade: boolean
@@ -56,10 +56,10 @@ export interface SeenMore {
 }
 
 /** One answer, with what was asked and why: for a vault whose tokens are no secret. */
-export interface Answered {
+export interface AnswerNotice {
   readonly request: Request
   readonly status: number
-  /** As in `Seen`. */
+  /** As in `AnswerEvent`. */
   readonly route: string | undefined
   readonly operation: string | undefined
   /** What an error says. */
@@ -94,14 +94,14 @@ export interface Deps {
   readonly elapsedMs: () => number
   readonly randomBytes: (count: number) => Uint8Array
   /** What long work waits for between two pieces of it. */
-  readonly turns: Turns
+  readonly turns: Scheduler
   readonly log: Log
   /** Told of each answer; absent where nobody counts. */
-  readonly observe?: (seen: Seen) => void
+  readonly observe?: (seen: AnswerEvent) => void
   /** Whether it asks for more of them, so that addresses are noted before they could be gone. */
   readonly asksMore?: boolean
   /** Told of each answer too, and of more: `coffer dev` alone has it. */
-  readonly explain?: (answered: Answered) => void
+  readonly explain?: (answered: AnswerNotice) => void
   /** Absent where nobody asked for a list. */
   readonly erasures?: Erasures | undefined
   readonly settings: Settings

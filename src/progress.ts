@@ -4,20 +4,20 @@
  */
 
 /** Told how much of its work is done, as often as a step is; it costs a comparison. */
-export type Done = (done: number) => void
+export type ReportDone = (done: number) => void
 
 /**
  * Begins to tell of work, and ends that of the work before.
  * @param total in whatever unit the work counts in
  * @param what it is, such as `copying`
  */
-export type Progress = (total: number, what: string) => Done
+export type Progress = (total: number, what: string) => ReportDone
 
 /** For work that has nobody to tell. */
 export const noProgress: Progress = () => () => {}
 
 /** For work that is done in pieces of any length: it is told the length of each. */
-export function countBytes(done: Done): Done {
+export function countBytes(done: ReportDone): ReportDone {
   let bytes = 0
   return some => done((bytes += some))
 }

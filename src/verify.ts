@@ -28,7 +28,7 @@ import { attempt } from './errors.ts'
 import { unsealTenant, tenantUnique } from './tenants/record.ts'
 import { isCodeKey } from './tokens/code-key.ts'
 import { isFoundByItsRecord } from './tokens/write/dedup.ts'
-import { isKeyringRow } from './keyring/ring.ts'
+import { isKeyringRow } from './keyring/live-keyring.ts'
 
 /** Plain data without any stored value. */
 export interface RecordFinding {

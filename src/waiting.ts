@@ -90,7 +90,7 @@ export function makeFairQueue<T>(): FairQueue<T> {
  * Source: contract section 16 (`decision:`).
  */
 
-export interface Turns {
+export interface Scheduler {
   /** A request has come, which is one more to be let in. */
   readonly noteRequest: () => void
   /** How many have come so far. */
@@ -101,7 +101,7 @@ export interface Turns {
   readonly isWaiting: (ordinal: number) => boolean
 }
 
-export function makeTurns(elapsedMs: () => number): Turns {
+export function makeScheduler(elapsedMs: () => number): Scheduler {
   const waiting = makeFairQueue<() => void>()
   let requests = 0
   let isGivingTurns = false
@@ -163,18 +163,18 @@ export function pauses(elapsedMs: () => number): () => Promise<void> | undefined
  * The work of one request: what it may still evaluate, and when others have their turn.
  *
  * The writer of expressions and masks decides how much work they are, so they are counted for all
- * of a request, and go on in the turns that all long work takes one at a time (`Turns`). Work
+ * of a request, and go on in the turns that all long work takes one at a time (`Scheduler`). Work
  * that takes long for another reason lets others in by time.
  */
 
 /** Counts the steps of all evaluations of one request. */
-export interface Meter {
+export interface StepMeter {
   stepsSpent: number
   readonly stepsMax: number
 }
 
-export interface Work {
-  readonly meter: Meter
+export interface PacedWork {
+  readonly meter: StepMeter
   /**
    * To call before the first piece and between two of them; what it gives, if anything, is to be
    * awaited.
@@ -184,7 +184,7 @@ export interface Work {
 
 interface Paced {
   readonly elapsedMs: () => number
-  readonly turns: Turns
+  readonly turns: Scheduler
 }
 
 /** The credential that works, as the store knows it. */
@@ -197,8 +197,8 @@ export function makeWork(
   { elapsedMs, turns }: Paced,
   { credential }: Worker,
   stepsMax: number = requestStepsMax,
-): Work {
-  const meter: Meter = { stepsSpent: 0, stepsMax }
+): PacedWork {
+  const meter: StepMeter = { stepsSpent: 0, stepsMax }
   const { ordinal } = credential
   const pause = pauses(elapsedMs)
   let turnAt = 0

@@ -14,7 +14,7 @@ import {
 } from '../../src/setting-limits.ts'
 import { defaultSettings } from '../../src/settings.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { makeTurns } from '../../src/waiting.ts'
+import { makeScheduler } from '../../src/waiting.ts'
 import { createVault, openVaultKeys } from '../../src/vault.ts'
 import { seededBytes } from '../../test/support/seeded.ts'
 
@@ -57,7 +57,7 @@ export async function openFuzzVault(seed: number): Promise<FuzzVault> {
     now,
     settled: now,
     elapsedMs: now,
-    turns: makeTurns(now),
+    turns: makeScheduler(now),
     randomBytes,
     log,
     settings,

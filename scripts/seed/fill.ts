@@ -15,9 +15,9 @@ import { ApiError } from '../../src/errors.ts'
 import { insertTokens } from '../../src/tokens/write/insert.ts'
 import type { CreateTokenBody } from '../../src/tokens/schema.ts'
 import { planToken } from '../../src/tokens/write/create.ts'
-import type { Plan } from '../../src/tokens/write/decide.ts'
+import type { TokenPlan } from '../../src/tokens/write/decide.ts'
 import { tokenUnique } from '../../src/tokens/id.ts'
-import { makeTurns, makeWork } from '../../src/waiting.ts'
+import { makeScheduler, makeWork } from '../../src/waiting.ts'
 import { cardTerms, requestsOf, type Mix } from './contents.ts'
 import { openRandom, type Random } from './random.ts'
 
@@ -87,7 +87,7 @@ async function insertGroup(
   const createdAtMs = endMs - spanMs + Math.floor((from / tokens) * spanMs)
   const deps: Deps = { ...world, now: () => createdAtMs }
   const planning: Deps = { ...deps, randomBytes: ids.bytes }
-  const plans: Plan[] = []
+  const plans: TokenPlan[] = []
   for (const body of bodies) {
     plans.push(await planToken(planning, caller.tenantId, body, makeWork(deps, caller, Infinity)))
   }
@@ -154,7 +154,7 @@ export async function fillVault(options: FillOptions): Promise<Filled> {
     keys,
     settled: () => 0,
     elapsedMs: () => 0,
-    turns: makeTurns(() => 0),
+    turns: makeScheduler(() => 0),
     randomBytes,
     log: () => {},
     settings: defaultSettings,

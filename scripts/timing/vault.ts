@@ -13,7 +13,7 @@ import { sessionAuthenticator } from '../../src/sessions/authenticate.ts'
 import { defaultSettings } from '../../src/settings.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { loadToken } from '../../src/tokens/read/load.ts'
-import { makeTurns } from '../../src/waiting.ts'
+import { makeScheduler } from '../../src/waiting.ts'
 import { createVault, openVaultKeys } from '../../src/vault.ts'
 import type { Random } from '../seed/random.ts'
 import type { Comparison } from './measure.ts'
@@ -42,7 +42,7 @@ async function makeDeps(folder: string, random: Random) {
     keys: await openVaultKeys(store, masterKey),
     settled: now,
     elapsedMs: () => performance.now(),
-    turns: makeTurns(() => performance.now()),
+    turns: makeScheduler(() => performance.now()),
     log: () => {},
     settings: { ...defaultSettings, lookupGuessesPerMinuteMax: 0 },
   }

@@ -16,10 +16,10 @@ import { challengesMax } from '../operation-limits.ts'
 import { holdsAnywhere } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { Permission } from '../rules/permissions.ts'
-import type { Administered, Facts, Need, Operation, Tell } from './operation.ts'
+import type { Administered, Facts, Need, AdminOperation, Tell } from './operation.ts'
 
 /** What comes with a request, beside its input. */
-export interface Sent {
+export interface ControlRequest {
   /** Of the operation. */
   readonly name: string
   /** The input, as it came. */
@@ -69,7 +69,7 @@ async function managerOf(deps: Deps, key: string, permission: Permission): Promi
   return found.value
 }
 
-function expectedOf(needs: Need, { header }: Sent): string {
+function expectedOf(needs: Need, { header }: ControlRequest): string {
   if (header('proof') !== null) return 'the master key is not the one of this vault: see its init'
   const expected = 'expected a proof of the master key of this vault'
   return needs === 'master-key' ? expected : `${expected}, or the API key of a manager`
@@ -79,7 +79,7 @@ function expectedOf(needs: Need, { header }: Sent): string {
 async function proven(
   { ring }: Administered,
   challenges: Challenges,
-  { name, body, header }: Sent,
+  { name, body, header }: ControlRequest,
 ): Promise<{ asked: ProvenRequest; secret: Uint8Array } | undefined> {
   const [challenge, nonce, proof] = [header('challenge'), header('nonce'), header('proof')]
   if (challenge === null || nonce === null || proof === null) return undefined
@@ -101,7 +101,7 @@ function objectOf({ application_id: application, session_id: session }: Facts) {
 /** Runs an operation that was admitted, and logs what became of it, on whose authority. */
 async function runLogged(
   { log }: Pick<Deps, 'log'>,
-  { name, peers }: Sent,
+  { name, peers }: ControlRequest,
   caller: Caller | undefined,
   run: () => Promise<Facts>,
 ): Promise<Facts> {
@@ -124,8 +124,8 @@ async function runLogged(
  * @throws ApiError `forbidden` without what it needs; `unauthenticated` for a key that is none
  */
 export const admitted =
-  (vault: Administered, challenges: Challenges, { needs, run }: Operation) =>
-  async (input: Facts, tell: Tell, sent: Sent): Promise<Facts> => {
+  (vault: Administered, challenges: Challenges, { needs, run }: AdminOperation) =>
+  async (input: Facts, tell: Tell, sent: ControlRequest): Promise<Facts> => {
     const { deps } = vault
     if (needs === 'nothing') return run(input, tell, 'operator')
     const refuse = (error: unknown): never => {

@@ -99,7 +99,7 @@ async function create(deps: Deps, caller: Caller, asked: Created): Promise<Facts
  * One after the other in this process, so that of two who ask it at once for what is absent one
  * finds it. Of several that serve one database each makes its own (docs/operations.md).
  */
-function oneByOne(): <T>(task: () => Promise<T>) => Promise<T> {
+function serial(): <T>(task: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return task => {
     const next = last.then(task, task)
@@ -108,7 +108,7 @@ function oneByOne(): <T>(task: () => Promise<T>) => Promise<T> {
   }
 }
 
-const inTurn = oneByOne()
+const inTurn = serial()
 
 export const applicationOperations = ({ deps }: Administered): Operations => ({
   'app-create': operation('application:create', created, (asked, _, by) =>

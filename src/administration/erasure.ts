@@ -6,7 +6,7 @@
 import type { Deps } from '../deps.ts'
 import { invariant } from '../errors.ts'
 import { tenantsMax, erasureBatchLines } from '../operation-limits.ts'
-import type { Done } from '../progress.ts'
+import type { ReportDone } from '../progress.ts'
 import { isOfErasure, type Erasure } from '../rules/erasures.ts'
 import type { Change } from '../store/contract.ts'
 import { listTenants } from '../tenants/record.ts'
@@ -57,7 +57,7 @@ async function eraseSome(
 export async function eraseListed(
   deps: Erasing,
   list: AsyncIterable<Erasure>,
-  onLine: Done,
+  onLine: ReportDone,
 ): Promise<Erased> {
   const found = await listTenants(deps.store, deps.keys, tenantsMax)
   const tenants = new Set(found.map(({ id }) => id))

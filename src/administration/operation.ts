@@ -9,7 +9,7 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
-import type { Ring } from '../keyring/ring.ts'
+import type { LiveKeyring } from '../keyring/live-keyring.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { Permission } from '../rules/permissions.ts'
 import type { OperatedStore } from '../store/operated.ts'
@@ -35,12 +35,12 @@ export type Authority = 'operator' | (() => Promise<Caller>)
  */
 export type Need = 'nothing' | 'master-key' | Permission
 
-export interface Operation {
+export interface AdminOperation {
   readonly needs: Need
   readonly run: (input: Facts, tell: Tell, by: Authority) => Promise<Facts>
 }
 
-export type Operations = Readonly<Record<string, Operation>>
+export type Operations = Readonly<Record<string, AdminOperation>>
 
 /** The master key in a file is replaced there. */
 export interface ReplacedKey {
@@ -56,7 +56,7 @@ export type NewMasterKey = ReplacedKey | { readonly newFile: string }
 export interface Administered {
   readonly deps: Deps
   readonly store: OperatedStore
-  readonly ring: Ring
+  readonly ring: LiveKeyring
   /** Source: `Clock.aheadMs` of serve/clock.ts. */
   readonly clockAheadMs: () => number
   /** What is known of the server beside its vault; none where a command has the folder. */
@@ -81,7 +81,7 @@ export const operation = <T extends TSchema>(
   needs: Need,
   schema: T,
   run: (input: Static<T>, tell: Tell, by: Authority) => Promise<Facts>,
-): Operation => ({
+): AdminOperation => ({
   needs,
   async run(input, tell, by) {
     if (Value.Check(schema, input)) return run(input, tell, by)

@@ -52,7 +52,7 @@ async function operatorOf({ store, keys }: Deps, tenantId: string): Promise<Call
     grants: { permissions: all, rules: [] },
     expiresAtMs: undefined,
     credential: { ordinal: row.ordinal, version: row.version },
-    restsOn: [],
+    dependsOn: [],
     keyNumber: 0,
   }
 }

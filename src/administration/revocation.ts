@@ -13,7 +13,7 @@ import type { Deps } from '../deps.ts'
 import { attempt, invariant } from '../errors.ts'
 import { stepsOf } from '../keyring/reseal.ts'
 import { tenantsMax } from '../operation-limits.ts'
-import type { Done } from '../progress.ts'
+import type { ReportDone } from '../progress.ts'
 import { unsealSession } from '../sessions/record.ts'
 import type { Change, Row } from '../store/contract.ts'
 import { listTenants } from '../tenants/record.ts'
@@ -73,7 +73,7 @@ async function addManagers(deps: Revoking): Promise<readonly NewApplication[]> {
  * @param onRow is told the ordinals of rows that were looked at
  * @throws ApiError `storage_full`, or as the store
  */
-export async function revokeEverything(deps: Revoking, onRow: Done): Promise<Revoked> {
+export async function revokeEverything(deps: Revoking, onRow: ReportDone): Promise<Revoked> {
   const sum = { keys: 0, sessions: 0 }
   for await (const rows of stepsOf(deps.store)) {
     const endings = rows.flatMap(row => endingOf(deps, row) ?? [])

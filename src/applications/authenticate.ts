@@ -28,7 +28,7 @@ const callerOf = (keys: Keys, { row, record }: StoredApplication, key: KeyRecord
   grants: { permissions: record.permissions, rules: record.rules },
   expiresAtMs: earliest(record.expiresAt?.epochMs, key.expiresAt?.epochMs),
   credential: { ordinal: row.ordinal, version: row.version },
-  restsOn: [],
+  dependsOn: [],
   keyNumber: key.number,
   keyId: keyIdOf(keys, record, key),
 })

@@ -17,7 +17,7 @@ import { apiKeyPattern } from './keys.ts'
 import { closed } from '../schemas.ts'
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { operation, type Call, type Reply } from '../gate/operation.ts'
+import { operation, type OperationCall, type Reply } from '../gate/operation.ts'
 import { type Pipeline, hooks } from '../gate/pipeline.ts'
 import { idsOf } from './routes.ts'
 
@@ -111,7 +111,7 @@ const printKey = ({ id, key }: ShownKey, secret?: string): string =>
  * Operations on the keys of an application. Source: contract section 15.
  */
 
-async function list(deps: Deps, { caller, query }: Call, id: string): Promise<Reply> {
+async function list(deps: Deps, { caller, query }: OperationCall, id: string): Promise<Reply> {
   const ids = idsOf(query).map(each => each.toLowerCase())
   const keys = await listKeys(deps, caller, id)
   const asked = keys.filter(key => ids.length === 0 || ids.includes(key.id))

@@ -12,7 +12,7 @@ import type { Deps } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
 import { ApiError } from '../errors.ts'
 import { applicationKeysMax } from '../limits.ts'
-import type { Standing } from '../records/rows.ts'
+import type { WriteContext } from '../records/rows.ts'
 import type { Secret } from '../secret.ts'
 import type { Change } from '../store/contract.ts'
 import { heldKeys, isLiveKey, keyIdOf, newKey, type HeldKey, type KeyRecord } from './keys.ts'
@@ -84,7 +84,7 @@ export async function getKey(
  */
 export async function createKey(
   deps: Deps,
-  caller: Caller & Standing,
+  caller: Caller & WriteContext,
   applicationId: string,
   expiry: string | undefined,
 ): Promise<NewKey> {
@@ -114,7 +114,7 @@ export async function createKey(
  */
 export const deleteKey = (
   deps: Deps,
-  caller: Caller & Standing,
+  caller: Caller & WriteContext,
   applicationId: string,
   keyId: string,
 ): Promise<void> =>

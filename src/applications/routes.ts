@@ -7,7 +7,7 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { applicationTypes } from '../rules/permissions.ts'
 import { invalid } from '../errors.ts'
-import { operation, type Call, type Reply } from '../gate/operation.ts'
+import { operation, type OperationCall, type Reply } from '../gate/operation.ts'
 import { type Pipeline, hooks } from '../gate/pipeline.ts'
 import { printPage, readPageRequest, type QueryParameters } from '../gate/request.ts'
 import { idFilterMax } from '../limits.ts'
@@ -67,7 +67,7 @@ export function idsOf(query: QueryParameters): readonly string[] {
   return ids
 }
 
-async function list(deps: Deps, { caller, query }: Call): Promise<Reply> {
+async function list(deps: Deps, { caller, query }: OperationCall): Promise<Reply> {
   const request = readPageRequest(query)
   const { total, records } = await listApplications(deps, caller, {
     ids: idsOf(query),

@@ -34,7 +34,7 @@ import {
 import { explained, formatVersion } from '../serve/folder-stamp.ts'
 import { ApiError } from '../errors.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
-import { withRoom, type Room } from '../serve/room.ts'
+import { withRoom, type DiskNeed } from '../serve/room.ts'
 import { makeNotedFolder, removeNoted } from '../serve/staged-folder.ts'
 import { copyDerivation, derivationBeside } from '../serve/passphrase.ts'
 import { randomBytes, sayNow, stderrNow, wallMs } from '../serve/system.ts'
@@ -51,7 +51,7 @@ export interface BackupOptions extends FolderOptions {
 const databaseOf = (store: string): string => join(store, 'data.mdb')
 
 /** The copy and the file are there at a time, each no larger than the database. */
-const roomFor = (staging: string, data: string): Room => ({
+const roomFor = (staging: string, data: string): DiskNeed => ({
   folder: dirname(staging),
   bytes: 2 * statSync(databaseOf(join(data, 'store'))).size + freeSpaceBytesMin,
   what: 'a backup',

@@ -11,7 +11,7 @@ import { isInDatabase } from '../serve/database.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { pathsOf } from '../serve/folder-stamp.ts'
 import { wallMs } from '../serve/system.ts'
-import { warning, type Finding } from './finding.ts'
+import { warning, type DoctorFinding } from './finding.ts'
 
 const effect = 'what expires before that is refused or hidden'
 
@@ -19,7 +19,7 @@ const effect = 'what expires before that is refused or hidden'
  * @param aheadMs the mark, less the clock
  * @param remedy for a clock that is right
  */
-export function findInMark(aheadMs: number, clock: string, remedy: string): Finding[] {
+export function findInMark(aheadMs: number, clock: string, remedy: string): DoctorFinding[] {
   if (aheadMs <= clockStepMsMax) return []
   const minutes = Math.floor(aheadMs / 60_000)
   const ahead = `${minutes} minutes ahead of ${clock}`
@@ -39,7 +39,7 @@ async function servedAheadMs(data: string): Promise<number> {
 }
 
 /** What a start goes by is told before what a server does: that alone outlives a restart. */
-export async function findInClock({ data }: FolderOptions): Promise<Finding[]> {
+export async function findInClock({ data }: FolderOptions): Promise<DoctorFinding[]> {
   const file = pathsOf(data).clock
   const kept = isInDatabase(data)
     ? []

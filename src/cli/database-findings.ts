@@ -30,15 +30,15 @@ import { replicationRole } from '../store/postgres/replicated.ts'
 import { assertFormat, tablesIn } from '../store/postgres/schema.ts'
 import { connectionSettings } from '../store/postgres/settings.ts'
 import { findInMark } from './clock-findings.ts'
-import { fault, warning, type Finding } from './finding.ts'
+import { fault, warning, type DoctorFinding } from './finding.ts'
 
 const about = 'database'
 const oldestVersion = 140_000
 
 /** That it takes writes, and still has them after a crash. */
-function findInKeeping(facts: DatabaseFacts): Finding[] {
+function findInKeeping(facts: DatabaseFacts): DoctorFinding[] {
   const { version, isStandby, settings, maySeeStandbys } = facts
-  const findings: Finding[] = []
+  const findings: DoctorFinding[] = []
   if (version < oldestVersion)
     findings.push(fault(about, 'is older than PostgreSQL 14: upgrade it'))
   if (isStandby) {
@@ -67,7 +67,7 @@ function findInKeeping(facts: DatabaseFacts): Finding[] {
 }
 
 /** Connections of a vault bring these along, but a pool of transactions refuses that. */
-function findInSettings({ settings }: DatabaseFacts): Finding[] {
+function findInSettings({ settings }: DatabaseFacts): DoctorFinding[] {
   const lacking = Object.entries(connectionSettings(databaseAbandonedMs))
     .filter(([name, value]) => (settings[name] ?? value) !== value)
     .map(([name, value]) =>
@@ -79,7 +79,7 @@ function findInSettings({ settings }: DatabaseFacts): Finding[] {
   return [...lacking, warning(about, text)]
 }
 
-function findInConnection(address: DatabaseAddress, facts: DatabaseFacts): Finding[] {
+function findInConnection(address: DatabaseAddress, facts: DatabaseFacts): DoctorFinding[] {
   const { connectionsMax, tls, isOnOneMachine } = facts
   const isPooled = !address.prepare
   const checks: readonly [boolean, string][] = [
@@ -97,7 +97,7 @@ function findInConnection(address: DatabaseAddress, facts: DatabaseFacts): Findi
   return checks.filter(([isSo]) => isSo).map(([, text]) => warning(about, text))
 }
 
-function findInClock({ skewMs }: DatabaseFacts): Finding[] {
+function findInClock({ skewMs }: DatabaseFacts): DoctorFinding[] {
   const offMs = Math.abs(skewMs)
   if (offMs <= clockSkewTellMs) return []
   const way = skewMs > 0 ? 'ahead of' : 'behind'
@@ -108,7 +108,7 @@ function findInClock({ skewMs }: DatabaseFacts): Finding[] {
 }
 
 /** Of what a database is like. */
-export const judgeDatabase = (address: DatabaseAddress, facts: DatabaseFacts): Finding[] => [
+export const judgeDatabase = (address: DatabaseAddress, facts: DatabaseFacts): DoctorFinding[] => [
   ...findInKeeping(facts),
   ...findInSettings(facts),
   ...findInConnection(address, facts),
@@ -116,16 +116,16 @@ export const judgeDatabase = (address: DatabaseAddress, facts: DatabaseFacts): F
 ]
 
 /** @throws what is no failure of a command */
-function told(error: unknown): Finding {
+function told(error: unknown): DoctorFinding {
   if (error instanceof CommandFailure) return fault(about, error.message)
   throw error
 }
 
 const databaseRemedy = 'see "Clocks" in docs/many-machines.md'
 
-async function examineAt(address: DatabaseAddress): Promise<Finding[]> {
+async function examineAt(address: DatabaseAddress): Promise<DoctorFinding[]> {
   const pool = openPool(address, 1)
-  const tellFault = (error: unknown): Finding => told(explainDatabase(address, error))
+  const tellFault = (error: unknown): DoctorFinding => told(explainDatabase(address, error))
   try {
     const findings = judgeDatabase(address, await examine(pool, wallMs))
     try {
@@ -143,7 +143,7 @@ async function examineAt(address: DatabaseAddress): Promise<Finding[]> {
   }
 }
 
-function addressIn(data: string, passwordFile?: string): DatabaseAddress | Finding {
+function addressIn(data: string, passwordFile?: string): DatabaseAddress | DoctorFinding {
   try {
     return readDatabase(data, passwordFile)
   } catch (error) {
@@ -151,7 +151,7 @@ function addressIn(data: string, passwordFile?: string): DatabaseAddress | Findi
   }
 }
 
-const findInPassword = (file: string | undefined, user?: number): Finding[] =>
+const findInPassword = (file: string | undefined, user?: number): DoctorFinding[] =>
   weaknessesOfPassword(file, user).map(({ about: of, text }) => warning(of, text))
 
 /**
@@ -160,7 +160,7 @@ const findInPassword = (file: string | undefined, user?: number): Finding[] =>
  */
 export async function findInDatabase(
   options: DatabaseOptions & { readonly data: string },
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   const { data, store, storePasswordFile } = options
   if (isInDatabase(data)) {
     const address = addressIn(data, storePasswordFile)

@@ -33,17 +33,17 @@ import { weaknessesOf, weaknessesOfKey, type Weakness } from '../serve/weaknesse
 import { advicesOf } from './copies.ts'
 import { findInClock } from './clock-findings.ts'
 import { findInDatabase } from './database-findings.ts'
-import { fault, note, warning, type Finding } from './finding.ts'
+import { fault, note, warning, type DoctorFinding } from './finding.ts'
 import { tryServing } from './trials.ts'
 
 export type DoctorOptions = FolderOptions & ConfigOptions & { readonly json?: boolean }
 
-const warn = ({ about, text }: Weakness): Finding => warning(about, text)
+const warn = ({ about, text }: Weakness): DoctorFinding => warning(about, text)
 
 const othersMayRead = (path: string): boolean => (statSync(path).mode & 0o055) !== 0
 
 /** The key of before a `keys rekey`, which lies where it was replaced. */
-function findKeyBefore(options: FolderOptions): Finding[] {
+function findKeyBefore(options: FolderOptions): DoctorFinding[] {
   const file = masterKeyFileOf(options)
   if (file === undefined || !existsSync(beforeOf(realpathSync(file)))) return []
   const text =
@@ -52,7 +52,7 @@ function findKeyBefore(options: FolderOptions): Finding[] {
   return [warning('master key', text)]
 }
 
-function findInFolder(options: ServedFiles): Finding[] {
+function findInFolder(options: ServedFiles): DoctorFinding[] {
   const { data } = options
   try {
     checkFolder(folderOf(options)).fill(0)
@@ -91,7 +91,7 @@ function findInFolder(options: ServedFiles): Finding[] {
 }
 
 /** What this process may not do, `serve` may not either where it is started alike. */
-function findInProcess(): Finding[] {
+function findInProcess(): DoctorFinding[] {
   primitives.keep(new Uint8Array(keyBytes))
   const checks: readonly [string, boolean, string][] = [
     [
@@ -116,7 +116,7 @@ const troubles: Readonly<Record<string, string>> = {
 }
 
 /** What `serve` would refuse of the files of TLS, and what callers will. */
-function findInTls(files: TlsFiles | undefined): Finding[] {
+function findInTls(files: TlsFiles | undefined): DoctorFinding[] {
   if (files === undefined) return []
   try {
     return troublesOf(readTls(files), wallMs()).map(trouble =>
@@ -129,7 +129,7 @@ function findInTls(files: TlsFiles | undefined): Finding[] {
 }
 
 /** What `serve` would refuse of a flag. */
-function refusedOf(flag: string, check: () => void): Finding[] {
+function refusedOf(flag: string, check: () => void): DoctorFinding[] {
   try {
     check()
     return []
@@ -140,7 +140,7 @@ function refusedOf(flag: string, check: () => void): Finding[] {
 }
 
 /** Of where it would put what it keeps beside the vault. */
-const findInPlaces = ({ erasureLog, backups }: Config, data: string): Finding[] => [
+const findInPlaces = ({ erasureLog, backups }: Config, data: string): DoctorFinding[] => [
   ...(erasureLog === undefined
     ? []
     : refusedOf('--erasure-log', () => assertErasureLog(erasureLog, data))),
@@ -150,7 +150,7 @@ const findInPlaces = ({ erasureLog, backups }: Config, data: string): Finding[] 
 ]
 
 /** Who holds such a key can give itself every token: it is to be kept like the master key. */
-async function findInApplications(options: FolderOptions): Promise<Finding> {
+async function findInApplications(options: FolderOptions): Promise<DoctorFinding> {
   let ids: readonly string[] | undefined
   try {
     ids = await findKeyMakers(options)
@@ -188,7 +188,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     ...findInPlaces(config, options.data),
     ...weaknessesOf(settings, address, config).map(warn),
   ]
-  const count = (wanted: Finding['level']) =>
+  const count = (wanted: DoctorFinding['level']) =>
     findings.filter(({ level }) => level === wanted).length
   // A folder with a fault may hold nothing that can be opened.
   if (count('fault') === 0 && !isToCome(options)) {

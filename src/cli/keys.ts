@@ -6,7 +6,7 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Facts, Tell } from '../administration/operation.ts'
 import { progressFileBytesMin } from '../operation-limits.ts'
-import type { Done, Progress } from '../progress.ts'
+import type { ReportDone, Progress } from '../progress.ts'
 import { clearCopies, type FoundCopy } from '../serve/copies.ts'
 import type { FolderOptions } from '../serve/data-folder.ts'
 import { isInDatabase } from '../serve/database.ts'
@@ -49,7 +49,7 @@ const bytesOf = ({ data }: KeysOptions): number =>
 
 /** Tells of the rows that were looked at so far. */
 function sealingTo(progress: Progress): Tell {
-  let done: Done | undefined
+  let done: ReportDone | undefined
   return ({ rows, of }) => {
     done ??= progress(Number(of), 'sealing')
     done(Number(rows))

@@ -38,7 +38,7 @@ import {
   readLeft,
   type Leaving,
   type LeftState,
-} from '../store/postgres/leave.ts'
+} from '../store/postgres/move-out.ts'
 import { leftFormat, leavingFormat, readFormat } from '../store/postgres/schema.ts'
 import { sourceOf } from '../store/postgres/source.ts'
 import { compareRows, persisting, withOpposite, type Opposite } from './compare-stores.ts'
@@ -49,7 +49,7 @@ import { databaseIn, replaceDatabase, setAside } from './replace-database.ts'
 const served = 'the vault is served from the database, or a command is at it: end that first'
 const differ = 'the new file is not what the database has: try again'
 
-/** @throws CommandFailure while somebody serves; Trouble */
+/** @throws CommandFailure while somebody serves; DatabaseError */
 async function shutOut(leaving: Leaving, progress: Progress): Promise<void> {
   const { pool, tables } = leaving
   await beginLeaving(leaving)

@@ -15,7 +15,7 @@ import {
   vaultChoicesOf,
   type Config,
   type OptionText,
-  type Texts,
+  type SettingTexts,
 } from '../config.ts'
 import { ApiError } from '../errors.ts'
 import { configFileBytesMax } from '../operation-limits.ts'
@@ -28,7 +28,7 @@ import { keyVariable } from './reach.ts'
 const prefix = 'COFFER_'
 
 /** What the parser has read, before it is decoded. */
-export interface ConfigOptions extends Texts {
+export interface ConfigOptions extends SettingTexts {
   /** What `takeConfigFile` has read. */
   readonly configFile?: ConfigFile
 }

@@ -49,14 +49,14 @@ const lines: Style = {
   end: what => `${what}: 100 %\n`,
 }
 
-export interface Meter {
+export interface ProgressMeter {
   readonly progress: Progress
   /** Ends what is under way. */
   readonly end: () => void
 }
 
 /** @param now milliseconds that only rise */
-export function makeMeter({ isTerminal, write }: ProgressStream, now: () => number): Meter {
+export function makeMeter({ isTerminal, write }: ProgressStream, now: () => number): ProgressMeter {
   const style = isTerminal ? bar : lines
   let what: string | undefined
   const end = (): void => {
@@ -83,7 +83,7 @@ export function makeMeter({ isTerminal, write }: ProgressStream, now: () => numb
   }
 }
 
-interface Told {
+interface ProgressOptions {
   /** Of the file that is worked on. */
   readonly bytes: number
   readonly json?: boolean
@@ -91,7 +91,7 @@ interface Told {
 
 /** Does work that tells how far it is; with `json` it tells nothing. */
 export async function withProgress<T>(
-  { bytes, json }: Told,
+  { bytes, json }: ProgressOptions,
   task: (progress: Progress) => Promise<T>,
 ): Promise<T> {
   if (json === true || bytes < progressFileBytesMin) return task(noProgress)

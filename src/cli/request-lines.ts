@@ -6,7 +6,7 @@
  * @module
  */
 import { findApplication } from '../applications/service.ts'
-import type { Answered, Deps } from '../deps.ts'
+import type { AnswerNotice, Deps } from '../deps.ts'
 import { isExpired } from '../records/rows.ts'
 import { decideTransform, decidingRule, type Rule } from '../rules/access.ts'
 import type { Caller } from '../rules/caller.ts'
@@ -90,7 +90,7 @@ async function whyHidden(
 }
 
 /** The last segment of the address of the token. */
-function idOf({ request, location }: Answered): string {
+function idOf({ request, location }: AnswerNotice): string {
   const { pathname } = new URL(location ?? request.url, 'http://localhost')
   const segment = /([^/]*)\/?$/.exec(pathname)?.[1] ?? ''
   try {
@@ -105,7 +105,7 @@ function heldBy(name: string, { grants }: Caller): string {
   return `${name} holds ${[...new Set(all)].join(', ')}`
 }
 
-async function reasonOf(deps: Deps, answered: Answered): Promise<string | undefined> {
+async function reasonOf(deps: Deps, answered: AnswerNotice): Promise<string | undefined> {
   const { status, operation = '', detail, caller } = answered
   if (caller === undefined) return detail
   const name = await nameOf(deps, caller)
@@ -126,7 +126,7 @@ async function reasonOf(deps: Deps, answered: Answered): Promise<string | undefi
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-async function lineOf(deps: Deps, answered: Answered): Promise<string> {
+async function lineOf(deps: Deps, answered: AnswerNotice): Promise<string> {
   const { request, status, route } = answered
   const method = knownMethods.has(request.method) ? request.method : 'other'
   const reason = await reasonOf(deps, answered).catch(() => undefined)
@@ -135,7 +135,7 @@ async function lineOf(deps: Deps, answered: Answered): Promise<string> {
 }
 
 export interface RequestLines {
-  readonly explain: (deps: Deps, answered: Answered) => void
+  readonly explain: (deps: Deps, answered: AnswerNotice) => void
   /** Resolves when all are written. */
   readonly end: () => Promise<void>
 }

@@ -4,7 +4,7 @@
  */
 import { sayNow } from '../serve/system.ts'
 
-type Row = Readonly<Record<string, unknown>>
+type TableRow = Readonly<Record<string, unknown>>
 
 /** As `1 token was`, `2 tokens were`. */
 export const counted = (count: number, noun: string, verbs?: readonly [string, string]): string =>
@@ -43,7 +43,7 @@ export const textOf = (value: unknown): string => {
 const cellOf = (value: unknown): string =>
   value instanceof Date ? textOf(value) : String(value ?? '-')
 
-export const tableOf = (items: readonly Row[], columns: readonly string[]): string[][] => [
+export const tableOf = (items: readonly TableRow[], columns: readonly string[]): string[][] => [
   [...columns],
   ...items.map(item => columns.map(name => shown(cellOf(item[name])))),
 ]

@@ -17,13 +17,13 @@ import { openNewFile } from '../serve/regular-files.ts'
 import { opsFlags, servingFlags, type ListenFlags } from '../serve/listen-failure.ts'
 import { addressText, tryListening } from '../serve/listen.ts'
 import { elapsedMs, sleep } from '../serve/system.ts'
-import { fault, note, type Finding } from './finding.ts'
+import { fault, note, type DoctorFinding } from './finding.ts'
 
 const probeName = 'doctor.probe'
 const files = ['lock', 'clock', 'store/data.mdb', 'store/lock.mdb']
 
 /** @returns what of the folder cannot be written by who asks */
-function tryWriting({ data }: FolderOptions): Finding[] {
+function tryWriting({ data }: FolderOptions): DoctorFinding[] {
   const folders = [data, join(data, 'store')].flatMap(folder => {
     const probe = join(folder, probeName)
     try {
@@ -71,7 +71,7 @@ async function servedAt({ data }: FolderOptions): Promise<readonly string[]> {
 }
 
 /** @returns `undefined` where it can be locked, and is free again */
-function tryLocking({ data }: FolderOptions): Finding | undefined {
+function tryLocking({ data }: FolderOptions): DoctorFinding | undefined {
   try {
     closeSync(lockInstance(lockOf(data), { elapsedMs, sleep }))
     return undefined
@@ -85,7 +85,7 @@ function tryLocking({ data }: FolderOptions): Finding | undefined {
   }
 }
 
-async function tryAddress(address: Address, flags: ListenFlags): Promise<Finding[]> {
+async function tryAddress(address: Address, flags: ListenFlags): Promise<DoctorFinding[]> {
   const about = 'socket' in address ? '--socket' : `${flags.host}, ${flags.port}`
   try {
     await tryListening(address, flags)
@@ -106,8 +106,8 @@ const addressesOf = ({ address, ops, tls }: Listeners) => [
     : [{ text: addressText(ops, false), tried: () => tryAddress(ops, opsFlags) }]),
 ]
 
-async function tryAll(addresses: ReturnType<typeof addressesOf>): Promise<Finding[]> {
-  const found: Finding[] = []
+async function tryAll(addresses: ReturnType<typeof addressesOf>): Promise<DoctorFinding[]> {
+  const found: DoctorFinding[] = []
   for (const { tried } of addresses) found.push(...(await tried()))
   return found
 }
@@ -121,7 +121,7 @@ export async function tryServing(
   options: FolderOptions,
   listeners: Listeners,
   isTold: boolean,
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   const written = tryWriting(options)
   if (written.length > 0) return written
   const lock = tryLocking(options)

@@ -2,7 +2,7 @@
  * What an answer says: its content, or the error that it is.
  * @module
  */
-import type { Answered, Call, Wire } from './call.ts'
+import type { RawAnswer, Call, Wire } from './call.ts'
 import { codeOf, CofferError } from './error.ts'
 import { errorsIn } from './shapes.ts'
 
@@ -33,7 +33,7 @@ interface Problem {
 }
 
 /** Of an answer that is no success. */
-export function errorOf(wire: Wire, call: Call, { status, headers, text }: Answered): CofferError {
+export function errorOf(wire: Wire, call: Call, { status, headers, text }: RawAnswer): CofferError {
   const problem = parse(wire, text) as Problem | null | undefined
   const { detail, errors } = problem ?? {}
   if (typeof detail !== 'string') return notCoffer(wire, status)
@@ -51,7 +51,7 @@ export function errorOf(wire: Wire, call: Call, { status, headers, text }: Answe
 }
 
 /** What a success holds. @throws CofferError for what no vault answers */
-export function contentOf(wire: Wire, { status, headers, text }: Answered): unknown {
+export function contentOf(wire: Wire, { status, headers, text }: RawAnswer): unknown {
   if (text === '') {
     // Whatever answers so, as a proxy may, has stored and deleted nothing.
     if (status !== 204 && traceOf(headers) === undefined) throw notCoffer(wire, status)

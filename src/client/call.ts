@@ -91,7 +91,7 @@ export interface Call {
 }
 
 /** @internal What came, in whole. */
-export interface Answered {
+export interface RawAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string

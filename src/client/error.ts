@@ -44,7 +44,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 /** @internal */
 export const codeOf = (status: number): ErrorCode => codes[status] ?? 'internal'
 
-export interface Facts {
+export interface ErrorFacts {
   /** Of the answer; 0 where none came. */
   readonly status?: number
   readonly code: ErrorCode
@@ -81,7 +81,7 @@ export class CofferError extends Error {
   /** Under which the log of the vault has the request; absent where no vault answered. */
   readonly traceId: string | undefined
 
-  constructor(message: string, { status = 0, code, errors = {}, traceId, cause }: Facts) {
+  constructor(message: string, { status = 0, code, errors = {}, traceId, cause }: ErrorFacts) {
     super(message, cause === undefined ? undefined : { cause })
     this.status = status
     this.code = code

@@ -6,7 +6,7 @@
  * @module
  */
 import { contentOf, errorOf, notCoffer, traceOf } from './answers.ts'
-import type { Answer, Answered, Call, CallOptions, Notation, Traced, Wire } from './call.ts'
+import type { Answer, RawAnswer, Call, CallOptions, Notation, Traced, Wire } from './call.ts'
 import { CofferError } from './error.ts'
 import { answerBytesMax, retryAfterMsMax, waitMsFirst, waitMsMax } from './limits.ts'
 import { assertCallOptions } from './options.ts'
@@ -139,7 +139,7 @@ async function attempt(
   wire: Wire,
   call: Sent,
   options: CallOptions,
-): Promise<Answered | CofferError> {
+): Promise<RawAnswer | CofferError> {
   const { signal, timeoutMs = wire.timeoutMs } = options
   const headers = await headersOf(wire, call, options)
   const body = call.text === undefined ? {} : { body: call.text }
@@ -166,7 +166,7 @@ async function observe(wire: Wire, call: Sent, options: CallOptions, number: num
   const facts = { method: call.method, path, attempt: number }
   wire.onRequest(facts)
   const start = wire.now()
-  let answered: Answered | undefined
+  let answered: RawAnswer | undefined
   try {
     const outcome = await attempt(wire, call, options)
     if (!isLost(outcome)) answered = outcome
@@ -185,7 +185,7 @@ async function observe(wire: Wire, call: Sent, options: CallOptions, number: num
 /** How long to wait before the next attempt, in milliseconds; `undefined` where none helps. */
 function waitMsAfter(
   { random }: Wire,
-  outcome: Answered | CofferError,
+  outcome: RawAnswer | CofferError,
   attempts: number,
 ): number | undefined {
   const jitteredMs = random() * Math.min(waitMsMax, waitMsFirst * 2 ** attempts)
@@ -200,11 +200,11 @@ function waitMsAfter(
   return askedMs + jitteredMs
 }
 
-const isLost = (outcome: Answered | CofferError): outcome is CofferError =>
+const isLost = (outcome: RawAnswer | CofferError): outcome is CofferError =>
   outcome instanceof CofferError
 
 /** Of what is no success; a refusal has done nothing. */
-const mayBeDone = (outcome: Answered | CofferError): boolean =>
+const mayBeDone = (outcome: RawAnswer | CofferError): boolean =>
   isLost(outcome) || outcome.status >= 500
 
 async function persist(wire: Wire, call: Sent, options: CallOptions) {

@@ -26,27 +26,27 @@ export interface Happening {
   preventDefault(): void
 }
 
-export interface Node extends Events {
+export interface PageNode extends Events {
   textContent: string | null
   hidden: boolean
   readonly style: Style
   readonly offsetHeight: number
   setAttribute(name: string, value: string): void
-  readonly parentElement: Node | null
+  readonly parentElement: PageNode | null
   removeAttribute(name: string): void
   append(...nodes: readonly unknown[]): void
   remove(): void
   focus(): void
 }
 
-export interface Input extends Node {
+export interface Input extends PageNode {
   value: string
   placeholder: string
   readonly selectionStart: number | null
   setSelectionRange(start: number, end: number): void
 }
 
-export interface Frame extends Node {
+export interface FrameElement extends PageNode {
   src: string
   title: string
   referrerPolicy: string
@@ -63,15 +63,15 @@ export interface StyleRule {
   readonly style: Style
 }
 
-export interface Page extends Events {
-  readonly documentElement: Node & { lang: string; dir: string; readonly dataset: Texts }
-  readonly body: Node
+export interface PageDocument extends Events {
+  readonly documentElement: PageNode & { lang: string; dir: string; readonly dataset: Texts }
+  readonly body: PageNode
   readonly activeElement: unknown
   readonly styleSheets: ArrayLike<{ readonly cssRules: ArrayLike<StyleRule> }>
   title: string
-  createElement(name: 'iframe'): Frame
+  createElement(name: 'iframe'): FrameElement
   getElementById(id: string): Input | null
-  querySelector(selector: string): Node | null
+  querySelector(selector: string): PageNode | null
 }
 
 type Texts = Readonly<Record<string, string | undefined>>

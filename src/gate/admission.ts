@@ -12,7 +12,7 @@ import type { Store } from '../store/contract.ts'
 import { ApiError, tooManyRequests, unauthenticated } from '../errors.ts'
 import { andThen, type MaybeLater } from '../waiting.ts'
 import { agreedHeader, headerNamesOf, type Params, visibleAscii } from './request.ts'
-import { isReading, type Call, type Route } from './operation.ts'
+import { isReading, type OperationCall, type Route } from './operation.ts'
 
 /*
  * How often one credential may call: a token bucket each, by a clock that always goes on.
@@ -23,7 +23,7 @@ import { isReading, type Call, type Route } from './operation.ts'
  * forgotten first. Source: contract sections 2 and 14.
  */
 
-interface Bucket {
+interface TokenBucket {
   /** Below 0 is owed. */
   readonly tokens: number
   readonly atMs: number
@@ -36,7 +36,7 @@ interface RateLimit {
   readonly add: (ordinal: number, count: number) => number
 }
 
-function forgetOldest(buckets: Map<number, Bucket>): void {
+function forgetOldest(buckets: Map<number, TokenBucket>): void {
   const [oldest] = buckets.keys()
   if (oldest !== undefined) buckets.delete(oldest)
 }
@@ -44,7 +44,7 @@ function forgetOldest(buckets: Map<number, Bucket>): void {
 /** @param perSecond of one credential in a second, at once or spread; `undefined`: any number */
 export function makeRateLimit(perSecond: number | undefined, elapsedMs: () => number): RateLimit {
   if (perSecond === undefined) return { enter: () => 0, add: () => 0 }
-  const buckets = new Map<number, Bucket>()
+  const buckets = new Map<number, TokenBucket>()
   const take = (ordinal: number, count: number, mayOwe: boolean): number => {
     const atMs = elapsedMs()
     const known = buckets.get(ordinal)
@@ -93,9 +93,9 @@ export interface Connections extends Origins {
 }
 
 /** Counts a request. @returns whether its connection must end with the answer */
-export type Crowd = (request: Request, origins: Origins | undefined) => boolean
+export type FloodGuard = (request: Request, origins: Origins | undefined) => boolean
 
-export function makeCrowd(): Crowd {
+export function makeFloodGuard(): FloodGuard {
   let count = 0
   let last: Origin | null = null
   const beginTurn = (): void => {
@@ -212,7 +212,7 @@ export interface Admission {
 }
 
 /** What is asked for. */
-export interface Asking {
+export interface RouteRequest {
   readonly route: Route
   readonly request: Request
   readonly params: Params
@@ -239,7 +239,7 @@ export function givenTraceId({ settings }: Deps, { headers }: Request): string |
 /** No key is looked up like a wrong one: both refusals cost the same (contract section 2). */
 function findCaller(
   { deps, authenticate }: Admission,
-  { request, route }: Asking,
+  { request, route }: RouteRequest,
   isFresh = false,
 ): MaybeLater<Caller | undefined> {
   const key = agreedHeader(request, headerNamesOf(deps.settings).key) ?? ''
@@ -269,7 +269,7 @@ function assertNoWait(waitSeconds: number): void {
  * The caller of a request, which counts against its rate.
  * @throws ApiError `unauthenticated`, `too_many_requests`, `forbidden`, in this order
  */
-export const admit = (admission: Admission, asking: Asking): MaybeLater<Caller> =>
+export const admit = (admission: Admission, asking: RouteRequest): MaybeLater<Caller> =>
   andThen(findCaller(admission, asking), caller => {
     const { route, params, noted } = asking
     if (caller === undefined) throw unauthenticated()
@@ -282,7 +282,7 @@ export const admit = (admission: Admission, asking: Asking): MaybeLater<Caller> 
 /** What the caller may do now: a body takes time, and a write may find its credential changed. */
 export async function callerNow(
   admission: Admission,
-  asking: Asking,
+  asking: RouteRequest,
   isFresh = false,
 ): Promise<Caller> {
   const caller = await findCaller(admission, asking, isFresh)
@@ -292,7 +292,10 @@ export async function callerNow(
 }
 
 /** The items of one request are counted once, however often its write is decided anew. */
-export function itemCounter({ rate }: Admission, { credential }: Caller): Call['countItems'] {
+export function itemCounter(
+  { rate }: Admission,
+  { credential }: Caller,
+): OperationCall['countItems'] {
   let isCounted = false
   return count => {
     if (isCounted) return

@@ -14,7 +14,7 @@ import type { Log } from '../deps.ts'
 import type { ApiError, ErrorKind } from '../errors.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { Connections } from './admission.ts'
-import type { AnswerHold } from './budgets.ts'
+import type { AnswerLease } from './budgets.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import type { MaybeLater } from '../waiting.ts'
 import { problemResponse, toApiError } from './problem.ts'
@@ -240,14 +240,14 @@ export interface Exchange {
 }
 
 /** What is shown to anybody; its headers are all that it has but the trace id. */
-export interface Page {
+export interface StaticPage {
   readonly headers: Fields
   readonly bytes: Uint8Array
 }
 
 export interface Answers {
   /** @param hold of what the answer takes until it was sent; given back from here on */
-  readonly reply: (exchange: Exchange, reply: Reply, hold: AnswerHold) => Response
+  readonly reply: (exchange: Exchange, reply: Reply, hold: AnswerLease) => Response
   /** @param allow the value of `Allow` on a 405 */
   readonly problem: (exchange: Exchange, error: ApiError, allow?: string) => Response
   /** For what was thrown where no exchange is known any more. */
@@ -261,8 +261,8 @@ export interface Answers {
    */
   readonly page: (
     exchange: Exchange,
-    page: Page,
-    hold: AnswerHold,
+    page: StaticPage,
+    hold: AnswerLease,
     next: () => Promise<void>,
   ) => Response
 }
@@ -277,7 +277,7 @@ const isSentAtOnce = ({ method, signal }: Request, { length }: Uint8Array): bool
 function bodyOf(
   exchange: Exchange,
   text: string | undefined,
-  hold: AnswerHold,
+  hold: AnswerLease,
   keepAlive: KeepAlive,
 ) {
   // No character of UTF-16 takes more than three bytes.
@@ -292,7 +292,7 @@ function bodyOf(
 function inPiecesTo(
   exchange: Exchange,
   bytes: Uint8Array,
-  hold: AnswerHold,
+  hold: AnswerLease,
   { extend }: KeepAlive,
   next?: () => Promise<void>,
 ): ReadableStream<Uint8Array> {

@@ -18,7 +18,7 @@ import { andThen, type MaybeLater } from '../waiting.ts'
 import { expectedOneOf } from '../spelling.ts'
 import { knownPart } from './strict-body.ts'
 import type { BodyRule } from './operation.ts'
-import type { Hold } from './budgets.ts'
+import type { BodyLease } from './budgets.ts'
 
 /**
  * RFC 9110 section 8.3: types are case-insensitive; a charset, if given, must be UTF-8, by its name
@@ -149,14 +149,14 @@ export function parseJsonBody(
  */
 
 /** What a body may take. */
-interface Allowance {
-  readonly hold: Hold
+interface BodyLimits {
+  readonly hold: BodyLease
   readonly bytesMax: number
   /** From the moment at which it is asked for to its last byte. */
   readonly msMax?: number
 }
 
-export interface Intake {
+export interface BodyReader {
   /**
    * The bytes of the body, read when this is first called, once they may be worked on.
    * @throws ApiError `payload_too_large` and `overloaded` before reading where the length is
@@ -183,7 +183,7 @@ function grow(bytes: Uint8Array, length: number): Uint8Array {
 /** What has come counts, and not what is said to come: nobody has room by a number alone. */
 async function readStream(
   stream: ReadableStream<Uint8Array>,
-  { bytesMax, hold }: Allowance,
+  { bytesMax, hold }: BodyLimits,
 ): Promise<Uint8Array> {
   let bytes: Uint8Array = new Uint8Array()
   let length = 0
@@ -202,7 +202,7 @@ async function readStream(
   return bytes.subarray(0, length)
 }
 
-async function readWhole(request: Request, allowance: Allowance): Promise<Uint8Array> {
+async function readWhole(request: Request, allowance: BodyLimits): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
   if (declared === null) {
     return request.body === null ? new Uint8Array() : readStream(request.body, allowance)
@@ -241,7 +241,7 @@ const inTime = (reading: Promise<Uint8Array>, msMax: number): Promise<Uint8Array
 export const bringsBody = ({ headers }: Request): boolean =>
   headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0'
 
-export function makeIntake(request: Request, allowance: Allowance): Intake {
+export function makeBodyReader(request: Request, allowance: BodyLimits): BodyReader {
   const isBrought = bringsBody(request)
   let bytes: Promise<Uint8Array> | undefined
   let isRead = !isBrought

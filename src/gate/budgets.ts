@@ -12,7 +12,7 @@ import {
   parsedBodiesSpareBytes,
   shortBodyBytesMax,
 } from '../limits.ts'
-import type { Room } from '../records/rows.ts'
+import type { Budget } from '../records/rows.ts'
 import { makeFairQueue } from '../waiting.ts'
 import type { Settings } from '../settings.ts'
 
@@ -28,14 +28,14 @@ interface SharesMax {
   readonly own: number
 }
 
-interface Shares {
+interface CredentialShares {
   /** Whether the credential at that ordinal may hold so many bytes more. */
   readonly fits: (ordinal: number, bytes: number) => boolean
   /** Adds to what it holds, whether it fits or not; below zero gives back. */
   readonly change: (ordinal: number, bytes: number) => void
 }
 
-function makeShares(max: SharesMax): Shares {
+function makeShares(max: SharesMax): CredentialShares {
   let all = 0
   const owners = new Map<number, number>()
   const heldBy = (ordinal: number): number => owners.get(ordinal) ?? 0
@@ -62,7 +62,7 @@ function makeShares(max: SharesMax): Shares {
  */
 
 /** What the answer to one request has of the budget. */
-export interface AnswerHold extends Room {
+export interface AnswerLease extends Budget {
   /** The answer is there, and this long: nothing else is held from now on, but this is. */
   readonly settle: (bytes: number) => void
   /** Gives everything back; more than once is no matter. */
@@ -70,7 +70,7 @@ export interface AnswerHold extends Room {
 }
 
 /** Opens the hold of one request of the credential at that ordinal; it must be released. */
-export type AnswerBudget = (ordinal: number) => AnswerHold
+export type AnswerBudget = (ordinal: number) => AnswerLease
 
 const answersOverloaded = () =>
   new ApiError('overloaded', 'More long answers are under way than are made at a time.')
@@ -115,7 +115,7 @@ export function makeAnswerBudget(max: SharesMax = defaultMax): AnswerBudget {
  * Source: contract section 16 (`decision:`).
  */
 
-interface Waiting {
+interface WaitingBody {
   readonly bytes: number
   readonly enter: () => void
 }
@@ -136,7 +136,7 @@ export function makeLongBodyGate(
 ): LongBodyGate {
   let inside = 0
   const counts = new Map<number, number>()
-  const waiting = makeFairQueue<Waiting>()
+  const waiting = makeFairQueue<WaitingBody>()
 
   const countOf = (ordinal: number): number => counts.get(ordinal) ?? 0
 
@@ -152,7 +152,7 @@ export function makeLongBodyGate(
     inside === 0 || inside + bytes <= bytesMax + (countOf(ordinal) === 0 ? spareBytes : 0)
 
   /** Of those whose turn it may be the first; nobody goes before it, so that it surely comes. */
-  function nextTurn(): readonly [ordinal: number, body: Waiting] | undefined {
+  function nextTurn(): readonly [ordinal: number, body: WaitingBody] | undefined {
     const heads = [...waiting.heads()]
     const most = heads.length > 1 ? 1 : longBodiesPerCredentialMax
     return heads.find(([ordinal]) => countOf(ordinal) < most)
@@ -196,7 +196,7 @@ export function makeLongBodyGate(
  */
 
 /** What one request has of the budget. */
-export interface Hold {
+export interface BodyLease {
   /** @throws ApiError `overloaded` where so many bytes more do not fit; then none is taken */
   readonly take: (bytes: number) => void
   /** @throws ApiError `overloaded` where so many bytes more do not fit now; none is taken */
@@ -208,7 +208,7 @@ export interface Hold {
 }
 
 /** Opens the hold of one request of the credential at that ordinal; it must be released. */
-export type BodyBudget = (ordinal: number) => Hold
+export type BodyBudget = (ordinal: number) => BodyLease
 
 type BodyBounds = Pick<Settings, 'bodyBytesMax' | 'bodiesBytesMax' | 'credentialBodiesBytesMax'>
 

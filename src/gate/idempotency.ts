@@ -29,8 +29,8 @@ import {
   standing,
   type RowSealer,
   type Effect,
-  type Housed,
-  type Room,
+  type Budgeted,
+  type Budget,
   AlongTaken,
   changedByOthers,
   CredentialMoved,
@@ -45,10 +45,16 @@ import {
   rawQuery,
   visibleAscii,
 } from './request.ts'
-import { isKept, type Done, type Route, type Call, type KeptRoute } from './operation.ts'
+import {
+  isKept,
+  type EarlierEffect,
+  type Route,
+  type OperationCall,
+  type KeptRoute,
+} from './operation.ts'
 import type { Repetition, Replay, Reply, RunOperation } from './operation.ts'
 import { andThen, type MaybeLater } from '../waiting.ts'
-import { callerNow, type Admission, type Asking } from './admission.ts'
+import { callerNow, type Admission, type RouteRequest } from './admission.ts'
 import { assertContentType, parseJsonBody } from './bodies.ts'
 import { digestOf, documentText } from './body-digest.ts'
 import { assertParameterNames } from './strict-body.ts'
@@ -120,7 +126,7 @@ export function slotOf(
 }
 
 /** The value of a row. */
-interface Kept {
+interface IdempotencyRecord {
   readonly body: string
   /** Absent where the body was no JSON. */
   readonly document?: string
@@ -143,11 +149,11 @@ const underWay = () =>
 const notKept = () => conflict('This was done before, and its answer could not be kept.')
 
 /** Clients write a retry anew: it is the same where it is the same document. */
-const isSameBody = async (slot: Slot, { body, document }: Kept): Promise<boolean> =>
+const isSameBody = async (slot: Slot, { body, document }: IdempotencyRecord): Promise<boolean> =>
   body === slot.body || (document !== undefined && document === (await slot.document()))
 
-async function doneBy(slot: Slot, row: Row): Promise<Done> {
-  const kept = JSON.parse(unsealRow(slot.sealer, row).text(0)) as Kept
+async function doneBy(slot: Slot, row: Row): Promise<EarlierEffect> {
+  const kept = JSON.parse(unsealRow(slot.sealer, row).text(0)) as IdempotencyRecord
   const { effect } = kept
   if (!(await isSameBody(slot, kept))) throw conflict('idempotency key used with another body')
   if (effect === undefined) throw notKept()
@@ -155,10 +161,10 @@ async function doneBy(slot: Slot, row: Row): Promise<Done> {
 }
 
 /** What was done before, or what must leave for what will be. */
-type Found = { readonly done: Done } | { readonly leaving: readonly Change[] }
+type SlotLookup = { readonly done: EarlierEffect } | { readonly leaving: readonly Change[] }
 
 /** @throws ApiError `conflict` where it was done with another body, or cannot be told again */
-async function findDone({ store, settled }: Deps, slot: Slot): Promise<Found> {
+async function findDone({ store, settled }: Deps, slot: Slot): Promise<SlotLookup> {
   const row = await store.find(slot.unique)
   if (row === undefined) return { leaving: [] }
   if (!isExpired(row, settled())) return { done: await doneBy(slot, await standing(store, row)) }
@@ -170,7 +176,7 @@ const keeperOf =
   (deps: Deps, { slot, document, leaving }: Keeping) =>
   (effect: Effect): readonly Change[] => {
     const isShort = Buffer.byteLength(JSON.stringify(effect)) <= idempotencyEffectBytesMax
-    const kept: Kept = {
+    const kept: IdempotencyRecord = {
       body: slot.body,
       ...(document === undefined ? {} : { document }),
       ...(isShort ? { effect } : {}),
@@ -210,47 +216,50 @@ export interface Runner extends Admission {
 }
 
 /** One request for a route, by a caller that may ask for it. */
-export interface Asked extends Asking {
+export interface AdmittedRequest extends RouteRequest {
   readonly caller: Caller
   /** As it was sent; `undefined` where none is read. */
   readonly bytes: Uint8Array | undefined
-  readonly countItems: Call['countItems']
+  readonly countItems: OperationCall['countItems']
   /** For what is opened to answer it, and for the answer. */
-  readonly room: Room
-  readonly shown: Housed['shown']
+  readonly room: Budget
+  readonly shown: Budgeted['shown']
 }
 
-function parsedBody({ deps }: Runner, { route, bytes, caller }: Asked): MaybeLater<unknown> {
+function parsedBody(
+  { deps }: Runner,
+  { route, bytes, caller }: AdmittedRequest,
+): MaybeLater<unknown> {
   if (route.body === undefined || bytes === undefined) return undefined
   return parseJsonBody(bytes, route.body, () => deps.turns.next(caller.credential.ordinal))
 }
 
 /** @throws ApiError `invalid_request`, also for a name that is nearly one of its schema */
-function parsedQuery({ route, request }: Asking): QueryParameters {
+function parsedQuery({ route, request }: RouteRequest): QueryParameters {
   const query = parseQuery(route.query === undefined ? '' : request.url)
   if (route.query !== undefined && query.size > 0) assertParameterNames(route.query, query.keys())
   return query
 }
 
 interface ReadCall {
-  readonly call: Call
+  readonly call: OperationCall
   readonly body: unknown
 }
 
 /** @throws ApiError `invalid_request`, `unsupported_media_type` */
-function readCall(runner: Runner, asked: Asked): MaybeLater<ReadCall> {
+function readCall(runner: Runner, asked: AdmittedRequest): MaybeLater<ReadCall> {
   const { route, request, caller, countItems } = asked
   const query = parsedQuery(asked)
   if (route.body !== undefined && asked.bytes !== undefined) {
     assertContentType(request.headers.get('content-type'), route.body.contentType)
   }
-  const call: Call = { caller, query, countItems }
+  const call: OperationCall = { caller, query, countItems }
   return andThen(parsedBody(runner, asked), body => ({ call, body }))
 }
 
 async function tellAgain(
-  asked: Asked,
-  done: Done,
+  asked: AdmittedRequest,
+  done: EarlierEffect,
   body: Repetition['body'],
   replay: Replay | undefined,
 ): Promise<Reply> {
@@ -277,8 +286,8 @@ interface Keeping {
 
 /** A request that is to run, with what runs it, and what answers where it was done before. */
 interface Running {
-  readonly asked: Asked
-  readonly call: Call
+  readonly asked: AdmittedRequest
+  readonly call: OperationCall
   readonly body: unknown
   readonly run: RunOperation
   readonly replay: Replay | undefined
@@ -344,7 +353,11 @@ async function tryAgain(
 }
 
 /** A request without an idempotency key. @throws ApiError where its query or body is refused */
-export const prepare = (runner: Runner, asked: Asked, first?: Keeping): MaybeLater<Prepared> =>
+export const prepare = (
+  runner: Runner,
+  asked: AdmittedRequest,
+  first?: Keeping,
+): MaybeLater<Prepared> =>
   andThen(readCall(runner, asked), ({ call, body }) => ({
     body,
     tell: (run, replay) => runUntilLanded(runner, { asked, call, body, run, replay }, first),
@@ -354,7 +367,11 @@ export const prepare = (runner: Runner, asked: Asked, first?: Keeping): MaybeLat
  * A request with an idempotency key.
  * @throws ApiError `conflict` while another request of this process is under way for the slot
  */
-export async function prepareOnce(runner: Runner, asked: Asked, slot: Slot): Promise<Prepared> {
+export async function prepareOnce(
+  runner: Runner,
+  asked: AdmittedRequest,
+  slot: Slot,
+): Promise<Prepared> {
   const found = await findDone(runner.deps, slot)
   if ('done' in found) {
     const body = () => parsedBody(runner, asked)

@@ -8,12 +8,12 @@ import type { TSchema } from '@sinclair/typebox'
 import type { Caller } from '../rules/caller.ts'
 import type { CallerType, Permission } from '../rules/permissions.ts'
 import type { MaybeLater } from '../waiting.ts'
-import type { Housed, Effect, Standing } from '../records/rows.ts'
+import type { Budgeted, Effect, WriteContext } from '../records/rows.ts'
 import type { Params, QueryParameters } from './request.ts'
 
 /** One request, authenticated and permitted, whose query and body are well-formed. */
-export interface Call {
-  readonly caller: Caller & Standing & Housed
+export interface OperationCall {
+  readonly caller: Caller & WriteContext & Budgeted
   readonly query: QueryParameters
   /**
    * Counts the items of a bulk operation against the rate of requests, once for each request.
@@ -23,16 +23,16 @@ export interface Call {
 }
 
 /** What a request with the same idempotency key and the same body has done before. */
-export interface Done {
+export interface EarlierEffect {
   readonly effect: Effect
   /** Of the row that landed with the operation: what has a greater one was made later. */
   readonly ordinal: number
 }
 
 /** A request that was done before; its body is parsed where its answer needs it. */
-export interface Repetition extends Call {
+export interface Repetition extends OperationCall {
   readonly body: () => MaybeLater<unknown>
-  readonly done: Done
+  readonly done: EarlierEffect
 }
 
 /** `json` is the text of the body, already printed; without it the body is empty. */
@@ -48,7 +48,7 @@ export interface Reply {
 }
 
 /** Runs the operation, which may be more than once: until its write lands. */
-export type RunOperation = (call: Call) => MaybeLater<Reply>
+export type RunOperation = (call: OperationCall) => MaybeLater<Reply>
 
 /** Answers a repetition by what stands now, as the caller may see it now. */
 export type Replay = (repetition: Repetition) => Promise<Reply>

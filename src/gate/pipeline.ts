@@ -17,17 +17,23 @@ import { Elysia } from 'elysia'
 import { pagesOrdinal } from '../work-limits.ts'
 import type { Caller } from '../rules/caller.ts'
 import { andThen, orElse, type MaybeLater } from '../waiting.ts'
-import { admit, givenTraceId, type Asking, type Connections, type Crowd } from './admission.ts'
-import type { AnswerBudget, AnswerHold, BodyBudget, Hold } from './budgets.ts'
-import type { Answers, Exchange, Page } from './answers.ts'
-import { leavesMuch, makeIntake, type Intake } from './bodies.ts'
+import {
+  admit,
+  givenTraceId,
+  type RouteRequest,
+  type Connections,
+  type FloodGuard,
+} from './admission.ts'
+import type { AnswerBudget, AnswerLease, BodyBudget, BodyLease } from './budgets.ts'
+import type { Answers, Exchange, StaticPage } from './answers.ts'
+import { leavesMuch, makeBodyReader, type BodyReader } from './bodies.ts'
 import { endConnection, type KeepAlive } from './keep-alive.ts'
 import type { Prepared, Runner } from './idempotency.ts'
 import type { ClientAddress, EnterAddress } from './client-address.ts'
 import { receive } from './receive.ts'
-import type { Seat, StoreTurns } from './store-turns.ts'
+import type { StoreTurn, StoreTurns } from './store-turns.ts'
 import { answeredBy, seenOf } from './seen.ts'
-import type { Tally } from './tally.ts'
+import type { InFlight } from './in-flight.ts'
 import { assertAddress, readParams, type Params } from './request.ts'
 import type { Operation, Perform, Reply, Route } from './operation.ts'
 import { toApiError } from './problem.ts'
@@ -38,11 +44,11 @@ export interface Pipeline extends Runner {
   readonly answerBudget: AnswerBudget
   /** Absent where no store is waited for. */
   readonly storeTurns: StoreTurns | undefined
-  readonly isCrowded: Crowd
+  readonly isCrowded: FloodGuard
   readonly clientAddress: ClientAddress
   readonly enterAddress: EnterAddress
   readonly nextTraceId: () => string
-  readonly tally: Tally
+  readonly tally: InFlight
   readonly keepAlive: KeepAlive
   /** Writes on which day keys were used; the serving process calls it now and then. */
   readonly writeKeyUses: () => Promise<void>
@@ -80,7 +86,7 @@ const refuse = (pipeline: Pipeline, exchange: Exchange, thrown: unknown): Respon
  * Ends an exchange by what anybody may see. Nobody's key counts it, so all such answers together
  * have the turns and the room of one credential.
  */
-export function answerPage(pipeline: Pipeline, exchange: Exchange, page: Page): Response {
+export function answerPage(pipeline: Pipeline, exchange: Exchange, page: StaticPage): Response {
   const room = pipeline.answerBudget(pagesOrdinal)
   try {
     if (exchange.request.method !== 'HEAD') room.needs(page.bytes.length)
@@ -99,34 +105,34 @@ function noteAddress({ deps, clientAddress }: Pipeline, exchange: Exchange): voi
 }
 
 /** What one request takes until it is answered. */
-interface Held {
-  readonly body: Hold | undefined
-  readonly intake: Intake | undefined
-  readonly room: AnswerHold
-  readonly seat: Seat | undefined
+interface Leases {
+  readonly body: BodyLease | undefined
+  readonly intake: BodyReader | undefined
+  readonly room: AnswerLease
+  readonly seat: StoreTurn | undefined
 }
 
-function hold(pipeline: Pipeline, route: Route, { request }: Exchange, ordinal: number): Held {
+function hold(pipeline: Pipeline, route: Route, { request }: Exchange, ordinal: number): Leases {
   const budget = route.body && pipeline.bodyBudget(ordinal)
   const { bodyBytesMax: bytesMax } = pipeline.deps.settings
-  const intake = budget && makeIntake(request, { hold: budget, bytesMax })
+  const intake = budget && makeBodyReader(request, { hold: budget, bytesMax })
   const seat = pipeline.storeTurns?.(ordinal, route)
   return { body: budget, intake, room: pipeline.answerBudget(ordinal), seat }
 }
 
 /** Nothing more is read, here or in the store. */
-function releaseBody(exchange: Exchange, { body, intake, seat }: Held): void {
+function releaseBody(exchange: Exchange, { body, intake, seat }: Leases): void {
   seat?.release()
   body?.release()
   exchange.isBodyRead = intake?.isRead() === true
 }
 
-function releaseAll(exchange: Exchange, held: Held): void {
+function releaseAll(exchange: Exchange, held: Leases): void {
   releaseBody(exchange, held)
   held.room.release()
 }
 
-function answer(pipeline: Pipeline, exchange: Exchange, held: Held, reply: Reply): Response {
+function answer(pipeline: Pipeline, exchange: Exchange, held: Leases, reply: Reply): Response {
   releaseBody(exchange, held)
   return finish(pipeline, exchange, pipeline.answers.reply(exchange, reply, held.room))
 }
@@ -134,7 +140,7 @@ function answer(pipeline: Pipeline, exchange: Exchange, held: Held, reply: Reply
 function answerFailed(
   pipeline: Pipeline,
   exchange: Exchange,
-  held: Held,
+  held: Leases,
   thrown: unknown,
 ): Response {
   releaseAll(exchange, held)
@@ -143,7 +149,7 @@ function answerFailed(
 
 /** The end of one request: runs it, and answers. */
 const performerOf =
-  (pipeline: Pipeline, exchange: Exchange, held: Held, { tell }: Prepared): Perform =>
+  (pipeline: Pipeline, exchange: Exchange, held: Leases, { tell }: Prepared): Perform =>
   (run, replay) => {
     try {
       const reply = tell(run, replay)
@@ -166,7 +172,7 @@ interface Begun {
 
 function beginAs(
   pipeline: Pipeline,
-  asking: Asking,
+  asking: RouteRequest,
   exchange: Exchange,
   first: Caller,
 ): MaybeLater<Begun> {

@@ -6,26 +6,26 @@ import { shortBodyBytesMax } from '../limits.ts'
 import { callerNowMs } from '../work-limits.ts'
 import type { Caller } from '../rules/caller.ts'
 import { andThen, type MaybeLater } from '../waiting.ts'
-import type { Room } from '../records/rows.ts'
-import { callerNow, itemCounter, type Asking } from './admission.ts'
+import type { Budget } from '../records/rows.ts'
+import { callerNow, itemCounter, type RouteRequest } from './admission.ts'
 import type { Exchange } from './answers.ts'
-import { assertContentType, bringsBody, dropBody, type Intake } from './bodies.ts'
+import { assertContentType, bringsBody, dropBody, type BodyReader } from './bodies.ts'
 import {
   readIdempotencyKey,
   slotOf,
   prepare,
   prepareOnce,
-  type Asked,
+  type AdmittedRequest,
   type Prepared,
   type Runner,
 } from './idempotency.ts'
 import { assertNoContentCoding } from './request.ts'
-import type { Seat } from './store-turns.ts'
+import type { StoreTurn } from './store-turns.ts'
 
 /** With an idempotency key the type of a body comes after what the key has done before. */
 function readBytes(
-  { route: { body }, request }: Asking,
-  intake: Intake | undefined,
+  { route: { body }, request }: RouteRequest,
+  intake: BodyReader | undefined,
   key: string | undefined,
 ): MaybeLater<Uint8Array | undefined> {
   const isLeftOut = body?.isOptional === true && !bringsBody(request) && request.body === null
@@ -38,13 +38,13 @@ function readBytes(
 
 /** What a request is read for. */
 export interface Receiving {
-  readonly asking: Asking
-  readonly intake: Intake | undefined
+  readonly asking: RouteRequest
+  readonly intake: BodyReader | undefined
   readonly exchange: Exchange
   /** Who was admitted, before the body had come. */
   readonly first: Caller
-  readonly room: Room
-  readonly seat: Seat | undefined
+  readonly room: Budget
+  readonly seat: StoreTurn | undefined
 }
 
 /** Who was admitted, or who it is now where that is no moment ago. */
@@ -92,7 +92,7 @@ function prepareFor(
   const { route, request, params } = asking
   if (bytes === undefined || bytes.length <= shortBodyBytesMax) deps.turns.noteRequest()
   const countItems = itemCounter(runner, caller)
-  const asked: Asked = { route, request, params, caller, bytes, countItems, room, shown }
+  const asked: AdmittedRequest = { route, request, params, caller, bytes, countItems, room, shown }
   if (key === undefined) return prepare(runner, asked)
   const body = bytes ?? new Uint8Array()
   return prepareOnce(runner, asked, slotOf(deps, caller, route, request, params, key, body))

@@ -3,7 +3,7 @@
  * @module
  */
 import { logDigest } from '../crypto/keyring.ts'
-import type { Answered, Deps, Seen, SeenMore } from '../deps.ts'
+import type { AnswerNotice, Deps, AnswerEvent, SeenMore } from '../deps.ts'
 import type { Exchange } from './answers.ts'
 import type { ClientAddress } from './client-address.ts'
 
@@ -31,7 +31,7 @@ function moreOf({ deps, clientAddress }: Seeing, exchange: Exchange, isError: bo
 }
 
 /** HEAD is answered without the body. */
-export function seenOf(seeing: Seeing, exchange: Exchange, status: number): Seen {
+export function seenOf(seeing: Seeing, exchange: Exchange, status: number): AnswerEvent {
   const { traceId, isTraceMade, route, operation, refusal, startedMs, bytesIn, bytesOut, caller } =
     exchange
   const { method } = exchange.request
@@ -54,7 +54,7 @@ export function seenOf(seeing: Seeing, exchange: Exchange, status: number): Seen
 }
 
 /** For readers who may know all of it. */
-export function answeredBy(exchange: Exchange, { status, headers }: Response): Answered {
+export function answeredBy(exchange: Exchange, { status, headers }: Response): AnswerNotice {
   const { request, route, operation, detail, caller } = exchange
   return { request, status, route, operation, detail, caller, location: headers.get('location') }
 }

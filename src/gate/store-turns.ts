@@ -94,7 +94,7 @@ export function makeStoreGate(max: GateMax): StoreGate {
 }
 
 /** What one request has of it. */
-export interface Seat {
+export interface StoreTurn {
   /**
    * Resolves once its operation may begin; `undefined`: now.
    * @throws ApiError `overloaded` after as long as it would wait for a store that is away
@@ -108,7 +108,7 @@ export interface Seat {
 export type StoreTurns = (
   ordinal: number,
   route: Pick<Route, 'method' | 'permission' | 'readsPages'>,
-) => Seat
+) => StoreTurn
 
 const overloaded = () =>
   new ApiError('overloaded', 'More requests of this credential are under way than are worked on.')
@@ -123,7 +123,7 @@ const within = (entering: Promise<void>, msMax: number): Promise<void> =>
     })
   })
 
-function seatAt(gate: StoreGate, ordinal: number, msMax: number): Seat {
+function seatAt(gate: StoreGate, ordinal: number, msMax: number): StoreTurn {
   let isTaken = false
   let isReleased = false
   const sit = (): void => {

@@ -25,24 +25,24 @@ export const isJsonObject = (value: Json | object | undefined): value is JsonObj
   value instanceof Map || value instanceof TextMap
 
 /** An object that is being made. */
-export type Members = Map<string, Json> | TextMap<Json>
+export type MutableObject = Map<string, Json> | TextMap<Json>
 
 /**
  * Sets a member, in an object that is not in use yet.
  * @returns the object to go on with: that one, or another where it grew too large for a Map
  */
 export const withMember = (
-  members: Members,
+  members: MutableObject,
   name: string,
   value: Json,
   isBefore?: IsBefore,
-): Members => {
+): MutableObject => {
   const mustOrder = members.size === hashedMembersMax && members instanceof Map
   return (mustOrder ? new TextMap(members, isBefore) : members).set(name, value)
 }
 
 /** A copy that may be changed until it is in use. */
-export const copyMembers = (value: JsonObject): Members =>
+export const copyMembers = (value: JsonObject): MutableObject =>
   value.size > hashedMembersMax ? new TextMap(value) : new Map(value)
 
 export const isJsonArray = (value: Json | undefined): value is readonly Json[] =>
@@ -116,14 +116,14 @@ export const canonicalNumberText = (numberText: string): string => {
  * Source: RFC 8259; RFC 8785 for the canonical form; contract sections 1 and 6.
  */
 
-export type Style = {
+export type PrintStyle = {
   readonly members: (value: JsonObject) => Iterable<readonly [string, Json]>
   readonly exactNumber: (numberText: string) => string
   /** Texts of long values that were printed before, as long as those live. */
   readonly kept: WeakMap<object, string>
 }
 
-export const faithful: Style = {
+export const faithful: PrintStyle = {
   members: value => value,
   exactNumber: numberText => numberText,
   kept: new WeakMap(),
@@ -135,13 +135,13 @@ const inOrder = (value: JsonObject): Iterable<readonly [string, Json]> =>
     ? (value as TextMap<Json>).inOrder()
     : [...value].sort(([a], [b]) => (a < b ? -1 : 1))
 
-export const canonical: Style = {
+export const canonical: PrintStyle = {
   members: inOrder,
   exactNumber: canonicalNumberText,
   kept: new WeakMap(),
 }
 
-const printObject = (value: JsonObject, style: Style): string => {
+const printObject = (value: JsonObject, style: PrintStyle): string => {
   let text = ''
   for (const [name, member] of style.members(value)) {
     text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${printValue(member, style)}`
@@ -149,7 +149,7 @@ const printObject = (value: JsonObject, style: Style): string => {
   return text === '' ? '{}' : `${text}}`
 }
 
-const printArray = (value: readonly Json[], style: Style): string => {
+const printArray = (value: readonly Json[], style: PrintStyle): string => {
   let text = ''
   for (const item of value) text += (text === '' ? '[' : ',') + printValue(item, style)
   return text === '' ? '[]' : `${text}]`
@@ -157,19 +157,19 @@ const printArray = (value: readonly Json[], style: Style): string => {
 
 type Scalar = Exclude<Json, readonly Json[] | JsonObject>
 
-export const printScalar = (value: Scalar, style: Style): string => {
+export const printScalar = (value: Scalar, style: PrintStyle): string => {
   if (typeof value === 'string') return JSON.stringify(value)
   if (isExactNumber(value)) return style.exactNumber(value.numberText)
   invariant(typeof value !== 'number' || Number.isFinite(value), 'a JSON number is finite')
   return String(value)
 }
 
-const printValue = (value: Json, style: Style): string => {
+const printValue = (value: Json, style: PrintStyle): string => {
   if (isJsonObject(value)) return printObject(value, style)
   return isJsonArray(value) ? printArray(value, style) : printScalar(value, style)
 }
 
-const print = (value: Json, style: Style): string => {
+const print = (value: Json, style: PrintStyle): string => {
   if (typeof value !== 'object' || value === null) return printValue(value, style)
   return style.kept.get(value) ?? printValue(value, style)
 }
@@ -201,7 +201,7 @@ export const toPlain = (value: Json): unknown => {
 const nothingOpaque: ReadonlySet<string> = new Set()
 
 const fromPlainObject = (value: object, opaque: ReadonlySet<string>): Json => {
-  let members: Members = new Map()
+  let members: MutableObject = new Map()
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue
     members = withMember(members, name, opaque.has(name) ? member : fromPlain(member))

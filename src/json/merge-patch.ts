@@ -9,7 +9,7 @@
  */
 import { invalid } from '../errors.ts'
 import { hiddenMembersStep, jsonMembersMax } from '../limits.ts'
-import { isJsonObject, withMember, type Json, type JsonObject, type Members } from './json.ts'
+import { isJsonObject, withMember, type Json, type JsonObject, type MutableObject } from './json.ts'
 
 const nothing: JsonObject = new Map()
 
@@ -35,7 +35,7 @@ function assertFits(before: JsonObject, patch: JsonObject, result: JsonObject, i
 export const mergePatch = (target: Json | undefined, patch: Json, isHidden = false): Json => {
   if (!isJsonObject(patch)) return patch
   const before = isJsonObject(target) ? target : nothing
-  let result: Members = new Map()
+  let result: MutableObject = new Map()
   for (const [name, member] of before) {
     const change = patch.get(name)
     if (change === null) continue

@@ -13,7 +13,7 @@ import { invalid, invariant } from '../errors.ts'
 import { jsonDepthMax, jsonMembersMax, jsonNumberCharsMax } from '../limits.ts'
 import { jsonTurnChars } from '../work-limits.ts'
 import { isDigitCode } from '../bytes.ts'
-import { withMember, type Json, type Members } from './json.ts'
+import { withMember, type Json, type MutableObject } from './json.ts'
 import { decodeQuoted, type IsBefore } from '../maps.ts'
 
 type Cursor = {
@@ -161,7 +161,7 @@ interface ArrayFrame {
 
 interface ObjectFrame {
   readonly items?: undefined
-  members: Members
+  members: MutableObject
   /** Of the member whose value is read. */
   name: string
   nameAt: number
@@ -186,7 +186,7 @@ const readName = (cursor: Cursor, frame: ObjectFrame): void => {
 
 /** @returns an empty object; `undefined` for one whose first value follows */
 const beginObject = ({ cursor, frames }: Reading): Json | undefined => {
-  const members: Members = new Map()
+  const members: MutableObject = new Map()
   if (tryTake(cursor, closeBrace)) return members
   const frame: ObjectFrame = { members, name: '', nameAt: 0 }
   readName(cursor, frame)

@@ -15,7 +15,7 @@ import {
   canonical,
   faithful,
   printScalar,
-  type Style,
+  type PrintStyle,
 } from './json.ts'
 
 type LetOthersIn = () => Promise<void>
@@ -33,7 +33,7 @@ interface Frame {
 }
 
 interface Printing {
-  readonly style: Style
+  readonly style: PrintStyle
   readonly frames: Frame[]
   /** Of this turn. */
   pieces: string[]
@@ -93,7 +93,7 @@ const endTurn = (printing: Printing): void => {
   printing.pieces = []
 }
 
-async function printStyle(value: Json, style: Style, letOthersIn: LetOthersIn): Promise<void> {
+async function printStyle(value: Json, style: PrintStyle, letOthersIn: LetOthersIn): Promise<void> {
   const printing: Printing = { style, frames: [], pieces: [], texts: [], length: 0, long: [] }
   begin(printing, value)
   let turnAt = 0

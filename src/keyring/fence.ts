@@ -10,7 +10,7 @@
  */
 import { keyNumberOf } from '../crypto/seal.ts'
 import type { Change, NewRow, Store, WriteOutcome } from '../store/contract.ts'
-import type { Ring } from './ring.ts'
+import type { LiveKeyring } from './live-keyring.ts'
 
 function rowOf(change: Change): NewRow | undefined {
   if ('insert' in change) return change.insert
@@ -21,7 +21,7 @@ function rowOf(change: Change): NewRow | undefined {
 /** Its caller reads, decides and seals again, as after every write that found something moved. */
 const movedOn: WriteOutcome = { ok: false, at: 0, reason: 'version_moved' }
 
-export const fenced = <S extends Store>(store: S, ring: Ring): S => ({
+export const withKeyringFence = <S extends Store>(store: S, ring: LiveKeyring): S => ({
   ...store,
   async write(changes) {
     const rows = changes.map(rowOf).filter(row => row !== undefined)

@@ -9,16 +9,16 @@
  */
 import { keyNumberOf } from '../crypto/seal.ts'
 import type { Row, Store } from '../store/contract.ts'
-import { isKeyringRow, type Ring } from './ring.ts'
+import { isKeyringRow, type LiveKeyring } from './live-keyring.ts'
 
-const isKnown = (ring: Ring, row: Row): boolean => {
+const isKnown = (ring: LiveKeyring, row: Row): boolean => {
   const [head] = row.parts
   if (head === undefined || isKeyringRow(row)) return true
   const number = keyNumberOf(head)
   return ring.keyring().dataKeys.some(entry => entry.number === number)
 }
 
-export function followed<S extends Store>(store: S, ring: Ring): S {
+export function withKeyringRefresh<S extends Store>(store: S, ring: LiveKeyring): S {
   async function known<T>(value: T, rows: readonly Row[]): Promise<T> {
     if (!rows.every(row => isKnown(ring, row))) await ring.refresh()
     return value

@@ -18,7 +18,7 @@ import { tenantsMax, resealBatchRows, resealRest, resealScanRows } from '../oper
 import { sealRow, unsealEveryValue, type Collection, type RowSealer } from '../records/rows.ts'
 import type { Change, Row, Store } from '../store/contract.ts'
 import { listTenants } from '../tenants/record.ts'
-import { isKeyringRow } from './ring.ts'
+import { isKeyringRow } from './live-keyring.ts'
 
 /** The number of the key that a row is sealed under. */
 const keyOf = ({ parts: [head] }: Row): number => (head === undefined ? 0 : keyNumberOf(head))

@@ -11,12 +11,12 @@ import { dataKeysMax, replacedKeyringsMax, scrubLooksMax } from '../operation-li
 import type { Keyring } from '../crypto/keyring-format.ts'
 import type { OperatedStore } from '../store/operated.ts'
 import { countByKey } from './reseal.ts'
-import { keyringSealer, type Ring } from './ring.ts'
+import { keyringSealer, type LiveKeyring } from './live-keyring.ts'
 
 /** What the keys of a store are changed with. */
 export interface Keyholder extends Pick<Deps, 'now' | 'randomBytes'> {
   readonly store: OperatedStore
-  readonly ring: Ring
+  readonly ring: LiveKeyring
 }
 
 const conflict = (message: string): ApiError => new ApiError('conflict', message)

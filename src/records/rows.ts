@@ -134,14 +134,14 @@ export const inNoStore = (row: NewRow): Row =>
  * up before a tenant is known. What a row is found by is its feature's to say.
  */
 
-interface Sealing {
+interface SealDeps {
   readonly keys: Keys
   readonly randomBytes: (count: number) => Uint8Array
 }
 
 interface JsonRecord<T> {
   /** @param version 1 for a new record, one more with each change */
-  readonly seal: (sealing: Sealing, record: T, header: RowHeader, version: number) => NewRow
+  readonly seal: (sealing: SealDeps, record: T, header: RowHeader, version: number) => NewRow
   /** @throws ApiError `storage_corrupt` when the row is not what was sealed */
   readonly open: (keys: Keys, row: Row) => T
 }
@@ -166,7 +166,7 @@ export function jsonRecord<T>(collection: Collection): JsonRecord<T> {
  * A caller who reads much says so before it is opened. Source: contract section 16 (`decision:`).
  */
 
-export interface Room {
+export interface Budget {
   /**
    * So many bytes at a time. What was asked for before counts towards it.
    * @throws ApiError `overloaded` where so many are not free
@@ -178,20 +178,20 @@ export interface Room {
 export type ShownCounts = Record<'reveal' | 'mask' | 'redact', number>
 
 /** Who asks, with the room of its request; absent where nobody bounds it, and nobody counts. */
-export interface Housed {
-  readonly room?: Room | undefined
+export interface Budgeted {
+  readonly room?: Budget | undefined
   readonly shown?: ShownCounts | undefined
 }
 
 /** To be called once it is known that the token is in the answer. */
-export function noteShown({ shown }: Housed, transform: keyof ShownCounts | undefined): void {
+export function noteShown({ shown }: Budgeted, transform: keyof ShownCounts | undefined): void {
   if (shown !== undefined && transform !== undefined) shown[transform] += 1
 }
 
 const bytesOf = ({ parts }: Row): number => parts.reduce((bytes, part) => bytes + part.length, 0)
 
 /** @throws ApiError `overloaded` where there is no room for all of them */
-export function makeRoom({ room }: Housed, rows: readonly Row[]): void {
+export function makeRoom({ room }: Budgeted, rows: readonly Row[]): void {
   room?.needs(rows.reduce((bytes, row) => bytes + bytesOf(row), 0))
 }
 
@@ -210,9 +210,9 @@ export type Effect =
   string | number | boolean | null | readonly Effect[] | { readonly [name: string]: Effect }
 
 /** On whose behalf is written: a write lands only while all these rows stand unchanged. */
-export interface Standing {
+export interface WriteContext {
   readonly credential: RowVersion
-  readonly restsOn: readonly Pick<Standing, 'credential'>[]
+  readonly dependsOn: readonly Pick<WriteContext, 'credential'>[]
   /** What is to land in the same write as the operation, or both not at all. */
   readonly along?: ((effect: Effect) => readonly Change[]) | undefined
 }
@@ -240,12 +240,12 @@ const requireRow = ({ ordinal, version }: RowVersion): Change => ({
  */
 export async function writeAs(
   store: Store,
-  { credential, restsOn, along }: Standing,
+  { credential, dependsOn, along }: WriteContext,
   changes: readonly Change[],
   effectOf: () => Effect = () => null,
 ): Promise<boolean> {
   if (changes.length === 0 && along === undefined) return true
-  const stand = [requireRow(credential), ...restsOn.map(backer => requireRow(backer.credential))]
+  const stand = [requireRow(credential), ...dependsOn.map(backer => requireRow(backer.credential))]
   const outcome = await store.write([...stand, ...changes, ...(along?.(effectOf()) ?? [])])
   if (outcome.ok) return true
   if (outcome.at < stand.length) throw new CredentialMoved()

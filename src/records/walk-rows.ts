@@ -8,10 +8,10 @@
  */
 import { invalid } from '../errors.ts'
 import { walkedRowsMax } from '../limits.ts'
-import { makeRoom, type Housed } from './rows.ts'
+import { makeRoom, type Budgeted } from './rows.ts'
 import type { Query, Row, Store } from '../store/contract.ts'
 
-export interface Walk extends Housed {
+export interface Walk extends Budgeted {
   /** Only rows with an ordinal below this one; all where it is absent. */
   readonly before?: number | undefined
   /** Rows whose deadline is at or before this instant are left out. */

@@ -24,7 +24,7 @@ export interface Caller {
   /** Where the credential stands in the store: what is decided for it holds while that stands. */
   readonly credential: RowVersion
   /** Of a session: the applications that it stands and falls with, as they were read. */
-  readonly restsOn: readonly Pick<Caller, 'credential' | 'grants'>[]
+  readonly dependsOn: readonly Pick<Caller, 'credential' | 'grants'>[]
   /** Which key of the application it is; 0 of a session. */
   readonly keyNumber: number
   /** The id of that key, for the log; of a session, of the key that began it. Absent of none. */

@@ -5,7 +5,7 @@
 import { countDigits } from '../bytes.ts'
 import { bindTemplate, compileTemplate } from '../language/expression/compile.ts'
 import { assertAffordable, startRun, scalarTextOf } from '../language/expression/run.ts'
-import type { Meter } from '../waiting.ts'
+import type { StepMeter } from '../waiting.ts'
 import type { FilterCall, Operand, Output, Path, PathStep } from '../language/expression/tree.ts'
 import { placeProbeStepsMax, maskNumberOutputsMax } from '../limits.ts'
 import { type Json, isJsonArray, isJsonObject } from '../json/json.ts'
@@ -87,7 +87,7 @@ const placesShown = (
   output: Output,
   length: number,
   dataWith: (digits: string) => Json,
-  meter?: Meter,
+  meter?: StepMeter,
 ): ReadonlySet<number> | undefined => {
   if (!output.filters.every(picksByPlace)) return undefined
   const template = bindTemplate([output])
@@ -200,7 +200,7 @@ const numberPlaces = (
   { place, dataWith }: CardShape,
   output: Output,
   length: number,
-  meter?: Meter,
+  meter?: StepMeter,
 ): ReadonlySet<number> | undefined => {
   const { source } = output
   const number = place === 'whole' ? [] : [place.member]
@@ -216,7 +216,7 @@ export const shownPlaces = (
   shape: CardShape,
   mask: Json,
   length: number,
-  meter?: Meter,
+  meter?: StepMeter,
 ): ReadonlySet<number> | undefined => {
   const outputs = protectedOutputs(shape, mask)
   if (outputs === undefined) return undefined
@@ -234,7 +234,7 @@ export const showsEndsAtMost = (
   shape: CardShape,
   mask: Json,
   length: number,
-  meter?: Meter,
+  meter?: StepMeter,
 ): boolean => {
   const shown = shownPlaces(shape, mask, length, meter)
   const isAtEnd = (place: number) => place < binDigitsOf(length) || place >= length - lastDigits

@@ -18,7 +18,7 @@ import {
   assertOutputFits,
   scalarTextOf,
 } from '../language/expression/run.ts'
-import type { Meter } from '../waiting.ts'
+import type { StepMeter } from '../waiting.ts'
 import { digitsIn } from '../bytes.ts'
 import { digitsAt, digitsChanger, hidesDigits } from './hidden-digits.ts'
 import {
@@ -27,7 +27,7 @@ import {
   isJsonObject,
   withMember,
   type Json,
-  type Members,
+  type MutableObject,
 } from '../json/json.ts'
 import { cardShapeOf, shownPlaces, type CardShape } from './mask-guard.ts'
 
@@ -74,7 +74,7 @@ const applyPart = (mask: Json, run: Run): Json => {
   if (typeof mask === 'string') return compileTemplate(mask, run.at, 'mask').evaluate(run)
   if (isJsonArray(mask)) return mask.map(item => applyPart(item, run))
   if (!isJsonObject(mask)) return mask
-  let masked: Members = new Map()
+  let masked: MutableObject = new Map()
   for (const [name, member] of mask) masked = withMember(masked, name, applyPart(member, run))
   return masked
 }
@@ -119,7 +119,7 @@ const showsIn = (mask: Json, run: Run): boolean => {
  * Whether a mask that can be applied shows anything that depends on the data.
  * @throws ApiError as `applyMask`
  */
-export const showsAnything = (mask: Json, data: Json, meter?: Meter): boolean => {
+export const showsAnything = (mask: Json, data: Json, meter?: StepMeter): boolean => {
   const start = () => startRun({ at: 'mask', data, meter })
   return applyMask(mask, data, start()) !== undefined && showsIn(mask, start())
 }
@@ -150,7 +150,7 @@ const printShown = (
   mask: Json,
   data: Json,
   probes: { stepsLeft: number },
-  meter: Meter | undefined,
+  meter: StepMeter | undefined,
 ): string => {
   const run = startRun({ at: 'mask', data, meter })
   run.stepsLeft = Math.min(run.stepsLeft, probes.stepsLeft)
@@ -166,7 +166,7 @@ const hidesNumber = (
   mask: Json,
   data: Json,
   number: string,
-  meter: Meter | undefined,
+  meter: StepMeter | undefined,
 ): boolean => {
   const places = shownPlaces(shape, mask, number.length, meter)
   if (places !== undefined && number.length - places.size >= maskHiddenDigitsMin) return true
@@ -189,7 +189,7 @@ export const assertMaskHidesNumber = (
   typeName: string,
   mask: Json,
   data: Json,
-  meter?: Meter,
+  meter?: StepMeter,
 ): void => {
   const shape = cardShapeOf(typeName)
   if (shape === undefined) return

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Caller } from './caller.ts'
-import { decideTransform, rankOf, type Grants, type Place } from './access.ts'
+import { decideTransform, rankOf, type Grants, type TokenPlace } from './access.ts'
 import type { TokenPermission } from './permissions.ts'
 
 /** The permissions by which a caller sees data, or can give it another mask. */
@@ -17,21 +17,21 @@ export const seeingPermissions = [
   'token:update',
 ] as const satisfies readonly TokenPermission[]
 
-const rankAt = (grants: Grants, permission: TokenPermission, place: Place): number =>
+const rankAt = (grants: Grants, permission: TokenPermission, place: TokenPlace): number =>
   rankOf(decideTransform(grants, permission, place))
 
 /** Whether `to` shows these grants no more than `from` does. */
-const showsNoMore = (grants: Grants, from: Place, to: Place): boolean =>
+const showsNoMore = (grants: Grants, from: TokenPlace, to: TokenPlace): boolean =>
   seeingPermissions.every(
     permission => rankAt(grants, permission, to) <= rankAt(grants, permission, from),
   )
 
-type Mover = Pick<Caller, 'grants' | 'restsOn'>
+type Mover = Pick<Caller, 'grants' | 'dependsOn'>
 
 /**
  * Whether `to` is covered for `token:update`, and shows no more than `from` does. decision: neither
  * to those behind a session: else who may not move a token itself would let a session do so.
  */
-export const mayMove = ({ grants, restsOn }: Mover, from: Place, to: Place): boolean =>
+export const mayMove = ({ grants, dependsOn }: Mover, from: TokenPlace, to: TokenPlace): boolean =>
   decideTransform(grants, 'token:update', to) !== undefined &&
-  [grants, ...restsOn.map(backer => backer.grants)].every(seen => showsNoMore(seen, from, to))
+  [grants, ...dependsOn.map(backer => backer.grants)].every(seen => showsNoMore(seen, from, to))

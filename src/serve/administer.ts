@@ -22,7 +22,7 @@ export interface Places {
 }
 
 /** Of a serving process. */
-export interface Administered {
+export interface AdministeredVault {
   /** The process that is told to end: of several, the one that started the others. */
   readonly processId: number
   /** Where it listens, once it does. */
@@ -37,7 +37,12 @@ export interface Administered {
 }
 
 /** Of several processes the one that starts the others makes backups and tells of health. */
-async function factsOf({ processId, places, backups, askForAll }: Administered): Promise<Facts> {
+async function factsOf({
+  processId,
+  places,
+  backups,
+  askForAll,
+}: AdministeredVault): Promise<Facts> {
   const own = () => ({ ops_address: places?.opsAddress ?? null, ...factsOfBackups(backups) })
   const rest = askForAll === undefined ? own() : await askForAll()
   return { process_id: processId, address: places?.address ?? null, ...rest }
@@ -50,7 +55,7 @@ export type Offered = Readonly<Record<string, ControlOperation>>
  * ended is ended.
  */
 export function administer(
-  serving: Administered,
+  serving: AdministeredVault,
   opened: OpenedFolder,
   deps: Deps,
   { aheadMs: clockAheadMs }: Clock,

@@ -18,7 +18,7 @@ import { otherMethods } from '../gate/addresses.ts'
 import { assertAddress, nothingHere } from '../gate/request.ts'
 import { finish, type Pipeline, makeExchange } from '../gate/pipeline.ts'
 import { toApiError } from '../gate/problem.ts'
-import type { Tally } from '../gate/tally.ts'
+import type { InFlight } from '../gate/in-flight.ts'
 import { keepOpenEveryMs } from '../work-limits.ts'
 import type { MaybeLater } from '../waiting.ts'
 
@@ -130,7 +130,7 @@ function answersByPath(app: Served): ReadonlyMap<string, Readonly<Record<string,
  * own. The server times a connection anew when it has read what came with a request, so now and
  * then all that are under way are looked at, and nothing is done for those answered at once.
  */
-function makeWatch({ underWay, keepOpen }: Tally): () => void {
+function makeWatch({ underWay, keepOpen }: InFlight): () => void {
   let timer: NodeJS.Timeout | undefined
   const look = () => {
     keepOpen()

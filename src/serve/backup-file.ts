@@ -19,7 +19,7 @@ import { deriveKey } from '../crypto/keyring.ts'
 import { primitives, tagBytes } from '../crypto/primitives.ts'
 import { ownerOnlyFile, writeWhole } from '../files.ts'
 import { backupChunkBytes, backupManifestBytesMax } from '../operation-limits.ts'
-import type { Done } from '../progress.ts'
+import type { ReportDone } from '../progress.ts'
 import { CommandFailure } from './failure.ts'
 
 const magic = utf8('coffer backup 1\n')
@@ -110,7 +110,7 @@ export function writeBackup(
   { head, key }: BackupKey,
   manifest: Manifest,
   databasePath: string,
-  onBytes: Done = () => {},
+  onBytes: ReportDone = () => {},
 ): void {
   withFile(databasePath, 'r', database =>
     withFile(path, 'wx', file => {

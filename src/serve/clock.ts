@@ -65,7 +65,7 @@ export interface Clock {
   keep(): void
 }
 
-interface State {
+interface ClockState {
   /** When the clock was read last, by the monotonic clock, as are `base`, `offset`, `sinceMs`. */
   elapsedMs: number
   now: number
@@ -101,7 +101,12 @@ function readMark({ mark, log }: ClockParts): number | undefined {
   return undefined
 }
 
-function startState(wall: number, elapsedMs: number, markMs: number, startHoldMs: number): State {
+function startState(
+  wall: number,
+  elapsedMs: number,
+  markMs: number,
+  startHoldMs: number,
+): ClockState {
   const isLate = wall - markMs > clockStepMsMax
   // A mark was written ahead of its time, after kills by several leases.
   const settled = isLate ? Math.max(0, markMs - clockStepMsMax) : wall
@@ -122,9 +127,9 @@ function startState(wall: number, elapsedMs: number, markMs: number, startHoldMs
  * What a look at the wall finds: it comes up to where an earlier process was, or has stood for long
  * enough where it is and not far behind, or is elsewhere than at the look before, or none of these.
  */
-type Sight = 'known' | 'stood' | 'moved' | 'standing'
+type WallReading = 'known' | 'stood' | 'moved' | 'standing'
 
-function sightOf(state: State, wall: number): Sight {
+function sightOf(state: ClockState, wall: number): WallReading {
   const offset = wall - state.elapsedMs
   const leadMs = offset - state.base
   const isBeforeTrusted = state.trusted - state.settled > clockStepMsMax
@@ -136,14 +141,14 @@ function sightOf(state: State, wall: number): Sight {
 }
 
 /** From now on it is looked at whether the wall stands where it is. */
-function watchFrom(state: State, offset: number): void {
+function watchFrom(state: ClockState, offset: number): void {
   state.offset = offset
   state.sinceMs = state.elapsedMs
   state.holdMs = clockHoldMs
 }
 
 /** Moves `base` to a wall that is believed. */
-function lookAtWall(state: State, wall: number): void {
+function lookAtWall(state: ClockState, wall: number): void {
   const offset = wall - state.elapsedMs
   switch (sightOf(state, wall)) {
     case 'known':
@@ -164,7 +169,7 @@ function runOn(ms: number, settled: number, passedMs: number): number {
 }
 
 /** @returns how far the wall is ahead of where it should be, in milliseconds */
-function advance(state: State, wall: number, elapsedMs: number): number {
+function advance(state: ClockState, wall: number, elapsedMs: number): number {
   const passedMs = Math.max(0, elapsedMs - state.elapsedMs)
   state.elapsedMs += passedMs
   lookAtWall(state, wall)
@@ -234,7 +239,7 @@ export function makeClock(parts: ClockParts): Clock {
   const reportAhead = aheadReporter(parts.log)
   let aheadMs = reportAhead(state.now - wall)
   let writtenMs = markMs ?? -1
-  function look(): State {
+  function look(): ClockState {
     const wall = readWall()
     reportJump(advance(state, wall, readElapsed()))
     aheadMs = reportAhead(state.now - wall)

@@ -10,7 +10,7 @@
 import { closeSync, constants, openSync, unlinkSync, lstatSync } from 'node:fs'
 import { request } from 'node:http'
 import { basename, dirname, join } from 'node:path'
-import type { ControlHeader, Sent } from '../administration/admission.ts'
+import type { ControlHeader, ControlRequest } from '../administration/admission.ts'
 import type { Facts, Tell } from '../administration/operation.ts'
 import { utf8 } from '../bytes.ts'
 import type { Log } from '../deps.ts'
@@ -62,7 +62,7 @@ function failureOf(error: unknown): string {
 }
 
 /** An operation as it is offered here, with what came beside its input. */
-export type ControlOperation = (input: Facts, tell: Tell, sent: Sent) => Promise<Facts>
+export type ControlOperation = (input: Facts, tell: Tell, sent: ControlRequest) => Promise<Facts>
 
 const isObject = (value: unknown): value is Facts =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -224,7 +224,7 @@ async function* linesOf(answer: AsyncIterable<Buffer>): AsyncGenerator<Facts> {
   }
 }
 
-/** What comes with a request: see `Sent`. */
+/** What comes with a request: see `ControlRequest`. */
 export type ControlHeaders = Readonly<Partial<Record<ControlHeader, string>>>
 
 interface Posted {

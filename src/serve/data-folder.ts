@@ -9,9 +9,9 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Keys } from '../crypto/keyring.ts'
 import { ApiError } from '../errors.ts'
-import { fenced } from '../keyring/fence.ts'
-import { followed } from '../keyring/follow.ts'
-import { openRing, type Ring } from '../keyring/ring.ts'
+import { withKeyringFence } from '../keyring/fence.ts'
+import { withKeyringRefresh } from '../keyring/follow.ts'
+import { openRing, type LiveKeyring } from '../keyring/live-keyring.ts'
 import { foldRowsDefault } from '../setting-limits.ts'
 import type { Store } from '../store/contract.ts'
 import { openLmdbStore, type LmdbStore } from '../store/lmdb/open.ts'
@@ -184,7 +184,7 @@ export async function openStoreOf(
  * The master key is needed this once, and wiped.
  * @throws CommandFailure, with the store closed
  */
-async function openRingOf(store: Store, folder: FoundFolder): Promise<Ring> {
+async function openRingOf(store: Store, folder: FoundFolder): Promise<LiveKeyring> {
   const { data, masterKey, masterKeyFile } = folder
   try {
     return await openWithEither(masterKeyFile, masterKey, key => openRing(store, key))
@@ -219,7 +219,7 @@ export interface OpenedFolder {
   >
   /** The folder of its files. */
   readonly storeFolder: string
-  readonly ring: Ring
+  readonly ring: LiveKeyring
   readonly keys: Keys
   /** Where the master key was read; `undefined` where it was in no file. */
   readonly masterKeyFile: string | undefined
@@ -234,8 +234,8 @@ export async function openedOf(
 ): Promise<OpenedFolder> {
   const ring = await openRingOf(plain, folder)
   const database = 'clock' in plain ? plain : undefined
-  const store = fenced<OperatedStore>(
-    database === undefined ? plain : followed(database, ring),
+  const store = withKeyringFence<OperatedStore>(
+    database === undefined ? plain : withKeyringRefresh(database, ring),
     ring,
   )
   const { store: storeFolder, masterKeyFile, clock: clockFile, control } = folder

@@ -21,7 +21,7 @@ import { parseDatabase, printDatabase, type DatabaseAddress } from '../store/pos
 import { openPostgresStore, type PostgresStore } from '../store/postgres/open.ts'
 import { openPool, type Pool } from '../store/postgres/pool.ts'
 import { dropTables, hasRows, makeTables, readFormat, tablesIn } from '../store/postgres/schema.ts'
-import { Trouble, troubleOf } from '../store/postgres/trouble.ts'
+import { DatabaseError, troubleOf } from '../store/postgres/database-error.ts'
 import { CommandFailure, usageExitCode } from './failure.ts'
 import { pathsOf } from './folder-stamp.ts'
 import { replaceFile } from './regular-files.ts'
@@ -43,7 +43,7 @@ const placeSchema = Type.Object({
   mover: Type.Optional(Type.String({ pattern: '^[0-9a-f]{32}$' })),
 })
 
-type Place = Static<typeof placeSchema>
+type DatabasePlace = Static<typeof placeSchema>
 
 /** A URL with no password, so that two of them can be compared. */
 function withoutPassword(text: string): string {
@@ -104,7 +104,7 @@ export function assertOwnStore(data: string, instead: string): void {
   if (isInDatabase(data)) throw new CommandFailure(`the vault is in a database: ${instead}`)
 }
 
-function parsedPlace(text: string): Place | undefined {
+function parsedPlace(text: string): DatabasePlace | undefined {
   try {
     const place: unknown = JSON.parse(text)
     return Value.Check(placeSchema, place) ? place : undefined
@@ -113,7 +113,7 @@ function parsedPlace(text: string): Place | undefined {
   }
 }
 
-function readPlace(data: string): Place {
+function readPlace(data: string): DatabasePlace {
   const bytes = readRegular(pathsOf(data).database, folderFileBytesMax)
   const place = bytes && parsedPlace(bytes.toString('utf8'))
   if (place === undefined) {
@@ -122,7 +122,7 @@ function readPlace(data: string): Place {
   return place
 }
 
-const writePlace = (data: string, place: Place): void =>
+const writePlace = (data: string, place: DatabasePlace): void =>
   replaceFile(pathsOf(data).database, `${JSON.stringify(place)}\n`)
 
 /** The file that a folder remembers for the password. @throws CommandFailure */
@@ -208,7 +208,7 @@ export function writeDatabase(data: string, options: DatabaseOptions): DatabaseA
 export const noteDatabase = (data: string, options: DatabaseOptions): void =>
   replaceFile(pathsOf(data).databaseLeft, `${JSON.stringify({ url: placeOf(options).url })}\n`)
 
-const advice: Readonly<Record<Trouble['kind'], string>> = {
+const advice: Readonly<Record<DatabaseError['kind'], string>> = {
   lost: 'does not answer, or takes no writes: is it up, and is it the primary?',
   certificate: 'shows a certificate that cannot be verified: see sslrootcert, and its host name',
   again: 'is busy with another: try again',
@@ -239,7 +239,7 @@ const vaultFaults: Readonly<Partial<Record<ApiError['kind'], string>>> = {
 
 function adviceOf(error: unknown): string | undefined {
   const trouble = error instanceof ApiError ? error.cause : troubleOf(error)
-  if (trouble instanceof Trouble) {
+  if (trouble instanceof DatabaseError) {
     const { kind, state } = trouble
     if (state === undefined) return advice[kind]
     return `${adviceByState[state] ?? advice[kind]} (SQLSTATE ${state})`

@@ -6,12 +6,12 @@
  */
 import { composeApplication } from '../applications/service.ts'
 import type { CreateApplicationBody } from '../applications/schema.ts'
-import type { Answered, Deps } from '../deps.ts'
+import type { AnswerNotice, Deps } from '../deps.ts'
 import { mayHold, tokenPermissions } from '../rules/permissions.ts'
 import type { Secret } from '../secret.ts'
 import { openLmdbStore, type LmdbOptions } from '../store/lmdb/open.ts'
 import { createVault, openVaultKeys } from '../vault.ts'
-import { makeTurns } from '../waiting.ts'
+import { makeScheduler } from '../waiting.ts'
 import type { Clock } from './clock.ts'
 import { randomBytes } from './system.ts'
 
@@ -31,7 +31,7 @@ export interface DemoParts
     Pick<LmdbOptions, 'allocate' | 'freeBytes'> {
   readonly observe?: Deps['observe'] | undefined
   /** As `Deps.explain`, and it is given what it looks at. */
-  readonly explain?: ((deps: Deps, answered: Answered) => void) | undefined
+  readonly explain?: ((deps: Deps, answered: AnswerNotice) => void) | undefined
   readonly clock: Clock
 }
 
@@ -67,11 +67,11 @@ export async function makeDemoVault(path: string, parts: DemoParts): Promise<Dem
   const { tenantId, key } = await createVault({ store, now, randomBytes }, masterKey)
   const keys = await openVaultKeys(store, masterKey)
   masterKey.fill(0)
-  const turns = makeTurns(elapsedMs)
+  const turns = makeScheduler(elapsedMs)
   const observed = observe === undefined ? {} : { observe }
   const times = { now, settled, elapsedMs, turns }
   const deps: Deps = { store, keys, ...times, randomBytes, log, settings, ...observed }
-  const explained = explain && { explain: (answered: Answered) => explain(deps, answered) }
+  const explained = explain && { explain: (answered: AnswerNotice) => explain(deps, answered) }
   return {
     deps: { ...deps, ...explained },
     tenantId,

@@ -1,6 +1,7 @@
 /**
- * A listening socket that a service manager hands over, so that it outlives this process: whoever
- * connects while one process goes and the next one comes waits in its queue, and is not refused.
+ * A listening socket that a service manager hands over, so that it outlives this process: a caller
+ * who connects while one process goes and the next one comes waits in its queue, and is not
+ * refused.
  *
  * The server of the runtime takes no open file (bun#36491), so it listens where nobody looks for
  * it, and then the handed socket takes the place of that one under its number; the poll of the

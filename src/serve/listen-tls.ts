@@ -17,7 +17,7 @@ import { andThen, oneAtATime } from '../waiting.ts'
 import { CommandFailure, systemCodeOf } from './failure.ts'
 import { leave } from './front.ts'
 import { adopt, placeholder, type HandedSocket } from './handed-socket.ts'
-import { commonOf, findPort, addressText, inUrl, type Listening } from './listen.ts'
+import { commonOf, findPort, addressText, inUrl, type Listener } from './listen.ts'
 import {
   listenersOn,
   openNowhere,
@@ -116,7 +116,7 @@ async function listenOnHanded(
   asked: TcpAddress,
   handed: HandedSocket,
   options: TlsOptions,
-): Promise<Listening> {
+): Promise<Listener> {
   const waitSeconds = waitSecondsOf(asked)
   const begin = async () => {
     const tls = read(options)
@@ -155,7 +155,7 @@ export async function listenWithTls(
   handlers: Handlers,
   asked: TcpAddress,
   options: TlsOptions,
-): Promise<Listening> {
+): Promise<Listener> {
   if (options.handed !== undefined) return listenOnHanded(handlers, asked, options.handed, options)
   const { isShared, log } = options
   const first = read(options)

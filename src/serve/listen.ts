@@ -16,7 +16,7 @@ import { adopt, placeholder, type HandedSocket } from './handed-socket.ts'
 import { holdPort } from './port-hold.ts'
 
 /** A listener that is open. */
-export interface Listening {
+export interface Listener {
   /** `http://127.0.0.1:3333`, or the path of the socket. */
   readonly address: string
   /** Takes no more connections; resolves when those that have something under way have ended. */
@@ -93,7 +93,7 @@ const socketTime: object = { idleTimeout: socketIdleSecondsMax }
 export async function listenAtSocket(
   handlers: Handlers,
   { socket: path, mode, group }: SocketAddress,
-): Promise<Listening> {
+): Promise<Listener> {
   await clearSocket(path)
   const groupId = group === undefined ? undefined : groupIdOf(group)
   // The process's umask makes the socket its owner's alone from the first moment.
@@ -122,7 +122,7 @@ export function listenOnPort(
   handlers: Handlers,
   { host: hostname, port }: TcpAddress,
   isShared: boolean,
-): Listening {
+): Listener {
   // Else the server would share a port that any other process has, in silence.
   const tcp = { hostname, port, reusePort: isShared, idleTimeout: idleSecondsMax }
   const server = Bun.serve({ ...commonOf(handlers), ...tcp })
@@ -155,7 +155,7 @@ export async function tryListening(address: Address, flags: ListenFlags): Promis
 }
 
 /** Listens on a socket that was handed over, and listens already. */
-export async function listenOnHanded(handlers: Handlers, handed: HandedSocket): Promise<Listening> {
+export async function listenOnHanded(handlers: Handlers, handed: HandedSocket): Promise<Listener> {
   const { host: hostname, port } = placeholder
   const tcp = { hostname, port, reusePort: false, idleTimeout: idleSecondsMax }
   const server = Bun.serve({ ...commonOf(handlers), ...tcp })

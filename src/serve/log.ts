@@ -8,7 +8,7 @@ import { priorityOf } from './journal.ts'
 import { visible } from './visible-text.ts'
 
 export type Level = LogSettings['logLevel']
-type Facts = NonNullable<Parameters<Log>[1]>
+type LogFacts = NonNullable<Parameters<Log>[1]>
 
 /** What needs nobody: it was asked for, or is as it should be. */
 const infos = new Set([
@@ -55,7 +55,7 @@ export const printTime = (wallMs: number): string => new Date(wallMs).toISOStrin
 const quoted = (fact: string | number | boolean): string =>
   /^[\w.:/-]+$/.test(String(fact)) ? String(fact) : JSON.stringify(fact)
 
-const asText = (time: string, level: Level, event: string, facts: Facts): string =>
+const asText = (time: string, level: Level, event: string, facts: LogFacts): string =>
   [
     time,
     level,
@@ -81,7 +81,7 @@ export const isTextWanted = (
 export function makeLine(
   settings: Pick<LogSettings, 'logFormat' | 'logPriority'>,
   place: Omit<LogPlace, 'write'>,
-): (event: string, facts?: Facts) => string {
+): (event: string, facts?: LogFacts) => string {
   const isText = isTextWanted(settings, place)
   const priority = priorityOf(settings, place.isJournal)
   return (event, facts = {}) => {

@@ -4,7 +4,7 @@
  * @module
  */
 import { Gauge, Registry, type Histogram } from 'prom-client'
-import type { Seen } from '../deps.ts'
+import type { AnswerEvent } from '../deps.ts'
 import type { StoreFigures } from '../store/operated.ts'
 import type { DatabaseFigures } from '../store/postgres/figures.ts'
 import type { MaybeLater } from '../waiting.ts'
@@ -56,7 +56,7 @@ interface Build {
 
 export interface Metrics {
   /** Counts one answer. */
-  readonly observe: (seen: Seen, elapsedMs: number) => void
+  readonly observe: (seen: AnswerEvent, elapsedMs: number) => void
   readonly numbers: () => Promise<Numbers>
 }
 

@@ -12,7 +12,7 @@ import type { MaybeLater } from '../waiting.ts'
 import { explainListening, opsFlags } from './listen-failure.ts'
 import { inUrl } from './listen.ts'
 import type { PrintedNumbers } from './metric-kinds.ts'
-import { mayBeSent, type Failing, type Told } from './told.ts'
+import { mayBeSent, type Failing, type ProcessReport } from './process-report.ts'
 
 /** Takes a share of the master key, as text; wipes it. @throws ApiError for one it does not take */
 type TakeShare = (text: Uint8Array) => Promise<object>
@@ -100,7 +100,7 @@ async function tellNumbers(print: () => Promise<PrintedNumbers>): Promise<Respon
 }
 
 /** What is answered at each path; much that asks at once is no more work than one. */
-function answersOf(told: Told): Readonly<Record<string, () => Promise<Response>>> {
+function answersOf(told: ProcessReport): Readonly<Record<string, () => Promise<Response>>> {
   const isAlive = oneForAll(told.isAlive)
   const failing = oneForAll(told.failing)
   const print = oneForAll(async () => {
@@ -118,7 +118,7 @@ function answersOf(told: Told): Readonly<Record<string, () => Promise<Response>>
 /** @throws the system's own error when the address cannot be had */
 export function startOps(
   { host: hostname, port }: TcpAddress,
-  told: Told,
+  told: ProcessReport,
   takeShare?: TakeShare,
 ): OpsServer {
   const answers = answersOf(told)
@@ -151,7 +151,7 @@ export function startOps(
 /** @throws CommandFailure when the address cannot be had */
 export async function listenOps(
   address: TcpAddress,
-  told: Told,
+  told: ProcessReport,
   takeShare?: TakeShare,
 ): Promise<OpsServer> {
   try {

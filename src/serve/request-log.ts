@@ -5,7 +5,7 @@
  * id of a token is there as a keyed digest (`logDigest`).
  * @module
  */
-import type { Seen, SeenMore } from '../deps.ts'
+import type { AnswerEvent, SeenMore } from '../deps.ts'
 import { loggable } from '../rules/loggable.ts'
 import type { LogSettings } from '../serving-settings.ts'
 import { priorityOf } from './journal.ts'
@@ -75,7 +75,7 @@ function keepLast<T extends readonly unknown[]>(make: (...of: T) => string): (..
 }
 
 /** Those that are not 0. */
-function countsOf(shown: Seen['shown'], quote: '"' | ''): string {
+function countsOf(shown: AnswerEvent['shown'], quote: '"' | ''): string {
   if (shown === undefined) return ''
   const { reveal, mask, redact } = shown
   let text = reveal > 0 ? `${quote}reveal${quote}:${reveal}` : ''
@@ -99,7 +99,7 @@ const printWhose = (address: Text, applicationId: Text, keyId: Text, sessionId: 
   member('key_id', keyId) +
   member('session_id', sessionId)
 
-type Print = (seen: Seen, more: SeenMore, line: Line) => string
+type Print = (seen: AnswerEvent, more: SeenMore, line: Line) => string
 
 /** Written by hand, since it is written for each request: no other member needs an escape. */
 function printJson(): Print {
@@ -122,7 +122,7 @@ function printJson(): Print {
   }
 }
 
-function asText(seen: Seen, more: SeenMore, { time, level, ...line }: Line): string {
+function asText(seen: AnswerEvent, more: SeenMore, { time, level, ...line }: Line): string {
   const { route = '-', status, refusal, caller } = seen
   const named = {
     in: seen.bytesIn,
@@ -147,7 +147,7 @@ function asText(seen: Seen, more: SeenMore, { time, level, ...line }: Line): str
 export function makeRequestLog(
   settings: LogSettings,
   { wallMs, elapsedMs, isTerminal, isJournal, write, worker }: RequestLogParts,
-): ((seen: Seen) => void) | undefined {
+): ((seen: AnswerEvent) => void) | undefined {
   const { logRequests, logSample } = settings
   if (logRequests === 'off') return undefined
   const isDrawn = makeDraw(logSample)

@@ -9,7 +9,7 @@ import { freeBytesAt } from '../store/lmdb/write/write-group.ts'
 import { CommandFailure } from './failure.ts'
 
 /** What is to be written. */
-export interface Room {
+export interface DiskNeed {
   /** A folder of the disk; where it is not there yet, the one that it will be in counts. */
   readonly folder: string
   readonly bytes: number
@@ -28,13 +28,13 @@ export const isOutOfRoom = (error: unknown): boolean =>
 
 const mebibyte = 1024 ** 2
 
-function freeBytesOf({ folder }: Room): number {
+function freeBytesOf({ folder }: DiskNeed): number {
   let found = folder
   while (!existsSync(found)) found = dirname(found)
   return freeBytesAt(found)()
 }
 
-function missing({ folder, bytes, what }: Room, freeBytes: number, cause?: unknown) {
+function missing({ folder, bytes, what }: DiskNeed, freeBytes: number, cause?: unknown) {
   const needed = `${Math.ceil(bytes / mebibyte)} MiB are needed`
   const free = `${Math.floor(freeBytes / mebibyte)} MiB are free`
   const where = `for ${what} on the disk of ${folder}: ${needed}, ${free}`
@@ -44,7 +44,7 @@ function missing({ folder, bytes, what }: Room, freeBytes: number, cause?: unkno
 }
 
 /** @throws CommandFailure that says where room is missing, and how much is needed and free */
-export function assertRoom(room: Room): void {
+export function assertRoom(room: DiskNeed): void {
   const freeBytes = freeBytesOf(room)
   if (freeBytes < room.bytes) throw missing(room, freeBytes)
 }
@@ -53,7 +53,7 @@ export function assertRoom(room: Room): void {
  * Does what needs room, which leaves none of it where it fails.
  * @throws CommandFailure as `assertRoom`, also where room ran out meanwhile; what the task throws
  */
-export async function withRoom<T>(room: Room, task: () => Promise<T>): Promise<T> {
+export async function withRoom<T>(room: DiskNeed, task: () => Promise<T>): Promise<T> {
   assertRoom(room)
   try {
     return await task()

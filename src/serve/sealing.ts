@@ -14,7 +14,7 @@ export interface SealingParts<T> {
   readonly close: (open: T) => Promise<void>
 }
 
-export interface Sealing<T> {
+export interface SealSwitch<T> {
   /** `undefined` while it is sealed, and while that changes. */
   readonly current: () => T | undefined
   /**
@@ -29,7 +29,7 @@ export interface Sealing<T> {
 const conflict = (message: string): ApiError => new ApiError('conflict', message)
 
 /** @param first what is open already */
-export function makeSealing<T>({ open, close }: SealingParts<T>, first?: T): Sealing<T> {
+export function makeSealing<T>({ open, close }: SealingParts<T>, first?: T): SealSwitch<T> {
   let current = first
   let isChanging = false
   async function alone(change: () => Promise<void>): Promise<void> {

@@ -16,13 +16,13 @@ import {
   listenOnHanded,
   listenOnPort,
   removeSocket,
-  type Listening as PlainListening,
+  type Listener as PlainListening,
 } from './listen.ts'
 import { listenWithTls } from './listen-tls.ts'
 import { wallMs } from './system.ts'
 
 /** Where requests come in. */
-export interface Listening extends PlainListening {
+export interface ServerListener extends PlainListening {
   /** Takes away the file of a socket. */
   readonly clear: () => void
 }
@@ -31,7 +31,7 @@ export interface Listening extends PlainListening {
 export interface Answering {
   readonly app: App
   /** Lets the requests under way end within a bound, and closes the store. */
-  readonly end: (listening?: Listening) => Promise<void>
+  readonly end: (listening?: ServerListener) => Promise<void>
 }
 
 export interface RunningServer {
@@ -90,7 +90,7 @@ export async function startListening(
   deps: Pick<Deps, 'log'>,
   address: Address,
   options: ServerOptions,
-): Promise<Listening> {
+): Promise<ServerListener> {
   const listening = await listenOrExplain(listener, deps, address, options)
   const clear = (): void => {
     if ('socket' in address) removeSocket(address.socket)

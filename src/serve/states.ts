@@ -5,7 +5,7 @@
  */
 import type { Log } from '../deps.ts'
 import { stateLookMs } from '../operation-limits.ts'
-import type { Checks } from './told.ts'
+import type { Checks } from './process-report.ts'
 
 /** The events that tell of its begin and its end, and whether it is now. */
 interface State {

@@ -50,7 +50,7 @@ export interface Supervisor {
   stop(): Promise<void>
 }
 
-interface State {
+interface SupervisorState {
   readonly running: Set<WorkerProcess>
   /** Of those, the ones that listen. */
   readonly ready: Set<WorkerProcess>
@@ -67,7 +67,7 @@ interface State {
 const restartMsOf = (count: number): number =>
   Math.min(workerRestartMsMax, workerRestartMsMin * 2 ** Math.min(count, 30))
 
-interface Life {
+interface WorkerLife {
   /** Whether it came to listen. */
   readonly wasReady: boolean
   readonly livedMs: number
@@ -98,10 +98,10 @@ async function becomeReady(worker: WorkerProcess, onOverdue: () => void): Promis
 /** One life of a worker, from its start to its end. */
 async function live(
   { start, wakeOthers, elapsedMs, log }: SupervisorParts,
-  state: State,
+  state: SupervisorState,
   index: number,
   onReady: () => void,
-): Promise<Life> {
+): Promise<WorkerLife> {
   const startedMs = elapsedMs()
   let worker: WorkerProcess
   try {
@@ -131,7 +131,7 @@ async function live(
 /** @throws CommandFailure when its first starts, too many in a row, have failed */
 async function keepRunning(
   parts: SupervisorParts,
-  state: State,
+  state: SupervisorState,
   index: number,
   onReady: () => void,
 ): Promise<void> {
@@ -157,7 +157,7 @@ async function keepRunning(
   }
 }
 
-async function stopAll({ running }: State, drainMs: number): Promise<void> {
+async function stopAll({ running }: SupervisorState, drainMs: number): Promise<void> {
   const left = [...running]
   for (const worker of left) worker.signal('SIGTERM')
   const ended = Promise.all(left.map(worker => worker.ended))
@@ -170,7 +170,7 @@ async function stopAll({ running }: State, drainMs: number): Promise<void> {
 /** A process that does not listen yet would end by it, and reads the files in a moment anyway. */
 const reloadSignal = 'SIGHUP'
 
-async function reloadAll(state: State): Promise<void> {
+async function reloadAll(state: SupervisorState): Promise<void> {
   state.reloads += 1
   for (const worker of state.ready) {
     worker.signal(reloadSignal)
@@ -180,7 +180,7 @@ async function reloadAll(state: State): Promise<void> {
 
 /** Starts the workers 0 to `count` - 1. */
 export function makeSupervisor(count: number, parts: SupervisorParts): Supervisor {
-  const state: State = {
+  const state: SupervisorState = {
     running: new Set(),
     ready: new Set(),
     restarts: Array.from({ length: count }, () => 0),

@@ -8,7 +8,7 @@ import type { Log } from '../deps.ts'
 import { ApiError } from '../errors.ts'
 import { wrongSharesMax } from '../operation-limits.ts'
 import { decodeMasterKey } from './master-key.ts'
-import type { Sealing } from './sealing.ts'
+import type { SealSwitch } from './sealing.ts'
 import { collectShares, type ShareCollection } from './unsealing.ts'
 
 export interface Unsealer {
@@ -27,7 +27,7 @@ export interface Unsealer {
 const tooMany = () =>
   new ApiError('too_many_requests', 'too many wrong shares came: use coffer unseal on the machine')
 
-export function makeUnsealer<T>(sealing: Sealing<T>, log: Log): Unsealer {
+export function makeUnsealer<T>(sealing: SealSwitch<T>, log: Log): Unsealer {
   const own = collectShares()
   // Apart, so that a caller of the listener keeps nobody from unsealing on the machine.
   const reached = collectShares(own.shares)

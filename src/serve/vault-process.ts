@@ -9,8 +9,8 @@ import type { Deps, Log } from '../deps.ts'
 import { ApiError, invariant } from '../errors.ts'
 import { drainSettleMs } from '../operation-limits.ts'
 import type { Settings } from '../settings.ts'
-import { makeTurns } from '../waiting.ts'
-import { administer, type Administered, type Offered, type Places } from './administer.ts'
+import { makeScheduler } from '../waiting.ts'
+import { administer, type AdministeredVault, type Offered, type Places } from './administer.ts'
 import { buildApp } from './app.ts'
 import { makeClock, type ClockMark } from './clock.ts'
 import { findIn, startControl, type Control, type ControlOperation } from './control.ts'
@@ -20,13 +20,13 @@ import { CommandFailure } from './failure.ts'
 import { makeFront, makeSealedApp, type CheckAddress } from './front.ts'
 import type { HandedSocket } from './handed-socket.ts'
 import { listenOps } from './ops.ts'
-import { makeSealing, type Sealing } from './sealing.ts'
+import { makeSealing, type SealSwitch } from './sealing.ts'
 import {
   startAnswering,
   startListening,
   untilSignalled,
   type Answering,
-  type Listening,
+  type ServerListener,
   type Sharing,
 } from './server.ts'
 import type { ServiceManager } from './service-manager.ts'
@@ -34,7 +34,7 @@ import { outliveTerminal, reloadOnHangUp } from './hang-up.ts'
 import { elapsedMs, randomBytes, wallMs } from './system.ts'
 import { statesOf, watchStates } from './states.ts'
 import { makeUnsealer } from './unsealer.ts'
-import { failingOf, mayBeSent, type Checks, type Told } from './told.ts'
+import { failingOf, mayBeSent, type Checks, type ProcessReport } from './process-report.ts'
 import { checksOf, makeWatch, type Watch, type Watched } from './watch.ts'
 
 /** What tells a service to end. */
@@ -46,7 +46,7 @@ interface OpenedVault {
   readonly mark: ClockMark
 }
 
-interface Serving extends Administered {
+interface Serving extends AdministeredVault {
   /** Absent where it starts sealed. */
   readonly first?: OpenedVault
   /** Opens the folder again, which is this process's; absent where it cannot be sealed. */
@@ -59,7 +59,7 @@ interface Serving extends Administered {
   /** Where health and metrics are told. */
   readonly ops?: TcpAddress | undefined
   /** Takes what is told in its place, of one of several processes. */
-  readonly tell?: ((told: Told) => void) | undefined
+  readonly tell?: ((told: ProcessReport) => void) | undefined
   /** Where its own port says whether it may be sent requests; nowhere where it is absent. */
   readonly checkPath?: string | undefined
   readonly settings: Settings
@@ -87,7 +87,7 @@ export function makeDeps(opening: OpeningVault) {
   const { store, keys } = opened
   const clock = makeClock({ wall: wallOf(opened), elapsedMs, mark, startHoldMs, log })
   const { now, settled } = clock
-  const turns = makeTurns(elapsedMs)
+  const turns = makeScheduler(elapsedMs)
   const isStoreFar = opened.database !== undefined
   const time = { now, settled, elapsedMs, turns }
   const deps: Deps = { store, isStoreFar, keys, ...time, randomBytes, log, settings, erasures }
@@ -114,12 +114,12 @@ const keepAliveOf = (address: Address): number | undefined =>
   'socket' in address ? undefined : address.keepAliveSeconds
 
 /** A vault that is not sealed: all that is there with its keys alone. */
-interface OpenVault extends Watched {
+interface ServedVault extends Watched {
   readonly answering: Answering
   readonly operations: Offered
 }
 
-function openVault(serving: Serving, { opened, mark }: OpenedVault, count?: Observe): OpenVault {
+function openVault(serving: Serving, { opened, mark }: OpenedVault, count?: Observe): ServedVault {
   const { sharing, logging } = serving
   const { log, observe } = logging
   const { deps: plain, clock } = makeDeps({ ...serving, opened, mark, log })
@@ -137,7 +137,7 @@ function openVault(serving: Serving, { opened, mark }: OpenedVault, count?: Obse
   return { opened, deps, app, answering, operations, clock }
 }
 
-async function closeVault({ answering, opened, clock }: OpenVault, listening?: Listening) {
+async function closeVault({ answering, opened, clock }: ServedVault, listening?: ServerListener) {
   await answering.end(listening)
   opened.keys.wipe()
   opened.ring.close()
@@ -146,8 +146,8 @@ async function closeVault({ answering, opened, clock }: OpenVault, listening?: L
 
 /** What is asked of a process before it has anything to tell of: what it tells later. */
 interface Late {
-  sealing?: Pick<Sealing<OpenVault>, 'current'>
-  listening?: Listening
+  sealing?: Pick<SealSwitch<ServedVault>, 'current'>
+  listening?: ServerListener
   isStopping?: boolean
 }
 
@@ -171,7 +171,7 @@ const tellsStates = ({ sharing, first }: Serving): boolean =>
 /** What is told of the process, where anybody is: it counts from now on. */
 async function startWatching(serving: Serving, late: Late): Promise<Watching> {
   const { ops, tell, sharing, backups, checkPath, logging } = serving
-  const current = (): OpenVault | undefined => late.sealing?.current()
+  const current = (): ServedVault | undefined => late.sealing?.current()
   const isStopping = (): boolean => late.isStopping === true
   const checks = checksOf({ current, isStopping, backups })
   const check = checkPath === undefined ? undefined : checkAt(checkPath, checks)
@@ -184,7 +184,11 @@ async function startWatching(serving: Serving, late: Late): Promise<Watching> {
 }
 
 /** Answers whether the vault is sealed or not, in turn. */
-function makeSealable(serving: Serving, first: OpenVault | undefined, { watch, check }: Watching) {
+function makeSealable(
+  serving: Serving,
+  first: ServedVault | undefined,
+  { watch, check }: Watching,
+) {
   const { settings, logging, reopen, address } = serving
   const { log } = logging
   const makeSealed = () =>
@@ -192,14 +196,14 @@ function makeSealable(serving: Serving, first: OpenVault | undefined, { watch, c
       now: wallMs,
       settled: wallMs,
       elapsedMs,
-      turns: makeTurns(elapsedMs),
+      turns: makeScheduler(elapsedMs),
       randomBytes,
       log,
       settings,
       keepAliveSeconds: keepAliveOf(address),
     })
   const front = makeFront(first?.answering.app ?? makeSealed(), check)
-  const sealing = makeSealing<OpenVault>(
+  const sealing = makeSealing<ServedVault>(
     {
       async open(masterKey) {
         invariant(reopen !== undefined, 'what cannot be opened again is not sealed')
@@ -267,7 +271,7 @@ const isWellIn =
 async function drainConnections(
   { drainSeconds }: Serving,
   { front }: Sealable,
-  { close }: Listening,
+  { close }: ServerListener,
 ): Promise<void> {
   if (drainSeconds === 0 && close === undefined) return
   front.leave()

@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, version } from '../build.ts'
-import type { Deps, Seen } from '../deps.ts'
+import type { Deps, AnswerEvent } from '../deps.ts'
 import { present } from '../errors.ts'
 import { freeSpaceBytesMin } from '../operation-limits.ts'
 import { foldLagMax } from '../store/limits.ts'
@@ -18,7 +18,7 @@ import type { Clock } from './clock.ts'
 import type { OpenedFolder } from './data-folder.ts'
 import type { Gauges, Metrics } from './metrics.ts'
 import { elapsedMs } from './system.ts'
-import { failingOf, failsBy, type Checks, type Told } from './told.ts'
+import { failingOf, failsBy, type Checks, type ProcessReport } from './process-report.ts'
 
 /** A vault that is open, as it is looked at. */
 export interface Watched {
@@ -150,8 +150,8 @@ function gaugesOf({ current, certificateUntilMs }: WatchedProcess, checks: Check
 }
 
 /** What a process tells, and what it counts meanwhile, sealed or not. */
-export interface Watch extends Told {
-  readonly observe: (seen: Seen) => void
+export interface Watch extends ProcessReport {
+  readonly observe: (seen: AnswerEvent) => void
 }
 
 /** What counts is loaded only where somebody asks for it: others start without it. */

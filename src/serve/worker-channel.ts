@@ -5,27 +5,29 @@
  */
 import type { Facts } from '../administration/operation.ts'
 import { workerAnswerMsMax } from '../operation-limits.ts'
-import type { Failing, Told } from './told.ts'
+import type { Failing, ProcessReport } from './process-report.ts'
 import type { Numbers } from './metric-kinds.ts'
 
 /** What a worker is asked, and what it tells. */
-interface Asked {
+interface WorkerAnswers {
   readonly failing: Failing
   readonly numbers: Numbers
 }
 
 /** @returns `undefined` where no answer came in time, or the worker has ended */
-export type Ask = <K extends keyof Asked>(name: K) => Promise<Asked[K] | undefined>
+export type AskWorker = <K extends keyof WorkerAnswers>(
+  name: K,
+) => Promise<WorkerAnswers[K] | undefined>
 
 interface Question {
   readonly id: number
-  readonly ask: keyof Asked
+  readonly ask: keyof WorkerAnswers
 }
 
-interface Answer {
+interface WorkerReply {
   readonly id: number
   /** Absent where it could not be told. */
-  readonly told?: Asked[keyof Asked]
+  readonly told?: WorkerAnswers[keyof WorkerAnswers]
 }
 
 /** The one question of a worker: what is so of all of them. */
@@ -51,7 +53,7 @@ export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerat
 }
 
 /** @param name handed on as it came: the process that asks is of the same program */
-async function answerTo({ id, ask }: Question, told: Told): Promise<Answer> {
+async function answerTo({ id, ask }: Question, told: ProcessReport): Promise<WorkerReply> {
   try {
     if (ask === 'failing') return { id, told: await told.failing() }
     return { id, told: (await told.numbers()).flat() }
@@ -60,7 +62,7 @@ async function answerTo({ id, ask }: Question, told: Told): Promise<Answer> {
   }
 }
 
-const sayLine = (message: Answer | QuestionForAll): void =>
+const sayLine = (message: WorkerReply | QuestionForAll): void =>
   void process.stdout.write(`${JSON.stringify(message)}\n`)
 
 /**
@@ -69,7 +71,7 @@ const sayLine = (message: Answer | QuestionForAll): void =>
  */
 export function openChannel(lines: AsyncIterable<string>) {
   const waiting = new Set<(all: Facts | undefined) => void>()
-  let told: Told | undefined
+  let told: ProcessReport | undefined
 
   async function listen(): Promise<void> {
     for await (const line of lines) {
@@ -82,7 +84,7 @@ export function openChannel(lines: AsyncIterable<string>) {
   return {
     listen,
     /** Has what is asked be answered from now on. */
-    answerBy(by: Told): void {
+    answerBy(by: ProcessReport): void {
       told = by
     },
     /** @returns `undefined` where no answer came in time */
@@ -117,7 +119,7 @@ export function makeAsker(
   { send, heard = () => {}, all = () => ({}) }: Watcher,
 ) {
   const ready = Promise.withResolvers<boolean>()
-  const waiting = new Map<number, (answer: Answer | undefined) => void>()
+  const waiting = new Map<number, (answer: WorkerReply | undefined) => void>()
   let last = 0
 
   async function listen(): Promise<void> {
@@ -126,7 +128,7 @@ export function makeAsker(
     for await (const line of lines) {
       heard()
       if (line === '') continue
-      const said = JSON.parse(line) as Answer | QuestionForAll
+      const said = JSON.parse(line) as WorkerReply | QuestionForAll
       if ('ask' in said) send(JSON.stringify({ all: all() } satisfies AnswerForAll))
       else waiting.get(said.id)?.(said)
     }
@@ -139,10 +141,10 @@ export function makeAsker(
       for (const answered of waiting.values()) answered(undefined)
     })
 
-  const ask: Ask = async name => {
+  const ask: AskWorker = async name => {
     last += 1
     const id = last
-    const { promise, resolve } = Promise.withResolvers<Answer | undefined>()
+    const { promise, resolve } = Promise.withResolvers<WorkerReply | undefined>()
     const overdue = setTimeout(() => resolve(undefined), workerAnswerMsMax)
     waiting.set(id, resolve)
     try {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Facts } from '../administration/operation.ts'
-import { makeAsker, type Ask } from './worker-channel.ts'
+import { makeAsker, type AskWorker } from './worker-channel.ts'
 import { ownProgram } from './own-program.ts'
 import { elapsedMs } from './system.ts'
 import type { WorkerOrder } from './worker.ts'
@@ -20,7 +20,7 @@ export interface WorkerProcess {
   /** Since it last said anything, from its start on. */
   readonly silentMs: () => number
   /** What it tells, once it listens. */
-  readonly ask: Ask
+  readonly ask: AskWorker
   signal(signal: NodeJS.Signals): void
 }
 

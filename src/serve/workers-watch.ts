@@ -17,8 +17,8 @@ import {
 import { addChecks } from './metrics.ts'
 import { makeProcessMetrics } from './process-metrics.ts'
 import type { Supervisor } from './supervisor.ts'
-import type { Failing, Told, WorkerCheck } from './told.ts'
-import type { Ask } from './worker-channel.ts'
+import type { Failing, ProcessReport, WorkerCheck } from './process-report.ts'
+import type { AskWorker } from './worker-channel.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 type Workers = Pick<Supervisor, 'listening' | 'restarts' | 'isStopping'>
@@ -26,7 +26,7 @@ type Workers = Pick<Supervisor, 'listening' | 'restarts' | 'isStopping'>
 /** The label of the process that watches, where workers have their numbers. */
 const supervisorName = 'supervisor'
 
-interface Answered<T> {
+interface WorkerTold<T> {
   readonly worker: WorkerProcess
   /** Absent where it was silent. */
   readonly told: T | undefined
@@ -39,7 +39,7 @@ interface Answered<T> {
 function makeMemory(listening: Workers['listening']) {
   const last = new Map<WorkerProcess, Numbers>()
   let gone: Numbers = []
-  return async (all: readonly Answered<Numbers>[]): Promise<readonly Numbers[]> => {
+  return async (all: readonly WorkerTold<Numbers>[]): Promise<readonly Numbers[]> => {
     const answering = all.flatMap(({ worker, told }) => {
       if (told === undefined) return []
       last.set(worker, told)
@@ -85,7 +85,7 @@ function makeOwn({ restarts }: Workers, backups: BackupSchedule | undefined) {
   ]
   addChecks(registry, () => own.map(name => [name, failing.includes(name)]))
   const registries = [registry, makeProcessMetrics(supervisorName)]
-  return (all: readonly Answered<Numbers>[], ownFailing: Failing): Promise<Numbers> => {
+  return (all: readonly WorkerTold<Numbers>[], ownFailing: Failing): Promise<Numbers> => {
     const told = all.filter(one => one.told !== undefined)
     answered = new Set(told.map(({ worker }) => worker.index))
     failing = ownFailing
@@ -94,7 +94,7 @@ function makeOwn({ restarts }: Workers, backups: BackupSchedule | undefined) {
 }
 
 /** @param backups those that this process makes */
-export function watchWorkers(workers: Workers, backups: BackupSchedule | undefined): Told {
+export function watchWorkers(workers: Workers, backups: BackupSchedule | undefined): ProcessReport {
   const { listening, restarts, isStopping } = workers
   const remember = makeMemory(listening)
   const own = makeOwn(workers, backups)
@@ -110,7 +110,7 @@ export function watchWorkers(workers: Workers, backups: BackupSchedule | undefin
   }
 
   /** One that has ended meanwhile is missing, and not silent. */
-  async function askAll<K extends Parameters<Ask>[0]>(name: K) {
+  async function askAll<K extends Parameters<AskWorker>[0]>(name: K) {
     const asked = listening()
     const told = await Promise.all(asked.map(worker => worker.ask(name)))
     const alive = new Set(listening())
@@ -119,7 +119,7 @@ export function watchWorkers(workers: Workers, backups: BackupSchedule | undefin
       .filter(one => one.told !== undefined || alive.has(one.worker))
   }
 
-  const areAllAnswering = (all: readonly Answered<unknown>[]): boolean =>
+  const areAllAnswering = (all: readonly WorkerTold<unknown>[]): boolean =>
     all.every(({ told }) => told !== undefined)
 
   return {

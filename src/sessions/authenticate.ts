@@ -58,7 +58,7 @@ async function callerOf(
     grants: isBound ? grantsWithin(granted, authorizer.grants) : granted,
     expiresAtMs: earliestMs(record, ...behind),
     credential: { ordinal: row.ordinal, version: row.version },
-    restsOn: behind,
+    dependsOn: behind,
     keyNumber: 0,
     ...(creator.keyId === undefined ? {} : { keyId: creator.keyId }),
   }

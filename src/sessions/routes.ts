@@ -6,7 +6,7 @@
 import { Elysia } from 'elysia'
 import { printInstantUtc } from '../rules/instants.ts'
 import { invalid } from '../errors.ts'
-import { operation, type Call, type Reply } from '../gate/operation.ts'
+import { operation, type OperationCall, type Reply } from '../gate/operation.ts'
 import { type Pipeline, hooks } from '../gate/pipeline.ts'
 import { printStretch, readPageRequest } from '../gate/request.ts'
 import type { SessionDeps } from './deps.ts'
@@ -20,7 +20,7 @@ import {
   sessionListSchema,
 } from './schema.ts'
 
-async function create(deps: SessionDeps, { caller }: Call): Promise<Reply> {
+async function create(deps: SessionDeps, { caller }: OperationCall): Promise<Reply> {
   const { id, key, nonce, expiresAtMs } = await createSession(deps, caller)
   const shown = {
     id,
@@ -31,7 +31,7 @@ async function create(deps: SessionDeps, { caller }: Call): Promise<Reply> {
   return { status: 201, json: JSON.stringify(shown), aboutId: id }
 }
 
-async function list(deps: SessionDeps, { caller, query }: Call): Promise<Reply> {
+async function list(deps: SessionDeps, { caller, query }: OperationCall): Promise<Reply> {
   if (query.has('page')) throw invalid('query.page', 'expected start: sessions are walked')
   const { size } = readPageRequest(query)
   const start = query.get('start')?.[0] ?? ''

@@ -68,7 +68,7 @@ export interface PageWindow {
   readonly uncounted?: true
 }
 
-export interface Page {
+export interface RowPage {
   readonly rows: readonly Row[]
   /** How many rows match the query in all, whatever the window shows; 0 when it is uncounted. */
   readonly total: number
@@ -120,7 +120,7 @@ export interface Store {
    */
   glance(unique: Digest, parts: number): MaybeLater<Glimpse | undefined>
   /** Newest first, from one consistent state. @throws ApiError `storage_corrupt`, as `find`. */
-  page(query: Query, window: PageWindow): Promise<Page>
+  page(query: Query, window: PageWindow): Promise<RowPage>
   /**
    * All changes or none. Resolves when they are on disk and visible to every later read.
    * `ordinals` has one entry for each insert and replace, in their order.

@@ -24,14 +24,14 @@ interface Holding {
 }
 
 /** What is stored, as one transaction sees it. Each may throw `storage_corrupt`. */
-export interface Standing {
+export interface StoredState {
   readonly rowAt: (ordinal: number) => KeyedRow | undefined
   /** The ordinal of the row that holds a unique. */
   readonly holderOf: (unique: Digest, key: string) => number | undefined
 }
 
 export interface GroupDraft {
-  readonly standing: Standing
+  readonly standing: StoredState
   /** Told of the moves of each set that is accepted, before they join; it may refuse by a throw. */
   readonly onAccepted: (moves: ReadonlyMap<number, RowMove>) => void
   nextOrdinal: number
@@ -62,7 +62,7 @@ interface SetDraft {
 /** @param from where ordinals and the generation go on from */
 export const makeGroupDraft = (
   from: Pick<GroupDraft, 'nextOrdinal' | 'generation'>,
-  standing: Standing,
+  standing: StoredState,
   onAccepted: GroupDraft['onAccepted'],
 ): GroupDraft => ({ ...from, standing, onAccepted, rows: new Map(), holdings: new Map() })
 

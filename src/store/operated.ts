@@ -28,7 +28,7 @@ export type FindingKind =
   | 'tail_orphan'
 
 /** Plain data without any stored value. `ordinal` is of the row, or of the first row of a chunk. */
-export interface Finding {
+export interface StoreFinding {
   readonly kind: FindingKind
   readonly ordinal?: number
 }
@@ -48,7 +48,7 @@ export interface StoreFigures {
 
 export interface OperatedStore extends Store {
   /** Compares all rows with all indexes; empty when they agree. */
-  integrity(progress?: Progress): Promise<readonly Finding[]>
+  integrity(progress?: Progress): Promise<readonly StoreFinding[]>
   /**
    * Overwrites values that stand no more wherever they were left; looks once.
    * @returns how many pieces of them were found; `undefined` where that is out of its reach

@@ -136,7 +136,7 @@ export function decodeRow(value: Uint8Array, ordinal: number): Row {
 }
 
 /** What of a row is in a glimpse of it. */
-interface Reach {
+interface GlimpseExtent {
   readonly parts: number
   /** Where the last of them ends. */
   readonly end: number
@@ -148,7 +148,7 @@ interface Reach {
  * @param parts  no more of them
  * @returns `undefined` where these bytes are too few for the first one
  */
-export function reachOf(value: Uint8Array, parts: number): Reach | undefined {
+export function reachOf(value: Uint8Array, parts: number): GlimpseExtent | undefined {
   const header = attempt(() => findRowHeader(value))
   if (header === undefined) return undefined
   let end = headerAt + header.clear.length

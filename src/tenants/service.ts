@@ -6,7 +6,7 @@
 import type { Deps } from '../deps.ts'
 import type { Caller } from '../rules/caller.ts'
 import { ApiError } from '../errors.ts'
-import { untilWritten, writeAs, type Standing } from '../records/rows.ts'
+import { untilWritten, writeAs, type WriteContext } from '../records/rows.ts'
 import { unsealTenant, sealTenant, tenantUnique, type TenantRecord } from './record.ts'
 
 async function findOwnTenant({ keys, store }: Deps, { tenantId }: Pick<Caller, 'tenantId'>) {
@@ -21,7 +21,7 @@ export const getOwnTenant = async (deps: Deps, caller: Caller): Promise<TenantRe
 /** Gives the tenant another name. @returns it as it is from then on */
 export const renameOwnTenant = (
   deps: Deps,
-  caller: Caller & Standing,
+  caller: Caller & WriteContext,
   name: string,
 ): Promise<TenantRecord> =>
   untilWritten(async () => {

@@ -11,7 +11,7 @@ import { ApiError, invalid } from '../errors.ts'
 import { readEnvelope } from '../gate/bodies.ts'
 import {
   operation,
-  type Call,
+  type OperationCall,
   type Content,
   type Repetition,
   type Reply,
@@ -100,7 +100,7 @@ function printResults(results: readonly ItemResult[]): string {
   return `{"results":[${results.map(printResult).join(',')}]${retry}}`
 }
 
-async function tokenize(deps: Deps, call: Call, body: Json): Promise<Reply> {
+async function tokenize(deps: Deps, call: OperationCall, body: Json): Promise<Reply> {
   const { caller, query, countItems } = call
   const json = isPartial(query)
     ? printResults(await tokenizePartly(deps, caller, body, readRequest, countItems))

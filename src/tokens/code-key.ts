@@ -25,7 +25,7 @@ export interface CodeKey {
   readonly stands: Extract<Change, { require: number }>
 }
 
-type Finding = Pick<Deps, 'store' | 'keys'>
+type CodeKeyDeps = Pick<Deps, 'store' | 'keys'>
 
 const sealerOf = (keys: Keys, tenantId: string): RowSealer => ({
   scope: keys.tenant(tenantId),
@@ -68,7 +68,7 @@ const unsealKey = (keys: Keys, tenantId: string, row: Row): CodeKey => ({
 
 /** @returns `undefined` where it is swept, or was never made */
 export function findCodeKey(
-  { store, keys }: Finding,
+  { store, keys }: CodeKeyDeps,
   tenantId: string,
   endsAtMs: number,
 ): MaybeLater<CodeKey | undefined> {
@@ -87,7 +87,7 @@ export function findCodeKey(
 
 /** @throws ApiError `storage_full`, or `conflict` where others are always faster */
 const makeCodeKey = (
-  deps: Finding & Pick<Deps, 'randomBytes'>,
+  deps: CodeKeyDeps & Pick<Deps, 'randomBytes'>,
   tenantId: string,
   deadlineMs: number,
 ): Promise<CodeKey> =>
@@ -109,7 +109,7 @@ const makeCodeKey = (
 
 /** A create that comes meanwhile waits for the one that is being made. */
 function makeOnce(
-  deps: Finding & Pick<Deps, 'randomBytes'>,
+  deps: CodeKeyDeps & Pick<Deps, 'randomBytes'>,
   tenantId: string,
   endsAtMs: number,
 ): MaybeLater<CodeKey> {
@@ -137,7 +137,7 @@ function makeOnce(
  * @throws ApiError as `makeCodeKey`
  */
 export const obtainCodeKey = (
-  deps: Finding & Pick<Deps, 'randomBytes'>,
+  deps: CodeKeyDeps & Pick<Deps, 'randomBytes'>,
   tenantId: string,
   endsAtMs: number,
 ): MaybeLater<CodeKey> =>

@@ -11,7 +11,7 @@ import { utf8, utf8Text } from '../bytes.ts'
 import { nonceBytes } from '../crypto/primitives.ts'
 import { sealUnder, unsealUnder } from '../crypto/seal-under.ts'
 import type { Deps } from '../deps.ts'
-import { isJsonObject, printJson, withMember, type Json, type Members } from '../json/json.ts'
+import { isJsonObject, printJson, withMember, type Json, type MutableObject } from '../json/json.ts'
 import { keptFor } from '../maps.ts'
 import type { Transform } from '../rules/access.ts'
 import type { TokenType } from '../rules/token-types.ts'
@@ -61,7 +61,7 @@ export function partCode(
   if (protectedCode === undefined || !isJsonObject(data)) return undefined
   const { member } = protectedCode
   if ((data.get(member) ?? null) === null) return undefined
-  let others: Members = new Map()
+  let others: MutableObject = new Map()
   let dataText = '{'
   let text = ''
   let at = 0

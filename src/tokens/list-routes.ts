@@ -7,7 +7,7 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { TextMap } from '../maps.ts'
 import { invalid } from '../errors.ts'
-import { operation, type Call, type Reply } from '../gate/operation.ts'
+import { operation, type OperationCall, type Reply } from '../gate/operation.ts'
 import { type Pipeline, hooks } from '../gate/pipeline.ts'
 import {
   printPage,
@@ -19,7 +19,7 @@ import {
 import { pageSizeDefault } from '../limits.ts'
 import { searchExamples, tokenListExamples } from './examples.ts'
 import { readTokenFilter } from './find/filters.ts'
-import { listTokens, type Listed } from './find/listing.ts'
+import { listTokens, type TokenList } from './find/listing.ts'
 import {
   listTokensQuery,
   searchTokensSchema,
@@ -30,7 +30,7 @@ import {
 } from './schema.ts'
 import { searchTokens } from './find/search.ts'
 
-const replyOf = (request: PartRequest, listed: Listed): Reply => ({
+const replyOf = (request: PartRequest, listed: TokenList): Reply => ({
   status: 200,
   json:
     'page' in request && 'total' in listed
@@ -42,7 +42,7 @@ const replyOf = (request: PartRequest, listed: Listed): Reply => ({
 const asWalk = (query: QueryParameters): QueryParameters =>
   query.has('start') ? query : new TextMap([...query, ['start', ['']]])
 
-async function list(deps: Deps, { caller }: Call, query: QueryParameters): Promise<Reply> {
+async function list(deps: Deps, { caller }: OperationCall, query: QueryParameters): Promise<Reply> {
   const request = readPartRequest(query)
   return replyOf(request, await listTokens(deps, caller, readTokenFilter(query), request))
 }
@@ -53,7 +53,11 @@ function readPart({ page, size, start }: SearchTokensBody): PartRequest {
   return { start, at: 'start', size: size ?? pageSizeDefault }
 }
 
-async function search(deps: Deps, { caller }: Call, body: SearchTokensBody): Promise<Reply> {
+async function search(
+  deps: Deps,
+  { caller }: OperationCall,
+  body: SearchTokensBody,
+): Promise<Reply> {
   const request = readPart(body)
   return replyOf(request, await searchTokens(deps, caller, body.query, request))
 }

@@ -5,11 +5,11 @@
  */
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
-import { operation, type Call, type Repetition, type Reply } from '../gate/operation.ts'
+import { operation, type OperationCall, type Repetition, type Reply } from '../gate/operation.ts'
 import { type Pipeline, hooks } from '../gate/pipeline.ts'
-import { noteShown, type Housed } from '../records/rows.ts'
+import { noteShown, type Budgeted } from '../records/rows.ts'
 import { andThen, type MaybeLater } from '../waiting.ts'
-import type { Answer } from './write/decide.ts'
+import type { CreateAnswer } from './write/decide.ts'
 import { createToken } from './write/create.ts'
 import {
   changedTokenExamples,
@@ -38,7 +38,7 @@ const tokenPatch = {
   opaque: opaqueMembers,
 } as const
 
-function created(caller: Housed, { id, json, transform }: Answer): Reply {
+function created(caller: Budgeted, { id, json, transform }: CreateAnswer): Reply {
   noteShown(caller, transform)
   return { status: 201, json, madeId: id }
 }
@@ -49,7 +49,7 @@ async function recreate(deps: Deps, { caller, done }: Repetition): Promise<Reply
   return created(caller, await recreateAnswer(deps, caller, past))
 }
 
-const read = (deps: Deps, { caller }: Call, id: string): MaybeLater<Reply> =>
+const read = (deps: Deps, { caller }: OperationCall, id: string): MaybeLater<Reply> =>
   andThen(loadToken(deps, caller, 'token:read', id), token => {
     const { grants, tenantId } = caller
     const json = viewStored(

@@ -5,7 +5,7 @@
 import { expect, test } from 'bun:test'
 import { applicationOperations } from '../../src/administration/applications.ts'
 import { sessionOperations } from '../../src/administration/sessions.ts'
-import { openRing } from '../../src/keyring/ring.ts'
+import { openRing } from '../../src/keyring/live-keyring.ts'
 import { pageSizeMax } from '../../src/limits.ts'
 import type { LmdbStore } from '../../src/store/lmdb/open.ts'
 import { masterKeyOf, openTestVault } from '../support/vault.ts'

@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { runCoffer, startCoffer, type Running } from '../support/coffer-process.ts'
 import { startOps } from '../../src/serve/ops.ts'
-import { failingOf } from '../../src/serve/told.ts'
+import { failingOf } from '../../src/serve/process-report.ts'
 import { temporaryFolder } from '../support/folders.ts'
 
 const secret = 'planted-4111111111111111'

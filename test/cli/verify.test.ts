@@ -12,7 +12,7 @@ import {
   makeMeta,
   readState,
   stateKey,
-  type Environment,
+  type LmdbEnvironment,
 } from '../../src/store/lmdb/environment.ts'
 import { encodeRowKey } from '../../src/store/lmdb/layout.ts'
 import { decodeRow, encodeRow } from '../../src/store/row-format.ts'
@@ -38,16 +38,16 @@ const databaseOf = (data: string) => join(data, 'store', 'data.mdb')
 /** Ordinals of the three tokens; keyring, tenant and two applications come before. */
 const [first, second, third] = [5, 6, 7]
 
-function rowAt({ rows }: Environment, ordinal: number): Row {
+function rowAt({ rows }: LmdbEnvironment, ordinal: number): Row {
   const value = rows.getBinary(encodeRowKey(ordinal))
   if (value === undefined) throw new Error('expected a row')
   return decodeRow(Uint8Array.from(value), ordinal)
 }
 
-const putRow = ({ rows }: Environment, ordinal: number, row: NewRow): void =>
+const putRow = ({ rows }: LmdbEnvironment, ordinal: number, row: NewRow): void =>
   void rows.putSync(encodeRowKey(ordinal), encodeRow(row))
 
-async function withStore<T>(data: string, task: (environment: Environment) => T): Promise<T> {
+async function withStore<T>(data: string, task: (environment: LmdbEnvironment) => T): Promise<T> {
   const environment = openEnvironment(join(data, 'store'))
   const result = environment.root.transactionSync(() => task(environment))
   await environment.root.close()
@@ -151,7 +151,7 @@ describe('coffer verify on a whole vault', () => {
 
 interface Damage {
   readonly says: string
-  readonly change: (environment: Environment) => void
+  readonly change: (environment: LmdbEnvironment) => void
   readonly finds: readonly string[]
 }
 
@@ -163,7 +163,7 @@ const flip = (bytes: Uint8Array, at: number): Uint8Array => {
 
 const changeRow =
   (ordinal: number, next: (row: Row) => NewRow) =>
-  (environment: Environment): void =>
+  (environment: LmdbEnvironment): void =>
     putRow(environment, ordinal, next(rowAt(environment, ordinal)))
 
 const flipPart = (part: number) =>

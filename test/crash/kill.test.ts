@@ -9,7 +9,7 @@ import { buildApp } from '../../src/serve/app.ts'
 import { readMasterKey } from '../../src/serve/master-key.ts'
 import { defaultSettings } from '../../src/settings.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
-import { makeTurns } from '../../src/waiting.ts'
+import { makeScheduler } from '../../src/waiting.ts'
 import { openVaultKeys } from '../../src/vault.ts'
 import { runCoffer, startCoffer } from '../support/coffer-process.ts'
 import { temporaryFolder } from '../support/folders.ts'
@@ -60,7 +60,7 @@ async function inspect(data: string, key: string, ids: Iterable<string>) {
     now: Date.now,
     settled: Date.now,
     elapsedMs: Date.now,
-    turns: makeTurns(Date.now),
+    turns: makeScheduler(Date.now),
     randomBytes: seededBytes(1),
     log: () => {},
     settings: defaultSettings,

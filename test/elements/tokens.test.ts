@@ -7,7 +7,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Form } from '../../src/elements/frame/form.ts'
 import { failureOf, idOf, maskedOf } from '../../src/elements/frame/outcome.ts'
 import { elapsedMs, random, randomHex, sleep } from '../../src/elements/frame/platform.ts'
-import { makeTokens, type Tokens } from '../../src/elements/frame/tokens.ts'
+import { makeTokens, type TokenMaker } from '../../src/elements/frame/tokens.ts'
 import type { Failure } from '../../src/elements/protocol.ts'
 import { afterwards, openServed, openWire, type Fate } from '../client/served.ts'
 
@@ -24,7 +24,7 @@ const formOf = (what = digits): Form => ({
   spend() {},
 })
 
-const tokensAt = (address: string, form = formOf()): Tokens =>
+const tokensAt = (address: string, form = formOf()): TokenMaker =>
   makeTokens(form, { fetch, elapsedMs, random, randomHex, sleep, url: `${address}/tokens` })
 
 const ask = (more: object = {}) => ({

@@ -6,7 +6,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { buildApp } from '../../src/serve/app.ts'
 import { sweep } from '../../src/expiry.ts'
-import { openEnvironment, type Table } from '../../src/store/lmdb/environment.ts'
+import { openEnvironment, type LmdbTable } from '../../src/store/lmdb/environment.ts'
 import {
   followStore,
   withIndex,
@@ -261,7 +261,7 @@ describe('a token', () => {
 })
 
 /** The same table, whose reads are told. */
-const telling = (table: Table, tell: () => void): Table =>
+const telling = (table: LmdbTable, tell: () => void): LmdbTable =>
   Object.create(table, {
     getBinary: {
       value(key: Uint8Array) {

@@ -3,8 +3,8 @@
  * @module
  */
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { fenced } from '../../src/keyring/fence.ts'
-import { keyringUnique, openRing, type Ring } from '../../src/keyring/ring.ts'
+import { withKeyringFence } from '../../src/keyring/fence.ts'
+import { keyringUnique, openRing, type LiveKeyring } from '../../src/keyring/live-keyring.ts'
 import { rekey, retire, rotate, type Keyholder } from '../../src/keyring/rotation.ts'
 import { resealAll } from '../../src/keyring/reseal.ts'
 import { buildApp } from '../../src/serve/app.ts'
@@ -14,7 +14,7 @@ import { masterKeyOf, openTestVault, requestOf, type Ask } from '../support/vaul
 
 let plain: LmdbStore
 let holder: Keyholder
-let ring: Ring
+let ring: LiveKeyring
 /** Runs once, before the next write that brings a row. */
 let meanwhile: (() => Promise<void>) | undefined
 let ask: (method: string, path: string, ask: Ask) => Promise<{ status: number; body: unknown }>
@@ -25,7 +25,7 @@ beforeEach(async () => {
   const vault = await openTestVault()
   plain = vault.deps.store as LmdbStore
   ring = await openRing(plain, masterKeyOf(1))
-  const store = fenced(plain, ring)
+  const store = withKeyringFence(plain, ring)
   const delayed: LmdbStore = {
     ...store,
     async write(changes) {

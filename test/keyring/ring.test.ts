@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { openRing } from '../../src/keyring/ring.ts'
+import { openRing } from '../../src/keyring/live-keyring.ts'
 import { resealAll } from '../../src/keyring/reseal.ts'
 import { rekey, retire, rotate } from '../../src/keyring/rotation.ts'
 import { resealBatchRows } from '../../src/operation-limits.ts'

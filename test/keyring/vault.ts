@@ -5,13 +5,13 @@
 import { afterAll } from 'bun:test'
 import { uniqueDigest } from '../../src/crypto/keyring.ts'
 import type { Deps } from '../../src/deps.ts'
-import { fenced } from '../../src/keyring/fence.ts'
-import { openRing } from '../../src/keyring/ring.ts'
+import { withKeyringFence } from '../../src/keyring/fence.ts'
+import { openRing } from '../../src/keyring/live-keyring.ts'
 import { sealRow } from '../../src/records/rows.ts'
 import { defaultSettings } from '../../src/settings.ts'
 import { openLmdbStore, type LmdbStore } from '../../src/store/lmdb/open.ts'
 import { createVault } from '../../src/vault.ts'
-import { makeTurns } from '../../src/waiting.ts'
+import { makeScheduler } from '../../src/waiting.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { seededBytes } from '../support/seeded.ts'
 
@@ -32,14 +32,14 @@ export async function openVault(change: (store: LmdbStore) => LmdbStore = store 
   const masterKey = randomBytes(32)
   const { key } = await createVault({ store: plain, now, randomBytes }, masterKey)
   const ring = await openRing(plain, masterKey)
-  const store = change(fenced(plain, ring))
+  const store = change(withKeyringFence(plain, ring))
   const deps: Deps = {
     store,
     keys: ring.keys,
     now,
     settled: now,
     elapsedMs,
-    turns: makeTurns(elapsedMs),
+    turns: makeScheduler(elapsedMs),
     randomBytes,
     log: () => {},
     settings: defaultSettings,

@@ -134,7 +134,7 @@ describe('laws of moves', () => {
           transforms.findIndex(each => each === decideTransform(own, permission, placeIn(name)))
         let at = start
         for (const step of steps) {
-          if (!mayMove({ grants: own, restsOn: [] }, placeIn(at), placeIn(step))) continue
+          if (!mayMove({ grants: own, dependsOn: [] }, placeIn(at), placeIn(step))) continue
           if (at !== step) moved += 1
           at = step
           for (const permission of seeingPermissions) {

@@ -7,7 +7,7 @@ import { storedRow } from '../../src/store/rows.ts'
 import type {
   Change,
   NewRow,
-  Page,
+  RowPage,
   Query,
   PageWindow,
   WriteOutcome,
@@ -114,7 +114,7 @@ function matching(model: Model, query: Query): Set<number> {
   return sets.reduce((both, set) => both.intersection(set))
 }
 
-export function pageModel(model: Model, query: Query, window: PageWindow): Page {
+export function pageModel(model: Model, query: Query, window: PageWindow): RowPage {
   const { offset, limit, before = Infinity, nowMs, uncounted = false } = window
   const rows = [...matching(model, query)]
     .sort((a, b) => b - a)

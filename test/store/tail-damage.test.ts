@@ -4,11 +4,11 @@
  */
 import { describe, expect, test } from 'bun:test'
 import type { Store } from '../../src/store/contract.ts'
-import { type Environment, type State } from '../../src/store/lmdb/environment.ts'
+import { type LmdbEnvironment, type StoreState } from '../../src/store/lmdb/environment.ts'
 import { encodeMoveKey, encodeRowKey, encodeRowVersion } from '../../src/store/lmdb/layout.ts'
 import { encodeRow } from '../../src/store/row-format.ts'
 import { encodeTermKey } from '../../src/store/lmdb/index/postings.ts'
-import type { Finding } from '../../src/store/operated.ts'
+import type { StoreFinding } from '../../src/store/operated.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import {
@@ -34,7 +34,7 @@ async function makeTail(): Promise<string> {
   return path
 }
 
-const flipBit = ({ rows }: Environment, ordinal: number, at: number): void => {
+const flipBit = ({ rows }: LmdbEnvironment, ordinal: number, at: number): void => {
   const value = Uint8Array.from(rows.getBinary(encodeRowKey(ordinal)) ?? [])
   value[at] = (value[at] ?? 0) ^ 1
   rows.putSync(encodeRowKey(ordinal), value)
@@ -48,9 +48,9 @@ interface Damage {
   readonly says: string
   /** Of what else leads to the second row. */
   readonly hidesTwo?: true
-  readonly change: (environment: Environment) => void
+  readonly change: (environment: LmdbEnvironment) => void
   readonly breaks: readonly ((store: Store) => Promise<unknown>)[]
-  readonly finds: readonly Finding[]
+  readonly finds: readonly StoreFinding[]
 }
 
 const damages: readonly Damage[] = [
@@ -179,9 +179,9 @@ describe('a tail that was changed behind its back', () => {
 
   test('is not folded, and what is damaged in the index stops a fold as well', async () => {
     for (const change of [
-      (environment: Environment) => flipBit(environment, 1, 6 + 15 + 32 + 3),
-      ({ rows }: Environment) => rows.putSync(encodeRowKey(1), new Uint8Array(10)),
-      ({ terms }: Environment) => terms.putSync(encodeTermKey(termOf(7), 0), new Uint8Array(3)),
+      (environment: LmdbEnvironment) => flipBit(environment, 1, 6 + 15 + 32 + 3),
+      ({ rows }: LmdbEnvironment) => rows.putSync(encodeRowKey(1), new Uint8Array(10)),
+      ({ terms }: LmdbEnvironment) => terms.putSync(encodeTermKey(termOf(7), 0), new Uint8Array(3)),
     ]) {
       const path = await makeTail()
       await tamper(path, change)
@@ -198,7 +198,7 @@ describe('a tail that was changed behind its back', () => {
     }
   })
 
-  test.each<[string, Partial<State>]>([
+  test.each<[string, Partial<StoreState>]>([
     ['that is folded beyond what it folds', { foldedTo: 5 }],
     ['whose folds are beyond its rows', { foldingTo: 9 }],
     ['that folds digests of no rows', { foldedPrefixes: 3 }],

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { openEnvironment, tableNames, type State } from '../../src/store/lmdb/environment.ts'
+import { openEnvironment, tableNames, type StoreState } from '../../src/store/lmdb/environment.ts'
 import { openLmdbStore, type LmdbStore } from '../../src/store/lmdb/open.ts'
 import { foldMovesMax } from '../../src/store/limits.ts'
 import { temporaryFolder } from '../support/folders.ts'
@@ -23,7 +23,7 @@ async function entriesOf(path: string): Promise<Record<TableName, number>> {
  * Until the rows before an ordinal are folded, and the folds of an open store rest, as nobody's
  * write goes on with them.
  */
-async function untilFolded(store: LmdbStore, before: number): Promise<State> {
+async function untilFolded(store: LmdbStore, before: number): Promise<StoreState> {
   for (;;) {
     const state = store.state()
     const isResting = state.foldingTo === state.foldedTo && state.movesFrom >= state.movesOfFold

@@ -7,13 +7,13 @@ import {
   openEnvironment,
   readState,
   stateKey,
-  type Environment,
-  type State,
+  type LmdbEnvironment,
+  type StoreState,
 } from '../../src/store/lmdb/environment.ts'
 
 export async function tamper(
   path: string,
-  change: (environment: Environment) => void,
+  change: (environment: LmdbEnvironment) => void,
 ): Promise<void> {
   const environment = openEnvironment(path)
   environment.root.transactionSync(() => change(environment))
@@ -21,6 +21,6 @@ export async function tamper(
 }
 
 export const changeState =
-  (change: Partial<State>) =>
-  (environment: Environment): void =>
+  (change: Partial<StoreState>) =>
+  (environment: LmdbEnvironment): void =>
     void environment.meta.putSync(stateKey, encodeState({ ...readState(environment), ...change }))

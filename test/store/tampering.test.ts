@@ -4,8 +4,12 @@ import { encodeDeadlineKey, encodeTermKey } from '../../src/store/lmdb/index/pos
 import { copyToBitmap } from '../../src/store/place-set.ts'
 import { encodeDeadline, encodeRowKey, encodeRowVersion } from '../../src/store/lmdb/layout.ts'
 import { encodeRow } from '../../src/store/row-format.ts'
-import { openEnvironment, type Environment, type Table } from '../../src/store/lmdb/environment.ts'
-import type { Finding } from '../../src/store/operated.ts'
+import {
+  openEnvironment,
+  type LmdbEnvironment,
+  type LmdbTable,
+} from '../../src/store/lmdb/environment.ts'
+import type { StoreFinding } from '../../src/store/operated.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import { temporaryFolder } from '../support/folders.ts'
 import { foldAll } from './fold.ts'
@@ -46,7 +50,7 @@ async function makeStore(): Promise<string> {
   return path
 }
 
-const shortenValue = (table: Table, key: Uint8Array): void => {
+const shortenValue = (table: LmdbTable, key: Uint8Array): void => {
   const value = table.getBinary(key)
   if (value === undefined) throw new Error('expected an entry to damage')
   table.putSync(key, value.subarray(0, value.length - 1))
@@ -65,9 +69,9 @@ const insertSeven = (store: Store): Promise<unknown> =>
 
 interface Damage {
   readonly says: string
-  readonly change: (environment: Environment) => void
+  readonly change: (environment: LmdbEnvironment) => void
   readonly breaks: readonly ((store: Store) => Promise<unknown>)[]
-  readonly finds: readonly Finding[]
+  readonly finds: readonly StoreFinding[]
 }
 
 const damages: readonly Damage[] = [
@@ -275,9 +279,9 @@ describe('a store that was changed behind its back', () => {
   test.each([
     [
       'of an unknown format',
-      (meta: Table, key: Uint8Array) => meta.putSync(key, encodeDeadline(1)),
+      (meta: LmdbTable, key: Uint8Array) => meta.putSync(key, encodeDeadline(1)),
     ],
-    ['without a format', (meta: Table, key: Uint8Array) => meta.removeSync(key)],
+    ['without a format', (meta: LmdbTable, key: Uint8Array) => meta.removeSync(key)],
   ])('a store %s is not opened', async (_, change) => {
     const path = await makeStore()
     await tamper(path, ({ meta }) => {

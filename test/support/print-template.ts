@@ -12,7 +12,7 @@ import type {
   Operand,
   Output,
   PathStep,
-  Scalar,
+  LiteralValue,
   Template,
 } from '../../src/language/expression/tree.ts'
 
@@ -20,7 +20,7 @@ import type {
 const printString = (text: string): string =>
   `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
-const printScalar = (value: Scalar): string => {
+const printScalar = (value: LiteralValue): string => {
   if (value === null) return 'nil'
   if (typeof value === 'string') return printString(value)
   return typeof value === 'boolean' ? String(value) : numberTextOf(value)

@@ -162,7 +162,7 @@ export const callerOf = (tenantId: string, grants: Grants): Caller => ({
   grants,
   expiresAtMs: undefined,
   credential: { ordinal: 1, version: 1 },
-  restsOn: [],
+  dependsOn: [],
   keyNumber: 0,
 })
 

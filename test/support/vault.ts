@@ -8,7 +8,7 @@ import { openVaultKeys, createVault } from '../../src/vault.ts'
 import { openLmdbStore } from '../../src/store/lmdb/open.ts'
 import type { Store } from '../../src/store/contract.ts'
 import { openAt } from '../store/postgres/subject.ts'
-import { makeTurns } from '../../src/waiting.ts'
+import { makeScheduler } from '../../src/waiting.ts'
 import type { Deps } from '../../src/deps.ts'
 import { defaultSettings, type Settings } from '../../src/settings.ts'
 import { temporaryFolder } from './folders.ts'
@@ -132,7 +132,7 @@ export async function openTestVault(
     now: clock.now,
     settled: clock.now,
     elapsedMs: () => clock.now() - startMs,
-    turns: makeTurns(() => clock.now() - startMs),
+    turns: makeScheduler(() => clock.now() - startMs),
     randomBytes,
     log,
     settings: { ...defaultSettings, ...settings },

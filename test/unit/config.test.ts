@@ -8,7 +8,7 @@ import {
   decodeConfig,
   settingOptions,
   vaultChoicesOf,
-  type Texts,
+  type SettingTexts,
 } from '../../src/config.ts'
 import { defaultLogSettings } from '../../src/serving-settings.ts'
 import { defaultSettings, type Settings } from '../../src/settings.ts'
@@ -17,7 +17,7 @@ import { canary, expectRefusal } from '../support/refusal.ts'
 const fileOfText = (text: string) => ({ path: '/etc/c.json', bytes: Buffer.from(text) })
 const fileOf = (members: unknown) => fileOfText(JSON.stringify(members))
 
-const decodedBy = (texts: Texts, members?: unknown): Settings =>
+const decodedBy = (texts: SettingTexts, members?: unknown): Settings =>
   decodeConfig(texts, members === undefined ? undefined : fileOf(members)).settings
 
 /** One line that names the place, and repeats nothing. */
@@ -321,7 +321,7 @@ describe('the vault and its key', () => {
 })
 
 describe('the address', () => {
-  const addressBy = (texts: Texts, members: unknown = {}) =>
+  const addressBy = (texts: SettingTexts, members: unknown = {}) =>
     decodeConfig(texts, fileOf(members)).address
 
   test('is loopback unless it is said', () => {

@@ -4,10 +4,10 @@
  */
 import { expect, test } from 'bun:test'
 import { restMsMax, restPerTurn } from '../../src/work-limits.ts'
-import { makeTurns } from '../../src/waiting.ts'
+import { makeScheduler } from '../../src/waiting.ts'
 
 test('works that ask at once have their pieces one by one, each in its own round', async () => {
-  const turns = makeTurns(() => 0)
+  const turns = makeScheduler(() => 0)
   let round = 0
   const countRound = () => {
     round += 1
@@ -28,7 +28,7 @@ test('works that ask at once have their pieces one by one, each in its own round
 })
 
 test('whoever brings many works has one piece for each of the others', async () => {
-  const turns = makeTurns(() => 0)
+  const turns = makeScheduler(() => 0)
   const order: number[] = []
   const piece = (credential: number) => turns.next(credential).then(() => order.push(credential))
   const all = [1, 1, 1, 1, 1, 1, 2, 3, 2].map(piece)
@@ -39,7 +39,7 @@ test('whoever brings many works has one piece for each of the others', async () 
 /** What happens after a piece that took `ms`: the next one, or a timer of half its rest. */
 async function firstAfterPiece(ms: number, isRequested: boolean): Promise<'piece' | 'timer'> {
   let nowMs = 0
-  const turns = makeTurns(() => nowMs)
+  const turns = makeScheduler(() => nowMs)
   const order: ('piece' | 'timer')[] = []
   await turns.next(1)
   nowMs += ms
@@ -62,7 +62,7 @@ test('where none came, the next piece comes at once', async () => {
 })
 
 test('a credential waits while some of its work has not begun, and others do not', async () => {
-  const turns = makeTurns(() => 0)
+  const turns = makeScheduler(() => 0)
   const [, second] = [turns.next(1), turns.next(1)]
   expect([turns.isWaiting(1), turns.isWaiting(2)]).toEqual([true, false])
   await second

@@ -111,12 +111,15 @@ const readsAll = ({ permissions, rules }: Grants): boolean =>
 const codesLeft =
   'Codes of cards (cvc) are left out: they are not to be kept after an authorization.'
 
-interface Told extends Exported {
+interface ExportSummary extends Exported {
   readonly bytes: number
   readonly isAll: boolean
 }
 
-function tell({ json, out, recipient = [] }: ExportOptions, { isAll, ...told }: Told): void {
+function tell(
+  { json, out, recipient = [] }: ExportOptions,
+  { isAll, ...told }: ExportSummary,
+): void {
   const { tokens, codes, bytes } = told
   const sha256 = told.hash.digest('hex')
   const recipients = recipient.length

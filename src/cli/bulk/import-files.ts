@@ -65,7 +65,7 @@ export function readState(path: string): ImportState | undefined {
   throw usage(`the file at ${path} is no state of an import`)
 }
 
-export interface Table {
+export interface ReportFile {
   readonly add: (fields: readonly string[]) => void
   /** On the disk. @returns how long it is, in bytes */
   readonly keep: () => number
@@ -100,7 +100,7 @@ export interface TableFile {
 }
 
 /** @param from how much of it stands, in bytes; it is begun anew at 0. @throws CommandFailure */
-export function openTable({ option, path, columns }: TableFile, from = 0): Table {
+export function openTable({ option, path, columns }: TableFile, from = 0): ReportFile {
   const head = csvLine(columns)
   const file = withFile(option, path, () => openAt(path, head, from))
   let length = from

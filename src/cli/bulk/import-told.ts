@@ -7,7 +7,7 @@ import { CommandFailure } from '../../serve/failure.ts'
 import { elapsedMs, sayJson, sayNow, stderrNow } from '../../serve/system.ts'
 import { counted } from '../table.ts'
 
-export interface Counts {
+export interface ImportCounts {
   created: number
   equal: number
   rejected: number
@@ -15,7 +15,13 @@ export interface Counts {
   done: number
 }
 
-export const noCounts = (): Counts => ({ created: 0, equal: 0, rejected: 0, blank: 0, done: 0 })
+export const noCounts = (): ImportCounts => ({
+  created: 0,
+  equal: 0,
+  rejected: 0,
+  blank: 0,
+  done: 0,
+})
 
 interface TellOptions {
   readonly json?: boolean
@@ -25,7 +31,10 @@ interface TellOptions {
 
 const was = ['was', 'were'] as const
 
-function inTheEnd(isDry: boolean, { created, equal, rejected, blank, done }: Counts): string[] {
+function inTheEnd(
+  isDry: boolean,
+  { created, equal, rejected, blank, done }: ImportCounts,
+): string[] {
   return [
     isDry
       ? `${counted(created, 'row')} would be taken.`
@@ -40,7 +49,7 @@ function inTheEnd(isDry: boolean, { created, equal, rejected, blank, done }: Cou
 }
 
 /** @throws CommandFailure where rows were rejected */
-export function tellEnd({ json, dryRun, report }: TellOptions, counts: Counts): void {
+export function tellEnd({ json, dryRun, report }: TellOptions, counts: ImportCounts): void {
   const { created, equal, rejected, blank, done } = counts
   const isDry = dryRun === true
   if (json === true) {
@@ -52,7 +61,7 @@ export function tellEnd({ json, dryRun, report }: TellOptions, counts: Counts): 
 }
 
 /** A line now and then, where somebody may read it. */
-export function makeTeller({ json, dryRun }: TellOptions, counts: Counts): () => void {
+export function makeTeller({ json, dryRun }: TellOptions, counts: ImportCounts): () => void {
   let toldMs = elapsedMs()
   const what = dryRun === true ? 'would be taken' : 'are in'
   return () => {

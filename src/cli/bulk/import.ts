@@ -23,12 +23,18 @@ import { visible } from '../../serve/visible-text.ts'
 import { withClient, type ReachOptions } from '../reach.ts'
 import { exactJson } from '../exact-json.ts'
 import { isReadByOthers, openInput, standardInputName, type InputOptions } from './input.ts'
-import { openTable, readState, writeState, type ImportState, type Table } from './import-files.ts'
+import {
+  openTable,
+  readState,
+  writeState,
+  type ImportState,
+  type ReportFile,
+} from './import-files.ts'
 import { makeIdSet } from './id-set.ts'
 import { untilInterrupted } from './interrupt.ts'
-import { interrupted, makeTeller, noCounts, tellEnd, type Counts } from './import-told.ts'
-import { rowsOf, type Row } from './rows.ts'
-import { checkRows, knowsType, sendRows, type Fate, type SentRow } from './send-rows.ts'
+import { interrupted, makeTeller, noCounts, tellEnd, type ImportCounts } from './import-told.ts'
+import { rowsOf, type InputRow } from './rows.ts'
+import { checkRows, knowsType, sendRows, type RowFate, type SentRow } from './send-rows.ts'
 import { readTemplate } from './template.ts'
 
 export interface ImportOptions extends ReachOptions, InputOptions {
@@ -46,19 +52,19 @@ export interface ImportOptions extends ReachOptions, InputOptions {
 const usage = (message: string) => new CommandFailure(message, usageExitCode)
 
 /** What is done with the rows of a batch; `undefined` for a row that would be taken. */
-type Deal = (rows: readonly SentRow[]) => Promise<readonly (Fate | undefined)[]>
+type Deal = (rows: readonly SentRow[]) => Promise<readonly (RowFate | undefined)[]>
 
-interface Work {
+interface ImportRun {
   readonly client: Client
   readonly deal: Deal
-  readonly counts: Counts
-  readonly report: Table | undefined
-  readonly ids: Table | undefined
+  readonly counts: ImportCounts
+  readonly report: ReportFile | undefined
+  readonly ids: ReportFile | undefined
   readonly types: Map<string, Promise<boolean>>
   /** Of all that was read. */
   readonly hash: Hash
   /** That a batch and all before it were dealt with. */
-  readonly keep: (row: Row) => void
+  readonly keep: (row: InputRow) => void
   shown: number
 }
 
@@ -70,7 +76,7 @@ interface Batch {
 
 const digestOf = (hash: Hash): string => hash.copy().digest('hex')
 
-function tellReason(work: Work, line: number, reason: string): void {
+function tellReason(work: ImportRun, line: number, reason: string): void {
   work.counts.rejected += 1
   if (work.report !== undefined) return work.report.add([String(line), visible(reason)])
   work.shown += 1
@@ -79,7 +85,7 @@ function tellReason(work: Work, line: number, reason: string): void {
 }
 
 /** Deals with a batch. @param last the row that it ends with */
-async function flush(work: Work, { rows, reasons }: Batch, last: Row): Promise<void> {
+async function flush(work: ImportRun, { rows, reasons }: Batch, last: InputRow): Promise<void> {
   const fates = rows.length === 0 ? [] : await work.deal(rows)
   for (const [at, { line }] of rows.entries()) {
     const fate = fates[at]
@@ -98,13 +104,13 @@ function typeOf(request: SentRow['request']): string {
   return (request as ReadonlyMap<string, string>).get('type') ?? ''
 }
 
-async function isKnown({ client, types }: Work, type: string): Promise<boolean> {
+async function isKnown({ client, types }: ImportRun, type: string): Promise<boolean> {
   const known = types.get(type) ?? knowsType(client, type)
   types.set(type, known)
   return known
 }
 
-async function take(work: Work, batch: Batch, row: Row): Promise<void> {
+async function take(work: ImportRun, batch: Batch, row: InputRow): Promise<void> {
   const { line, request, text = '', reason } = row
   if (row.isBlank === true) work.counts.blank += 1
   else if (request === undefined) batch.reasons.push([line, reason ?? 'it cannot be read'])
@@ -124,12 +130,12 @@ const changedInput = () =>
 
 /** @param before what an import that goes on has dealt with */
 async function dealWithAll(
-  work: Work,
-  rows: AsyncIterable<Row>,
+  work: ImportRun,
+  rows: AsyncIterable<InputRow>,
   before: Pick<ImportState, 'offset' | 'digest'> | undefined,
 ): Promise<void> {
   let batch = emptyBatch()
-  let last: Row | undefined
+  let last: InputRow | undefined
   let isPast = before === undefined || before.offset === 0
   for await (const row of rows) {
     if (!isPast) {
@@ -159,7 +165,7 @@ const tableOf = (
 interface Plan {
   readonly path: string
   readonly options: ImportOptions
-  readonly open: (hash: Hash) => Promise<AsyncIterable<Row>>
+  readonly open: (hash: Hash) => Promise<AsyncIterable<InputRow>>
   /** Digest of all that decides what rows become. */
   readonly map: string
 }
@@ -188,7 +194,7 @@ async function tryAll(
       return reason === undefined ? undefined : { kind: 'rejected', reason }
     })
   }
-  const keep = ({ line }: Row): void => {
+  const keep = ({ line }: InputRow): void => {
     report?.keep()
     toldNow()
     if (isInterrupted()) throw interrupted(options, line)
@@ -246,7 +252,7 @@ async function importAll(plan: Plan, client: Client, isInterrupted: () => boolea
   const { options } = plan
   const { id: application } = await client.applications.current()
   let state = beginningOf(plan, application)
-  const counts: Counts = { ...noCounts(), ...pickCounts(state) }
+  const counts: ImportCounts = { ...noCounts(), ...pickCounts(state) }
   if (state.isDone) return tellEnd(options, counts)
   const file = stateOf(plan)
   const toldNow = makeTeller(options, counts)
@@ -257,7 +263,7 @@ async function importAll(plan: Plan, client: Client, isInterrupted: () => boolea
     state = { ...state, ...changes, writtenMs: wallMs() }
     writeState(file, state)
   }
-  const keep = ({ end, line }: Pick<Row, 'end' | 'line'>): void => {
+  const keep = ({ end, line }: Pick<InputRow, 'end' | 'line'>): void => {
     const tables = { report: report?.keep() ?? 0, ids: ids?.keep() ?? 0 }
     save({ ...counts, offset: end, line, digest: digestOf(hash), tables })
     toldNow()

@@ -10,7 +10,7 @@ import { CommandFailure, usageExitCode } from '../../serve/failure.ts'
 import { counted } from '../table.ts'
 import { fieldsOf, makeCsvFile } from './csv.ts'
 import { endOfLine, recordsOf, type TextRecord } from './records.ts'
-import { applyTemplate, type Template } from './template.ts'
+import { applyTemplate, type RowTemplate } from './template.ts'
 
 /** Of a token as it is answered, beside what a request may hold. */
 const answeredAlone: readonly string[] = [
@@ -23,7 +23,7 @@ const answeredAlone: readonly string[] = [
   '_extras',
 ]
 
-export interface Row {
+export interface InputRow {
   readonly line: number
   /** Where the next one begins. */
   readonly end: number
@@ -35,7 +35,7 @@ export interface Row {
 }
 
 export interface RowOptions {
-  readonly template: Template | undefined
+  readonly template: RowTemplate | undefined
   readonly format: 'csv' | 'jsonl'
   readonly delimiter?: string
   /** Whether codes of cards are taken. */
@@ -129,7 +129,7 @@ function readFields(
 function rowOf(
   { line, end, bytes, fault }: TextRecord,
   read: (text: string) => Read | undefined,
-): Row {
+): InputRow {
   const place = { line, end }
   if (fault !== undefined) return { ...place, reason: fault }
   const text = decode(bytes)
@@ -173,7 +173,7 @@ async function* csvRows(
   chunks: AsyncIterable<Uint8Array>,
   options: RowOptions,
   heard: Heard,
-): AsyncGenerator<Row, void> {
+): AsyncGenerator<InputRow, void> {
   const file = makeCsvFile(options.delimiter)
   let columns: Columns | undefined
   for await (const record of recordsOf(chunks, { findEnd: file.findEnd, heard })) {
@@ -196,7 +196,7 @@ async function* jsonRows(
   chunks: AsyncIterable<Uint8Array>,
   options: RowOptions,
   heard: Heard,
-): AsyncGenerator<Row, void> {
+): AsyncGenerator<InputRow, void> {
   for await (const record of recordsOf(chunks, { findEnd: endOfLine, heard })) {
     yield rowOf(record, text => readLine(text, options))
   }
@@ -206,5 +206,5 @@ export const rowsOf = (
   chunks: AsyncIterable<Uint8Array>,
   options: RowOptions,
   heard: Heard,
-): AsyncGenerator<Row, void> =>
+): AsyncGenerator<InputRow, void> =>
   (options.format === 'csv' ? csvRows : jsonRows)(chunks, options, heard)

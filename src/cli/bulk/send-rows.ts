@@ -12,15 +12,15 @@ export interface SentRow {
   readonly request: Json
 }
 
-export type Fate =
+export type RowFate =
   | { readonly kind: 'created' | 'equal'; readonly id: string }
   | { readonly kind: 'rejected'; readonly reason: string }
   /** It was sent before, and the vault cannot tell again what came of it. */
   | { readonly kind: 'done' }
 
-const rejected = (reason: string): Fate => ({ kind: 'rejected', reason })
+const rejected = (reason: string): RowFate => ({ kind: 'rejected', reason })
 
-interface Told {
+interface SentResult {
   readonly status: number
   readonly token?: { readonly id: string; readonly _extras?: { readonly deduplicated: boolean } }
   readonly error?: {
@@ -29,7 +29,7 @@ interface Told {
   }
 }
 
-function fateOf({ token, error }: Told): Fate {
+function fateOf({ token, error }: SentResult): RowFate {
   if (token !== undefined) {
     return { kind: token._extras?.deduplicated === true ? 'equal' : 'created', id: token.id }
   }
@@ -67,7 +67,7 @@ export async function sendRows(
   client: Client,
   rows: readonly SentRow[],
   keyOf: KeyOf,
-): Promise<readonly Fate[]> {
+): Promise<readonly RowFate[]> {
   try {
     const body = rows.map(({ request }) => request)
     const idempotencyKey = keyOf(rows)
@@ -76,7 +76,7 @@ export async function sendRows(
     const { results } = await client.tokenizeEach(body, options)
     // Each row of a batch is one item.
     if (results.length !== rows.length) throw new CofferError('', { code: 'not_coffer' })
-    return results.map(told => fateOf(told as Told))
+    return results.map(told => fateOf(told as SentResult))
   } catch (error) {
     if (!(error instanceof CofferError)) throw error
     if (wasDone(error)) return rows.map(() => ({ kind: 'done' }) as const)

@@ -32,7 +32,7 @@ const evaluated = [
 const literal = ['mask', 'search_indexes', 'fingerprint_expression'] as const
 const members: readonly string[] = [...evaluated, ...literal]
 
-export interface Template {
+export interface RowTemplate {
   readonly text: string
   readonly request: JsonObject
   /** The columns that it names. */
@@ -69,7 +69,7 @@ function columnsIn(text: string, at: string): readonly string[] {
 }
 
 /** @throws CommandFailure */
-export function readTemplate(path: string): Template {
+export function readTemplate(path: string): RowTemplate {
   const most = `of at most ${mapFileBytesMax} bytes`
   const wanted = `--map: ${path}: expected a JSON object ${most}`
   let text: string
@@ -113,7 +113,7 @@ function fill(value: Json, at: string, run: (at: string) => Run): Json {
 }
 
 /** @throws ApiError `invalid_request` that holds no value of the row */
-export function applyTemplate({ request }: Template, row: Json): JsonObject {
+export function applyTemplate({ request }: RowTemplate, row: Json): JsonObject {
   const filled = new Map<string, Json>()
   const run = (at: string) => startRun({ at, data: row })
   for (const [name, value] of request) {

@@ -5,7 +5,7 @@
  *     const { id } = await document.querySelector('coffer-card').tokenize()
  * @module
  */
-import type { Node } from '../dom.ts'
+import type { PageNode } from '../dom.ts'
 import {
   ElementsError,
   mountCard,
@@ -18,7 +18,7 @@ import {
 
 export { ElementsError } from '../host/index.ts'
 
-interface HostElement extends Node {
+interface HostElement extends PageNode {
   getAttribute(name: string): string | null
   dispatchEvent(event: object): boolean
 }

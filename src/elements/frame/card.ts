@@ -5,7 +5,7 @@
 import type { CardState, Fault, FieldName } from '../protocol.ts'
 import { digitsMaxOf, groupNumber, kindOfNumber } from './brands.ts'
 import { digitsOf, isLuhnValid } from './digits.ts'
-import type { Writing } from './editing.ts'
+import type { DigitFormat } from './editing.ts'
 import { expiryOf, isPast, type Expiry } from './expiry.ts'
 
 /** What counts of each field: digits, and a name, where the page asks for it. */
@@ -19,7 +19,7 @@ export interface Digits {
 /** As they stand in the frame. */
 export const fieldNames: readonly FieldName[] = ['number', 'expiry', 'cvc', 'name']
 
-export const numberWriting: Writing = {
+export const numberWriting: DigitFormat = {
   digits(text) {
     const all = digitsOf(text)
     return all.slice(0, digitsMaxOf(kindOfNumber(all)))
@@ -28,7 +28,7 @@ export const numberWriting: Writing = {
 }
 
 /** @param number of the card, which says how long its code is */
-export const cvcWriting = (number: () => string): Writing => ({
+export const cvcWriting = (number: () => string): DigitFormat => ({
   digits: text => digitsOf(text).slice(0, kindOfNumber(number()).cvcDigits[1]),
   write: all => all,
 })
@@ -53,10 +53,10 @@ function faultOfCvc({ number, cvc }: Digits): Fault | undefined {
   return cvc.length < min ? 'incomplete' : undefined
 }
 
-export type Faults = Readonly<Partial<Record<FieldName, Fault>>>
+export type FieldFaults = Readonly<Partial<Record<FieldName, Fault>>>
 
 /** @param today by the clock of this machine, which may be wrong */
-export function faultsOf(digits: Digits, today: Expiry): Faults {
+export function faultsOf(digits: Digits, today: Expiry): FieldFaults {
   const faults: Record<FieldName, Fault | undefined> = {
     number: faultOfNumber(digits.number),
     expiry: faultOfExpiry(digits.expiry, today),

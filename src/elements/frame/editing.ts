@@ -12,7 +12,7 @@ export interface Typed {
 }
 
 /** How one field writes its digits; otherwise where some are being deleted. */
-export interface Writing {
+export interface DigitFormat {
   /** The digits that count of what was typed. */
   readonly digits: (text: string, isDeleting: boolean) => string
   readonly write: (digits: string, isDeleting: boolean) => string
@@ -54,7 +54,7 @@ function deleteBeside(digits: string, inFront: number, isForward: boolean) {
  * @param typed what the browser has made of the key or the paste
  * @param kind its `inputType`
  */
-export function rewrite(writing: Writing, before: string, typed: Typed, kind = ''): Written {
+export function rewrite(writing: DigitFormat, before: string, typed: Typed, kind = ''): Written {
   const now = { ...typed, text: withAsciiDigits(typed.text) }
   const isDeleting = kind.startsWith('delete')
   const found = writing.digits(now.text, isDeleting)

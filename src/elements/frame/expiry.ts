@@ -3,7 +3,7 @@
  * @module
  */
 import { digitsOf, withAsciiDigits } from './digits.ts'
-import type { Writing } from './editing.ts'
+import type { DigitFormat } from './editing.ts'
 
 /** One digit of a month with something behind it, as `1/30`. */
 const shortMonth = /^\s*([0-9])\s*[/.\- ]/
@@ -31,7 +31,7 @@ function write(all: string, isDeleting: boolean): string {
   return `${all.slice(0, 2)} / ${year}`
 }
 
-export const expiryWriting: Writing = { digits, write }
+export const expiryWriting: DigitFormat = { digits, write }
 
 export interface Expiry {
   readonly month: number

@@ -2,7 +2,7 @@
  * One field: what is typed in it, and what is told of it.
  * @module
  */
-import type { Happening, Input, Page } from '../dom.ts'
+import type { Happening, Input, PageDocument } from '../dom.ts'
 import type { FieldName } from '../protocol.ts'
 import type { Typed, Written } from './editing.ts'
 
@@ -33,14 +33,20 @@ export interface Field {
 }
 
 /** @throws Error for a page without that element, which is not ours */
-export function elementOf(page: Page, id: string): Input {
+export function elementOf(page: PageDocument, id: string): Input {
   const element = page.getElementById(id)
   if (element === null) throw new Error(`no element ${id}`)
   return element
 }
 
 /** @returns what counts of what stands there then */
-function rewriteInput(page: Page, input: Input, rewrite: Rewrite, before: string, kind?: string) {
+function rewriteInput(
+  page: PageDocument,
+  input: Input,
+  rewrite: Rewrite,
+  before: string,
+  kind?: string,
+) {
   const typed = { text: input.value, caret: input.selectionStart ?? input.value.length }
   const { value, text, caret } = rewrite(before, typed, kind)
   if (text !== input.value) {
@@ -58,7 +64,7 @@ interface Kept {
 }
 
 function listen(
-  page: Page,
+  page: PageDocument,
   input: Input,
   kept: Kept,
   { rewrite, changed, left, focused, entered }: FieldEvents & { readonly rewrite: Rewrite },
@@ -97,7 +103,7 @@ function listen(
 }
 
 export function makeField(
-  page: Page,
+  page: PageDocument,
   name: FieldName,
   rewrite: Rewrite,
   events: FieldEvents,

@@ -2,7 +2,7 @@
  * The fields as one form: its state, which the page is told, and its texts.
  * @module
  */
-import type { Page } from '../dom.ts'
+import type { PageDocument } from '../dom.ts'
 import type { CardState, FieldName, Labels } from '../protocol.ts'
 import { kindOfNumber } from './brands.ts'
 import {
@@ -14,7 +14,7 @@ import {
   stateOf,
   type Digits,
 } from './card.ts'
-import { rewrite, type Writing } from './editing.ts'
+import { rewrite, type DigitFormat } from './editing.ts'
 import { expiryWriting, type Expiry } from './expiry.ts'
 import { elementOf, makeField, type Field, type FieldEvents, type Rewrite } from './field.ts'
 import { directionOf, errorText } from './labels.ts'
@@ -40,11 +40,11 @@ export interface FormEvents {
 }
 
 /** The name is taken out of the document of a page that does not ask for it. */
-const shownFields = (page: Page): readonly FieldName[] =>
+const shownFields = (page: PageDocument): readonly FieldName[] =>
   fieldNames.filter(name => page.getElementById(name) !== null)
 
 /** Texts of a shop are texts and nothing else. */
-function writeTexts(page: Page, labels: Labels): void {
+function writeTexts(page: PageDocument, labels: Labels): void {
   const { documentElement: root } = page
   root.lang = labels.language
   root.dir = directionOf(labels)
@@ -65,11 +65,11 @@ const digitsIn = ({ number, expiry, cvc, name }: Fields): Digits => ({
 })
 
 const rewriteBy =
-  (writing: Writing): Rewrite =>
+  (writing: DigitFormat): Rewrite =>
   (...typed) =>
     rewrite(writing, ...typed)
 
-function makeFields(page: Page, listen: (name: FieldName) => FieldEvents): Fields {
+function makeFields(page: PageDocument, listen: (name: FieldName) => FieldEvents): Fields {
   const fields = {} as Record<FieldName, Field>
   const rewrites: Readonly<Record<FieldName, Rewrite>> = {
     number: rewriteBy(numberWriting),
@@ -86,7 +86,7 @@ function makeFields(page: Page, listen: (name: FieldName) => FieldEvents): Field
 const empty: CardState = { complete: false, brand: 'unknown', errors: {} }
 
 /** What is written into the document of a state: an error is as high as what the page is told. */
-function writeState(page: Page, labels: Labels, fields: Fields, state: CardState): void {
+function writeState(page: PageDocument, labels: Labels, fields: Fields, state: CardState): void {
   const brand = elementOf(page, 'brand')
   const { name } = kindOfNumber(fields.number.value())
   if (brand.textContent !== name) brand.textContent = name
@@ -98,7 +98,7 @@ function writeState(page: Page, labels: Labels, fields: Fields, state: CardState
 
 /** Shows the fields, which are hidden before there is a shop that they are for. */
 export function makeForm(
-  page: Page,
+  page: PageDocument,
   labels: Labels,
   today: () => Expiry,
   events: FormEvents,

@@ -3,7 +3,7 @@
  * speaks to nobody else.
  * @module
  */
-import type { Happening, Page, Receiver } from '../dom.ts'
+import type { Happening, PageDocument, Receiver } from '../dom.ts'
 import { messageMsMax } from '../limits.ts'
 import type { Failure, ToPage } from '../protocol.ts'
 import { elementOf } from './field.ts'
@@ -13,10 +13,10 @@ import { elapsedMs, random, randomHex, sleep, today } from './platform.ts'
 import { applyStyles, stylesOf } from './styles.ts'
 import { makeTokens } from './tokens.ts'
 
-declare const document: Page
+declare const document: PageDocument
 declare const parent: Receiver
 declare const location: { readonly origin: string }
-declare const window: Pick<Page, 'addEventListener' | 'removeEventListener'>
+declare const window: Pick<PageDocument, 'addEventListener' | 'removeEventListener'>
 declare const ResizeObserver: new (then: () => void) => { observe(element: unknown): void }
 
 /** As the server wrote it into the page, which it lets those alone frame as well. */

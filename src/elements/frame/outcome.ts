@@ -6,7 +6,7 @@
 import { hiddenDigitsMin } from '../limits.ts'
 import type { Failure, FieldName, MaskedCard } from '../protocol.ts'
 import { digitsOf } from './digits.ts'
-import type { Answer } from './vault.ts'
+import type { VaultAnswer } from './vault.ts'
 
 interface Problem {
   readonly detail?: unknown
@@ -47,7 +47,7 @@ function failureFor(status: number, body: unknown): Failure {
 }
 
 /** @returns `undefined` for a success */
-export function failureOf(answer: Answer | undefined): Failure | undefined {
+export function failureOf(answer: VaultAnswer | undefined): Failure | undefined {
   if (answer === undefined) {
     return { code: 'unavailable', message: `${unavailable}: no answer came in time` }
   }

@@ -28,7 +28,7 @@ function isShort(request: TokenRequest): boolean {
   }
 }
 
-export interface Asked {
+export interface CheckedRequest {
   readonly key: string
   readonly request: TokenRequest
   readonly timeoutMs: number
@@ -37,7 +37,7 @@ export interface Asked {
 const invalid = (message: string): Failure => ({ code: 'invalid_request', message })
 
 /** What the page asks for, or why not. */
-export function askedOf(message: object): Asked | Failure {
+export function askedOf(message: object): CheckedRequest | Failure {
   const { key, request, timeoutMs } = message as Readonly<Record<string, unknown>>
   if (!isKey(key)) return invalid('expected an API key, such as key_… or key_sess_…')
   if (!isTime(timeoutMs)) return invalid(`expected timeoutMs of at most ${timeoutMsMax}`)

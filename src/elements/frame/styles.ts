@@ -3,7 +3,7 @@
  * text of a shop is ever read as a selector, a rule or markup.
  * @module
  */
-import type { Page, StyleRule } from '../dom.ts'
+import type { PageDocument, StyleRule } from '../dom.ts'
 import { nameCharsShownMax, stylePropertiesMax, styleValueCharsMax } from '../limits.ts'
 import type { StylePlace } from '../protocol.ts'
 import { styleProperties } from './properties.ts'
@@ -85,13 +85,13 @@ export function stylesOf(given: unknown): readonly Declaration[] | string {
   return all
 }
 
-function ruleOf({ styleSheets }: Page, selector: string): StyleRule | undefined {
+function ruleOf({ styleSheets }: PageDocument, selector: string): StyleRule | undefined {
   const rules = Array.from(styleSheets).flatMap(({ cssRules }) => Array.from(cssRules))
   return rules.findLast(({ selectorText }) => selectorText === selector)
 }
 
 /** What was set before goes. */
-export function applyStyles(page: Page, declarations: readonly Declaration[]): void {
+export function applyStyles(page: PageDocument, declarations: readonly Declaration[]): void {
   for (const [place, selector] of Object.entries(selectors)) {
     const rule = ruleOf(page, selector)
     if (rule === undefined) continue

@@ -12,7 +12,7 @@ import { kindOfNumber } from './brands.ts'
 import { dataOf } from './card.ts'
 import type { Form } from './form.ts'
 import { failureOf, idOf, maskedOf } from './outcome.ts'
-import { askedOf, type Asked } from './requests.ts'
+import { askedOf, type CheckedRequest } from './requests.ts'
 import { send, type Means } from './vault.ts'
 
 /** What a token was made of, as JSON. */
@@ -28,7 +28,7 @@ interface Sent {
   readonly idempotencyKey: string
 }
 
-export interface Tokens {
+export interface TokenMaker {
   /** @param message of the page, as it came */
   readonly make: (message: object) => Promise<CardToken | Failure>
   /** Nothing of the card is kept. */
@@ -67,11 +67,15 @@ const otherRequest: Failure = {
   message: 'this card has its token, made with another request: clear() makes room for a card',
 }
 
-export function makeTokens(form: Form, means: TokenMeans): Tokens {
+export function makeTokens(form: Form, means: TokenMeans): TokenMaker {
   let unanswered: Sent | undefined
   let last: Filling | undefined
   let isUnderWay = false
-  const create = async ({ key, request, timeoutMs }: Asked): Promise<CardToken | Failure> => {
+  const create = async ({
+    key,
+    request,
+    timeoutMs,
+  }: CheckedRequest): Promise<CardToken | Failure> => {
     const digits = form.digits()
     const filling = { data: JSON.stringify(dataOf(digits)), request: JSON.stringify(request) }
     if (last?.data === filling.data) {

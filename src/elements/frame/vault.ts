@@ -18,7 +18,7 @@ export interface Sending {
   readonly untilMs: number
 }
 
-export interface Answer {
+export interface VaultAnswer {
   readonly status: number
   readonly traceId: string | undefined
   /** Parsed; `undefined` where it is no JSON. */
@@ -44,7 +44,7 @@ function parse(text: string): unknown {
 }
 
 /** @returns `undefined` where no whole answer came */
-async function attempt(means: Means, sending: Sending): Promise<Answer | undefined> {
+async function attempt(means: Means, sending: Sending): Promise<VaultAnswer | undefined> {
   const { url, key, body, idempotencyKey, untilMs } = sending
   try {
     const response = await means.fetch(url, {
@@ -75,11 +75,11 @@ async function attempt(means: Means, sending: Sending): Promise<Answer | undefin
   }
 }
 
-const mayPass = ({ status, retryAfter }: Answer): boolean =>
+const mayPass = ({ status, retryAfter }: VaultAnswer): boolean =>
   status === 408 || status === 429 || status >= 500 || (status === 409 && retryAfter > 0)
 
 /** @returns the last answer; `undefined` where none came */
-export async function send(means: Means, sending: Sending): Promise<Answer | undefined> {
+export async function send(means: Means, sending: Sending): Promise<VaultAnswer | undefined> {
   for (let attempts = 0; ; attempts += 1) {
     const answer = await attempt(means, sending)
     if (attempts === retriesMax || (answer !== undefined && !mayPass(answer))) return answer

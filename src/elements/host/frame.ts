@@ -2,11 +2,11 @@
  * The frame in the page, and the one channel to what is in it.
  * @module
  */
-import type { Frame, Node, Page } from '../dom.ts'
+import type { FrameElement, PageNode, PageDocument } from '../dom.ts'
 import { frameBeginsMsMax, frameEdgePx, frameHeightPxFirst, frameHeightPxMax } from '../limits.ts'
 import type { ElementsErrorCode, Failure, Greeting, ToFrame, ToPage } from '../protocol.ts'
 
-declare const document: Page
+declare const document: PageDocument
 
 export interface FrameEvents {
   readonly heard: (message: ToPage) => void
@@ -15,7 +15,7 @@ export interface FrameEvents {
 }
 
 export interface CardFrame {
-  readonly element: Frame
+  readonly element: FrameElement
   readonly say: (message: ToFrame) => void
   readonly focus: () => void
   readonly remove: () => void
@@ -47,7 +47,7 @@ async function diagnose(address: URL): Promise<Failure> {
   }
 }
 
-function makeElement(address: URL): Frame {
+function makeElement(address: URL): FrameElement {
   const element = document.createElement('iframe')
   element.referrerPolicy = 'no-referrer'
   const look = {
@@ -65,10 +65,10 @@ function makeElement(address: URL): Frame {
 }
 
 /** Nothing of a browser's own is seen where no fields are. */
-const hide = (element: Frame): void => element.style.setProperty('display', 'none')
+const hide = (element: FrameElement): void => element.style.setProperty('display', 'none')
 
 /** What the frame says of itself shows in its element. */
-function show(element: Frame, message: ToPage): void {
+function show(element: FrameElement, message: ToPage): void {
   const { style } = element
   if (message.type === 'refused') hide(element)
   if (message.type !== 'ready' && message.type !== 'height') return
@@ -84,7 +84,11 @@ function show(element: Frame, message: ToPage): void {
  * Greets what is in the frame; only the vault's origin gets it.
  * @returns our end of the channel; `undefined` for styles or labels that no message can hold
  */
-function greet(element: Frame, { origin }: URL, greeting: Greeting): MessagePort | undefined {
+function greet(
+  element: FrameElement,
+  { origin }: URL,
+  greeting: Greeting,
+): MessagePort | undefined {
   const { port1, port2 } = new MessageChannel()
   try {
     element.contentWindow?.postMessage(greeting, origin, [port2])
@@ -97,7 +101,7 @@ function greet(element: Frame, { origin }: URL, greeting: Greeting): MessagePort
 const noTexts = failureOf('invalid_options', 'mountCard: expected texts as styles and labels')
 
 export interface FrameOptions {
-  readonly target: Node
+  readonly target: PageNode
   /** With a slash at its end. */
   readonly address: URL
   readonly timeoutMs: number

@@ -6,7 +6,7 @@
  *     const { id } = await card.tokenize()
  * @module
  */
-import type { Node, Page } from '../dom.ts'
+import type { PageNode, PageDocument } from '../dom.ts'
 import type { CardToken, Greeting, Styles, TokenRequest } from '../protocol.ts'
 import { makeCalls } from './calls.ts'
 import { refuse } from './error.ts'
@@ -42,11 +42,11 @@ export type {
   TokenRequest,
 } from '../protocol.ts'
 
-declare const document: Page
+declare const document: PageDocument
 declare const location: { readonly origin: string }
 
 /** An element of the page. */
-type Element = Pick<Node, 'append'>
+type Element = Pick<PageNode, 'append'>
 
 /** What may change while somebody types: what is left out stays. */
 export interface LookChange {
@@ -75,10 +75,10 @@ function findElement(selector: string): Element | null {
 }
 
 /** @throws ElementsError */
-function targetOf(target: unknown): Node {
+function targetOf(target: unknown): PageNode {
   const found = typeof target === 'string' ? findElement(target) : target
-  if (typeof (found as Partial<Node> | null | undefined)?.append === 'function')
-    return found as Node
+  if (typeof (found as Partial<PageNode> | null | undefined)?.append === 'function')
+    return found as PageNode
   return refuse('expected an element of this page, or a selector of one')
 }
 

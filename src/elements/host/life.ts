@@ -11,7 +11,7 @@ const destroyed: Failure = { code: 'destroyed', message: 'the card fields were d
 const moved: Failure = { code: 'no_frame', message: 'the page has moved the frame meanwhile' }
 const empty: CardState = { complete: false, brand: 'unknown', errors: {} }
 
-export interface Life {
+export interface FrameLife {
   readonly ready: Promise<void>
   readonly heard: (message: ToPage) => void
   readonly fail: (failure: Failure) => void
@@ -23,7 +23,10 @@ export interface Life {
 
 type Callbacks = Pick<CardOptions, 'onReady' | 'onChange' | 'onSubmit' | 'onError'>
 
-export function makeLife(calls: Calls, { onReady, onChange, onSubmit, onError }: Callbacks): Life {
+export function makeLife(
+  calls: Calls,
+  { onReady, onChange, onSubmit, onError }: Callbacks,
+): FrameLife {
   let resolve = (): void => {}
   let reject: (reason: unknown) => void = () => {}
   // `Promise.withResolvers` is missing in browsers that are not of the last two years.

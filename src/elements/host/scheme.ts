@@ -3,7 +3,7 @@
  * another scheme than its element has, so that the two are always told the same one.
  * @module
  */
-import type { Events, Node, Page } from '../dom.ts'
+import type { Events, PageNode, PageDocument } from '../dom.ts'
 import type { ColorScheme } from '../protocol.ts'
 
 interface Computed {
@@ -11,11 +11,11 @@ interface Computed {
   readonly colorScheme?: string
 }
 
-declare const document: Page
-declare function getComputedStyle(element: Node): Computed
+declare const document: PageDocument
+declare function getComputedStyle(element: PageNode): Computed
 declare function matchMedia(query: string): Events
 declare const MutationObserver: new (then: () => void) => {
-  observe(element: Node, what: { readonly attributes: true }): void
+  observe(element: PageNode, what: { readonly attributes: true }): void
   disconnect(): void
 }
 
@@ -34,7 +34,7 @@ export function lightnessOf(colour: string): number {
 }
 
 /** Where a page says nothing of its scheme, light text stands on a dark ground. */
-function schemeAround(element: Node): ColorScheme {
+function schemeAround(element: PageNode): ColorScheme {
   const { color, colorScheme = '' } = getComputedStyle(element)
   const isDark = /\bdark\b/.test(colorScheme)
   if (isDark !== /\blight\b/.test(colorScheme)) return isDark ? 'dark' : 'light'
@@ -71,7 +71,7 @@ export interface SchemeFollower {
  * @param changed told when the scheme is another one than before
  */
 export function followScheme(
-  frame: Node,
+  frame: PageNode,
   option: ColorSchemeOption,
   changed: () => void,
 ): SchemeFollower {

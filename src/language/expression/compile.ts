@@ -23,7 +23,7 @@ import {
   assertTextFits,
   jsonOf,
   textOf,
-  type Value,
+  type FilterValue,
 } from './run.ts'
 import type { FilterCall, Output, Template, TemplateUse } from './tree.ts'
 
@@ -53,7 +53,7 @@ const compileOutput = (output: Output): ((run: Run) => Json) => {
   const steps = bindFilters(output)
   return run => {
     spend(run, stepsPerOutput)
-    let value: Value = source(run)
+    let value: FilterValue = source(run)
     for (const step of steps) value = step(value, run)
     return jsonOf(value)
   }

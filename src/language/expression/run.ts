@@ -15,7 +15,7 @@ import {
 } from '../../json/json.ts'
 import { heldDouble, type JsonNumber } from './numbers.ts'
 import type { Operand, PathStep } from './tree.ts'
-import type { Meter } from '../../waiting.ts'
+import type { StepMeter } from '../../waiting.ts'
 
 /*
  * One evaluation: what it may see, and how much work it may still do.
@@ -34,7 +34,7 @@ export interface Scope {
   /** Only an id expression draws from it. Returns that many bytes, uniform and unpredictable. */
   readonly randomBytes?: (count: number) => Uint8Array
   /** What it costs counts there too; absent: it is bounded by itself. */
-  readonly meter?: Meter | undefined
+  readonly meter?: StepMeter | undefined
 }
 
 export interface Run extends Scope {
@@ -55,7 +55,7 @@ const overspent = () =>
   new ApiError('invalid_request', 'expected expressions and masks that do less work together')
 
 /** For a caller that goes on where one evaluation fails. @throws ApiError `invalid_request` */
-export const assertAffordable = (meter: Meter | undefined): void => {
+export const assertAffordable = (meter: StepMeter | undefined): void => {
   if (meter !== undefined && meter.stepsSpent > meter.stepsMax) throw overspent()
 }
 
@@ -76,7 +76,7 @@ export const spend = (run: Run, steps: number): void => {
  * name leads to a prototype, a function or a global. Source: contract section 6, hardening H94.
  */
 
-export type Source = (run: Run) => Json
+export type Evaluator = (run: Run) => Json
 
 /**
  * The member or element that a step picks; null when there is none. Pays for all members: fewer
@@ -99,7 +99,7 @@ export const pickAll = (value: Json, steps: readonly PathStep[], run: Run): Json
 }
 
 /** Binds an operand. The closure allocates nothing. */
-export const resolve = (operand: Operand): Source => {
+export const resolve = (operand: Operand): Evaluator => {
   if (operand.kind === 'literal') {
     const { value } = operand
     return () => value
@@ -202,7 +202,7 @@ export const indexBeforeLast = (text: string, count: number): number => {
  */
 
 /** What flows between filters. Bytes live only between `hmac` and its encoder. */
-export type Value = Json | Uint8Array
+export type FilterValue = Json | Uint8Array
 
 const stepsPerPrintedChar = 16
 /**
@@ -245,7 +245,7 @@ export const assertOutputFits = (value: Json, run: Run): void => {
 }
 
 /** The parser lets bytes go into encoders only. */
-export const jsonOf = (value: Value): Json => {
+export const jsonOf = (value: FilterValue): Json => {
   invariant(!(value instanceof Uint8Array), 'bytes stay between hmac and its encoder')
   return value
 }
@@ -273,7 +273,7 @@ export const scalarTextOf = (value: Json): string | undefined => {
 }
 
 /** Text as Liquid renders it: null is empty, arrays and objects are canonical JSON. */
-export const textOf = (value: Value, run: Run): string => {
+export const textOf = (value: FilterValue, run: Run): string => {
   const json = jsonOf(value)
   if (json === null) return ''
   const text = scalarTextOf(json)
@@ -287,7 +287,7 @@ export const canonicalTextOf = (value: Json, run: Run): string =>
   typeof value === 'string' ? textOf(value, run) : printCompound(value, run)
 
 /** Text of a scalar, for filters that hide or draw: an array or object is a mistake there. */
-export const demandText = (value: Value, run: Run): string => {
+export const demandText = (value: FilterValue, run: Run): string => {
   const text = scalarTextOf(jsonOf(value))
   if (text === undefined) throw failed(run, 'expected text, a number or a boolean before a filter')
   spendOnText(run, text.length)
@@ -295,7 +295,7 @@ export const demandText = (value: Value, run: Run): string => {
 }
 
 /** Liquid's list: null is empty, an array itself, anything else a list of one. */
-export const listOf = (value: Value, run: Run): readonly Json[] => {
+export const listOf = (value: FilterValue, run: Run): readonly Json[] => {
   const json = jsonOf(value)
   if (json === null) return []
   if (!isJsonArray(json)) return [json]
@@ -315,7 +315,7 @@ export const spendOnNumber = (run: Run, value: JsonNumber): void => {
  * Liquid's number: text that is not a number counts as 0, as do null, arrays and objects.
  * @throws ApiError when no double holds it
  */
-export const numberOf = (value: Value, run: Run): number => {
+export const numberOf = (value: FilterValue, run: Run): number => {
   const json = jsonOf(value)
   if (typeof json === 'number') return json
   if (isExactNumber(json)) {
@@ -332,7 +332,7 @@ export const numberOf = (value: Value, run: Run): number => {
 }
 
 /** An integer argument. @throws ApiError for anything else */
-export const integerOf = (value: Value, run: Run): number => {
+export const integerOf = (value: FilterValue, run: Run): number => {
   const double = numberOf(value, run)
   const isNumeric = value !== null && typeof value !== 'boolean'
   if (isNumeric && Number.isSafeInteger(double)) return double

@@ -11,14 +11,14 @@ import type { ExactNumber } from '../../json/json.ts'
 /** What the expression is for: decides which names and which filters it may use. */
 export type TemplateUse = 'id' | 'mask' | 'search_index' | 'fingerprint'
 
-export type Scalar = null | boolean | number | string | ExactNumber
+export type LiteralValue = null | boolean | number | string | ExactNumber
 
 /** A string picks an own member of an object, a number an element of an array (-1 the last). */
 export type PathStep = string | number
 
 export interface Literal {
   readonly kind: 'literal'
-  readonly value: Scalar
+  readonly value: LiteralValue
 }
 
 export interface Path {

@@ -27,7 +27,7 @@ export function splitAddress(address: string): { readonly bucket: string; readon
   return { bucket, key: key.replace(/^\/+|\/+$/g, '') }
 }
 
-interface Listed {
+interface BucketEntry {
   readonly key: string
   readonly bytes: number
 }
@@ -35,7 +35,7 @@ interface Listed {
 export interface Bucket {
   readonly has: (key: string) => Promise<boolean>
   /** What has a key that begins so, with no slash behind that. */
-  readonly list: (prefix: string) => Promise<readonly Listed[]>
+  readonly list: (prefix: string) => Promise<readonly BucketEntry[]>
   /**
    * Sends a file, and reads it back: nothing has that key before all of it was sent.
    * @throws CommandFailure with nothing at that key
@@ -160,8 +160,8 @@ async function fetchInto(file: Bun.S3File, path: string, progress: Progress): Pr
   }
 }
 
-async function listAll(client: Bun.S3Client, prefix: string): Promise<readonly Listed[]> {
-  const listed: Listed[] = []
+async function listAll(client: Bun.S3Client, prefix: string): Promise<readonly BucketEntry[]> {
+  const listed: BucketEntry[] = []
   for (let startAfter: string | undefined; ;) {
     const from = startAfter === undefined ? {} : { startAfter }
     const { contents = [], isTruncated } = await client.list({ prefix, delimiter: '/', ...from })

@@ -32,22 +32,22 @@ export function faultOf(error: unknown): ApiError {
  * keys and values are plain bytes. Source: docs/decisions.md (the numbers below are its rows).
  */
 
-export type Table = Database<Uint8Array, Uint8Array>
+export type LmdbTable = Database<Uint8Array, Uint8Array>
 
-export interface Environment {
+export interface LmdbEnvironment {
   readonly root: RootDatabase<Uint8Array, Uint8Array>
   /** Ordinal to row. */
-  readonly rows: Table
+  readonly rows: LmdbTable
   /** Digest to ordinal and version, of folded rows. */
-  readonly uniques: Table
+  readonly uniques: LmdbTable
   /** Chunk number and term to ordinals, of folded rows. */
-  readonly terms: Table
+  readonly terms: LmdbTable
   /** Deadline and chunk number to ordinals. */
-  readonly deadlines: Table
+  readonly deadlines: LmdbTable
   /** Sequence number to a row of the tail that was replaced or removed. */
-  readonly moves: Table
+  readonly moves: LmdbTable
   /** Format and state. */
-  readonly meta: Table
+  readonly meta: LmdbTable
 }
 
 /** The tables of a store, each of which is made with it. */
@@ -82,12 +82,12 @@ const environmentOptions = {
 
 /** Of a store that is open; nothing of it but its meta pages is read before. */
 export const openNamed = <Name extends string>(
-  root: Environment['root'],
+  root: LmdbEnvironment['root'],
   names: readonly Name[],
-): Record<Name, Table> =>
+): Record<Name, LmdbTable> =>
   Object.fromEntries(
     names.map(name => [name, root.openDB({ ...tableOptions, name })]),
-  ) as unknown as Record<Name, Table>
+  ) as unknown as Record<Name, LmdbTable>
 
 /**
  * Opens tables of a store, and makes those that are missing.
@@ -99,7 +99,7 @@ export function openTables<Name extends string>(
   path: string,
   names: readonly Name[],
   readOnly = false,
-): Pick<Environment, 'root'> & Record<Name, Table> {
+): Pick<LmdbEnvironment, 'root'> & Record<Name, LmdbTable> {
   // The engine would make a missing folder, with modes that nobody chose.
   syncFolder(path)
   const root = open<Uint8Array, Uint8Array>({ ...environmentOptions, path, readOnly })
@@ -109,7 +109,7 @@ export function openTables<Name extends string>(
 }
 
 /** As `openTables`, of all of them. */
-export const openEnvironment = (path: string, readOnly = false): Environment =>
+export const openEnvironment = (path: string, readOnly = false): LmdbEnvironment =>
   openTables(path, tableNames, readOnly)
 
 /*
@@ -118,7 +118,7 @@ export const openEnvironment = (path: string, readOnly = false): Environment =>
 
 /** One put, or the removal of a key. */
 export interface Put {
-  readonly table: Table
+  readonly table: LmdbTable
   readonly key: Uint8Array
   readonly value: Uint8Array | undefined
   /** The key comes after all that are there, and after those of the steps before. */
@@ -158,11 +158,11 @@ export function takePut({ table, key, value, isLast = false }: Put): void {
  * The table of facts about the store itself: two keys of ASCII text.
  *
  * `format` is the layout of all tables, a u48. `state` is what every commit may move: the numbers
- * of `State`, a u48 each, in their order there.
+ * of `StoreState`, a u48 each, in their order there.
  */
 
 /** What a store is at, as it lies there. Source: docs/architecture.md, "The store". */
-export interface State {
+export interface StoreState {
   /** Of the next inserted row: above every row. */
   readonly nextOrdinal: number
   /** Under which caches stand. */
@@ -193,7 +193,7 @@ function encodeFact(fact: number): Uint8Array {
   return value
 }
 
-export function encodeState(state: State): Uint8Array {
+export function encodeState(state: StoreState): Uint8Array {
   const value = new Uint8Array(stateNumbers * u48Bytes)
   const { nextOrdinal, generation, foldedTo, foldingTo, foldedPrefixes } = state
   const { movesFrom, movesTo, movesOfFold } = state
@@ -203,14 +203,16 @@ export function encodeState(state: State): Uint8Array {
   return value
 }
 
-export const isFoldRunning = ({ foldedTo, foldingTo }: Pick<State, 'foldedTo' | 'foldingTo'>) =>
-  foldingTo > foldedTo
+export const isFoldRunning = ({
+  foldedTo,
+  foldingTo,
+}: Pick<StoreState, 'foldedTo' | 'foldingTo'>) => foldingTo > foldedTo
 
 const isAscending = (...numbers: readonly number[]): boolean =>
   numbers.every((number, i) => i === 0 || number >= (numbers[i - 1] ?? 0))
 
 /** @throws ApiError `storage_corrupt` */
-function decodeState(value: Uint8Array): State {
+function decodeState(value: Uint8Array): StoreState {
   assertStored(value.length === stateNumbers * u48Bytes, 'a state of the store')
   const at = (index: number): number => readU48(value, index * u48Bytes)
   const state = {
@@ -233,10 +235,10 @@ function decodeState(value: Uint8Array): State {
 }
 
 /** What was decoded last: between two commits every read finds the same. */
-let known: { readonly bytes: Buffer; readonly state: State } | undefined
+let known: { readonly bytes: Buffer; readonly state: StoreState } | undefined
 
 /** The newest that this process may see. @throws ApiError `storage_corrupt` */
-export function readState({ meta }: Environment): State {
+export function readState({ meta }: LmdbEnvironment): StoreState {
   const bytes = meta.getBinary(stateKey)
   assertStored(bytes !== undefined, 'a state of the store')
   if (known === undefined || !known.bytes.equals(bytes)) {
@@ -246,23 +248,23 @@ export function readState({ meta }: Environment): State {
 }
 
 /** @throws ApiError `storage_corrupt` when an ordinal would be used twice */
-export function assertSafeState({ rows }: Environment, { nextOrdinal }: State): void {
+export function assertSafeState({ rows }: LmdbEnvironment, { nextOrdinal }: StoreState): void {
   for (const key of rows.getKeys({ reverse: true, limit: 1 })) {
     const isBelow = key.length === u48Bytes && readU48(key, 0) < nextOrdinal
     assertStored(isBelow, 'a next ordinal above every row')
   }
 }
 
-/** Whether the index leads to a row by one of its digests. Source: `State`. */
-export const isFolded = (state: State, digest: Uint8Array, ordinal: number): boolean =>
+/** Whether the index leads to a row by one of its digests. Source: `StoreState`. */
+export const isFolded = (state: StoreState, digest: Uint8Array, ordinal: number): boolean =>
   ordinal < ((digest[0] ?? 0) < state.foldedPrefixes ? state.foldingTo : state.foldedTo)
 
 /** Puts what is there, so that a commit has a page to write. */
-export function rewriteMeta({ meta }: Environment): void {
+export function rewriteMeta({ meta }: LmdbEnvironment): void {
   meta.putSync(formatKey, encodeFact(storeFormat))
 }
 
-const emptyState = (firstOrdinal: number): State => ({
+const emptyState = (firstOrdinal: number): StoreState => ({
   nextOrdinal: firstOrdinal,
   generation: 0,
   foldedTo: firstOrdinal,
@@ -274,7 +276,7 @@ const emptyState = (firstOrdinal: number): State => ({
 })
 
 /** Writes the facts of a new store. */
-export function makeMeta(environment: Environment, firstOrdinal: number): void {
+export function makeMeta(environment: LmdbEnvironment, firstOrdinal: number): void {
   const { root, rows, meta } = environment
   root.transactionSync(() => {
     if ([meta, rows].some(table => table.getKeysCount({ limit: 1 }) > 0)) return
@@ -284,7 +286,7 @@ export function makeMeta(environment: Environment, firstOrdinal: number): void {
 }
 
 /** @throws ApiError `storage_corrupt` for an unknown format, and as `assertSafeState` */
-export function checkMeta(environment: Environment): void {
+export function checkMeta(environment: LmdbEnvironment): void {
   const { meta } = environment
   const format = meta.getBinary(formatKey)
   const isKnown = format?.length === u48Bytes && readU48(format, 0) === storeFormat

@@ -17,7 +17,7 @@ import {
   makeMeta,
   openEnvironment,
   readState,
-  type State,
+  type StoreState,
 } from './environment.ts'
 import {
   followStore,
@@ -79,7 +79,7 @@ function makeCommitter(
   { openOwnReserve, fold, tasks }: CommitterOptions,
 ): Committer {
   let reserve: Reserve | undefined
-  let state: State | undefined
+  let state: StoreState | undefined
   let hasMoved = false
   let writes = 0
   const commitOne: CommitGroup = async take => {
@@ -212,14 +212,14 @@ export interface LmdbStore extends OperatedStore {
   scrub(sealed: readonly Uint8Array[]): Promise<number>
   figures(): StoreFigures
   /** How far rows are folded, for what measures or waits. */
-  state(): State
+  state(): StoreState
   everyRow(): Iterable<Row>
 }
 
 const eraOf = (nextOrdinal: number): number => Math.floor(nextOrdinal / eraOrdinals) % 2 ** 32
 
 /** Follows the store, and tells of damage where it is first met. */
-function makeFollower(environment: IndexedEnvironment, onDamage?: () => void): () => State {
+function makeFollower(environment: IndexedEnvironment, onDamage?: () => void): () => StoreState {
   let tell = onDamage
   return () => {
     const state = followStore(environment)
@@ -319,7 +319,7 @@ export async function openLmdbStore({
   }
 
   const newest = makeFollower(environment, onDamage)
-  const follow = <T>(look: (state: State) => T): T => read(() => look(newest()))
+  const follow = <T>(look: (state: StoreState) => T): T => read(() => look(newest()))
 
   return {
     find: unique => follow(() => findRow(environment, unique, firstOrdinal)),

@@ -9,10 +9,10 @@
  * @module
  */
 import { clockDriftMax, clockSkewMsMax, clockStepMs, databaseSilentMsMax } from '../limits.ts'
-import { defaultBounds, type Bounds } from './bounds.ts'
+import { defaultBounds, type DatabaseTimeouts } from './timeouts.ts'
 import type { Cells, Pool } from './pool.ts'
 import { leftFormat, type Tables } from './schema.ts'
-import { Trouble, troubleOf } from './trouble.ts'
+import { DatabaseError, troubleOf } from './database-error.ts'
 
 export interface DatabaseClock {
   /** What time it is there, in Unix milliseconds. */
@@ -43,7 +43,7 @@ export interface ClockOptions {
   readonly elapsedMs: () => number
   /** Told when our clock begins or ends to be off. */
   readonly onSkew: (skewMs: number, isRight: boolean) => void
-  readonly bounds?: Bounds
+  readonly bounds?: DatabaseTimeouts
 }
 
 /** Whether one of the tables is gone: what is asked of the others tells nothing of it. */
@@ -90,7 +90,7 @@ export function closerOf(known: Reading, seen: Reading): Reading {
 }
 
 /** What a look has found: three clocks at one moment. */
-interface Sight extends Reading {
+interface ClockReading extends Reading {
   readonly ourMs: number
   /** By how much ours is ahead, whenever it was within the look that theirs was read. */
   readonly skewMs: number
@@ -100,10 +100,10 @@ interface Sight extends Reading {
 export const skewOf = (beforeMs: number, theirMs: number, afterMs: number): number =>
   Math.max(0, beforeMs - theirMs) + Math.min(0, afterMs - theirMs)
 
-type Moment = Pick<Sight, 'ourMs' | 'elapsedMs'>
+type Moment = Pick<ClockReading, 'ourMs' | 'elapsedMs'>
 
 /** Theirs was read somewhere between two looks at ours. */
-function sightBetween(before: Moment, theirMs: number, after: Moment): Sight {
+function sightBetween(before: Moment, theirMs: number, after: Moment): ClockReading {
   const amid = (of: keyof Moment): number => (before[of] + after[of]) / 2
   return {
     elapsedMs: amid('elapsedMs'),
@@ -126,16 +126,16 @@ function repeatEvery(ms: number, task: () => Promise<unknown>) {
   return timer.unref()
 }
 
-/** @throws Trouble */
+/** @throws DatabaseError */
 export async function openDatabaseClock(options: ClockOptions): Promise<DatabaseClock> {
   const { pool, writer, tables, wallMs, elapsedMs, onSkew, bounds = defaultBounds } = options
-  let sight: Sight | undefined
+  let sight: ClockReading | undefined
   let closest: Reading | undefined
   let wasRight = true
   let answeredMs = -Infinity
   let isLeft = false
   const passedMs = ({ elapsedMs: fromMs }: Reading): number => elapsedMs() - fromMs
-  const jumpedMs = (since: Sight): number => wallMs() - since.ourMs - passedMs(since)
+  const jumpedMs = (since: ClockReading): number => wallMs() - since.ourMs - passedMs(since)
   const silentMs = (): number => elapsedMs() - answeredMs
 
   function isRight(): boolean {
@@ -143,7 +143,7 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
     return Math.abs(jumpedMs(sight)) <= clockSkewMsMax
   }
 
-  function tellOfSkew({ skewMs }: Sight): void {
+  function tellOfSkew({ skewMs }: ClockReading): void {
     if (isRight() === wasRight) return
     wasRight = isRight()
     onSkew(skewMs, wasRight)
@@ -157,7 +157,7 @@ export async function openDatabaseClock(options: ClockOptions): Promise<Database
     const theirMs = Number(row?.[0])
     // No time at all would count as right, and the clock that goes by it would never tell one
     // again.
-    if (!Number.isSafeInteger(theirMs)) throw new Trouble('other')
+    if (!Number.isSafeInteger(theirMs)) throw new DatabaseError('other')
     isLeft = Number(row?.[3]) === leftFormat
     // Who is asked whether it is ready says no then.
     if (row?.[2] === false && row[4] === false && !isLeft) answeredMs = after.elapsedMs

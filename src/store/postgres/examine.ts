@@ -62,7 +62,7 @@ const settingsText = `SELECT name, setting FROM pg_settings WHERE name = ANY ($1
 const settingsIn = (rows: readonly Cells[]): DatabaseFacts['settings'] =>
   Object.fromEntries(rows.map(([name, setting]) => [String(name), String(setting)]))
 
-/** @throws Trouble */
+/** @throws DatabaseError */
 export async function examine(pool: Pool, wallMs: () => number): Promise<DatabaseFacts> {
   const settings = await pool.query(settingsText, [`{${examinedSettings.join(',')}}`])
   const beforeMs = wallMs()
@@ -82,7 +82,7 @@ export async function examine(pool: Pool, wallMs: () => number): Promise<Databas
 
 /**
  * By how much the mark of the clock that vaults keep there is ahead of the clock of the database.
- * @throws Trouble
+ * @throws DatabaseError
  */
 export async function markAheadMs(pool: Pool, { state }: Tables): Promise<number> {
   const text = 'clock_ms - (extract(epoch FROM clock_timestamp()) * 1000)::bigint'

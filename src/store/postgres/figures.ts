@@ -3,7 +3,7 @@
  * somebody asks. They are of this vault alone; of the others each tells its own.
  * @module
  */
-import { troubleKinds, type TroubleKind } from './trouble.ts'
+import { troubleKinds, type DatabaseErrorKind } from './database-error.ts'
 
 /** Of one pool of connections, since it was opened. */
 export interface PoolFigures {
@@ -14,7 +14,7 @@ export interface PoolFigures {
   readonly begun: number
   /** Not answered in time, or no connection was free in time; each is `lost` as well. */
   readonly timeouts: number
-  readonly failures: Readonly<Record<TroubleKind, number>>
+  readonly failures: Readonly<Record<DatabaseErrorKind, number>>
 }
 
 /** Whatever a pool does goes through these. */
@@ -22,13 +22,13 @@ export interface PoolCounts {
   readonly begin: () => void
   readonly end: () => void
   readonly late: () => void
-  readonly fail: (kind: TroubleKind) => void
+  readonly fail: (kind: DatabaseErrorKind) => void
   readonly figures: () => PoolFigures
 }
 
 export function makePoolCounts(connections: number): PoolCounts {
   const none = troubleKinds.map(kind => [kind, 0] as const)
-  const failures = Object.fromEntries(none) as Record<TroubleKind, number>
+  const failures = Object.fromEntries(none) as Record<DatabaseErrorKind, number>
   let inFlight = 0
   let begun = 0
   let timeouts = 0

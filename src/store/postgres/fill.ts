@@ -26,7 +26,7 @@ import {
 /**
  * Tables to be filled: made where there are none, or those that a fill has left that was cut off.
  * @returns the ordinal from which on rows are missing
- * @throws ApiError `conflict` where there is a vault; Trouble
+ * @throws ApiError `conflict` where there is a vault; DatabaseError
  */
 export async function beginFilling(pool: Pool, tables: Tables): Promise<number> {
   const format = await readFormat(pool, tables)
@@ -55,7 +55,7 @@ WITH given AS MATERIALIZED (
 )
 INSERT INTO ${recent} SELECT ordinal, substring($1::bytea FROM terms_at FOR terms_size) FROM given`
 
-/** Puts rows that follow those that are there. @throws Trouble */
+/** Puts rows that follow those that are there. @throws DatabaseError */
 export async function fillRows(pool: Pool, tables: Tables, rows: readonly Row[]): Promise<void> {
   const values = rows.map(encodeRow)
   const at: number[] = []
@@ -86,7 +86,7 @@ export async function fillRows(pool: Pool, tables: Tables, rows: readonly Row[])
   )
 }
 
-/** Folds what was filled, all but a rest. @throws Trouble */
+/** Folds what was filled, all but a rest. @throws DatabaseError */
 export async function foldFilled(pool: Pool, tables: Tables, rest: number): Promise<void> {
   for (;;) {
     const [row] = await pool.query(`SELECT count(*) FROM ${tables.recent}`)
@@ -98,7 +98,7 @@ export async function foldFilled(pool: Pool, tables: Tables, rest: number): Prom
 /**
  * All rows are there: the next one comes behind them.
  * @param last the highest ordinal that was ever given
- * @throws Trouble
+ * @throws DatabaseError
  */
 export async function endRows(pool: Pool, { rows, ordinals }: Tables, last: number): Promise<void> {
   await pool.query('SELECT setval($1::regclass, $2::bigint)', [ordinals, Math.max(1, last)])
@@ -111,7 +111,7 @@ interface FilledState {
   readonly markMs: number
 }
 
-/** From here on the tables are those of a vault, wherever they have to be. @throws Trouble */
+/** From here on the tables are those of a vault, wherever they have to be. @throws DatabaseError */
 export async function endFilling(
   pool: Pool,
   { state }: Tables,

@@ -10,7 +10,7 @@ import { foldLookMs, foldRowsMin, foldRowsOfDatabase, databaseTryMsMax } from '.
 import type { Lease } from './lease.ts'
 import type { Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
-import { troubleOf } from './trouble.ts'
+import { troubleOf } from './database-error.ts'
 import { keysIn } from './pack.ts'
 import { changeChunks, movePlace, type ChunkMoves } from './write/chunks.ts'
 
@@ -23,7 +23,7 @@ WHERE ordinal = ANY(ARRAY(
 /**
  * One fold.
  * @returns how many rows were folded
- * @throws Trouble
+ * @throws DatabaseError
  */
 export const foldOnce = (
   pool: Pool,
@@ -50,7 +50,7 @@ export interface Folder {
   readonly close: () => Promise<void>
 }
 
-export interface FolderOptions {
+export interface FoldLoopOptions {
   readonly pool: Pool
   readonly tables: Tables
   readonly lease: Lease
@@ -65,7 +65,7 @@ export interface FolderOptions {
 }
 
 /** Folds whenever this vault holds the lease and enough rows wait. */
-export function startFolding(options: FolderOptions): Folder {
+export function startFolding(options: FoldLoopOptions): Folder {
   const { pool, tables, lease, rowsMin = foldRowsMin, everyMs = foldLookMs, onTrouble } = options
   const countText = `SELECT count(*) FROM (SELECT 1 FROM ${tables.recent} LIMIT $1::int) few`
   let folds = 0

@@ -8,23 +8,23 @@
  */
 import { attempt } from '../../errors.ts'
 import { termBytes, uniqueBytes } from '../../work-limits.ts'
-import { noProgress, type Done, type Progress } from '../../progress.ts'
+import { noProgress, type ReportDone, type Progress } from '../../progress.ts'
 import type { Row } from '../contract.ts'
 import { chunkOrdinals, findingsMax, inspectMsMax, inspectRows } from '../limits.ts'
-import type { Finding } from '../operated.ts'
+import type { StoreFinding } from '../operated.ts'
 import { countOf, decodePlaceSet, hasPlace, type PlaceSet } from '../place-set.ts'
 import { lowOf } from '../plan.ts'
 import { decodeRow } from '../row-format.ts'
 import { keyOf } from '../rows.ts'
 import { keysIn, nthOf, packDigests } from './pack.ts'
-import type { Cells, Pool, Session } from './pool.ts'
+import type { Cells, Pool, DatabaseSession } from './pool.ts'
 import type { Tables } from './schema.ts'
 
 interface Walk {
-  readonly send: Session['send']
+  readonly send: DatabaseSession['send']
   readonly tables: Tables
-  readonly add: (finding: Finding) => void
-  readonly done: Done
+  readonly add: (finding: StoreFinding) => void
+  readonly done: ReportDone
   /** Uniques that rows were found by. */
   uniques: number
   rows: number
@@ -198,16 +198,16 @@ WHERE r.ordinal IS NULL OR position(u.digest IN r.value) = 0 LIMIT ${findingsMax
   for (const [ordinal] of await send(text)) add({ kind: 'unique_orphan', ordinal: Number(ordinal) })
 }
 
-/** @throws Trouble */
+/** @throws DatabaseError */
 export const inspectTables = (
   pool: Pool,
   tables: Tables,
   progress: Progress = noProgress,
-): Promise<readonly Finding[]> =>
+): Promise<readonly StoreFinding[]> =>
   pool.hold(inspectMsMax, async ({ send }) => {
     await send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    const findings: Finding[] = []
-    const add = (finding: Finding): void => {
+    const findings: StoreFinding[] = []
+    const add = (finding: StoreFinding): void => {
       if (findings.length < findingsMax) findings.push(finding)
     }
     const [count] = await send(`SELECT count(*) FROM ${tables.rows}`)

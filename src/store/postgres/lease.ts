@@ -5,7 +5,7 @@
  * goes by the clock of the database, which is one for all.
  * @module
  */
-import { defaultBounds, type Bounds } from './bounds.ts'
+import { defaultBounds, type DatabaseTimeouts } from './timeouts.ts'
 import type { Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
 
@@ -31,17 +31,17 @@ export interface LeaseOptions {
   readonly tables: Tables
   readonly holder: Uint8Array
   readonly elapsedMs: () => number
-  readonly bounds?: Bounds
+  readonly bounds?: DatabaseTimeouts
 }
 
-/** Whether nobody else holds any. @throws Trouble */
+/** Whether nobody else holds any. @throws DatabaseError */
 export async function isAlone({ pool, tables, holder }: LeaseOptions): Promise<boolean> {
   const text = `SELECT 1 FROM ${tables.leases}
 WHERE holder <> $1::bytea AND until > clock_timestamp() LIMIT 1`
   return (await pool.query(text, [holder])).length === 0
 }
 
-/** Of processes that are gone without a word. @throws Trouble */
+/** Of processes that are gone without a word. @throws DatabaseError */
 export const forgetLeases = (pool: Pool, { leases }: Tables): Promise<unknown> =>
   pool.query(
     `DELETE FROM ${leases} WHERE until < clock_timestamp() - interval '1 hour' AND ${isLocal}`,

@@ -24,19 +24,19 @@ import {
 import type { OperatedStore, StoreFigures } from '../operated.ts'
 import { checkDue, checkQuery, checkUnique, checkWindow } from '../queries.ts'
 import type { DatabaseAddress } from './address.ts'
-import { defaultBounds, type Bounds } from './bounds.ts'
+import { defaultBounds, type DatabaseTimeouts } from './timeouts.ts'
 import { openDatabaseClock, type DatabaseClock } from './clock.ts'
 import type { DatabaseFigures } from './figures.ts'
 import { startFolding } from './fold.ts'
 import { inspectTables } from './inspect.ts'
 import { forgetLeases, isAlone, keepLease } from './lease.ts'
-import { makeLooker } from './look.ts'
+import { makeLooker } from './lookup-batch.ts'
 import { readPage } from './page.ts'
 import { openPool, type Pool } from './pool.ts'
 import { everyRow, firstOrdinalOf, persist, readsOf } from './reads.ts'
 import { makeWritePool } from './replicated.ts'
 import { assertFormat, hasLeft, tablesIn, type Tables } from './schema.ts'
-import { faultOf } from './trouble.ts'
+import { faultOf } from './database-error.ts'
 import { makeWriteQueue } from './write/commit.ts'
 
 export interface PostgresOptions {
@@ -47,7 +47,7 @@ export interface PostgresOptions {
   /** How many rows wait before they are folded, and how often is looked, so that a test sees it. */
   readonly foldRows?: number
   readonly foldLookMs?: number
-  readonly bounds?: Partial<Bounds>
+  readonly bounds?: Partial<DatabaseTimeouts>
   readonly onSkew?: (skewMs: number, isRight: boolean) => void
   readonly onFoldTrouble?: (state: string | undefined) => void
 }
@@ -56,7 +56,7 @@ export interface PostgresStore extends OperatedStore {
   readonly clock: DatabaseClock
   /** Whether this vault sweeps for all. */
   readonly isSweeper: () => boolean
-  /** Whether no other process has it open, or had until its lease ends. @throws Trouble */
+  /** Whether no other process has it open, or had until its lease ends. @throws DatabaseError */
   readonly isAlone: () => Promise<boolean>
   /** Whether the database has answered lately, and takes writes. */
   readonly isReachable: () => boolean
@@ -71,7 +71,11 @@ const clockIsOff =
   'the clock of this machine is off by more than 5 s from that of the database: set it right'
 
 /** Pools, each for work of one kind; and what reads by them. */
-function openPools({ address, elapsedMs }: PostgresOptions, tables: Tables, bounds: Bounds) {
+function openPools(
+  { address, elapsedMs }: PostgresOptions,
+  tables: Tables,
+  bounds: DatabaseTimeouts,
+) {
   const open = (connections: number): Pool => openPool(address, connections, bounds)
   const pools = {
     look: open(lookConnections),
@@ -96,7 +100,12 @@ const forgetText = ({ receipts }: Tables): string =>
   `DELETE FROM ${receipts} WHERE used_at < clock_timestamp() - interval '${receiptHoursMax} hours'`
 
 /** @throws ApiError, Trouble with nothing left open */
-async function begin(options: PostgresOptions, pools: Pools, tables: Tables, bounds: Bounds) {
+async function begin(
+  options: PostgresOptions,
+  pools: Pools,
+  tables: Tables,
+  bounds: DatabaseTimeouts,
+) {
   const { wallMs, elapsedMs, onSkew = () => {} } = options
   const { look: pool, write, reads } = pools
   try {
@@ -120,7 +129,12 @@ async function begin(options: PostgresOptions, pools: Pools, tables: Tables, bou
 }
 
 /** What is done for all vaults by one of them. */
-function startTogether(options: PostgresOptions, pools: Pools, tables: Tables, bounds: Bounds) {
+function startTogether(
+  options: PostgresOptions,
+  pools: Pools,
+  tables: Tables,
+  bounds: DatabaseTimeouts,
+) {
   const { randomBytes, elapsedMs, foldRows, foldLookMs, onFoldTrouble = () => {} } = options
   const holder = randomBytes(holderBytes)
   const leased = { pool: pools.look, tables, holder, elapsedMs, bounds }
@@ -152,7 +166,7 @@ function openWriter(
   options: PostgresOptions,
   { write: pool }: Pools,
   tables: Tables,
-  bounds: Bounds,
+  bounds: DatabaseTimeouts,
 ) {
   const { randomBytes, elapsedMs } = options
   return makeWriteQueue(
@@ -186,7 +200,7 @@ function watchSpace(elapsedMs: () => number) {
 interface Parts extends Awaited<ReturnType<typeof begin>> {
   readonly pools: Pools
   readonly tables: Tables
-  readonly bounds: Bounds
+  readonly bounds: DatabaseTimeouts
   readonly together: ReturnType<typeof startTogether>
   readonly queue: ReturnType<typeof openWriter>
   readonly space: ReturnType<typeof watchSpace>

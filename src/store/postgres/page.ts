@@ -5,7 +5,7 @@
  */
 import { assertStored } from '../../errors.ts'
 import { termBytes, uniqueBytes } from '../../work-limits.ts'
-import type { Digest, Page, PageWindow, Query, Row } from '../contract.ts'
+import type { Digest, RowPage, PageWindow, Query, Row } from '../contract.ts'
 import { chunkOrdinals, pageTermsSentMax } from '../limits.ts'
 import { countOf, decodePlaceSet, emptySet, subtract, unite, type PlaceSet } from '../place-set.ts'
 import {
@@ -189,14 +189,14 @@ const rowsText = ({ rows, uniques }: Tables): string => `SELECT ordinal, value, 
     AND u.ordinal = r.ordinal
 ) FROM ${rows} r WHERE ordinal = ANY($1::bigint[])`
 
-/** @throws Trouble; ApiError `storage_corrupt` where the index says what rows do not */
+/** @throws DatabaseError; ApiError `storage_corrupt` where the index says what rows do not */
 export async function readPage(
   pool: Pool,
   tables: Tables,
   query: Query,
   window: PageWindow,
   msMax: number,
-): Promise<Page> {
+): Promise<RowPage> {
   const named = namesOf(query)
   const { terms, uniques } = named
   const text = indexText(tables, terms.length > pageTermsSentMax)

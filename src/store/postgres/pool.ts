@@ -9,10 +9,10 @@ import { SQL, type ReservedSQL } from 'bun'
 import { ApiError } from '../../errors.ts'
 import { databaseIdleMs } from '../limits.ts'
 import type { DatabaseAddress } from './address.ts'
-import { defaultBounds, type Bounds } from './bounds.ts'
+import { defaultBounds, type DatabaseTimeouts } from './timeouts.ts'
 import { makePoolCounts, type PoolCounts, type PoolFigures } from './figures.ts'
 import { connectionSettings } from './settings.ts'
-import { Trouble, troubleOf } from './trouble.ts'
+import { DatabaseError, troubleOf } from './database-error.ts'
 
 /** What a statement is given; arrays go as texts (`{1,2}`). */
 export type Parameter = string | number | null | Uint8Array
@@ -20,13 +20,13 @@ export type Parameter = string | number | null | Uint8Array
 export type Cells = readonly unknown[]
 
 /** One connection, for as long as somebody holds it. */
-export interface Session {
+export interface DatabaseSession {
   /** Sent at once, behind those before it: their answers need not be waited for. */
   readonly send: (text: string, parameters?: readonly Parameter[]) => Promise<readonly Cells[]>
 }
 
 export interface Pool {
-  /** @throws Trouble */
+  /** @throws DatabaseError */
   readonly query: (
     text: string,
     parameters?: readonly Parameter[],
@@ -35,14 +35,14 @@ export interface Pool {
   /**
    * Work on one connection, which is given back once it ended and rolled back where it failed.
    * @param msMax of the work, and of the wait for a connection before it
-   * @throws Trouble
+   * @throws DatabaseError
    */
-  readonly hold: <T>(msMax: number, work: (session: Session) => Promise<T>) => Promise<T>
+  readonly hold: <T>(msMax: number, work: (session: DatabaseSession) => Promise<T>) => Promise<T>
   readonly figures: () => PoolFigures
   readonly close: () => Promise<void>
 }
 
-type PoolBounds = Pick<Bounds, 'connectMs' | 'abandonedMs'>
+type PoolBounds = Pick<DatabaseTimeouts, 'connectMs' | 'abandonedMs'>
 
 function openClient(address: DatabaseAddress, connections: number, bounds: PoolBounds): SQL {
   const { hostname, port, path, database, username, password, tls, prepare } = address
@@ -102,7 +102,7 @@ async function rolledBack(session: ReservedSQL): Promise<void> {
   await session.release()
 }
 
-/** @throws Trouble `lost` where it is not there in time; whatever the work throws */
+/** @throws DatabaseError `lost` where it is not there in time; whatever the work throws */
 async function within<T>(
   counts: PoolCounts,
   msMax: number,
@@ -113,7 +113,7 @@ async function within<T>(
   const timer = setTimeout(() => {
     counts.late()
     onLate()
-    late.reject(new Trouble('lost'))
+    late.reject(new DatabaseError('lost'))
   }, msMax)
   try {
     return await Promise.race([work, late.promise])
@@ -126,7 +126,7 @@ async function within<T>(
   }
 }
 
-/** @throws Trouble; ApiError as the work says */
+/** @throws DatabaseError; ApiError as the work says */
 async function counted<T>(counts: PoolCounts, work: () => Promise<T>): Promise<T> {
   counts.begin()
   try {
@@ -143,26 +143,26 @@ async function counted<T>(counts: PoolCounts, work: () => Promise<T>): Promise<T
 }
 
 /** Connections that stand or fall together, and how many of them somebody works with. */
-interface Client {
+interface PooledConnections {
   readonly sql: SQL
   held: number
 }
 
-async function reserve({ sql }: Client, left: AbortSignal): Promise<ReservedSQL> {
+async function reserve({ sql }: PooledConnections, left: AbortSignal): Promise<ReservedSQL> {
   const held = await sql.reserve()
   if (!left.aborted) return held
   await held.release()
-  throw new Trouble('lost')
+  throw new DatabaseError('lost')
 }
 
 async function holding<T>(
   held: ReservedSQL,
-  work: (session: Session) => Promise<T>,
+  work: (session: DatabaseSession) => Promise<T>,
   late: AbortSignal,
 ): Promise<T> {
-  const send: Session['send'] = async (text, parameters = []) => {
+  const send: DatabaseSession['send'] = async (text, parameters = []) => {
     // Its caller has given up, and may have begun again elsewhere.
-    if (late.aborted) throw new Trouble('lost')
+    if (late.aborted) throw new DatabaseError('lost')
     return sendOn(held, text, parameters)
   }
   try {
@@ -182,16 +182,19 @@ export function openPool(
   connections: number,
   bounds: PoolBounds = defaultBounds,
 ): Pool {
-  const open = (): Client => ({ sql: openClient(address, connections, bounds), held: 0 })
+  const open = (): PooledConnections => ({ sql: openClient(address, connections, bounds), held: 0 })
   const counts = makePoolCounts(connections)
   let client = open()
   let isClosed = false
-  const drop = (late: Client): void => {
+  const drop = (late: PooledConnections): void => {
     if (late === client && !isClosed) client = open()
     void late.sql.close({ timeout: 0 }).catch(() => {})
   }
   /** Waits for a connection, then works on it: each has the bound for itself. */
-  async function hold<T>(msMax: number, work: (session: Session) => Promise<T>): Promise<T> {
+  async function hold<T>(
+    msMax: number,
+    work: (session: DatabaseSession) => Promise<T>,
+  ): Promise<T> {
     const used = client
     const left = new AbortController()
     const held = await within(counts, msMax, reserve(used, left.signal), () => {

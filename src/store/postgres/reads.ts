@@ -15,7 +15,7 @@ import {
 import { decodeRow } from '../row-format.ts'
 import type { Cells, Parameter, Pool } from './pool.ts'
 import type { Tables } from './schema.ts'
-import { faultOf, troubleOf } from './trouble.ts'
+import { faultOf, troubleOf } from './database-error.ts'
 
 /** How long is asked. */
 export interface Persisting {

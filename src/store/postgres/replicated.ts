@@ -10,7 +10,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { databaseRetryMsMax, replicatedLookMs } from '../limits.ts'
 import type { Cells, Parameter, Pool } from './pool.ts'
-import { Trouble, troubleOf } from './trouble.ts'
+import { DatabaseError, troubleOf } from './database-error.ts'
 
 /** Who may see how far standbys are. */
 export const replicationRole = 'pg_read_all_stats'
@@ -40,7 +40,7 @@ type Ask = (text: string, parameters?: readonly Parameter[]) => Promise<readonly
 /**
  * @param first of `missing`, as it was told
  * @param isLate whether nobody waits for it any more
- * @throws Trouble; `lost` where it is late
+ * @throws DatabaseError; `lost` where it is late
  */
 export async function untilReached(
   ask: Ask,
@@ -50,7 +50,7 @@ export async function untilReached(
   const text = `SELECT ${missing('$1::text::pg_lsn')}`
   let place = first
   for (let waitMs = replicatedLookMs; typeof place === 'string'; waitMs *= 2) {
-    if (isLate()) throw new Trouble('lost')
+    if (isLate()) throw new DatabaseError('lost')
     await setTimeout(Math.min(waitMs, databaseRetryMsMax))
     const [row] = await ask(text, [place])
     place = row?.[0]
@@ -60,7 +60,7 @@ export async function untilReached(
 /**
  * Waits until all that is committed now is where it has to be.
  * @param ask one statement after the other; what it throws ends the wait
- * @throws Trouble
+ * @throws DatabaseError
  */
 export async function untilReplicated(ask: Ask, isLate?: () => boolean): Promise<void> {
   const [row] = await ask(`SELECT ${missing('NULL::pg_lsn')}`)

@@ -8,10 +8,10 @@
  */
 import { ApiError, otherFormat } from '../../errors.ts'
 import { databaseSetupMsMax } from '../limits.ts'
-import type { Pool, Session } from './pool.ts'
+import type { Pool, DatabaseSession } from './pool.ts'
 import { replicationRole, untilReplicated } from './replicated.ts'
 import { roleSettings } from './settings.ts'
-import { troubleOf, type Trouble } from './trouble.ts'
+import { troubleOf, type DatabaseError } from './database-error.ts'
 
 /** Moves with every change of a table. */
 export const databaseFormat = 1
@@ -106,12 +106,12 @@ EXCEPTION WHEN insufficient_privilege THEN
   RAISE WARNING 'a superuser is to run: GRANT ${replicationRole} TO ${role}'; END $$`,
 ]
 
-const isMissing = ({ kind, state }: Trouble): boolean =>
+const isMissing = ({ kind, state }: DatabaseError): boolean =>
   kind === 'missing' && (state === '3F000' || state === '42P01')
 
 /**
  * The format of the tables; `undefined` where there are none.
- * @throws Trouble
+ * @throws DatabaseError
  */
 export async function readFormat(pool: Pool, { state }: Tables): Promise<number | undefined> {
   try {
@@ -124,7 +124,7 @@ export async function readFormat(pool: Pool, { state }: Tables): Promise<number 
   }
 }
 
-/** @throws ApiError unless they are those of a vault, of this format; Trouble */
+/** @throws ApiError unless they are those of a vault, of this format; DatabaseError */
 export async function assertFormat(pool: Pool, tables: Tables): Promise<void> {
   const format = await readFormat(pool, tables)
   if (format === undefined) throw new ApiError('not_found', 'the database has no vault')
@@ -151,7 +151,7 @@ EXCEPTION WHEN insufficient_privilege THEN NULL; END $$`
 
 /**
  * Makes the tables where there are none, all or nothing.
- * @throws ApiError `conflict` where there are some; Trouble
+ * @throws ApiError `conflict` where there are some; DatabaseError
  */
 export async function makeTables(
   pool: Pool,
@@ -171,7 +171,7 @@ export async function makeTables(
   await untilReplicated(pool.query)
 }
 
-async function isAnyRow(send: Session['send'], { rows }: Tables): Promise<boolean> {
+async function isAnyRow(send: DatabaseSession['send'], { rows }: Tables): Promise<boolean> {
   const [row] = await send(`SELECT EXISTS (SELECT 1 FROM ${rows})`)
   return row?.[0] === true
 }

@@ -23,7 +23,7 @@ interface GuessWindow {
 }
 
 /** One of whom guesses are counted, and what it may guess in a window. */
-export interface Share {
+export interface GuessShare {
   readonly guesser: Guesser
   readonly budget: number
 }
@@ -35,7 +35,7 @@ interface Verdict {
   readonly isFirst: boolean
 }
 
-interface Places {
+interface WindowWaits {
   /** How long each has to wait until the budget has come to it, in milliseconds; 0: not at all. */
   readonly waitsMs: readonly number[]
   /** The first time in a window that one has to wait. */
@@ -49,11 +49,11 @@ export interface GuessWindows {
    * Takes so many guesses from every share, or none from any. With 0 it only asks whether one is
    * left.
    */
-  readonly take: (shares: readonly Share[], count: number) => Verdict
+  readonly take: (shares: readonly GuessShare[], count: number) => Verdict
   /** Gives each of so many guesses its place behind those before: a budget of them a minute. */
-  readonly place: (shares: readonly Share[], count: number) => Places
+  readonly place: (shares: readonly GuessShare[], count: number) => WindowWaits
   /** Counts what was learned already, whatever is left. */
-  readonly add: (shares: readonly Share[], count: number) => void
+  readonly add: (shares: readonly GuessShare[], count: number) => void
   /** Whether anybody's may be spent: quick, and true for longer at most. */
   readonly maySomebodyBeSpent: () => boolean
 }
@@ -64,11 +64,11 @@ const endMs = ({ startMs, count }: GuessWindow, budget: number): number =>
   startMs + Math.max(1, Math.ceil(count / budget)) * guessWindowMs
 
 function placeBehind(
-  shares: readonly Share[],
+  shares: readonly GuessShare[],
   count: number,
-  windowOf: (share: Share) => GuessWindow,
+  windowOf: (share: GuessShare) => GuessWindow,
   elapsedMs: () => number,
-): Places {
+): WindowWaits {
   const waitsMs = Array.from({ length: count }, () => 0)
   let isFirst = false
   for (const share of shares) {
@@ -102,7 +102,7 @@ export function makeGuessWindows(elapsedMs: () => number): GuessWindows {
     }
   }
 
-  function windowOf({ guesser, budget }: Share): GuessWindow {
+  function windowOf({ guesser, budget }: GuessShare): GuessWindow {
     const nowMs = elapsedMs()
     const known = windows.get(guesser)
     if (known !== undefined && endMs(known, budget) > nowMs) return known

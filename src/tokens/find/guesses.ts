@@ -19,7 +19,7 @@ import { keptFor } from '../../maps.ts'
 import { guessClausesMax, sessionGuessBudgets } from '../../limits.ts'
 import type { Store } from '../../store/contract.ts'
 import type { TokenRecord } from '../record.ts'
-import { makeGuessWindows, type GuessWindows, type Share } from './guess-windows.ts'
+import { makeGuessWindows, type GuessWindows, type GuessShare } from './guess-windows.ts'
 
 /*
  * What counts as a guess.
@@ -44,7 +44,10 @@ const budgetOf = ({ settings }: Deps, kind: Kind): number =>
     chosen: settings.chosenIdsPerMinuteMax,
   })[kind]
 
-function sharesOf({ type, credential, tenantId, applicationId }: Caller, budget: number): Share[] {
+function sharesOf(
+  { type, credential, tenantId, applicationId }: Caller,
+  budget: number,
+): GuessShare[] {
   const own = { guesser: credential.ordinal, budget }
   if (type !== 'session') return [own]
   const guesser = `sessions of ${tenantId} ${applicationId}`

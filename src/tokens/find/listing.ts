@@ -8,7 +8,7 @@ import type { Caller } from '../../rules/caller.ts'
 import type { TokenPermission } from '../../rules/permissions.ts'
 import { invalid, invariant } from '../../errors.ts'
 import { listAnswerCharsMax } from '../../limits.ts'
-import { noteShown, type Housed } from '../../records/rows.ts'
+import { noteShown, type Budgeted } from '../../records/rows.ts'
 import { type Bounds, allOf, anyOf } from './bounds.ts'
 import { unsealCursor, sealCursor } from '../../records/cursor.ts'
 import { readTokenPage, readTokensBelow } from './pages.ts'
@@ -37,7 +37,7 @@ export type ListPart =
   | { readonly start: string; readonly at: string; readonly size: number }
 
 /** JSON texts of tokens, newest first. */
-export type Listed =
+export type TokenList =
   | { readonly items: readonly string[]; readonly total: number }
   /** `next` is the cursor of the stretch after this one, when there is one. */
   | { readonly items: readonly string[]; readonly next: string | undefined }
@@ -58,7 +58,7 @@ interface ListQuestion {
  */
 async function show(
   deps: Deps,
-  caller: Caller & Housed,
+  caller: Caller & Budgeted,
   { permission }: ListQuestion,
   tokens: readonly StoredToken[],
 ): Promise<readonly string[]> {
@@ -94,7 +94,7 @@ async function listPage(
   caller: Caller,
   question: ListQuestion,
   { page, size }: { readonly page: number; readonly size: number },
-): Promise<Listed> {
+): Promise<TokenList> {
   const window = { offset: (page - 1) * size, limit: size, nowMs: deps.now() }
   const { total, tokens } = await readTokenPage(deps, caller, question.bounds, window)
   const items = await show(deps, caller, question, tokens)
@@ -110,7 +110,7 @@ async function listStretch(
   caller: Caller,
   question: ListQuestion,
   { start, at, size }: { readonly start: string; readonly at: string; readonly size: number },
-): Promise<Listed> {
+): Promise<TokenList> {
   const { bounds, text } = question
   const scope = deps.keys.tenant(caller.tenantId)
   const before = start === '' ? undefined : unsealCursor(scope, text, start, at)
@@ -129,7 +129,7 @@ export const listPart = (
   caller: Caller,
   question: ListQuestion,
   part: ListPart,
-): Promise<Listed> =>
+): Promise<TokenList> =>
   'page' in part
     ? listPage(deps, caller, question, part)
     : listStretch(deps, caller, question, part)
@@ -171,7 +171,7 @@ export async function listTokens(
   caller: Caller,
   filter: TokenFilter,
   part: ListPart,
-): Promise<Listed> {
+): Promise<TokenList> {
   const permission = 'token:read'
   // As of a search, a stretch after the first is bound to what that one asked.
   const isFirst = 'page' in part || part.start === ''

@@ -9,7 +9,7 @@ import { testStepRows } from '../../work-limits.ts'
 import type { Store, Query } from '../../store/contract.ts'
 import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
-import { makeRoom, type Housed } from '../../records/rows.ts'
+import { makeRoom, type Budgeted } from '../../records/rows.ts'
 import { walkRows, type Walk } from '../../records/walk-rows.ts'
 import { isExact, type Bounds } from './bounds.ts'
 import { pauses } from '../../waiting.ts'
@@ -52,7 +52,7 @@ function enterWalk(store: Pick<Store, 'page'>, credential: number): () => void {
  */
 
 type Reader = Pick<Deps, 'store' | 'keys' | 'elapsedMs'>
-type Walker = Pick<Caller, 'tenantId' | 'credential'> & Housed
+type Walker = Pick<Caller, 'tenantId' | 'credential'> & Budgeted
 
 /** The tokens among the rows of a query that match. A walk of one step is no long one. */
 async function* walkTokens(

@@ -123,7 +123,7 @@ export function fingerprintUnder(
  * stays where grants change; all sessions of a public application are one creator.
  */
 
-export interface Reach {
+export interface VisibleTokens {
   readonly tokens: Bounds
   /** Those of them whose contents may be spoken of. The same object where that is all of them. */
   readonly readable: Bounds
@@ -139,7 +139,7 @@ function allOfSome(every: Bounds, parts: readonly Bounds[]): Bounds {
 export function reachOf(
   { keys, settings }: Pick<Deps, 'keys' | 'settings'>,
   { tenantId, grants, applicationId }: Caller,
-): Reach {
+): VisibleTokens {
   const criteria = tokenCriteria(keys, tenantId)
   const { every } = criteria
   const readable = visibleTokens(criteria, grants, 'token:read')

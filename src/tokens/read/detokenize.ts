@@ -13,11 +13,11 @@ import { parseStoredJson } from '../../json/parse.ts'
 import { listLeaves, printFrame, type Leaf } from '../../json/leaves.ts'
 import { TextMap, type ReadonlyTextMap } from '../../maps.ts'
 import { bulkAnswerCharsMax, bulkLeavesMax } from '../../limits.ts'
-import { noteShown, type Housed } from '../../records/rows.ts'
+import { noteShown, type Budgeted } from '../../records/rows.ts'
 import { loadToken } from './load.ts'
 import { spendLookup } from '../find/guesses.ts'
 import { shownData } from './view.ts'
-import { makeWork, type Work } from '../../waiting.ts'
+import { makeWork, type PacedWork } from '../../waiting.ts'
 
 /*
  * References to tokens inside other JSON: `{{ <token id> }}` and `{{ <token id> | filters }}`.
@@ -110,9 +110,9 @@ function groupUses(leaves: readonly Leaf[], faults: Faults): ReadonlyTextMap<rea
 /** `undefined` when there is nothing that the caller may use. */
 async function findUsable(
   deps: Deps,
-  caller: Caller & Housed,
+  caller: Caller & Budgeted,
   id: string,
-  { meter }: Work,
+  { meter }: PacedWork,
 ): Promise<Usable | undefined> {
   try {
     const { record, unsealData, transform } = await loadToken(deps, caller, 'token:use', id)
@@ -138,7 +138,11 @@ const notUsable = (at: string, { id }: Reference): ApiError => {
   return invalid(at, `expected a token that you may use${hint}`)
 }
 
-function usedText({ at, reference }: Use, usable: Usable | undefined, { meter }: Work): string {
+function usedText(
+  { at, reference }: Use,
+  usable: Usable | undefined,
+  { meter }: PacedWork,
+): string {
   if (usable === undefined) throw notUsable(at, reference)
   const { template } = reference
   if (template === undefined) return usable.text
@@ -157,7 +161,7 @@ function usedText({ at, reference }: Use, usable: Usable | undefined, { meter }:
  */
 export async function detokenize(
   deps: Deps,
-  caller: Caller & Housed,
+  caller: Caller & Budgeted,
   body: Json,
   countItems: (count: number) => void,
 ): Promise<string> {

@@ -4,7 +4,7 @@
  */
 import type { KeyScope } from '../../crypto/keyring.ts'
 import type { Deps } from '../../deps.ts'
-import { inNoStore, isExpired, makeRoom, type Housed } from '../../records/rows.ts'
+import { inNoStore, isExpired, makeRoom, type Budgeted } from '../../records/rows.ts'
 import type { Row } from '../../store/contract.ts'
 import {
   checkToken,
@@ -146,7 +146,7 @@ function judge(
  */
 export function loadToken(
   deps: Deps,
-  caller: Caller & Housed,
+  caller: Caller & Budgeted,
   permission: TokenPermission,
   id: string,
 ): MaybeLater<LoadedToken> {
@@ -160,7 +160,7 @@ const isCodeNeeded = (permission: TokenPermission, { record, transform }: Loaded
 
 function loadWithoutCode(
   deps: Deps,
-  caller: Caller & Housed,
+  caller: Caller & Budgeted,
   permission: TokenPermission,
   id: string,
 ): MaybeLater<LoadedToken> {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Meter } from '../../waiting.ts'
+import type { StepMeter } from '../../waiting.ts'
 import { parseJson } from '../../json/parse.ts'
 import type { Json } from '../../json/json.ts'
 import { showsAnything } from '../../rules/mask.ts'
@@ -20,7 +20,7 @@ export function isShownByMask(
   type: TokenType,
   maskText: string | undefined,
   dataOf: () => Json,
-  meter?: Meter,
+  meter?: StepMeter,
 ): boolean {
   if (maskText === undefined) return false
   const isSure = type.defaultMaskMayBeBlank !== true && maskText === defaultMaskTextOf(type)

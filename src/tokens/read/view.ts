@@ -7,7 +7,7 @@
 import { type Grants, type Transform, seesAllData } from '../../rules/access.ts'
 import { printInstantUtc } from '../../rules/instants.ts'
 import { startRun } from '../../language/expression/run.ts'
-import type { Meter } from '../../waiting.ts'
+import type { StepMeter } from '../../waiting.ts'
 import { parseJson, parseStoredJson } from '../../json/parse.ts'
 import { printJson, type Json } from '../../json/json.ts'
 import { applyMask } from '../../rules/mask.ts'
@@ -34,7 +34,11 @@ function maskOf(text: string): Json {
  * @returns its JSON text; `null` for nothing
  * @throws ApiError `invalid_request` only where the meter has no steps left
  */
-export function maskData(maskText: string, data: Json, meter: Meter | undefined): string | null {
+export function maskData(
+  maskText: string,
+  data: Json,
+  meter: StepMeter | undefined,
+): string | null {
   const run = startRun({ at: 'mask', data, meter })
   const masked = applyMask(maskOf(maskText), data, run)?.masked ?? null
   return masked === null ? null : printJson(masked)
@@ -55,7 +59,7 @@ export function shownData(
   transform: Transform,
   { maskText, maskedText }: Masking,
   dataText: () => string,
-  meter: Meter | undefined,
+  meter: StepMeter | undefined,
   dataOf = (): Json => parseStoredJson(dataText()),
 ): string | undefined {
   if (transform === 'redact') return undefined
@@ -157,7 +161,7 @@ export const viewWritten = (
   transform: Transform,
   { data, dataText, maskedText }: WrittenData,
   frame: Extras,
-  meter: Meter,
+  meter: StepMeter,
 ): string => {
   const shown = shownData(
     transform,
@@ -175,7 +179,7 @@ export const viewStored = (
   { record, unsealData }: StoredToken,
   transform: Transform,
   frame: Extras = {},
-  meter?: Meter,
+  meter?: StepMeter,
 ): string => {
   const shown = shownData(transform, record, unsealData, meter)
   return printToken(record, tenantId, transform, shown, frame)

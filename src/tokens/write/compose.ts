@@ -15,7 +15,7 @@ import { assertMaskHidesNumber, checkMask } from '../../rules/mask.ts'
 import { normaliseMetadata, assertNoCardNumber, metadataPlace } from '../../rules/clear-text.ts'
 import type { TokenType } from '../../rules/token-types.ts'
 import { ApiError, invalid } from '../../errors.ts'
-import type { MaybeLater, Work, Meter } from '../../waiting.ts'
+import type { MaybeLater, PacedWork, StepMeter } from '../../waiting.ts'
 import {
   containersMax,
   maskCharsMax,
@@ -104,7 +104,7 @@ function evaluateSearchIndex(expression: string, scope: Scope): string {
 async function evaluateSearchIndexes(
   { searchIndexes, hidden }: Draft,
   data: Json,
-  { meter, pause }: Work,
+  { meter, pause }: PacedWork,
 ): Promise<string[]> {
   if (searchIndexes.length > searchIndexesMax) {
     throw invalid('search_indexes', `expected at most ${searchIndexesMax} expressions`)
@@ -187,7 +187,12 @@ export function printMask(mask: Json): string {
   throw invalid('mask', `expected at most ${maskCharsMax} characters`)
 }
 
-function composeMask(guards: Guards, draft: Draft, data: Json, meter: Meter): string | undefined {
+function composeMask(
+  guards: Guards,
+  draft: Draft,
+  data: Json,
+  meter: StepMeter,
+): string | undefined {
   const { type, mask } = draft
   if (mask === undefined) return undefined
   const defaultText = defaultMaskTextOf(type)
@@ -209,7 +214,7 @@ function composeMasked(
   { hidden }: Draft,
   maskText: string | undefined,
   data: Json,
-  meter: Meter,
+  meter: StepMeter,
 ): string | null | undefined {
   if (maskText === undefined || hidden !== undefined) return undefined
   return maskData(maskText, data, meter)
@@ -224,7 +229,7 @@ function keptMasked(
   record: Pick<ComposedRecord, 'type' | 'maskText'>,
   masked: string | null | undefined,
   lasting: Json | undefined,
-  meter: Meter,
+  meter: StepMeter,
 ): string | null | undefined {
   if ((masked?.length ?? 0) > keptMaskedCharsMax) return undefined
   if (lasting === undefined || hasDefaultMask(record)) return masked
@@ -257,7 +262,7 @@ export function composeToken(
   scope: KeyScope,
   guards: Guards,
   draft: Draft,
-  work: Work,
+  work: PacedWork,
 ): MaybeLater<Composed> {
   const { meter } = work
   const { type, fingerprintExpression, searchIndexes, expiresAt } = draft

@@ -12,12 +12,12 @@ import { assertMemberNames } from '../../rules/member-names.ts'
 import { tokenTypeNames, tokenTypeOf } from '../../rules/token-types.ts'
 import { invalid } from '../../errors.ts'
 import { expectedOneOf } from '../../spelling.ts'
-import { andThen, type MaybeLater, makeWork, type Work } from '../../waiting.ts'
+import { andThen, type MaybeLater, makeWork, type PacedWork } from '../../waiting.ts'
 import { codeEndOf, sealCode } from '../code.ts'
 import { composeToken, type Draft } from './compose.ts'
 import { idSourceOf } from './id-source.ts'
 import type { CreateTokenBody } from '../schema.ts'
-import { untilWritten, writeAs, type Housed } from '../../records/rows.ts'
+import { untilWritten, writeAs, type Budgeted } from '../../records/rows.ts'
 import type { Change } from '../../store/contract.ts'
 import { placeFingerprints, spendCreates } from '../find/guesses.ts'
 import { reachOf } from '../find/visibility.ts'
@@ -26,10 +26,10 @@ import {
   changesOfOthers,
   clearWay,
   decide,
-  type Answer,
-  type Candidate,
-  type Earlier,
-  type Plan,
+  type CreateAnswer,
+  type NewToken,
+  type EarlierTokens,
+  type TokenPlan,
 } from './decide.ts'
 import { itemOf } from './replay.ts'
 import { defaultTokenId } from '../id.ts'
@@ -63,9 +63,9 @@ export function planToken(
   deps: Deps,
   tenantId: string,
   body: CreateTokenBody,
-  work: Work,
+  work: PacedWork,
   isBare = false,
-): MaybeLater<Plan> {
+): MaybeLater<TokenPlan> {
   const draft = draftOf(deps, body)
   const { id } = body
   const choosesId = typeof id === 'string'
@@ -85,14 +85,18 @@ export function planToken(
   )
 }
 
-const nothing = (deps: Deps, caller: Caller): Earlier => ({
+const nothing = (deps: Deps, caller: Caller): EarlierTokens => ({
   hasId: () => false,
   equalOf: () => undefined,
   reach: () => reachOf(deps, caller),
 })
 
 /** @throws ApiError as `createToken` */
-function insertToken(deps: Deps, caller: Caller & Housed, candidate: Candidate): Promise<Answer> {
+function insertToken(
+  deps: Deps,
+  caller: Caller & Budgeted,
+  candidate: NewToken,
+): Promise<CreateAnswer> {
   const countTaken = spendCreates(deps, caller, [candidate.plan])
   let leaving: ReadonlyMap<number, Change> = new Map()
   return untilWritten(async () => {
@@ -124,7 +128,7 @@ export async function createToken(
   deps: Deps,
   caller: Caller,
   body: CreateTokenBody,
-): Promise<Answer> {
+): Promise<CreateAnswer> {
   const work = makeWork(deps, caller)
   const planned = andThen(work.pause(), () => planToken(deps, caller.tenantId, body, work))
   const plan = planned instanceof Promise ? await planned : planned

@@ -10,7 +10,7 @@ import { atMostMask, decideTransform, type Transform } from '../../rules/access.
 import type { Caller } from '../../rules/caller.ts'
 import { assertAffordable } from '../../language/expression/run.ts'
 import { ApiError, type ErrorKind } from '../../errors.ts'
-import { orElse, type MaybeLater, type Work, type Meter } from '../../waiting.ts'
+import { orElse, type MaybeLater, type PacedWork, type StepMeter } from '../../waiting.ts'
 import { isExpired } from '../../records/rows.ts'
 import type { Change, NewRow } from '../../store/contract.ts'
 import { decideSeat, findEqual, type SeatChange } from './dedup.ts'
@@ -18,7 +18,7 @@ import { forgetCodeKeys } from '../code-key.ts'
 import { standsFor, withCode, type SealedCode } from '../code.ts'
 import { assertShowsLittle } from './mask-rights.ts'
 import type { Composed } from './compose.ts'
-import type { Reach } from '../find/visibility.ts'
+import type { VisibleTokens } from '../find/visibility.ts'
 import { sealToken, verdictParts, type TokenRecord } from '../record.ts'
 import { hasDefaultMask } from '../stored-form.ts'
 import {
@@ -43,7 +43,7 @@ export interface DrawnId {
 export type IdSource = (attempt: number) => DrawnId | undefined
 
 /** A token that is checked and complete but for its id. */
-export interface Plan {
+export interface TokenPlan {
   readonly composed: Composed
   /** As it is sealed, whatever id is drawn. */
   readonly code: SealedCode | undefined
@@ -53,10 +53,10 @@ export interface Plan {
   /** Whether the request names its id, or how it follows from the data. */
   readonly choosesId: boolean
   /** Of the request that it came with. */
-  readonly work: Work
+  readonly work: PacedWork
 }
 
-export interface Answer {
+export interface CreateAnswer {
   readonly id: string
   /** What stands for the token in the answer. */
   readonly json: string
@@ -68,33 +68,33 @@ export interface Answer {
   readonly version?: number
 }
 
-interface Named {
+interface IdentifiedToken {
   readonly record: TokenRecord
   readonly transform: Transform
 }
 
 /** A new row with its answer. */
-export interface Made extends Named {
+export interface PreparedToken extends IdentifiedToken {
   readonly row: NewRow
   readonly written: WrittenData
-  readonly answer: Answer
+  readonly answer: CreateAnswer
 }
 
 /** A plan on its way into the store, which may take several attempts. */
-export interface Candidate {
-  readonly plan: Plan
+export interface NewToken {
+  readonly plan: TokenPlan
   /** Until when, as in the record. */
   readonly hidesFingerprint: number | undefined
   /** Under the first id that was drawn, taken or not: an equal token is looked for by it. */
-  first?: Named | undefined
+  first?: IdentifiedToken | undefined
   /** Under the id that was drawn last. */
-  named?: Named | undefined
+  named?: IdentifiedToken | undefined
   /** How often its id was found taken. */
   collisions: number
-  made?: Made | undefined
+  made?: PreparedToken | undefined
 }
 
-export const candidateOf = (plan: Plan, hidesFingerprint: number | undefined): Candidate => ({
+export const candidateOf = (plan: TokenPlan, hidesFingerprint: number | undefined): NewToken => ({
   plan,
   hidesFingerprint,
   collisions: 0,
@@ -103,26 +103,26 @@ export const candidateOf = (plan: Plan, hidesFingerprint: number | undefined): C
 export type Decision =
   | {
       readonly kind: 'new'
-      readonly made: Made
+      readonly made: PreparedToken
       /** What must hold of others. */
       readonly changes: readonly SeatChange[]
       /** An equal token came up after it had been looked for: to be decided anew. */
       readonly isLate: boolean
     }
-  | { readonly kind: 'equal'; readonly answer: Answer }
+  | { readonly kind: 'equal'; readonly answer: CreateAnswer }
   | { readonly kind: 'refused'; readonly error: ApiError }
 
 /** What is decided already and comes in the same write. */
-export interface Earlier {
+export interface EarlierTokens {
   /** Whether that id was chosen. */
   readonly hasId: (id: string) => boolean
   /** The first of that fingerprint. */
-  readonly equalOf: (fingerprint: string) => Made | undefined
+  readonly equalOf: (fingerprint: string) => PreparedToken | undefined
   /** Of the caller, made once it is needed. */
-  readonly reach: () => Reach
+  readonly reach: () => VisibleTokens
 }
 
-function nameToken(deps: Deps, caller: Caller, candidate: Candidate, draw: number): Named {
+function nameToken(deps: Deps, caller: Caller, candidate: NewToken, draw: number): IdentifiedToken {
   const { plan, hidesFingerprint } = candidate
   const drawn = plan.drawId(draw)
   if (drawn === undefined)
@@ -154,10 +154,10 @@ function nameToken(deps: Deps, caller: Caller, candidate: Candidate, draw: numbe
 function makeToken(
   deps: Deps,
   { tenantId }: Caller,
-  plan: Plan,
-  { record, transform }: Named,
+  plan: TokenPlan,
+  { record, transform }: IdentifiedToken,
   uniques: readonly Uint8Array[] = [],
-): Made {
+): PreparedToken {
   const { contents, written } = plan.composed
   const frame = record.deduplicates === true ? { deduplicated: false } : {}
   const { isBare } = plan
@@ -179,7 +179,7 @@ export function showEqual(
   record: TokenRecord,
   nowMs: number,
   view: (transform: Transform, frame: Extras) => string,
-): Answer {
+): CreateAnswer {
   const showsHiddenFingerprint = !isFingerprintHidden(record, nowMs)
   const frame = { deduplicated: true }
   const transform = decideTransform(grants, 'token:read', record)
@@ -201,10 +201,10 @@ export function showEqual(
 async function findAnswer(
   deps: Deps,
   caller: Caller,
-  earlier: Earlier,
-  { record: contents }: Named,
-  meter: Meter,
-): Promise<Answer | undefined> {
+  earlier: EarlierTokens,
+  { record: contents }: IdentifiedToken,
+  meter: StepMeter,
+): Promise<CreateAnswer | undefined> {
   const { tenantId } = caller
   const equal = await findEqual(deps, caller, earlier.reach().tokens, contents)
   if (equal !== undefined) {
@@ -224,7 +224,12 @@ async function findAnswer(
 }
 
 /** Named as nothing earlier is. */
-function nameApart(deps: Deps, caller: Caller, candidate: Candidate, earlier: Earlier): Named {
+function nameApart(
+  deps: Deps,
+  caller: Caller,
+  candidate: NewToken,
+  earlier: EarlierTokens,
+): IdentifiedToken {
   const name = () => nameToken(deps, caller, candidate, candidate.collisions)
   let named = candidate.named ?? name()
   while (named.record.idIsRandom !== true && earlier.hasId(named.record.id)) {
@@ -239,9 +244,9 @@ function nameApart(deps: Deps, caller: Caller, candidate: Candidate, earlier: Ea
 async function decideByContent(
   deps: Deps,
   caller: Caller,
-  candidate: Candidate,
-  first: Named,
-  earlier: Earlier,
+  candidate: NewToken,
+  first: IdentifiedToken,
+  earlier: EarlierTokens,
 ): Promise<Decision> {
   const { plan } = candidate
   const answer = await findAnswer(deps, caller, earlier, first, plan.work.meter)
@@ -258,8 +263,8 @@ async function decideByContent(
 function decideNew(
   deps: Deps,
   caller: Caller,
-  candidate: Candidate,
-  earlier: Earlier,
+  candidate: NewToken,
+  earlier: EarlierTokens,
 ): MaybeLater<Decision> {
   candidate.first ??= candidate.named = nameToken(deps, caller, candidate, 0)
   if (candidate.first.record.deduplicates === true) {
@@ -282,8 +287,8 @@ const refusals: readonly ErrorKind[] = ['invalid_request', 'forbidden', 'conflic
 export function decide(
   deps: Deps,
   caller: Caller,
-  candidate: Candidate,
-  earlier: Earlier,
+  candidate: NewToken,
+  earlier: EarlierTokens,
 ): MaybeLater<Decision> {
   const refused = (thrown: unknown): Decision => {
     assertAffordable(candidate.plan.work.meter)
@@ -313,7 +318,7 @@ export function changesOfOthers(
 export async function clearWay(
   deps: Deps,
   { tenantId }: Caller,
-  candidates: readonly Candidate[],
+  candidates: readonly NewToken[],
 ): Promise<ReadonlyMap<number, Change>> {
   const leaving = new Map<number, Change>()
   forgetCodeKeys(deps, tenantId)

@@ -22,7 +22,7 @@ import type { Change, Row } from '../../store/contract.ts'
 import { allOf, mayMatch, without, type Bounds } from '../find/bounds.ts'
 import { tokenCriteria } from '../find/criteria.ts'
 import { readOldestToken } from '../find/pages.ts'
-import type { Reach } from '../find/visibility.ts'
+import type { VisibleTokens } from '../find/visibility.ts'
 import {
   checkToken,
   type StoredToken,
@@ -76,20 +76,20 @@ export type SeatChange =
   Extract<Change, { require: number }> | { remove: number; ifVersion: number }
 
 /** How a token holds a seat: with what uniques it is sealed, with what changes written. */
-interface Seat {
+interface DedupSlot {
   readonly uniques: readonly Uint8Array[]
   readonly changes: readonly SeatChange[]
   /** A live token in reach holds a seat: of two equal ones that race it was the faster. */
   readonly hasEqual: boolean
 }
 
-const noSeat: Seat = { uniques: [], changes: [], hasEqual: false }
+const noSeat: DedupSlot = { uniques: [], changes: [], hasEqual: false }
 
 /** Out of reach its record is not opened, nor its data read, which may be long (`read/load.ts`). */
 async function isInReach(
   { store, keys, now }: Deps,
   tenantId: string,
-  { tokens }: Reach,
+  { tokens }: VisibleTokens,
   seat: Uint8Array,
   holder: Row,
 ): Promise<boolean> {
@@ -106,10 +106,10 @@ async function isInReach(
 export async function decideSeat(
   deps: Deps,
   { tenantId }: Caller,
-  reach: Reach,
+  reach: VisibleTokens,
   record: TokenRecord,
   ordinal?: number,
-): Promise<Seat> {
+): Promise<DedupSlot> {
   if (record.deduplicates !== true) return noSeat
   const changes: SeatChange[] = []
   for (const seat of dedupSeats(deps.keys, tenantId, record)) {

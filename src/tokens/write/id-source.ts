@@ -22,7 +22,7 @@ import {
   type Scope,
   scalarTextOf,
 } from '../../language/expression/run.ts'
-import type { Meter } from '../../waiting.ts'
+import type { StepMeter } from '../../waiting.ts'
 import { assertTokenId } from '../../rules/token-ids.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import type { DrawnId, IdSource } from './decide.ts'
@@ -121,7 +121,7 @@ function recording(randomBytes: RandomBytes): {
 /** What the draws of one id may do, and their probes, all together. */
 interface Draws {
   stepsLeft: number
-  readonly meter: Meter | undefined
+  readonly meter: StepMeter | undefined
 }
 
 function drawId(
@@ -169,7 +169,7 @@ export function idSourceOf(
   given: string,
   type: TokenType,
   data: Json,
-  meter?: Meter,
+  meter?: StepMeter,
 ): IdSource {
   // A text that is no expression stays out of the cache of expressions.
   if (!given.includes('{{')) {

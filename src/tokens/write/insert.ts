@@ -11,48 +11,48 @@ import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../rules/caller.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import { bulkAnswerCharsMax } from '../../limits.ts'
-import { untilWritten, writeAs, type Effect, type Housed } from '../../records/rows.ts'
+import { untilWritten, writeAs, type Effect, type Budgeted } from '../../records/rows.ts'
 import type { Change } from '../../store/contract.ts'
 import { TextMap } from '../../maps.ts'
 import type { SeatChange } from './dedup.ts'
 import { placeFingerprints, spendCreates } from '../find/guesses.ts'
-import { reachOf, type Reach } from '../find/visibility.ts'
+import { reachOf, type VisibleTokens } from '../find/visibility.ts'
 import {
   candidateOf,
   changesOfOthers,
   clearWay,
   decide,
-  type Answer,
-  type Candidate,
+  type CreateAnswer,
+  type NewToken,
   type Decision,
-  type Earlier,
-  type Made,
-  type Plan,
+  type EarlierTokens,
+  type PreparedToken,
+  type TokenPlan,
 } from './decide.ts'
 
-export type Outcome = Answer | ApiError
+export type Outcome = CreateAnswer | ApiError
 
-interface Planned extends Candidate {
+interface Planned extends NewToken {
   /** Once refused, it is not decided anew. */
   refused?: ApiError
 }
 
 /** What one attempt wants to write. */
-interface Batch extends Earlier {
+interface TokenBatch extends EarlierTokens {
   readonly inserted: Planned[]
   /** Those that somebody chose; others are no two alike. */
   readonly ids: TextMap<true>
   /** By fingerprint; the first of equal ones. */
-  readonly equals: Map<string, Made>
+  readonly equals: Map<string, PreparedToken>
   /** What must hold for deduplication. */
   readonly changes: SeatChange[]
   isLate: boolean
 }
 
-function makeBatch(deps: Deps, caller: Caller): Batch {
+function makeBatch(deps: Deps, caller: Caller): TokenBatch {
   const ids = new TextMap<true>()
-  const equals = new Map<string, Made>()
-  let reach: Reach | undefined
+  const equals = new Map<string, PreparedToken>()
+  let reach: VisibleTokens | undefined
   return {
     inserted: [],
     ids,
@@ -65,7 +65,7 @@ function makeBatch(deps: Deps, caller: Caller): Batch {
   }
 }
 
-function fold(batch: Batch, planned: Planned, decision: Decision): Outcome {
+function fold(batch: TokenBatch, planned: Planned, decision: Decision): Outcome {
   if (decision.kind === 'refused') return decision.error
   if (decision.kind === 'equal') return decision.answer
   const { made, changes, isLate } = decision
@@ -78,16 +78,16 @@ function fold(batch: Batch, planned: Planned, decision: Decision): Outcome {
   return made.answer
 }
 
-type Count = (tried: number) => void
+type CountTries = (tried: number) => void
 
 /** One attempt: decides all anew, in order; of a whole, until one is refused. */
 async function decideAll(
   deps: Deps,
-  caller: Caller & Housed,
+  caller: Caller & Budgeted,
   all: readonly Planned[],
   isWhole: boolean,
-  countTaken: Count,
-): Promise<{ readonly batch: Batch; readonly outcomes: readonly Outcome[] }> {
+  countTaken: CountTries,
+): Promise<{ readonly batch: TokenBatch; readonly outcomes: readonly Outcome[] }> {
   const batch = makeBatch(deps, caller)
   const outcomes: Outcome[] = []
   let chars = 0
@@ -122,8 +122,8 @@ async function decideAll(
  */
 export async function insertTokens(
   deps: Deps,
-  caller: Caller & Housed,
-  plans: readonly Plan[],
+  caller: Caller & Budgeted,
+  plans: readonly TokenPlan[],
   isWhole: boolean,
   tell: (outcomes: readonly Outcome[]) => Effect = () => null,
 ): Promise<readonly Outcome[]> {

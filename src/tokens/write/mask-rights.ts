@@ -7,7 +7,7 @@ import type { TokenType } from '../../rules/token-types.ts'
 import { hiddenDataStepBytes } from '../../limits.ts'
 import type { HiddenData, Composed, Draft } from './compose.ts'
 import type { LoadedToken } from '../read/load.ts'
-import type { Meter } from '../../waiting.ts'
+import type { StepMeter } from '../../waiting.ts'
 import { digitsAt } from '../../rules/hidden-digits.ts'
 import { parseJson } from '../../json/parse.ts'
 import { applyMask } from '../../rules/mask.ts'
@@ -84,7 +84,12 @@ const refusedToChange = () =>
 const numberLengthOf = ({ place }: CardShape, data: Json): number =>
   digitsAt(data, place)?.length ?? 0
 
-const assertShowsEnds = (shape: CardShape, maskText: string, data: Json, meter?: Meter): void => {
+const assertShowsEnds = (
+  shape: CardShape,
+  maskText: string,
+  data: Json,
+  meter?: StepMeter,
+): void => {
   if (!showsEndsAtMost(shape, parseJson(maskText), numberLengthOf(shape, data), meter))
     throw refused()
 }
@@ -93,7 +98,7 @@ const assertShowsEnds = (shape: CardShape, maskText: string, data: Json, meter?:
  * The mask of a new token, given by a caller who is shown a mask of it at most.
  * @throws ApiError `forbidden`, `invalid_request` where the meter has no steps left
  */
-export function assertShowsLittle({ record, written }: Composed, meter: Meter): void {
+export function assertShowsLittle({ record, written }: Composed, meter: StepMeter): void {
   const shape = cardShapeOf(record.type)
   if (record.maskText === undefined || shape === undefined) return
   assertShowsEnds(shape, record.maskText, written.data, meter)

@@ -9,10 +9,10 @@
 import type { Deps } from '../../deps.ts'
 import { atMostMask, decideTransform, lesserOf, type Transform } from '../../rules/access.ts'
 import type { Caller } from '../../rules/caller.ts'
-import type { Meter } from '../../waiting.ts'
-import { noteShown, type Effect, type Housed } from '../../records/rows.ts'
+import type { StepMeter } from '../../waiting.ts'
+import { noteShown, type Effect, type Budgeted } from '../../records/rows.ts'
 import { spendUpdate } from '../find/guesses.ts'
-import { showEqual, type Answer } from './decide.ts'
+import { showEqual, type CreateAnswer } from './decide.ts'
 import { absentToken, loadToken, type LoadedToken } from '../read/load.ts'
 import { reachOf } from '../find/visibility.ts'
 import { frameOf } from './update.ts'
@@ -26,7 +26,7 @@ export interface KeptItem {
   readonly version?: number
 }
 
-export function itemOf(answer: Answer | undefined): Effect {
+export function itemOf(answer: CreateAnswer | undefined): Effect {
   if (answer === undefined) return null
   const { id, deduplicated, version } = answer
   return {
@@ -70,8 +70,8 @@ export async function recreateAnswer(
   deps: Deps,
   caller: Caller,
   { effect: { id, deduplicated, version = 1 }, ordinal }: Past<KeptItem>,
-  meter?: Meter,
-): Promise<Answer> {
+  meter?: StepMeter,
+): Promise<CreateAnswer> {
   const token = await loadPast(deps, caller, 'token:create', { effect: id, ordinal })
   const { tenantId } = caller
   const isEqual = deduplicated === true
@@ -103,7 +103,7 @@ export async function recreateAnswer(
  */
 export async function reupdateAnswer(
   deps: Deps,
-  caller: Caller & Housed,
+  caller: Caller & Budgeted,
   past: Past<string>,
 ): Promise<string> {
   const token = await loadPast(deps, caller, 'token:update', past)

@@ -16,9 +16,9 @@ import { listLeaves, pathBelow, printFrame, type IsLeaf, type Leaf } from '../..
 import { tokenTypeOf } from '../../rules/token-types.ts'
 import { ApiError, invalid, type ErrorKind, type FieldErrors } from '../../errors.ts'
 import { bulkLeavesMax, bulkAnswerCharsMax } from '../../limits.ts'
-import { orElse, type MaybeLater, makeWork, type Work } from '../../waiting.ts'
-import { noteShown, type Effect, type Housed } from '../../records/rows.ts'
-import type { Answer, Plan } from './decide.ts'
+import { orElse, type MaybeLater, makeWork, type PacedWork } from '../../waiting.ts'
+import { noteShown, type Effect, type Budgeted } from '../../records/rows.ts'
+import type { CreateAnswer, TokenPlan } from './decide.ts'
 import { insertTokens, type Outcome } from './insert.ts'
 import { itemOf, recreateAnswer, type KeptItem, type Past } from './replay.ts'
 import type { CreateTokenBody } from '../schema.ts'
@@ -45,8 +45,8 @@ function planLeaf(
   { tenantId }: Caller,
   { value }: Leaf,
   readRequest: ReadRequest,
-  work: Work,
-): MaybeLater<Fate<Plan>> {
+  work: PacedWork,
+): MaybeLater<Fate<TokenPlan>> {
   if (value === null) return undefined
   const refused = (thrown: unknown): ApiError => {
     // Of the whole request, not of the leaf at which it came up.
@@ -68,8 +68,8 @@ async function planAll(
   caller: Caller,
   leaves: readonly Leaf[],
   readRequest: ReadRequest,
-): Promise<readonly Fate<Plan>[]> {
-  const plans: Fate<Plan>[] = []
+): Promise<readonly Fate<TokenPlan>[]> {
+  const plans: Fate<TokenPlan>[] = []
   const work = makeWork(deps, caller)
   for (const leaf of leaves) {
     const plan = planLeaf(deps, caller, leaf, readRequest, work)
@@ -81,14 +81,17 @@ async function planAll(
 }
 
 /** What becomes of each leaf, as it is kept: errors hold no value of a caller. */
-const effectOf = (fates: readonly Fate<Answer>[]): Effect =>
+const effectOf = (fates: readonly Fate<CreateAnswer>[]): Effect =>
   fates.map(fate => {
     if (!(fate instanceof ApiError)) return itemOf(fate)
     const { kind, message, fields } = fate
     return { kind, message, ...(fields === undefined ? {} : { fields }) }
   })
 
-function noteAllShown(caller: Housed, fates: readonly Fate<Answer>[]): readonly Fate<Answer>[] {
+function noteAllShown(
+  caller: Budgeted,
+  fates: readonly Fate<CreateAnswer>[],
+): readonly Fate<CreateAnswer>[] {
   for (const fate of fates) {
     if (!(fate instanceof ApiError)) noteShown(caller, fate?.transform)
   }
@@ -98,12 +101,12 @@ function noteAllShown(caller: Housed, fates: readonly Fate<Answer>[]): readonly 
 /** Inserts what is planned. @returns fates by the index of their leaves */
 async function insertAll(
   deps: Deps,
-  caller: Caller & Housed,
-  planned: readonly Fate<Plan>[],
+  caller: Caller & Budgeted,
+  planned: readonly Fate<TokenPlan>[],
   isWhole: boolean,
-): Promise<readonly Fate<Answer>[]> {
+): Promise<readonly Fate<CreateAnswer>[]> {
   const plans = planned.flatMap(fate => (fate instanceof ApiError ? [] : (fate ?? [])))
-  const inPlace = (outcomes: readonly Outcome[]): readonly Fate<Answer>[] => {
+  const inPlace = (outcomes: readonly Outcome[]): readonly Fate<CreateAnswer>[] => {
     const next = outcomes.values()
     return planned.map(fate =>
       fate === undefined || fate instanceof ApiError ? fate : next.next().value,
@@ -139,7 +142,7 @@ function assertNoneFailed(leaves: readonly Leaf[], fates: readonly Fate<unknown>
 }
 
 /** The JSON text of the body with each leaf replaced by its answer. */
-export const printWhole = (body: Json, fates: readonly Fate<Answer>[]): string =>
+export const printWhole = (body: Json, fates: readonly Fate<CreateAnswer>[]): string =>
   printFrame(
     body,
     isRequest,
@@ -169,13 +172,13 @@ export async function tokenizeWhole(
 
 export interface ItemResult {
   readonly item: Leaf
-  readonly outcome: Answer | ApiError
+  readonly outcome: CreateAnswer | ApiError
 }
 
 /** One result for each item, in order; null is no item. */
 export const resultsOf = (
   leaves: readonly Leaf[],
-  fates: readonly Fate<Answer>[],
+  fates: readonly Fate<CreateAnswer>[],
 ): readonly ItemResult[] =>
   leaves.flatMap((item, index) => {
     const outcome = fates[index]
@@ -221,8 +224,8 @@ async function recreateLeaf(
   caller: Caller,
   { value }: Leaf,
   { effect, ordinal }: Past<KeptLeaves[number]>,
-  { meter }: Work,
-): Promise<Fate<Answer>> {
+  { meter }: PacedWork,
+): Promise<Fate<CreateAnswer>> {
   if (effect === null) return undefined
   if ('kind' in effect) return new ApiError(effect.kind, effect.message, effect.fields)
   const answer = await recreateAnswer(deps, caller, { effect, ordinal }, meter)
@@ -231,11 +234,11 @@ async function recreateLeaf(
 
 async function recreateAll(
   deps: Deps,
-  caller: Caller & Housed,
+  caller: Caller & Budgeted,
   leaves: readonly Leaf[],
   { effect, ordinal }: Past<KeptLeaves>,
-): Promise<readonly Fate<Answer>[]> {
-  const outcomes: Fate<Answer>[] = []
+): Promise<readonly Fate<CreateAnswer>[]> {
+  const outcomes: Fate<CreateAnswer>[] = []
   const work = makeWork(deps, caller)
   let chars = 0
   for (const [index, leaf] of leaves.entries()) {
@@ -262,7 +265,7 @@ export async function retokenize(
   body: Json,
   past: Past<KeptLeaves>,
   countItems: CountItems,
-): Promise<{ readonly leaves: readonly Leaf[]; readonly fates: readonly Fate<Answer>[] }> {
+): Promise<{ readonly leaves: readonly Leaf[]; readonly fates: readonly Fate<CreateAnswer>[] }> {
   const leaves = leavesOf(body)
   countItems(leaves.length)
   return { leaves, fates: await recreateAll(deps, caller, leaves, past) }

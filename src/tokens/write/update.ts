@@ -17,7 +17,7 @@ import { mayMove } from '../../rules/moves.ts'
 import { assertMemberNames } from '../../rules/member-names.ts'
 import { tokenTypeOf, type TokenType } from '../../rules/token-types.ts'
 import { ApiError, invariant } from '../../errors.ts'
-import { type Housed, inTurn, noteShown, untilWritten, writeAs } from '../../records/rows.ts'
+import { type Budgeted, inTurn, noteShown, untilWritten, writeAs } from '../../records/rows.ts'
 import type { Bounds } from '../find/bounds.ts'
 import { composeToken, type ComposedRecord, type Draft } from './compose.ts'
 import { assertPatch, mergeData, parseStanding, type StandingData } from './patch.ts'
@@ -26,7 +26,7 @@ import { placeFingerprints, spendUpdate } from '../find/guesses.ts'
 import { hiddenDataOf, isHidden, assertExpressionsKept, assertMayRemask } from './mask-rights.ts'
 import { loadToken, type LoadedToken } from '../read/load.ts'
 import type { TokenChanges } from '../schema.ts'
-import { reachOf, type Reach } from '../find/visibility.ts'
+import { reachOf, type VisibleTokens } from '../find/visibility.ts'
 import { codeEndOf, sealCode, standsFor } from '../code.ts'
 import { forgetCodeKeys } from '../code-key.ts'
 import { sealToken, type TokenRecord } from '../record.ts'
@@ -123,7 +123,7 @@ function shownAs(caller: Caller, entered: TokenRecord): Transform {
 export async function frameOf(
   deps: Deps,
   caller: Caller,
-  { tokens, readable }: Reach,
+  { tokens, readable }: VisibleTokens,
   record: TokenRecord,
 ): Promise<Extras> {
   if (record.deduplicates !== true) return {}
@@ -136,10 +136,10 @@ export async function frameOf(
 /** @returns the JSON text of the changed token; `undefined` when it was changed meanwhile */
 async function tryUpdate(
   deps: Deps,
-  caller: Caller & Housed,
+  caller: Caller & Budgeted,
   token: LoadedToken,
   body: TokenChanges,
-  count: Counts,
+  count: GuessCounters,
 ): Promise<string | undefined> {
   const { tenantId } = caller
   const { ordinal, version } = token.row
@@ -186,13 +186,13 @@ async function tryUpdate(
 }
 
 /** What one update counts as guesses, however often it is tried. */
-interface Counts {
+interface GuessCounters {
   readonly deduplication: (record: TokenRecord) => void
   /** Until when the new fingerprint is hidden from a caller who sees the token masked. */
   readonly fingerprint: () => number | undefined
 }
 
-function makeCounts(deps: Deps, caller: Caller): Counts {
+function makeCounts(deps: Deps, caller: Caller): GuessCounters {
   let isCounted = false
   let places: readonly (number | undefined)[] | undefined
   return {

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { keyNumberOf } from '../../../src/crypto/seal.ts'
-import { isKeyringRow, keyringUnique } from '../../../src/keyring/ring.ts'
+import { isKeyringRow, keyringUnique } from '../../../src/keyring/live-keyring.ts'
 import { openLmdbStore } from '../../../src/store/lmdb/open.ts'
 import { keyOfHead, nextMasterKeyOf, remember, type Memory } from './keyrings.ts'
 

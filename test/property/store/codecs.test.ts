@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { storedRow } from '../../../src/store/rows.ts'
 import { ordinalMax } from '../../../src/store/limits.ts'
 import type { NewRow } from '../../../src/store/contract.ts'
-import type { Environment } from '../../../src/store/lmdb/environment.ts'
+import type { LmdbEnvironment } from '../../../src/store/lmdb/environment.ts'
 import { deadlinesOfStore, termsOfStore } from '../../../src/store/lmdb/index/postings.ts'
 import { chunkOf, lowOf, ordinalOf } from '../../../src/store/plan.ts'
 import {
@@ -54,7 +54,7 @@ describe('keys', () => {
     ])
   })
 
-  const noTables = {} as Environment
+  const noTables = {} as LmdbEnvironment
   const terms = termsOfStore(noTables)
   const deadlines = deadlinesOfStore(noTables)
 

@@ -14,7 +14,7 @@ import {
   placesOfTerm,
   termsOfPrefix,
   uniquesOfPrefix,
-  type Segment,
+  type TailSegment,
 } from '../../../src/store/lmdb/index/segment.ts'
 import { placesOf } from '../../../src/store/place-set.ts'
 import { placeSetOf } from '../../../src/store/lmdb/index/postings.ts'
@@ -55,7 +55,7 @@ const step = fc.record({
   isDropped: fc.boolean(),
 })
 
-function checkUniques(segment: Segment, rows: ReadonlyMap<number, Known>): void {
+function checkUniques(segment: TailSegment, rows: ReadonlyMap<number, Known>): void {
   const holders = new Map<number, { ordinal: number; version: number }>()
   for (const [held, { uniques, version }] of rows) {
     for (const each of uniques) holders.set(each, { ordinal: held, version })
@@ -72,7 +72,7 @@ function checkUniques(segment: Segment, rows: ReadonlyMap<number, Known>): void 
   for (const { holder } of all.flat()) expect(holder).toBeDefined()
 }
 
-function checkTerms(segment: Segment, rows: ReadonlyMap<number, Known>): void {
+function checkTerms(segment: TailSegment, rows: ReadonlyMap<number, Known>): void {
   const wanted = new Map<string, number[]>()
   for (const held of [...rows.keys()].sort((a, b) => a - b)) {
     for (const each of rows.get(held)?.terms ?? []) {

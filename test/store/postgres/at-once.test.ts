@@ -7,7 +7,7 @@ import { describe, expect, test } from 'bun:test'
 import { ApiError } from '../../../src/errors.ts'
 import { prepareChanges } from '../../../src/store/decide.ts'
 import type { Change } from '../../../src/store/contract.ts'
-import { defaultBounds } from '../../../src/store/postgres/bounds.ts'
+import { defaultBounds } from '../../../src/store/postgres/timeouts.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
 import {
@@ -17,7 +17,7 @@ import {
 } from '../../../src/store/postgres/write/at-once.ts'
 import { makeWriteQueue } from '../../../src/store/postgres/write/commit.ts'
 import { numbersOf } from '../../../src/store/postgres/write/standing.ts'
-import { Trouble } from '../../../src/store/postgres/trouble.ts'
+import { DatabaseError } from '../../../src/store/postgres/database-error.ts'
 import { isPostgresThere, nextSchema, sharedPostgres } from '../../support/postgres.ts'
 import { expectFault, insertOf, replaceOf, uniqueOf } from '../rows.ts'
 
@@ -218,7 +218,7 @@ describe.skipIf(!isPostgresThere)('a write of which no receipt tells any more', 
               if (text !== 'COMMIT' || toLose === 0) return answer
               toLose -= 1
               await pool.query(`DELETE FROM ${tables.receipts}`)
-              throw new Trouble('lost')
+              throw new DatabaseError('lost')
             },
           }),
         ),

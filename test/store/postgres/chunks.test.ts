@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { decodePlaceSet, placesOf } from '../../../src/store/place-set.ts'
-import { openPool, type Session } from '../../../src/store/postgres/pool.ts'
+import { openPool, type DatabaseSession } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
 import {
   changeChunks,
@@ -25,7 +25,7 @@ async function openTables() {
   const tables = tablesIn(address.schema)
   const pool = openPool(address, 3)
   await makeTables(pool, tables, msMax)
-  const put = async ({ send }: Session, ordinal: number): Promise<void> => {
+  const put = async ({ send }: DatabaseSession, ordinal: number): Promise<void> => {
     await send('BEGIN')
     await Promise.all(
       await changeChunks({ send }, tables, { chunks: entering(ordinal), recent: [] }),

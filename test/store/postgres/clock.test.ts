@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from 'bun:test'
-import { defaultBounds } from '../../../src/store/postgres/bounds.ts'
+import { defaultBounds } from '../../../src/store/postgres/timeouts.ts'
 import { closerOf, openDatabaseClock } from '../../../src/store/postgres/clock.ts'
 import type { Pool } from '../../../src/store/postgres/pool.ts'
 import { tablesIn } from '../../../src/store/postgres/schema.ts'

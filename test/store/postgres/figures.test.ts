@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { openPool } from '../../../src/store/postgres/pool.ts'
-import { Trouble } from '../../../src/store/postgres/trouble.ts'
+import { DatabaseError } from '../../../src/store/postgres/database-error.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
 import { inserted } from '../rows.ts'
@@ -47,7 +47,7 @@ describe.skipIf(!isPostgresThere)('figures of a pool', () => {
   ])('count a failure as %s, once', async (kind, text) => {
     const pool = await open()
     for (const ask of [() => pool.query(text), () => pool.hold(5_000, ({ send }) => send(text))]) {
-      expect(await ask().catch((error: unknown) => error)).toBeInstanceOf(Trouble)
+      expect(await ask().catch((error: unknown) => error)).toBeInstanceOf(DatabaseError)
     }
     const failures = { ...nothing, [kind]: 2 }
     expect(pool.figures()).toMatchObject({ inFlight: 0, begun: 2, timeouts: 0, failures })

@@ -13,7 +13,7 @@ import {
   endLeaving,
   isServed,
   readLeft,
-} from '../../../src/store/postgres/leave.ts'
+} from '../../../src/store/postgres/move-out.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
 import { sourceOf } from '../../../src/store/postgres/source.ts'
 import { encodeRow } from '../../../src/store/row-format.ts'

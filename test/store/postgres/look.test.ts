@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { glimpseBytes } from '../../../src/store/limits.ts'
-import { defaultBounds } from '../../../src/store/postgres/bounds.ts'
-import { makeLooker } from '../../../src/store/postgres/look.ts'
+import { defaultBounds } from '../../../src/store/postgres/timeouts.ts'
+import { makeLooker } from '../../../src/store/postgres/lookup-batch.ts'
 import { openPool, type Cells } from '../../../src/store/postgres/pool.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'

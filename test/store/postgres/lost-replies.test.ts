@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
-import type { Bounds } from '../../../src/store/postgres/bounds.ts'
+import type { DatabaseTimeouts } from '../../../src/store/postgres/timeouts.ts'
 import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/open.ts'
 import { openPool } from '../../../src/store/postgres/pool.ts'
 import { startProxy, type CuttingProxy } from '../../support/cutting-proxy.ts'
@@ -10,7 +10,12 @@ import { expectFault, inserted, insertOf, ordinalsOf, rowOf, termOf, uniqueOf } 
 import { insertedSoon, machine, makeTablesIn, patient } from './subject.ts'
 
 /** Of a store that gives up. */
-const hasty: Partial<Bounds> = { readMs: 2_000, writeMs: 4_000, tryMs: 2_000, connectMs: 1_000 }
+const hasty: Partial<DatabaseTimeouts> = {
+  readMs: 2_000,
+  writeMs: 4_000,
+  tryMs: 2_000,
+  connectMs: 1_000,
+}
 
 // .ci/run installs it.
 describe.skipIf(!isPostgresThere)('over a connection that is cut', () => {

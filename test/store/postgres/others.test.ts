@@ -7,7 +7,7 @@ import { describe, expect, test } from 'bun:test'
 import { ApiError } from '../../../src/errors.ts'
 import { inspectRows } from '../../../src/store/limits.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
-import { faultOf, Trouble } from '../../../src/store/postgres/trouble.ts'
+import { faultOf, DatabaseError } from '../../../src/store/postgres/database-error.ts'
 import { temporaryFolder } from '../../support/folders.ts'
 import { isPostgresThere, sharedPostgres } from '../../support/postgres.ts'
 import { expectFault, inserted, insertOf, replaceOf, uniqueOf } from '../rows.ts'
@@ -33,7 +33,12 @@ test('look-ups that wait behind one that no database answers are refused with it
 
 describe('a generation that a write waits for', () => {
   const lost = () =>
-    new ApiError('unavailable', 'the database cannot be reached', undefined, new Trouble('lost'))
+    new ApiError(
+      'unavailable',
+      'the database cannot be reached',
+      undefined,
+      new DatabaseError('lost'),
+    )
 
   test('is asked for again where a read is refused, and is refused in its time', async () => {
     let nowMs = 0
@@ -66,7 +71,7 @@ describe('a generation that a write waits for', () => {
       return answer
     })
     expect(await back.generation(true)).toBe(7)
-    const missing = lookerBy(() => Promise.reject(faultOf(new Trouble('missing'))))
+    const missing = lookerBy(() => Promise.reject(faultOf(new DatabaseError('missing'))))
     await expectFault(missing.generation(true), 'unavailable')
   })
 

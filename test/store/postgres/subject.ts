@@ -9,8 +9,8 @@ import {
   type PostgresStore,
 } from '../../../src/store/postgres/open.ts'
 import type { DatabaseAddress } from '../../../src/store/postgres/address.ts'
-import { defaultBounds, type Bounds } from '../../../src/store/postgres/bounds.ts'
-import { makeLooker } from '../../../src/store/postgres/look.ts'
+import { defaultBounds, type DatabaseTimeouts } from '../../../src/store/postgres/timeouts.ts'
+import { makeLooker } from '../../../src/store/postgres/lookup-batch.ts'
 import { openPool, type Pool } from '../../../src/store/postgres/pool.ts'
 import { makeTables, tablesIn } from '../../../src/store/postgres/schema.ts'
 import { randomBytes } from '../../../src/serve/system.ts'
@@ -24,7 +24,7 @@ const opened: PostgresStore[] = []
 const openMax = 40
 
 /** Of a store that has to answer, however busy the machine is. */
-export const patient: Bounds = {
+export const patient: DatabaseTimeouts = {
   ...defaultBounds,
   connectMs: 60_000,
   readMs: 120_000,

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { setImmediate } from 'node:timers/promises'
-import { makeCrowd } from '../../../src/gate/admission.ts'
+import { makeFloodGuard } from '../../../src/gate/admission.ts'
 import { strangersPerTurnMax } from '../../../src/limits.ts'
 
 const request = new Request('http://vault/tokens')
@@ -12,30 +12,30 @@ const from = (port: number, address = '127.0.0.1') => ({ requestIP: () => ({ add
 const nameless = { requestIP: () => null }
 
 /** @returns which of so many requests in a row end their connection, by their number */
-function listEnded(isCrowded: ReturnType<typeof makeCrowd>, count: number, port?: number) {
+function listEnded(isCrowded: ReturnType<typeof makeFloodGuard>, count: number, port?: number) {
   const numbers = Array.from({ length: count }, (_, index) => index + 1)
   return numbers.filter(number => isCrowded(request, from(port ?? number)))
 }
 
 test('from the bound on, a request right behind one of its connection ends it', () => {
-  expect(listEnded(makeCrowd(), strangersPerTurnMax + 2, 1)).toEqual([
+  expect(listEnded(makeFloodGuard(), strangersPerTurnMax + 2, 1)).toEqual([
     strangersPerTurnMax + 1,
     strangersPerTurnMax + 2,
   ])
 })
 
 test('a request of each of many connections ends none', () => {
-  expect(listEnded(makeCrowd(), 10 * strangersPerTurnMax)).toEqual([])
+  expect(listEnded(makeFloodGuard(), 10 * strangersPerTurnMax)).toEqual([])
 })
 
 test('a crowded turn goes on for the next connection, which may bring one', () => {
-  const isCrowded = makeCrowd()
+  const isCrowded = makeFloodGuard()
   listEnded(isCrowded, strangersPerTurnMax + 1, 1)
   expect(listEnded(isCrowded, 2, 2)).toEqual([2])
 })
 
 test('every turn begins anew', async () => {
-  const isCrowded = makeCrowd()
+  const isCrowded = makeFloodGuard()
   expect(listEnded(isCrowded, strangersPerTurnMax, 1)).toEqual([])
   await setImmediate()
   expect(listEnded(isCrowded, strangersPerTurnMax, 1)).toEqual([])
@@ -43,7 +43,7 @@ test('every turn begins anew', async () => {
 })
 
 test('one port of two machines is two connections', () => {
-  const isCrowded = makeCrowd()
+  const isCrowded = makeFloodGuard()
   listEnded(isCrowded, strangersPerTurnMax + 1, 1)
   expect(isCrowded(request, from(1, '127.0.0.2'))).toBe(false)
   expect(isCrowded(request, from(1, '127.0.0.2'))).toBe(true)
@@ -51,8 +51,8 @@ test('one port of two machines is two connections', () => {
 
 test('connections without a port end with none, and so do requests within this process', () => {
   const all = Array.from({ length: 2 * strangersPerTurnMax })
-  const isCrowded = makeCrowd()
+  const isCrowded = makeFloodGuard()
   expect(all.map(() => isCrowded(request, nameless))).not.toContain(true)
-  const isWithin = makeCrowd()
+  const isWithin = makeFloodGuard()
   expect(all.map(() => isWithin(request, undefined))).not.toContain(true)
 })

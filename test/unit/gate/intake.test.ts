@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { makeBodyBudget } from '../../../src/gate/budgets.ts'
-import { dropBody, leavesMuch, makeIntake } from '../../../src/gate/bodies.ts'
+import { dropBody, leavesMuch, makeBodyReader } from '../../../src/gate/bodies.ts'
 import { shortBodyBytesMax, unreadBodyBytesMax } from '../../../src/limits.ts'
 
 const bounds = {
@@ -39,7 +39,7 @@ const open = (request: Request, budget = makeBodyBudget(bounds), msMax?: number)
     bytesMax: bounds.bodyBytesMax,
     ...(msMax === undefined ? {} : { msMax }),
   }
-  return { intake: makeIntake(request, allowance), hold }
+  return { intake: makeBodyReader(request, allowance), hold }
 }
 
 describe('the body of a request', () => {

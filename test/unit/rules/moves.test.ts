@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import {
   transforms,
   type Grants,
-  type Place,
+  type TokenPlace,
   type Rule,
   type Transform,
 } from '../../../src/rules/access.ts'
@@ -12,7 +12,8 @@ import type { TokenPermission } from '../../../src/rules/permissions.ts'
 const left = { id: 'moving', containers: ['/left/'] }
 const entered = { id: 'moving', containers: ['/entered/'] }
 
-const moves = (grants: Grants, from: Place, to: Place) => mayMove({ grants, restsOn: [] }, from, to)
+const moves = (grants: Grants, from: TokenPlace, to: TokenPlace) =>
+  mayMove({ grants, dependsOn: [] }, from, to)
 
 type Shown = Transform | 'nothing'
 
@@ -90,10 +91,10 @@ describe('a move', () => {
     const grants: Grants = { permissions: ['token:update'], rules: [] }
     const blind = backerOf([])
     const seeing = backerOf(ruleOn(1, '/entered/', 'redact', 'token:read'))
-    expect(mayMove({ grants, restsOn: [blind, blind] }, left, entered)).toBe(true)
-    expect(mayMove({ grants, restsOn: [blind, seeing] }, left, entered)).toBe(false)
-    expect(mayMove({ grants, restsOn: [seeing, blind] }, left, entered)).toBe(false)
-    expect(mayMove({ grants, restsOn: [seeing, blind] }, entered, left)).toBe(true)
+    expect(mayMove({ grants, dependsOn: [blind, blind] }, left, entered)).toBe(true)
+    expect(mayMove({ grants, dependsOn: [blind, seeing] }, left, entered)).toBe(false)
+    expect(mayMove({ grants, dependsOn: [seeing, blind] }, left, entered)).toBe(false)
+    expect(mayMove({ grants, dependsOn: [seeing, blind] }, entered, left)).toBe(true)
   })
 
   test('may show more to others: what a token is deleted or created by does not count', () => {

@@ -4,13 +4,13 @@
  */
 import { afterEach, expect, test } from 'bun:test'
 import { startOps, type OpsServer } from '../../../src/serve/ops.ts'
-import type { Told } from '../../../src/serve/told.ts'
+import type { ProcessReport } from '../../../src/serve/process-report.ts'
 
 const numbers = (help: string) => [
   [{ name: 'told', help, type: 'gauge', aggregator: 'max', values: [{ labels: {}, value: 1 }] }],
 ]
 
-const toldBy = (ask: Told['numbers']): Told => ({
+const toldBy = (ask: ProcessReport['numbers']): ProcessReport => ({
   failing: () => [],
   isAlive: () => true,
   numbers: ask,

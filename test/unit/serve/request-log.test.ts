@@ -3,19 +3,19 @@
  * @module
  */
 import { expect, test } from 'bun:test'
-import type { Seen, SeenMore } from '../../../src/deps.ts'
+import type { AnswerEvent, SeenMore } from '../../../src/deps.ts'
 import { makeRequestLog } from '../../../src/serve/request-log.ts'
 import { defaultLogSettings } from '../../../src/serving-settings.ts'
 
 interface Told {
-  readonly seen?: Partial<Seen>
+  readonly seen?: Partial<AnswerEvent>
   readonly more?: Partial<SeenMore>
   /** What its line has beside what all have. */
   readonly members: Readonly<Record<string, unknown>>
 }
 
 const nothing: SeenMore = { clientAddress: undefined, tokenDigest: undefined, objectId: undefined }
-const plain: Omit<Seen, 'more'> = {
+const plain: Omit<AnswerEvent, 'more'> = {
   traceId: 'made-1',
   isTraceMade: true,
   method: 'GET',

@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
 import { stateLookMs } from '../../../src/operation-limits.ts'
 import { statesOf, watchStates } from '../../../src/serve/states.ts'
-import type { Checks } from '../../../src/serve/told.ts'
+import type { Checks } from '../../../src/serve/process-report.ts'
 
 const none = () => false
 const well: Checks = {

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { printNumbers, type Numbers } from '../../../src/serve/metric-kinds.ts'
-import type { Ask } from '../../../src/serve/worker-channel.ts'
+import type { AskWorker } from '../../../src/serve/worker-channel.ts'
 import type { WorkerProcess } from '../../../src/serve/worker-process.ts'
 import { watchWorkers } from '../../../src/serve/workers-watch.ts'
 import { valueOf } from '../../support/scrape.ts'
@@ -30,7 +30,7 @@ const workerOf = (index: number, stand: Stand): WorkerProcess => ({
   ask: (async name => {
     if (stand.count === undefined) return undefined
     return name === 'failing' ? stand.failing : numbersOf(stand)
-  }) as Ask,
+  }) as AskWorker,
   signal: () => {},
 })
 

@@ -6,10 +6,10 @@
  * @module
  */
 import { invariant, present } from '../../../errors.ts'
-import { resolve, type Source, type Run, type Value, countCodePoints } from '../run.ts'
-import type { Flag, Operand, Scalar } from '../tree.ts'
+import { resolve, type Evaluator, type Run, type FilterValue, countCodePoints } from '../run.ts'
+import type { Flag, Operand, LiteralValue } from '../tree.ts'
 
-export type Step = (input: Value, run: Run) => Value
+export type Step = (input: FilterValue, run: Run) => FilterValue
 
 /** Says what was expected when the argument breaks the rule. */
 export type ArgumentRule = (operand: Operand) => string | undefined
@@ -26,7 +26,7 @@ export interface FilterDefinition {
 }
 
 const literalRule =
-  (expected: string, accepts: (value: Scalar) => boolean): ArgumentRule =>
+  (expected: string, accepts: (value: LiteralValue) => boolean): ArgumentRule =>
   operand =>
     operand.kind === 'literal' && accepts(operand.value) ? undefined : `expected ${expected}`
 
@@ -67,10 +67,10 @@ export const checkedTextRule =
     textRule(operand) ?? check(textAt([operand], 0, ''))
 
 /** What fetches the required argument at `index`. */
-export const sourceAt = (operands: readonly Operand[], index: number): Source =>
+export const sourceAt = (operands: readonly Operand[], index: number): Evaluator =>
   resolve(present(operands[index], 'the parser demands the required arguments'))
 
-const literalAt = (operands: readonly Operand[], index: number): Scalar | undefined => {
+const literalAt = (operands: readonly Operand[], index: number): LiteralValue | undefined => {
   const operand = operands[index]
   if (operand === undefined) return undefined
   invariant(operand.kind === 'literal', 'a rule lets only constants reach this filter')

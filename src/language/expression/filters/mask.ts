@@ -15,7 +15,7 @@ import {
   indexBeforeLast,
   demandText,
   spendOnWalk,
-  type Value,
+  type FilterValue,
 } from '../run.ts'
 import {
   characterRule,
@@ -73,7 +73,7 @@ export const hide = (
 /** Applies to text and to scalars as text; null stays null. */
 export const overText =
   (apply: (text: string, run: Run) => string): Step =>
-  (input: Value, run: Run) =>
+  (input: FilterValue, run: Run) =>
     input === null ? null : apply(demandText(input, run), run)
 
 /**

@@ -3,7 +3,7 @@
  * Source: contract section 5, the masks of `name` and `phone`.
  * @module
  */
-import { demandText, indexAfter, indexBeforeLast, spendOnWalk, type Value } from '../run.ts'
+import { demandText, indexAfter, indexBeforeLast, spendOnWalk, type FilterValue } from '../run.ts'
 import type { FilterDefinition } from './definition.ts'
 import { hideMiddle, maskCharacter, overText } from './mask.ts'
 
@@ -25,7 +25,7 @@ const initialsIn = (text: string): string[] =>
 /** Of each word of a text, or of the texts of an object in their order. */
 export const initials: FilterDefinition = {
   required: [],
-  bind: () => (input: Value, run) => {
+  bind: () => (input: FilterValue, run) => {
     if (input === null) return null
     const texts =
       input instanceof Map ? [...input.values()].filter(value => value !== null) : [input]

@@ -2,7 +2,7 @@
  * JSONPath: the tree of a query, and its parser.
  * @module
  */
-import type { Scalar } from '../tree.ts'
+import type { LiteralValue } from '../tree.ts'
 import { ApiError } from '../../../errors.ts'
 import { demand, sees, take, type Cursor } from '../scan.ts'
 import { skipSpaces, takeInteger, takeNumber, takeShorthand, takeString, takeWord } from './scan.ts'
@@ -41,7 +41,7 @@ export type Operator = '==' | '!=' | '<=' | '>=' | '<' | '>'
 
 /** What a comparison compares. A query in it is singular: it yields one node at most. */
 export type Comparable =
-  | { readonly kind: 'constant'; readonly value: Scalar }
+  | { readonly kind: 'constant'; readonly value: LiteralValue }
   | { readonly kind: 'query'; readonly query: FilterQuery }
   | { readonly kind: 'length'; readonly of: Comparable }
   | { readonly kind: 'count' | 'value'; readonly query: FilterQuery }

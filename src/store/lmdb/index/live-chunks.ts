@@ -2,7 +2,7 @@
  * The chunks that have rows, which are all that a query can match in.
  * @module
  */
-import type { Environment } from '../environment.ts'
+import type { LmdbEnvironment } from '../environment.ts'
 import { decodeRowKey, encodeRowKey } from '../layout.ts'
 import { chunkOf, ordinalOf } from '../../plan.ts'
 
@@ -16,7 +16,7 @@ export interface LiveChunks {
 
 export const makeLiveChunks = (): LiveChunks => ({ newest: undefined, chunks: [] })
 
-function listChunks({ rows }: Environment, newest: number): number[] {
+function listChunks({ rows }: LmdbEnvironment, newest: number): number[] {
   const chunks: number[] = []
   for (let from = 0; from < newest; from += 1) {
     const range = {
@@ -37,7 +37,7 @@ function listChunks({ rows }: Environment, newest: number): number[] {
  * @throws ApiError `storage_corrupt`
  */
 export function liveChunksOf(
-  environment: Environment,
+  environment: LmdbEnvironment,
   live: LiveChunks,
   nextOrdinal: number,
 ): readonly number[] {

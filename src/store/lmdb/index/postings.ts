@@ -23,7 +23,7 @@ import {
   unite,
 } from '../../place-set.ts'
 import { chunkOf, lowOf } from '../../plan.ts'
-import { isFolded, type Environment, type State, type Table } from '../environment.ts'
+import { isFolded, type LmdbEnvironment, type StoreState, type LmdbTable } from '../environment.ts'
 import { encodeDeadline } from '../layout.ts'
 
 /*
@@ -59,13 +59,13 @@ interface ChunkName {
 
 /** A table of chunks. */
 export interface Postings {
-  readonly table: Table
+  readonly table: LmdbTable
   readonly encodeKey: (shared: Uint8Array, chunk: number) => Uint8Array
   /** @throws ApiError `storage_corrupt` */
   readonly decodeKey: (key: Uint8Array) => ChunkName
 }
 
-export const termsOfStore = ({ terms }: Environment): Postings => ({
+export const termsOfStore = ({ terms }: LmdbEnvironment): Postings => ({
   table: terms,
   encodeKey: encodeTermKey,
   decodeKey(key) {
@@ -74,7 +74,7 @@ export const termsOfStore = ({ terms }: Environment): Postings => ({
   },
 })
 
-export const deadlinesOfStore = ({ deadlines }: Environment): Postings => ({
+export const deadlinesOfStore = ({ deadlines }: LmdbEnvironment): Postings => ({
   table: deadlines,
   encodeKey: encodeDeadlineKey,
   decodeKey(key) {
@@ -88,10 +88,10 @@ export const deadlinesOfStore = ({ deadlines }: Environment): Postings => ({
  * and a bitmap where making a set of the list would cost more. These are changed in place.
  */
 
-export type Places = number | number[] | Bitmap
+export type ChunkPlaces = number | number[] | Bitmap
 
 /** @param places of which none is the new one; `undefined` for none at all */
-export function addPlace(places: Places | undefined, low: number): Places {
+export function addPlace(places: ChunkPlaces | undefined, low: number): ChunkPlaces {
   if (places === undefined) return low
   if (places instanceof Uint32Array) {
     addPlaces(places, [low])
@@ -105,7 +105,7 @@ export function addPlace(places: Places | undefined, low: number): Places {
 }
 
 /** @returns what is left; `undefined` for nothing */
-export function dropPlace(places: Places | undefined, low: number): Places | undefined {
+export function dropPlace(places: ChunkPlaces | undefined, low: number): ChunkPlaces | undefined {
   if (typeof places === 'number') return places === low ? undefined : places
   if (places instanceof Uint32Array) {
     places[low >>> 5] = (places[low >>> 5] ?? 0) & ~(1 << (low & 31))
@@ -116,7 +116,7 @@ export function dropPlace(places: Places | undefined, low: number): Places | und
 }
 
 /** As a set: good until the places change. */
-export function placeSetOf(places: Places | undefined): PlaceSet {
+export function placeSetOf(places: ChunkPlaces | undefined): PlaceSet {
   if (places === undefined) return emptySet
   if (places instanceof Uint32Array) return places
   return typeof places === 'number' ? Uint16Array.of(places) : new Uint16Array(places)
@@ -286,7 +286,7 @@ const keysOf = (row: KeyedRow | undefined): ReadonlySet<string> =>
  */
 export function termPostings(
   terms: PostingDraft,
-  state: State,
+  state: StoreState,
   ordinal: number,
   from: KeyedRow | undefined,
   to: KeyedRow | undefined,

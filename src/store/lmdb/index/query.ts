@@ -3,7 +3,7 @@
  * @module
  */
 import { isMatch } from '../../queries.ts'
-import type { Query, Page, Row, PageWindow } from '../../contract.ts'
+import type { Query, RowPage, Row, PageWindow } from '../../contract.ts'
 import {
   readChunk,
   countKeyOf,
@@ -31,7 +31,7 @@ import {
   type PlanReads,
   type QueryPlan,
 } from '../../plan.ts'
-import type { State } from '../environment.ts'
+import type { StoreState } from '../environment.ts'
 import { decodeDeadline, dueRange } from '../layout.ts'
 import { liveChunksOf } from './live-chunks.ts'
 import {
@@ -108,11 +108,11 @@ function matchChunk({ reads, counts, key, plan, expired }: Snapshot, chunk: numb
 /** @throws ApiError `storage_corrupt` */
 export function readPage(
   environment: IndexedEnvironment,
-  { nextOrdinal }: State,
+  { nextOrdinal }: StoreState,
   counts: ChunkCounts,
   query: Query,
   window: PageWindow,
-): Page {
+): RowPage {
   const reads = readsOf(environment)
   const plan = planQuery(reads, query)
   const expired = readExpired(environment, window.nowMs)

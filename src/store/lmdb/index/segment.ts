@@ -11,7 +11,7 @@ import { readU32, writeU32 } from '../../../bytes.ts'
 import type { Digest } from '../../contract.ts'
 import { digestsAt, versionOf } from '../../rows.ts'
 import type { RowVersion } from '../layout.ts'
-import { addPlace, dropPlace, type Places } from './postings.ts'
+import { addPlace, dropPlace, type ChunkPlaces } from './postings.ts'
 import { chunkOf, lowOf } from '../../plan.ts'
 
 /*
@@ -167,7 +167,7 @@ function digestAt({ words, keys }: DigestTable, entry: number): Uint8Array {
  * The segment.
  */
 
-export interface Segment {
+export interface TailSegment {
   /** Ordinal to where its clear header begins. */
   readonly rows: Map<number, number>
   headers: Uint8Array
@@ -176,14 +176,14 @@ export interface Segment {
   readonly uniques: DigestTable
   /** To the place of the one row of a term in its chunk, or to one of `places`. */
   readonly terms: DigestTable
-  readonly places: Places[]
+  readonly places: ChunkPlaces[]
   /** How many digests its rows have. */
   digests: number
 }
 
 const headersBytesMin = 4_096
 
-export const emptySegment = (): Segment => ({
+export const emptySegment = (): TailSegment => ({
   rows: new Map(),
   headers: new Uint8Array(headersBytesMin),
   headersEnd: 0,
@@ -196,13 +196,17 @@ export const emptySegment = (): Segment => ({
 /** Values of terms below `none` count places from here down. */
 const firstPlaces = none - 1
 
-const placesAt = ({ terms, places }: Segment, entry: number): Places | undefined => {
+const placesAt = ({ terms, places }: TailSegment, entry: number): ChunkPlaces | undefined => {
   const value = valueAt(terms, entry)
   if (value === none) return undefined
   return value > none ? value : places[firstPlaces - value]
 }
 
-function setPlaces({ terms, places }: Segment, entry: number, to: Places | undefined): void {
+function setPlaces(
+  { terms, places }: TailSegment,
+  entry: number,
+  to: ChunkPlaces | undefined,
+): void {
   const value = valueAt(terms, entry)
   if (to === undefined || typeof to === 'number') terms.values[entry] = to ?? none
   else if (value < none) places[firstPlaces - value] = to
@@ -210,7 +214,7 @@ function setPlaces({ terms, places }: Segment, entry: number, to: Places | undef
 }
 
 /** A view of bytes that are written again is no header of its own. */
-function keepHeader(segment: Segment, clear: Uint8Array): number {
+function keepHeader(segment: TailSegment, clear: Uint8Array): number {
   const at = segment.headersEnd
   const end = at + clear.length
   if (end > segment.headers.length) {
@@ -224,7 +228,7 @@ function keepHeader(segment: Segment, clear: Uint8Array): number {
 }
 
 /** @returns whether no other row of the segment holds one of its uniques */
-export function addRow(segment: Segment, ordinal: number, clear: Uint8Array): boolean {
+export function addRow(segment: TailSegment, ordinal: number, clear: Uint8Array): boolean {
   const { rows, uniques, terms } = segment
   rows.set(ordinal, keepHeader(segment, clear))
   const found = digestsAt(clear, 0)
@@ -245,7 +249,7 @@ export function addRow(segment: Segment, ordinal: number, clear: Uint8Array): bo
   return isAlone
 }
 
-export function dropRow(segment: Segment, ordinal: number): void {
+export function dropRow(segment: TailSegment, ordinal: number): void {
   const { rows, headers, uniques, terms } = segment
   const start = rows.get(ordinal)
   if (start === undefined) return
@@ -267,13 +271,13 @@ export function dropRow(segment: Segment, ordinal: number): void {
   }
 }
 
-const heldBy = ({ rows, headers }: Segment, ordinal: number): RowVersion | undefined => {
+const heldBy = ({ rows, headers }: TailSegment, ordinal: number): RowVersion | undefined => {
   const start = rows.get(ordinal)
   return start === undefined ? undefined : { ordinal, version: versionOf(headers, start) }
 }
 
 /** Who holds a unique. */
-export function holderOf(segment: Segment, unique: Digest): RowVersion | undefined {
+export function holderOf(segment: TailSegment, unique: Digest): RowVersion | undefined {
   const { uniques } = segment
   if (uniques.size === 0) return undefined
   want(uniques, 0, unique, 0)
@@ -282,7 +286,11 @@ export function holderOf(segment: Segment, unique: Digest): RowVersion | undefin
 }
 
 /** The rows of a chunk that have a term. */
-export function placesOfTerm(segment: Segment, term: Digest, chunk: number): Places | undefined {
+export function placesOfTerm(
+  segment: TailSegment,
+  term: Digest,
+  chunk: number,
+): ChunkPlaces | undefined {
   const { terms } = segment
   if (terms.size === 0) return undefined
   want(terms, chunk, term, 0)
@@ -291,14 +299,14 @@ export function placesOfTerm(segment: Segment, term: Digest, chunk: number): Pla
 }
 
 /** All uniques of one first byte, in order, with their rows; `undefined` for a row that is none. */
-export const uniquesOfPrefix = (segment: Segment, prefix: number) =>
+export const uniquesOfPrefix = (segment: TailSegment, prefix: number) =>
   sortedEntries(segment.uniques, prefix).map(entry => ({
     unique: digestAt(segment.uniques, entry),
     holder: heldBy(segment, valueAt(segment.uniques, entry)),
   }))
 
 /** All terms of one first byte, in the order of chunks. */
-export const termsOfPrefix = (segment: Segment, prefix: number) =>
+export const termsOfPrefix = (segment: TailSegment, prefix: number) =>
   sortedEntries(segment.terms, prefix).map(entry => ({
     term: digestAt(segment.terms, entry),
     chunk: chunkAt(segment.terms, entry),

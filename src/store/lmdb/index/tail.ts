@@ -14,7 +14,7 @@ import { assertStored, attempt } from '../../../errors.ts'
 import { firstUniqueOf, holdsUnique } from '../../rows.ts'
 import type { Digest, Glimpse, Row } from '../../contract.ts'
 import { checkUnique } from '../../queries.ts'
-import { isFoldRunning, readState, type Environment, type State } from '../environment.ts'
+import { isFoldRunning, readState, type LmdbEnvironment, type StoreState } from '../environment.ts'
 import {
   decodeMoveKey,
   decodeRowKey,
@@ -27,21 +27,28 @@ import { decodeGlimpse, decodeRow, findRowHeader, isSoundHeader } from '../../ro
 import { unite, type PlaceSet } from '../../place-set.ts'
 import { makeLiveChunks, type LiveChunks } from './live-chunks.ts'
 import { placeSetOf } from './postings.ts'
-import { addRow, dropRow, emptySegment, holderOf, placesOfTerm, type Segment } from './segment.ts'
+import {
+  addRow,
+  dropRow,
+  emptySegment,
+  holderOf,
+  placesOfTerm,
+  type TailSegment,
+} from './segment.ts'
 
 export interface Tail {
   /** What it stands at; `undefined` before it was read, and after a reading that broke off. */
-  state: State | undefined
+  state: StoreState | undefined
   /** Rows from `foldedTo` to `foldingTo`. */
-  folding: Segment
+  folding: TailSegment
   /** Rows from `foldingTo` on. */
-  fresh: Segment
+  fresh: TailSegment
   /** Something of it is not what was written: none of it is folded before `coffer verify` told. */
   isDamaged: boolean
 }
 
 /** An environment with what is kept in memory to find its rows. */
-export interface IndexedEnvironment extends Environment {
+export interface IndexedEnvironment extends LmdbEnvironment {
   readonly tail: Tail
   readonly live: LiveChunks
 }
@@ -53,7 +60,7 @@ const makeTail = (): Tail => ({
   isDamaged: false,
 })
 
-export const withIndex = (environment: Environment): IndexedEnvironment => ({
+export const withIndex = (environment: LmdbEnvironment): IndexedEnvironment => ({
   ...environment,
   tail: makeTail(),
   live: makeLiveChunks(),
@@ -70,7 +77,7 @@ interface Moves {
   readonly isWhole: boolean
 }
 
-function readMoves({ moves }: Environment, from: number, to: number): Moves {
+function readMoves({ moves }: LmdbEnvironment, from: number, to: number): Moves {
   const versions = new Map<number, number>()
   let expected = from
   let isWhole = true
@@ -84,14 +91,19 @@ function readMoves({ moves }: Environment, from: number, to: number): Moves {
   return { versions, isWhole: isWhole && expected === to }
 }
 
-const segmentOf = (tail: Tail, { foldingTo }: State, ordinal: number): Segment =>
+const segmentOf = (tail: Tail, { foldingTo }: StoreState, ordinal: number): TailSegment =>
   ordinal < foldingTo ? tail.folding : tail.fresh
 
 /**
  * What can be read of a damaged header counts: who asks for such a row is told that it is damaged.
  * @returns whether the header is sound, at that version, and its uniques are nobody else's
  */
-function takeRow(segment: Segment, ordinal: number, value: Uint8Array, version: number): boolean {
+function takeRow(
+  segment: TailSegment,
+  ordinal: number,
+  value: Uint8Array,
+  version: number,
+): boolean {
   const header = attempt(() => findRowHeader(value))
   if (header === undefined) return false
   const isAlone = addRow(segment, ordinal, header.clear)
@@ -103,7 +115,7 @@ function takeNewRows(
   environment: IndexedEnvironment,
   moved: ReadonlyMap<number, number>,
   from: number,
-  state: State,
+  state: StoreState,
 ): boolean {
   const { rows, tail } = environment
   const range = { start: encodeRowKey(from), end: encodeRowKey(state.nextOrdinal) }
@@ -132,7 +144,7 @@ function takeMovedRows(
   { rows, tail }: IndexedEnvironment,
   moved: ReadonlyMap<number, number>,
   below: number,
-  state: State,
+  state: StoreState,
 ): boolean {
   const known = [...moved].filter(([ordinal]) => ordinal >= state.foldedTo && ordinal < below)
   // All of them first: a unique may have gone from one to another.
@@ -148,7 +160,7 @@ function takeMovedRows(
 }
 
 /** Brings the segments to where the folds are. @returns whether what they hold is still good */
-function turnSegments(tail: Tail, from: State, to: State): boolean {
+function turnSegments(tail: Tail, from: StoreState, to: StoreState): boolean {
   let { foldedTo, foldingTo } = from
   if (foldingTo > foldedTo && to.foldedTo === foldingTo) {
     tail.folding = emptySegment()
@@ -163,7 +175,11 @@ function turnSegments(tail: Tail, from: State, to: State): boolean {
 }
 
 /** What was moved before a tail is read anew counts as well: it tells the versions of its rows. */
-function follow(environment: IndexedEnvironment, from: State | undefined, to: State): void {
+function follow(
+  environment: IndexedEnvironment,
+  from: StoreState | undefined,
+  to: StoreState,
+): void {
   const { tail } = environment
   const isKnown = from !== undefined && turnSegments(tail, from, to)
   if (!isKnown) Object.assign(tail, makeTail())
@@ -176,13 +192,13 @@ function follow(environment: IndexedEnvironment, from: State | undefined, to: St
   if (!moves.isWhole || !areMovedWhole || !areNewWhole) tail.isDamaged = true
 }
 
-const isSame = (a: State | undefined, b: State): boolean =>
+const isSame = (a: StoreState | undefined, b: StoreState): boolean =>
   a?.nextOrdinal === b.nextOrdinal &&
   a.movesTo === b.movesTo &&
   a.foldedTo === b.foldedTo &&
   a.foldingTo === b.foldingTo
 
-const isBehind = (state: State, known: State | undefined): boolean =>
+const isBehind = (state: StoreState, known: StoreState | undefined): boolean =>
   known !== undefined &&
   (state.nextOrdinal < known.nextOrdinal ||
     state.movesTo < known.movesTo ||
@@ -194,7 +210,7 @@ const isBehind = (state: State, known: State | undefined): boolean =>
  * read, within the same turn of the event loop.
  * @throws ApiError `storage_corrupt`
  */
-export function followStore(environment: IndexedEnvironment): State {
+export function followStore(environment: IndexedEnvironment): StoreState {
   const { tail } = environment
   let state = readState(environment)
   if (isBehind(state, tail.state)) {
@@ -219,8 +235,8 @@ export function followStore(environment: IndexedEnvironment): State {
  */
 export function followCommit(
   { tail }: IndexedEnvironment,
-  from: State,
-  to: State,
+  from: StoreState,
+  to: StoreState,
   rows: Iterable<readonly [ordinal: number, value: Uint8Array]>,
 ): void {
   if (tail.state !== from || from.movesTo !== to.movesTo) return
@@ -256,7 +272,10 @@ export function placesInTail({ tail }: IndexedEnvironment, term: Digest, chunk: 
  */
 
 /** Of folded rows alone. @throws ApiError `storage_corrupt` */
-export function readFoldedUnique({ uniques }: Environment, unique: Digest): RowVersion | undefined {
+export function readFoldedUnique(
+  { uniques }: LmdbEnvironment,
+  unique: Digest,
+): RowVersion | undefined {
   const value = uniques.getBinary(unique)
   return value === undefined ? undefined : decodeRowVersion(value)
 }
@@ -277,14 +296,14 @@ export function readUnique(
  * The engine lends the bytes until its next read: they are to be copied at once, and no more of
  * them than is kept. For bytes of one's own it would copy a row once more, a long one twice.
  */
-function lendRow({ rows }: Environment, ordinal: number): Uint8Array | undefined {
+function lendRow({ rows }: LmdbEnvironment, ordinal: number): Uint8Array | undefined {
   const lent = rows.getBinaryFast(encodeRowKey(ordinal))
   // Its length is the row's, but its views reach over all that is lent.
   return lent?.subarray(0, lent.length)
 }
 
 /** The row as it lies there, unchecked. @throws ApiError `storage_corrupt` when it is no row */
-export function readRow(environment: Environment, ordinal: number): Row | undefined {
+export function readRow(environment: LmdbEnvironment, ordinal: number): Row | undefined {
   const lent = lendRow(environment, ordinal)
   return lent === undefined ? undefined : decodeRow(lent, ordinal)
 }
@@ -314,7 +333,7 @@ export function readIndexedRow(environment: IndexedEnvironment, ordinal: number)
   return row
 }
 
-type ReadOne<T extends Row> = (environment: Environment, ordinal: number) => T | undefined
+type ReadOne<T extends Row> = (environment: LmdbEnvironment, ordinal: number) => T | undefined
 
 const readGlimpse =
   (parts: number): ReadOne<Glimpse> =>
@@ -324,7 +343,7 @@ const readGlimpse =
   }
 
 /** What a row takes which is found by its unique: that was looked up already. */
-function readInVain(environment: Environment, ordinal: number, read: ReadOne<Row>): void {
+function readInVain(environment: LmdbEnvironment, ordinal: number, read: ReadOne<Row>): void {
   const row = read(environment, ordinal)
   if (row !== undefined) holdsUnique(row, firstUniqueOf(row))
 }
@@ -372,7 +391,7 @@ export const findGlimpse = (
 ): Glimpse | undefined => findBy(environment, unique, standIn, readGlimpse(parts))
 
 /** All rows from an ordinal on, in their order; what is no row is passed over. */
-export function* readEveryRow({ rows }: Environment, from = 0): Generator<Row> {
+export function* readEveryRow({ rows }: LmdbEnvironment, from = 0): Generator<Row> {
   for (const { key, value } of rows.getRange({ start: encodeRowKey(from) })) {
     const row = attempt(() => decodeRow(value, decodeRowKey(key)))
     if (row !== undefined) yield row

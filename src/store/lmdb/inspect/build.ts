@@ -23,7 +23,7 @@ import {
   rewriteMeta,
   stateKey,
   takePut,
-  type Environment,
+  type LmdbEnvironment,
   type Put,
 } from '../environment.ts'
 import {
@@ -31,7 +31,7 @@ import {
   encodeDeadlineKey,
   encodeTermKey,
   placeSetOf,
-  type Places,
+  type ChunkPlaces,
 } from '../index/postings.ts'
 import { encodeDeadline, encodeRowKey, encodeRowVersion, type RowVersion } from '../layout.ts'
 import { syncFile } from './compact.ts'
@@ -44,9 +44,9 @@ interface BuiltRow {
 }
 
 /** Puts of rows, and of the terms of each chunk of them behind its last row. */
-function makeRowPuts(to: Environment) {
+function makeRowPuts(to: LmdbEnvironment) {
   let chunk = -1
-  let terms = new Map<string, Places>()
+  let terms = new Map<string, ChunkPlaces>()
 
   /** As entries of the index, in the order of their keys. */
   function* endChunk(): Generator<Put> {
@@ -72,7 +72,7 @@ function makeRowPuts(to: Environment) {
 }
 
 /** All of them, in transactions that the engine can keep in memory. */
-function putAll(puts: Iterator<Put>, { root }: Environment): void {
+function putAll(puts: Iterator<Put>, { root }: LmdbEnvironment): void {
   const putBatch = (): boolean => {
     for (let bytes = 0; bytes < compactBatchBytes;) {
       const next = puts.next()
@@ -86,7 +86,7 @@ function putAll(puts: Iterator<Put>, { root }: Environment): void {
 }
 
 /** What a store is at whose rows are all folded. */
-function putState(to: Environment, nextOrdinal: number, generation: number): void {
+function putState(to: LmdbEnvironment, nextOrdinal: number, generation: number): void {
   const state = {
     nextOrdinal,
     generation,
@@ -108,7 +108,7 @@ function putState(to: Environment, nextOrdinal: number, generation: number): voi
  */
 async function buildStore(
   to: string,
-  fill: (made: Environment) => void | Promise<void>,
+  fill: (made: LmdbEnvironment) => void | Promise<void>,
 ): Promise<void> {
   mkdirSync(to, { mode: ownerOnlyFolder })
   const made = openEnvironment(to)
@@ -141,7 +141,11 @@ export interface StoreSource {
   readonly deadlines: () => AsyncIterable<readonly DeadlineEntry[]>
 }
 
-async function buildRows(source: StoreSource, to: Environment, progress: Progress): Promise<void> {
+async function buildRows(
+  source: StoreSource,
+  to: LmdbEnvironment,
+  progress: Progress,
+): Promise<void> {
   const done = progress(source.nextOrdinal, 'copying')
   const puts = makeRowPuts(to)
   function* putsOf(rows: readonly Row[]): Generator<Put> {
@@ -156,7 +160,7 @@ async function buildRows(source: StoreSource, to: Environment, progress: Progres
   putAll(puts.end(), to)
 }
 
-async function buildUniques(source: StoreSource, to: Environment): Promise<void> {
+async function buildUniques(source: StoreSource, to: LmdbEnvironment): Promise<void> {
   const put = ({ unique, ...at }: UniqueEntry): Put => {
     return { table: to.uniques, key: unique, value: encodeRowVersion(at), isLast: true }
   }
@@ -164,9 +168,9 @@ async function buildUniques(source: StoreSource, to: Environment): Promise<void>
 }
 
 /** Rows of one deadline follow each other, by their chunks. */
-async function buildDeadlines(source: StoreSource, to: Environment): Promise<void> {
+async function buildDeadlines(source: StoreSource, to: LmdbEnvironment): Promise<void> {
   let held: { readonly deadlineMs: number; readonly chunk: number } | undefined
-  let places: Places | undefined
+  let places: ChunkPlaces | undefined
   function* endChunk(): Generator<Put> {
     if (held === undefined) return
     const key = encodeDeadlineKey(encodeDeadline(held.deadlineMs), held.chunk)

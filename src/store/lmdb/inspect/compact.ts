@@ -13,14 +13,14 @@ import { join } from 'node:path'
 import { compactBatchBytes } from '../../limits.ts'
 import { equalDigests } from '../../queries.ts'
 import { assertStored } from '../../../errors.ts'
-import { countBytes, noProgress, type Done, type Progress } from '../../../progress.ts'
+import { countBytes, noProgress, type ReportDone, type Progress } from '../../../progress.ts'
 import {
   openEnvironment,
   openNamed,
   openTables,
   tableNames,
-  type Environment,
-  type Table,
+  type LmdbEnvironment,
+  type LmdbTable,
   takePut,
 } from '../environment.ts'
 import { ownerOnlyFolder } from '../../../files.ts'
@@ -34,29 +34,29 @@ interface TableStats {
   readonly overflowPages: number
 }
 
-function bytesOf(table: Table): number {
+function bytesOf(table: LmdbTable): number {
   const stats = table.getStats() as TableStats
   const { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages } = stats
   return pageSize * (treeBranchPageCount + treeLeafPageCount + overflowPages)
 }
 
-type Tables = Pick<Environment, (typeof tableNames)[number]>
+type Tables = Pick<LmdbEnvironment, (typeof tableNames)[number]>
 
 /** What the tables of a store take, within a few pages. */
 export const usedBytesOf = (store: Tables): number =>
   tableNames.reduce((bytes, name) => bytes + bytesOf(store[name]), 0)
 
 /** The number of the newest commit. */
-export const lastCommitOf = ({ root }: Environment): number =>
+export const lastCommitOf = ({ root }: LmdbEnvironment): number =>
   (root.getStats() as { readonly lastTxnId: number }).lastTxnId
 
 type Entries = Iterator<{ readonly key: Uint8Array; readonly value: Uint8Array }>
 
-const entriesOf = (table: Table, seen: RangeOptions = {}): Entries =>
+const entriesOf = (table: LmdbTable, seen: RangeOptions = {}): Entries =>
   table.getRange(seen)[Symbol.iterator]()
 
 /** @returns whether entries are left */
-function copyBatch(entries: Entries, table: Table, count: Done): boolean {
+function copyBatch(entries: Entries, table: LmdbTable, count: ReportDone): boolean {
   for (let bytes = 0; bytes < compactBatchBytes;) {
     const next = entries.next()
     if (next.done === true) return false
@@ -73,18 +73,23 @@ function copyBatch(entries: Entries, table: Table, count: Done): boolean {
  * @param count told the bytes of each entry
  */
 function copyTable(
-  from: Table,
-  to: Table,
-  { root }: Environment,
+  from: LmdbTable,
+  to: LmdbTable,
+  { root }: LmdbEnvironment,
   seen: RangeOptions,
-  count: Done,
+  count: ReportDone,
 ): void {
   const entries = entriesOf(from, seen)
   while (root.transactionSync(() => copyBatch(entries, to, count)));
 }
 
 /** @throws ApiError `storage_corrupt` unless both tables hold the same entries */
-function assertEqualTables(a: Table, b: Table, seen: RangeOptions, count: Done): void {
+function assertEqualTables(
+  a: LmdbTable,
+  b: LmdbTable,
+  seen: RangeOptions,
+  count: ReportDone,
+): void {
   const entries = entriesOf(b)
   for (const { key, value } of a.getRange(seen)) {
     const next = entries.next()
@@ -104,7 +109,7 @@ export function syncFile(path: string): void {
   closeSync(file)
 }
 
-async function withEnvironment<T>(path: string, task: (of: Environment) => T): Promise<T> {
+async function withEnvironment<T>(path: string, task: (of: LmdbEnvironment) => T): Promise<T> {
   const environment = openEnvironment(path)
   try {
     return await task(environment)
@@ -117,7 +122,7 @@ async function withEnvironment<T>(path: string, task: (of: Environment) => T): P
 export const copyBytesOf = (path: string): Promise<number> => withEnvironment(path, usedBytesOf)
 
 /** @throws ApiError `storage_corrupt` unless the copy is equal then */
-function copyAll(from: Tables, to: Environment, seen: RangeOptions, progress: Progress): void {
+function copyAll(from: Tables, to: LmdbEnvironment, seen: RangeOptions, progress: Progress): void {
   const bytes = usedBytesOf(from)
   const copied = countBytes(progress(bytes, 'copying'))
   for (const name of tableNames) copyTable(from[name], to[name], to, seen, copied)
@@ -148,7 +153,7 @@ export async function copyStore(
  * are until then.
  * @throws ApiError `storage_corrupt`, with nothing left open
  */
-async function openSound(from: string): Promise<Environment> {
+async function openSound(from: string): Promise<LmdbEnvironment> {
   assertMetaPages(from)
   const { root } = openTables(from, [], true)
   try {

@@ -13,7 +13,7 @@
 import { findingsMax } from '../../limits.ts'
 import { keyOf } from '../../rows.ts'
 import { equalDigests } from '../../queries.ts'
-import type { Finding, FindingKind } from '../../operated.ts'
+import type { StoreFinding, FindingKind } from '../../operated.ts'
 import type { Row } from '../../contract.ts'
 import { attempt } from '../../../errors.ts'
 import { noProgress, type Progress } from '../../../progress.ts'
@@ -37,7 +37,7 @@ import {
   encodeMoveKey,
 } from '../layout.ts'
 import { decodeRow } from '../../row-format.ts'
-import { assertSafeState, isFolded, type State } from '../environment.ts'
+import { assertSafeState, isFolded, type StoreState } from '../environment.ts'
 import {
   findInTail,
   placesInTail,
@@ -52,13 +52,13 @@ const chunksKeptMax = 1_024
 /** The store at one state, and what is known of it. */
 interface Walk {
   readonly environment: IndexedEnvironment
-  readonly state: State
+  readonly state: StoreState
   /** Of rows of the tail that were moved; others stand at version 1. */
   readonly moved: ReadonlyMap<number, number>
   readonly found: Found
 }
 
-function* checkMeta({ environment, state }: Walk): Generator<Finding> {
+function* checkMeta({ environment, state }: Walk): Generator<StoreFinding> {
   const isSafe = attempt(() => (assertSafeState(environment, state), true))
   if (isSafe === undefined) yield { kind: 'meta_damaged' }
 }
@@ -95,7 +95,11 @@ function lookUpPostings(postings: Postings): IsPosted {
 }
 
 /** What stands in memory of a row of the tail, and that nothing there leads elsewhere. */
-function* checkTail({ environment, found }: Walk, row: Row, isTail: boolean): Generator<Finding> {
+function* checkTail(
+  { environment, found }: Walk,
+  row: Row,
+  isTail: boolean,
+): Generator<StoreFinding> {
   const { ordinal } = row
   const chunk = chunkOf(ordinal)
   for (const unique of row.uniques) {
@@ -110,7 +114,7 @@ function* checkTail({ environment, found }: Walk, row: Row, isTail: boolean): Ge
   }
 }
 
-function* checkIndexed(walk: Walk, row: Row, hasTerm: IsPosted): Generator<Finding> {
+function* checkIndexed(walk: Walk, row: Row, hasTerm: IsPosted): Generator<StoreFinding> {
   const { environment, state, found } = walk
   const { ordinal, version } = row
   for (const unique of row.uniques) {
@@ -126,7 +130,7 @@ function* checkIndexed(walk: Walk, row: Row, hasTerm: IsPosted): Generator<Findi
   }
 }
 
-function* checkRow(walk: Walk, row: Row, hasTerm: IsPosted): Generator<Finding> {
+function* checkRow(walk: Walk, row: Row, hasTerm: IsPosted): Generator<StoreFinding> {
   const { environment, state, moved, found } = walk
   const { ordinal, version, deadlineMs } = row
   yield* checkIndexed(walk, row, hasTerm)
@@ -141,13 +145,13 @@ function* checkRow(walk: Walk, row: Row, hasTerm: IsPosted): Generator<Finding> 
 }
 
 /** Ordinals of the tail without a row, of which no move says that it was removed. */
-function* checkGap({ state, moved }: Walk, from: number, to: number): Generator<Finding> {
+function* checkGap({ state, moved }: Walk, from: number, to: number): Generator<StoreFinding> {
   for (let ordinal = Math.max(from, state.foldedTo); ordinal < to; ordinal += 1) {
     if (moved.get(ordinal) !== 0) yield { kind: 'move_missing', ordinal }
   }
 }
 
-function* checkRows(walk: Walk, progress: Progress): Generator<Finding> {
+function* checkRows(walk: Walk, progress: Progress): Generator<StoreFinding> {
   const { environment, state } = walk
   const tell = progress(state.nextOrdinal, 'index')
   const hasTerm = lookUpPostings(termsOfStore(environment))
@@ -168,7 +172,7 @@ function* checkRows(walk: Walk, progress: Progress): Generator<Finding> {
   yield* checkGap(walk, next, state.nextOrdinal)
 }
 
-function* findOrphanUniques({ environment, state }: Walk): Generator<Finding> {
+function* findOrphanUniques({ environment, state }: Walk): Generator<StoreFinding> {
   for (const { key, value } of environment.uniques.getRange()) {
     const entry = attempt(() => decodeRowVersion(value))
     if (entry === undefined) continue
@@ -179,7 +183,7 @@ function* findOrphanUniques({ environment, state }: Walk): Generator<Finding> {
   }
 }
 
-function* checkUniques(walk: Walk): Generator<Finding> {
+function* checkUniques(walk: Walk): Generator<StoreFinding> {
   let entries = 0
   for (const { value } of walk.environment.uniques.getRange()) {
     if (attempt(() => decodeRowVersion(value)) === undefined) yield { kind: 'unique_damaged' }
@@ -210,7 +214,7 @@ const deadlineKinds = ({ environment }: Walk): PostingKinds => ({
   isOf: (row, deadline) => row.deadlineMs === attempt(() => decodeDeadline(deadline)),
 })
 
-function* findOrphanPostings({ environment }: Walk, kinds: PostingKinds): Generator<Finding> {
+function* findOrphanPostings({ environment }: Walk, kinds: PostingKinds): Generator<StoreFinding> {
   const { table, decodeKey } = kinds.postings
   for (const { key, value } of table.getRange()) {
     const name = attempt(() => decodeKey(key))
@@ -224,7 +228,7 @@ function* findOrphanPostings({ environment }: Walk, kinds: PostingKinds): Genera
   }
 }
 
-function* checkPostings(walk: Walk, kinds: PostingKinds, found: number): Generator<Finding> {
+function* checkPostings(walk: Walk, kinds: PostingKinds, found: number): Generator<StoreFinding> {
   const { table, decodeKey } = kinds.postings
   let entries = 0
   for (const { key, value } of table.getRange()) {
@@ -239,7 +243,10 @@ function* checkPostings(walk: Walk, kinds: PostingKinds, found: number): Generat
 }
 
 /** Moves follow each other without a gap, and those that count are of rows of the tail. */
-function* checkMoves({ environment, state }: Walk, moved: Map<number, number>): Generator<Finding> {
+function* checkMoves(
+  { environment, state }: Walk,
+  moved: Map<number, number>,
+): Generator<StoreFinding> {
   let expected = state.movesFrom
   const range = { start: encodeMoveKey(0) }
   for (const { key, value } of environment.moves.getRange(range)) {
@@ -256,9 +263,9 @@ function* checkMoves({ environment, state }: Walk, moved: Map<number, number>): 
 
 function* walkStore(
   environment: IndexedEnvironment,
-  state: State,
+  state: StoreState,
   progress: Progress,
-): Generator<Finding> {
+): Generator<StoreFinding> {
   const found: Found = { uniques: 0, terms: 0, deadlines: 0, inTail: 0 }
   const moved = new Map<number, number>()
   const walk = { environment, state, moved, found }
@@ -275,10 +282,10 @@ function* walkStore(
 /** @returns what is wrong, at most `findingsMax` of it; an empty list for a whole store */
 export function checkIntegrity(
   environment: IndexedEnvironment,
-  state: State,
+  state: StoreState,
   progress: Progress = noProgress,
-): readonly Finding[] {
-  const findings: Finding[] = []
+): readonly StoreFinding[] {
+  const findings: StoreFinding[] = []
   for (const finding of walkStore(environment, state, progress)) {
     findings.push(finding)
     if (findings.length === findingsMax) break

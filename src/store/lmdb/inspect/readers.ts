@@ -2,7 +2,7 @@
  * Who reads a store as of an older commit: a backup of another process, mostly.
  * @module
  */
-import type { Environment } from '../environment.ts'
+import type { LmdbEnvironment } from '../environment.ts'
 
 /** The engine gives a table as text; its types leave it out. */
 interface WithReaders {
@@ -15,7 +15,7 @@ interface WithReaders {
 const readCommit = /^\s*\d+\s+\S+\s+(\d+)$/
 
 /** Whether somebody reads a state from before a commit. */
-export function isReadBefore({ root }: Environment, commit: number): boolean {
+export function isReadBefore({ root }: LmdbEnvironment, commit: number): boolean {
   const readers = root as unknown as WithReaders
   readers.readerCheck()
   return readers

@@ -5,7 +5,7 @@
 import type { Digest } from '../../contract.ts'
 import { makeGroupDraft, type GroupDraft, type RowMove } from '../../decide.ts'
 import { keyRow, type KeyedRow } from '../../rows.ts'
-import { isFolded, type State } from '../environment.ts'
+import { isFolded, type StoreState } from '../environment.ts'
 import {
   deadlinePostings,
   deadlinesOfStore,
@@ -24,7 +24,7 @@ import { type IndexedEnvironment, readHeldRow, readUnique } from '../index/tail.
 export interface StoreDraft extends GroupDraft {
   readonly environment: IndexedEnvironment
   /** As stored. */
-  readonly state: State
+  readonly state: StoreState
   /** Keys of uniques that the index leads to and that their rows have given up. */
   readonly freed: Set<string>
   readonly terms: PostingDraft
@@ -71,7 +71,7 @@ function moveInIndexes(indexes: Indexes, moves: ReadonlyMap<number, RowMove>): v
   }
 }
 
-export function makeStoreDraft(environment: IndexedEnvironment, state: State): StoreDraft {
+export function makeStoreDraft(environment: IndexedEnvironment, state: StoreState): StoreDraft {
   const indexes = {
     state,
     freed: new Set<string>(),

@@ -4,7 +4,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import { commitCauseMsMax, commitTriesMax, commitMsMax } from '../../limits.ts'
-import { type Environment, rewriteMeta } from '../environment.ts'
+import { type LmdbEnvironment, rewriteMeta } from '../environment.ts'
 import { ApiError } from '../../../errors.ts'
 import { afterTurning } from '../../../waiting.ts'
 import type { WriteOutcome } from '../../contract.ts'
@@ -54,7 +54,7 @@ async function isRefusal(error: unknown): Promise<boolean> {
  * A failed commit rejects one more promise, which the engine makes by an immediate of its own and
  * nobody else would catch: this one comes after that.
  */
-function begin<T>({ root }: Environment, body: () => T): Promise<T> {
+function begin<T>({ root }: LmdbEnvironment, body: () => T): Promise<T> {
   const nothing = () => {}
   const ended = root.transaction(body)
   setImmediate(() => void root.committed.then(nothing, nothing))
@@ -66,7 +66,7 @@ function begin<T>({ root }: Environment, body: () => T): Promise<T> {
  *   it has thrown: the engine tells only that such a transaction is broken
  * @throws Error of the engine: whether it is on disk is not known
  */
-export async function commit<T>(environment: Environment, body: () => T): Promise<T> {
+export async function commit<T>(environment: LmdbEnvironment, body: () => T): Promise<T> {
   let hasThrown = false
   const run = (): T => {
     hasThrown = true

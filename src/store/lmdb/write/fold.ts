@@ -3,8 +3,8 @@
  *
  * A fold takes the rows that stand when it begins. Each step takes digests that follow each other,
  * of all these rows at once, so that a page of the index is written once for many of them. A step
- * is part of a transaction as anything else, and `State` says how far the fold is: whatever ends a
- * process between two steps or within one, the next one goes on from there.
+ * is part of a transaction as anything else, and `StoreState` says how far the fold is: whatever
+ * ends a process between two steps or within one, the next one goes on from there.
  * Source: docs/architecture.md, "The store".
  * @module
  */
@@ -21,7 +21,7 @@ import {
 } from '../../limits.ts'
 import { readU32 } from '../../../bytes.ts'
 import { ApiError, assertStored } from '../../../errors.ts'
-import { isFoldRunning, type State, type Put } from '../environment.ts'
+import { isFoldRunning, type StoreState, type Put } from '../environment.ts'
 import { encodePlaceSet, unite } from '../../place-set.ts'
 import { readChunk, termsOfStore, placeSetOf } from '../index/postings.ts'
 import { termsOfPrefix, uniquesOfPrefix } from '../index/segment.ts'
@@ -47,18 +47,18 @@ export const foldSizes: FoldSizes = {
 export interface FoldStep {
   readonly puts: readonly Put[]
   /** As it is once they are made. */
-  readonly state: State
+  readonly state: StoreState
 }
 
 /** Of a fold that has ended: its rows are no tail any more. */
-const hasStaleMoves = (state: State): boolean =>
+const hasStaleMoves = (state: StoreState): boolean =>
   !isFoldRunning(state) && state.movesFrom < state.movesOfFold
 
 /**
  * Whether a fold is to begin: for the number of rows, for that of their digests, which take memory,
  * or for that of their moves, which every process reads that opens the store.
  */
-function isDue({ tail }: IndexedEnvironment, state: State, { rows }: FoldSizes): boolean {
+function isDue({ tail }: IndexedEnvironment, state: StoreState, { rows }: FoldSizes): boolean {
   const { foldedTo, nextOrdinal, movesOfFold, movesTo } = state
   if (isFoldRunning(state) || nextOrdinal === foldedTo) return false
   return (
@@ -72,12 +72,16 @@ function isDue({ tail }: IndexedEnvironment, state: State, { rows }: FoldSizes):
  * Whether so much stands in memory that writes are to wait: a caller's rows may have hundreds of
  * digests each, which come faster than steps of folds beside them can go.
  */
-export const isFoldBehind = ({ tail }: IndexedEnvironment, state: State, { rows }: FoldSizes) =>
+export const isFoldBehind = (
+  { tail }: IndexedEnvironment,
+  state: StoreState,
+  { rows }: FoldSizes,
+) =>
   state.nextOrdinal - state.foldedTo > rows * foldLagMax ||
   tail.fresh.digests + tail.folding.digests > rows * foldDigestsPerRow * foldLagMax
 
 /** Whether there is anything to do for steps that nobody's write brings along. */
-export const isFoldLeft = (environment: IndexedEnvironment, state: State, sizes: FoldSizes) =>
+export const isFoldLeft = (environment: IndexedEnvironment, state: StoreState, sizes: FoldSizes) =>
   !environment.tail.isDamaged &&
   (isFoldRunning(state) || hasStaleMoves(state) || isDue(environment, state, sizes))
 
@@ -107,7 +111,7 @@ function termPuts(environment: IndexedEnvironment, prefix: number): Put[] {
   })
 }
 
-function foldDigests(environment: IndexedEnvironment, state: State, wanted: number): FoldStep {
+function foldDigests(environment: IndexedEnvironment, state: StoreState, wanted: number): FoldStep {
   const puts: Put[] = []
   let prefix = state.foldedPrefixes
   for (; prefix < digestPrefixes && puts.length < wanted; prefix += 1) {
@@ -120,7 +124,7 @@ function foldDigests(environment: IndexedEnvironment, state: State, wanted: numb
   return { puts, state: { ...state, ...after } }
 }
 
-function dropMoves({ moves: table }: IndexedEnvironment, state: State): FoldStep {
+function dropMoves({ moves: table }: IndexedEnvironment, state: StoreState): FoldStep {
   const movesFrom = Math.min(state.movesOfFold, state.movesFrom + foldPutsMax)
   const puts: Put[] = []
   for (let number = state.movesFrom; number < movesFrom; number += 1) {
@@ -136,7 +140,7 @@ function dropMoves({ moves: table }: IndexedEnvironment, state: State): FoldStep
  */
 export function planFold(
   environment: IndexedEnvironment,
-  state: State,
+  state: StoreState,
   sizes: FoldSizes,
   digests: number,
 ): FoldStep | undefined {

@@ -25,7 +25,7 @@ import {
   faultOf,
   isFolded,
   stateKey,
-  type State,
+  type StoreState,
   takePut,
   type Put,
 } from '../environment.ts'
@@ -211,7 +211,7 @@ interface Decided {
   /** In which rows move, so that any term or deadline of theirs may change. */
   readonly chunks: ReadonlySet<number>
   /** As it is after the group. */
-  readonly state: State
+  readonly state: StoreState
 }
 
 function putsOf(draft: StoreDraft): Pick<Decided, 'puts' | 'inserted' | 'state'> {
@@ -235,7 +235,7 @@ type ChangeSets = readonly (readonly PreparedChange[])[]
 /** A fault that belongs to no single set is the fault of all, and nothing is written for them. */
 function decideGroup(
   environment: IndexedEnvironment,
-  state: State,
+  state: StoreState,
   sets: ChangeSets,
   roomBytes: number,
 ): Decided {
@@ -261,10 +261,10 @@ const digestsOf = (change: PreparedChange): number =>
 /** A fold adds before it can remove: it waits while room is short. */
 function takeFoldStep(
   environment: IndexedEnvironment,
-  state: State,
+  state: StoreState,
   sets: ChangeSets,
   { roomBytes, fold }: GroupOptions,
-): State {
+): StoreState {
   if (roomBytes < reserveBytesToAddMin) return state
   const digests = sets.flat().reduce((sum, change) => sum + digestsOf(change), 0)
   const step = planFold(environment, state, fold, digests)
@@ -282,7 +282,7 @@ export interface WrittenGroup {
   /** One for each set, in their order. */
   readonly results: readonly SetResult[]
   /** `undefined` where the store could not even be read. */
-  readonly state?: State
+  readonly state?: StoreState
   /** Whether anything was put, a step of a fold alone or more. */
   readonly hasMoved: boolean
   /** Brings the tail along, once all of it is on disk. */
@@ -300,7 +300,7 @@ export function writeGroup(
   sets: ChangeSets,
   options: GroupOptions,
 ): WrittenGroup {
-  let before: State
+  let before: StoreState
   try {
     before = followStore(environment)
   } catch (error) {

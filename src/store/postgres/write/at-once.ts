@@ -10,13 +10,13 @@ import {
   type PreparedChange,
   type PreparedRow,
   type SetResult,
-  type Standing,
+  type StoredState,
 } from '../../decide.ts'
 import type { ChangeSet } from '../../write-queue.ts'
-import { arrayOf, type Session } from '../pool.ts'
+import { arrayOf, type DatabaseSession } from '../pool.ts'
 import { sendCommit, untilLanded } from './landed.ts'
 import type { Tables } from '../schema.ts'
-import { faultOf } from '../trouble.ts'
+import { faultOf } from '../database-error.ts'
 import { insertParameters, insertWhereClearText, type By } from './insert.ts'
 import { numbersOf, placeholderFrom, requiredRow } from './standing.ts'
 
@@ -41,7 +41,7 @@ function requiredBy(changes: readonly PreparedChange[]): Map<number, number> | u
 }
 
 /** The rows are as required, and all uniques free. */
-const clearWith = (required: ReadonlyMap<number, number>): Standing => ({
+const clearWith = (required: ReadonlyMap<number, number>): StoredState => ({
   rowAt(ordinal) {
     const version = required.get(ordinal)
     return version === undefined ? undefined : requiredRow(ordinal, version)
@@ -66,10 +66,10 @@ export function decideAtOnce(sets: readonly ChangeSet[]): AtOnce | undefined {
 /**
  * @returns the ordinals of the inserted rows, in their order; `undefined`: something stood in the
  *   way, and nothing was done
- * @throws Trouble `again` where somebody took a unique meanwhile
+ * @throws DatabaseError `again` where somebody took a unique meanwhile
  */
 export async function insertAtOnce(
-  session: Session,
+  session: DatabaseSession,
   tables: Tables,
   { inserted, required }: AtOnce,
   by: By,
@@ -96,10 +96,10 @@ export async function insertAtOnce(
  * come as a whole, so it may come late: where it has not landed by now, it never will. Its receipt
  * is written either way: a COMMIT that writes nothing waits for no standby.
  * @returns its ordinals; none: it has not landed; `undefined`: its writer has no receipt
- * @throws Trouble
+ * @throws DatabaseError
  */
 export async function settleAtOnce(
-  session: Session,
+  session: DatabaseSession,
   tables: Tables,
   by: By,
 ): Promise<readonly number[] | undefined> {

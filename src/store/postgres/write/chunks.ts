@@ -21,7 +21,7 @@ import { chunkOf, lowOf } from '../../plan.ts'
 import { keyOf, termKeysOf } from '../../rows.ts'
 import { termBytes } from '../../../work-limits.ts'
 import { nthOf, packDigests, packValues } from '../pack.ts'
-import { arrayOf, type Session } from '../pool.ts'
+import { arrayOf, type DatabaseSession } from '../pool.ts'
 import type { Tables } from '../schema.ts'
 import type { Stood } from './standing.ts'
 
@@ -110,7 +110,7 @@ const namesOf = (moves: readonly ChunkMove[]) =>
 
 type Sets = readonly { readonly move: ChunkMove; readonly bytes: Uint8Array }[]
 
-function putSets({ send }: Session, text: string, sets: Sets): Promise<unknown>[] {
+function putSets({ send }: DatabaseSession, text: string, sets: Sets): Promise<unknown>[] {
   if (sets.length === 0) return []
   const { bytes, at, sizes } = packValues(sets.map(each => each.bytes))
   const names = namesOf(sets.map(({ move }) => move))
@@ -123,10 +123,10 @@ const compareMoves = (a: ChunkMove, b: ChunkMove): number =>
 /**
  * Locks and reads chunks, and sends what becomes of them.
  * @returns what is under way
- * @throws Trouble; ApiError `storage_corrupt`
+ * @throws DatabaseError; ApiError `storage_corrupt`
  */
 async function putChunks(
-  session: Session,
+  session: DatabaseSession,
   tables: Tables,
   moves: readonly ChunkMove[],
 ): Promise<Promise<unknown>[]> {
@@ -154,7 +154,7 @@ async function putChunks(
   ]
 }
 
-function putRecent({ send }: Session, { recent }: Tables, moves: TermMoves['recent']) {
+function putRecent({ send }: DatabaseSession, { recent }: Tables, moves: TermMoves['recent']) {
   return moves.map(([ordinal, terms]) =>
     send(`UPDATE ${recent} SET terms = $2::bytea WHERE ordinal = $1::bigint`, [
       ordinal,
@@ -163,9 +163,9 @@ function putRecent({ send }: Session, { recent }: Tables, moves: TermMoves['rece
   )
 }
 
-/** @returns what is under way. @throws Trouble; ApiError `storage_corrupt` */
+/** @returns what is under way. @throws DatabaseError; ApiError `storage_corrupt` */
 export async function changeChunks(
-  session: Session,
+  session: DatabaseSession,
   tables: Tables,
   { chunks, recent }: TermMoves,
 ): Promise<Promise<unknown>[]> {

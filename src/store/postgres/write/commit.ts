@@ -14,12 +14,12 @@ import type { WriteOutcome } from '../../contract.ts'
 import { applySet, makeGroupDraft, type SetResult } from '../../decide.ts'
 import { gatheredMax, gatheredMin, laneWritesMin } from '../../limits.ts'
 import { answerGroup, takeGroup, type ChangeSet, type Waiter } from '../../write-queue.ts'
-import type { Bounds } from '../bounds.ts'
-import type { Pool, Session } from '../pool.ts'
+import type { DatabaseTimeouts } from '../timeouts.ts'
+import type { Pool, DatabaseSession } from '../pool.ts'
 import { persist } from '../reads.ts'
 import { commitRead } from './landed.ts'
 import { hasLeft, leftFormat, readFormat, type Tables } from '../schema.ts'
-import { faultOf, Trouble, troubleOf } from '../trouble.ts'
+import { faultOf, DatabaseError, troubleOf } from '../database-error.ts'
 import { decideAtOnce, insertAtOnce, settleAtOnce } from './at-once.ts'
 import { putGroup } from './put.ts'
 import { placeholderFrom, stand } from './standing.ts'
@@ -29,14 +29,14 @@ type Decided = readonly SetResult[]
 
 /**
  * Puts the ordinals that the database has given in the place of placeholders.
- * @throws Trouble where it has given too few: all has landed, so it is nothing to begin anew
+ * @throws DatabaseError where it has given too few: all has landed, so it is nothing to begin anew
  */
 function withOrdinals(results: Decided, ordinals: readonly number[]): SetResult[] {
   const real = (ordinal: number): number | undefined =>
     ordinal < placeholderFrom ? ordinal : ordinals[ordinal - placeholderFrom]
   const given = (ordinal: number): number => {
     const known = real(ordinal)
-    if (known === undefined) throw new Trouble('lost')
+    if (known === undefined) throw new DatabaseError('lost')
     return known
   }
   const outcomeOf = (outcome: WriteOutcome): WriteOutcome => {
@@ -56,7 +56,7 @@ interface Writer {
   readonly tables: Tables
   /** Of this process alone, 16 bytes. */
   readonly writer: Uint8Array
-  readonly bounds: Bounds
+  readonly bounds: DatabaseTimeouts
   readonly elapsedMs: () => number
 }
 
@@ -75,7 +75,7 @@ async function commitEach(
       if (fault.kind === 'unavailable') break
     }
   }
-  const fault = faultOf(new Trouble('lost'))
+  const fault = faultOf(new DatabaseError('lost'))
   return sets.map((_, i) => results[i] ?? { fault })
 }
 
@@ -98,7 +98,7 @@ function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoRec
 
   /** @returns `undefined`: the group is to be decided by what stands */
   async function tryAtOnce(
-    session: Session,
+    session: DatabaseSession,
     sets: readonly ChangeSet[],
     sent: Sent,
   ): Promise<SetResult[] | undefined> {
@@ -114,7 +114,7 @@ function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoRec
   }
 
   /** @returns `undefined`: it has not landed, and never will */
-  async function settle(session: Session, sent: Sent): Promise<SetResult[] | undefined> {
+  async function settle(session: DatabaseSession, sent: Sent): Promise<SetResult[] | undefined> {
     const ordinals = await settleAtOnce(session, tables, { writer, number: sent.number })
     if (ordinals === undefined) throw withoutReceipt(sent)
     if (ordinals.length > 0) return withOrdinals(sent.decided ?? [], ordinals)
@@ -127,12 +127,12 @@ function makeTries({ tables, writer }: Writer, nextNumber: () => number, onNoRec
   function withoutReceipt({ decided }: Sent): Error {
     onNoReceipt()
     return decided === undefined
-      ? new Trouble('again')
+      ? new DatabaseError('again')
       : new ApiError('unavailable', 'nothing tells whether this was done')
   }
 
   return async function tryOnce(
-    session: Session,
+    session: DatabaseSession,
     sets: readonly ChangeSet[],
     sent: Sent,
   ): Promise<SetResult[]> {

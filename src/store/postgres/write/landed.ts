@@ -2,19 +2,19 @@
  * COMMITs of writers, which are answered once their groups are wherever they have to be.
  * @module
  */
-import type { Cells, Session } from '../pool.ts'
+import type { Cells, DatabaseSession } from '../pool.ts'
 import { missing, untilReached } from '../replicated.ts'
 import { leftFormat, type Tables } from '../schema.ts'
-import { Trouble } from '../trouble.ts'
+import { DatabaseError } from '../database-error.ts'
 import type { By } from './insert.ts'
 
 /**
  * Sends a COMMIT, and behind it the question how far that has come. Of a vault that is leaving the
  * receipts are removed, once none of them can land any more.
- * @throws Trouble
+ * @throws DatabaseError
  */
 export async function sendCommit(
-  { send }: Session,
+  { send }: DatabaseSession,
   { receipts, state }: Tables,
   { writer, number }: By,
 ): Promise<Cells> {
@@ -30,15 +30,18 @@ export async function sendCommit(
 
 /**
  * @param told by `sendCommit`
- * @throws Trouble `lost` where the receipt is not there: who answered is another database by now
+ * @throws DatabaseError `lost` where the receipt is not there: who answered is another database by now
  */
-export async function untilLanded({ send }: Session, [isThere, place]: Cells): Promise<void> {
-  if (isThere !== true) throw new Trouble('lost')
+export async function untilLanded(
+  { send }: DatabaseSession,
+  [isThere, place]: Cells,
+): Promise<void> {
+  if (isThere !== true) throw new DatabaseError('lost')
   await untilReached(send, place)
 }
 
-/** The COMMIT of what only reads waits for nobody: so its receipt is touched. @throws Trouble */
-export async function commitRead(session: Session, tables: Tables, by: By): Promise<void> {
+/** The COMMIT of what only reads waits for nobody: so its receipt is touched. @throws DatabaseError */
+export async function commitRead(session: DatabaseSession, tables: Tables, by: By): Promise<void> {
   const text = `UPDATE ${tables.receipts} SET used_at = clock_timestamp() WHERE writer = $1::bytea`
   const [, told] = await Promise.all([
     session.send(text, [by.writer]),

@@ -10,10 +10,10 @@ import type { Digest, NewRow } from '../../contract.ts'
 import type { GroupDraft, PreparedRow } from '../../decide.ts'
 import { keyOf } from '../../rows.ts'
 import { nthOf, packDigests, packValues } from '../pack.ts'
-import { arrayOf, type Cells, type Session } from '../pool.ts'
+import { arrayOf, type Cells, type DatabaseSession } from '../pool.ts'
 import { sendCommit, untilLanded } from './landed.ts'
 import type { Tables } from '../schema.ts'
-import { Trouble } from '../trouble.ts'
+import { DatabaseError } from '../database-error.ts'
 import { changeChunks, termMoves } from './chunks.ts'
 import { deadlinesOf, insertParameters, insertText, type By } from './insert.ts'
 import { placeholderFrom, type Stood } from './standing.ts'
@@ -75,7 +75,7 @@ function putsOf({ rows }: GroupDraft, stood: Stood): Puts {
 
 const nthDigest = nthOf('$1', 'i', uniqueBytes)
 
-type Send = Session['send']
+type Send = DatabaseSession['send']
 
 function putUniques(send: Send, tables: Tables, { freed, kept, taken }: Puts) {
   const sent: Promise<unknown>[] = []
@@ -145,10 +145,10 @@ function putInserts(send: Send, tables: Tables, inserted: readonly PreparedRow[]
 /**
  * Puts all of a group, and commits it.
  * @returns the ordinals of the inserted rows, in their order
- * @throws Trouble
+ * @throws DatabaseError
  */
 export async function putGroup(
-  session: Session,
+  session: DatabaseSession,
   tables: Tables,
   draft: GroupDraft,
   stood: Stood,
@@ -173,7 +173,7 @@ export async function putGroup(
   ])
   // Where nothing was inserted the receipt alone was written, which gives no row back. Else it has
   // landed, and the receipt says as what.
-  if (cells.length !== puts.inserted.length) throw new Trouble('lost')
+  if (cells.length !== puts.inserted.length) throw new DatabaseError('lost')
   await untilLanded(session, told)
   return cells.map(([ordinal]) => Number(ordinal))
 }

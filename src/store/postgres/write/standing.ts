@@ -9,13 +9,13 @@
  * @module
  */
 import type { Digest } from '../../contract.ts'
-import type { PreparedChange, Standing } from '../../decide.ts'
+import type { PreparedChange, StoredState } from '../../decide.ts'
 import { uniqueBytes } from '../../../work-limits.ts'
 import { assertStored } from '../../../errors.ts'
 import { decodeRow } from '../../row-format.ts'
 import { keyOf, keyRow, storedRow, type KeyedRow } from '../../rows.ts'
 import { nthOf, packDigests } from '../pack.ts'
-import { arrayOf, type Cells, type Session } from '../pool.ts'
+import { arrayOf, type Cells, type DatabaseSession } from '../pool.ts'
 import type { Tables } from '../schema.ts'
 
 /** Ordinals from here on stand for those that the database gives: the first, the second … */
@@ -57,7 +57,7 @@ interface Receipt {
 export interface Stood {
   /** `undefined` where this writer has none yet. */
   readonly receipt: Receipt | undefined
-  readonly standing: Standing
+  readonly standing: StoredState
   /** Those of the touched rows whose terms are in no chunk yet. */
   readonly recent: ReadonlySet<number>
   /** Touched rows as stored. */
@@ -101,10 +101,10 @@ const readRows = (cells: readonly Cells[]): Map<number, KeyedRow> =>
 
 /**
  * Begins a transaction, and locks what a group asks for.
- * @throws Trouble; ApiError `storage_corrupt`
+ * @throws DatabaseError; ApiError `storage_corrupt`
  */
 export async function stand(
-  { send }: Session,
+  { send }: DatabaseSession,
   tables: Tables,
   writer: Uint8Array,
   sets: readonly (readonly PreparedChange[])[],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { bindTemplate } from '../../../../src/language/expression/compile.ts'
 import { parseTemplate } from '../../../../src/language/expression/parse.ts'
 import { assertAffordable, startRun } from '../../../../src/language/expression/run.ts'
-import type { Meter } from '../../../../src/waiting.ts'
+import type { StepMeter } from '../../../../src/waiting.ts'
 import type { Json } from '../../../../src/json/json.ts'
 import { evaluationStepsMax } from '../../../../src/limits.ts'
 import { at } from '../../../support/expressions.ts'
@@ -23,7 +23,7 @@ const exact = (count: number) => ({ numberText: `1.${'0'.repeat(count)}` })
 
 describe('the work of all evaluations of a request', () => {
   const upcase = bindTemplate(parseTemplate('{{ data | upcase }}', at, 'mask'))
-  const stepsOf = (meter: Meter) => {
+  const stepsOf = (meter: StepMeter) => {
     upcase.evaluate(startRun({ at, data: 'text', meter }))
     return meter.stepsSpent
   }

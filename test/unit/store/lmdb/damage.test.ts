@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ApiError } from '../../../../src/errors.ts'
 import { decodePlaceSet, isCanonical, copyToBitmap } from '../../../../src/store/place-set.ts'
-import type { Environment } from '../../../../src/store/lmdb/environment.ts'
+import type { LmdbEnvironment } from '../../../../src/store/lmdb/environment.ts'
 import { deadlinesOfStore, termsOfStore } from '../../../../src/store/lmdb/index/postings.ts'
 import {
   decodeDeadline,
@@ -24,7 +24,7 @@ const expectCorrupt = (read: () => unknown): void => {
 
 const bytes = (length: number): Uint8Array => new Uint8Array(length).fill(0xab)
 
-const noTables = {} as Environment
+const noTables = {} as LmdbEnvironment
 
 describe('bytes that nothing of ours writes are storage_corrupt', () => {
   test.each<[string, () => unknown]>([

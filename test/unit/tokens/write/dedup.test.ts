@@ -37,7 +37,7 @@ const callerWith = (permissions: readonly Permission[]): Caller => ({
   grants: { permissions, rules: [] },
   expiresAtMs: undefined,
   credential: { ordinal: 0, version: 1 },
-  restsOn: [],
+  dependsOn: [],
   keyNumber: 0,
 })
 const reader = () => callerWith(['token:create', 'token:read'])

@@ -6,7 +6,7 @@
 import { expect, test } from 'bun:test'
 import { commitTriesMax } from '../../../../../src/store/limits.ts'
 import { commit } from '../../../../../src/store/lmdb/write/commit.ts'
-import type { Environment } from '../../../../../src/store/lmdb/environment.ts'
+import type { LmdbEnvironment } from '../../../../../src/store/lmdb/environment.ts'
 
 const refusedTransaction = -30_782
 const failedDisk = 5
@@ -29,7 +29,7 @@ function openFailing(codes: readonly (number | undefined)[]) {
   }
   const root = { transaction, committed: Promise.resolve() }
   const meta = { putSync: (key: Uint8Array) => done.push(Buffer.from(key).toString()) }
-  return { environment: { root, meta } as unknown as Environment, done }
+  return { environment: { root, meta } as unknown as LmdbEnvironment, done }
 }
 
 const bodyOf = (done: string[]) => () => done.push('body')
@@ -69,7 +69,9 @@ test('nothing is tried again where the engine has found damage', async () => {
   }
   const transaction = (body: () => unknown) => Promise.resolve(body()).then(refuse)
   const failing = { ...environment, root: { ...environment.root, transaction } }
-  await expect(commit(failing as unknown as Environment, () => 0)).rejects.toThrow('Commit failed')
+  await expect(commit(failing as unknown as LmdbEnvironment, () => 0)).rejects.toThrow(
+    'Commit failed',
+  )
   expect(done).toEqual(['body'])
 })
 
@@ -87,7 +89,7 @@ test('nothing is tried again where the body has thrown, which breaks the transac
     done.push('body')
     throw new Error('refused put')
   }
-  const committing = commit(failing as unknown as Environment, refusePut)
+  const committing = commit(failing as unknown as LmdbEnvironment, refusePut)
   await expect(committing).rejects.toThrow('Commit failed')
   expect(done).toEqual(['body'])
 })

@@ -17,11 +17,11 @@ import {
 } from '../limits.ts'
 import { decodeGlimpse, decodeRow, reachOf } from '../row-format.ts'
 import { holdsUnique } from '../rows.ts'
-import type { Bounds } from './bounds.ts'
+import type { DatabaseTimeouts } from './timeouts.ts'
 import { nthOf, packDigests } from './pack.ts'
 import type { Cells, Parameter } from './pool.ts'
 import type { Tables } from './schema.ts'
-import { Trouble } from './trouble.ts'
+import { DatabaseError } from './database-error.ts'
 
 export interface Looker {
   readonly find: (unique: Digest) => Promise<Row | undefined>
@@ -53,13 +53,13 @@ interface Looking {
   /** Of the row that is read in place of one that is not there. */
   readonly firstOrdinal: number
   readonly elapsedMs: () => number
-  readonly bounds: Pick<Bounds, 'readMs' | 'writeMs'>
+  readonly bounds: Pick<DatabaseTimeouts, 'readMs' | 'writeMs'>
 }
 
 /** Whether nobody answered, which may pass. */
 function isOfSilence(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.kind !== 'unavailable') return false
-  return error.cause instanceof Trouble && ['lost', 'again'].includes(error.cause.kind)
+  return error.cause instanceof DatabaseError && ['lost', 'again'].includes(error.cause.kind)
 }
 
 /** No value of the table of rows is longer. */

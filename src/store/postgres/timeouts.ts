@@ -13,7 +13,7 @@ import {
   leaseRenewMs,
 } from '../limits.ts'
 
-export interface Bounds {
+export interface DatabaseTimeouts {
   readonly connectMs: number
   readonly readMs: number
   readonly writeMs: number
@@ -27,7 +27,7 @@ export interface Bounds {
   readonly leaseRenewMs: number
 }
 
-export const defaultBounds: Bounds = {
+export const defaultBounds: DatabaseTimeouts = {
   connectMs: databaseConnectMsMax,
   readMs: databaseReadMsMax,
   writeMs: databaseWriteMsMax,

@@ -22,14 +22,14 @@ export const troubleKinds = [
   'other',
 ] as const
 
-export type TroubleKind = (typeof troubleKinds)[number]
+export type DatabaseErrorKind = (typeof troubleKinds)[number]
 
-export class Trouble extends Error {
-  readonly kind: TroubleKind
+export class DatabaseError extends Error {
+  readonly kind: DatabaseErrorKind
   /** SQLSTATE, where the database has said one. */
   readonly state: string | undefined
 
-  constructor(kind: TroubleKind, state?: string) {
+  constructor(kind: DatabaseErrorKind, state?: string) {
     super(`the database: ${kind}${state === undefined ? '' : ` (${state})`}`)
     this.name = 'Trouble'
     this.kind = kind
@@ -37,7 +37,7 @@ export class Trouble extends Error {
   }
 }
 
-const kinds: readonly (readonly [RegExp, TroubleKind])[] = [
+const kinds: readonly (readonly [RegExp, DatabaseErrorKind])[] = [
   [/^(?:40001|40P01|23505|55P03)$/, 'again'],
   // 57014 is a statement that took too long; 53300 too many connections; 25006 a standby.
   [/^(?:08...|57P0.|57014|53300|53200|25006|25P0.|55000|58...)$/, 'lost'],
@@ -62,15 +62,15 @@ const isOfCertificate = (error: unknown): boolean =>
 const isOfConnection = (error: unknown): boolean =>
   /CONNECTION|TIMEOUT|ECONN|ENOENT|ENOTFOUND|EPIPE|LIFETIME|TLS|SSL/i.test(codeOf(error))
 
-export function troubleOf(error: unknown): Trouble {
-  if (error instanceof Trouble) return error
+export function troubleOf(error: unknown): DatabaseError {
+  if (error instanceof DatabaseError) return error
   const state = stateOf(error)
   if (state === undefined) {
-    if (isOfCertificate(error)) return new Trouble('certificate')
-    return new Trouble(isOfConnection(error) ? 'lost' : 'other')
+    if (isOfCertificate(error)) return new DatabaseError('certificate')
+    return new DatabaseError(isOfConnection(error) ? 'lost' : 'other')
   }
   const kind = kinds.find(([pattern]) => pattern.test(state))?.[1] ?? 'other'
-  return new Trouble(kind, state)
+  return new DatabaseError(kind, state)
 }
 
 /** What a caller of the store is told. */

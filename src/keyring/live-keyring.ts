@@ -94,7 +94,7 @@ export function proofSecretOf(masterKey: Uint8Array): Uint8Array {
   }
 }
 
-export interface Ring {
+export interface LiveKeyring {
   /** Those of the newest keyring that this process has seen. */
   readonly keys: Keys
   /** As of now. */
@@ -151,7 +151,7 @@ function rememberIn(next: Keyring, before: Keyring, row: Row): Keyring {
  * @param sealer ended by `close`
  * @throws ApiError as `openRow`
  */
-function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
+function makeRing(store: Store, first: Row, firstSealer: RowSealer): LiveKeyring {
   let [sealer, row] = [firstSealer, first]
   /** What seals the keyring once a commit has landed that others may see before it is answered. */
   let coming: RowSealer | undefined
@@ -227,7 +227,7 @@ function makeRing(store: Store, first: Row, firstSealer: RowSealer): Ring {
  * @throws ApiError `storage_corrupt` when there is no keyring, or the master key does not open it;
  *   `unavailable` when it is of another format
  */
-export async function openRing(store: Store, masterKey: Uint8Array): Promise<Ring> {
+export async function openRing(store: Store, masterKey: Uint8Array): Promise<LiveKeyring> {
   const row = await store.find(keyringUnique)
   if (row === undefined) throw new ApiError('storage_corrupt', 'the store has no keyring')
   const sealer = keyringSealer(masterKey, masterNumberOf(row))

@@ -26,7 +26,7 @@ export interface Leaving {
 
 /**
  * From here on nobody opens the vault.
- * @throws ApiError `conflict` where another folder takes it; Trouble
+ * @throws ApiError `conflict` where another folder takes it; DatabaseError
  */
 export async function beginLeaving({ pool, tables, mover }: Leaving): Promise<void> {
   const { state, leases } = tables
@@ -41,7 +41,7 @@ ON CONFLICT (name) DO UPDATE SET holder = EXCLUDED.holder, until = EXCLUDED.unti
   if ((await pool.query(held, [mover])).length === 0) throw new ApiError('conflict', hasLeft)
 }
 
-/** All is as before `beginLeaving`: for a folder that has not taken the vault. @throws Trouble */
+/** All is as before `beginLeaving`: for a folder that has not taken the vault. @throws DatabaseError */
 export async function cancelLeaving({ pool, tables, mover }: Leaving): Promise<void> {
   const { state, leases } = tables
   const text = `WITH moved AS (
@@ -62,7 +62,7 @@ interface Waiting {
 
 /**
  * Whether somebody serves: a lease is taken or renewed, or is not over at the end.
- * @throws Trouble
+ * @throws DatabaseError
  */
 export async function isServed(
   { pool, tables }: Omit<Leaving, 'mover'>,
@@ -87,7 +87,7 @@ WHERE name <> '${moverLease}'`
 /**
  * From here on nobody writes, and a process that serves sees within `databaseClockMs` that it does
  * not. Whatever was answered is in the tables when this resolves.
- * @throws Trouble
+ * @throws DatabaseError
  */
 export async function endLeaving({ pool, tables }: Omit<Leaving, 'mover'>): Promise<void> {
   const { state, receipts } = tables
@@ -107,7 +107,7 @@ export interface LeftState {
   readonly bytes: number
 }
 
-/** @throws Trouble */
+/** @throws DatabaseError */
 export async function readLeft({ pool, tables }: Omit<Leaving, 'mover'>): Promise<LeftState> {
   const text = `SELECT generation, clock_ms, (SELECT last_value FROM ${tables.ordinals}),
 (SELECT sum(pg_table_size(c.oid))::bigint FROM pg_class c

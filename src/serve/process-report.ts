@@ -50,7 +50,7 @@ export const failingOf = (checks: Checks): Failing =>
     failsBy(check) ? [name] : [],
   )
 
-export interface Told {
+export interface ProcessReport {
   readonly failing: () => MaybeLater<Failing>
   /** Whether each process that serves answers when it is asked. */
   readonly isAlive: () => MaybeLater<boolean>

@@ -6,7 +6,7 @@
 import { idleSecondsMax } from '../limits.ts'
 import type { Exchange } from './answers.ts'
 
-export interface Tally {
+export interface InFlight {
   /** @returns what it was given */
   readonly enter: (exchange: Exchange) => Exchange
   readonly leave: (exchange: Exchange) => void
@@ -26,7 +26,7 @@ function keep(exchange: Exchange): void {
   exchange.server?.timeout(exchange.request, 0)
 }
 
-export function makeTally(): Tally {
+export function makeInFlight(): InFlight {
   const exchanges = new Set<Exchange>()
   let ended: (() => void) | undefined
   return {
