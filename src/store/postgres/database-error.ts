@@ -31,7 +31,7 @@ export class DatabaseError extends Error {
 
   constructor(kind: DatabaseErrorKind, state?: string) {
     super(`the database: ${kind}${state === undefined ? '' : ` (${state})`}`)
-    this.name = 'Trouble'
+    this.name = 'DatabaseError'
     this.kind = kind
     this.state = state
   }

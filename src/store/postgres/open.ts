@@ -99,7 +99,7 @@ type Pools = ReturnType<typeof openPools>
 const forgetText = ({ receipts }: Tables): string =>
   `DELETE FROM ${receipts} WHERE used_at < clock_timestamp() - interval '${receiptHoursMax} hours'`
 
-/** @throws ApiError, Trouble with nothing left open */
+/** @throws ApiError, DatabaseError with nothing left open */
 async function begin(
   options: PostgresOptions,
   pools: Pools,
@@ -306,7 +306,7 @@ const databaseFiguresOf = ({ pools, queue, together, clock }: Parts): DatabaseFi
 /**
  * Opens the store of a database.
  * @throws ApiError `not_found` where there is no vault, `conflict` where it is of another format;
- *   Trouble
+ *   DatabaseError
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
   const tables = tablesIn(options.address.schema)
