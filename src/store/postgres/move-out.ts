@@ -41,7 +41,9 @@ ON CONFLICT (name) DO UPDATE SET holder = EXCLUDED.holder, until = EXCLUDED.unti
   if ((await pool.query(held, [mover])).length === 0) throw new ApiError('conflict', hasLeft)
 }
 
-/** All is as before `beginLeaving`: for a folder that has not taken the vault. @throws DatabaseError */
+/**
+ * All is as before `beginLeaving`: for a folder that has not taken the vault. @throws DatabaseError
+ */
 export async function cancelLeaving({ pool, tables, mover }: Leaving): Promise<void> {
   const { state, leases } = tables
   const text = `WITH moved AS (

@@ -30,7 +30,8 @@ export async function sendCommit(
 
 /**
  * @param told by `sendCommit`
- * @throws DatabaseError `lost` where the receipt is not there: who answered is another database by now
+ * @throws DatabaseError `lost` where the receipt is not there: who answered is another database by
+ * now
  */
 export async function untilLanded(
   { send }: DatabaseSession,
@@ -40,7 +41,9 @@ export async function untilLanded(
   await untilReached(send, place)
 }
 
-/** The COMMIT of what only reads waits for nobody: so its receipt is touched. @throws DatabaseError */
+/**
+ * The COMMIT of what only reads waits for nobody: so its receipt is touched. @throws DatabaseError
+ */
 export async function commitRead(session: DatabaseSession, tables: Tables, by: By): Promise<void> {
   const text = `UPDATE ${tables.receipts} SET used_at = clock_timestamp() WHERE writer = $1::bytea`
   const [, told] = await Promise.all([
