@@ -36,7 +36,7 @@ export interface Tokens {
   /**
    * Stores data as a token, once however often it is sent.
    *
-   * @returns it as its mask shows it, for any key
+   * @returns it as its mask shows it
    * @throws CofferError `invalid_request`, `forbidden`, `conflict` where its id is taken
    * @example
    * const { id, data } = await vault.tokens.create({
@@ -72,7 +72,7 @@ export interface Tokens {
   /**
    * Changes a token: `data`, `mask` and `metadata` are merged (RFC 7386), all else is replaced.
    *
-   * @returns it as its mask shows it, for any key
+   * @returns it as its mask shows it
    * @throws CofferError `invalid_request`, `not_found`, `forbidden`
    * @example
    * await vault.tokens.update(id, { metadata: { order: '18', draft: null } })
