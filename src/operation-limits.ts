@@ -137,6 +137,8 @@ export const sharesMax = 20
 export const wrongSharesMax = 10
 /** Of a share as it is typed. */
 export const shareTextBytesMax = 512
+/** Longer than the head and the body of a request that brings a share. */
+export const coverBytes = 64 * 1_024
 
 // Backups
 /** decision: of a backup; each is sealed and opened as a whole. */

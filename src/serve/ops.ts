@@ -7,7 +7,7 @@ import { isIP } from 'node:net'
 import type { TcpAddress } from '../config.ts'
 import { ApiError } from '../errors.ts'
 import { describeError } from '../gate/problem.ts'
-import { shareTextBytesMax } from '../operation-limits.ts'
+import { coverBytes, shareTextBytesMax } from '../operation-limits.ts'
 import type { MaybeLater } from '../waiting.ts'
 import { explainListening, opsFlags } from './listen-failure.ts'
 import { inUrl } from './listen.ts'
@@ -94,6 +94,17 @@ async function unseal(request: Request, take: TakeShare): Promise<Response> {
   }
 }
 
+/**
+ * A server keeps what it received last where it receives the next: after a share it is sent what is
+ * longer, and none.
+ */
+async function coverReceived(address: string): Promise<void> {
+  const body = '-'.repeat(coverBytes)
+  const init = { method: 'POST', body, redirect: 'manual', proxy: false }
+  // It may be ending, and holds nothing then.
+  await fetch(address, init as RequestInit).catch(() => undefined)
+}
+
 async function tellNumbers(print: () => Promise<PrintedNumbers>): Promise<Response> {
   const { text, contentType } = await print()
   return new Response(text, { headers: { ...plain, 'content-type': contentType } })
@@ -133,7 +144,9 @@ export function startOps(
       const refusal = refusalOf(request, hostname)
       if (refusal !== undefined) return refusal
       const path = pathOf(url).replace(/(?<=.)\/$/, '')
-      if (path === '/sys/unseal' && takeShare !== undefined) return unseal(request, takeShare)
+      if (path === '/sys/unseal' && takeShare !== undefined) {
+        return unseal(request, takeShare).finally(() => coverReceived(address))
+      }
       const answer = answers[path]
       if (answer === undefined) return say(404, 'there is /healthz, /readyz and /metrics')
       if (method !== 'GET' && method !== 'HEAD') return say(405, 'expected GET')
@@ -142,8 +155,9 @@ export function startOps(
     // The server's own answer would print what was thrown.
     error: () => say(500, 'this cannot be told'),
   })
+  const address = `http://${inUrl(server.hostname)}:${server.port}`
   return {
-    address: `http://${inUrl(server.hostname)}:${server.port}`,
+    address,
     stop: () => server.stop(true),
   }
 }
