@@ -164,7 +164,8 @@ describe.skipIf(!hasProxies)('behind a proxy', () => {
     expect(curlTo(proxy, query).status).toBe(200)
     const tooLong = join(temporaryFolder(), 'too-long.json')
     writeFileSync(tooLong, `"${number}${'x'.repeat(1024 * 1024)}"`)
-    expect(curlTo(proxy, '/tokens', '-d', `@${tooLong}`).status).toBe(413)
+    // A vault that refuses a body closes behind its answer, and HAProxy may lose that meanwhile.
+    await until(() => curlTo(proxy, '/tokens', '-d', `@${tooLong}`).status === 413)
     expect(await ended()).toEqual([])
     await until(() => proxy.log().includes(' 413 '))
     expect(proxy.log()).toMatch(/127\.0\.0\.2 .*\bGET 200 /)
