@@ -2,7 +2,7 @@
  * `bun run release [TARGET ...]`: a binary for each kind of machine in `dist/release`, with what is
  * inside as CycloneDX, and `SHA256SUMS` of all of them. Without names: for every kind.
  *
- * Whoever runs it on the same sources, wherever they lie, gets the same bytes.
+ * Anyone who runs it on the same sources, wherever they lie, gets the same bytes.
  * @module
  */
 import { createHash } from 'node:crypto'

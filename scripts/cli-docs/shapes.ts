@@ -180,7 +180,7 @@ export const shapes: Readonly<Record<string, TObject>> = {
   'session create': shape({
     id: Type.String(),
     session_key: Type.String({ description: 'of the page; it is shown once' }),
-    nonce: Type.String({ description: 'for whoever authorizes it, once' }),
+    nonce: Type.String({ description: 'for anyone who authorizes it, once' }),
     expires_at: Type.String(),
   }),
   'session authorize': shape({ authorized: Type.Boolean() }),

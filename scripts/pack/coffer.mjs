@@ -13,7 +13,7 @@ const parentCheckMs = 1_000
 const parent = process.ppid
 const child = spawn(findBun(), [program, ...process.argv.slice(2)], { stdio: 'inherit' })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-// `coffer dev` ends with whoever started it, which is this process to it. The signal is what a
+// `coffer dev` ends with the process that started it, which is this process to it. The signal is what a
 // terminal would send that goes; a server that stays reads its certificates again.
 const timer = setInterval(() => {
   if (process.ppid === parent) return

@@ -191,7 +191,9 @@ export const archiveOf = (name: string): string =>
 
 const kilobytes = (bytes: number): string => `${Math.ceil(bytes / 1_000)} KB`
 
-/** What was made, for whoever made it. @param bytes of the archive, and of the files in it */
+/**
+ * What was made, for the person who made it. @param bytes of the archive, and of the files in it
+ */
 export const tellPackage = (
   { name, description }: Pick<Package, 'name' | 'description'>,
   { packed, unpacked }: Readonly<Record<'packed' | 'unpacked', number>>,

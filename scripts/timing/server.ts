@@ -48,7 +48,7 @@ async function refusalsOf(unix: string, managementKey: string, random: Random): 
 
 /** A server that ends with this process, however that ends. */
 async function startServer(data: string, unix: string) {
-  // Whoever has asked in vain too often is refused for that.
+  // Anyone who has asked in vain too often is refused for that.
   const unbounded = ['--lookup-guesses-per-minute-max', '0']
   const server = await startCoffer(['serve', '--data', data, '--socket', unix, ...unbounded])
   const kill = () => process.kill(server.pid, 'SIGKILL')

@@ -306,7 +306,7 @@ describe('who may', () => {
 })
 
 describe('the last manager that can create applications', () => {
-  test('keeps a key that lasts, whoever deletes it', async () => {
+  test('keeps a key that lasts, against everybody', async () => {
     const own = await openTestVault(641)
     const { managementKey } = own
     const { body } = await own.ask('GET', '/applications/key', { key: managementKey })

@@ -46,7 +46,7 @@ describe('the key of an application that may hold token permissions', () => {
     expect(await statusOf('POST', `${path}/regenerate`, vault.managementKey)).toBe(200)
   })
 
-  test('of type management is made anew by whoever holds what it may', async () => {
+  test('of type management is made anew by a caller who holds what it may', async () => {
     const { path } = await make({ permissions: ['application:read'] }, 'management')
     expect(await statusOf('POST', `${path}/regenerate`, updater)).toBe(200)
   })

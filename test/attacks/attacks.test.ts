@@ -1,5 +1,5 @@
 /**
- * What whoever reads the code would try, on a serving process under its default settings: alone,
+ * What anyone who reads the code would try, on a serving process under its default settings: alone,
  * and as three workers. Source: docs/hostile-inputs.md, section L.
  * @module
  */

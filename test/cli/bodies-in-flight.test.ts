@@ -1,6 +1,6 @@
 /**
  * The memory of a serving process under hundreds of bodies that lack their last byte: it grows by
- * the budget and a constant, whoever sends them and however. Issue E, point 10.
+ * the budget and a constant, of any sender. Issue E, point 10.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

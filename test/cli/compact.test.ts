@@ -112,7 +112,7 @@ const filesIn = (folder: string): string[] =>
     .filter(entry => entry.isFile())
     .map(entry => join(entry.parentPath, entry.name))
 
-/** What whoever has folder and master key reads, of tokens that the vault has and of others. */
+/** What anyone who has folder and master key reads, of tokens that the vault has and of others. */
 const readByHand = (data: string): Set<string> =>
   new Set(
     filesIn(data).flatMap(file =>

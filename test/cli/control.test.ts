@@ -277,7 +277,7 @@ describe('the socket', () => {
     await control.stop()
   })
 
-  test('an operation goes on when whoever asked has gone', async () => {
+  test('an operation goes on when the caller has gone', async () => {
     const path = join(temporaryFolder(), 'control')
     const begun = Promise.withResolvers<void>()
     const gone = Promise.withResolvers<void>()

@@ -52,7 +52,7 @@ describe.each([
       const deletes = ids.map(async id => {
         const connection = await openConnection({ hostname: '127.0.0.1', port })
         const { status } = await connection.ask('DELETE', `/tokens/${id}`, { key: vault.reader })
-        // What was answered stands there already, whoever else is still being answered.
+        // What was answered stands there already, also while others are still being answered.
         expect([status, idsOf(list).includes(id)]).toEqual([204, true])
         connection.close()
       })
@@ -171,7 +171,7 @@ describe('a delete that cannot be listed', () => {
       ])
       expect((await ask('GET', '/tokens/second')).status).toBe(200)
       rmdirSync(list)
-      // Whoever asks again is told 404 once the line of what was deleted is there.
+      // Anyone who asks again is told 404 once the line of what was deleted is there.
       expect((await ask('DELETE', '/tokens/first')).status).toBe(404)
       expect(idsOf(list)).toEqual(['first'])
       expect((await ask('DELETE', '/tokens/second')).status).toBe(204)

@@ -300,7 +300,7 @@ describe('coffer keys rekey', () => {
     expect((await statusOf(data)).master_key).toBe(1)
   })
 
-  test('cut off after that, it is ended by whoever opens the vault next', async () => {
+  test('cut off after that, it is ended by the next process that opens the vault', async () => {
     const data = copyOfMade('cut2')
     const old = readFileSync(masterKeyOf(data))
     await json(keys('rekey', data, '--json'))

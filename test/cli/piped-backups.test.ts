@@ -57,7 +57,7 @@ describe('a backup to standard output', () => {
     expect((await runCoffer(['verify', '--data', restored, ...keyArgs])).exitCode).toBe(0)
   })
 
-  test('fails where whoever reads it ends early', () => {
+  test('fails where its reader ends early', () => {
     const ended = backup('"$@" | true')
     expect(ended.exitCode).toBe(1)
     expect(ended.stderr).toBe('coffer: standard output was closed before the backup was whole\n')

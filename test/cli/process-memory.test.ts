@@ -27,7 +27,7 @@ beforeAll(async () => {
   expect((await runCoffer(['init', '--data', made])).exitCode).toBe(0)
 })
 
-/** A folder of whoever is unprivileged. */
+/** A folder of an unprivileged user. */
 function copyOfMade(name: string): string {
   const copy = join(root, name)
   cpSync(made, copy, { recursive: true })

@@ -17,7 +17,7 @@ const refusal = {
 }
 
 describe('coffer test-vault', () => {
-  test.each(['', '{', '{}'])('is refused to whoever has no clock for it: %p', async order => {
+  test.each(['', '{', '{}'])('is refused to anyone who has no clock for it: %p', async order => {
     expect(await runCoffer(['test-vault', order])).toMatchObject(refusal)
   })
 

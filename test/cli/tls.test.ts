@@ -77,7 +77,7 @@ describe('a served certificate', () => {
     expect(stderr.toString()).toContain('alert protocol version')
   })
 
-  test('is for HTTP/1.1: whoever offers HTTP/2 too gets no other', async () => {
+  test('is for HTTP/1.1: anyone who offers HTTP/2 too gets no other', async () => {
     const { alpn } = await shakeHands(tls.port, { ALPNProtocols: ['h2', 'http/1.1'] })
     expect(alpn).not.toBe('h2')
   })

@@ -30,7 +30,7 @@ function copyOfMade(name = `vault-${(count += 1)}`): string {
   return data
 }
 
-/** A copy that a killed command has left, as whoever may write to the folder makes one up. */
+/** A copy that a killed command has left, as a user who may write to the folder makes one up. */
 function noteOf(data: string): string {
   const copy = join(root, `${evil}-${(count += 1)}`)
   mkdirSync(copy)

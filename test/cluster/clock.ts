@@ -27,7 +27,7 @@ async function untilStatus(socket: string, key: string, status: number): Promise
   }
 }
 
-/** A token that is half an hour from its end, to whoever has the right time. */
+/** A token that is half an hour from its end, to anyone who has the right time. */
 async function makeToken({ vaults, failures }: Scene, key: string): Promise<void> {
   const expires_at = new Date(Date.now() + lifeMs).toISOString()
   const body = { id, type: 'token', data: 'x', expires_at }

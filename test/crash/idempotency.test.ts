@@ -1,6 +1,7 @@
 /**
- * `kill -9` amid creates under idempotency keys, again and again on one data folder: whoever sends
- * the same once more gets the one token of that key, or makes it now, and is never told to wait.
+ * `kill -9` amid creates under idempotency keys, again and again on one data folder: anyone who
+ * sends the same once more gets the one token of that key, or makes it now, and is never told to
+ * wait.
  * @module
  */
 import { expect, test } from 'bun:test'

@@ -7,7 +7,7 @@ import { faultsOf, readRows } from '../support/proofs.ts'
 
 const rows = readRows('docs/hostile-inputs.md')
 
-/** Attacks by whoever reads the code: the number of the point, and its cases. */
+/** Attacks by anyone who reads the code: the number of the point, and its cases. */
 const attack = /^E(\d+)(?:\.(\d+))?$/
 
 const nameOf = ([name = '']: readonly string[]): string => name

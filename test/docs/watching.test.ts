@@ -284,7 +284,7 @@ describe.skipIf(!hasPrometheus)('a vault that Prometheus scrapes', () => {
     const vaults = served.length
     const seen = `count(count_over_time(up[5s]) > 3) == ${vaults}`
     expect(await valuesOf(seen)).toEqual([vaults])
-    // The disk is that of whoever runs the tests.
+    // The disk is that of the user who runs the tests.
     const alerts = await prometheus.query('ALERTS{alertstate="firing",alertname!~"CofferDisk.*"}')
     expect(alerts.map(({ metric }) => metric['alertname'])).toEqual([])
   })

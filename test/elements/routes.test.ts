@@ -138,7 +138,7 @@ describe('the addresses', () => {
     expect(await answer.text()).not.toContain(canary)
   })
 
-  test('say nothing of the vault, whoever asks', async () => {
+  test('say nothing of the vault to anybody', async () => {
     const vault = await openTestVault(204)
     const app = buildApp(vault.deps)
     const headers = { 'svc-api-key': vault.managementKey, origin: canary, referer: canary }

@@ -37,7 +37,7 @@ async function expectNowhere(target: string): Promise<void> {
   }
 }
 
-describe('an address that is not known as it was sent is 404, whoever asks', () => {
+describe('an address that is not known as it was sent is 404 for everybody', () => {
   test.each([
     ['//tokens'],
     ['///tokens'],

@@ -154,7 +154,7 @@ describe('bodies that were promised, and of which little comes,', () => {
   })
 })
 
-test('E10.5: bodies of all credentials together are bounded, whoever sends them', async () => {
+test('E10.5: bodies of all credentials together are bounded, however many send them', async () => {
   const third = await wire.vault.application({ type: 'private', permissions: ['token:create'] })
   const senders = [...(await fill(wire.key)), begin(unended(otherKey)), begin(unended(otherKey))]
   await untilAnswered(503, () => createLong(third))

@@ -1,6 +1,6 @@
 /**
- * Whoever brings much work waits for itself: others are answered between its pieces. Counted in the
- * order of answers. Contract section 16.
+ * A caller who brings much work waits for itself: others are answered between its pieces. Counted
+ * in the order of answers. Contract section 16.
  * @module
  */
 import { beforeAll, expect, test } from 'bun:test'

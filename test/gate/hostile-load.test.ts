@@ -96,7 +96,7 @@ test('H161: sessions that nobody authorizes leave nothing behind', async () => {
   expect(await vault.deps.store.due(vault.clock.now(), 1)).toEqual([])
 }, 300_000)
 
-test('H161: a public key makes no more sessions than its rate, whoever holds it', async () => {
+test('H161: a public key makes no more sessions than its rate, however many hold it', async () => {
   const vault = await openTestVault(166, { requestsPerSecondMax: 100 })
   const key = await vault.application({ type: 'public', permissions: ['token:create'] })
   const made = await Promise.all(numbers(1_000).map(() => vault.ask('POST', '/sessions', { key })))

@@ -18,7 +18,7 @@ const expectGone = (answer: Answer) => {
   expect([answer.status, answer.text.includes(canary)]).toEqual([404, false])
 }
 
-test('whoever only creates is told nothing of what others have made of its token', async () => {
+test('a caller who only creates is told nothing of what others have made of its token', async () => {
   const vault = await openTestVault(420)
   const creator = await vault.application({ type: 'public', permissions: ['token:create'] })
   const rules = [
@@ -35,7 +35,7 @@ test('whoever only creates is told nothing of what others have made of its token
   expect(replay.body).toEqual({ id: first.body['id'], type: 'card_number' })
 })
 
-test('whoever redacts is shown nothing of what others have made of its token', async () => {
+test('a caller who redacts is shown nothing of what others have made of its token', async () => {
   const vault = await openTestVault(421)
   const ruleOf = (transform: string, permissions: readonly string[]) => [
     { priority: 1, container: '/', transform, permissions },

@@ -33,7 +33,7 @@ describe('a request with two Host headers', () => {
     ['of any case', ['host: a', 'HOST: b']],
     ['of which one is empty', ['Host: a', 'Host:']],
     ['joined on the way', ['Host: a, b']],
-  ])('E12.1: %s, is 400 whoever asks for what', async (_, hosts) => {
+  ])('E12.1: %s, is 400 for every caller and operation', async (_, hosts) => {
     const made = await totalItems()
     const lines = [...hosts, ...Object.entries(json).map(([name, value]) => `${name}: ${value}`)]
     const length = `Content-Length: ${body.length}`

@@ -1,6 +1,6 @@
 /**
  * Pages that need no key: connections that ask for them and read nothing have the room of one
- * credential together, and whoever else asks is answered.
+ * credential together, and every other caller is answered.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

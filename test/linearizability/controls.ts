@@ -1,6 +1,6 @@
 /**
  * Negative controls: real histories that the checker accepts, each changed in one place as if the
- * vault had broken a promise there. Whoever accepts one of them would miss the real thing.
+ * vault had broken a promise there. Anyone who accepts one of them would miss the real thing.
  * @module
  */
 import type { Operation } from './history.ts'

@@ -75,7 +75,7 @@ interface Scene {
   readonly workload: Workload
 }
 
-/** Whoever gives up ends the others as well. */
+/** A client that gives up ends the others as well. */
 async function loadAndStrike(scene: Scene, plan: Plan, history: Operation[], draw: Draw) {
   const { host, clients, workload } = scene
   let hasFailed = false

@@ -88,7 +88,7 @@ export function mayRemask(transform: Transform, before: ModelToken, after: Model
     isText(before.indexes, after.indexes) &&
     before.fingerprintExpression === after.fingerprintExpression
   if (!isFoundAlike) return false
-  // decision: whoever sees nothing of a token changes nothing of how it is shown.
+  // decision: a caller who sees nothing of a token changes nothing of how it is shown.
   return transform === 'mask' && isCard(after)
     ? mayRemaskCard(before, after)
     : isText(before.mask, after.mask)

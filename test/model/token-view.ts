@@ -1,5 +1,5 @@
 /**
- * How a token must look to whoever asks. Source: spec, "Token object"; contract section 1.
+ * How a token must look to the caller. Source: spec, "Token object"; contract section 1.
  * @module
  */
 import { fingerprinted } from './compose-token.ts'

@@ -100,7 +100,7 @@ describe('of the client and the card fields', () => {
     expect([...new Set([...imports].map(([, from]) => from))]).toEqual(needed)
   })
 
-  test('the component is one of the browser to whoever renders on a server', () => {
+  test('the component is one of the browser to a program that renders on a server', () => {
     for (const name of ['react.js', 'react.cjs']) {
       const text = readFileSync(join(packed(), name), 'utf8')
       expect([name, text.split('\n', 1)]).toEqual([name, ["'use client'"]])

@@ -1,5 +1,5 @@
 /**
- * Credentials have turns at a database: whoever asks for hundreds of things at once keeps nobody
+ * Credentials have turns at a database: anyone who asks for hundreds of things at once keeps nobody
  * else waiting until the last of them. And what a request waits for a database that is away.
  * @module
  */

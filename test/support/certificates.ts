@@ -18,7 +18,7 @@ function openssl(...args: readonly string[]): void {
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 const forLoopback = ['-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost']
 
-/** A certificate that signs itself: of a server on loopback, or of whoever signs others. */
+/** A certificate that signs itself: of a server on loopback, or of one that signs others. */
 export function selfSigned(
   folder: string,
   name: string,

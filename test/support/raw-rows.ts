@@ -1,6 +1,6 @@
 /**
- * Whoever has the master key and looks at bytes: every row of a token that lies there, whatever the
- * engine thinks of the place.
+ * Anyone who has the master key and looks at bytes: every row of a token that lies there, whatever
+ * the engine thinks of the place.
  * @module
  */
 import type { Keys } from '../../src/crypto/keyring.ts'

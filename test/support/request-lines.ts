@@ -185,7 +185,7 @@ function expectRefused(of: Find, digest: string): void {
     for (const line of refused) expect(line['client_address']).toMatch(/^(?:192|127|fe80)\b/)
     for (const line of refused) expect(line).not.toHaveProperty('shown')
   }
-  // Whoever could have any id digested would find out of which token another line tells.
+  // Anyone who could have any id digested would find out of which token another line tells.
   for (const status of [401, 403, 429]) {
     for (const line of of('getToken', status)) expect(line).not.toHaveProperty('token_digest')
   }

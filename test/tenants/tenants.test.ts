@@ -18,7 +18,7 @@ beforeAll(async () => {
   publicKey = await vault.application({ type: 'public', permissions: ['token:create'] })
 })
 
-test('the tenant of a key is shown to whoever holds tenant:read', async () => {
+test('the tenant of a key is shown to a caller who holds tenant:read', async () => {
   const answer = await vault.ask('GET', '/tenants/self', { key: vault.managementKey })
   expect(answer.status).toBe(200)
   const { body: owner } = await vault.ask('GET', '/applications/key', { key: vault.managementKey })
@@ -30,7 +30,7 @@ test('the tenant of a key is shown to whoever holds tenant:read', async () => {
   })
 })
 
-test('the tenant is renamed by whoever holds tenant:update, and by nobody else', async () => {
+test('the tenant is renamed by a caller who holds tenant:update, and by nobody else', async () => {
   const own = await openTestVault(83)
   const reader = await own.application({ type: 'management', permissions: ['tenant:read'] })
   const writer = await own.application({ type: 'management', permissions: ['tenant:update'] })

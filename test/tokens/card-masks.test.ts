@@ -1,6 +1,6 @@
 /**
- * Masks of cards by whoever may not reveal: what one key may show of a number, in one token or in
- * several steps. Source: contract section 6; PCI DSS 3.4.1.
+ * Masks of cards by a caller who may not reveal: what one key may show of a number, in one token or
+ * in several steps. Source: contract section 6; PCI DSS 3.4.1.
  * @module
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
@@ -88,7 +88,7 @@ const ofEveryDigit: readonly unknown[] = [
   ['{{ data.number | slice: 0, 8 | divided_by: 2 }}', '{{ data.number | slice: 8, 8 }}'],
 ]
 
-describe('at create, whoever may not reveal', () => {
+describe('at create, a caller who may not reveal', () => {
   test.each(honest.map(mask => [mask]))('may show the ends of a number: %j', async mask => {
     expect((await create(open, mask)).status).toBe(201)
   })
@@ -121,7 +121,7 @@ describe('at create, whoever may not reveal', () => {
     for (const id of ['bulk-good', 'bulk-bad']) expectProblem(await read(id), 404)
   })
 
-  test('and whoever sees nothing, has the same bounds', async () => {
+  test('and a caller who sees nothing, has the same bounds', async () => {
     const rules = [{ priority: 1, container: '/', transform: 'redact', permissions: writing }]
     const key = await vault.application({ type: 'public', rules })
     expectProblem(await create(key, '{{ data.cvc }}'), 403, [], [card.cvc])
@@ -188,7 +188,7 @@ describe('a mask that stands', () => {
     expect((await patch(open, id, { mask: { number: null } })).body['data']).toEqual({ cvc: '987' })
   })
 
-  test('leaves search indexes and fingerprint to whoever reveals', async () => {
+  test('leaves search indexes and fingerprint to a caller who reveals', async () => {
     const id = await stored()
     for (const body of [
       { search_indexes: ['{{ data.number | slice: 0, 12 }}'] },
@@ -199,7 +199,7 @@ describe('a mask that stands', () => {
     }
   })
 
-  test('is free for whoever reveals, but for the whole number', async () => {
+  test('is free for a caller who reveals, but for the whole number', async () => {
     const id = await stored()
     const mask = { cvc: '{{ data.cvc }}', number: '{{ data.number | slice: 0, 12 }}' }
     expect((await patch(owner, id, { mask })).status).toBe(200)

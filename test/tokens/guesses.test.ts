@@ -1,5 +1,6 @@
 /**
- * The budget of guesses: whoever does not see data asks for it only so often. Contract section 14.
+ * The budget of guesses: a caller who does not see data asks for it only so often. Contract section
+ * 14.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
@@ -51,7 +52,7 @@ describe('a search by data or fingerprint', () => {
     expect(spentLines(vault)).toEqual([])
   })
 
-  test('costs nothing whoever sees all that it finds', async () => {
+  test('costs nothing to a caller who sees all that it finds', async () => {
     const { search } = await openWorld(503, { rules: ruleOf('reveal') })
     const answers = await times(20, () => search(clauses(20)))
     expect(new Set(statusesOf(answers))).toEqual(new Set([200]))
@@ -166,7 +167,7 @@ describe('a create', () => {
     expect((await vault.ask('PATCH', path, { key, body: { data: 4 } })).status).toBe(200)
   })
 
-  test('costs nothing whoever sees what is there', async () => {
+  test('costs nothing to a caller who sees what is there', async () => {
     const guess = (world: Awaited<ReturnType<typeof openWorld>>) => (index: number) =>
       world.create({ data: index, deduplicate_token: true })
     const seeing = await openWorld(511, { rules: ruleOf('reveal') })
@@ -225,7 +226,7 @@ describe('a look-up of an id', () => {
     expect(statusesOf(await times(3, () => use('far', 'no-3')))).toEqual([400, 429, 429])
   })
 
-  test('costs nothing whoever sees all that it finds, and where the budget is off', async () => {
+  test('costs nothing to a caller who sees all that it finds, and where the budget is off', async () => {
     const look = async (grants: object, settings = small) => {
       const { vault, key } = await openWorld(551, grants, settings)
       return statusesOf(

@@ -1,6 +1,6 @@
 /**
  * Fingerprints that can be compared with those of guesses: beyond the budget they are hidden from
- * whoever does not see all data. Contract sections 8 and 14.
+ * a caller who does not see all data. Contract sections 8 and 14.
  * @module
  */
 import { describe, expect, test } from 'bun:test'
@@ -72,7 +72,7 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     expect(areShown([await create(card(21))])).toEqual([true])
   })
 
-  test('is hidden beyond that, too, from whoever sees those tokens, but not all', async () => {
+  test('is hidden beyond that, too, from a caller who sees those tokens, but not all', async () => {
     const { vault, owner, create, read } = await openMasked(547)
     const [first, ...rest] = ruleOf('reveal')
     const own = [
@@ -101,7 +101,7 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     expect(await by(owner)).toMatchObject([{ id }])
   })
 
-  test('is shown of all that whoever reveals has made, and where the budget is off', async () => {
+  test('is shown of all that a caller who reveals has made, and where the budget is off', async () => {
     const { owner, key, create, read } = await openMasked(542)
     const made = await times(8, index => create(card(index), owner))
     const seen = await times(8, index => read(made[index]?.body['id'], key))
@@ -120,7 +120,7 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     expect(shown).toEqual([...Array(6).fill(true), ...Array(2).fill(false)])
   })
 
-  test('counts each change of contents, until whoever reveals changes them', async () => {
+  test('counts each change of contents, until a caller who reveals changes them', async () => {
     const { owner, key, create, read, patch } = await openMasked(545)
     const { id } = (await create(card(0))).body
     const changed = await times(7, index => patch(id, key, { data: `guess ${index + 1}` }))

@@ -117,7 +117,7 @@ describe('a move', () => {
   })
 
   test.each(['mask', 'redact'])(
-    'by a session shows no more to whoever authorized it: %s',
+    'by a session shows no more to the caller who authorized it: %s',
     async less => {
       const kit = await openSessionKit(vault)
       const own = [ruleOn(1, '/more/', 'reveal'), ruleOn(2, '/', less)]
@@ -134,7 +134,7 @@ describe('a move', () => {
     },
   )
 
-  test('by a session shows no more to whoever created it', async () => {
+  test('by a session shows no more to the caller who created it', async () => {
     const rules = [
       ruleOn(1, '/more/', 'mask', ['token:update']),
       ruleOn(2, '/less/', 'redact', ['token:update']),

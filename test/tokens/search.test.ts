@@ -254,7 +254,7 @@ describe('a search is refused', () => {
     expect((await search([])).status).toBe(400)
   })
 
-  test('to whoever lacks token:search, also with token:read', async () => {
+  test('to a caller who lacks token:search, also with token:read', async () => {
     const reader = await vault.application({ type: 'private', permissions: ['token:read'] })
     expect((await search({ query: `${canary}:1` }, reader)).status).toBe(403)
     expect((await search({}, vault.managementKey)).status).toBe(403)

@@ -53,7 +53,7 @@ describe('with strict masks, as by default,', () => {
   const ask = (method: string, id: string, caller: string, body?: object) =>
     vault.ask(method, `/tokens/${id}`, { key: keys[caller] ?? '', ...(body ? { body } : {}) })
 
-  test.each(changes)('%s can be changed only by whoever sees the data', async (_, body) => {
+  test.each(changes)('%s can be changed only by a caller who sees the data', async (_, body) => {
     const id = await create()
     const before = (await ask('GET', id, 'reveal')).text
     for (const caller of ['plain', 'mask', 'redact']) {
@@ -140,7 +140,7 @@ test('a mask that is too long is refused', async () => {
 })
 
 describe('without strict masks', () => {
-  test.each(changes)('%s can be changed by whoever may update', async (_, body) => {
+  test.each(changes)('%s can be changed by a caller who may update', async (_, body) => {
     const vault = await openTestVault(72, loose)
     const key = await vault.application({ type: 'private', permissions })
     const made = await vault.ask('POST', '/tokens', { key, body: secret })

@@ -140,7 +140,7 @@ describe('an update with deduplication on', () => {
     expect(extrasOf(answer)).toEqual({ deduplicated: true })
   })
 
-  test('shows contents without deduplication, whoever has the same', async () => {
+  test('shows contents without deduplication, also where another has the same', async () => {
     await create({ data: 'u6 other', containers: ['/theirs/'] })
     const mine = { containers: ['/mine/'], mask: '{{ data | last4 }}' }
     await create({ data: 'up6', id: 'up6', ...mine }, narrow)

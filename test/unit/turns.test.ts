@@ -27,7 +27,7 @@ test('works that ask at once have their pieces one by one, each in its own round
   expect(new Set(pieces.map(piece => piece.round)).size).toBe(pieces.length)
 })
 
-test('whoever brings many works has one piece for each of the others', async () => {
+test('a caller who brings many works has one piece for each of the others', async () => {
   const turns = makeScheduler(() => 0)
   const order: number[] = []
   const piece = (credential: number) => turns.next(credential).then(() => order.push(credential))

@@ -61,7 +61,7 @@ export const metadataOf = (written: Written): Readonly<Record<string, string>> =
 export function readWritten(type: TokenType, { id, data, metadata }: Shown): Written | undefined {
   const op = Number(metadata?.['op'])
   const round = Number(metadata?.['round'])
-  // Whoever lets the vault choose the id writes before it is known.
+  // Anyone who lets the vault choose the id writes before it is known.
   return [id, '']
     .map(of => ({ id: of, type, op, round }))
     .find(

@@ -68,7 +68,7 @@ async function create(
 
 export const createToken = (client: Client): Promise<void> => create(client, newToken(client), {})
 
-/** Whoever has a session's key makes a token with it. */
+/** Anyone who has a session's key makes a token with it. */
 export const createAs = (client: Client, key: string): Promise<void> =>
   create(client, newToken(client), { key, kind: 'create by a session' })
 

@@ -66,7 +66,7 @@ async function observeAll(vault: StoredVault, socket: string) {
       found: await observe(vault, socket, question),
     }))
     observed.push(...(await Promise.all(answers)))
-    // Whoever is gone answers nothing more.
+    // A vault that is gone answers nothing more.
     if (observed.at(-1)?.found === 'broken') break
   }
   return observed

@@ -154,7 +154,7 @@ export async function checkUnharmed(ground: Ground, name: string): Promise<void>
   ground.say(`${name} done`)
 }
 
-/** I3 of answers: whoever may not read is shown nothing of what was kept. */
+/** I3 of answers: a caller who may not read is shown nothing of what was kept. */
 export function checkRefusal({ failures }: Ground, name: string, text: string): void {
   if (text.includes(canary)) failures.push(`${name}: the canary is in a refusal`)
 }

@@ -1,6 +1,6 @@
 /**
  * A limit of memory around a server: by the service manager, by a control group that is made below
- * one which was handed over for that, or by whoever watches it.
+ * one which was handed over for that, or by the process that watches it.
  *
  * No group is made but a child of the one that `COFFER_MEMORY_GROUP` names, no process is moved but
  * the server, and no limit of another group is touched: the group that a shell happens to run in
@@ -15,7 +15,7 @@ export interface MemoryLimit {
   readonly by: string
   /** A command that puts the one behind it under the limit. */
   readonly prefix: readonly string[]
-  /** Whether the kernel kills at the limit; else whoever watches has to. */
+  /** Whether the kernel kills at the limit; else the process that watches has to. */
   readonly isHeld: boolean
   /** Kills by the kernel, where it counts them. */
   countKills(): number | undefined

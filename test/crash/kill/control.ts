@@ -1,6 +1,6 @@
 /**
  * The negative control: a vault that is put back to an older state, which the check must notice.
- * Whoever finds no loss in it would find none in a vault that loses.
+ * Anyone who finds no loss in it would find none in a vault that loses.
  * @module
  */
 import { cpSync, rmSync } from 'node:fs'

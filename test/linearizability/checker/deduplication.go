@@ -1,7 +1,7 @@
 package main
 
 // deduplicationState is the id of the one live token of some content; empty where none lives.
-// Whoever creates names an id, so that what an open create has made is known.
+// The client that creates names an id, so that what an open create has made is known.
 type deduplicationState string
 
 func stepDeduplication(state deduplicationState, op *operation) (bool, deduplicationState) {

@@ -98,7 +98,7 @@ describe.skipIf(!isPostgresThere)('a group that goes at once', () => {
     await pool.close()
   })
 
-  test('waits for whoever changes a row that it requires, and does nothing then', async () => {
+  test('waits for the writer that changes a row that it requires, and does nothing then', async () => {
     const { pool, tables, put, counts } = await openTables()
     await put(1, [insert(1)])
     const isChanged = Promise.withResolvers<void>()
@@ -120,7 +120,7 @@ describe.skipIf(!isPostgresThere)('a group that goes at once', () => {
     await pool.close()
   })
 
-  test('locks no row before its receipt, which whoever came before may hold', async () => {
+  test('locks no row before its receipt, which the writer before may hold', async () => {
     const { pool, tables, put } = await openTables()
     await put(1, [insert(1)])
     const isHeld = Promise.withResolvers<void>()

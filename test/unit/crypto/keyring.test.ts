@@ -124,7 +124,7 @@ describe('key scopes', () => {
 describe('another keyring of the same installation', () => {
   const fresh = (fill: number) => new Uint8Array(32).fill(fill)
 
-  /** Its data keys are made anew: whoever adopts a keyring wipes the one before. */
+  /** Its data keys are made anew: the process that adopts a keyring wipes the one before. */
   const withKeys = (...numbers: readonly number[]) => ({
     ...keyringOf(1),
     dataKeys: numbers.map(number => {

@@ -50,7 +50,7 @@ test('one that is longer than the room enters alone, and none goes before it', a
   expect(entered).toEqual([0, 1, 2])
 })
 
-test('whoever brings many has one inside while others wait, and these pass', async () => {
+test('a caller who brings many has one inside while others wait, and these pass', async () => {
   const many = Array.from({ length: 15 }, () => of(1))
   const { entered, leave, settled } = crowd([...many, of(2), of(2), of(3)], 2 * long)
   await settled()

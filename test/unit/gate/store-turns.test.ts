@@ -54,7 +54,7 @@ test('those that wait have turns by credential, however many one has brought', a
   expect(begun).toEqual(['a0', 'a1', 'b0', 'c0', 'a2', 'b1'])
 })
 
-test('whoever has few there begins at once, and no more than few', async () => {
+test('a caller who has few there begins at once, and no more than few', async () => {
   const { begun, ask, leave } = crowd({ inside: 2, spare: 9, few: 2 })
   ask(1, ...many('a', 4))
   ask(2, ...many('b', 3))

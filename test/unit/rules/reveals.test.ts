@@ -48,7 +48,7 @@ describe('all is revealed', () => {
     ],
     ['not by one with conditions', false, grants([{ ...unscoped, conditions: [among] }, masksAll])],
     ['not by one without a reach', false, grants([unscoped, masksAll])],
-    ['to whoever may ask for nothing', true, grants([])],
+    ['to a caller who may ask for nothing', true, grants([])],
     ['not by a plain permission', false, grants([], [permission])],
     [
       'not where that is behind a rule on some',
@@ -76,7 +76,7 @@ describe('all is revealed', () => {
     ['by a rule that covers everything', true, grants([rule('/', 'reveal')])],
     ['behind another that reveals', true, grants([rule('/a/', 'reveal'), rule('/', 'reveal')])],
     ['not by rules on some containers alone', false, grants([rule('/a/', 'reveal')])],
-    ['not to whoever may ask for nothing', false, grants([])],
+    ['not to a caller who may ask for nothing', false, grants([])],
     ['not behind one that masks', false, grants([rule('/a/', 'mask'), rule('/', 'reveal')])],
     [
       'whatever rules without the permission do',

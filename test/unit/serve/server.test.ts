@@ -19,7 +19,7 @@ const isInUse = {
 }
 
 describe('a port for processes that share it', () => {
-  test('is of whoever found it, also while nobody listens there', async () => {
+  test('is of the process that found it, also while nobody listens there', async () => {
     const found = await findPort({ host: '127.0.0.1', port: 0 })
     expect(found.port).toBeGreaterThan(0)
     Bun.gc(true)

@@ -115,7 +115,7 @@ describe('a vault', () => {
   })
 })
 
-describe('whoever unseals', () => {
+describe('the process that is unsealed', () => {
   test('brings the whole key over the control socket alone', async () => {
     const key = fresh()
     const digits = Buffer.from(Buffer.from(key).toString('hex'))

@@ -1,5 +1,5 @@
 /**
- * Whoever sleeps in front of the engine's lock can be made to look at it again.
+ * A process that sleeps in front of the engine's lock can be made to look at it again.
  * @module
  */
 import { expect, test } from 'bun:test'
