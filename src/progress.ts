@@ -11,10 +11,10 @@ export type ReportDone = (done: number) => void
  * @param total in whatever unit the work counts in
  * @param what it is, such as `copying`
  */
-export type Progress = (total: number, what: string) => ReportDone
+export type BeginProgress = (total: number, what: string) => ReportDone
 
 /** For work that has nobody to tell. */
-export const noProgress: Progress = () => () => {}
+export const noProgress: BeginProgress = () => () => {}
 
 /** For work that is done in pieces of any length: it is told the length of each. */
 export function countBytes(done: ReportDone): ReportDone {

@@ -185,7 +185,7 @@ export const getApplication = async (
   id: string,
 ): Promise<ApplicationRecord> => (await findApplication(deps, caller.tenantId, id)).record
 
-export interface ApplicationFilter {
+export interface ApplicationQuery {
   readonly ids: readonly string[]
   readonly types: readonly string[]
   readonly offset: number
@@ -199,7 +199,7 @@ const anyOf = (queries: readonly Query[]): Query[] =>
 export async function listApplications(
   deps: Deps,
   caller: Caller,
-  filter: ApplicationFilter,
+  filter: ApplicationQuery,
 ): Promise<{ readonly total: number; readonly records: readonly ApplicationRecord[] }> {
   const { keys } = deps
   const { tenantId } = caller

@@ -13,7 +13,7 @@ import { dirname, join, resolve } from 'node:path'
 import { versionAndBuild } from '../build.ts'
 import { primitives } from '../crypto/primitives.ts'
 import { freeSpaceBytesMin } from '../operation-limits.ts'
-import { countBytes, noProgress, type Progress } from '../progress.ts'
+import { countBytes, noProgress, type BeginProgress } from '../progress.ts'
 import {
   digestOfFile,
   newBackupKey,
@@ -61,7 +61,7 @@ const roomFor = (staging: string, data: string): DiskNeed => ({
 async function inspectCopy(
   copy: LockedFolder,
   of: string,
-  progress: Progress,
+  progress: BeginProgress,
 ): Promise<Manifest['rows']> {
   const report = emptyReport()
   await inspect(copy, report, store => unsealKeysOf(store, copy), progress)
@@ -76,7 +76,7 @@ function assertReadable(
   file: string,
   masterKey: Uint8Array,
   database: string,
-  progress: Progress,
+  progress: BeginProgress,
 ): void {
   const digest = createHash('sha256')
   const reading = countBytes(progress(statSync(file).size, 'reading'))
@@ -88,7 +88,7 @@ function assertReadable(
   throw new CommandFailure('the backup is not what was written: look at the disk, and try again')
 }
 
-async function fill(data: string, copy: LockedFolder, file: string, progress: Progress) {
+async function fill(data: string, copy: LockedFolder, file: string, progress: BeginProgress) {
   const masterKey = primitives.keep(Uint8Array.from(copy.masterKey))
   const key = newBackupKey(masterKey, randomBytes)
   const createdAt = new Date(wallMs()).toISOString()
@@ -132,7 +132,7 @@ async function makeStaged(
   options: FolderOptions,
   place: Target,
   name: string,
-  progress: Progress,
+  progress: BeginProgress,
 ): Promise<MadeBackup> {
   const masterKey = checkFolder(options)
   const staging = place.stagingOf(name)
@@ -162,7 +162,7 @@ export async function makeBackup(
   options: FolderOptions,
   place: Target,
   name: string,
-  progress: Progress,
+  progress: BeginProgress,
 ): Promise<MadeBackup> {
   const { data } = options
   assertOwnStore(data, 'use the backups of that, see docs/many-machines.md')

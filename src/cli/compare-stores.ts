@@ -3,7 +3,7 @@
  * @module
  */
 import { bufferOf } from '../bytes.ts'
-import type { Progress } from '../progress.ts'
+import type { BeginProgress } from '../progress.ts'
 import { explainDatabase } from '../serve/database.ts'
 import { CommandFailure } from '../serve/failure.ts'
 import { elapsedMs } from '../serve/system.ts'
@@ -51,7 +51,7 @@ const isSame = (a: Row, b: Row | undefined): boolean =>
 export async function compareRows(
   store: LmdbStore,
   { pool, tables }: Opposite,
-  progress: Progress,
+  progress: BeginProgress,
   differ: string,
 ): Promise<number> {
   const done = progress(store.figures().nextOrdinal, 'comparing')

@@ -8,7 +8,7 @@
 import { createReadStream, statSync } from 'node:fs'
 import { eraseListed, type Erased } from '../administration/erasure.ts'
 import { erasureLineBytesMax } from '../operation-limits.ts'
-import type { Progress } from '../progress.ts'
+import type { BeginProgress } from '../progress.ts'
 import { parseErasure, type Erasure } from '../rules/erasures.ts'
 import { openStoreOf, unsealKeysOf, type FoundFolder } from '../serve/data-folder.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from '../serve/failure.ts'
@@ -103,7 +103,7 @@ export interface ErasureLists {
 export async function eraseIn(
   folder: FoundFolder,
   { files, count }: ErasureLists,
-  progress: Progress,
+  progress: BeginProgress,
 ): Promise<Erased> {
   const store = await openStoreOf(folder, { onFailure: () => {} })
   // Closes the store where it fails.

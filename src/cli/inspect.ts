@@ -8,7 +8,7 @@
  */
 import type { Keys } from '../crypto/keyring.ts'
 import { findingsShownMax } from '../operation-limits.ts'
-import { noProgress, type Progress } from '../progress.ts'
+import { noProgress, type BeginProgress } from '../progress.ts'
 import type { Store } from '../store/contract.ts'
 import { examinePages } from '../store/lmdb/inspect/damaged-pages.ts'
 import { makeRecordCheck, type RowCounts } from '../verify.ts'
@@ -58,7 +58,7 @@ export async function inspect(
   folder: FoundFolder,
   report: Report,
   makeKeys: (store: Store) => Promise<Keys>,
-  progress: Progress = noProgress,
+  progress: BeginProgress = noProgress,
 ): Promise<void> {
   if (!isStoreInDatabase(folder.store)) {
     const { damaged, hasLostCommit } = examinePages(folder.store, progress)
@@ -81,7 +81,7 @@ export async function inspect(
 }
 
 /** @returns its keys. @throws CommandFailure for any damage */
-export async function inspectSound(folder: FoundFolder, progress: Progress): Promise<Keys> {
+export async function inspectSound(folder: FoundFolder, progress: BeginProgress): Promise<Keys> {
   const report = emptyReport()
   let keys: Keys | undefined
   const keysOf = async (store: Store) => (keys = await unsealKeysOf(store, folder))

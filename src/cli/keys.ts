@@ -6,7 +6,7 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Facts, Tell } from '../administration/operation.ts'
 import { progressFileBytesMin } from '../operation-limits.ts'
-import type { ReportDone, Progress } from '../progress.ts'
+import type { ReportDone, BeginProgress } from '../progress.ts'
 import { clearCopies, type FoundCopy } from '../serve/copies.ts'
 import type { FolderOptions } from '../serve/data-folder.ts'
 import { isInDatabase } from '../serve/database.ts'
@@ -48,7 +48,7 @@ const bytesOf = ({ data }: KeysOptions): number =>
     : (statSync(databaseIn(pathsOf(data).store), { throwIfNoEntry: false })?.size ?? 0)
 
 /** Tells of the rows that were looked at so far. */
-function sealingTo(progress: Progress): Tell {
+function sealingTo(progress: BeginProgress): Tell {
   let done: ReportDone | undefined
   return ({ rows, of }) => {
     done ??= progress(Number(of), 'sealing')

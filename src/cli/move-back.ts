@@ -13,7 +13,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Keys } from '../crypto/keyring.ts'
 import { syncFolder } from '../files.ts'
 import { progressFileBytesMin } from '../operation-limits.ts'
-import type { Progress } from '../progress.ts'
+import type { BeginProgress } from '../progress.ts'
 import { keepMarkMs } from '../serve/clock-file.ts'
 import { isInDatabase, moverOf, readDatabase } from '../serve/database.ts'
 import {
@@ -50,7 +50,7 @@ const served = 'the vault is served from the database, or a command is at it: en
 const differ = 'the new file is not what the database has: try again'
 
 /** @throws CommandFailure while somebody serves; DatabaseError */
-async function shutOut(leaving: Leaving, progress: Progress): Promise<void> {
+async function shutOut(leaving: Leaving, progress: BeginProgress): Promise<void> {
   const { pool, tables } = leaving
   await beginLeaving(leaving)
   if ((await readFormat(pool, tables)) === leftFormat) return
@@ -65,7 +65,7 @@ async function writeRows(
   to: string,
   { pool, tables }: Opposite,
   { nextOrdinal, generation }: LeftState,
-  progress: Progress,
+  progress: BeginProgress,
 ): Promise<number> {
   const source = sourceOf(pool, tables, persisting)
   await buildStoreFrom({ ...source, nextOrdinal, generation }, to, progress)
@@ -82,7 +82,7 @@ async function takeRows(
   folder: LockedFolder,
   leaving: Leaving,
   keysOf: (store: Store) => Promise<Keys>,
-  progress: Progress,
+  progress: BeginProgress,
 ): Promise<number> {
   await shutOut(leaving, progress)
   const left = await readLeft(leaving)
@@ -102,7 +102,7 @@ async function takeRows(
 async function moveRows(
   folder: LockedFolder,
   opposite: Opposite,
-  progress: Progress,
+  progress: BeginProgress,
 ): Promise<number> {
   const { data, store } = folder
   const format = await readFormat(opposite.pool, opposite.tables)

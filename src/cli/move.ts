@@ -9,7 +9,7 @@
  */
 import { existsSync } from 'node:fs'
 import { ApiError } from '../errors.ts'
-import type { Progress } from '../progress.ts'
+import type { BeginProgress } from '../progress.ts'
 import { readMarkMs } from '../serve/clock-file.ts'
 import {
   assertOwnStore,
@@ -46,7 +46,7 @@ export interface MoveOptions extends FolderOptions {
   readonly to: string
 }
 
-async function copyRows(store: LmdbStore, { pool, tables }: Opposite, progress: Progress) {
+async function copyRows(store: LmdbStore, { pool, tables }: Opposite, progress: BeginProgress) {
   const { nextOrdinal } = store.figures()
   const done = progress(nextOrdinal, 'copying')
   let from = await beginFilling(pool, tables)
@@ -66,7 +66,7 @@ async function copyRows(store: LmdbStore, { pool, tables }: Opposite, progress: 
 const differ = 'the copy is not what the folder has: drop its schema, and begin again'
 
 /** Each row of both, and what leads to them there. @returns how many there are */
-async function compare(store: LmdbStore, opposite: Opposite, progress: Progress) {
+async function compare(store: LmdbStore, opposite: Opposite, progress: BeginProgress) {
   const rows = await compareRows(store, opposite, progress, differ)
   const findings = await inspectTables(opposite.pool, opposite.tables, progress)
   if (findings.length > 0) throw new CommandFailure(differ)
@@ -85,7 +85,7 @@ async function moveRows(
   store: LmdbStore,
   options: MoveOptions,
   opposite: Opposite,
-  progress: Progress,
+  progress: BeginProgress,
 ): Promise<number | undefined> {
   const { data, to, storePasswordFile } = options
   const { pool, tables } = opposite

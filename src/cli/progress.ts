@@ -9,7 +9,7 @@ import {
   progressFileBytesMin,
   progressLineMs,
 } from '../operation-limits.ts'
-import { noProgress, type Progress } from '../progress.ts'
+import { noProgress, type BeginProgress } from '../progress.ts'
 import { elapsedMs, stderrNow } from '../serve/system.ts'
 
 /** Where it is told. Each text is out when this returns: work blocks. */
@@ -50,7 +50,7 @@ const lines: Style = {
 }
 
 export interface ProgressMeter {
-  readonly progress: Progress
+  readonly progress: BeginProgress
   /** Ends what is under way. */
   readonly end: () => void
 }
@@ -92,7 +92,7 @@ interface ProgressOptions {
 /** Does work that tells how far it is; with `json` it tells nothing. */
 export async function withProgress<T>(
   { bytes, json }: ProgressOptions,
-  task: (progress: Progress) => Promise<T>,
+  task: (progress: BeginProgress) => Promise<T>,
 ): Promise<T> {
   if (json === true || bytes < progressFileBytesMin) return task(noProgress)
   const { progress, end } = makeMeter(stderrNow, elapsedMs)

@@ -8,7 +8,7 @@ import { closeSync, existsSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Keys } from '../crypto/keyring.ts'
 import { freeSpaceBytesMin } from '../operation-limits.ts'
-import type { Progress } from '../progress.ts'
+import type { BeginProgress } from '../progress.ts'
 import type { Store } from '../store/contract.ts'
 import { clearLeftovers, type FoundFolder, type LockedFolder } from '../serve/data-folder.ts'
 import { explained, pathsOf } from '../serve/folder-stamp.ts'
@@ -55,7 +55,7 @@ interface NewDatabase {
   /** Writes it to a folder that does not exist. */
   readonly write: (to: string) => Promise<void>
   readonly keysOf: (store: Store) => Promise<Keys>
-  readonly progress: Progress
+  readonly progress: BeginProgress
 }
 
 async function replace(folder: LockedFolder, made: NewDatabase): Promise<void> {

@@ -13,7 +13,7 @@ import { versionAndBuild } from '../build.ts'
 import { primitives } from '../crypto/primitives.ts'
 import { present } from '../errors.ts'
 import { ownerOnlyFolder } from '../files.ts'
-import { countBytes, type Progress } from '../progress.ts'
+import { countBytes, type BeginProgress } from '../progress.ts'
 import { standardStream, takeStandardInput } from '../serve/backups/standard-streams.ts'
 import { addressPrefix, openBucket, splitAddress } from '../serve/backups/bucket.ts'
 import { readBackup, writeDatabase, type Manifest } from '../serve/backup-file.ts'
@@ -50,7 +50,7 @@ export type RestoreOptions = FolderOptions &
 async function assertWhole(
   copy: LockedFolder,
   { rows }: Manifest,
-  { progress, told }: { readonly progress: Progress; readonly told: string },
+  { progress, told }: { readonly progress: BeginProgress; readonly told: string },
 ): Promise<void> {
   const report = emptyReport()
   await inspect(copy, report, store => unsealKeysOf(store, copy), progress)
@@ -78,7 +78,7 @@ async function fill(
   copy: LockedFolder,
   file: string,
   told: string,
-  progress: Progress,
+  progress: BeginProgress,
 ): Promise<Manifest> {
   mkdirSync(copy.store, { mode: ownerOnlyFolder })
   // Looking at what was restored wipes the other one.
@@ -146,7 +146,7 @@ interface Source {
   readonly told: string
   readonly bytes: number
   /** @returns the path of a file, which may be a new one in that folder */
-  readonly bring: (folder: string, progress: Progress) => Promise<string>
+  readonly bring: (folder: string, progress: BeginProgress) => Promise<string>
 }
 
 /** @throws CommandFailure where there is no backup */
@@ -237,7 +237,7 @@ async function make(
   copy: LockedFolder,
   { bring, told }: Source,
   { lists, isRevoking, newest }: Wanted,
-  progress: Progress,
+  progress: BeginProgress,
 ): Promise<Made> {
   const masterKey = primitives.keep(Uint8Array.from(copy.masterKey))
   // What opens a vault wipes the one that it is given.

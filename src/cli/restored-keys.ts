@@ -7,7 +7,7 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { revokeEverything, type Revoked } from '../administration/revocation.ts'
 import type { NewApplication } from '../applications/service.ts'
 import { answerBytesMax } from '../operation-limits.ts'
-import type { Progress } from '../progress.ts'
+import type { BeginProgress } from '../progress.ts'
 import { openStoreOf, unsealKeysOf, type FoundFolder } from '../serve/data-folder.ts'
 import { CommandFailure, usageExitCode } from '../serve/failure.ts'
 import { readSecretLine } from '../serve/secret-input.ts'
@@ -72,7 +72,7 @@ export function wantsRevoked(options: KeysOfRestore): boolean {
 }
 
 /** @param folder which counts only after this; its master key is wiped */
-export async function revokeIn(folder: FoundFolder, progress: Progress): Promise<Revoked> {
+export async function revokeIn(folder: FoundFolder, progress: BeginProgress): Promise<Revoked> {
   const store = await openStoreOf(folder, { onFailure: () => {} })
   // Closes the store where it fails.
   const keys = await unsealKeysOf(store, folder)

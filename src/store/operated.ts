@@ -2,7 +2,7 @@
  * What an operator may ask of the store, beside what a feature may (`contract.ts`).
  * @module
  */
-import type { Progress } from '../progress.ts'
+import type { BeginProgress } from '../progress.ts'
 import type { MaybeLater } from '../waiting.ts'
 import type { Row, Store } from './contract.ts'
 
@@ -48,7 +48,7 @@ export interface StoreFigures {
 
 export interface OperatedStore extends Store {
   /** Compares all rows with all indexes; empty when they agree. */
-  integrity(progress?: Progress): Promise<readonly StoreFinding[]>
+  integrity(progress?: BeginProgress): Promise<readonly StoreFinding[]>
   /**
    * Overwrites values that stand no more wherever they were left; looks once.
    * @returns how many pieces of them were found; `undefined` where that is out of its reach

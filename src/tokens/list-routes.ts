@@ -19,7 +19,7 @@ import {
 import { pageSizeDefault } from '../limits.ts'
 import { searchExamples, tokenListExamples } from './examples.ts'
 import { readTokenFilter } from './find/filters.ts'
-import { listTokens, type TokenList } from './find/listing.ts'
+import { listTokens, type FoundTokens } from './find/listing.ts'
 import {
   listTokensQuery,
   searchTokensSchema,
@@ -30,7 +30,7 @@ import {
 } from './schema.ts'
 import { searchTokens } from './find/search.ts'
 
-const replyOf = (request: PartRequest, listed: TokenList): Reply => ({
+const replyOf = (request: PartRequest, listed: FoundTokens): Reply => ({
   status: 200,
   json:
     'page' in request && 'total' in listed

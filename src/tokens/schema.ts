@@ -97,7 +97,7 @@ type Opaque<T> = {
 }
 
 /** The members that create and update share. Absent and `null` differ on update. */
-export type TokenChanges = Opaque<Static<typeof updateTokenSchema>>
+export type TokenPatch = Opaque<Static<typeof updateTokenSchema>>
 
 export type CreateTokenBody = Opaque<Static<typeof createTokenSchema>>
 

@@ -18,7 +18,7 @@ const expectGone = (answer: Answer) => {
   expect([answer.status, answer.text.includes(canary)]).toEqual([404, false])
 }
 
-test('a caller who only creates is told nothing of what others have made of its token', async () => {
+test('a key that only creates is told nothing of what others made of its token', async () => {
   const vault = await openTestVault(420)
   const creator = await vault.application({ type: 'public', permissions: ['token:create'] })
   const rules = [

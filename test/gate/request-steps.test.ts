@@ -106,7 +106,7 @@ test('E10.10: a thousand cards with ten search indexes each, all HMACs, pass', a
   expect(answer.status).toBe(200)
 })
 
-test('E10.11: a page of tokens with costly masks is shown, also where others made them', async () => {
+test('E10.11: a page of tokens with costly masks of others is shown', async () => {
   const body = { type: 'token', data, mask: costly }
   const made = await Promise.all(
     Array.from({ length: pageSizeMax }, () => vault.ask('POST', '/tokens', { key, body })),

@@ -9,7 +9,7 @@ import { uuidOf } from '../../src/bytes.ts'
 import type { Deps } from '../../src/deps.ts'
 import type { Caller } from '../../src/rules/caller.ts'
 import { ApiError } from '../../src/errors.ts'
-import { listTokens, type TokenList, type ListPart } from '../../src/tokens/find/listing.ts'
+import { listTokens, type FoundTokens, type ListPart } from '../../src/tokens/find/listing.ts'
 import { sealToken } from '../../src/tokens/record.ts'
 import { tokenUnique } from '../../src/tokens/id.ts'
 import { searchTokens } from '../../src/tokens/find/search.ts'
@@ -39,12 +39,12 @@ async function addTokens(tenantId: string, tokens: readonly WorldToken[]): Promi
   expect((await deps.store.write(inserts)).ok).toBe(true)
 }
 
-const idsOf = ({ items }: TokenList): string[] =>
+const idsOf = ({ items }: FoundTokens): string[] =>
   items.map(item => (JSON.parse(item) as { id: string }).id)
 
 const named = (tokens: readonly WorldToken[]): string[] => tokens.map(({ record }) => record.id)
 
-type Ask = (part: ListPart) => Promise<TokenList>
+type Ask = (part: ListPart) => Promise<FoundTokens>
 
 const size = 3
 

@@ -226,7 +226,7 @@ describe('a look-up of an id', () => {
     expect(statusesOf(await times(3, () => use('far', 'no-3')))).toEqual([400, 429, 429])
   })
 
-  test('costs nothing to a caller who sees all that it finds, and where the budget is off', async () => {
+  test('costs nothing to a caller who sees all, and where the budget is off', async () => {
     const look = async (grants: object, settings = small) => {
       const { vault, key } = await openWorld(551, grants, settings)
       return statusesOf(

@@ -101,7 +101,7 @@ describe('E6: a fingerprint that can be compared with those of guesses', () => {
     expect(await by(owner)).toMatchObject([{ id }])
   })
 
-  test('is shown of all that a caller who reveals has made, and where the budget is off', async () => {
+  test('is shown of all that a key that reveals made, and where the budget is off', async () => {
     const { owner, key, create, read } = await openMasked(542)
     const made = await times(8, index => create(card(index), owner))
     const seen = await times(8, index => read(made[index]?.body['id'], key))

@@ -12,7 +12,7 @@ import { createReadStream, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { ownerOnlyFile } from '../../files.ts'
 import { backupChunkBytes, uploadPartBytes, uploadTriesMax } from '../../operation-limits.ts'
-import { countBytes, type Progress } from '../../progress.ts'
+import { countBytes, type BeginProgress } from '../../progress.ts'
 import { bucketAddress } from '../../setting-formats.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from '../failure.ts'
 
@@ -40,13 +40,13 @@ export interface Bucket {
    * Sends a file, and reads it back: nothing has that key before all of it was sent.
    * @throws CommandFailure with nothing at that key
    */
-  readonly upload: (key: string, path: string, progress: Progress) => Promise<void>
+  readonly upload: (key: string, path: string, progress: BeginProgress) => Promise<void>
   /** The first bytes, or all of what is shorter. */
   readonly readStart: (key: string, bytes: number) => Promise<Uint8Array>
   /** In bytes. @throws CommandFailure where nothing has that key */
   readonly sizeOf: (key: string) => Promise<number>
   /** Into a new file. */
-  readonly download: (key: string, path: string, progress: Progress) => Promise<void>
+  readonly download: (key: string, path: string, progress: BeginProgress) => Promise<void>
   readonly remove: (key: string) => Promise<void>
 }
 
@@ -123,7 +123,7 @@ async function pass(
 }
 
 /** Its parts take the key together, or not at all. */
-async function send(file: Bun.S3File, path: string, progress: Progress): Promise<Passed> {
+async function send(file: Bun.S3File, path: string, progress: BeginProgress): Promise<Passed> {
   const sent = countBytes(progress(statSync(path).size, 'uploading'))
   const writer = file.writer({ partSize: uploadPartBytes, queueSize: 1, retry: uploadTriesMax })
   const passed = await pass(
@@ -138,14 +138,14 @@ async function send(file: Bun.S3File, path: string, progress: Progress): Promise
   return passed
 }
 
-async function readBack(file: Bun.S3File, { bytes, digest }: Passed, progress: Progress) {
+async function readBack(file: Bun.S3File, { bytes, digest }: Passed, progress: BeginProgress) {
   const read = countBytes(progress(bytes, 'reading'))
   const found = await pass(file.stream(), piece => read(piece.length))
   if (found.bytes === bytes && found.digest === digest) return
   throw new CommandFailure('the backup in the bucket is not what was sent: try again')
 }
 
-async function fetchInto(file: Bun.S3File, path: string, progress: Progress): Promise<void> {
+async function fetchInto(file: Bun.S3File, path: string, progress: BeginProgress): Promise<void> {
   const { size } = await file.stat()
   const fetched = countBytes(progress(size, 'downloading'))
   const made = await open(path, 'wx', ownerOnlyFile)

@@ -5,7 +5,7 @@
 import { accessSync, constants, existsSync, linkSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { syncFolder } from '../../files.ts'
-import type { Progress } from '../../progress.ts'
+import type { BeginProgress } from '../../progress.ts'
 import { explained } from '../folder-stamp.ts'
 import { CommandFailure, systemCodeOf, usageExitCode } from '../failure.ts'
 import { isInside } from '../nested.ts'
@@ -35,7 +35,7 @@ export interface BackupPlace {
    * Gives a whole file its name.
    * @throws CommandFailure, or the system's own error, with nothing at that name
    */
-  readonly put: (name: string, file: string, progress: Progress) => Promise<void>
+  readonly put: (name: string, file: string, progress: BeginProgress) => Promise<void>
   /** All files that are there, in no order. */
   readonly list: () => Promise<readonly KeptFile[]>
   /**

@@ -8,7 +8,7 @@
  */
 import { attempt } from '../../errors.ts'
 import { termBytes, uniqueBytes } from '../../work-limits.ts'
-import { noProgress, type ReportDone, type Progress } from '../../progress.ts'
+import { noProgress, type ReportDone, type BeginProgress } from '../../progress.ts'
 import type { Row } from '../contract.ts'
 import { chunkOrdinals, findingsMax, inspectMsMax, inspectRows } from '../limits.ts'
 import type { StoreFinding } from '../operated.ts'
@@ -202,7 +202,7 @@ WHERE r.ordinal IS NULL OR position(u.digest IN r.value) = 0 LIMIT ${findingsMax
 export const inspectTables = (
   pool: Pool,
   tables: Tables,
-  progress: Progress = noProgress,
+  progress: BeginProgress = noProgress,
 ): Promise<readonly StoreFinding[]> =>
   pool.hold(inspectMsMax, async ({ send }) => {
     await send('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')

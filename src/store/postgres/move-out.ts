@@ -8,7 +8,7 @@
  * @module
  */
 import { ApiError } from '../../errors.ts'
-import { noProgress, type Progress } from '../../progress.ts'
+import { noProgress, type BeginProgress } from '../../progress.ts'
 import { fillMsMax, leaveLookMs, leaveWatchMs } from '../limits.ts'
 import type { Pool } from './pool.ts'
 import { untilReplicated } from './replicated.ts'
@@ -59,7 +59,7 @@ DELETE FROM ${leases} USING moved WHERE name = '${moverLease}'`
 interface Waiting {
   readonly elapsedMs: () => number
   readonly sleep: (ms: number) => Promise<unknown>
-  readonly progress?: Progress
+  readonly progress?: BeginProgress
 }
 
 /**

@@ -8,7 +8,7 @@
  */
 import { hexOf } from '../../bytes.ts'
 import { ApiError } from '../../errors.ts'
-import type { Progress } from '../../progress.ts'
+import type { BeginProgress } from '../../progress.ts'
 import type { Store } from '../contract.ts'
 import { prepareChanges } from '../decide.ts'
 import {
@@ -271,7 +271,7 @@ function storeOf(
 function operationsOf({ pools, tables, queue }: Parts) {
   const { reads, page } = pools
   return {
-    integrity: (progress?: Progress) =>
+    integrity: (progress?: BeginProgress) =>
       inspectTables(page, tables, progress).catch((error: unknown) => {
         throw faultOf(error)
       }),

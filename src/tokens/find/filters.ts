@@ -12,7 +12,7 @@ import { TextMap } from '../../maps.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import type { QueryParameters } from '../../gate/request.ts'
 import { idFilterMax } from '../../limits.ts'
-import type { TokenFilter } from './listing.ts'
+import type { ListFilter } from './listing.ts'
 
 const metadataName = 'metadata'
 
@@ -55,7 +55,7 @@ function readMetadata(query: QueryParameters): TextMap<string> {
 }
 
 /** @throws ApiError `invalid_request` for too many ids or a filter that cannot match by its form */
-export function readTokenFilter(query: QueryParameters): TokenFilter {
+export function readTokenFilter(query: QueryParameters): ListFilter {
   const ids = query.get('id') ?? []
   if (ids.length > idFilterMax) throw invalid('query.id', `expected at most ${idFilterMax} values`)
   return {

@@ -37,7 +37,7 @@ export type ListPart =
   | { readonly start: string; readonly at: string; readonly size: number }
 
 /** JSON texts of tokens, newest first. */
-export type TokenList =
+export type FoundTokens =
   | { readonly items: readonly string[]; readonly total: number }
   /** `next` is the cursor of the stretch after this one, when there is one. */
   | { readonly items: readonly string[]; readonly next: string | undefined }
@@ -94,7 +94,7 @@ async function listPage(
   caller: Caller,
   question: ListQuestion,
   { page, size }: { readonly page: number; readonly size: number },
-): Promise<TokenList> {
+): Promise<FoundTokens> {
   const window = { offset: (page - 1) * size, limit: size, nowMs: deps.now() }
   const { total, tokens } = await readTokenPage(deps, caller, question.bounds, window)
   const items = await show(deps, caller, question, tokens)
@@ -110,7 +110,7 @@ async function listStretch(
   caller: Caller,
   question: ListQuestion,
   { start, at, size }: { readonly start: string; readonly at: string; readonly size: number },
-): Promise<TokenList> {
+): Promise<FoundTokens> {
   const { bounds, text } = question
   const scope = deps.keys.tenant(caller.tenantId)
   const before = start === '' ? undefined : unsealCursor(scope, text, start, at)
@@ -129,7 +129,7 @@ export const listPart = (
   caller: Caller,
   question: ListQuestion,
   part: ListPart,
-): Promise<TokenList> =>
+): Promise<FoundTokens> =>
   'page' in part
     ? listPage(deps, caller, question, part)
     : listStretch(deps, caller, question, part)
@@ -140,7 +140,7 @@ export const listPart = (
  */
 
 /** A filter without values lets every token pass. */
-export interface TokenFilter {
+export interface ListFilter {
   readonly ids: readonly string[]
   readonly types: readonly string[]
   readonly containers: readonly string[]
@@ -152,14 +152,14 @@ export interface TokenFilter {
 const anyOfSome = <T>(values: readonly T[], criterion: (value: T) => Bounds): Bounds[] =>
   values.length === 0 ? [] : [anyOf(values.map(criterion))]
 
-const filterBounds = (criteria: Criteria, filter: TokenFilter): Bounds[] => [
+const filterBounds = (criteria: Criteria, filter: ListFilter): Bounds[] => [
   ...anyOfSome(filter.ids, criteria.id),
   ...anyOfSome(filter.types, criteria.type),
   ...anyOfSome(filter.containers, criteria.covering),
   ...[...filter.metadata].map(([name, value]) => criteria.metadata(name, value)),
 ]
 
-const filterText = ({ ids, types, containers, fingerprints, metadata }: TokenFilter): string =>
+const filterText = ({ ids, types, containers, fingerprints, metadata }: ListFilter): string =>
   JSON.stringify(['list', ids, types, containers, fingerprints, [...metadata]])
 
 /**
@@ -169,9 +169,9 @@ const filterText = ({ ids, types, containers, fingerprints, metadata }: TokenFil
 export async function listTokens(
   deps: Deps,
   caller: Caller,
-  filter: TokenFilter,
+  filter: ListFilter,
   part: ListPart,
-): Promise<TokenList> {
+): Promise<FoundTokens> {
   const permission = 'token:read'
   // As of a search, a stretch after the first is bound to what that one asked.
   const isFirst = 'page' in part || part.start === ''

@@ -17,7 +17,7 @@ import { searchNodesMax } from '../../limits.ts'
 import { allOf, anyOf, nothing, sizeOf, without, type Bounds } from './bounds.ts'
 import { tokenCriteria, type Criteria } from './criteria.ts'
 import { spendClauses } from './guesses.ts'
-import { listPart, type TokenList, type ListPart } from './listing.ts'
+import { listPart, type FoundTokens, type ListPart } from './listing.ts'
 import { fingerprintUnder, underEachTransform, visibleTokens } from './visibility.ts'
 
 const permission = 'token:search'
@@ -112,7 +112,7 @@ export async function searchTokens(
   caller: Caller,
   query: string,
   part: ListPart,
-): Promise<TokenList> {
+): Promise<FoundTokens> {
   const tree = parseSearch(query, path)
   // A stretch after the first asks what its first one asked: its cursor is bound to that.
   const isFirst = 'page' in part || part.start === ''

@@ -27,7 +27,7 @@ import {
   clearWay,
   decide,
   type CreateAnswer,
-  type NewToken,
+  type PendingToken,
   type EarlierTokens,
   type TokenPlan,
 } from './decide.ts'
@@ -95,7 +95,7 @@ const nothing = (deps: Deps, caller: Caller): EarlierTokens => ({
 function insertToken(
   deps: Deps,
   caller: Caller & Budgeted,
-  candidate: NewToken,
+  candidate: PendingToken,
 ): Promise<CreateAnswer> {
   const countTaken = spendCreates(deps, caller, [candidate.plan])
   let leaving: ReadonlyMap<number, Change> = new Map()

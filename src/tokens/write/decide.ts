@@ -81,7 +81,7 @@ export interface PreparedToken extends IdentifiedToken {
 }
 
 /** A plan on its way into the store, which may take several attempts. */
-export interface NewToken {
+export interface PendingToken {
   readonly plan: TokenPlan
   /** Until when, as in the record. */
   readonly hidesFingerprint: number | undefined
@@ -94,7 +94,10 @@ export interface NewToken {
   made?: PreparedToken | undefined
 }
 
-export const candidateOf = (plan: TokenPlan, hidesFingerprint: number | undefined): NewToken => ({
+export const candidateOf = (
+  plan: TokenPlan,
+  hidesFingerprint: number | undefined,
+): PendingToken => ({
   plan,
   hidesFingerprint,
   collisions: 0,
@@ -122,7 +125,12 @@ export interface EarlierTokens {
   readonly reach: () => VisibleTokens
 }
 
-function nameToken(deps: Deps, caller: Caller, candidate: NewToken, draw: number): IdentifiedToken {
+function nameToken(
+  deps: Deps,
+  caller: Caller,
+  candidate: PendingToken,
+  draw: number,
+): IdentifiedToken {
   const { plan, hidesFingerprint } = candidate
   const drawn = plan.drawId(draw)
   if (drawn === undefined)
@@ -227,7 +235,7 @@ async function findAnswer(
 function nameApart(
   deps: Deps,
   caller: Caller,
-  candidate: NewToken,
+  candidate: PendingToken,
   earlier: EarlierTokens,
 ): IdentifiedToken {
   const name = () => nameToken(deps, caller, candidate, candidate.collisions)
@@ -244,7 +252,7 @@ function nameApart(
 async function decideByContent(
   deps: Deps,
   caller: Caller,
-  candidate: NewToken,
+  candidate: PendingToken,
   first: IdentifiedToken,
   earlier: EarlierTokens,
 ): Promise<Decision> {
@@ -263,7 +271,7 @@ async function decideByContent(
 function decideNew(
   deps: Deps,
   caller: Caller,
-  candidate: NewToken,
+  candidate: PendingToken,
   earlier: EarlierTokens,
 ): MaybeLater<Decision> {
   candidate.first ??= candidate.named = nameToken(deps, caller, candidate, 0)
@@ -287,7 +295,7 @@ const refusals: readonly ErrorKind[] = ['invalid_request', 'forbidden', 'conflic
 export function decide(
   deps: Deps,
   caller: Caller,
-  candidate: NewToken,
+  candidate: PendingToken,
   earlier: EarlierTokens,
 ): MaybeLater<Decision> {
   const refused = (thrown: unknown): Decision => {
@@ -318,7 +326,7 @@ export function changesOfOthers(
 export async function clearWay(
   deps: Deps,
   { tenantId }: Caller,
-  candidates: readonly NewToken[],
+  candidates: readonly PendingToken[],
 ): Promise<ReadonlyMap<number, Change>> {
   const leaving = new Map<number, Change>()
   forgetCodeKeys(deps, tenantId)

@@ -23,7 +23,7 @@ import {
   clearWay,
   decide,
   type CreateAnswer,
-  type NewToken,
+  type PendingToken,
   type Decision,
   type EarlierTokens,
   type PreparedToken,
@@ -32,7 +32,7 @@ import {
 
 export type Outcome = CreateAnswer | ApiError
 
-interface Planned extends NewToken {
+interface Planned extends PendingToken {
   /** Once refused, it is not decided anew. */
   refused?: ApiError
 }

@@ -16,7 +16,7 @@ import {
   printMask,
   type Guards,
 } from './compose.ts'
-import type { TokenChanges } from '../schema.ts'
+import type { TokenPatch } from '../schema.ts'
 import { parseStoredJson, parseStoredJsonInTurns } from '../../json/parse.ts'
 import { printInTurns } from '../../json/print-turns.ts'
 import { shortBodyBytesMax } from '../../limits.ts'
@@ -39,7 +39,7 @@ function assertMask(patch: Json): void {
   checkMask(mask, 'mask')
 }
 
-function assertFingerprintExpression({ deduplicate_token, ...body }: TokenChanges): void {
+function assertFingerprintExpression({ deduplicate_token, ...body }: TokenPatch): void {
   const { fingerprint_expression: expression } = body
   if (typeof expression !== 'string') return
   const template = compileTemplate(expression, 'fingerprint_expression', 'fingerprint')
@@ -47,7 +47,7 @@ function assertFingerprintExpression({ deduplicate_token, ...body }: TokenChange
 }
 
 /** @throws ApiError `invalid_request`, with the faults that `composeToken` would find first */
-export function assertPatch(guards: Guards, nowMs: number, body: TokenChanges): void {
+export function assertPatch(guards: Guards, nowMs: number, body: TokenPatch): void {
   const { data, mask, metadata, containers, search_indexes: indexes, expires_at: expires } = body
   if (data === null) throw invalid('data', 'expected a value: data cannot be removed')
   if (typeof expires === 'string') parseFutureInstant(expires, 'expires_at', nowMs)

@@ -25,7 +25,7 @@ import { decideSeat, findEqual } from './dedup.ts'
 import { placeFingerprints, spendUpdate } from '../find/guesses.ts'
 import { hiddenDataOf, isHidden, assertExpressionsKept, assertMayRemask } from './mask-rights.ts'
 import { loadToken, type LoadedToken } from '../read/load.ts'
-import type { TokenChanges } from '../schema.ts'
+import type { TokenPatch } from '../schema.ts'
 import { reachOf, type VisibleTokens } from '../find/visibility.ts'
 import { codeEndOf, sealCode, standsFor } from '../code.ts'
 import { forgetCodeKeys } from '../code-key.ts'
@@ -41,7 +41,7 @@ function mergeOptional(standing: string | undefined, patch: Json | undefined): J
   return patch === null ? undefined : mergePatch(target, patch)
 }
 
-function expiryOf(deps: Deps, record: TokenRecord, body: TokenChanges): Draft['expiresAt'] {
+function expiryOf(deps: Deps, record: TokenRecord, body: TokenPatch): Draft['expiresAt'] {
   const { expires_at: expires } = body
   if (expires === undefined) return record.expiresAt
   return expires === null ? undefined : parseFutureInstant(expires, 'expires_at', deps.now())
@@ -52,7 +52,7 @@ function draftOf(
   token: LoadedToken,
   standing: StandingData,
   data: Json,
-  body: TokenChanges,
+  body: TokenPatch,
 ): Draft {
   const { record } = token
   const type = tokenTypeOf(record.type)
@@ -138,7 +138,7 @@ async function tryUpdate(
   deps: Deps,
   caller: Caller & Budgeted,
   token: LoadedToken,
-  body: TokenChanges,
+  body: TokenPatch,
   count: GuessCounters,
 ): Promise<string | undefined> {
   const { tenantId } = caller
@@ -212,7 +212,7 @@ export async function updateToken(
   deps: Deps,
   caller: Caller,
   id: string,
-  body: TokenChanges,
+  body: TokenPatch,
 ): Promise<string> {
   assertPatch(deps.settings, deps.now(), body)
   const count = makeCounts(deps, caller)

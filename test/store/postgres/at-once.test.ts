@@ -98,7 +98,7 @@ describe.skipIf(!isPostgresThere)('a group that goes at once', () => {
     await pool.close()
   })
 
-  test('waits for the writer that changes a row that it requires, and does nothing then', async () => {
+  test('waits for the writer of a row that it requires, and does nothing then', async () => {
     const { pool, tables, put, counts } = await openTables()
     await put(1, [insert(1)])
     const isChanged = Promise.withResolvers<void>()

@@ -14,27 +14,22 @@ const isExportedType = (node: ts.Statement): node is TypeDeclaration & { name: t
   node.name !== undefined &&
   node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true
 
-/**
- * The client is a package of its own, whose callers know the names of the interface; the types of
- * the interface, which are printed for it, are the server's.
- */
-const programOf = ({ path }: Source): string | undefined =>
-  /^src\/(client\/(interface\.ts)?)?/.exec(path)?.[0]
+/** The types of the interface are printed for the client, under the names that they have here. */
+const isPrinted = ({ path }: Source): boolean => path === 'src/client/interface.ts'
 
 function checkTypes({ sources }: Project): string[] {
   const first = new Map<string, string>()
-  return sources.flatMap(source => {
-    const program = programOf(source)
-    if (program === undefined) return []
-    return source.ast.statements.filter(isExportedType).flatMap(node => {
-      const key = program + node.name.text
-      const other = first.get(key)
-      first.set(key, other ?? source.path)
+  const own = sources.filter(source => source.path.startsWith('src/') && !isPrinted(source))
+  return own.flatMap(source =>
+    source.ast.statements.filter(isExportedType).flatMap(node => {
+      const { text } = node.name
+      const other = first.get(text)
+      first.set(text, other ?? source.path)
       return other === undefined
         ? []
-        : [`${placeOf(source, node)}: ${node.name.text} is a type of ${other} as well`]
-    })
-  })
+        : [`${placeOf(source, node)}: ${text} is a type of ${other} as well`]
+    }),
+  )
 }
 
 export const nameRules: readonly Rule[] = [

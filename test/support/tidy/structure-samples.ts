@@ -219,11 +219,11 @@ const names: readonly Sample[] = [
   },
   {
     rule: 'an exported type has a name of its own',
-    says: 'lets types of one file, of a test and of the client have any',
+    says: 'lets types of one file, of a test and of what is printed for the client have any',
     files: {
       'src/a.ts': `export interface Row {}\nexport const row = 1`,
       'src/b.ts': `interface Row {}`,
-      'src/client/c.ts': `export type Row = string`,
+      'src/client/interface.ts': `export type Row = string`,
       'test/d.ts': `export type Row = string`,
     },
     finds: [],

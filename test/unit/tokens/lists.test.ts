@@ -9,7 +9,7 @@ import type { Deps } from '../../../src/deps.ts'
 import type { Condition, Grants, Rule } from '../../../src/rules/access.ts'
 import { ruleConditionsMax, rulesMax } from '../../../src/limits.ts'
 import type { Row, Store } from '../../../src/store/contract.ts'
-import { listTokens, type TokenList, type ListPart } from '../../../src/tokens/find/listing.ts'
+import { listTokens, type FoundTokens, type ListPart } from '../../../src/tokens/find/listing.ts'
 import { sealToken, type TokenRecord } from '../../../src/tokens/record.ts'
 import { searchTokens } from '../../../src/tokens/find/search.ts'
 import { callerOf } from '../../support/token-world.ts'
@@ -101,7 +101,7 @@ const firstStretch: ListPart = { start: '', at: 'start', size: 5 }
 
 const list = (watched: Watch, grants: Grants, part: ListPart = firstPage) =>
   listTokens(watched.deps, callerOf(tenantId, grants), noFilter, part)
-const totalOf = (listed: TokenList) => ('total' in listed ? listed.total : undefined)
+const totalOf = (listed: FoundTokens) => ('total' in listed ? listed.total : undefined)
 
 const exact: readonly (readonly [string, Grants, number])[] = [
   ['plain permissions', plain, 275],
@@ -196,7 +196,7 @@ describe('a token that changes while others are tested', () => {
   const onlyAb = ruled({ conditions: [condition('container', 'starts_with', '/x/y')] })
 
   /** Three in /x/y/; the oldest moves and the newest leaves before the last look. */
-  async function listWhileChanging(part: ListPart): Promise<TokenList> {
+  async function listWhileChanging(part: ListPart): Promise<FoundTokens> {
     const contents = { dataText: '1', metadata: new Map(), searchValues: [], isShownMasked: true }
     const tenant = uuidOf(deps.randomBytes(16))
     const sealed = (id: string, container: string, version: number) =>

@@ -10,7 +10,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { bytesOfHex } from '../../../bytes.ts'
 import { ownerOnlyFolder } from '../../../files.ts'
-import { noProgress, type Progress } from '../../../progress.ts'
+import { noProgress, type BeginProgress } from '../../../progress.ts'
 import type { Digest, Row } from '../../contract.ts'
 import { compactBatchBytes } from '../../limits.ts'
 import { encodePlaceSet } from '../../place-set.ts'
@@ -144,7 +144,7 @@ export interface StoreSource {
 async function buildRows(
   source: StoreSource,
   to: LmdbEnvironment,
-  progress: Progress,
+  progress: BeginProgress,
 ): Promise<void> {
   const done = progress(source.nextOrdinal, 'copying')
   const puts = makeRowPuts(to)
@@ -204,7 +204,7 @@ async function buildDeadlines(source: StoreSource, to: LmdbEnvironment): Promise
 export const buildStoreFrom = (
   source: StoreSource,
   to: string,
-  progress: Progress = noProgress,
+  progress: BeginProgress = noProgress,
 ): Promise<void> =>
   buildStore(to, async made => {
     await buildRows(source, made, progress)

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { compactBatchBytes } from '../../limits.ts'
 import { equalDigests } from '../../queries.ts'
 import { assertStored } from '../../../errors.ts'
-import { countBytes, noProgress, type ReportDone, type Progress } from '../../../progress.ts'
+import { countBytes, noProgress, type ReportDone, type BeginProgress } from '../../../progress.ts'
 import {
   openEnvironment,
   openNamed,
@@ -122,7 +122,12 @@ async function withEnvironment<T>(path: string, task: (of: LmdbEnvironment) => T
 export const copyBytesOf = (path: string): Promise<number> => withEnvironment(path, usedBytesOf)
 
 /** @throws ApiError `storage_corrupt` unless the copy is equal then */
-function copyAll(from: Tables, to: LmdbEnvironment, seen: RangeOptions, progress: Progress): void {
+function copyAll(
+  from: Tables,
+  to: LmdbEnvironment,
+  seen: RangeOptions,
+  progress: BeginProgress,
+): void {
   const bytes = usedBytesOf(from)
   const copied = countBytes(progress(bytes, 'copying'))
   for (const name of tableNames) copyTable(from[name], to[name], to, seen, copied)
@@ -139,7 +144,7 @@ function copyAll(from: Tables, to: LmdbEnvironment, seen: RangeOptions, progress
 export async function copyStore(
   from: string,
   to: string,
-  progress: Progress = noProgress,
+  progress: BeginProgress = noProgress,
 ): Promise<void> {
   mkdirSync(to, { mode: ownerOnlyFolder })
   await withEnvironment(from, store =>
@@ -177,7 +182,7 @@ async function openSound(from: string): Promise<LmdbEnvironment> {
 export async function copySnapshot(
   from: string,
   to: string,
-  progress: Progress = noProgress,
+  progress: BeginProgress = noProgress,
 ): Promise<void> {
   mkdirSync(to, { mode: ownerOnlyFolder })
   const live = await openSound(from)

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { utf8Text } from '../../../bytes.ts'
 import { findingsMax, pagesCheckedBytesMax } from '../../limits.ts'
 import { ApiError, attempt } from '../../../errors.ts'
-import { noProgress, type Progress } from '../../../progress.ts'
+import { noProgress, type BeginProgress } from '../../../progress.ts'
 import { tableNames } from '../environment.ts'
 import {
   decodeTreeRecord,
@@ -194,7 +194,7 @@ function walkPages(
   meta: MetaPage,
   levels: number,
   names: readonly string[] = tableNames,
-  progress: Progress = noProgress,
+  progress: BeginProgress = noProgress,
 ): Walked {
   const damaged = new Set<number>()
   const pages = pagesIn(file, meta)
@@ -236,7 +236,7 @@ interface PageFindings {
 }
 
 /** Walks all pages of a store that nobody writes to; reads the file and changes nothing. */
-export const examinePages = (folder: string, progress: Progress = noProgress): PageFindings =>
+export const examinePages = (folder: string, progress: BeginProgress = noProgress): PageFindings =>
   withDataFile(folder, file => {
     const metas = attempt(() => readMetaPages(file))
     if (metas === undefined) return { damaged: [0], hasLostCommit: false }

@@ -16,7 +16,7 @@ import { equalDigests } from '../../queries.ts'
 import type { StoreFinding, FindingKind } from '../../operated.ts'
 import type { Row } from '../../contract.ts'
 import { attempt } from '../../../errors.ts'
-import { noProgress, type Progress } from '../../../progress.ts'
+import { noProgress, type BeginProgress } from '../../../progress.ts'
 import { deadlinesOfStore, readChunk, termsOfStore, type Postings } from '../index/postings.ts'
 import { chunkOf, lowOf, ordinalOf } from '../../plan.ts'
 import {
@@ -151,7 +151,7 @@ function* checkGap({ state, moved }: Walk, from: number, to: number): Generator<
   }
 }
 
-function* checkRows(walk: Walk, progress: Progress): Generator<StoreFinding> {
+function* checkRows(walk: Walk, progress: BeginProgress): Generator<StoreFinding> {
   const { environment, state } = walk
   const tell = progress(state.nextOrdinal, 'index')
   const hasTerm = lookUpPostings(termsOfStore(environment))
@@ -264,7 +264,7 @@ function* checkMoves(
 function* walkStore(
   environment: IndexedEnvironment,
   state: StoreState,
-  progress: Progress,
+  progress: BeginProgress,
 ): Generator<StoreFinding> {
   const found: Found = { uniques: 0, terms: 0, deadlines: 0, inTail: 0 }
   const moved = new Map<number, number>()
@@ -283,7 +283,7 @@ function* walkStore(
 export function checkIntegrity(
   environment: IndexedEnvironment,
   state: StoreState,
-  progress: Progress = noProgress,
+  progress: BeginProgress = noProgress,
 ): readonly StoreFinding[] {
   const findings: StoreFinding[] = []
   for (const finding of walkStore(environment, state, progress)) {
