@@ -5,25 +5,19 @@
  * value of a row, whose head does both (`seal.ts`).
  * @module
  */
-import { makeScratch, makeSlabs } from '../bytes.ts'
-import { sealScratchBytes, sealSlabBytes } from '../work-limits.ts'
-import { nonceBytes, primitives, tagBytes } from './primitives.ts'
-
-/** For native calls, as in `seal.ts`. */
-const sealedRoom = makeSlabs(sealSlabBytes, Buffer.allocUnsafeSlow)
-const plaintextScratch = makeScratch(sealScratchBytes)
+import { nonceBytes, primitives, tagBytes, type Primitives } from './primitives.ts'
+import { encryptInto, sealedRoom } from './seal.ts'
 
 /** @param nonce 24 fresh random bytes, as of a head */
-export function sealUnder(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Array): Uint8Array {
+export function sealUnder(
+  key: Uint8Array,
+  nonce: Uint8Array,
+  plaintext: Uint8Array,
+  use: Primitives = primitives,
+): Uint8Array {
   const sealed = sealedRoom(nonceBytes + plaintext.length + tagBytes)
   sealed.set(nonce)
-  const bytes = plaintextScratch(plaintext.length)
-  bytes.set(plaintext)
-  try {
-    primitives.encrypt(key, nonce, bytes, undefined, sealed.subarray(nonceBytes))
-  } finally {
-    bytes.fill(0)
-  }
+  encryptInto(use, key, nonce, plaintext, sealed.subarray(nonceBytes))
   return sealed
 }
 

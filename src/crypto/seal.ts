@@ -43,7 +43,7 @@ export type Context = readonly Uint8Array[]
  * on them does: what is needed only for a moment is written to the same places again and again.
  * It is wiped there as soon as it was used, whatever came of it, or it would stay for good.
  */
-const sealedRoom = makeSlabs(sealSlabBytes, Buffer.allocUnsafeSlow)
+export const sealedRoom = makeSlabs(sealSlabBytes, Buffer.allocUnsafeSlow)
 const inputScratch = makeScratch(sealScratchBytes)
 const plaintextScratch = makeScratch(sealScratchBytes)
 const derivedScratch = Buffer.alloc(keyBytes + commitmentBytes)
@@ -107,21 +107,24 @@ function startHead(keyNumber: number, count: number, nonce: Uint8Array): Buffer 
   return head
 }
 
-/** In the place of the last one; a long one is read where it is. */
-function sealValue(
+/**
+ * Encrypts where the last plaintext was; a long one is read where it is.
+ * @param into room for the ciphertext and its tag
+ */
+export function encryptInto(
   use: Primitives,
-  messageKey: Uint8Array,
+  key: Uint8Array,
   nonce: Uint8Array,
   plaintext: Uint8Array,
+  into: Uint8Array,
 ): Uint8Array {
-  const into = sealedRoom(plaintext.length + tagBytes)
   if (plaintext.length > sealScratchBytes) {
-    return use.encrypt(messageKey, nonce, plaintext, undefined, into)
+    return use.encrypt(key, nonce, plaintext, undefined, into)
   }
   const bytes = plaintextScratch(plaintext.length)
   bytes.set(plaintext)
   try {
-    return use.encrypt(messageKey, nonce, bytes, undefined, into)
+    return use.encrypt(key, nonce, bytes, undefined, into)
   } finally {
     bytes.fill(0)
   }
@@ -150,7 +153,8 @@ export function sealAll(
   try {
     const sealed: Uint8Array[] = [head]
     plaintexts.forEach((plaintext, index) => {
-      sealed.push(sealValue(use, messageKeyScratch, nonceOf(head, index), plaintext))
+      const into = sealedRoom(plaintext.length + tagBytes)
+      sealed.push(encryptInto(use, messageKeyScratch, nonceOf(head, index), plaintext, into))
     })
     return sealed
   } finally {

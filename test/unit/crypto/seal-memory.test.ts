@@ -2,6 +2,7 @@ import { utf8Text } from '../../../src/bytes.ts'
 import { describe, expect, test } from 'bun:test'
 import { portable, primitives, type Primitives } from '../../../src/crypto/primitives.ts'
 import { unsealAll, sealAll } from '../../../src/crypto/seal.ts'
+import { sealUnder, unsealUnder } from '../../../src/crypto/seal-under.ts'
 import { sealScratchBytes, sealSlabBytes } from '../../../src/work-limits.ts'
 import { seededBytes } from '../../support/seeded.ts'
 
@@ -87,6 +88,30 @@ describe.each(implementations.map(use => [use.name, use] as const))('%s', (_, us
     expect(() => sealTexts(textsOf('a'), failing)).toThrow('no memory')
     expect(secrets.size).toBe(4)
     expect(isWiped()).toBe(true)
+  })
+
+  test('sealing under a key of its own wipes the plaintext, and nothing that is sealed', () => {
+    const { watched, secrets, isWiped } = openWatch(use)
+    const ownKey = random(32)
+    const sealUsing = (text: string, by: Primitives) =>
+      sealUnder(ownKey, random(24), Buffer.from(text), by)
+    const [first, second] = ['123', '4567'].map(text => sealUsing(text, watched))
+    expect(secrets.delete(ownKey)).toBe(true)
+    expect(secrets.size).toBe(2)
+    expect(isWiped()).toBe(true)
+    const failing: Primitives = {
+      ...watched,
+      encrypt(...all) {
+        watched.encrypt(...all)
+        throw new Error('no memory')
+      },
+    }
+    expect(() => sealUsing('890', failing)).toThrow('no memory')
+    secrets.delete(ownKey)
+    expect(isWiped()).toBe(true)
+    sealTexts(textsOf('later'), use)
+    const opened = [first, second].map(sealed => sealed && unsealUnder(ownKey, sealed))
+    expect(opened.map(bytes => bytes && utf8Text(bytes))).toEqual(['123', '4567'])
   })
 
   test('what is open at the same time does not disturb each other', () => {
