@@ -220,7 +220,6 @@ export type DigestLabel =
   | 'token-below-container'
   | 'token-id-prefix'
   | 'token-metadata'
-  | 'token-search'
   | 'token-search-shown'
   | 'token-search-blank'
   | 'token-fingerprint'

@@ -14,9 +14,9 @@ interface Seeing {
 
 /**
  * decision: an id is shown where an answer that is no error says that it is one of the vault, which
- * has made it; any other is the text of a caller. The digest of a token's id is there where that
- * was looked up, and not where it was refused before: who reads the log and has a key could try any
- * number of ids else, and a look-up that leads nowhere counts as a guess.
+ * has made it; any other is the text of a caller. The digest of a token's id is there where the
+ * token was found or looked for in vain, which counts as a guess. With that of a request that was
+ * refused otherwise, a reader of the log who has a key could compare any number of ids.
  */
 function moreOf({ deps, clientAddress }: Seeing, exchange: Exchange, isError: boolean): SeenMore {
   const { about, aboutId, params, refusal, request, server } = exchange

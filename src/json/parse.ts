@@ -297,8 +297,8 @@ export const parseJson = (text: string, path = 'body', isBefore?: IsBefore): Jso
   readWhole(beginReading(text, path, isBefore))
 
 /**
- * Parses a text that this vault has stored: what an earlier version took, with more members in an
- * object than are taken now, is read all the same.
+ * Parses a text that this vault has stored, however many members its objects have: the bound is of
+ * what comes in, and a lower one is to make nothing unreadable that was taken before.
  */
 export const parseStoredJson = (text: string): Json =>
   readWhole(beginReading(text, 'data', undefined, Number.POSITIVE_INFINITY))

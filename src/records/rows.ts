@@ -83,7 +83,6 @@ interface OpenRow {
   readonly read: <T>(index: number, make: (bytes: Uint8Array) => T) => T
   /** The same for a value that is UTF-8. */
   readonly text: (index: number) => string
-  readonly has: (index: number) => boolean
 }
 
 const missing = () => new ApiError('storage_corrupt', 'a row lacks a value')
@@ -103,7 +102,6 @@ export function unsealRow(
     return sealed
   }
   return {
-    has: index => index < opener.count,
     value: index => opener.open(index, sealedAt(index)),
     read: (index, make) => opener.read(index, sealedAt(index), make),
     text: index => opener.read(index, sealedAt(index), utf8Text),

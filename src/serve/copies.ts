@@ -4,7 +4,7 @@
  *
  * | Where | Of |
  * |---|---|
- * | `compacting` in the data folder | `compact`, `upgrade`, `move --to folder` |
+ * | `compacting` in the data folder | `compact`, `move --to folder` |
  * | `uploading` in the data folder | a backup into a bucket |
  * | `verifying` in the data folder, or it and `.verifying` | `verify --online` |
  * | `restoring` in the data folder, or it and `.restoring` | `restore` |

@@ -114,7 +114,7 @@ describe('what a process keeps of its own commit', () => {
     await environment.root.close()
   })
 
-  test('is taken once, where somebody has read it before or others have written since', async () => {
+  test('is taken once, though it was read before, or others have written since', async () => {
     const { environment, write } = openStore()
     const first = await write([insertOf({ uniques: [1], terms: [7] })])
     followStore(environment)

@@ -26,7 +26,7 @@ describe('a sealed row', () => {
       'the record',
       'the data',
     ])
-    expect([0, 1, 2].map(openStored(row).has)).toEqual([true, true, false])
+    expect(() => textAt(row, 2)).toThrow('lacks a value')
   })
 
   const elsewhere: readonly (readonly [string, NewRow])[] = [
