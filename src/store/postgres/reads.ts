@@ -74,7 +74,8 @@ export function readsOf(
   const dueText = `SELECT ordinal, value, deadline_ms, ordinal FROM ${rows}
 WHERE deadline_ms <= $1::bigint AND (deadline_ms, ordinal) > ($3::bigint, $4::bigint)
 ORDER BY deadline_ms, ordinal LIMIT $2::int`
-  // Beyond them numbers are not exact: a walk from the one behind would never come to an end.
+  // A damaged row may stand above all ordinals, where numbers are not exact: a walk would never get
+  // behind it.
   const fromText = `SELECT ordinal, value FROM ${rows}
 WHERE ordinal >= $1::bigint AND ordinal <= ${ordinalMax}::bigint ORDER BY ordinal LIMIT $2::int`
   const figuresText = `SELECT
