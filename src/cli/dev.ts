@@ -8,6 +8,7 @@
  */
 import { clockStartHoldMs } from '../operation-limits.ts'
 import { makeClock, noMark } from '../serve/clock.ts'
+import { tellFailuresBy } from '../serve/failure-line.ts'
 import { outliveOtherSignals } from '../serve/hang-up.ts'
 import { makeDemoVault, type DemoVault } from '../serve/demo-vault.ts'
 import { startLogging } from '../serve/logging.ts'
@@ -63,6 +64,7 @@ const untilToEnd = (): Promise<unknown> =>
 export async function dev({ json, ...options }: DevOptions): Promise<void> {
   outliveOtherSignals()
   const { address, logs, settings } = loadConfig(options)
+  tellFailuresBy(logs)
   const isJson = json === true || logs.logFormat === 'json'
   const logging = startLogging(logs)
   const { log, observe } = logging

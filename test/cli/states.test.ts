@@ -195,6 +195,14 @@ describe('priorities', () => {
     expect(file.text()).toMatch(/^<3>coffer: [^\n]+\n$/)
   })
 
+  test('stand before a failure of a throw-away vault where they are asked for', async () => {
+    const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+    const words = ['dev', '--port', String(taken.port), '--log-priority', 'on']
+    const ended = await runCoffer(words)
+    await taken.stop(true)
+    expect(ended.stderr).toMatch(/^<3>coffer: [^\n]+\n$/)
+  })
+
   test('stand nowhere else, unless they are asked for', async () => {
     const env = { JOURNAL_STREAM: makeLogFile().stream }
     const ended = await runCoffer(['serve', '--data', '/nowhere'], { env })
