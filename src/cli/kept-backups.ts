@@ -5,7 +5,7 @@
  */
 import { basename } from 'node:path'
 import { backupNameMsMax } from '../operation-limits.ts'
-import { backupInstantOf, newestFirst } from '../serve/backups/names.ts'
+import { backupInstantOf } from '../serve/backups/names.ts'
 import { openPlace, type BackupPlace, type KeptFile } from '../serve/backups/place.ts'
 import { CommandFailure, systemCodeOf } from '../serve/failure.ts'
 import { derivationBeside } from '../serve/passphrase.ts'
@@ -50,7 +50,7 @@ export async function keptBackupsIn(where: string, data: string): Promise<KeptBa
   // What a passphrase takes belongs to the backup that it is beside.
   const beside = new Set(backups.map(({ name }) => derivationBeside(name)))
   const ignored = others.filter(name => !beside.has(name)).toSorted()
-  return { place, backups: newestFirst(backups), ignored }
+  return { place, backups: backups.toSorted((a, b) => b.instantMs - a.instantMs), ignored }
 }
 
 /**

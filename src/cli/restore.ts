@@ -66,7 +66,7 @@ function otherCofferFor(format: number): string {
   return `older formats were never released: ${advice}`
 }
 
-/** @throws CommandFailure before the rest is read */
+/** @throws CommandFailure where a backup is of another format */
 function assertThisFormat({ format, coffer }: Manifest, told: string): void {
   if (format === formatVersion) return
   const made = `the backup at ${told} is of format ${format}, made by coffer ${coffer}`
@@ -74,11 +74,18 @@ function assertThisFormat({ format, coffer }: Manifest, told: string): void {
   throw new CommandFailure(`${made}; ${own}: ${otherCofferFor(format)}`)
 }
 
+interface Filling {
+  /** As errors name it. */
+  readonly told: string
+  /** Refuses by what the backup says of itself, before the rest of it is read. */
+  readonly accept: (manifest: Manifest) => void
+  readonly progress: BeginProgress
+}
+
 async function fill(
   copy: LockedFolder,
   file: string,
-  told: string,
-  progress: BeginProgress,
+  { told, accept, progress }: Filling,
 ): Promise<Manifest> {
   mkdirSync(copy.store, { mode: ownerOnlyFolder })
   // Looking at what was restored wipes the other one.
@@ -91,7 +98,6 @@ async function fill(
         take(bytes)
         reading(bytes.length)
       }
-      const accept = (manifest: Manifest): void => assertThisFormat(manifest, told)
       read.manifest = readBackup(file, masterKey, takePiece, { told, accept })
     })
   } finally {
@@ -217,7 +223,7 @@ function makeTrial(file: string, data: string, masterKey: Uint8Array): RestoredF
 /** What was made, before it counts. */
 interface Made {
   /** Where it is, of one that was looked for. */
-  readonly newest?: string
+  readonly newest: string | undefined
   readonly manifest: Manifest
   /** Absent where no list was given. */
   readonly erased?: Erased
@@ -242,15 +248,18 @@ async function make(
   const masterKey = primitives.keep(Uint8Array.from(copy.masterKey))
   // What opens a vault wipes the one that it is given.
   const openable = () => ({ ...copy, masterKey: primitives.keep(Uint8Array.from(masterKey)) })
+  const accept = (manifest: Manifest): void => {
+    assertThisFormat(manifest, told)
+    if (newest !== undefined) assertNamedByInstant(newest, manifest.created_at)
+  }
   try {
     const path = await bring(copy.data, progress)
-    const manifest = await fill(copy, path, told, progress)
+    const manifest = await fill(copy, path, { told, accept, progress })
     if (dirname(path) === copy.data) rmSync(path)
-    if (newest !== undefined) assertNamedByInstant(newest, manifest.created_at)
     const isErasing = lists.files.length > 0
     const erased = isErasing ? { erased: await eraseIn(openable(), lists, progress) } : {}
-    if (!isRevoking) return { manifest, ...erased }
-    return { manifest, ...erased, revoked: await revokeIn(openable(), progress) }
+    if (!isRevoking) return { newest, manifest, ...erased }
+    return { newest, manifest, ...erased, revoked: await revokeIn(openable(), progress) }
   } finally {
     masterKey.fill(0)
   }
@@ -273,12 +282,9 @@ async function restoreWith(
     : makeRestored(data, masterKey)
   try {
     const { bytes } = source
-    const made = {
-      ...(wanted.newest === undefined ? {} : { newest: wanted.newest }),
-      ...(await withProgress({ ...options, bytes }, progress =>
-        make(copy, source, wanted, progress),
-      )),
-    }
+    const made = await withProgress({ ...options, bytes }, progress =>
+      make(copy, source, wanted, progress),
+    )
     if (!isTrial) {
       copyDerivation(derivation, keyPlacesOf(copy.data).derivation)
       if (made.revoked) tellRevoked(options, factsOf(made), made.revoked, keyFile)
@@ -295,11 +301,10 @@ async function restoreWith(
 /** @throws CommandFailure unless there is one, by its name or as the newest of a place */
 async function fileOf(file: string | undefined, options: RestoreOptions): Promise<string> {
   const { latest, data } = options
-  if ((file === undefined) === (latest === undefined)) {
-    const expected = 'expected the file of a backup, or --latest and where backups are'
-    throw new CommandFailure(`${expected}: one of both`, usageExitCode)
-  }
-  return file ?? newestBackupIn(latest ?? '', resolve(data))
+  if (file !== undefined && latest === undefined) return file
+  if (file === undefined && latest !== undefined) return newestBackupIn(latest, resolve(data))
+  const expected = 'expected the file of a backup, or --latest and where backups are'
+  throw new CommandFailure(`${expected}: one of both`, usageExitCode)
 }
 
 /**

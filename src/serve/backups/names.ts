@@ -20,10 +20,6 @@ export function backupInstantOf(name: string): number | undefined {
   return Number.isNaN(instantMs) ? undefined : instantMs
 }
 
-/** Newest first. */
-export const newestFirst = <T extends { readonly instantMs: number }>(named: readonly T[]): T[] =>
-  [...named].sort((a, b) => b.instantMs - a.instantMs)
-
 interface Named {
   readonly name: string
   readonly instantMs: number
