@@ -17,7 +17,15 @@ import {
   workersMax,
 } from './setting-limits.ts'
 import { durationMs } from './setting-formats.ts'
-import { choice, host, integer, optionalInteger, path, text } from './setting-kinds.ts'
+import {
+  choice,
+  host,
+  integer,
+  optionalInteger,
+  optionalText,
+  path,
+  text,
+} from './setting-kinds.ts'
 
 /** Where the vault listens, and how many processes do. */
 export const addressSchema = Type.Object({
@@ -30,30 +38,24 @@ export const addressSchema = Type.Object({
     'how long a connection to a port waits for its next request: longer than a proxy keeps it',
   ),
   socket: path('a Unix socket to listen on instead'),
-  socketMode: Type.Unsafe<string | undefined>(
-    Type.String({
-      pattern: '^0?6[06][06]$',
-      description: 'who may speak to that socket (default: 600, its owner alone)',
-      expected: 'one of 600, 660 and 666',
-    }),
-  ),
-  socketGroup: Type.Unsafe<string | undefined>(
-    Type.String({
-      pattern: '^(?:[a-z_][a-z0-9_-]{0,31}|[0-9]{1,9})$',
-      description: 'the group of that socket, by name or number, who may by 660',
-      expected: 'the name or the number of a group',
-    }),
-  ),
+  socketMode: optionalText({
+    pattern: '^0?6[06][06]$',
+    description: 'who may speak to that socket (default: 600, its owner alone)',
+    expected: 'one of 600, 660 and 666',
+  }),
+  socketGroup: optionalText({
+    pattern: '^(?:[a-z_][a-z0-9_-]{0,31}|[0-9]{1,9})$',
+    description: 'the group of that socket, by name or number, who may by 660',
+    expected: 'the name or the number of a group',
+  }),
   tlsCert: path('a file with the TLS certificate and those above it (PEM): HTTPS is served'),
   tlsKey: path('a file with the key of that certificate (PEM), for its owner only'),
   tlsClientCa: path('a file with certificates (PEM); callers must have one that these signed'),
-  checkPath: Type.Unsafe<string | undefined>(
-    Type.String({
-      pattern: '^/[A-Za-z0-9._~-]{1,60}$',
-      description: 'where its own port says ok or not ready, such as /healthz, for load balancers',
-      expected: 'a path such as /healthz, of letters, digits and . _ ~ -',
-    }),
-  ),
+  checkPath: optionalText({
+    pattern: '^/[A-Za-z0-9._~-]{1,60}$',
+    description: 'where its own port says ok or not ready, such as /healthz, for load balancers',
+    expected: 'a path such as /healthz, of letters, digits and . _ ~ -',
+  }),
   opsHost: host('the address of the listener for health and metrics'),
   opsPort: optionalInteger(
     0,
@@ -92,20 +94,16 @@ export const vaultSchema = Type.Object({
 
 /** Backups that a serving process makes of itself, and what a restore needs beside one. */
 export const backupSchema = Type.Object({
-  backupTo: Type.Unsafe<string | undefined>(
-    Type.String({
-      format: 'backup place',
-      description: 'where a server puts backups of itself: a folder, or s3://bucket/prefix',
-      expected: 'a folder, or an address such as s3://bucket/prefix',
-    }),
-  ),
-  backupEvery: Type.Unsafe<string | undefined>(
-    Type.String({
-      format: 'backup interval',
-      description: `how often, such as 30m, 6h or 7d (default: ${backupEveryDefault})`,
-      expected: 'a number with m, h or d behind it, from 1m to 14d',
-    }),
-  ),
+  backupTo: optionalText({
+    format: 'backup place',
+    description: 'where a server puts backups of itself: a folder, or s3://bucket/prefix',
+    expected: 'a folder, or an address such as s3://bucket/prefix',
+  }),
+  backupEvery: optionalText({
+    format: 'backup interval',
+    description: `how often, such as 30m, 6h or 7d (default: ${backupEveryDefault})`,
+    expected: 'a number with m, h or d behind it, from 1m to 14d',
+  }),
   backupKeep: optionalInteger(
     1,
     backupKeepMax,

@@ -1,6 +1,6 @@
 /**
  * Kinds of settings, of which the schemas are made: what each takes, and what is told to those who
- * gives something else.
+ * give something else.
  * @module
  */
 import { Type, type SchemaOptions } from '@sinclair/typebox'
@@ -51,6 +51,9 @@ export const choice = <const T extends readonly string[]>(
 
 export const text = (told: Told) =>
   Type.String({ minLength: 1, maxLength: settingCharsMax, ...told })
+
+/** Its pattern or its format bounds how long it is. */
+export const optionalText = (told: Told) => Type.Unsafe<string | undefined>(Type.String(told))
 
 /** One of IPv6 may stand in brackets, as in a URL. */
 export const host = (description: string) =>
