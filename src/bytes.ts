@@ -2,6 +2,7 @@
  * Bytes: texts, hex, scratch memory, digits, and whole numbers in big endian.
  * @module
  */
+import { keptViewBytesMax } from './work-limits.ts'
 
 /*
  * Small helpers on bytes that several layers need.
@@ -59,9 +60,6 @@ export function readHex(digits: Uint8Array, into: Uint8Array): boolean {
   }
   return digits.length === 2 * into.length
 }
-
-/** A view costs as much as what is mostly done by it, so those of short pieces are kept. */
-const keptViewBytesMax = 1_024
 
 /**
  * Room of a wanted length, good until the next call.

@@ -1,6 +1,6 @@
 /**
- * Bounds and defaults of what an operator may choose (`settings.ts`). The defaults of what callers
- * meet stand in `limits.ts`.
+ * Bounds and defaults of what an operator may choose (`settings.ts`, `serving-settings.ts`). The
+ * defaults of what callers meet stand in `limits.ts`.
  *
  * As there, each has a name and a unit, and says where it is from.
  * @module

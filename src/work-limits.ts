@@ -58,6 +58,11 @@ export const textRunMax = 128
 // Memory of its own
 /** decision: what is longer gets memory of its own for each call. */
 export const sealScratchBytes = 16 * 1_024
+/**
+ * decision: a view of scratch memory costs as much as what is mostly done by it, so those of short
+ * pieces are kept.
+ */
+export const keptViewBytesMax = 1_024
 /** decision: of values, keys and rows that share an allocation. */
 export const sealSlabBytes = 64 * 1_024
 export const keySlabBytes = 4 * 1_024
