@@ -40,7 +40,7 @@ const notePattern = /^copy-[0-9a-f]{16}$/
 const noteOf = (data: string, path: string): string =>
   join(data, `copy-${createHash('sha256').update(path).digest('hex').slice(0, 16)}`)
 
-/** Says in a data folder that a copy of it is made at a path, which there is by now. */
+/** Says in a data folder that a copy of it is made at a path, before anything is there. */
 export const noteCopy = (data: string, path: string): void =>
   replaceFile(noteOf(data, path), `${path}\n`)
 

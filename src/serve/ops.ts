@@ -1,5 +1,5 @@
 /**
- * The listener for operators: whether it lives, whether it may be sent requests, and
+ * The listener for operators: whether the vault lives, whether it may be sent requests, and
  * numbers. It asks for no key, and holds nothing of a token.
  * @module
  */

@@ -52,7 +52,6 @@ export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerat
   if (text !== '') yield text
 }
 
-/** @param name handed on as it came: the process that asks is of the same program */
 async function answerTo({ id, ask }: Question, told: ProcessReport): Promise<WorkerReply> {
   try {
     if (ask === 'failing') return { id, told: await told.failing() }
