@@ -124,8 +124,9 @@ describe('a call says', () => {
     }
     const asked = [tokens.get('a'), tokens.create({ type: 'token', data: 'a' }), walk()]
     const all = [...asked, vault.tokenizeEach(['a']), vault.applications.current()]
-    for (const call of all) {
-      expect(await told(call)).toMatchObject({
+    // Each is waited for from the first moment: what is refused meanwhile would end the run.
+    for (const answer of await Promise.all(all.map(told))) {
+      expect(answer).toMatchObject({
         code: 'not_coffer',
         message: `what answers at ${address} is no Coffer: is the address right?`,
       })
